@@ -1,0 +1,120 @@
+"""What evaluation says: for each access site, the address of every lane of every request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.ir import Place
+
+
+class Grade(Enum):
+    """How sure an answer is."""
+
+    EXACT = "exact"
+    BOUND = "bound"
+    PARAMETRIC = "parametric"
+    ASSUMED = "assumed"
+    UNRESOLVED = "unresolved"
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """Why there is no number. `code` is one of docs/limits.md's names, `text` tells this case."""
+
+    code: str
+    text: str
+    at: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SharedArray:
+    """A shared variable of one kernel instance. dims: elements per dimension, outermost first
+    (None: unknown, as for extern arrays); bytes None when unknown; `element` in bytes."""
+
+    id: str
+    name: str
+    type: str
+    dims: tuple[int | None, ...]
+    element: int
+    bytes: int | None
+    place: Place
+    dynamic: bool
+    align: int
+    escapes: bool = False
+    """Its address went somewhere that evaluation could not follow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One access as written. op: load, store, atomic, cas, increment, ldmatrix, stmatrix, cp.async
+    (the engine's names). width: bytes a lane. matrices: of ldmatrix/stmatrix, else 1.
+    inner: the place inside a device function or macro of an inlined call chain is `place`; `via` are the call places, innermost first.
+    """
+
+    place: Place
+    op: str
+    width: int
+    array: str
+    expression: str
+    matrices: int = 1
+    via: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A run-time value that multiplies a lane term: address = offsets + coefficient * value."""
+
+    name: str
+    coefficient: NDArray[np.int64]
+    """Shape (requests, 32), bytes per unit of the value."""
+    multiple_of: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Addresses of one site over one block.
+
+    offsets: byte offset of each lane within the array, shape (requests, 32), -1: inactive. Any part that is the
+    same for all lanes and unknown is left out (it rotates the banks); `alignment` is what is known to
+    divide it, in bytes (0: nothing was left out).
+    weights: how often each request runs in one block, shape (requests,); repeated requests are folded.
+    maybe: lanes that may or may not be active (data-dependent masks), same shape, or None.
+    indices: index per dimension of each lane, shape (requests, dims, 32), or None when the site does not reach the array dimension by dimension.
+    joined: sites that the compiler merges with this one into one wider access carry the same group
+    number and `joined` (width in bytes of the access that runs); the group's first site carries its offsets.
+    reason is set when nothing could be said: offsets is then empty.
+    possible_words: for data-dependent addresses, an upper bound of distinct words a request can touch per bank group, else None.
+    """
+
+    site: Site
+    offsets: NDArray[np.int64]
+    weights: NDArray[np.int64]
+    grade: Grade
+    alignment: int = 0
+    maybe: NDArray[np.bool_] | None = None
+    indices: NDArray[np.int64] | None = None
+    parameter: Parameter | None = None
+    reason: Unresolved | None = None
+    joined: int | None = None
+    group: int | None = None
+    low: NDArray[np.int64] | None = None
+    """Wavefronts of each request at least, where only bounds are known (grade BOUND)."""
+    high: NDArray[np.int64] | None = None
+    """Wavefronts of each request at most, where only bounds are known (grade BOUND)."""
+    iterations: tuple[tuple[int, int], ...] = ()
+    """(first request, count) of each visit of the site in program order, for per-iteration ways."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTrace:
+    """Everything evaluation found for one kernel instance and one launch."""
+
+    arrays: Mapping[str, SharedArray]
+    traces: tuple[Trace, ...]
+    notes: tuple[Unresolved, ...] = ()
+    """Budget hit, functions not followed, and the like: things that may hide accesses."""

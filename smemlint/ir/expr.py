@@ -1,0 +1,251 @@
+"""Expressions: C++ as far as an address, a mask or a loop bound can depend on it.
+
+Nodes carry no static type but where the source writes one (casts, declarations, literals):
+in a template the type is known only to the evaluator. Nothing is folded here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from smemlint.ir.place import Place
+from smemlint.ir.types import INT, Scalar, TemplateArgument, Type
+
+if TYPE_CHECKING:
+    from smemlint.ir.stmt import Stmt
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """An integer, character, bool, enum or nullptr (0) constant with its type."""
+
+    value: int
+    type: Scalar = INT
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FloatLiteral:
+    value: float
+    type: Scalar
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StringLiteral:
+    value: str
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A use of a variable, parameter, value template parameter or function, by declaration id."""
+
+    id: str
+    name: str
+    place: Place | None = None
+    arguments: tuple[TemplateArgument, ...] = ()
+    """Template arguments written after a function's name (`kernel<128>`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """A value the hardware gives: threadIdx, blockIdx, blockDim, gridDim (axis x, y, z),
+    warpSize, laneid, warpid (axis '')."""
+
+    name: str
+    axis: str = ""
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """op is one of `+ - ~ !`, `*` (dereference), `&` (address), `++x --x x++ x--`."""
+
+    op: str
+    operand: Expr
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """op is one of `+ - * / % & | ^ << >> < <= > >= == != && || ,`."""
+
+    op: str
+    left: Expr
+    right: Expr
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """op is `=` or a compound operator such as `+=`."""
+
+    op: str
+    target: Expr
+    value: Expr
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Any explicit cast, C style, functional or named; `reinterpret` for reinterpret_cast."""
+
+    type: Type
+    operand: Expr
+    reinterpret: bool = False
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    base: Expr
+    index: Expr
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """`base.name`, or `base->name` when arrow."""
+
+    base: Expr
+    name: str
+    arrow: bool = False
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StaticMember:
+    """`Owner::name` where the owner is a record (maybe dependent): a constant or a function."""
+
+    owner: Type
+    name: str
+    place: Place | None = None
+    arguments: tuple[TemplateArgument, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call. `callee` is a Name of a function in the module, a Name with an unknown id for a
+    builtin or library function (by its unqualified-as-written name: `atomicAdd`, `std::min`,
+    `__cvta_generic_to_shared`, `nvcuda::wmma::load_matrix_sync`), a Member for a method call,
+    a StaticMember, or any expression that yields a lambda or function pointer.
+    Overloaded operators arrive as calls of a Member named `operator=`, `operator[]`, `operator()` ...
+    """
+
+    callee: Expr
+    arguments: tuple[Expr, ...]
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Construct:
+    """`T(args)`, `T{args}`, `T x(args)`: a record made by constructor or aggregate initialisation."""
+
+    type: Type
+    arguments: tuple[Expr, ...]
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InitList:
+    """A braced list whose type is that of what it initialises."""
+
+    elements: tuple[Expr, ...]
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SizeOf:
+    """`sizeof` or `alignof` of a type, or of an expression that is not evaluated."""
+
+    of: Type | Expr
+    align: bool = False
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class This:
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lambda:
+    """Parameters by id as in Function; everything named outside is captured by reference."""
+
+    parameters: tuple[Var, ...]
+    body: Stmt
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asm:
+    """Inline PTX: the template text with `%0`, `%1` ... over outputs then inputs."""
+
+    text: str
+    outputs: tuple[Expr, ...]
+    inputs: tuple[Expr, ...]
+    place: Place | None = None
+    constraints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownExpr:
+    """Not understood; `parts` are still evaluated, so that accesses inside are not lost."""
+
+    reason: str
+    parts: tuple[Expr, ...] = ()
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A declared variable, parameter or constant.
+
+    id: unique in the module. storage: 'local', 'param', 'shared' (static), 'extern_shared',
+    'constant' (namespace-scope or static constexpr/const with initialiser), 'global' (anything
+    else outside functions), 'static'. `init` None: uninitialised. `align`: alignas/__align__ in bytes.
+    """
+
+    id: str
+    name: str
+    type: Type
+    storage: str
+    place: Place
+    init: Expr | None = None
+    align: Expr | None = None
+    const: bool = False
+
+
+Expr: TypeAlias = (
+    Literal
+    | FloatLiteral
+    | StringLiteral
+    | Name
+    | Special
+    | Unary
+    | Binary
+    | Assign
+    | Conditional
+    | Cast
+    | Index
+    | Member
+    | StaticMember
+    | Call
+    | Construct
+    | InitList
+    | SizeOf
+    | This
+    | Lambda
+    | Asm
+    | UnknownExpr
+)

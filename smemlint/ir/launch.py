@@ -1,0 +1,34 @@
+"""How a kernel is started: facts, each with where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from smemlint.ir.place import Place
+from smemlint.ir.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One way to start one kernel instance.
+
+    block: threads in x, y, z. grid: blocks, None where unknown. dynamic: bytes of dynamic shared
+    memory, None when unknown. template: parameter name -> Type or integer (after deduction and defaults).
+    arguments: kernel parameter name -> known integer. origin: where the block shape comes from, as the user reads it
+    (`transpose.cu:108`, `--block`, `__launch_bounds__(256)`, `implied by tile[16][16]`, `default`).
+    assumed: the block shape is a candidate, not a fact.
+    """
+
+    block: tuple[int, int, int]
+    grid: tuple[int | None, int | None, int | None] = (None, None, None)
+    dynamic: int | None = None
+    template: Mapping[str, Type | int] = field(default_factory=dict)
+    arguments: Mapping[str, int] = field(default_factory=dict)
+    origin: str = ""
+    place: Place | None = None
+    assumed: bool = False
+
+    @property
+    def threads(self) -> int:
+        return self.block[0] * self.block[1] * self.block[2]

@@ -1,0 +1,126 @@
+"""What one translation unit holds, once clang is out of sight."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from smemlint.ir.expr import Expr, Var
+from smemlint.ir.place import Place
+from smemlint.ir.stmt import Stmt
+from smemlint.ir.types import TemplateArgument, Type
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateParam:
+    """kind: 'type', 'value' or 'template'. `default` is a Type or an Expr, by kind."""
+
+    id: str
+    name: str
+    kind: str
+    default: TemplateArgument | None = None
+    pack: bool = False
+    type: Type | None = None
+    """Of a value parameter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function, method or kernel with a body.
+
+    id is unique in the module. `record`: the name of the record a method belongs to, whose template
+    parameters are then in scope. `side` is 'kernel', 'device', 'host' or 'both'.
+    `specialises`: for an explicit (full) specialisation, the arguments that it is for.
+    """
+
+    id: str
+    name: str
+    parameters: tuple[Var, ...]
+    body: Stmt
+    side: str
+    place: Place
+    returns: Type
+    template: tuple[TemplateParam, ...] = ()
+    record: str | None = None
+    static: bool = False
+    launch_bounds: tuple[Expr, ...] = ()
+    cluster_dims: tuple[Expr, ...] = ()
+    specialises: tuple[TemplateArgument, ...] | None = None
+    initialisers: tuple[tuple[str, Expr], ...] = ()
+    """Of a constructor: member name, value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A data member. `bits` is set for a bit-field (out of scope, named in reasons)."""
+
+    name: str
+    type: Type
+    place: Place
+    bits: int | None = None
+    init: Expr | None = None
+    align: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A struct, class or union. Layout is computed by the evaluator (it may depend on arguments).
+
+    `constants`: static const/constexpr members and enumerators, by name. `aliases`: member types.
+    `methods`: function ids by name (overloads in order). `specialisations`: names of records that
+    specialise this template; each has `specialises` patterns to match against.
+    """
+
+    name: str
+    fields: tuple[Field, ...]
+    place: Place
+    template: tuple[TemplateParam, ...] = ()
+    union: bool = False
+    align: Expr | None = None
+    bases: tuple[Type, ...] = ()
+    constants: Mapping[str, Var] = field(default_factory=dict)
+    aliases: Mapping[str, Type] = field(default_factory=dict)
+    methods: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    specialises: tuple[TemplateArgument, ...] | None = None
+    specialisations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unparsed:
+    """Text that mentions shared memory and did not reach the AST."""
+
+    place: Place
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One translation unit in one preprocessor configuration.
+
+    configuration: '' for the default one, else the macros that were switched, as the user would
+    write them (`__CUDA_ARCH__=900 ENABLE_BF16`). functions, records, globals by id/name;
+    `globals` holds constants, file-scope shared arrays and `extern __shared__`.
+    Function templates' explicit specialisations stand in `functions` under ids of their own and are
+    listed in `specialisations[template id]`. `alias_templates` etc. are resolved by the front end.
+    `explicit_instances`: (function id, template arguments) of explicit instantiations.
+    """
+
+    path: str
+    configuration: str
+    functions: Mapping[str, Function]
+    records: Mapping[str, Record]
+    globals: Mapping[str, Var]
+    specialisations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    explicit_instances: tuple[tuple[str, tuple[TemplateArgument, ...]], ...] = ()
+    overloads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Function ids by unqualified name, for calls that clang left unresolved (templates)."""
+    unparsed: tuple[Unparsed, ...] = ()
+    shared_tokens: int = 0
+    """Uses of shared names that the text shows in active branches of project files."""
+    missing_includes: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    """Project files that were read for this module, the main file first."""
+
+    def kernels(self) -> tuple[Function, ...]:
+        return tuple(f for f in self.functions.values() if f.side == "kernel")

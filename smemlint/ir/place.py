@@ -1,0 +1,25 @@
+"""Where something stands in the source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A half-open range of source text.
+
+    line and column count from 1 (columns in bytes of UTF-8, as clang counts), offset from 0.
+    In a macro's body the range is where the macro is used, which is what a profiler attributes
+    the instruction to, and `macro` names the macro; text written in a macro's argument keeps
+    its own place and has no `macro`.
+    """
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    offset: int
+    end_offset: int
+    macro: str | None = None

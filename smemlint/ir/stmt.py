@@ -1,0 +1,108 @@
+"""Statements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from smemlint.ir.expr import Expr, Var
+from smemlint.ir.place import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Declare:
+    """One declared variable; `__shared__` arrays arrive here too (storage 'shared')."""
+
+    var: Var
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluate:
+    expr: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    condition: Expr
+    then: Stmt
+    otherwise: Stmt | None
+    constexpr: bool = False
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`for`, `while` (no init, no step) and `do` (`test_first` False).
+
+    unroll: None when no pragma, 0 for `#pragma unroll` without a count, else the count (1: keep).
+    """
+
+    init: Stmt | None
+    condition: Expr | None
+    step: Expr | None
+    body: Stmt
+    test_first: bool = True
+    unroll: int | None = None
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One label of a switch with the statements up to the next label; no value: default."""
+
+    value: Expr | None
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    value: Expr
+    cases: tuple[Case, ...]
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    value: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchStmt:
+    """A kernel started by host code: `kernel<<<grid, block, dynamic>>>(arguments)`, or the
+    same through cudaLaunchKernel(Ex). `kernel` is a Name or any expression of function-pointer value."""
+
+    kernel: Expr
+    grid: Expr | None
+    block: Expr | None
+    dynamic: Expr | None
+    arguments: tuple[Expr, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownStmt:
+    """Not understood; its sub-statements are still walked."""
+
+    reason: str
+    parts: tuple[Stmt, ...] = ()
+    place: Place | None = None
+
+
+Stmt: TypeAlias = (
+    Declare | Evaluate | Block | If | Loop | Switch | Return | Break | Continue | LaunchStmt | UnknownStmt
+)

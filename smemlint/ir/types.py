@@ -1,0 +1,96 @@
+"""Types as written, sizes left to whoever knows the template arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from smemlint.ir.expr import Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A fundamental type, an enum's underlying type, or a fragment-free 2-byte float.
+
+    size is in bytes; align equals size. `void` has size 0.
+    """
+
+    name: str
+    size: int
+    kind: Literal["int", "uint", "bool", "float", "void"]
+
+
+@dataclass(frozen=True, slots=True)
+class PointerTo:
+    """`T *`, or `T &` when `reference` is true."""
+
+    to: Type
+    reference: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayOf:
+    """`T [extent]`; extent None for `T []` (extern __shared__, parameters decay in the front end)."""
+
+    element: Type
+    extent: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordRef:
+    """A class, struct or union: `Module.records[name]`, with its template arguments if any."""
+
+    name: str
+    arguments: tuple[TemplateArgument, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TypeParam:
+    """A template's type parameter, by the id of its declaration (`TemplateParam.id`)."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemberType:
+    """`typename Owner::name`: looked up in the owner's aliases once the arguments are known."""
+
+    owner: Type
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionType:
+    """A function or function-pointer type; only ever called through a known value."""
+
+    spelling: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpaqueType:
+    """A type whose layout is not known (healed name, library type). `spelling` as written."""
+
+    spelling: str
+
+
+Type: TypeAlias = (
+    Scalar | PointerTo | ArrayOf | RecordRef | TypeParam | MemberType | FunctionType | OpaqueType
+)
+TemplateArgument: TypeAlias = "Type | Expr"
+
+VOID = Scalar("void", 0, "void")
+BOOL = Scalar("bool", 1, "bool")
+CHAR = Scalar("char", 1, "int")
+UCHAR = Scalar("unsigned char", 1, "uint")
+SHORT = Scalar("short", 2, "int")
+USHORT = Scalar("unsigned short", 2, "uint")
+INT = Scalar("int", 4, "int")
+UINT = Scalar("unsigned int", 4, "uint")
+LONG = Scalar("long", 8, "int")
+ULONG = Scalar("unsigned long", 8, "uint")
+HALF = Scalar("__half", 2, "float")
+BFLOAT16 = Scalar("__nv_bfloat16", 2, "float")
+FLOAT = Scalar("float", 4, "float")
+DOUBLE = Scalar("double", 8, "float")

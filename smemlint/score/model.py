@@ -1,0 +1,90 @@
+"""The cost of one access site."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from smemlint.evaluate.model import Grade, SharedArray, Site, Trace, Unresolved
+from smemlint.ir import Function, Launch
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One warp's request, as an example: byte offset per lane (None: inactive) and its cost."""
+
+    offsets: tuple[int | None, ...]
+    wavefronts: int
+    ideal: int
+    banks: tuple[int, ...]
+    """The banks that cost the most."""
+
+    @property
+    def ways(self) -> float:
+        return self.wavefronts / self.ideal if self.ideal else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stride:
+    """ways as a function of a run-time value: `ways[r]` for value congruent r modulo `modulus`."""
+
+    name: str
+    modulus: int
+    ways: tuple[float, ...]
+    clean: str
+    """The condition under which there is no conflict, in words a user can check (`stride is odd`), or ''."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Cost of one site, summed over all warps of one block and all enumerated iterations.
+
+    executions: warp requests. wavefronts_low <= truth <= wavefronts; both None when unresolved.
+    worst: the request with the most ways. ways_by_visit: ways of each visit, in program order, run-length coded.
+    lane_stride: bytes from each active lane to the next of the worst request, when that is one number.
+    joined: bytes of the access that the compiler makes of this one and its neighbours, if it does.
+    """
+
+    site: Site
+    trace: Trace
+    executions: int
+    wavefronts: int | None
+    wavefronts_low: int | None
+    ideal: int | None
+    grade: Grade
+    reason: Unresolved | None = None
+    worst: Request | None = None
+    ways_by_visit: tuple[tuple[float, int], ...] = ()
+    lane_stride: int | None = None
+    stride: Stride | None = None
+    joined: int | None = None
+
+    @property
+    def ways(self) -> float | None:
+        """wavefronts / ideal, the upper end; None when unresolved."""
+        if self.wavefronts is None or not self.ideal:
+            return None
+        return self.wavefronts / self.ideal
+
+    @property
+    def ways_low(self) -> float | None:
+        if self.wavefronts_low is None or not self.ideal:
+            return None
+        return self.wavefronts_low / self.ideal
+
+
+@dataclass(frozen=True, slots=True)
+class KernelAnalysis:
+    """One kernel instance under one launch, all stages done.
+
+    template_arguments: parameter name -> as a user writes it (`double`, `128`).
+    configuration: '' or the macros of the preprocessor configuration it belongs to.
+    """
+
+    kernel: Function
+    launch: Launch
+    configuration: str
+    template_arguments: Mapping[str, str]
+    arrays: Mapping[str, SharedArray]
+    conflicts: tuple[Conflict, ...]
+    notes: tuple[Unresolved, ...] = ()
