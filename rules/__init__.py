@@ -1,1 +1,88 @@
+"""The rules, one a file, in an explicit order.
 
+In: a Conflict and the KernelAnalysis it belongs to. Out: a Finding. Each conflict is explained once, by the first
+rule of CONFLICT_RULES that recognises its cause; the last one explains anything. Imports neither clang nor rich.
+"""
+
+from __future__ import annotations
+
+from smemlint.rules.base import ConflictRule, DeclarationRule, Finding, Kernel, Label, Rule, Severity
+from smemlint.rules.bank_conflict import BankConflict
+from smemlint.rules.block_shape_assumed import BlockShapeAssumed
+from smemlint.rules.column_access import ColumnAccess
+from smemlint.rules.incomplete_analysis import IncompleteAnalysis
+from smemlint.rules.ineffective_swizzle import IneffectiveSwizzle
+from smemlint.rules.narrow_block_rows import NarrowBlockRows
+from smemlint.rules.power_of_two_stride import PowerOfTwoStride
+from smemlint.rules.run_time_stride import RunTimeStride
+from smemlint.rules.serialised_atomic import SerialisedAtomic
+from smemlint.rules.static_size_over_limit import StaticSizeOverLimit
+from smemlint.rules.struct_stride import StructStride
+from smemlint.rules.unaligned_dynamic_array import UnalignedDynamicArray
+from smemlint.rules.unknown_directive import UnknownDirective
+from smemlint.rules.unparsed_access import UnparsedAccess
+from smemlint.rules.unresolved_access import UnresolvedAccess
+from smemlint.rules.unused_shared_array import UnusedSharedArray
+from smemlint.rules.unused_suppression import UnusedSuppression
+from smemlint.rules.wide_access_phase import WideAccessPhase
+
+CONFLICT_RULES: tuple[ConflictRule, ...] = (
+    RunTimeStride(),
+    SerialisedAtomic(),
+    IneffectiveSwizzle(),
+    StructStride(),
+    NarrowBlockRows(),
+    ColumnAccess(),
+    WideAccessPhase(),
+    PowerOfTwoStride(),
+    BankConflict(),
+)
+DECLARATION_RULES: tuple[DeclarationRule, ...] = (
+    UnusedSharedArray(),
+    StaticSizeOverLimit(),
+    UnalignedDynamicArray(),
+)
+ANALYSIS_RULES: tuple[type[Rule], ...] = (
+    UnresolvedAccess,
+    BlockShapeAssumed,
+    UnparsedAccess,
+    UnusedSuppression,
+    UnknownDirective,
+    IncompleteAnalysis,
+)
+RULES: tuple[type[Rule], ...] = tuple(
+    sorted((*map(type, CONFLICT_RULES), *map(type, DECLARATION_RULES), *ANALYSIS_RULES), key=lambda r: r.code)
+)
+
+
+def find_rule(name: str) -> type[Rule] | None:
+    """The rule of a code or a name, in any case of letters."""
+    wanted = name.strip().lower()
+    return next((r for r in RULES if wanted in (r.code.lower(), r.name)), None)
+
+
+def matches(rule: type[Rule], selector: str) -> bool:
+    """Whether a selector (a code, the start of one, a name, or ALL) means this rule."""
+    wanted = selector.strip()
+    return (
+        wanted.upper() == "ALL"
+        or wanted.lower() == rule.name
+        or (wanted.upper().startswith("SMEM") and rule.code.startswith(wanted.upper()))
+    )
+
+
+__all__ = [
+    "ANALYSIS_RULES",
+    "CONFLICT_RULES",
+    "DECLARATION_RULES",
+    "RULES",
+    "ConflictRule",
+    "DeclarationRule",
+    "Finding",
+    "Kernel",
+    "Label",
+    "Rule",
+    "Severity",
+    "find_rule",
+    "matches",
+]

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from smemlint.ir import Place
+from smemlint.rules.base import DeclarationRule, Finding, Kernel, Label, Severity, shared
+
+if TYPE_CHECKING:
+    from smemlint.score.model import KernelAnalysis
+
+
+class UnalignedDynamicArray(DeclarationRule):
+    """A dynamic shared array is accessed with a wider type than its declaration is aligned for.
+
+    ## Why it matters
+    `extern __shared__ float s[]` promises 4-byte alignment. Dynamic shared memory starts behind the static arrays of
+    the kernel; once these end at an address that is no multiple of 16, a `float4` access faults. Where there is no
+    static array the start happens to be aligned, which nothing in the source guarantees: a note only.
+
+    ## Use instead
+    `extern __shared__ __align__(16) float s[];`
+
+    ## Fix safety
+    Every declaration of the same name must carry the same alignment.
+
+    ## References
+    CUDA C++ Programming Guide, "`__shared__`" and "Vector Types".
+    """
+
+    code, name = "SMEM203", "unaligned-dynamic-array"
+    conflicting = (
+        Kernel(
+            "if (threadIdx.x == 0) flag = 1;\n"
+            "reinterpret_cast<float4 *>(s)[threadIdx.x] = make_float4(0, 0, 0, 0);",
+            "extern __shared__ float s[]; __shared__ int flag",
+            (32,),
+        ),
+    )
+    clean = (
+        Kernel(
+            "if (threadIdx.x == 0) flag = 1;\n"
+            "reinterpret_cast<float4 *>(s)[threadIdx.x] = make_float4(0, 0, 0, 0);",
+            "extern __shared__ __align__(16) float s[]; __shared__ int flag",
+            (32,),
+        ),
+        Kernel("s[threadIdx.x] = 0;", shared("float s[32]"), (32,)),
+    )
+
+    def check(self, kernel: KernelAnalysis, text: str | None) -> Iterator[tuple[Place, Finding]]:
+        static = sum(a.bytes or 0 for a in kernel.arrays.values() if not a.dynamic)
+        for array in kernel.arrays.values():
+            if not array.dynamic:
+                continue
+            wide = [
+                c.site
+                for c in kernel.conflicts
+                if c.site.array == array.id
+                and c.site.op in ("load", "store")
+                and c.site.width > max(array.align, 1)
+            ]
+            if not wide:
+                continue
+            widest = max(wide, key=lambda site: site.width)
+            yield (
+                array.place,
+                Finding(
+                    f"aligned to {array.align} B",
+                    (Label(widest.place, f"accessed {widest.width} B at a time"),),
+                    title=f"`{array.name}` is aligned to {array.align} B and accessed {widest.width} B at a time",
+                    severity=Severity.WARNING if static % widest.width else Severity.NOTE,
+                ),
+            )

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from smemlint.rules.base import Rule, Severity
+
+
+class UnparsedAccess(Rule):
+    """The text mentions shared memory that did not reach the syntax tree.
+
+    ## Why it matters
+    A statement that the parser dropped may hold conflicts that nobody sees. It is counted in the summary line.
+
+    ## Use instead
+    Pass the include folders and macros of the build (`-I`, `-D`, `-p compile_commands.json`).
+
+    ## Fix safety
+    No fix.
+
+    ## References
+    docs/limits.md.
+    """
+
+    code, name, severity = "SMEM903", "unparsed", Severity.NOTE

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from smemlint.ir import Place
+from smemlint.rules.base import DeclarationRule, Finding, Kernel, shared
+
+if TYPE_CHECKING:
+    from smemlint.score.model import KernelAnalysis
+
+
+class UnusedSharedArray(DeclarationRule):
+    """A shared array is declared and its name is never used again.
+
+    ## Why it matters
+    The compiler may drop it, but a reader counts it, and sizes computed from it stay in launches and occupancy
+    estimates. Most often it is the leftover of a change.
+
+    ## Use instead
+    Delete the declaration.
+
+    ## Fix safety
+    The name must not be used by an `#if` branch of another configuration; the rule looks at the text of all of them.
+
+    ## References
+    None.
+    """
+
+    code, name = "SMEM201", "unused-shared-array"
+    conflicting = (Kernel("s[threadIdx.x] = 0;", shared("float s[32]", "float old[32]"), (32,)),)
+    clean = (Kernel("s[threadIdx.x] = 0;", shared("float s[32]"), (32,)),)
+
+    def check(self, kernel: KernelAnalysis, text: str | None) -> Iterator[tuple[Place, Finding]]:
+        place = kernel.kernel.place
+        if text is None:
+            return
+        body = text.encode(errors="replace")[place.offset : place.end_offset].decode(errors="replace")
+        for array in kernel.arrays.values():
+            inside = array.place.path == place.path and place.offset <= array.place.offset < place.end_offset
+            if not inside or array.dynamic or array.place.macro or "##" in text:
+                continue
+            if len(re.findall(rf"\b{re.escape(array.name)}\b", body)) == 1:
+                yield (
+                    array.place,
+                    Finding("declared, never used", title=f"shared array `{array.name}` is never used"),
+                )

@@ -1,0 +1,149 @@
+"""Words that several rules share: lanes, banks, strides and pitches, told truly or not at all.
+
+Banks are counted from the start of the array. Where a part of the address is unknown (the same for
+all lanes, so that it only rotates the banks) no bank is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from smemlint.rules.base import Finding, Label
+
+if TYPE_CHECKING:
+    from smemlint.evaluate.model import SharedArray
+    from smemlint.score.model import Conflict, KernelAnalysis, Request
+
+BANKS = 32
+WORD = 4
+BANK_CYCLE = BANKS * WORD
+"""Bytes after which the banks repeat."""
+LANE_OPS = ("atomic", "cas")
+"""Operations that serialise lanes on the same word."""
+
+
+def ways_text(ways: float) -> str:
+    """`32`, `3.9`: whole where it is whole within a twentieth."""
+    nearest = round(ways)
+    return str(nearest) if abs(ways - nearest) < 0.05 else f"{ways:.1f}"
+
+
+def lanes_text(lanes: Sequence[int]) -> str:
+    """`lanes 0..31`, `lanes 0, 8, 16, 24`, `lanes 0, 2 .. 30`, `lanes 1, 2, 5, ...`."""
+    if len(lanes) == 1:
+        return f"lane {lanes[0]}"
+    steps = {b - a for a, b in zip(lanes, lanes[1:], strict=False)}
+    if steps == {1} and len(lanes) > 2:
+        return f"lanes {lanes[0]}..{lanes[-1]}"
+    if len(lanes) <= 4:
+        return "lanes " + ", ".join(map(str, lanes))
+    if len(steps) == 1:
+        return f"lanes {lanes[0]}, {lanes[1]} .. {lanes[-1]}"
+    return f"lanes {', '.join(map(str, lanes[:3]))}, ..."
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """The most loaded bank of a request: who meets there, for how many different words."""
+
+    bank: int
+    lanes: tuple[int, ...]
+    words: int
+
+
+def meeting(conflict: Conflict) -> Meeting | None:
+    """Where the lanes of the worst request meet; None when it is not known lane by lane."""
+    worst = conflict.worst
+    if worst is None:
+        return None
+    width = conflict.joined or conflict.site.width
+    if conflict.site.op in ("ldmatrix", "stmatrix"):
+        width = 16
+    group = max(1, min(BANKS, BANK_CYCLE // max(width, 1)))
+    best: Meeting | None = None
+    for first in range(0, BANKS, group):
+        by_bank: dict[int, dict[int, set[int]]] = {}
+        for lane in range(first, first + group):
+            offset = worst.offsets[lane] if lane < len(worst.offsets) else None
+            if offset is None:
+                continue
+            for word in range(offset // WORD, (offset + width - 1) // WORD + 1):
+                by_bank.setdefault(word % BANKS, {}).setdefault(word, set()).add(lane)
+        for bank, words in sorted(by_bank.items()):
+            lanes = tuple(sorted(set().union(*words.values())))
+            load = len(lanes) if conflict.site.op in LANE_OPS else len(words)
+            if best is None or load > (len(best.lanes) if conflict.site.op in LANE_OPS else best.words):
+                best = Meeting(bank, lanes, len(words))
+    return best
+
+
+def cost_text(request: Request) -> str:
+    plural = "s" if request.wavefronts != 1 else ""
+    return f"{request.wavefronts} wavefront{plural}, {request.ideal} would do"
+
+
+def meeting_text(conflict: Conflict) -> str:
+    """`lanes 0..31 meet in bank 0; 32 wavefronts, 1 would do`."""
+    worst, found = conflict.worst, meeting(conflict)
+    if worst is None or found is None:
+        return "the banks that its lanes ask are not known one by one"
+    bank = f"bank {found.bank}" if conflict.trace.alignment == 0 else "one bank"
+    if found.words == 1:
+        who = f"{lanes_text(found.lanes)} meet on one word of {bank}"
+    elif found.words < len(found.lanes):
+        who = f"{lanes_text(found.lanes)} ask {bank} for {found.words} different words"
+    else:
+        who = f"{lanes_text(found.lanes)} meet in {bank}"
+    return f"{who}; {cost_text(worst)}"
+
+
+def array_of(conflict: Conflict, kernel: KernelAnalysis) -> SharedArray | None:
+    return kernel.arrays.get(conflict.site.array)
+
+
+def row_pitch(array: SharedArray) -> int | None:
+    """Bytes from one row to the next of an array of two or more dimensions."""
+    if len(array.dims) < 2 or array.dims[-1] is None:
+        return None
+    return array.dims[-1] * array.element
+
+
+def declared(conflict: Conflict, kernel: KernelAnalysis, text: str = "declared here") -> tuple[Label, ...]:
+    """The declaration as second place."""
+    array = array_of(conflict, kernel)
+    return (Label(array.place, text),) if array is not None else ()
+
+
+def pitch_label(conflict: Conflict, kernel: KernelAnalysis) -> tuple[Label, ...]:
+    """The declaration with what its row pitch does to the banks."""
+    array = array_of(conflict, kernel)
+    if array is None:
+        return ()
+    pitch = row_pitch(array)
+    if pitch is None:
+        return declared(conflict, kernel)
+    if pitch % BANK_CYCLE == 0:
+        return (Label(array.place, f"row pitch {pitch} B: every row starts in the same bank"),)
+    return (Label(array.place, f"row pitch {pitch} B"),)
+
+
+def explained(conflict: Conflict, kernel: KernelAnalysis, *notes: str) -> Finding:
+    """The plain finding: who meets where, the declaration beside it."""
+    return Finding(meeting_text(conflict), pitch_label(conflict, kernel), notes)
+
+
+def common_stride(conflict: Conflict) -> int | None:
+    """Bytes between neighbouring active lanes of the worst request: the one step, or the step that
+    at least half of the neighbours take (rows of a narrow block break an otherwise even stride)."""
+    if conflict.lane_stride is not None:
+        return conflict.lane_stride
+    if conflict.worst is None:
+        return None
+    offsets = conflict.worst.offsets
+    steps = [b - a for a, b in zip(offsets, offsets[1:], strict=False) if a is not None and b is not None]
+    if not steps:
+        return None
+    usual = max(sorted(set(steps)), key=steps.count)
+    return usual if 2 * steps.count(usual) >= len(steps) else None
