@@ -396,7 +396,7 @@ def _reason(site: dict[str, Any]) -> str:
 def hull(answers: Sequence[Told]) -> Told:
     """One answer for several instances that may each be the launch: the range that holds all that is known.
 
-    A header read alone and through its includer gives two entries; the one that lacks the constants is silent.
+    A header read alone and through its includer gives two entries; the one that lacks constants is silent.
     """
     known = [a for a in answers if a.low is not None and a.high is not None]
     if not known:
