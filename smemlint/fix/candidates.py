@@ -1,0 +1,190 @@
+"""Layouts that an array could have instead, as functions from today's addresses to new ones.
+
+Pure integer work on the traces: nothing is parsed or evaluated again to try one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Offsets: TypeAlias = NDArray[np.int64]
+Reach: TypeAlias = "Addresses | None"
+
+CYCLE = 128
+"""Bytes after which the banks repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How an array is laid out today. dims: elements per dimension, outermost first; element: bytes.
+
+    flat: the source declares one dimension, and `dims` is (rows, pitch) as its index expression has it.
+    """
+
+    dims: tuple[int, ...]
+    element: int
+    flat: bool = False
+
+    @property
+    def bytes(self) -> int:
+        return prod(self.dims) * self.element
+
+    def strides(self) -> tuple[int, ...]:
+        """Elements from one index to the next, per dimension."""
+        return tuple(prod(self.dims[d + 1 :]) for d in range(len(self.dims)))
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where the lanes of one site's requests go.
+
+    offsets: bytes, shape (requests, 32), -1: inactive. indices: shape (requests, dims, 32).
+    alignment: what divides the part of the address that is the same for all lanes and not in
+    offsets, in bytes; 0: nothing was left out.
+    """
+
+    offsets: Offsets
+    indices: NDArray[np.int64]
+    alignment: int = 0
+
+    @property
+    def active(self) -> NDArray[np.bool_]:
+        return self.offsets >= 0
+
+
+def addresses(offsets: Offsets, indices: NDArray[np.int64] | None, alignment: int, shape: Shape) -> Reach:
+    """Addresses of a site in terms of a shape, None where the unknown part hides the indices."""
+    if indices is not None and not shape.flat and indices.shape[1] == len(shape.dims):
+        return Addresses(offsets, indices, alignment)
+    strides = shape.strides()
+    if alignment and len(strides) > 1 and alignment % (strides[-2] * shape.element):
+        return None
+    elements = np.where(offsets >= 0, offsets, 0) // shape.element
+    parts = []
+    for d, stride in enumerate(strides):
+        part = elements // stride
+        parts.append(part if d == 0 else part % shape.dims[d])
+    return Addresses(offsets, np.stack(parts, axis=1), alignment)
+
+
+@dataclass(frozen=True, slots=True)
+class Padding:
+    """`extra` elements more in dimension `dim` (at least 1: the outermost has no pitch)."""
+
+    dim: int
+    extra: int
+
+    def shape(self, shape: Shape) -> Shape:
+        dims = list(shape.dims)
+        dims[self.dim] += self.extra
+        return Shape(tuple(dims), shape.element, shape.flat)
+
+    def apply(self, at: Addresses, shape: Shape) -> Offsets | None:
+        before, after = shape.strides(), self.shape(shape).strides()
+        moved = sum(
+            at.indices[:, d, :] * ((after[d] - before[d]) * shape.element) for d in range(len(before))
+        )
+        return np.where(at.active, at.offsets + moved, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Dimensions `dim` and `dim + 1` change places."""
+
+    dim: int
+
+    def shape(self, shape: Shape) -> Shape:
+        dims = list(shape.dims)
+        dims[self.dim], dims[self.dim + 1] = dims[self.dim + 1], dims[self.dim]
+        return Shape(tuple(dims), shape.element, shape.flat)
+
+    def apply(self, at: Addresses, shape: Shape) -> Offsets | None:
+        before, after = list(shape.strides()), list(self.shape(shape).strides())
+        after[self.dim], after[self.dim + 1] = after[self.dim + 1], after[self.dim]
+        moved = sum(
+            at.indices[:, d, :] * ((after[d] - before[d]) * shape.element) for d in range(len(before))
+        )
+        return np.where(at.active, at.offsets + moved, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Swizzle:
+    """The column is xored with `bits` bits of the row: `col ^ (((row >> shift) & (2**bits - 1)) << base)`.
+
+    Row and column are the last two indices. In an array of one dimension (`linear`) both are parts of
+    one index: `i ^ (((i >> shift) & (2**bits - 1)) << base)` with shift >= base + bits. Involutive, and
+    inside the array when the columns (the length) are a multiple of 2**(base + bits).
+    """
+
+    bits: int
+    base: int
+    shift: int
+    linear: bool = False
+
+    def shape(self, shape: Shape) -> Shape:
+        return shape
+
+    def fits(self, shape: Shape) -> bool:
+        columns = shape.dims[-1]
+        if self.linear and self.shift < self.base + self.bits:
+            return False
+        return columns % (1 << (self.base + self.bits)) == 0
+
+    def apply(self, at: Addresses, shape: Shape) -> Offsets | None:
+        column = at.indices[:, -1, :]
+        row = column if self.linear else at.indices[:, -2, :]
+        if at.alignment and not self._unmoved(at.alignment, shape):
+            return None
+        swizzled = column ^ (((row >> self.shift) & ((1 << self.bits) - 1)) << self.base)
+        return np.where(at.active, at.offsets + (swizzled - column) * shape.element, -1)
+
+    def _unmoved(self, alignment: int, shape: Shape) -> bool:
+        """Whether a part that is a multiple of `alignment` bytes changes none of the bits involved."""
+        top = 1 << (self.shift + self.bits)
+        period = top if self.linear else top * shape.dims[-1]
+        return alignment % (period * shape.element) == 0
+
+
+Layout: TypeAlias = "Padding | Exchange | Swizzle"
+
+
+def paddings(shape: Shape, granule: int) -> Iterator[Padding]:
+    """Row paddings, narrowest first: pitches of up to one bank cycle more, multiples of `granule` bytes."""
+    for dim in range(len(shape.dims) - 1, 0, -1):
+        inner = prod(shape.dims[dim + 1 :]) * shape.element
+        for extra in range(1, CYCLE // shape.element + 1):
+            if extra * inner > max(CYCLE, inner):
+                break
+            if (shape.dims[dim] + extra) * inner % granule == 0:
+                yield Padding(dim, extra)
+
+
+def swizzles(shape: Shape, granule: int) -> Iterator[Swizzle]:
+    """Xor swizzles that keep `granule` bytes together, simplest first."""
+    unit = max(granule // shape.element, 1)
+    if unit & (unit - 1) or shape.element & (shape.element - 1):
+        return
+    linear = len(shape.dims) == 1
+    base_low = unit.bit_length() - 1
+    columns = max((CYCLE // shape.element).bit_length() - 1, 0)
+    found = []
+    for bits in range(1, 6):
+        for base in range(base_low, columns):
+            if base + bits > columns:
+                continue
+            for shift in range(15 if linear else 6):
+                candidate = Swizzle(bits, base, shift, linear)
+                if candidate.fits(shape):
+                    found.append(candidate)
+    yield from sorted(found, key=lambda s: (s.shift != s.base, s.bits, s.base, s.shift))
+
+
+def exchanges(shape: Shape) -> Iterator[Exchange]:
+    if len(shape.dims) >= 2 and not shape.flat:
+        yield Exchange(len(shape.dims) - 2)

@@ -1,0 +1,55 @@
+"""The value of a name that a size or an index mentions, as the text and the launch tell it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from smemlint.fix.expressions import value_of
+from smemlint.fix.text import Source
+from smemlint.ir import Launch
+
+_DEFINE = re.compile(r"#[ \t]*define[ \t]+(\w+)[ \t]+([^\n]*(?:\\\r?\n[^\n]*)*)")
+_CONSTANT = re.compile(
+    r"\b(?:constexpr|const|enum)\b[^;={}()]*?[{\s*&]\s*(\w+)\s*=\s*([^;,{}]+?)\s*(?=[;,}])", re.DOTALL
+)
+
+
+class Constants:
+    """Looks names up in a launch (template arguments, block shape) and in source files."""
+
+    def __init__(self, sources: Iterable[Source], launch: Launch) -> None:
+        self._sources = tuple(sources)
+        self._launch = launch
+
+    def value(self, text: str) -> int | None:
+        return value_of(text, self._find)
+
+    def _find(self, name: str) -> int | str | None:
+        given = self._launch.template.get(name)
+        if isinstance(given, int):
+            return given
+        if name.startswith("blockDim."):
+            return dict(zip("xyz", self._launch.block, strict=True)).get(name[9:])
+        if name == "warpSize":
+            return 32
+        for source in self._sources:
+            texts = _definitions(source).get(name, ())
+            # Two definitions that differ (an #if, two kernels) leave it open.
+            if len(set(texts)) == 1:
+                return texts[0]
+            if texts:
+                return None
+        return None
+
+
+@lru_cache(maxsize=64)
+def _definitions(source: Source) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for pattern in (_DEFINE, _CONSTANT):
+        for match in pattern.finditer(source.text):
+            text = re.sub(r"//[^\n]*|/\*.*?\*/|\\\r?\n", " ", match.group(2), flags=re.DOTALL).strip()
+            if text:
+                found[match.group(1)] = (*found.get(match.group(1), ()), text)
+    return found

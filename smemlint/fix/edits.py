@@ -1,0 +1,295 @@
+"""A layout as edits of the source: the declaration, every use, a helper where one is needed.
+
+Each builder returns the edits, or the Refusal that says why the text does not allow them. Edits insert
+rather than replace where they can, so that comments, macros and spelling stay as the author left them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from smemlint.fix import flat
+from smemlint.fix.candidates import Exchange, Padding, Swizzle
+from smemlint.fix.constants import Constants
+from smemlint.fix.expressions import plus
+from smemlint.fix.model import Refusal, TextEdit
+from smemlint.fix.text import Source, Subscript, Use, has_side_effect, parse_range
+
+_BEFORE_VALUES = ("return", "sizeof", "case", "else", "do", "co_return", "co_yield")
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """An array as the text declares it. index: the name's token in `source.code`; scope: tokens after the
+    declaration up to the end of its block; uses: every use of the name in that scope."""
+
+    source: Source
+    name: str
+    index: int
+    scope: tuple[int, int]
+    extents: tuple[Subscript, ...]
+    uses: tuple[Use, ...]
+    local: bool
+    others: frozenset[str] = frozenset()
+    """Names of the other shared arrays in sight."""
+
+    def extent(self, dim: int) -> str:
+        bracket = self.extents[dim]
+        return self.source.text[bracket.open + 1 : bracket.close]
+
+    def text(self, replaced: dict[int, str] | None = None) -> str:
+        """The declarator, `tile[TILE_DIM][TILE_DIM]`, with some extents replaced."""
+        replaced = replaced or {}
+        parts = [f"[{_shown(replaced.get(d, self.extent(d)))}]" for d in range(len(self.extents))]
+        return self.name + "".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """Edits and how the array or its access reads with them. unsafe: what the edit relies on, or ''."""
+
+    edits: tuple[TextEdit, ...]
+    code: str
+    unsafe: str = ""
+
+
+def declared(
+    source: Source, name: str, offset: int, end: int, dims: int, others: frozenset[str] = frozenset()
+) -> Declared | Refusal:
+    """Find the declaration at a place and every use of its name in the scope.
+
+    dims: how many subscripts make an access of one element. others: names of other shared arrays.
+    """
+    index = source.find_declaration(name, offset, end)
+    if index is None:
+        return Refusal("declared-in-macro", f"the declaration of `{name}` does not stand in the text as such")
+    extents = source.subscripts_after(index)
+    if len(extents) != dims:
+        return Refusal("declared-in-macro", f"the extents of `{name}` do not stand at its declaration")
+    scope = source.scope_of(index)
+    last = scope[1] if scope else len(source.code)
+    after = index + 1
+    uses = tuple(source.uses(name, after, last, dims))
+    if any(_declares_again(source, use) for use in uses):
+        return Refusal("declared-twice", f"`{name}` is declared again in the same scope")
+    return Declared(source, name, index, (after, last), extents, uses, scope is not None, others)
+
+
+def _declares_again(source: Source, use: Use) -> bool:
+    """Whether a use is another declarator of the same name: a type stands directly before it."""
+    i = source.index_at(use.offset)
+    before = source.code[i - 1] if i else None
+    return before is not None and before.kind == "name" and before.text not in _BEFORE_VALUES
+
+
+def build(
+    layout: Padding | Exchange | Swizzle,
+    at: Declared,
+    linear_pitch: str | None,
+    taken: set[str],
+    constants: Sequence[Constants],
+) -> Edited | Refusal:
+    """Edits that carry out a layout.
+
+    linear_pitch: for a flat array, the factor that is the row pitch. taken: names that are in use;
+    names that the edits introduce are added. constants: one per kernel instance.
+    """
+    if isinstance(layout, Padding):
+        if linear_pitch is not None:
+            return _pitch(layout, at, linear_pitch, taken, constants)
+        return _padding(layout, at)
+    blocked = _every_use_subscripted(at)
+    if blocked is not None:
+        return blocked
+    if isinstance(layout, Exchange):
+        return _exchange(layout, at)
+    return _swizzle(layout, at, taken)
+
+
+def _padding(layout: Padding, at: Declared) -> Edited | Refusal:
+    sized = next((use for use in at.uses if use.context == "sizeof"), None)
+    if sized is not None:
+        return Refusal("size-elsewhere", f"`sizeof({at.name})` on line {sized.line} would change")
+    bracket = at.extents[layout.dim]
+    old = at.extent(layout.dim)
+    new = plus(old, layout.extra)
+    if new is None:
+        return Refusal("extent-not-an-expression", f"`[{_shown(old)}]` is not read as a C expression")
+    edit = _edit(at.source, bracket.open + 1, bracket.close, new)
+    if isinstance(edit, Refusal):
+        return edit
+    whole = next((use for use in at.uses if use.context == "whole"), None)
+    unsafe = f"`{at.name}` is passed on as a pointer on line {whole.line}" if whole else ""
+    return Edited((edit,), at.text({layout.dim: new}), unsafe)
+
+
+def _every_use_subscripted(at: Declared, resizes: bool = False) -> Refusal | None:
+    """Refusal where a use is anything but a full access; sizeof is harmless unless the size changes."""
+    for use in at.uses:
+        if use.context == "sizeof":
+            if resizes:
+                return Refusal("size-elsewhere", f"`sizeof({at.name})` on line {use.line} would change")
+        elif use.context == "whole":
+            return Refusal("passed-on", f"`{at.name}` is used as a pointer on line {use.line}")
+    macro = next(iter(at.source.macro_uses(at.name)), None)
+    if macro is not None:
+        return Refusal("used-in-macro", f"a macro on line {macro.line} names `{at.name}`")
+    if not at.local:
+        return Refusal("several-kernels", f"`{at.name}` is declared outside a function")
+    if not at.uses:
+        return Refusal("used-in-macro", f"no use of `{at.name}` stands in the text of its scope")
+    return None
+
+
+def _pitch(
+    layout: Padding, at: Declared, pitch: str, taken: set[str], constants: Sequence[Constants]
+) -> Edited | Refusal:
+    blocked = _every_use_subscripted(at, resizes=True)
+    if blocked is not None:
+        return blocked
+    source = at.source
+    indices = flat.index_texts(source, at.uses, at.scope)
+    if isinstance(indices, str):
+        return Refusal("index-used-elsewhere", indices)
+    hits = flat.occurrences(indices, pitch)
+    if not hits:
+        return Refusal("pitch-not-found", f"no row pitch is seen in the indices of `{at.name}`")
+    if pitch.startswith("blockDim"):
+        return Refusal(
+            "run-time-pitch", f"the row pitch of `{at.name}` is `{pitch}`, known at the launch only"
+        )
+    name = _fresh(f"{at.name.upper()}_PITCH", taken)
+    bracket = at.extents[0]
+    old = at.extent(0)
+    whole, value = constants[0].value(old), constants[0].value(pitch)
+    size = flat.terms(source, bracket.open + 1, bracket.close)
+    new = None
+    if whole is not None and value is not None:
+        new = flat.new_size(old, size, bracket.open + 1, pitch, name, whole, value)
+    if new is None:
+        return Refusal("size-not-rows", f"`[{_shown(old)}]` is not said as rows of `{pitch}`")
+    padded = plus(pitch, layout.extra)
+    if padded is None:
+        return Refusal("extent-not-an-expression", f"`{pitch}` is not read as a C expression")
+    start = source.statement_start(at.index)
+    indent = source.indent_of(start)
+    definition = f"constexpr int {name} = {padded};{source.newline}{indent}"
+    edits = [_edit(source, start, start, definition), _edit(source, bracket.open + 1, bracket.close, new)]
+    edits.extend(_edit(source, hit.offset, hit.end, name) for hit in _unique(hits))
+    return _checked(edits, f"{name} = {padded}")
+
+
+def _unique(hits: list[flat.Factor]) -> list[flat.Factor]:
+    return list({hit.offset: hit for hit in hits}.values())
+
+
+def _exchange(layout: Exchange, at: Declared) -> Edited | Refusal:
+    source = at.source
+    first, second = layout.dim, layout.dim + 1
+    edits: list[TextEdit | Refusal] = []
+    for groups in (at.extents, *(use.subscripts for use in at.uses)):
+        a, b = groups[first], groups[second]
+        left, right = source.text[a.open + 1 : a.close], source.text[b.open + 1 : b.close]
+        if _nested(at, a) or _nested(at, b):
+            return Refusal("nested-use", f"`{at.name}` stands in its own index")
+        edits.append(_edit(source, a.open + 1, a.close, right))
+        edits.append(_edit(source, b.open + 1, b.close, left))
+    exchanged = {first: at.extent(second), second: at.extent(first)}
+    return _checked(edits, at.text(exchanged))
+
+
+def _nested(at: Declared, bracket: Subscript) -> bool:
+    return any(bracket.open < use.offset < bracket.close for use in at.uses)
+
+
+def _swizzle(layout: Swizzle, at: Declared, taken: set[str]) -> Edited | Refusal:
+    source = at.source
+    start = source.function_start(at.index)
+    if start is None:
+        return Refusal("no-place-for-helper", f"the function around `{at.name}` is not found in the text")
+    name = _fresh(f"swizzle_{at.name}", taken)
+    newline = source.newline
+    formula = swizzle_formula(layout)
+    parameters = "int i" if layout.linear else "int row, int col"
+    told = "Index" if layout.linear else "Column"
+    edits: list[TextEdit | Refusal] = [
+        _edit(
+            source,
+            start,
+            start,
+            f"// {told} of {at.name} such that lanes meet in no bank; its own inverse.{newline}"
+            f"__device__ __forceinline__ int {name}({parameters}) {{ return {formula}; }}{newline}{newline}",
+        )
+    ]
+    shown = ""
+    for use in at.uses:
+        if use.context == "sizeof":
+            continue
+        column = use.subscripts[-1]
+        lead = f"{name}("
+        if not layout.linear:
+            row = use.subscripts[-2]
+            tokens = parse_range(source, row.open + 1, row.close)
+            if has_side_effect(tokens):
+                return Refusal("side-effect", f"the row index on line {use.line} must not be evaluated twice")
+            if _nested(at, row) or any(t.text in at.others for t in tokens):
+                return Refusal("nested-use", f"the row index on line {use.line} reads shared memory itself")
+            lead = f"{name}({_shown(source.text[row.open + 1 : row.close])}, "
+        edits.append(_edit(source, column.open + 1, column.open + 1, lead))
+        edits.append(_edit(source, column.close, column.close, ")"))
+        if not shown:
+            groups = [source.text[s.open + 1 : s.close] for s in use.subscripts]
+            groups[-1] = f"{lead}{groups[-1]})"
+            shown = at.name + "".join(f"[{_shown(g)}]" for g in groups)
+    return _checked(edits, shown)
+
+
+def swizzle_formula(layout: Swizzle) -> str:
+    """The body of the helper, as short as it can be said."""
+    mask = (1 << layout.bits) - 1
+    row, column = ("i", "i") if layout.linear else ("row", "col")
+    if layout.shift >= layout.base:
+        moved = layout.shift - layout.base
+        part = f"({row} >> {moved})" if moved else row
+        return f"{column} ^ ({part} & {mask << layout.base})"
+    moved = layout.base - layout.shift
+    return f"{column} ^ (({row} << {moved}) & {mask << layout.base})"
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    name = re.sub(r"\W", "_", name)
+    candidate, n = name, 2
+    while candidate in taken:
+        candidate, n = f"{name}{n}", n + 1
+    taken.add(candidate)
+    return candidate
+
+
+def _shown(text: str) -> str:
+    """An expression for a message: on one line, without comments."""
+    return " ".join(re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL).split())
+
+
+def _edit(source: Source, start: int, end: int, replacement: str) -> TextEdit | Refusal:
+    """An edit, shortened to what differs; refused where non-ASCII text would have to be moved."""
+    original = source.text[start:end]
+    while original and replacement and original[0] == replacement[0]:
+        original, replacement, start = original[1:], replacement[1:], start + 1
+    while original and replacement and original[-1] == replacement[-1]:
+        original, replacement, end = original[:-1], replacement[:-1], end - 1
+    if not (original.isascii() and replacement.isascii()):
+        return Refusal("non-ascii", f"line {source.line_of(start)} has non-ASCII text where the edit falls")
+    if "\\\n" in original or "\\\r" in original:
+        return Refusal("used-in-macro", f"line {source.line_of(start)} is continued with a backslash")
+    return TextEdit(source.path, start, end, replacement, original)
+
+
+def _checked(edits: Sequence[TextEdit | Refusal], code: str) -> Edited | Refusal:
+    done: list[TextEdit] = []
+    for edit in edits:
+        if isinstance(edit, Refusal):
+            return edit
+        done.append(edit)
+    return Edited(tuple(sorted(done, key=lambda e: (e.offset, e.end_offset))), code)

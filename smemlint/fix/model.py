@@ -1,0 +1,77 @@
+"""What a fix is: words for the reader, edits for the source, and the numbers that were promised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from smemlint.evaluate.model import SharedArray, Site
+
+Kind = Literal["padding", "pitch", "swizzle", "exchange", "layout"]
+"""How an array is laid out anew; `layout` is advice that no edit carries out."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextEdit:
+    """Replace the bytes [offset, end_offset) of a file, which read `original`, by `replacement`.
+
+    Both texts are ASCII. An insertion has offset == end_offset.
+    """
+
+    path: str
+    offset: int
+    end_offset: int
+    replacement: str
+    original: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why there is no edit. `code` is one of docs/fixes.md's names, `text` tells this case."""
+
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SiteChange:
+    """One access site of one kernel instance, in wavefronts of one block, before and after."""
+
+    kernel: str
+    site: Site
+    before: int
+    after: int
+    ideal: int
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """The best layout that was found for one array over all kernel instances that use it.
+
+    words: the advice in one sentence. edits: None when refused. safe: every use is understood, so the
+    edit cannot change what the program computes; else `unsafe_because` says what is open.
+    blocks_per_sm: resident blocks that threads and shared memory allow, the least over the instances.
+    code: the new declaration or expression as a reader would look for it (`tile[TILE_DIM][TILE_DIM + 1]`).
+    """
+
+    kind: Kind
+    array: SharedArray
+    words: str
+    edits: tuple[TextEdit, ...] | None
+    refused: Refusal | None
+    safe: bool
+    sites: tuple[SiteChange, ...]
+    bytes_added: int = 0
+    blocks_per_sm: tuple[int, int] | None = None
+    unsafe_because: str = ""
+    code: str = ""
+
+    @property
+    def before(self) -> int:
+        """Wavefronts over all sites and instances as the source stands."""
+        return sum(change.before for change in self.sites)
+
+    @property
+    def after(self) -> int:
+        """Wavefronts over all sites and instances with the fix."""
+        return sum(change.after for change in self.sites)

@@ -1,0 +1,162 @@
+"""A promise kept, or withdrawn: the edited text goes through the same analysis, and every lane of every
+site of the array must be where the layout said it would be.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.evaluate.model import SharedArray
+from smemlint.score.model import Conflict, KernelAnalysis
+
+Analyse: TypeAlias = Callable[[str, bytes], Sequence[KernelAnalysis]]
+"""(path, edited text) -> what analysis says of that file, with the launches that the original had."""
+
+Key: TypeAlias = tuple[object, ...]
+
+
+def instance_key(analysis: KernelAnalysis) -> Key:
+    """What an instance and its counterpart after the edit have in common."""
+    launch = analysis.launch
+    arguments = tuple(sorted(launch.arguments.items()))
+    template = tuple(sorted(analysis.template_arguments.items()))
+    return (analysis.kernel.name, template, launch.block, launch.grid, arguments, analysis.configuration)
+
+
+def sites_of(analysis: KernelAnalysis, array: SharedArray) -> list[Conflict]:
+    return [c for c in analysis.conflicts if c.site.array == array.id]
+
+
+def counterparts(
+    before: Sequence[KernelAnalysis], after: Sequence[KernelAnalysis]
+) -> list[KernelAnalysis] | str:
+    """The analysis after the edit of each one before it, or what is missing, in words."""
+    waiting: dict[Key, list[KernelAnalysis]] = {}
+    for analysis in after:
+        waiting.setdefault(instance_key(analysis), []).append(analysis)
+    found = []
+    for analysis in before:
+        queue = waiting.get(instance_key(analysis))
+        if not queue:
+            return f"the edited file no longer shows `{analysis.kernel.name}` under the same launch"
+        found.append(queue.pop(0))
+    return found
+
+
+def same_array(analysis: KernelAnalysis, array: SharedArray, others: KernelAnalysis) -> SharedArray | None:
+    """The array in the edited file: the one of that name, by order where names repeat."""
+    mine = [a.id for a in analysis.arrays.values() if a.name == array.name]
+    theirs = [a for a in others.arrays.values() if a.name == array.name]
+    if array.id not in mine or len(mine) != len(theirs):
+        return None
+    return theirs[mine.index(array.id)]
+
+
+def check(
+    before: KernelAnalysis,
+    array: SharedArray,
+    promised: Sequence[tuple[Conflict, NDArray[np.int64]]],
+    after: KernelAnalysis,
+) -> str | None:
+    """Why the promise for one instance does not hold, None when it does.
+
+    promised: each site of the array with its new offsets, shape (requests, 32).
+    """
+    moved = same_array(before, array, after)
+    if moved is None:
+        return f"`{array.name}` is not found again in the edited file"
+    sites = sites_of(after, moved)
+    expected = sites_of(before, array)
+    if len(sites) != len(expected):
+        return f"`{array.name}` has {len(sites)} accesses after the edit, {len(expected)} before"
+    by_site = dict(zip(map(id, expected), sites, strict=True))
+    for conflict, offsets in promised:
+        found = by_site[id(conflict)]
+        if not _same_addresses(offsets, conflict, found):
+            return f"`{conflict.site.expression}` on line {conflict.site.place.line} reaches other addresses"
+        limit = conflict.wavefronts
+        if found.wavefronts is None or (limit is not None and found.wavefronts > limit):
+            return f"`{conflict.site.expression}` on line {conflict.site.place.line} keeps its conflict"
+        if (found.trace.joined or 0) < (conflict.trace.joined or 0):
+            return f"`{conflict.site.expression}` on line {conflict.site.place.line} loses its wide access"
+    return _others_unharmed(before, after, array, moved)
+
+
+def _same_addresses(offsets: NDArray[np.int64], before: Conflict, after: Conflict) -> bool:
+    trace = after.trace
+    if trace.reason is not None or after.site.op != before.site.op:
+        return False
+    if trace.offsets.shape == offsets.shape and np.array_equal(trace.offsets, offsets):
+        return True
+    mine = _folded(offsets, before.trace.weights, bool(before.trace.alignment))
+    theirs = _folded(trace.offsets, trace.weights, bool(trace.alignment))
+    return mine == theirs
+
+
+def _folded(offsets: NDArray[np.int64], weights: NDArray[np.int64], relative: bool) -> dict[bytes, int]:
+    """Requests as a multiset; relative to their lowest address where a common part is unknown."""
+    counts: dict[bytes, int] = {}
+    for row, weight in zip(offsets, weights, strict=True):
+        active = row[row >= 0]
+        if relative and active.size:
+            row = np.where(row >= 0, row - active.min(), -1)
+        key = np.ascontiguousarray(row, dtype=np.int64).tobytes()
+        counts[key] = counts.get(key, 0) + int(weight)
+    return counts
+
+
+def _others_unharmed(
+    before: KernelAnalysis, after: KernelAnalysis, array: SharedArray, moved: SharedArray
+) -> str | None:
+    old = [c for c in before.conflicts if c.site.array != array.id]
+    new = [c for c in after.conflicts if c.site.array != moved.id]
+    if len(old) != len(new):
+        return "the edited file shows other accesses of other arrays"
+    for a, b in zip(old, new, strict=True):
+        if a.wavefronts is not None and (b.wavefronts is None or b.wavefronts > a.wavefronts):
+            return f"`{a.site.expression}` on line {a.site.place.line} gets worse"
+    return None
+
+
+def verify(command: str, path: str, data: bytes, timeout: float = 600) -> str | None:
+    """Compile an edited file with the user's command; None when it succeeds, else what it said.
+
+    The text stands beside the original for the time of the command, so that its includes are found. `{}` in
+    the command stands for its path; without one the path is appended.
+    """
+    original = Path(path).resolve()
+    try:
+        words = shlex.split(command)
+        handle, name = tempfile.mkstemp(
+            prefix=f".{original.stem}.", suffix=original.suffix, dir=original.parent
+        )
+    except (OSError, ValueError) as error:
+        return f"{path}: {error}"
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        arguments = [word.replace("{}", name) for word in words]
+        if arguments == words:
+            arguments.append(name)
+        done = subprocess.run(
+            arguments, capture_output=True, text=True, errors="replace", timeout=timeout, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{path}: {error}"
+    finally:
+        with suppress(FileNotFoundError):
+            Path(name).unlink()
+    if done.returncode == 0:
+        return None
+    said = (done.stderr or done.stdout).replace(name, path).strip()
+    return said or f"{path}: the command ended with {done.returncode}"

@@ -1,0 +1,227 @@
+"""The layouts that cost an array less, best first: every candidate is scored over all its sites at once.
+
+In: what evaluation found for one declared array, in every kernel instance and launch that uses it.
+Out: options, each with the wavefronts of every site before and after. No option makes any site worse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.banks import cost_of
+from smemlint.evaluate.model import SharedArray
+from smemlint.fix.candidates import (
+    Addresses,
+    Layout,
+    Padding,
+    Shape,
+    Swizzle,
+    addresses,
+    exchanges,
+    paddings,
+    swizzles,
+)
+from smemlint.fix.occupancy import STATIC_LIMIT, blocks_per_sm
+from smemlint.score.model import Conflict, KernelAnalysis
+
+MATRIX_ROW = 16
+"""Bytes of one row of an ldmatrix or stmatrix matrix; its address must be a multiple."""
+SMALL_PADDING = 8
+"""A padding of at most 1/8 of the array that costs no resident block counts as free."""
+_SAMPLE = 64
+"""Requests of a site that are scored first; most candidates fall there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One site of the array: its requests as the hardware sees them (joined where the compiler joins)."""
+
+    conflict: Conflict
+    width: int
+    offsets: NDArray[np.int64]
+    weights: NDArray[np.int64]
+    before: int
+    ideal: int
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One kernel instance under one launch, as far as this array goes."""
+
+    analysis: KernelAnalysis
+    array: SharedArray
+    members: tuple[Member, ...]
+
+    @property
+    def length(self) -> int | None:
+        """Elements, None when unknown."""
+        size = self.array.bytes
+        if size is None and self.array.dynamic:
+            others = [a.bytes for a in self.analysis.arrays.values() if a.dynamic]
+            size = self.analysis.launch.dynamic if len(others) == 1 else None
+        return None if size is None else size // self.array.element
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One layout and what it does. after: wavefronts per instance and member, as `Instance.members` stand."""
+
+    layout: Layout
+    after: tuple[tuple[int, ...], ...]
+    bytes_added: int
+    blocks: tuple[int, int]
+
+    @property
+    def total(self) -> int:
+        return sum(map(sum, self.after))
+
+
+def member(conflict: Conflict) -> Member | None:
+    """A site as its requests run, None for one that has no addresses to move."""
+    trace = conflict.trace
+    if trace.reason is not None or trace.offsets.size == 0:
+        return None
+    width = trace.joined or trace.site.width
+    wavefronts, ideal = score(conflict, width, trace.offsets, trace.weights)
+    return Member(conflict, width, trace.offsets, trace.weights, wavefronts, ideal)
+
+
+def score(
+    conflict: Conflict, width: int, offsets: NDArray[np.int64], weights: NDArray[np.int64]
+) -> tuple[int, int]:
+    """Wavefronts and ideal of all requests of a site; negative offsets are inactive lanes."""
+    site = conflict.site
+    wavefronts, ideal = cost_of(site.op, width, offsets, site.matrices)
+    return int(wavefronts @ weights), int(ideal @ weights)
+
+
+def granule(instances: Sequence[Instance]) -> int:
+    """Bytes that must stay together and aligned: the widest access that runs, 16 for matrix rows."""
+    widest = 1
+    for instance in instances:
+        for each in instance.members:
+            matrix = each.conflict.site.op in ("ldmatrix", "stmatrix")
+            widest = lcm(widest, MATRIX_ROW if matrix else each.width)
+    return widest
+
+
+def options(instances: Sequence[Instance], shapes: Sequence[Shape]) -> list[Option]:
+    """All layouts that lower the sum of wavefronts and raise no site's, best first.
+
+    shapes: one per instance, all with the same number of dimensions. The order is: wavefronts; resident
+    blocks lost; then a small padding, the simplest edit; then bytes; then the simplest formula.
+    """
+    reached = _reach(instances, shapes)
+    if reached is None:
+        return []
+    before = sum(m.before for i in instances for m in i.members)
+    found = []
+    for layout in _candidates(instances, shapes):
+        bytes_added = max(layout.shape(s).bytes - s.bytes for s in shapes)
+        blocks = _blocks(instances, shapes, layout)
+        if blocks is None:
+            continue
+        after = _try(instances, shapes, reached, layout)
+        if after is None:
+            continue
+        option = Option(layout, after, bytes_added, blocks)
+        if option.total < before:
+            found.append(option)
+    return sorted(found, key=lambda o: _order(o, shapes))
+
+
+def _order(option: Option, shapes: Sequence[Shape]) -> tuple[int, ...]:
+    layout = option.layout
+    small = isinstance(layout, Padding) and all(
+        option.bytes_added * SMALL_PADDING <= shape.bytes for shape in shapes
+    )
+    kind = 0 if isinstance(layout, Padding) else 1 if isinstance(layout, Swizzle) else 2
+    size = (layout.bits, layout.base, layout.shift) if isinstance(layout, Swizzle) else (0, 0, 0)
+    mixed = int(isinstance(layout, Swizzle) and layout.shift != layout.base and not layout.linear)
+    lost = option.blocks[0] - option.blocks[1]
+    return (option.total, lost, not small, option.bytes_added, kind, mixed, *size)
+
+
+def _candidates(instances: Sequence[Instance], shapes: Sequence[Shape]) -> Iterator[Layout]:
+    together = granule(instances)
+    first = shapes[0]
+    sized = all(not i.array.dynamic for i in instances)
+    if len(first.dims) > 1 and sized:
+        per_instance = [set(paddings(shape, together)) for shape in shapes]
+        yield from (p for p in paddings(first, together) if all(p in each for each in per_instance))
+    if first.flat:
+        return
+    joined = any(m.conflict.trace.joined for i in instances for m in i.members)
+    if not joined:
+        # The compiler joins neighbours only where it sees that they are neighbours.
+        yield from (s for s in swizzles(first, together) if all(s.fits(shape) for shape in shapes))
+    if together <= first.element and sized:
+        yield from exchanges(first)
+
+
+def _reach(instances: Sequence[Instance], shapes: Sequence[Shape]) -> list[list[Addresses]] | None:
+    reached = []
+    for instance, shape in zip(instances, shapes, strict=True):
+        row = []
+        for each in instance.members:
+            trace = each.conflict.trace
+            at = addresses(each.offsets, trace.indices, trace.alignment, shape)
+            if at is None:
+                return None
+            row.append(at)
+        reached.append(row)
+    return reached
+
+
+def _try(
+    instances: Sequence[Instance],
+    shapes: Sequence[Shape],
+    reached: list[list[Addresses]],
+    layout: Layout,
+) -> tuple[tuple[int, ...], ...] | None:
+    """Wavefronts of every site under a layout, None as soon as one is worse than before."""
+    result = []
+    for instance, shape, sites in zip(instances, shapes, reached, strict=True):
+        costs = []
+        for each, at in zip(instance.members, sites, strict=True):
+            moved = layout.apply(at, shape)
+            if moved is None:
+                return None
+            if len(moved) > _SAMPLE and _worse_sample(each, moved):
+                return None
+            cost, _ = score(each.conflict, each.width, moved, each.weights)
+            if cost > each.before:
+                return None
+            costs.append(cost)
+        result.append(tuple(costs))
+    return tuple(result)
+
+
+def _worse_sample(each: Member, moved: NDArray[np.int64]) -> bool:
+    """Whether the heaviest lower bound of the first requests is already above the site's cost."""
+    weights = each.weights[:_SAMPLE]
+    cost, _ = score(each.conflict, each.width, moved[:_SAMPLE], weights)
+    rest = int(each.weights[_SAMPLE:].sum())
+    return cost + rest > each.before
+
+
+def _blocks(instances: Sequence[Instance], shapes: Sequence[Shape], layout: Layout) -> tuple[int, int] | None:
+    """Least resident blocks before and after over the instances; None when a block no longer fits."""
+    worst: tuple[int, int] | None = None
+    for instance, shape in zip(instances, shapes, strict=True):
+        analysis = instance.analysis
+        static = sum(a.bytes or 0 for a in analysis.arrays.values() if not a.dynamic)
+        dynamic = analysis.launch.dynamic or 0
+        added = layout.shape(shape).bytes - shape.bytes
+        if added > 0 and static + added > STATIC_LIMIT:
+            return None
+        before = blocks_per_sm(static + dynamic, analysis.launch.threads)
+        after = blocks_per_sm(static + dynamic + added, analysis.launch.threads)
+        if worst is None or before - after > worst[0] - worst[1]:
+            worst = (before, after)
+    return worst
