@@ -1,0 +1,181 @@
+"""The one generator behind the command line, the editors and the tests: paths in, per-file reports out.
+
+Layer by layer: read, parse, infer launches, evaluate, score, explain. Each file is analysed in a process of its own
+with a time and memory budget; what goes wrong with one file is a Problem of that file and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from smemlint.diagnose.merge import diagnose, merge_kernels, order, site_of
+from smemlint.diagnose.model import (
+    Diagnostic,
+    FileReport,
+    KernelReport,
+    Problem,
+    Report,
+    Summary,
+    UnparsedEntry,
+)
+from smemlint.diagnose.select import visible
+from smemlint.diagnose.suppress import suppress
+from smemlint.rules import Severity
+from smemlint.workers import Failure, run_isolated
+
+MEMORY = 6 * 2**30
+"""Bytes of address space that the analysis of one file may use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How one file is analysed. blocks: kernel name -> block shape, '' for every kernel."""
+
+    min_ways: float = 2.0
+    blocks: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    arch: str = "sm_90"
+    defines: tuple[str, ...] = ()
+    includes: tuple[str, ...] = ()
+    std: str = "c++17"
+    compile_commands: str | None = None
+    suggest: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One file to analyse. text: its content where it is not read from disk (stdin, an editor's buffer)."""
+
+    path: str
+    options: Options = Options()
+    text: str | None = None
+
+
+def shown(path: str) -> str:
+    """A path as the user reads it: relative where it lies below the working directory."""
+    if not os.path.isabs(path):
+        return os.path.normpath(path)
+    relative = os.path.relpath(path)
+    return path if relative.startswith("..") else relative
+
+
+def analyse(
+    jobs: Sequence[Job], *, processes: int = 1, seconds: float = 60.0, memory: int = MEMORY
+) -> Iterator[tuple[int, FileReport]]:
+    """Yields (index of the job, its report) in the order in which files are done. Never raises for a bad file."""
+    import smemlint.pipeline  # noqa: F401  loaded before the workers start, so that each need not do it again
+
+    for index, result in run_isolated(analyse_file, jobs, jobs=processes, seconds=seconds, memory=memory):
+        if isinstance(result, Failure):
+            path = shown(jobs[index].path)
+            yield index, FileReport(path, problems=(Problem(path, result.message),))
+        else:
+            yield index, result
+
+
+def analyse_file(job: Job) -> FileReport:
+    """The analysis of one file in this process. Raises what the stages raise."""
+    from smemlint.pipeline import run_stages
+
+    return run_stages(job, shown)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Which findings are shown. chosen: the (select, ignore) lists that hold for a path."""
+
+    chosen: Callable[[str], tuple[tuple[str, ...], tuple[str, ...]]] = lambda path: ((), ())
+    level: Severity = Severity.WARNING
+    show_unresolved: bool = False
+
+
+def collect(reports: Sequence[FileReport], view: View = View(), texts: Mapping[str, str] | None = None) -> Report:
+    """The findings of all files: merged, suppressed, selected, counted.
+
+    texts: sources that do not lie on disk, by path as shown.
+    """
+    kernels = merge_kernels(reports)
+    found = diagnose(kernels, reports)
+    checked = [r.path for r in reports]
+    sources = _texts({d.place.path for d in found} | set(checked), texts or {})
+    left, suppressed = suppress(found, sources, [p for p in checked if p in sources])
+    diagnostics, hidden = [], 0
+    for path in dict.fromkeys(d.place.path for d in sorted(left, key=order)):
+        select, ignore = view.chosen(path)
+        seen, kept = visible(
+            [d for d in left if d.place.path == path],
+            select=select,
+            ignore=ignore,
+            level=view.level,
+            show_unresolved=view.show_unresolved,
+        )
+        diagnostics += seen
+        hidden += kept
+    diagnostics.sort(key=order)
+    unparsed = tuple(dict.fromkeys(u for r in reports for u in r.unparsed))
+    named = {d.place.path for d in diagnostics} | {label.place.path for d in diagnostics for label in d.also}
+    return Report(
+        diagnostics=tuple(diagnostics),
+        kernels=kernels,
+        unparsed=unparsed,
+        problems=tuple(p for r in reports for p in r.problems),
+        summary=_summary(reports, kernels, diagnostics, unparsed, hidden, suppressed),
+        texts={**_texts(named - sources.keys(), {}), **{p: t for p, t in sources.items() if p in named}},
+    )
+
+
+def _texts(paths: Iterable[str], given: Mapping[str, str]) -> dict[str, str]:
+    result = {}
+    for path in paths:
+        if path in given:
+            result[path] = given[path]
+            continue
+        try:
+            result[path] = Path(path).read_bytes().decode("utf-8", errors="replace")
+        except (OSError, ValueError):
+            continue
+    return result
+
+
+def _summary(
+    reports: Sequence[FileReport],
+    kernels: Sequence[KernelReport],
+    diagnostics: Sequence[Diagnostic],
+    unparsed: Sequence[UnparsedEntry],
+    hidden: int,
+    suppressed: int,
+) -> Summary:
+    """Counts over distinct access sites; one is resolved when some instance and launch gave it a number."""
+    sites: dict[object, str] = {}
+    for kernel in kernels:
+        for access in kernel.accesses:
+            key = (site_of(access.place), access.op)
+            if access.wavefronts is not None:
+                sites[key] = ""
+            else:
+                sites.setdefault(key, access.reason[0] if access.reason else "unknown")
+    reasons = Counter(reason for reason in sites.values() if reason)
+    return Summary(
+        files=len(reports),
+        files_with_findings=len({d.place.path for d in diagnostics}),
+        findings=len(diagnostics),
+        hidden=hidden,
+        suppressed=suppressed,
+        kernels=len({k.key for k in kernels}),
+        accesses=len(sites),
+        resolved=len(sites) - reasons.total(),
+        unparsed=len(unparsed),
+        reasons=dict(reasons.most_common()),
+        rules=dict(sorted(Counter(d.code for d in diagnostics).items())),
+        seconds=sum(r.seconds for r in reports),
+    )
+
+
+def check(jobs: Sequence[Job], view: View = View(), *, processes: int = 1, seconds: float = 60.0) -> Report:
+    """Everything at once: the findings of some files."""
+    reports = dict(analyse(jobs, processes=processes, seconds=seconds))
+    texts = {shown(job.path): job.text for job in jobs if job.text is not None}
+    return collect([reports[i] for i in sorted(reports)], view, texts)

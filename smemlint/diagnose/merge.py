@@ -1,0 +1,291 @@
+"""From per-file records to findings: one per place and cause, over translation units, instances and launches.
+
+A conflict is a warning when it is proved: the low end of its ways reaches the threshold under a launch that the source or
+the user states, or under every candidate that was tried where the block shape is assumed. Anything less is a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from smemlint.diagnose.model import Access, Diagnostic, FileReport, KernelReport
+from smemlint.diagnose import observe
+from smemlint.fix.model import Suggestion
+from smemlint.ir import Place
+from smemlint.rules import RULES, Rule, Severity
+from smemlint.rules.words import ways_text
+
+_BY_CODE: dict[str, type[Rule]] = {rule.code: rule for rule in RULES}
+_SHOWN_VISITS = 12
+_SHOWN_INSTANCES = 3
+
+Site = tuple[str, int, int, int, int]
+
+
+def site_of(place: Place) -> Site:
+    return (place.path, place.line, place.column, place.end_line, place.end_column)
+
+
+def merge_kernels(reports: Iterable[FileReport]) -> tuple[KernelReport, ...]:
+    """One record per kernel, template instance and launch shape.
+
+    Records of the same header kernel from several files, and of several preprocessor configurations, become one; a
+    kernel whose launch is known somewhere loses its assumed launches.
+    """
+    every = sorted((k for r in reports for k in r.kernels), key=lambda k: k.configuration != "")
+    known = {k.key for k in every if not k.assumed}
+    merged: dict[object, KernelReport] = {}
+    for kernel in every:
+        if kernel.assumed and kernel.key in known:
+            continue
+        identity = (kernel.key, kernel.template_arguments, kernel.block, kernel.grid, kernel.dynamic)
+        first = merged.get(identity)
+        merged[identity] = kernel if first is None else _joined(first, kernel)
+    return tuple(merged.values())
+
+
+def _joined(first: KernelReport, second: KernelReport) -> KernelReport:
+    """The first record with the accesses that only the second one has."""
+    seen = {(site_of(a.place), a.op) for a in first.accesses}
+    extra = tuple(a for a in second.accesses if (site_of(a.place), a.op) not in seen)
+    names = {s.name for s in first.shared}
+    return replace(
+        first,
+        accesses=first.accesses + extra,
+        shared=first.shared + tuple(s for s in second.shared if s.name not in names),
+        declared=tuple(d for d in first.declared if d in second.declared),
+        notes=tuple(dict.fromkeys(first.notes + second.notes)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """One access as seen under one kernel instance and launch."""
+
+    kernel: KernelReport
+    access: Access
+    certain: bool
+
+
+def diagnose(kernels: Sequence[KernelReport], reports: Sequence[FileReport]) -> list[Diagnostic]:
+    """Every finding, notes included, in source order."""
+    found: list[Diagnostic] = []
+    shapes: dict[object, int] = {}
+    for kernel in kernels:
+        shapes[kernel.key] = shapes.get(kernel.key, 0) + 1
+    suggestions = {r.path: r.suggestions for r in reports}
+    owners = {id(k): r.path for r in reports for k in r.kernels}
+    sites: dict[Site, list[Sight]] = {}
+    for kernel in kernels:
+        for access in kernel.accesses:
+            certain = observe.proved(access, kernel.min_ways) and not kernel.assumed and access.grade != "assumed"
+            sites.setdefault(site_of(access.place), []).append(Sight(kernel, access, certain))
+    for sights in sites.values():
+        conflict = _conflict(_with_candidates(sights, shapes))
+        if conflict is not None:
+            sight, diagnostic = conflict
+            fixes = suggestions.get(owners.get(id(sight.kernel), ""), ())
+            found.append(replace(diagnostic, fix=_fix(sight.access, fixes)))
+        elif all(s.access.wavefronts is None for s in sights):
+            found.append(_unresolved(sights[0]))
+    found.extend(_declared(kernels))
+    found.extend(_about_analysis(kernels, reports))
+    return sorted(found, key=order)
+
+
+def order(d: Diagnostic) -> tuple[object, ...]:
+    return (d.place.path, d.place.line, d.place.column, d.code, d.title)
+
+
+def _fix(access: Access, suggestions: Sequence[Suggestion]) -> Suggestion | None:
+    index = access.suggestion
+    return suggestions[index] if index is not None and index < len(suggestions) else None
+
+
+def _proved(sight: Sight) -> bool:
+    return observe.proved(sight.access, sight.kernel.min_ways)
+
+
+def _with_candidates(sights: list[Sight], shapes: dict[object, int]) -> list[Sight]:
+    """Assumed sights become certain when every candidate shape of their kernel shows the conflict."""
+    result = []
+    for sight in sights:
+        certain = sight.certain
+        if sight.kernel.assumed and _proved(sight):
+            same = [s for s in sights if s.kernel.key == sight.kernel.key]
+            proved = {id(s.kernel) for s in same if _proved(s)}
+            certain = len(proved) == shapes[sight.kernel.key]
+        result.append(replace(sight, certain=certain))
+    return result
+
+
+def _conflict(sights: list[Sight]) -> tuple[Sight, Diagnostic] | None:
+    """The conflict of one place, told by its worst proved sight, or its worst possible one."""
+    explained = [s for s in sights if s.access.finding is not None]
+    if not explained:
+        return None
+    proved = [s for s in explained if s.certain]
+    best = max(proved or explained, key=lambda s: _rank(s.access, bool(proved)))
+    access, kernel, finding = best.access, best.kernel, best.access.finding
+    assert finding is not None
+    rule = _BY_CODE[access.rule]
+    severity = (finding.severity or rule.severity) if proved else Severity.NOTE
+    notes = list(finding.notes)
+    visits = visits_text(access.visits)
+    if visits:
+        notes.insert(0, f"per iteration: {visits} ways; {ways_text(access.ways or 0)} over all")
+    if access.joined:
+        notes.append(f"joined: read with its neighbours as one {access.joined}-byte access")
+    notes.append(_launch_note(best, proved or explained, bool(proved)))
+    return best, Diagnostic(
+        code=rule.code,
+        name=rule.name,
+        severity=severity,
+        place=access.place,
+        title=finding.title or _headline(access, rule),
+        here=finding.here,
+        also=finding.also,
+        notes=tuple(notes),
+        kernel=kernel.name,
+        array=access.array,
+        grade=access.grade,
+        worst_ways=access.worst,
+        ways=access.ways,
+        ways_low=access.ways_low,
+        wavefronts=access.wavefronts,
+        wavefronts_low=access.wavefronts_low,
+        ideal=access.ideal,
+        configuration=kernel.configuration,
+    )
+
+
+def _rank(access: Access, proved: bool) -> tuple[float, float]:
+    return ((access.worst_low or 0) if proved else 0, access.worst or 0)
+
+
+def _headline(access: Access, rule: type[Rule]) -> str:
+    low, ways = access.worst_low or 0, access.worst or 0
+    noun = "serialised atomic" if rule.name == "serialised-atomic" else "bank conflict"
+    if access.grade not in ("bound", "parametric") or ways_text(low) == ways_text(ways):
+        return f"{ways_text(ways)}-way {noun}"
+    if low > 1.05:
+        return f"{ways_text(low)}- to {ways_text(ways)}-way {noun}"
+    return f"up to {ways_text(ways)}-way {noun}"
+
+
+def visits_text(visits: tuple[tuple[float, int], ...]) -> str:
+    """`2, 4, 8, 8, 8, 4, 2, 1`; empty where all visits cost the same."""
+    if len({ways_text(ways) for ways, _ in visits}) < 2:
+        return ""
+    parts: list[str] = []
+    for ways, count in visits:
+        parts.extend([ways_text(ways)] * min(count, _SHOWN_VISITS + 1 - len(parts)))
+    more = ", ..." if len(parts) > _SHOWN_VISITS else ""
+    return ", ".join(parts[:_SHOWN_VISITS]) + more
+
+
+def _launch_note(best: Sight, sights: Sequence[Sight], proved: bool) -> str:
+    kernel = best.kernel
+    shape = _shape(kernel)
+    same = [s.kernel for s in sights if s.kernel.key == kernel.key]
+    if kernel.assumed:
+        others = list(dict.fromkeys(_shape(k) for k in same))
+        said = f"launch: block {shape} is assumed" + (f" ({kernel.origin})" if kernel.origin else "")
+        if proved and len(others) > 1:
+            said = f"launch: block assumed; every shape tried conflicts: {', '.join(others)}"
+    else:
+        said = f"launch: block {shape}" + (f" from {kernel.origin}" if kernel.origin else "")
+    if kernel.template_arguments:
+        said += f", for {_arguments(kernel)}"
+        others = [
+            f"{_arguments(s.kernel)} ({ways_text(s.access.worst or 0)}-way)"
+            for s in sights
+            if s.kernel.key == kernel.key and s.kernel.template_arguments != kernel.template_arguments
+        ]
+        unique = list(dict.fromkeys(others))
+        if unique:
+            more = f" and {len(unique) - _SHOWN_INSTANCES} more" if len(unique) > _SHOWN_INSTANCES else ""
+            said += "; also for " + "; ".join(unique[:_SHOWN_INSTANCES]) + more
+    if kernel.configuration:
+        said += f"; in the configuration {kernel.configuration}"
+    return said
+
+
+def _shape(kernel: KernelReport) -> str:
+    x, y, z = kernel.block
+    return f"({x}, {y}, {z})" if z > 1 else f"({x}, {y})" if y > 1 else f"({x})"
+
+
+def _arguments(kernel: KernelReport) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in kernel.template_arguments)
+
+
+def _plain(code: str, place: Place, title: str, here: str = "", **more: object) -> Diagnostic:
+    rule = _BY_CODE[code]
+    return Diagnostic(rule.code, rule.name, rule.severity, place, title, here, **more)  # type: ignore[arg-type]
+
+
+def _unresolved(sight: Sight) -> Diagnostic:
+    access = sight.access
+    code, text = access.reason or ("unknown", "no reason was given")
+    return _plain(
+        "SMEM901",
+        access.place,
+        f"the cost of this {access.op} is not known",
+        text,
+        notes=(f"reason: {code}",),
+        kernel=sight.kernel.name,
+        array=access.array,
+        grade=access.grade,
+    )
+
+
+def _declared(kernels: Sequence[KernelReport]) -> Iterator[Diagnostic]:
+    """Declaration findings, each once; all instances of a kernel must agree that an array is unused."""
+    seen: set[tuple[str, Site]] = set()
+    for kernel in kernels:
+        for declared in kernel.declared:
+            key = (declared.rule, site_of(declared.place))
+            if key in seen:
+                continue
+            seen.add(key)
+            finding = declared.finding
+            diagnostic = _plain(
+                declared.rule, declared.place, finding.title, finding.here, also=finding.also, notes=finding.notes
+            )
+            yield replace(diagnostic, kernel=kernel.name, severity=finding.severity or diagnostic.severity)
+
+
+def _about_analysis(kernels: Sequence[KernelReport], reports: Sequence[FileReport]) -> Iterator[Diagnostic]:
+    assumed: dict[object, list[KernelReport]] = {}
+    for kernel in kernels:
+        if kernel.assumed and kernel.accesses:
+            assumed.setdefault(kernel.key, []).append(kernel)
+    for same in assumed.values():
+        shapes = ", ".join(dict.fromkeys(_shape(k) for k in same))
+        yield _plain(
+            "SMEM902",
+            same[0].place,
+            f"the block shape of `{same[0].name}` is assumed",
+            f"tried {shapes}; tell it with --block {same[0].name}=X,Y,Z",
+            kernel=same[0].name,
+        )
+    seen: set[object] = set()
+    for report in reports:
+        for entry in report.unparsed:
+            if (key := (entry.place.path, entry.place.offset)) not in seen:
+                seen.add(key)
+                yield _plain("SMEM903", entry.place, "shared memory that was not parsed", entry.reason)
+    for kernel in kernels:
+        for note in kernel.notes:
+            if (key := (note.code, site_of(note.place))) not in seen:
+                seen.add(key)
+                yield _plain(
+                    "SMEM906",
+                    note.place,
+                    f"`{kernel.name}` was analysed in part",
+                    note.text,
+                    notes=(f"reason: {note.code}",),
+                    kernel=kernel.name,
+                )

@@ -1,0 +1,223 @@
+"""Records that travel: from a worker to the run, from the run to the renderers. Plain data, no arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from smemlint.fix.model import Suggestion
+from smemlint.ir import Place
+from smemlint.rules import Finding, Label, Severity
+
+Block = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One access site under one kernel instance and launch.
+
+    op: the bank engine's name. executions: warp requests. Costs are None when unresolved. visits: ways of each visit in
+    program order, run-length coded. rule, finding: the cause, for sites whose ways reach the threshold.
+    """
+
+    place: Place
+    op: str
+    width: int
+    array: str
+    expression: str
+    executions: int
+    wavefronts: int | None
+    wavefronts_low: int | None
+    ideal: int | None
+    grade: str
+    reason: tuple[str, str] | None = None
+    visits: tuple[tuple[float, int], ...] = ()
+    joined: int | None = None
+    rule: str = ""
+    finding: Finding | None = None
+    suggestion: int | None = None
+    """Index in the FileReport's suggestions."""
+
+    @property
+    def ways(self) -> float | None:
+        """wavefronts / ideal, the upper end; 1 where no warp executes the access."""
+        return _ratio(self.wavefronts, self.ideal)
+
+    @property
+    def ways_low(self) -> float | None:
+        return _ratio(self.wavefronts_low, self.ideal)
+
+    @property
+    def worst(self) -> float | None:
+        """Ways of the worst visit (a reduction passes through several), the upper end."""
+        if self.ways is None:
+            return None
+        return max((ways for ways, _ in self.visits), default=self.ways)
+
+    @property
+    def worst_low(self) -> float | None:
+        """The same, as far as it is proved."""
+        return self.worst if self.wavefronts == self.wavefronts_low else self.ways_low
+
+
+def _ratio(wavefronts: int | None, ideal: int | None) -> float | None:
+    if wavefronts is None or ideal is None:
+        return None
+    return wavefronts / ideal if ideal else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class SharedEntry:
+    """A shared array as inspect shows it."""
+
+    name: str
+    type: str
+    dims: tuple[int | None, ...]
+    bytes: int | None
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What a declaration rule found."""
+
+    rule: str
+    place: Place
+    finding: Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A place where analysis stopped."""
+
+    code: str
+    text: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class KernelReport:
+    """One kernel instance under one launch."""
+
+    name: str
+    place: Place
+    template_arguments: tuple[tuple[str, str], ...]
+    configuration: str
+    block: Block
+    grid: tuple[int | None, int | None, int | None] | None
+    dynamic: int | None
+    origin: str
+    assumed: bool
+    shared: tuple[SharedEntry, ...]
+    accesses: tuple[Access, ...]
+    declared: tuple[Declared, ...] = ()
+    notes: tuple[Note, ...] = ()
+    min_ways: float = 2.0
+    """The threshold that its findings were made with."""
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """The kernel, whatever the instance and the launch."""
+        return (self.place.path, self.place.line, self.place.column)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A file that could not be analysed, or not all of it; line and column are 0 when there is no place."""
+
+    path: str
+    message: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        where = f"{self.path}:{self.line}:{self.column}" if self.line else self.path
+        return f"error: {where}: {self.message}" if where else f"error: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class UnparsedEntry:
+    """Text that mentions shared memory and did not reach the syntax tree."""
+
+    place: Place
+    text: str
+    reason: str
+    configuration: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """All that the analysis of one file gave."""
+
+    path: str
+    kernels: tuple[KernelReport, ...] = ()
+    unparsed: tuple[UnparsedEntry, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+    files: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A finding for people: one place, one cause, over all instances and launches.
+
+    title: the headline without the rule. here: the words beside the carets. notes: `key: value` lines.
+    worst_ways: of the worst visit, which the title names; ways and ways_low: over all visits. None for findings
+    that are no conflict.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    place: Place
+    title: str
+    here: str
+    also: tuple[Label, ...] = ()
+    notes: tuple[str, ...] = ()
+    kernel: str = ""
+    array: str = ""
+    grade: str = ""
+    worst_ways: float | None = None
+    ways: float | None = None
+    ways_low: float | None = None
+    wavefronts: int | None = None
+    wavefronts_low: int | None = None
+    ideal: int | None = None
+    configuration: str = ""
+    fix: Suggestion | None = None
+
+    @property
+    def message(self) -> str:
+        """One sentence: headline and detail."""
+        return f"{self.title}: {self.here}" if self.here else self.title
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The counts behind the last line. reasons: unresolved sites by reason; hidden: notes that are not shown."""
+
+    files: int = 0
+    files_with_findings: int = 0
+    findings: int = 0
+    hidden: int = 0
+    suppressed: int = 0
+    kernels: int = 0
+    accesses: int = 0
+    resolved: int = 0
+    unparsed: int = 0
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    rules: Mapping[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything a renderer needs. texts: path -> source of the files that diagnostics stand in."""
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    kernels: tuple[KernelReport, ...] = ()
+    unparsed: tuple[UnparsedEntry, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    summary: Summary = Summary()
+    texts: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,115 @@
+"""From one kernel's costs to plain records: each conflict explained once, by the first rule that knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from smemlint.diagnose.model import Access, Declared, KernelReport, Note, SharedEntry
+from smemlint.rules import CONFLICT_RULES, DECLARATION_RULES, Finding, Label
+from smemlint.score.model import Conflict, KernelAnalysis
+from smemlint.ir import Place
+
+SLACK = 0.05
+"""How much below the threshold still counts as reaching it: a warp with idle lanes at the edge of a block."""
+
+
+def matters(worst: float | None, overall: float | None, min_ways: float) -> bool:
+    """Whether a conflict is worth a word.
+
+    Its worst visit reaches the threshold, and over all visits it costs at least a quarter of what the threshold means:
+    with 2 ways, 1.25 times the ideal. A reduction that passes through 8-way in a few of its steps is told; a loop
+    of a hundred visits that conflicts in one of them is not.
+    """
+    if worst is None or overall is None:
+        return False
+    return worst >= min_ways - SLACK and overall >= 1 + (min_ways - 1) / 4 - SLACK
+
+
+def possible(access: Access, min_ways: float) -> bool:
+    """Whether the upper end of the ways matters."""
+    return matters(access.worst, access.ways, min_ways)
+
+
+def proved(access: Access, min_ways: float) -> bool:
+    """Whether the lower end of the ways matters."""
+    return matters(access.worst_low, access.ways_low, min_ways)
+
+
+def explain(conflict: Conflict, kernel: KernelAnalysis) -> tuple[str, Finding] | None:
+    """(code, finding) of the first rule that recognises the cause of a conflict."""
+    for rule in CONFLICT_RULES:
+        finding = rule.explains(conflict, kernel)
+        if finding is not None:
+            return rule.code, finding
+    return None
+
+
+def observe(
+    kernel: KernelAnalysis,
+    *,
+    min_ways: float,
+    shown: Callable[[str], str],
+    text: str | None,
+    suggestions: Mapping[str, int] | None = None,
+) -> KernelReport:
+    """The record of one kernel instance.
+
+    shown: how a path is written for the user. text: the source of the kernel's file.
+    suggestions: array id -> index of the fix that was found for it.
+    """
+
+    def at(place: Place) -> Place:
+        return replace(place, path=shown(place.path))
+
+    def moved(finding: Finding) -> Finding:
+        return replace(finding, also=tuple(Label(at(label.place), label.text) for label in finding.also))
+
+    accesses = []
+    for conflict in kernel.conflicts:
+        site = conflict.site
+        array = kernel.arrays.get(site.array)
+        access = Access(
+            place=at(site.place),
+            op=site.op,
+            width=site.width,
+            array=array.name if array is not None else site.array,
+            expression=site.expression,
+            executions=conflict.executions,
+            wavefronts=conflict.wavefronts,
+            wavefronts_low=conflict.wavefronts_low,
+            ideal=conflict.ideal,
+            grade=conflict.grade.value,
+            reason=(conflict.reason.code, conflict.reason.text) if conflict.reason else None,
+            visits=conflict.ways_by_visit,
+            joined=conflict.joined,
+        )
+        explained = explain(conflict, kernel) if possible(access, min_ways) else None
+        if explained is not None:
+            code, finding = explained
+            fix = (suggestions or {}).get(site.array)
+            access = replace(access, rule=code, finding=moved(finding), suggestion=fix)
+        accesses.append(access)
+    launch = kernel.launch
+    return KernelReport(
+        name=kernel.kernel.name,
+        place=at(kernel.kernel.place),
+        template_arguments=tuple(kernel.template_arguments.items()),
+        configuration=kernel.configuration,
+        block=launch.block,
+        grid=launch.grid if any(n is not None for n in launch.grid) else None,
+        dynamic=launch.dynamic,
+        origin=launch.origin,
+        assumed=launch.assumed,
+        shared=tuple(
+            SharedEntry(a.name, a.type, a.dims, a.bytes, a.place.line) for a in kernel.arrays.values()
+        ),
+        accesses=tuple(accesses),
+        declared=tuple(
+            Declared(rule.code, at(place), moved(finding))
+            for rule in DECLARATION_RULES
+            for place, finding in rule.check(kernel, text)
+        ),
+        min_ways=min_ways,
+        notes=tuple(Note(n.code, n.text, at(n.at or kernel.kernel.place)) for n in kernel.notes),
+    )

@@ -1,0 +1,52 @@
+"""Which findings are shown: by rule, by severity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from smemlint.diagnose.model import Diagnostic
+from smemlint.rules import RULES, Rule, Severity, matches
+
+UNRESOLVED = ("SMEM901", "SMEM903", "SMEM906")
+
+
+def selected_rules(select: Sequence[str], ignore: Sequence[str]) -> frozenset[str]:
+    """Codes of the rules that are on: all, or those that `select` means, less those that `ignore` means."""
+    return frozenset(
+        rule.code
+        for rule in RULES
+        if (not select or any(matches(rule, s) for s in select)) and not any(matches(rule, s) for s in ignore)
+    )
+
+
+def visible(
+    diagnostics: Iterable[Diagnostic],
+    *,
+    select: Sequence[str],
+    ignore: Sequence[str],
+    level: Severity,
+    show_unresolved: bool,
+) -> tuple[list[Diagnostic], int]:
+    """(findings to show, notes of selected rules that are kept back).
+
+    A note is shown at level `note`, when --show-unresolved asks for it, or when `select` names a rule that
+    makes nothing but notes.
+    """
+    on = selected_rules(select, ignore)
+    asked = {r.code for r in RULES if r.severity is Severity.NOTE and any(_by_family(r, s) for s in select)}
+    if show_unresolved:
+        asked.update(UNRESOLVED)
+    shown, hidden = [], 0
+    for diagnostic in diagnostics:
+        if diagnostic.code not in on and not (show_unresolved and diagnostic.code in UNRESOLVED):
+            continue
+        if diagnostic.severity.rank >= level.rank or diagnostic.code in asked:
+            shown.append(diagnostic)
+        else:
+            hidden += 1
+    return shown, hidden
+
+
+def _by_family(rule: type[Rule], selector: str) -> bool:
+    """Whether a selector names the rule or its family, not everything."""
+    return matches(rule, selector) and selector.strip().upper() not in ("ALL", "SMEM")

@@ -1,0 +1,17 @@
+"""One line a finding: `path:line:column: severity[CODE] message`."""
+
+from __future__ import annotations
+
+from smemlint.diagnose.model import Report
+from smemlint.render.style import SEVERITY_COLOR, paint
+from smemlint.render.summary import summary_line
+
+
+def render(report: Report, *, color: bool = False) -> str:
+    lines = []
+    for d in report.diagnostics:
+        head = paint(f"{d.severity.value}[{d.code}]", SEVERITY_COLOR[d.severity], "bold", color=color)
+        mark = " [*]" if d.fix is not None and d.fix.edits is not None and d.fix.safe else ""
+        lines.append(f"{d.place.path}:{d.place.line}:{d.place.column}: {head}{mark} {d.message}")
+    lines.append(summary_line(report.summary))
+    return "\n".join(lines) + "\n"

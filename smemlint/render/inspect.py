@@ -1,0 +1,116 @@
+"""Every access site, guilty or not: as JSON for tools and grading, as a table for people."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from smemlint.diagnose.model import Access, KernelReport, Report
+from smemlint.render.json import summary_data, unparsed_data
+from smemlint.render.summary import summary_line
+from smemlint.rules.words import ways_text
+
+VERSION = 1
+_OPS = {"cas": "atomic", "increment": "atomic"}
+"""The bank engine tells three kinds of atomics apart; here they are one."""
+
+
+def render_json(report: Report) -> str:
+    data = {
+        "version": VERSION,
+        "kernels": [_kernel(k) for k in report.kernels],
+        "unparsed": [unparsed_data(u) for u in report.unparsed],
+        "errors": [{"path": p.path, "line": p.line, "column": p.column, "message": p.message} for p in report.problems],
+        "summary": summary_data(report),
+    }
+    return json.dumps(data, indent=1) + "\n"
+
+
+def _kernel(kernel: KernelReport) -> dict[str, Any]:
+    return {
+        "name": kernel.name,
+        "path": kernel.place.path,
+        "line": kernel.place.line,
+        "template_arguments": dict(kernel.template_arguments),
+        "launch": {
+            "block": list(kernel.block),
+            "grid": list(kernel.grid) if kernel.grid is not None else None,
+            "dynamic_shared_bytes": kernel.dynamic,
+            "origin": kernel.origin,
+        },
+        "shared": [
+            {"name": s.name, "type": s.type, "dims": list(s.dims), "bytes": s.bytes, "line": s.line}
+            for s in kernel.shared
+        ],
+        "accesses": [_access(a) for a in kernel.accesses],
+    }
+
+
+def _access(access: Access) -> dict[str, Any]:
+    return {
+        "path": access.place.path,
+        "line": access.place.line,
+        "column": access.place.column,
+        "op": _OPS.get(access.op, access.op),
+        "width": access.width,
+        "array": access.array,
+        "expression": access.expression,
+        "executions": access.executions if access.wavefronts is not None else None,
+        "wavefronts": access.wavefronts,
+        "wavefronts_low": access.wavefronts_low,
+        "ideal": access.ideal,
+        "ways": round(access.ways, 4) if access.ways is not None else None,
+        "grade": access.grade,
+        "reason": ": ".join(access.reason) if access.reason else None,
+    }
+
+
+_HEAD = ("line", "op", "bytes", "access", "requests", "wavefronts", "ideal", "ways", "grade")
+_WIDEST = 40
+
+
+def render_table(report: Report) -> str:
+    lines: list[str] = []
+    for kernel in report.kernels:
+        arguments = ", ".join(f"{n} = {v}" for n, v in kernel.template_arguments)
+        name = f"{kernel.name}<{arguments}>" if arguments else kernel.name
+        block = ", ".join(map(str, kernel.block))
+        origin = f" from {kernel.origin}" if kernel.origin else ""
+        lines.append(f"{kernel.place.path}:{kernel.place.line} {name}, block ({block}){origin}")
+        for shared in kernel.shared:
+            dims = "".join(f"[{'' if d is None else d}]" for d in shared.dims)
+            size = f"{shared.bytes} B" if shared.bytes is not None else "size not known"
+            lines.append(f"    {shared.type} {shared.name}{dims}: {size}")
+        if kernel.accesses:
+            lines += _table([_HEAD, *(_row(a, kernel) for a in kernel.accesses)])
+        lines.append("")
+    lines.append(summary_line(report.summary))
+    return "\n".join(lines) + "\n"
+
+
+def _row(access: Access, kernel: KernelReport) -> tuple[str, ...]:
+    expression = " ".join(access.expression.split())
+    if len(expression) > _WIDEST:
+        expression = expression[: _WIDEST - 3] + "..."
+    same_file = access.place.path == kernel.place.path
+    where = str(access.place.line) if same_file else f"{access.place.path}:{access.place.line}"
+    head = (where, _OPS.get(access.op, access.op), str(access.width), expression)
+    if access.wavefronts is None or access.ways is None:
+        return (*head, "-", "-", "-", "-", f"{access.grade}: {access.reason[1] if access.reason else ''}")
+    wavefronts, ways = str(access.wavefronts), ways_text(access.ways)
+    if access.wavefronts_low != access.wavefronts and access.ways_low is not None:
+        wavefronts = f"{access.wavefronts_low}..{wavefronts}"
+        ways = f"{ways_text(access.ways_low)}..{ways}"
+    return (*head, str(access.executions), wavefronts, str(access.ideal), ways, access.grade)
+
+
+_RIGHT = (0, 2, 4, 5, 6, 7)
+
+
+def _table(rows: list[tuple[str, ...]]) -> list[str]:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
+    lines = []
+    for row in rows:
+        cells = [c.rjust(w) if i in _RIGHT else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))]
+        lines.append("    " + "  ".join(cells).rstrip())
+    return lines

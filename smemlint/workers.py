@@ -1,0 +1,151 @@
+"""Runs a function over items in processes of their own, so that one bad item cannot take the run with it.
+
+A process that crashes, hangs or eats memory costs its own item, which is reported as a Failure; the others are done.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import Any, Generic, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+DEBUG = "SMEMLINT_DEBUG"
+"""Set in the environment, it lets workers write tracebacks to stderr."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why there is no result, for people."""
+
+    message: str
+
+
+def run_isolated(
+    task: Callable[[Item], Result], items: Sequence[Item], *, jobs: int, seconds: float, memory: int
+) -> Iterator[tuple[int, Result | Failure]]:
+    """Yields (index of the item, result) in the order of completion.
+
+    seconds: wall time that one item may take. memory: bytes of address space of one process.
+    """
+    waiting = deque(range(len(items)))
+    pool: list[_Worker[Item, Result]] = []
+    try:
+        while waiting or any(w.index is not None for w in pool):
+            while waiting and len(pool) < max(1, jobs):
+                pool.append(_Worker(task, memory))
+            for worker in pool:
+                if worker.index is None and waiting:
+                    worker.give(waiting.popleft(), items)
+            busy = [w for w in pool if w.index is not None]
+            first = min(w.started for w in busy) + seconds
+            ready = set(wait([w.connection for w in busy], max(0.0, first - time.monotonic())))
+            for worker in busy:
+                index = worker.index
+                assert index is not None
+                if worker.connection in ready:
+                    result = worker.take()
+                    yield index, result
+                elif time.monotonic() - worker.started >= seconds:
+                    worker.dead = True
+                    yield index, Failure(f"gave up after {seconds:g} s, the time limit of one file")
+            for worker in [w for w in pool if w.dead]:
+                worker.end()
+                pool.remove(worker)
+    finally:
+        for worker in pool:
+            worker.end()
+
+
+class _Worker(Generic[Item, Result]):
+    """One process and the pipe to it."""
+
+    def __init__(self, task: Callable[[Item], Result], memory: int) -> None:
+        methods = multiprocessing.get_all_start_methods()
+        context: Any = multiprocessing.get_context("fork" if "fork" in methods else "spawn")
+        self.connection: Connection
+        self.connection, theirs = context.Pipe()
+        self.process = context.Process(target=_serve, args=(theirs, task, memory), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.index: int | None = None
+        self.started = 0.0
+        self.dead = False
+
+    def give(self, index: int, items: Sequence[Item]) -> None:
+        self.index, self.started = index, time.monotonic()
+        with contextlib.suppress(OSError):  # a process that is gone shows when its answer is taken
+            self.connection.send(items[index])
+
+    def take(self) -> Result | Failure:
+        self.index = None
+        try:
+            result: Result | Failure = self.connection.recv()
+        except (EOFError, OSError):
+            self.dead = True
+            self.process.join(1)
+            return Failure(f"the analysis crashed ({_ending(self.process.exitcode)})")
+        return result
+
+    def end(self) -> None:
+        self.connection.close()
+        self.process.kill()
+        self.process.join()
+
+
+def _ending(code: int | None) -> str:
+    if code is not None and code < 0:
+        with contextlib.suppress(ValueError):
+            return signal.Signals(-code).name
+    return f"exit status {code}"
+
+
+def _serve(connection: Connection, task: Callable[[Any], Any], memory: int) -> None:
+    """The life of a worker: items in, results out, until the pipe closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _limit(memory)
+    debug = os.environ.get(DEBUG)
+    if not debug:  # native code writes its own crash reports there
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    while True:
+        try:
+            item = connection.recv()
+        except (EOFError, OSError):
+            return
+        result: Any
+        try:
+            result = task(item)
+        except MemoryError:
+            result = Failure(f"gave up at {memory // 2**20} MiB, the memory limit of one file")
+        except RecursionError:
+            result = Failure("nested too deeply to be analysed")
+        except Exception as error:
+            if debug:
+                import traceback
+
+                traceback.print_exc()
+            result = Failure(f"internal error: {type(error).__name__}: {error}")
+        try:
+            connection.send(result)
+        except OSError:
+            return
+
+
+def _limit(memory: int) -> None:
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    if hard == resource.RLIM_INFINITY or memory < hard:
+        resource.setrlimit(resource.RLIMIT_AS, (memory, hard))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
