@@ -1,0 +1,130 @@
+"""Text to a clang translation unit that holds as much of the program as clang can be talked into keeping."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field
+
+from clang.cindex import Diagnostic, TranslationUnit, TranslationUnitLoadError
+
+from smemlint.frontend.heal import Healing, Problem
+from smemlint.frontend.includes import IncludePlan, plan_includes
+from smemlint.frontend.options import ParseOptions, configuration_text, options_for, standard
+from smemlint.frontend.prelude import (
+    BASE_ARGUMENTS,
+    TU_INCOMPLETE,
+    TU_KEEP_GOING,
+    clang_index,
+    forget_prelude,
+    prelude_arguments,
+)
+from smemlint.source import SourceError, SourceFile
+
+VIRTUAL = "/smemlint-virtual"
+"""Folder of files that exist in memory only. What is declared there is ours: names without meaning."""
+HEALED = f"{VIRTUAL}/healed.cuh"
+
+MAX_ROUNDS = 7
+MAX_SECONDS = 4.0
+"""No further healing round starts after this; what is parsed by then is what there is."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One translation unit in one configuration.
+
+    path: the main file, absolute, as clang names it. files: project files that were read, the main file first, absolute.
+    configuration: '' or the macros that were switched, as the user would write them. healed: name -> how it was declared
+    (`type`, `value`, `function`, `namespace`, `macro` ...) for names that the text uses and nothing declares. problems: errors that are left.
+    """
+
+    tu: TranslationUnit
+    source: SourceFile
+    path: str
+    files: tuple[str, ...]
+    missing_includes: tuple[str, ...] = ()
+    configuration: str = ""
+    healed: dict[str, str] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    rounds: int = 1
+
+    def is_project_file(self, path: str | None) -> bool:
+        """False for the prelude and for healed names."""
+        return path is not None and not is_virtual(path)
+
+
+def is_virtual(path: str) -> bool:
+    return path.startswith(VIRTUAL) or (path.endswith(".cuh") and os.path.basename(path).startswith("prelude-"))
+
+
+def parse_unit(source: SourceFile, options: ParseOptions, *, configuration: tuple[str, ...] = ()) -> Unit:
+    """Parse one file, heal unknown names, parse again until nothing new turns up.
+
+    Raises SourceError when clang gives no translation unit at all.
+    """
+    main = os.path.abspath(source.path)
+    options = options_for(main, options)
+    plan = plan_includes(source, main, options.include_dirs, options.project_root or os.path.dirname(main))
+    attempt = _Attempt(source, main, options, plan, configuration)
+    healing = Healing({main: source.bytes})
+    deadline = time.monotonic() + MAX_SECONDS
+    rounds = 0
+    while True:
+        tu = attempt.parse(healing.text())
+        rounds += 1
+        problems = _problems(tu)
+        if rounds >= MAX_ROUNDS or time.monotonic() > deadline or not healing.learn(problems):
+            break
+    files = (main, *(path for path in dict.fromkeys(_included(tu)) if path != main and not is_virtual(path)))
+    missing = tuple(dict.fromkeys(p.name for p in problems if p.kind == "include"))
+    return Unit(
+        tu,
+        source,
+        main,
+        files,
+        missing,
+        " ".join(item if not item.startswith("-") else f"!{item[1:]}" for item in configuration),
+        healing.names(),
+        tuple(problem for problem in problems if problem.kind != "include"),
+        rounds,
+    )
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    source: SourceFile
+    main: str
+    options: ParseOptions
+    plan: IncludePlan
+    configuration: tuple[str, ...]
+
+    def parse(self, healed: str) -> TranslationUnit:
+        std = standard(self.options, self.source.bytes)
+        text = configuration_text(self.options, self.configuration) + healed
+        unsaved: list[tuple[str, str | bytes]] = [(self.main, self.source.bytes), (HEALED, text)]
+        unsaved += [(path, b"") for path, _ in self.plan.blanked]
+        for last in (False, True):
+            arguments = [*BASE_ARGUMENTS, f"-std={std}", *prelude_arguments(std), "-include", HEALED]
+            for name in self.options.forced:
+                arguments += ["-include", name]
+            arguments += [f"-I{folder}" for folder in self.plan.search_dirs]
+            try:
+                return clang_index().parse(
+                    self.main, args=arguments, unsaved_files=unsaved, options=TU_INCOMPLETE | TU_KEEP_GOING
+                )
+            except TranslationUnitLoadError as error:
+                if last:
+                    raise SourceError(self.source.path, "cannot be parsed: clang gives up on it") from error
+                forget_prelude(std)
+        raise AssertionError("unreachable")
+
+
+def _problems(tu: TranslationUnit) -> list[Problem]:
+    return [
+        Problem.from_diagnostic(diagnostic) for diagnostic in tu.diagnostics if diagnostic.severity >= Diagnostic.Error
+    ]
+
+
+def _included(tu: TranslationUnit) -> list[str]:
+    return [os.path.normpath(inclusion.include.name) for inclusion in tu.get_includes()]

@@ -1,0 +1,250 @@
+// What stands around launches: the run-time API, the C library, streams, PyTorch. Cheap names, no meaning.
+#define SMEMLINT_API(n) SMEMLINT_FUNCTION(cudaError_t, n)
+typedef struct _IO_FILE FILE;
+extern FILE *stdout, *stderr, *stdin;
+SMEMLINT_INT(printf) SMEMLINT_INT(fprintf) SMEMLINT_INT(sprintf) SMEMLINT_INT(snprintf) SMEMLINT_INT(puts) SMEMLINT_INT(fflush)
+SMEMLINT_INT(scanf) SMEMLINT_INT(sscanf) SMEMLINT_INT(fscanf) SMEMLINT_FUNCTION(FILE*, fopen) SMEMLINT_INT(fclose)
+SMEMLINT_FUNCTION(size_t, fread) SMEMLINT_FUNCTION(size_t, fwrite) SMEMLINT_FUNCTION(void*, malloc) SMEMLINT_FUNCTION(void*, calloc)
+SMEMLINT_FUNCTION(void*, realloc) SMEMLINT_VOID(free) SMEMLINT_FUNCTION(void*, aligned_alloc) SMEMLINT_FUNCTION(void*, alloca)
+SMEMLINT_FUNCTION(void*, memcpy) SMEMLINT_FUNCTION(void*, memset) SMEMLINT_FUNCTION(void*, memmove) SMEMLINT_INT(memcmp)
+SMEMLINT_FUNCTION(size_t, strlen) SMEMLINT_INT(strcmp) SMEMLINT_INT(strncmp) SMEMLINT_FUNCTION(char*, strcpy)
+SMEMLINT_FUNCTION(char*, strstr) SMEMLINT_FUNCTION(char*, getenv) SMEMLINT_INT(atoi) SMEMLINT_FUNCTION(double, atof)
+SMEMLINT_FUNCTION(long, atol) SMEMLINT_FUNCTION(long, strtol) SMEMLINT_FUNCTION(double, strtod) SMEMLINT_INT(rand) SMEMLINT_VOID(srand)
+SMEMLINT_VOID(exit) SMEMLINT_VOID(abort) SMEMLINT_FUNCTION(double, drand48) SMEMLINT_INT(isnan) SMEMLINT_VOID(qsort)
+SMEMLINT_VOID(perror)
+#define EXIT_SUCCESS 0
+#define EXIT_FAILURE 1
+#define RAND_MAX 2147483647
+SMEMLINT_API(cudaMalloc) SMEMLINT_API(cudaMallocManaged) SMEMLINT_API(cudaMallocHost) SMEMLINT_API(cudaHostAlloc)
+SMEMLINT_API(cudaMallocAsync) SMEMLINT_API(cudaMallocPitch) SMEMLINT_API(cudaFree) SMEMLINT_API(cudaFreeHost) SMEMLINT_API(cudaFreeAsync)
+SMEMLINT_API(cudaMemcpy) SMEMLINT_API(cudaMemcpyAsync) SMEMLINT_API(cudaMemcpy2D) SMEMLINT_API(cudaMemset) SMEMLINT_API(cudaMemsetAsync)
+SMEMLINT_API(cudaMemcpyToSymbol) SMEMLINT_API(cudaMemcpyFromSymbol) SMEMLINT_API(cudaMemcpyToSymbolAsync)
+SMEMLINT_API(cudaGetLastError) SMEMLINT_API(cudaPeekAtLastError) SMEMLINT_API(cudaDeviceSynchronize) SMEMLINT_API(cudaThreadSynchronize)
+SMEMLINT_API(cudaDeviceReset) SMEMLINT_API(cudaSetDevice) SMEMLINT_API(cudaGetDevice) SMEMLINT_API(cudaGetDeviceCount)
+SMEMLINT_API(cudaGetDeviceProperties) SMEMLINT_API(cudaDeviceGetAttribute) SMEMLINT_API(cudaStreamCreate)
+SMEMLINT_API(cudaStreamCreateWithFlags) SMEMLINT_API(cudaStreamDestroy) SMEMLINT_API(cudaStreamSynchronize) SMEMLINT_API(cudaStreamWaitEvent)
+SMEMLINT_API(cudaEventCreate) SMEMLINT_API(cudaEventCreateWithFlags) SMEMLINT_API(cudaEventRecord) SMEMLINT_API(cudaEventSynchronize)
+SMEMLINT_API(cudaEventElapsedTime) SMEMLINT_API(cudaEventDestroy) SMEMLINT_API(cudaFuncSetAttribute) SMEMLINT_API(cudaFuncSetCacheConfig)
+SMEMLINT_API(cudaFuncGetAttributes) SMEMLINT_API(cudaLaunchKernel) SMEMLINT_API(cudaLaunchKernelEx) SMEMLINT_API(cudaLaunchKernelExC)
+SMEMLINT_API(cudaLaunchCooperativeKernel) SMEMLINT_API(cudaOccupancyMaxActiveBlocksPerMultiprocessor)
+SMEMLINT_API(cudaOccupancyMaxPotentialBlockSize) SMEMLINT_API(cudaBindTexture) SMEMLINT_API(cudaBindTexture2D)
+SMEMLINT_API(cudaUnbindTexture) SMEMLINT_API(cudaDeviceSetLimit) SMEMLINT_API(cudaDeviceSetCacheConfig) SMEMLINT_API(cudaGetSymbolAddress)
+SMEMLINT_API(cudaHostGetDevicePointer) SMEMLINT_API(cudaHostRegister) SMEMLINT_API(cudaHostUnregister)
+SMEMLINT_API(cudaDeviceSetSharedMemConfig) SMEMLINT_API(cudaProfilerStart) SMEMLINT_API(cudaProfilerStop)
+SMEMLINT_API(cudaOccupancyMaxPotentialBlockSizeVariableSMem) SMEMLINT_API(cudaSetDeviceFlags) SMEMLINT_API(cudaThreadExit)
+SMEMLINT_FUNCTION(const char*, cudaGetErrorString) SMEMLINT_FUNCTION(const char*, cudaGetErrorName)
+enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributePreferredSharedMemoryCarveout = 9,
+    cudaFuncAttributeNonPortableClusterSizeAllowed = 14 };
+enum cudaFuncCache { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1, cudaFuncCachePreferEqual };
+enum cudaSharedMemConfig { cudaSharedMemBankSizeDefault, cudaSharedMemBankSizeFourByte, cudaSharedMemBankSizeEightByte };
+enum cudaDeviceAttr { cudaDevAttrMaxThreadsPerBlock = 1, cudaDevAttrMaxSharedMemoryPerBlock = 8, cudaDevAttrMultiProcessorCount = 16,
+    cudaDevAttrMaxThreadsPerMultiProcessor = 39, cudaDevAttrComputeCapabilityMajor = 75, cudaDevAttrComputeCapabilityMinor = 76,
+    cudaDevAttrCooperativeLaunch = 95, cudaDevAttrMaxSharedMemoryPerBlockOptin = 97, cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+    cudaDevAttrWarpSize = 10, cudaDevAttrClockRate = 13, cudaDevAttrL2CacheSize = 38 };
+enum cudaLaunchAttributeID { cudaLaunchAttributeCooperative = 2, cudaLaunchAttributeClusterDimension = 4,
+    cudaLaunchAttributeProgrammaticStreamSerialization = 6 };
+constexpr unsigned cudaEventDefault = 0, cudaEventDisableTiming = 2, cudaStreamDefault = 0, cudaStreamNonBlocking = 1,
+    cudaMemAttachGlobal = 1, cudaHostAllocDefault = 0, cudaHostAllocMapped = 2, cudaHostAllocPortable = 1, cudaDeviceMapHost = 8,
+    cudaSharedmemCarveoutMaxShared = 100;
+constexpr cudaStream_t cudaStreamLegacy = nullptr, cudaStreamPerThread = nullptr;
+struct cudaLaunchAttribute { cudaLaunchAttributeID id; struct { struct { unsigned x, y, z; } clusterDim; int cooperative, programmaticStreamSerializationAllowed; } val; };
+struct cudaLaunchConfig_t { dim3 gridDim, blockDim; size_t dynamicSmemBytes; cudaStream_t stream; cudaLaunchAttribute* attrs; unsigned numAttrs; };
+struct cudaDeviceProp {
+    char name[256]; size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor, totalConstMem;
+    int regsPerBlock, warpSize, maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], clockRate, major, minor, multiProcessorCount,
+        maxThreadsPerMultiProcessor, memoryClockRate, memoryBusWidth, l2CacheSize, cooperativeLaunch, concurrentKernels,
+        integrated, canMapHostMemory, unifiedAddressing, maxBlocksPerMultiProcessor, deviceOverlap, managedMemory, computeMode;
+};
+struct cudaFuncAttributes { size_t sharedSizeBytes, constSizeBytes, localSizeBytes; int maxThreadsPerBlock, numRegs, binaryVersion, maxDynamicSharedSizeBytes; };
+struct cudaChannelFormatDesc { int x, y, z, w, f; };
+struct cudaExtent { size_t width, height, depth; };
+struct cudaPitchedPtr { void* ptr; size_t pitch, xsize, ysize; };
+typedef struct cudaArray* cudaArray_t;
+typedef struct cublasContext* cublasHandle_t;
+typedef int cublasStatus_t;
+typedef struct curandGenerator_st* curandGenerator_t;
+typedef unsigned short CUdeviceptr_;
+typedef unsigned long long CUdeviceptr;
+typedef cudaStream_t CUstream;
+typedef int CUresult;
+
+namespace std {
+template <class T> struct allocator {};
+template <class T, class A = allocator<T>> struct vector {
+    using value_type = T; using iterator = T*; using const_iterator = const T*; using size_type = size_t; using reference = T&;
+    vector() = default;
+    vector(size_t); vector(size_t, const T&); vector(initializer_list<T>);
+    template <class I> vector(I, I);
+    T& operator[](size_t); const T& operator[](size_t) const; T& at(size_t); T& front(); T& back(); const T& back() const; const T& front() const;
+    T* data(); const T* data() const; T* begin(); T* end(); const T* begin() const; const T* end() const;
+    size_t size() const; bool empty() const; size_t capacity() const;
+    template <class... U> void resize(U...); void reserve(size_t); void clear(); void push_back(const T&); void pop_back();
+    template <class... U> void emplace_back(U&&...); template <class... U> void insert(U&&...); template <class... U> void erase(U...);
+    template <class... U> void assign(U...); void swap(vector&); void shrink_to_fit(); T* rbegin(); T* rend();
+};
+template <class C> struct basic_string {
+    basic_string() = default;
+    basic_string(const C*); basic_string(size_t, C); template <class I> basic_string(I, I);
+    C& operator[](size_t); const C* c_str() const; const C* data() const; size_t size() const; size_t length() const; bool empty() const;
+    basic_string operator+(const basic_string&) const; basic_string& operator+=(const basic_string&); basic_string& operator+=(C);
+    bool operator==(const basic_string&) const; bool operator!=(const basic_string&) const; bool operator<(const basic_string&) const;
+    template <class... U> basic_string substr(U...) const; template <class... U> size_t find(U...) const; C* begin(); C* end();
+    template <class U> basic_string& append(U); void push_back(C); template <class U> int compare(U) const;
+    template <class... U> size_t rfind(U...) const; static constexpr size_t npos = -1;
+};
+using string = basic_string<char>;
+template <class T> basic_string<T> operator+(const T*, const basic_string<T>&);
+template <class... T> string to_string(T...);
+struct ostream { template <class T> ostream& operator<<(const T&); ostream& operator<<(ostream& (*)(ostream&)); template <class... A> ostream& write(A...); template <class... A> int precision(A...); template <class... A> int width(A...); explicit operator bool() const; void flush(); };
+struct istream { template <class T> istream& operator>>(T&); explicit operator bool() const; template <class... A> istream& read(A...); };
+extern ostream cout, cerr, clog;
+extern istream cin;
+ostream& endl(ostream&);
+ostream& flush(ostream&);
+ostream& fixed(ostream&);
+ostream& left(ostream&);
+ostream& right(ostream&);
+ostream& scientific(ostream&);
+template <class T> T setw(T); template <class T> T setprecision(T); template <class T> T setfill(T);
+struct stringstream : ostream { stringstream(); template <class T> stringstream(T); string str() const; template <class T> istream& operator>>(T&); };
+using ostringstream = stringstream;
+struct ofstream : ostream { template <class... T> ofstream(T...); bool is_open() const; void close(); template <class... A> void open(A...); };
+struct ifstream : istream { template <class... T> ifstream(T...); bool is_open() const; void close(); };
+struct exception { virtual const char* what() const; };
+struct runtime_error : exception { template <class T> runtime_error(T); };
+struct invalid_argument : exception { template <class T> invalid_argument(T); };
+struct logic_error : exception { template <class T> logic_error(T); };
+struct out_of_range : exception { template <class T> out_of_range(T); };
+struct bad_alloc : exception {};
+template <class T, class D = void> struct unique_ptr {
+    unique_ptr() = default; template <class U> unique_ptr(U); T* get() const; T& operator*() const; T* operator->() const; T& operator[](size_t) const; template <class... U> void reset(U...); explicit operator bool() const;
+};
+template <class T, class D> struct unique_ptr<T[], D> { template <class... U> unique_ptr(U...); T* get() const; T& operator[](size_t) const; };
+template <class T> struct shared_ptr { shared_ptr() = default; template <class U> shared_ptr(U); T* get() const; T& operator*() const; T* operator->() const; template <class... U> void reset(U...); explicit operator bool() const; };
+template <class T, class... A> unique_ptr<T> make_unique(A&&...);
+template <class T, class... A> shared_ptr<T> make_shared(A&&...);
+template <class F> struct function;
+template <class R, class... A> struct function<R(A...)> { function() = default; template <class F> function(F); R operator()(A...) const; explicit operator bool() const; };
+template <class K, class V, class C = void> struct map { V& operator[](const K&); V& at(const K&); size_t size() const; template <class U> size_t count(U) const; pair<const K, V>*begin(); pair<const K, V>*end(); template <class U> pair<const K, V>* find(U) const; template <class... U> void insert(U&&...); };
+template <class K, class V, class C = void> struct unordered_map : map<K, V, C> {};
+template <class K, class C = void> struct set { size_t size() const; template <class... U> void insert(U&&...); template <class U> size_t count(U) const; const K* begin() const; const K* end() const; };
+template <class K, class C = void> struct unordered_set : set<K, C> {};
+struct random_device { unsigned operator()(); };
+struct mt19937 { template <class... T> mt19937(T...); unsigned operator()(); };
+using default_random_engine = mt19937;
+using mt19937_64 = mt19937;
+template <class T = float> struct uniform_real_distribution { template <class... A> uniform_real_distribution(A...); template <class G> T operator()(G&); };
+template <class T = int> struct uniform_int_distribution { template <class... A> uniform_int_distribution(A...); template <class G> T operator()(G&); };
+template <class T = float> struct normal_distribution { template <class... A> normal_distribution(A...); template <class G> T operator()(G&); };
+struct mutex { void lock(); void unlock(); };
+template <class T> struct lock_guard { lock_guard(T&); };
+template <class T> struct atomic { atomic() = default; atomic(T); T load() const; void store(T); operator T() const; T operator++(); T operator=(T); };
+namespace chrono {
+template <class...> struct ratio_ {};
+template <class R, class P = void> struct duration { duration() = default; R count() const; duration operator-(duration) const; duration operator+(duration) const; };
+struct nanoseconds : duration<long> {}; struct microseconds : duration<long> {}; struct milliseconds : duration<long> {}; struct seconds : duration<long> {};
+struct time_point { duration<double> operator-(time_point) const; duration<double> time_since_epoch() const; };
+struct steady_clock { using time_point = chrono::time_point; static time_point now(); };
+using high_resolution_clock = steady_clock;
+using system_clock = steady_clock;
+template <class D, class T> D duration_cast(T);
+}
+template <long N, long D = 1> struct ratio {};
+using milli = ratio<1, 1000>; using micro = ratio<1, 1000000>; using nano = ratio<1, 1000000000>;
+}  // namespace std
+
+namespace thrust {
+template <class T> struct device_ptr { T* get() const; };
+template <class T> struct host_vector : std::vector<T> { using std::vector<T>::vector; template <class U> host_vector(const U&); };
+template <class T> struct device_vector : std::vector<T> { using std::vector<T>::vector; template <class U> device_vector(const U&); };
+template <class T> T* raw_pointer_cast(T*);
+template <class T> T* raw_pointer_cast(const device_ptr<T>&);
+template <class T> device_ptr<T> device_pointer_cast(T*);
+template <class T> struct plus : std::plus<T> {};
+template <class T> struct minus : std::minus<T> {};
+template <class T> struct multiplies : std::multiplies<T> {};
+template <class T> struct less : std::less<T> {};
+template <class T> struct greater : std::greater<T> {};
+template <class T> struct maximum { T operator()(T, T) const; };
+template <class T> struct minimum { T operator()(T, T) const; };
+template <class T> using complex = std::complex<T>;
+using std::pair; using std::tuple; using std::make_pair; using std::make_tuple; using std::get; using std::swap;
+}
+
+// PyTorch extensions.
+namespace c10 {
+struct Half : __half { using __half::__half; };
+struct BFloat16 : __nv_bfloat16 { using __nv_bfloat16::__nv_bfloat16; };
+enum class ScalarType { Byte, Char, Short, Int, Long, Half, Float, Double, BFloat16, Bool, Undefined };
+using DeviceIndex = signed char;
+struct Device { int index() const; bool is_cuda() const; };
+template <class T> struct ArrayRef { size_t size() const; T operator[](size_t) const; T* data() const; };
+using IntArrayRef = ArrayRef<long>;
+template <class T> struct optional : std::optional<T> { using std::optional<T>::optional; };
+namespace cuda { struct CUDAGuard { template <class... A> CUDAGuard(A...); }; template <class... A> cudaStream_t getCurrentCUDAStream(A...); }
+}
+namespace at {
+using c10::Half; using c10::BFloat16; using c10::ScalarType; using c10::IntArrayRef; using c10::Device;
+constexpr ScalarType kFloat = ScalarType::Float, kHalf = ScalarType::Half, kInt = ScalarType::Int, kLong = ScalarType::Long,
+    kBFloat16 = ScalarType::BFloat16, kDouble = ScalarType::Double, kByte = ScalarType::Byte, kChar = ScalarType::Char,
+    kBool = ScalarType::Bool, kFloat32 = ScalarType::Float, kFloat16 = ScalarType::Half, kInt32 = ScalarType::Int;
+constexpr int kCUDA = 1, kCPU = 0;
+struct TensorOptions { template <class... A> TensorOptions dtype(A...) const; template <class... A> TensorOptions device(A...) const; };
+template <class T, int N> struct PackedTensorAccessor {
+    T& operator[](long) const; long size(int) const; T* data() const; long stride(int) const;
+};
+struct Tensor {
+    template <class T> T* data_ptr() const; void* data_ptr() const; template <class T> T* mutable_data_ptr() const; template <class T> const T* const_data_ptr() const;
+    template <class T> T* data() const; long size(int) const; IntArrayRef sizes() const; IntArrayRef strides() const; long stride(int) const; long numel() const; long dim() const;
+    ScalarType scalar_type() const; ScalarType dtype() const; TensorOptions options() const; Device device() const; bool is_cuda() const; bool is_contiguous() const;
+    Tensor contiguous() const; bool defined() const; int get_device() const; template <class... A> Tensor to(A...) const; template <class... A> Tensor view(A...) const;
+    template <class... A> Tensor zero_(A...) const; template <class... A> Tensor reshape(A...) const; long element_size() const; int ndimension() const;
+    template <class T, int N, class... P> PackedTensorAccessor<T, N> packed_accessor32() const; template <class T, int N, class... P> PackedTensorAccessor<T, N> packed_accessor64() const;
+    template <class... A> Tensor fill_(A...) const; template <class... A> Tensor sum(A...) const; template <class T> T item() const; template <class... A> Tensor transpose(A...) const;
+};
+template <class... A> Tensor empty(A...); template <class... A> Tensor zeros(A...); template <class... A> Tensor empty_like(A...);
+template <class... A> Tensor zeros_like(A...); template <class... A> Tensor ones(A...); template <class... A> Tensor full(A...);
+namespace cuda { using namespace c10::cuda; struct OptionalCUDAGuard { template <class... A> OptionalCUDAGuard(A...); }; cudaDeviceProp* getCurrentDeviceProperties(); }
+}
+namespace torch {
+using namespace at;
+using Dtype = c10::ScalarType; using Device = at::Device;
+template <class T> using optional = std::optional<T>;
+template <class T> struct RestrictPtrTraits {};
+constexpr at::ScalarType kFloat32 = at::kFloat, kFloat16 = at::kHalf, kInt32 = at::kInt, kInt8 = at::kChar, kUInt8 = at::kByte, kInt64 = at::kLong;
+}
+
+#define TORCH_CHECK(...) ((void)0)
+#define TORCH_INTERNAL_ASSERT(...) ((void)0)
+#define AT_ERROR(...) ((void)0)
+#define AT_ASSERTM(...) ((void)0)
+#define AT_CUDA_CHECK(...) ((void)(__VA_ARGS__))
+#define C10_CUDA_CHECK(...) ((void)(__VA_ARGS__))
+#define C10_CUDA_KERNEL_LAUNCH_CHECK() ((void)0)
+#define C10_LAUNCH_BOUNDS_1(a) __launch_bounds__(a)
+#define C10_LAUNCH_BOUNDS_2(a, b) __launch_bounds__(a, b)
+#define C10_HOST_DEVICE __host__ __device__
+#define C10_DEVICE __device__
+#define C10_RESTRICT __restrict__
+#define STRINGIFY(x) #x
+#define TORCH_EXTENSION_NAME smemlint_extension
+#define PYBIND11_MODULE(name, m) template <class smemlint_module> void name##_bind(smemlint_module& m)
+#define TORCH_LIBRARY(name, m) template <class smemlint_module> void name##_library(smemlint_module& m)
+#define TORCH_LIBRARY_FRAGMENT TORCH_LIBRARY
+#define TORCH_LIBRARY_IMPL(name, key, m) template <class smemlint_module> void name##key##_library(smemlint_module& m)
+#define SMEMLINT_DISPATCH(T, ...) { using scalar_t = T; (void)sizeof(scalar_t); (__VA_ARGS__)(); }
+#define AT_DISPATCH_FLOATING_TYPES(t, n, ...) SMEMLINT_DISPATCH(float, __VA_ARGS__)
+#define AT_DISPATCH_FLOATING_TYPES_AND_HALF(t, n, ...) SMEMLINT_DISPATCH(float, __VA_ARGS__)
+#define AT_DISPATCH_FLOATING_TYPES_AND(a, t, n, ...) SMEMLINT_DISPATCH(float, __VA_ARGS__)
+#define AT_DISPATCH_FLOATING_TYPES_AND2(a, b, t, n, ...) SMEMLINT_DISPATCH(float, __VA_ARGS__)
+#define AT_DISPATCH_ALL_TYPES(t, n, ...) SMEMLINT_DISPATCH(float, __VA_ARGS__)
+#define AT_DISPATCH_ALL_TYPES_AND(a, t, n, ...) SMEMLINT_DISPATCH(float, __VA_ARGS__)
+#define AT_DISPATCH_ALL_TYPES_AND2(a, b, t, n, ...) SMEMLINT_DISPATCH(float, __VA_ARGS__)
+#define AT_DISPATCH_INTEGRAL_TYPES(t, n, ...) SMEMLINT_DISPATCH(int, __VA_ARGS__)
+#define AT_DISPATCH_REDUCED_FLOATING_TYPES(t, n, ...) SMEMLINT_DISPATCH(__half, __VA_ARGS__)
+#define hipLaunchKernelGGL(kernel, grid, block, dynamic, stream, ...) kernel<<<grid, block, dynamic, stream>>>(__VA_ARGS__)
+#define HIP_KERNEL_NAME(...) __VA_ARGS__
+typedef cudaStream_t hipStream_t;
+typedef cudaError_t hipError_t;
+#pragma clang force_cuda_host_device end

@@ -1,0 +1,86 @@
+"""What a recursive-descent parser does not survive, found before it is asked.
+
+libclang guards brackets (256 deep) but not chains of operators or of `else if`; each of these overflows its stack and ends the
+process. Limits stand well below the measured breaking points and well above anything written by hand.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from smemlint.source.blank import blank_literals
+
+MAX_NESTING = 250
+MAX_OPERATORS = 2_000
+"""In one expression. A sum of 10,000 terms overflows the stack of libclang 18."""
+MAX_ELSE_CHAIN = 1_000
+
+_OPENING = np.zeros(256, np.int8)
+for _code in b"([{":
+    _OPENING[_code] = 1
+for _code in b")]}":
+    _OPENING[_code] = -1
+
+_BETWEEN = re.compile(rb"[^;{}]{4000,}")
+_OPERATOR = re.compile(rb"[-+*/%&|^~!<>=?.:]+|\)\s*(?=[\w(])|\b(?:else|while|do|for|if|return)\b")
+_ELSE = re.compile(rb"\belse\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    offset: int
+    message: str
+
+
+def find_excess(data: bytes) -> Excess | None:
+    """The first thing in a text that must not reach the parser, or None."""
+    suspicious = (
+        _depth(data).max(initial=0) > MAX_NESTING // 2
+        or _BETWEEN.search(data) is not None
+        or data.count(b"else") > MAX_ELSE_CHAIN
+    )
+    if not suspicious:
+        return None
+    code = blank_literals(data)
+    return _deep_nesting(code) or _long_expression(code) or _long_chain(code)
+
+
+def _depth(data: bytes) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    """Bracket depth after each byte; a surplus of closing brackets does not count as negative depth."""
+    steps = _OPENING[np.frombuffer(data, np.uint8)].astype(np.int32)
+    total = np.cumsum(steps, dtype=np.int32)
+    floor = np.minimum.accumulate(np.minimum(total, 0))
+    return total - floor
+
+
+def _deep_nesting(code: bytes) -> Excess | None:
+    depth = _depth(code)
+    if depth.max(initial=0) <= MAX_NESTING:
+        return None
+    return Excess(int(np.argmax(depth > MAX_NESTING)), f"brackets are nested more than {MAX_NESTING} deep")
+
+
+def _long_expression(code: bytes) -> Excess | None:
+    for match in _BETWEEN.finditer(code):
+        if match.group().lstrip().startswith(b"#"):
+            continue
+        if sum(1 for _ in _OPERATOR.finditer(match.group())) > MAX_OPERATORS:
+            return Excess(match.start(), f"one expression has more than {MAX_OPERATORS} operators")
+    return None
+
+
+def _long_chain(code: bytes) -> Excess | None:
+    """A chain of `else` nests one statement a link, however flat it is written."""
+    if code.count(b"else") <= MAX_ELSE_CHAIN:
+        return None
+    run, last = 0, -1
+    for match in _ELSE.finditer(code):
+        between = code[last : match.start()] if last >= 0 else b""
+        run = run + 1 if last >= 0 and b"else" not in between and between.count(b";") <= 2 else 1
+        last = match.end()
+        if run > MAX_ELSE_CHAIN:
+            return Excess(match.start(), f"more than {MAX_ELSE_CHAIN} `else` follow one another")
+    return None

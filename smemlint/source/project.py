@@ -1,0 +1,81 @@
+"""Where a project begins, and which of its files an include may mean."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from pathlib import Path
+
+ROOT_MARKS = ("smemlint.toml", "pyproject.toml", ".git", ".hg")
+SKIPPED_FOLDERS = frozenset(
+    {"build", "cmake-build-debug", "cmake-build-release", "node_modules", "__pycache__", "site-packages", "CMakeFiles"}
+)
+MAX_INDEXED_FILES = 100_000
+_INCLUDED_SUFFIXES = (".cuh", ".h", ".hpp", ".hxx", ".hh", ".inl", ".cu", ".inc", ".ipp", ".tpp", ".def", ".cpp", ".cc", ".impl", ".ptxh", ".jit")
+
+
+@lru_cache(maxsize=4096)
+def project_root(path: Path) -> Path:
+    """The nearest folder at or above `path` that holds a mark of a project, else the path's own folder."""
+    start = Path(os.path.abspath(path))
+    if not start.is_dir():
+        start = start.parent
+    for folder in (start, *start.parents):
+        if any((folder / mark).exists() for mark in ROOT_MARKS):
+            return folder
+    return start
+
+
+class ProjectIndex:
+    """The files of a project by name, read lazily and at most MAX_INDEXED_FILES of them."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._files: dict[str, list[str]] | None = None
+
+    def find(self, include: str, beside: str) -> str | None:
+        """The file that `#include "include"` in the file `beside` most probably means, or None.
+
+        The candidate must end in the whole path as included; of several the one that shares the longest
+        part of its path with the including file wins, then the shortest, then the first by name.
+        """
+        parts = [part for part in include.replace("\\", "/").split("/") if part not in (".", "")]
+        while parts and parts[0] == "..":
+            parts.pop(0)
+        if not parts or ".." in parts:
+            return None
+        suffix = "/" + "/".join(parts)
+        candidates = [path for path in self._index().get(parts[-1], ()) if path.endswith(suffix)]
+        if not candidates:
+            return None
+        return min(candidates, key=lambda path: (-_shared(path, beside), len(path), path))
+
+    def _index(self) -> dict[str, list[str]]:
+        if self._files is None:
+            self._files = _index_files(self.root)
+        return self._files
+
+
+def _shared(path: str, other: str) -> int:
+    """How many leading folders two absolute paths have in common."""
+    return len(os.path.commonprefix([path.split("/"), other.split("/")]))
+
+
+def _index_files(root: Path) -> dict[str, list[str]]:
+    files: dict[str, list[str]] = {}
+    count = 0
+    for current, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in SKIPPED_FOLDERS)
+        for name in names:
+            if name.endswith(_INCLUDED_SUFFIXES):
+                files.setdefault(name, []).append(f"{current}/{name}".replace(os.sep, "/"))
+                count += 1
+        if count >= MAX_INDEXED_FILES:
+            break
+    return files
+
+
+@lru_cache(maxsize=8)
+def project_index(root: Path) -> ProjectIndex:
+    """One index a project and process."""
+    return ProjectIndex(Path(os.path.abspath(root)))

@@ -1,0 +1,131 @@
+"""One file as text: bytes as the parser gets them, and a table of its lines."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from smemlint.source.guard import find_excess
+
+MAX_BYTES = 8 * 1024 * 1024
+"""Larger files are refused: the largest CUDA sources written by hand stay under 1 MiB."""
+
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+_BOM = b"\xef\xbb\xbf"
+
+
+class SourceError(Exception):
+    """A file that cannot be analysed at all, with the place and a sentence for the user."""
+
+    def __init__(self, path: str, message: str, line: int = 1, column: int = 1) -> None:
+        super().__init__(f"{path}:{line}:{column}: {message}")
+        self.path = path
+        self.line = line
+        self.column = column
+        self.message = message
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file's text.
+
+    path: as the user named it. raw: the bytes on disk. bytes: what is parsed, of the same length, with
+    each byte that is not UTF-8 replaced by `?`, so that offsets agree. `valid_utf8` tells whether any was.
+    """
+
+    path: str
+    raw: bytes
+    bytes: bytes
+    valid_utf8: bool = True
+
+    @cached_property
+    def text(self) -> str:
+        return self.bytes.decode("utf-8")
+
+    @property
+    def has_bom(self) -> bool:
+        return self.raw.startswith(_BOM)
+
+    @property
+    def crlf(self) -> bool:
+        return b"\r\n" in self.raw
+
+    @cached_property
+    def line_starts(self) -> tuple[int, ...]:
+        """Byte offset at which each line starts."""
+        return (0, *(match.end() for match in _LINE_END.finditer(self.bytes)))
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column of a byte offset; both count from 1, columns in bytes."""
+        line = bisect.bisect_right(self.line_starts, offset)
+        return line, offset - self.line_starts[line - 1] + 1
+
+    def offset(self, line: int, column: int) -> int:
+        """Byte offset of a line and column, cut to the text."""
+        if line < 1:
+            return 0
+        if line > len(self.line_starts):
+            return len(self.bytes)
+        return min(self.line_starts[line - 1] + column - 1, len(self.bytes))
+
+    def line(self, number: int) -> str:
+        """The text of one line without its end; empty beyond the text."""
+        if not 1 <= number <= len(self.line_starts):
+            return ""
+        start = self.line_starts[number - 1]
+        end = self.line_starts[number] if number < len(self.line_starts) else len(self.bytes)
+        return self.bytes[start:end].decode("utf-8").rstrip("\r\n").removeprefix("\ufeff")
+
+
+def read_source(path: Path | str) -> SourceFile:
+    """Read one file. Raises SourceError when it cannot be read or must not reach the parser."""
+    name = str(path)
+    path = Path(path)
+    try:
+        if path.is_dir():
+            raise SourceError(name, "is a directory")
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise SourceError(name, _too_large(size))
+        raw = path.read_bytes()
+    except OSError as error:
+        raise SourceError(name, f"cannot be read: {(error.strerror or str(error)).lower()}") from error
+    except ValueError as error:  # an embedded NUL in the name
+        raise SourceError(name, f"cannot be read: {error}") from error
+    return source_from_bytes(name, raw)
+
+
+def source_from_bytes(path: str, raw: bytes) -> SourceFile:
+    """The same for text that is at hand (standard input, an edit in memory)."""
+    if len(raw) > MAX_BYTES:
+        raise SourceError(path, _too_large(len(raw)))
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise SourceError(path, "is UTF-16 text; CUDA compilers read UTF-8")
+    nul = raw.find(b"\0")
+    if nul >= 0:
+        line = raw.count(b"\n", 0, nul) + 1
+        column = nul - (raw.rfind(b"\n", 0, nul) + 1) + 1
+        raise SourceError(path, "is not text: it holds a NUL byte", line, column)
+    data, valid = _as_utf8(raw)
+    source = SourceFile(path, raw, data, valid)
+    excess = find_excess(data)
+    if excess is not None:
+        line, column = source.position(excess.offset)
+        raise SourceError(path, excess.message, line, column)
+    return source
+
+
+def _as_utf8(raw: bytes) -> tuple[bytes, bool]:
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        text = raw.decode("utf-8", "surrogateescape")
+        return re.sub("[\udc80-\udcff]", "?", text).encode("utf-8"), False
+    return raw, True
+
+
+def _too_large(size: int) -> str:
+    return f"is too large to analyse: {size / 2**20:.1f} MiB, the limit is {MAX_BYTES / 2**20:.0f} MiB"
