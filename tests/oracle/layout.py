@@ -1,0 +1,202 @@
+"""Types with all arguments put in, their sizes and the places of members."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from oracle.values import UnsupportedError
+from smemlint.ir import (
+    ArrayOf,
+    Expr,
+    Field,
+    Function,
+    Literal,
+    MemberType,
+    Module,
+    PointerTo,
+    Record,
+    RecordRef,
+    Scalar,
+    TemplateParam,
+    Type,
+    TypeParam,
+)
+
+Scope = Mapping[str, "Type | int"]
+"""Template parameter id -> what stands for it."""
+
+TYPES = (Scalar, PointerTo, ArrayOf, RecordRef, TypeParam, MemberType)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A data member in its place."""
+
+    field: Field
+    offset: int
+    type: Type
+
+
+class Layout:
+    """constant: evaluates an expression that must be constant, in a scope."""
+
+    def __init__(self, module: Module, constant: Callable[[Expr, Scope], int]) -> None:
+        self._module = module
+        self._constant = constant
+        self._slots: dict[RecordRef, tuple[tuple[Slot, ...], int, int]] = {}
+
+    def resolve(self, type_: Type, scope: Scope) -> Type:
+        """The type without parameters: extents are literals, arguments are types or literals."""
+        if isinstance(type_, TypeParam):
+            found = scope.get(type_.id)
+            if found is None or isinstance(found, int):
+                raise UnsupportedError(f"type parameter {type_.name} without a type")
+            return found
+        if isinstance(type_, PointerTo):
+            return PointerTo(self.resolve(type_.to, scope), type_.reference)
+        if isinstance(type_, ArrayOf):
+            extent = None if type_.extent is None else Literal(self._constant(type_.extent, scope))
+            return ArrayOf(self.resolve(type_.element, scope), extent)
+        if isinstance(type_, RecordRef):
+            arguments = tuple(self._argument(a, scope) for a in type_.arguments)
+            return RecordRef(type_.name, arguments)
+        if isinstance(type_, MemberType):
+            owner = self.resolve(type_.owner, scope)
+            record = self.record(owner)
+            if type_.name in record.aliases:
+                return self.resolve(record.aliases[type_.name], self.scope_of(owner))
+            raise UnsupportedError(f"no type {type_.name} in {record.name}")
+        return type_
+
+    def _argument(self, argument: Type | Expr, scope: Scope) -> Type | Expr:
+        if isinstance(argument, TYPES):
+            return self.resolve(argument, scope)
+        return Literal(self._constant(argument, scope))
+
+    def record(self, type_: Type) -> Record:
+        if not isinstance(type_, RecordRef) or type_.name not in self._module.records:
+            raise UnsupportedError(f"not a known record: {type_}")
+        return self._module.records[type_.name]
+
+    def scope_of(self, type_: Type) -> Scope:
+        """What a record's template parameters stand for."""
+        assert isinstance(type_, RecordRef)
+        return self.bind(self.record(type_).template, type_.arguments, {})
+
+    def bind(
+        self, parameters: tuple[TemplateParam, ...], arguments: tuple[Type | Expr, ...], outer: Scope
+    ) -> dict[str, Type | int]:
+        """Arguments, then defaults, as a scope."""
+        scope: dict[str, Type | int] = dict(outer)
+        for i, parameter in enumerate(parameters):
+            argument = arguments[i] if i < len(arguments) else parameter.default
+            if argument is None:
+                continue
+            if isinstance(argument, TYPES):
+                scope[parameter.id] = self.resolve(argument, scope)
+            else:
+                scope[parameter.id] = self._constant(argument, scope)
+        return scope
+
+    def size(self, type_: Type) -> int:
+        return self.size_and_align(type_)[0]
+
+    def size_and_align(self, type_: Type) -> tuple[int, int]:
+        if isinstance(type_, Scalar):
+            return type_.size, max(type_.size, 1)
+        if isinstance(type_, PointerTo):
+            return 8, 8
+        if isinstance(type_, ArrayOf):
+            size, align = self.size_and_align(type_.element)
+            return size * extent(type_), align
+        if isinstance(type_, RecordRef):
+            return self._layout(type_)[1:]
+        raise UnsupportedError(f"size of {type_}")
+
+    def slots(self, type_: Type) -> tuple[Slot, ...]:
+        """Data members in order, those of bases first."""
+        assert isinstance(type_, RecordRef)
+        return self._layout(type_)[0]
+
+    def slot(self, type_: Type, name: str) -> Slot:
+        for slot in self.slots(type_):
+            if slot.field.name == name:
+                return slot
+        raise UnsupportedError(f"no member {name}")
+
+    def _layout(self, type_: RecordRef) -> tuple[tuple[Slot, ...], int, int]:
+        if type_ in self._slots:
+            return self._slots[type_]
+        record, scope = self.record(type_), self.scope_of(type_)
+        slots: list[Slot] = []
+        end, align = 0, 1
+        for base in record.bases:
+            base_type = self.resolve(base, scope)
+            size, base_align = self.size_and_align(base_type)
+            start = _up(end, base_align)
+            slots += [Slot(s.field, s.offset + start, s.type) for s in self.slots(base_type)]
+            align = max(align, base_align)
+            end = start + (size if self.slots(base_type) else 0)
+        for field in record.fields:
+            if field.bits is not None:
+                raise UnsupportedError("bit-field")
+            field_type = self.resolve(field.type, scope)
+            size, field_align = self.size_and_align(field_type)
+            if field.align is not None:
+                field_align = max(field_align, self._constant(field.align, scope))
+            start = 0 if record.union else _up(end, field_align)
+            slots.append(Slot(field, start, field_type))
+            align = max(align, field_align)
+            end = max(end, start + size)
+        if record.align is not None:
+            align = max(align, self._constant(record.align, scope))
+        made = tuple(slots), max(_up(end, align), 1), align
+        self._slots[type_] = made
+        return made
+
+    def deduce(self, function: Function, given: list[Type], scope: dict[str, Type | int]) -> None:
+        """Adds what the arguments' types say of a function's own template parameters."""
+        mine = {p.id for p in function.template}
+        for parameter, argument in zip(function.parameters, given, strict=False):
+            self._unify(parameter.type, argument, mine, scope)
+
+    def _unify(self, pattern: Type, given: Type, mine: set[str], scope: dict[str, Type | int]) -> None:
+        if isinstance(pattern, TypeParam):
+            if pattern.id in mine and pattern.id not in scope:
+                scope[pattern.id] = PointerTo(given.element) if isinstance(given, ArrayOf) else given
+        elif isinstance(pattern, PointerTo) and pattern.reference:
+            if isinstance(pattern.to, TypeParam) and pattern.to.id in mine:
+                scope.setdefault(pattern.to.id, given)
+            else:
+                self._unify(pattern.to, given, mine, scope)
+        elif isinstance(pattern, PointerTo) and isinstance(given, PointerTo):
+            self._unify(pattern.to, given.to, mine, scope)
+        elif isinstance(pattern, PointerTo) and isinstance(given, ArrayOf):
+            self._unify(pattern.to, given.element, mine, scope)
+        elif isinstance(pattern, ArrayOf) and isinstance(given, ArrayOf):
+            self._unify(pattern.element, given.element, mine, scope)
+            self._unify_value(pattern.extent, given.extent, mine, scope)
+        elif isinstance(pattern, RecordRef) and isinstance(given, RecordRef) and pattern.name == given.name:
+            for wanted, argument in zip(pattern.arguments, given.arguments, strict=False):
+                if isinstance(wanted, TYPES) and isinstance(argument, TYPES):
+                    self._unify(wanted, argument, mine, scope)
+                elif not isinstance(wanted, TYPES) and not isinstance(argument, TYPES):
+                    self._unify_value(wanted, argument, mine, scope)
+
+    def _unify_value(
+        self, pattern: Expr | None, given: Expr | None, mine: set[str], scope: dict[str, Type | int]
+    ) -> None:
+        name = getattr(pattern, "id", None)
+        if name in mine and isinstance(given, Literal):
+            scope.setdefault(str(name), given.value)
+
+
+def extent(type_: ArrayOf) -> int:
+    if not isinstance(type_.extent, Literal):
+        raise UnsupportedError("array without extent")
+    return type_.extent.value
+
+
+def _up(value: int, align: int) -> int:
+    return -(-value // align) * align

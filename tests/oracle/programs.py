@@ -1,0 +1,340 @@
+"""Random kernels as text, for hypothesis: one statement a line, every address known from the launch.
+
+Most of what is drawn is defined behaviour and in range; what is not, the interpreter refuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from hypothesis import strategies as st
+
+Draw = Callable[[st.SearchStrategy], object]
+
+HEAD = """struct Pair {{ float a; int b; }};
+struct Odd {{ char c; float f; short s; }};
+__device__ int twist(int a, int b) {{ return (a * 3 + b) & 127; }}
+__device__ int pick(int a) {{ if (a > 5) return a - 5; return a + 40; }}
+__device__ void put(float *p, int i, float v) {{ p[i & 511] = v; }}
+__global__ void k(float *out, int n) {{
+__shared__ float t[4096];
+__shared__ float q[32][{pitch}];
+__shared__ int c[1024];
+__shared__ unsigned char b[2048];
+__shared__ double e[512];
+__shared__ struct Pair pairs[256];
+__shared__ struct Odd odds[256];
+float acc = 0;
+"""
+
+BLOCKS = (
+    (32, 1, 1),
+    (64, 1, 1),
+    (16, 4, 1),
+    (8, 8, 1),
+    (16, 16, 1),
+    (32, 4, 1),
+    (4, 4, 4),
+    (8, 2, 3),
+    (33, 2, 1),
+    (20, 1, 1),
+    (7, 9, 1),
+    (1, 64, 1),
+    (128, 1, 1),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    text: str
+    block: tuple[int, int, int]
+    n: int
+
+
+@dataclass(slots=True)
+class Writer:
+    """Draws statements. Variables are (name, type); `numbers` are those in scope."""
+
+    draw: Draw
+    data: bool = False
+    """Whether conditions may depend on values from memory."""
+    lines: list[str] = field(default_factory=list)
+    numbers: list[str] = field(default_factory=list)
+    fixed: set[str] = field(default_factory=set)
+    """Counters of loops, which the body must not assign."""
+    pointers: list[str] = field(default_factory=list)
+    count: int = 0
+    loops: int = 0
+
+    def choose(self, *options: str) -> str:
+        return str(self.draw(st.sampled_from(options)))
+
+    def number(self, low: int, high: int) -> int:
+        return int(self.draw(st.integers(low, high)))  # type: ignore[call-overload]
+
+    def chance(self, percent: int) -> bool:
+        return self.number(1, 100) > 100 - percent
+
+    def name(self, prefix: str) -> str:
+        self.count += 1
+        return f"{prefix}{self.count}"
+
+    # Expressions
+
+    def leaf(self) -> str:
+        kind = self.number(0, 9)
+        if kind <= 3:
+            return self.choose("threadIdx.x", "threadIdx.x", "threadIdx.y", "threadIdx.z")
+        if kind <= 6 and self.numbers:
+            return self.choose(*self.numbers)
+        if kind == 7:
+            return self.choose("blockDim.x", "blockDim.y", "n", "warpSize")
+        return self.choose("0", "1", "2", "3", "4", "5", "7", "8", "16", "31", "32", "33", "64", "100", "3u")
+
+    def expr(self, depth: int = 2) -> str:
+        if depth == 0 or self.chance(20):
+            return self.leaf()
+        a = self.expr(depth - 1)
+        kind = self.number(0, 17)
+        if kind <= 3:
+            return f"({a} + {self.expr(depth - 1)})"
+        if kind <= 5:
+            return f"({a} * {self.choose('2', '3', '4', '5', '8', '16', '32', '33', 'blockDim.x', 'n')})"
+        if kind == 6:
+            return f"({a} - {self.expr(depth - 1)})"
+        if kind == 7:
+            return f"({a} / {self.choose('2', '3', '4', '7', '8', '16', '32', 'n', '2u', 'blockDim.x')})"
+        if kind == 8:
+            return f"({a} % {self.choose('2', '3', '4', '5', '7', '8', '16', '32', 'n', '4u')})"
+        if kind == 9:
+            return f"({a} & {self.choose('1', '3', '7', '6', '15', '28', '31', '255', '~3', 'n')})"
+        if kind == 10:
+            return f"({a} {self.choose('|', '^')} {self.expr(depth - 1)})"
+        if kind == 11:
+            return f"({a} << {self.number(0, 5)})"
+        if kind == 12:
+            return f"({a} >> {self.number(0, 5)})"
+        if kind == 13:
+            return f"({self.condition(depth - 1)} ? {a} : {self.expr(depth - 1)})"
+        if kind == 14:
+            type_ = self.choose("unsigned", "int", "short", "unsigned char", "char", "long", "unsigned long")
+            return f"({type_})({a})"
+        if kind == 15:
+            return f"{self.choose('min', 'max')}((int)({a}), {self.number(0, 40)})"
+        if kind == 16:
+            return self.choose(f"twist({a}, {self.leaf()})", f"pick({a})", f"(-{a})", f"(~{a})", f"(!{a})")
+        return f"(({self.condition(depth - 1)}) + {a})"
+
+    def condition(self, depth: int = 1) -> str:
+        a = self.expr(depth)
+        kind = self.number(0, 5)
+        if kind <= 2:
+            return f"{a} {self.choose('<', '<=', '>', '>=', '==', '!=')} {self.leaf()}"
+        if kind == 3:
+            return f"({a} & {self.choose('1', '2', '4', '16')}) == 0"
+        if kind == 4 and depth:
+            op = self.choose("&&", "||")
+            return f"({self.condition(depth - 1)} {op} {self.condition(depth - 1)})"
+        return f"{a} % {self.choose('2', '3', '4')} == {self.number(0, 2)}"
+
+    def index(self, size: int, depth: int = 2) -> str:
+        """In range, or likely to be."""
+        a = self.expr(depth)
+        if size & (size - 1) == 0 and self.chance(75):
+            return f"{a} & {size - 1}"
+        if self.chance(60):
+            return f"(unsigned)({a}) % {size}"
+        return a
+
+    # Accesses
+
+    def place(self) -> tuple[str, bool]:
+        """An lvalue in shared memory; whether it takes a float."""
+        kind = self.number(0, 13)
+        if kind <= 2:
+            return f"t[{self.index(4096)}]", True
+        if kind <= 4:
+            return f"q[{self.index(32, 1)}][{self.index(32, 1)}]", True
+        if kind == 5:
+            return f"c[{self.index(1024)}]", True
+        if kind == 6:
+            return self.choose(f"b[{self.index(2048)}]", f"e[{self.index(512)}]"), True
+        if kind == 7:
+            array, member = self.choose("pairs a", "pairs b", "odds c", "odds f", "odds s").split()
+            return f"{array}[{self.index(256)}].{member}", True
+        if kind == 8:
+            return f"((float4*)t)[{self.index(1024)}].{self.choose('x', 'y', 'w')}", True
+        if kind == 9:
+            return f"*(float2*)&t[({self.index(1024)}) * 2]", False
+        if kind == 10:
+            return f"((float4*)t)[{self.index(1024)}]", False
+        if kind == 11:
+            return f"((unsigned char*)c)[{self.index(2048)}]", True
+        if self.pointers:
+            p = self.choose(*self.pointers)
+            return self.choose(f"{p}[{self.index(512)}]", f"*({p} + ({self.index(512)}))"), True
+        return f"((double*)t)[{self.index(1024)}]", True
+
+    def access(self) -> None:
+        place, plain = self.place()
+        kind = self.number(0, 4)
+        if not plain:
+            vector = "float2" if "float2" in place else "float4"
+            v = self.name("v")
+            self.line(f"{vector} {v} = {place};")
+            if kind < 2:
+                other = place if kind else "*(float4*)&t[0]" if vector == "float4" else "*(float2*)&t[0]"
+                self.line(f"{other} = {v};")
+        elif kind == 0:
+            self.line(f"acc += {place};")
+        elif kind == 1:
+            self.line(f"{place} += 1;")
+        elif kind == 2 and place.startswith("c["):
+            self.line(f"atomic{self.choose('Add', 'Max', 'Exch')}(&{place}, {self.choose('1', '2', 'n')});")
+        elif kind == 3 and place.startswith("t["):
+            self.line(f"put(t, {self.index(512)}, acc);")
+        else:
+            self.line(f"{place} = {self.choose('acc', '1', 'threadIdx.x')};")
+
+    # Statements
+
+    def line(self, text: str) -> None:
+        self.lines.append(text)
+
+    def body(self, depth: int, size: int, returns: bool = True) -> None:
+        """Statements with a scope of their own."""
+        kept = (list(self.numbers), list(self.pointers))
+        for _ in range(self.number(1, size)):
+            self.statement(depth, returns)
+        self.numbers, self.pointers = kept
+
+    def statement(self, depth: int, returns: bool = True) -> None:
+        kind = self.number(0, 19)
+        writable = [v for v in self.numbers if v not in self.fixed]
+        if kind <= 6 or (depth == 0 and kind >= 13):
+            self.access()
+        elif kind <= 9:
+            type_ = self.choose("int", "int", "unsigned", "long", "short", "unsigned char", "bool")
+            made = self.name("i")
+            self.line(f"{type_} {made} = {self.expr(3)};")
+            self.numbers.append(made)
+        elif kind == 10 and writable:
+            v = self.choose(*writable)
+            op = self.choose("=", "+=", "-=", "*=", "&=", "^=", "|=", ">>=")
+            value = str(self.number(1, 4)) if op in ("*=", ">>=") else self.expr(2)
+            self.line(self.choose(f"{v} {op} {value};", f"{v}++;", f"--{v};"))
+        elif kind == 11:
+            made = self.name("p")
+            base = self.choose("t", "&q[0][0]", "t + 64", *self.pointers)
+            self.line(f"float *{made} = {base} + ({self.index(512)});")
+            self.pointers.append(made)
+        elif kind == 12:
+            if self.pointers and self.chance(50):
+                self.line(f"{self.choose(*self.pointers)} += {self.expr(1)} & 63;")
+            else:
+                made = self.name("d")
+                self.line(f"int {made}[4] = {{{self.leaf()}, {self.leaf()}, {self.number(0, 99)}}};")
+                self.line(f"{made}[{self.leaf()} & 3] = {self.expr(1)};")
+                self.numbers.append(f"{made}[{self.number(0, 3)}]")
+        elif kind <= 15:
+            condition = self.condition()
+            if self.data and self.chance(30):
+                condition = self.choose(f"t[{self.index(4096)}] > 0", "acc > 1", "out[threadIdx.x] > 0")
+            self.line(f"if ({condition}) {{")
+            self.body(depth - 1, 2, returns)
+            if returns and self.chance(10):
+                self.line("return;")
+            if self.chance(40):
+                self.line("} else {")
+                self.body(depth - 1, 2, returns)
+            self.line("}")
+        elif kind == 16:
+            self.line(f"switch ({self.expr(1)} & 3) {{")
+            for case in range(self.number(1, 3)):
+                self.line(f"case {case}: {{")
+                self.body(0, 1, returns)
+                self.line("}")
+                if self.chance(60):
+                    self.line("break;")
+            if self.chance(50):
+                self.line("default: {")
+                self.body(0, 1, returns)
+                self.line("}")
+            self.line("}")
+        else:
+            self.loop(depth, returns)
+
+    def loop(self, depth: int, returns: bool) -> None:
+        i = self.name("i")
+        self.loops += 1
+        few = 6 if self.loops == 1 else 3
+        kind = self.number(0, 9)
+        after: list[str] = []
+        if kind <= 1:
+            self.line(f"for (int {i} = {self.number(0, 2)}; {i} < {self.number(1, few)}; {i}++) {{")
+        elif kind == 2:
+            step = self.number(1, 40)
+            self.line(f"for (int {i} = {self.number(0, 9)}; {i} <= {step * few}; {i} += {step}) {{")
+        elif kind == 3:
+            self.line(
+                f"for (unsigned {i} = {self.choose('16', '64', 'blockDim.x / 2')}; {i} > 2; {i} >>= 1) {{"
+            )
+        elif kind == 4:
+            self.line(f"for (int {i} = 1; {i} < {self.choose('8', '33', 'blockDim.x')}; {i} *= 2) {{")
+        elif kind == 5:
+            self.line(
+                f"for (int {i} = threadIdx.x; {i} < {self.number(20, 99)}; {i} += blockDim.x * 2 + 8) {{"
+            )
+        elif kind == 6:
+            bound = self.choose(*[v for v in self.fixed if v in self.numbers] or ["n & 3"])
+            bound = self.choose(bound, f"({self.leaf()} & 3)")
+            self.line(f"for (int {i} = 0; {i} < (int){bound}; {i}++) {{")
+        elif kind == 7:
+            self.line(f"int {i} = {self.expr(1)} & 7;")
+            self.line(f"while ({i} < {self.number(6, 9)}) {{")
+            after = [f"{i} += {self.number(2, 4)};"]
+        elif kind == 8:
+            self.line(f"int {i} = {self.number(0, 3)};")
+            self.line("do {")
+            after = [f"{i}++;"]
+        else:
+            self.line(f"for (int {i} = {few}; {i} >= 0; {i} -= 2) {{")
+        end = f"}} while ({i} < {self.number(1, 5)});" if kind == 8 else "}"
+        toggle = self.choose("", "", "^= 1", "^= 1", "*= 2", "+= 5", "= {} + {} % 3")
+        if toggle:
+            made = self.name("i")
+            place = len(self.lines) - (1 if kind not in (7, 8) else 2)
+            self.lines.insert(place, f"int {made} = {self.number(0, 5)};")
+            self.numbers.append(made)
+            step = f"{made} {toggle.format(made, i)};"
+            if self.chance(50):
+                after.append(step)
+            else:
+                self.line(step)
+        kept = (list(self.numbers), list(self.pointers))
+        self.numbers.append(i)
+        self.fixed.add(i)
+        for _ in range(self.number(1, 3)):
+            self.statement(depth - 1, returns)
+            if kind <= 6 and self.chance(8):
+                self.line(f"if ({self.condition()}) {self.choose('break', 'continue')};")
+        self.numbers, self.pointers = kept
+        for text in after:
+            self.line(text)
+        self.line(end)
+        self.loops -= 1
+
+
+@st.composite
+def programs(draw: Draw, data: bool = False) -> Program:
+    """Kernels `k(out, n)`; data: conditions may depend on memory, so that only bounds can be known."""
+    writer = Writer(draw, data)
+    block = draw(st.sampled_from(BLOCKS))
+    for _ in range(writer.number(2, 6)):
+        writer.statement(2)
+    if not any(mark in line for line in writer.lines for mark in ("t[", "q[", "c[", "b[", "e[", "s[")):
+        writer.access()
+    writer.line("out[threadIdx.x] = acc;")
+    head = HEAD.format(pitch=writer.choose("32", "33", "40"))
+    return Program(head + "\n".join(writer.lines) + "\n}\n", block, writer.number(1, 9))  # type: ignore[arg-type]

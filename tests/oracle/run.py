@@ -1,0 +1,343 @@
+"""All threads of a block, warp by warp, in lock step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from oracle import builtins
+from oracle.layout import TYPES, Layout, Scope
+from oracle.memory import SHARED, Memory
+from oracle.thread import Access, Barrier, Callee, Flow, Frame, Ref, Thread, decayed
+from oracle.values import Num, UndefinedError, UnsupportedError
+from smemlint.ir import (
+    ArrayOf,
+    Call,
+    Expr,
+    Function,
+    Launch,
+    Member,
+    Module,
+    Name,
+    OpaqueType,
+    Place,
+    PointerTo,
+    RecordRef,
+    Scalar,
+    StaticMember,
+    Type,
+    Var,
+)
+from smemlint.ir.types import INT
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the lanes of one warp ask for together.
+
+    array: id of the variable. offsets: bytes from its start, None where a lane does not take part.
+    via: places of the calls around it, innermost first. path: where in the run it happened; requests of
+    different warps at the same point of the program have the same path.
+    """
+
+    node: Expr
+    op: str
+    width: int
+    array: str
+    offsets: tuple[int | None, ...]
+    matrices: int
+    via: tuple[Place | None, ...]
+    path: tuple[int, ...]
+    warp: int
+
+    @property
+    def place(self) -> Place | None:
+        return getattr(self.node, "place", None)
+
+
+def run(
+    module: Module,
+    kernel: Function,
+    launch: Launch,
+    *,
+    block_index: tuple[int, int, int] = (0, 0, 0),
+    arguments: Mapping[str, int] | None = None,
+    limit: int = 100_000,
+) -> list[Request]:
+    """Every request of one block, warp by warp between barriers.
+
+    arguments: values of integer kernel parameters, beside those of the launch. limit: iterations of a loop.
+    Raises UndefinedError where the program does what C++ leaves undefined, UnsupportedError for what is not
+    modelled.
+    """
+    machine = Machine(module, launch, block_index, limit)
+    given = {**launch.arguments, **(arguments or {})}
+    bx, by, bz = launch.block
+    threads = [(x, y, z) for z in range(bz) for y in range(by) for x in range(bx)]
+    warps = [
+        Warp(number, [machine.start(kernel, index, given) for index in threads[first : first + 32]])
+        for number, first in enumerate(range(0, len(threads), 32))
+    ]
+    requests: list[Request] = []
+    while any(warp.running for warp in warps):
+        for warp in warps:
+            requests += warp.advance(machine)
+    return requests
+
+
+class Warp:
+    """Up to 32 threads; those with the smallest path go first, so that branches meet where they end."""
+
+    def __init__(self, number: int, lanes: list[Flow]) -> None:
+        self.number = number
+        self._lanes = lanes
+        self._waiting: list[Access | Barrier | None] = [next(lane, None) for lane in lanes]
+
+    @property
+    def running(self) -> bool:
+        return any(event is not None for event in self._waiting)
+
+    def advance(self, machine: Machine) -> list[Request]:
+        """Runs to the next barrier of the block; the requests on the way."""
+        requests: list[Request] = []
+        for lane, event in enumerate(self._waiting):
+            if isinstance(event, Barrier):
+                self._waiting[lane] = next(self._lanes[lane], None)
+        while True:
+            ready = [e for e in self._waiting if isinstance(e, Access)]
+            if not ready:
+                return requests
+            first = min(e.path for e in ready)
+            group = {
+                lane: e for lane, e in enumerate(self._waiting) if isinstance(e, Access) and e.path == first
+            }
+            requests.append(self._request(group, machine))
+            for lane in group:
+                self._waiting[lane] = next(self._lanes[lane], None)
+
+    def _request(self, group: dict[int, Access], machine: Machine) -> Request:
+        one = next(iter(group.values()))
+        offsets: list[int | None] = [None] * 32
+        arrays = set()
+        for lane, access in group.items():
+            found, offsets[lane] = machine.memory.find(access.address)
+            arrays.add(found.name)
+            if found.size is not None and not 0 <= access.address - found.base <= found.size - access.width:
+                raise UndefinedError(f"{found.name} at {access.address - found.base} of {found.size}")
+            if (access.address - found.base) % access.width:
+                raise UndefinedError("an access that is not aligned")
+        if len(arrays) > 1 or any((a.op, a.width) != (one.op, one.width) for a in group.values()):
+            raise UnsupportedError("lanes that access different arrays together")
+        return Request(
+            one.node,
+            one.op,
+            one.width,
+            arrays.pop(),
+            tuple(offsets),
+            one.matrices,
+            one.via,
+            one.path,
+            self.number,
+        )
+
+
+class Machine:
+    """What the threads of a block share."""
+
+    def __init__(self, module: Module, launch: Launch, block_index: tuple[int, int, int], limit: int) -> None:
+        self.module = module
+        self.launch = launch
+        self.block_index = block_index
+        self.limit = limit
+        self.memory = Memory()
+        self.layout = Layout(module, self.constant)
+        self._shared: dict[object, Ref] = {}
+        self._globals: dict[str, Ref] = {}
+        self._thread = Thread(self, (0, 0, 0))
+        self._parameters = {
+            p.id: p
+            for owner in (*module.functions.values(), *module.records.values())
+            for p in owner.template
+        }
+
+    def start(self, kernel: Function, index: tuple[int, int, int], given: Mapping[str, int]) -> Flow:
+        """A thread at the beginning of the kernel."""
+        scope = {
+            p.id: self.launch.template[p.name] for p in kernel.template if p.name in self.launch.template
+        }
+        for parameter in kernel.template:
+            if parameter.id not in scope:
+                scope.update(self.layout.bind((parameter,), (), scope))
+        frame = Frame(scope)
+        thread = Thread(self, index)
+        for parameter in kernel.parameters:
+            type_ = self.resolve(parameter.type, scope)
+            if isinstance(type_, Scalar):
+                ref = self.local(parameter.name, type_)
+                if parameter.name not in given and type_.kind != "float":
+                    raise UnsupportedError(f"kernel parameter {parameter.name} without a value")
+                thread.write(ref, Num(given.get(parameter.name, 1), INT))
+            elif isinstance(type_, PointerTo):
+                key = f"*{parameter.id}"
+                if key not in self._globals:
+                    made = self.memory.allocate(parameter.name, None, "global")
+                    self._globals[key] = Ref(made.base, type_.to)
+                ref = self.local(parameter.name, type_)
+                self.memory.store(ref.address, 8, self._globals[key].address)
+            else:
+                ref = Ref(self.memory.allocate(parameter.name, None, "global").base, type_)
+            frame.env[parameter.id] = ref
+        return thread.execute(kernel.body, frame)
+
+    # Types and constants
+
+    def resolve(self, type_: Type, scope: Scope) -> Type:
+        return self.layout.resolve(type_, scope)
+
+    def resolve_or_auto(self, type_: Type, scope: Scope) -> Type | None:
+        """None for `auto`, whose type is that of the value."""
+        if isinstance(type_, OpaqueType):
+            return None
+        if isinstance(type_, PointerTo) and isinstance(type_.to, OpaqueType):
+            return PointerTo(type_.to, True) if type_.reference else None
+        return self.resolve(type_, scope)
+
+    def constant(self, expr: Expr, scope: Scope) -> int:
+        """Of an expression that touches no memory of the kernel."""
+        flow = self._thread.rvalue(expr, Frame(scope))
+        try:
+            next(flow)
+        except StopIteration as stop:
+            if isinstance(stop.value, Num):
+                return int(stop.value.value)
+        raise UnsupportedError("not a constant")
+
+    # Variables and functions
+
+    def local(self, name: str, type_: Type) -> Ref:
+        return Ref(self.memory.allocate(name, self.layout.size(type_), "local").base, type_)
+
+    def shared(self, var: Var, scope: Scope) -> Ref:
+        """A shared variable of this block, made at its first declaration."""
+        key = (var.id, tuple(sorted((k, repr(v)) for k, v in scope.items())))
+        if key not in self._shared:
+            type_ = self.resolve(var.type, scope)
+            unsized = isinstance(type_, ArrayOf) and type_.extent is None
+            size = self.launch.dynamic if unsized else self.layout.size(type_)
+            made = self.memory.allocate(var.id, size, "shared")
+            self._shared[key] = Ref(made.base, type_)
+        return self._shared[key]
+
+    def named(self, expr: Name | StaticMember, scope: Scope, this: Ref | None) -> Ref | Callee | Num:
+        """What a name stands for that is no local variable."""
+        if isinstance(expr, StaticMember):
+            return self.static(self.resolve(expr.owner, scope), expr.name)
+        if expr.id in scope:
+            value = scope[expr.id]
+            if not isinstance(value, int):
+                raise UnsupportedError(f"{expr.name} is a type")
+            written = self._parameters[expr.id].type if expr.id in self._parameters else None
+            type_ = None if written is None else self.resolve_or_auto(written, scope)
+            return Num(value, type_ if isinstance(type_, Scalar) else INT)
+        if expr.id in self.module.globals:
+            return self._global(self.module.globals[expr.id])
+        if expr.id in self.module.functions:
+            return Callee(self.module.functions[expr.id], expr.arguments)
+        if this is not None:
+            record = self.layout.record(this.type)
+            if expr.name in record.constants:
+                return self.static(this.type, expr.name)
+            slot = self.layout.slot(this.type, expr.name)
+            return Ref(this.address + slot.offset, slot.type)
+        raise UnsupportedError(f"unknown name {expr.name}")
+
+    def _global(self, var: Var) -> Ref:
+        if var.storage in ("shared", "extern_shared"):
+            return self.shared(var, {})
+        if var.id not in self._globals:
+            type_ = self.resolve(var.type, {})
+            if var.storage == "constant" and var.init is not None:
+                ref = self.local(var.name, type_)
+                for _ in self._thread.initialise(ref, var.init, Frame({})):
+                    raise UnsupportedError("a constant that reads shared memory")
+            else:
+                ref = Ref(self.memory.allocate(var.name, None, "global").base, type_)
+            self._globals[var.id] = ref
+        return self._globals[var.id]
+
+    def static(self, owner: Type, name: str) -> Ref:
+        record = self.layout.record(owner)
+        if name not in record.constants:
+            raise UnsupportedError(f"no constant {name} in {record.name}")
+        var, scope = record.constants[name], self.layout.scope_of(owner)
+        ref = self.local(name, self.resolve(var.type, scope))
+        if var.init is None:
+            raise UnsupportedError(f"{name} has no value")
+        for _ in self._thread.initialise(ref, var.init, Frame(scope)):
+            raise UnsupportedError("a constant that reads shared memory")
+        return ref
+
+    def methods(self, type_: Type, name: str) -> list[Function]:
+        if not isinstance(type_, RecordRef):
+            return []
+        record = self.layout.record(type_)
+        found = [self.module.functions[i] for i in record.methods.get(name, ()) if i in self.module.functions]
+        for base in record.bases:
+            found = found or self.methods(self.resolve(base, self.layout.scope_of(type_)), name)
+        return found
+
+    def constructors(self, type_: Type, count: int) -> list[Function]:
+        if not isinstance(type_, RecordRef):
+            return []
+        name = type_.name.split("<")[0].rsplit("::", 1)[-1]
+        return [f for f in self.methods(type_, name) if takes(f, count)]
+
+    def function(self, callee: Name, count: int, this: Ref | None) -> Function | None:
+        """The function a name calls; None when the module does not define it."""
+        if callee.id in self.module.functions:
+            return self.module.functions[callee.id]
+        if this is not None and (own := self.methods(this.type, callee.name)):
+            return self.choose(own, count)
+        ids = self.module.overloads.get(callee.name.rsplit("::", 1)[-1], ())
+        found = [self.module.functions[i] for i in ids if i in self.module.functions]
+        return self.choose(found, count) if found else None
+
+    def choose(self, functions: list[Function], count: int) -> Function:
+        fitting = [f for f in functions if takes(f, count)]
+        if len(fitting) != 1:
+            raise UnsupportedError(f"{len(fitting)} overloads of {functions[0].name} fit")
+        return fitting[0]
+
+    def type_of_call(self, thread: Thread, expr: Call, frame: Frame) -> Type:
+        given = [thread.type_of(a, frame) for a in expr.arguments]
+        callee = expr.callee
+        if isinstance(callee, Name) and callee.id not in frame.env:
+            found = self.function(callee, len(given), frame.this)
+            if found is None:
+                return builtins.type_of(callee.name, given)
+            arguments = tuple(
+                self.resolve(a, frame.scope) if isinstance(a, TYPES) else a for a in callee.arguments
+            )
+            scope = self.layout.bind(found.template[: len(arguments)], arguments, {})
+            self.layout.deduce(found, given, scope)
+            type_ = self.resolve_or_auto(found.returns, scope) or OpaqueType("auto")
+        elif isinstance(callee, Member):
+            owner = thread.type_of(callee.base, frame)
+            owner = decayed(owner)
+            if callee.arrow and isinstance(owner, PointerTo):
+                owner = owner.to
+            if callee.name == "operator=":
+                return owner
+            function = self.choose(self.methods(owner, callee.name), len(given))
+            type_ = self.resolve_or_auto(function.returns, self.layout.scope_of(owner)) or OpaqueType("auto")
+        else:
+            return OpaqueType("call")
+        return type_.to if isinstance(type_, PointerTo) and type_.reference else type_
+
+
+def takes(function: Function, count: int) -> bool:
+    required = sum(1 for p in function.parameters if p.init is None)
+    return required <= count <= len(function.parameters)
+
+
+__all__ = ["SHARED", "Request", "run"]

@@ -1,0 +1,171 @@
+"""The interpreter against answers worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from oracle import Request, UndefinedError, run
+from oracle.c_text import load
+from smemlint.ir import Launch
+
+
+def requests(
+    body: str,
+    shared: str = "float t[1024]",
+    block: tuple[int, int, int] = (32, 1, 1),
+    before: str = "",
+    parameters: str = "float *out",
+    **arguments: int,
+) -> list[Request]:
+    text = f"{before}\n__global__ void k({parameters}) {{\n__shared__ {shared};\n{body}\n}}"
+    module = load(text)
+    return run(module, module.functions["k"], Launch(block), arguments=arguments)
+
+
+def offsets(request: Request) -> list[int]:
+    return [o for o in request.offsets if o is not None]
+
+
+def only(body: str, **options: object) -> Request:
+    (found,) = requests(body, **options)  # type: ignore[arg-type]
+    return found
+
+
+def test_a_column_steps_by_rows() -> None:
+    found = only("t[threadIdx.x][3] = 0;", shared="float t[32][33]")
+    assert offsets(found) == [4 * (33 * i + 3) for i in range(32)]
+    assert (found.op, found.width) == ("store", 4)
+
+
+def test_lanes_are_counted_along_x_then_y_then_z() -> None:
+    found = requests("t[threadIdx.z * 100 + threadIdx.y * 10 + threadIdx.x] = 0;", block=(4, 3, 5))
+    assert [len(offsets(r)) for r in found] == [32, 28]
+    assert offsets(found[0])[:5] == [0, 4, 8, 12, 40]
+    assert offsets(found[0])[12] == 400
+
+
+def test_a_read_modify_write_is_two_requests() -> None:
+    assert [r.op for r in requests("t[threadIdx.x] += 1;")] == ["load", "store"]
+    assert [r.op for r in requests("t[threadIdx.x]++;")] == ["load", "store"]
+    assert [r.op for r in requests("float x = t[threadIdx.x]; x += 1;")] == ["load"]
+
+
+def test_a_branch_switches_lanes_off_and_they_meet_behind_it() -> None:
+    body = """
+    int i = threadIdx.x;
+    if (i % 2) { t[i] = 0; } else { t[i + 64] = 0; }
+    t[i + 128] = 0;"""
+    first, second, third = requests(body)
+    assert offsets(first) == [4 * i for i in range(1, 32, 2)]
+    assert offsets(second) == [4 * (i + 64) for i in range(0, 32, 2)]
+    assert len(offsets(third)) == 32
+
+
+def test_lanes_that_leave_a_loop_wait_for_the_others() -> None:
+    body = """
+    for (int i = 0; i < (int)threadIdx.x; i++) { if (i == 2) break; t[i] = 0; }
+    t[100] = 0;"""
+    found = requests(body)
+    assert [len(offsets(r)) for r in found] == [31, 30, 32]
+
+
+def test_continue_skips_the_rest_of_one_turn() -> None:
+    found = requests(
+        "for (int i = 0; i < 4; i++) { if (i == threadIdx.x) continue; t[i * 32 + threadIdx.x] = 0; }"
+    )
+    assert [r.offsets.index(None) for r in found] == [0, 1, 2, 3]
+
+
+def test_an_early_return_takes_lanes_out() -> None:
+    found = requests("if (threadIdx.x >= 10) return; t[threadIdx.x] = 0;")
+    assert [len(offsets(r)) for r in found] == [10]
+
+
+def test_short_circuit_and_ternary_guard_their_operands() -> None:
+    found = requests("if (threadIdx.x < 7 && t[threadIdx.x] != 3.0f) out[0] = threadIdx.x < 3 ? t[0] : 1.0f;")
+    assert len(offsets(found[0])) == 7
+    assert len(offsets(found[1])) == 3
+
+
+def test_switch_falls_through_and_lanes_join() -> None:
+    body = """switch (threadIdx.x & 3) {
+      case 0: t[0] = 0; break;
+      case 1: t[1] = 0;
+      case 2: t[2] = 0; break;
+      default: t[3] = 0;
+    }"""
+    assert [len(offsets(r)) for r in requests(body)] == [8, 8, 16, 8]
+
+
+def test_integers_wrap_and_convert_as_in_c() -> None:
+    assert offsets(only("t[(unsigned)(threadIdx.x - 1) >> 28] = 0;"))[:2] == [60, 0]
+    assert offsets(only("t[-7 / 2 + 10] = 0;"))[0] == 28
+    assert offsets(only("t[-7 % 4 + 10] = 0;"))[0] == 28
+    assert offsets(only("t[(-7 >> 1) + 10] = 0;"))[0] == 24
+    assert offsets(only("t[(unsigned char)(threadIdx.x + 250)] = 0;"))[6] == 0
+    assert offsets(only("t[(-1 < 1u) + 2] = 0;"))[0] == 8
+
+
+@pytest.mark.parametrize("expression", ["1 << 32", "7 / 0", "2147483647 + 1", "t[1024] > 0"])
+def test_what_the_language_leaves_undefined_is_refused(expression: str) -> None:
+    with pytest.raises(UndefinedError):
+        requests(f"int i = {expression}; out[0] = i;")
+
+
+def test_a_variable_that_was_never_written_is_refused() -> None:
+    with pytest.raises(UndefinedError):
+        requests("int i; t[i] = 0;")
+
+
+def test_pointers_carry_array_and_offset() -> None:
+    body = (
+        "float *p = t + 32; p += threadIdx.x; *p = 0; float4 v = *(float4*)&t[threadIdx.x * 4]; out[0] = v.x;"
+    )
+    store, load_ = requests(body)
+    assert offsets(store)[1] == 132
+    assert (load_.width, offsets(load_)[:3]) == (16, [0, 16, 32])
+
+
+def test_a_member_of_a_vector_is_one_word() -> None:
+    body = "out[0] = ((float4*)t)[threadIdx.x].y;"
+    found = only(body)
+    assert (found.width, offsets(found)[:2]) == (4, [4, 20])
+
+
+def test_structs_have_the_layout_of_c() -> None:
+    found = only(
+        "p[threadIdx.x].c = 1;", shared="struct P p[32]", before="struct P { char a; double b; short c; };"
+    )
+    assert offsets(found)[:2] == [16, 40]
+    assert found.width == 2
+
+
+def test_a_device_function_is_followed() -> None:
+    before = "__device__ int twist(float *p, int i) { p[i] = 1; return i ^ 1; }"
+    first, second = requests("t[twist(t, threadIdx.x)] = 0;", before=before)
+    assert offsets(first)[:2] == [0, 4]
+    assert offsets(second)[:2] == [4, 0]
+    assert len(first.via) == 1
+
+
+def test_shared_memory_holds_what_was_written_before_the_barrier() -> None:
+    body = "t[threadIdx.x] = threadIdx.x * 2; __syncthreads(); int i = t[63 - threadIdx.x]; t[i] = 0;"
+    found = requests(body, block=(64, 1, 1))
+    last = [r for r in found if r.op == "store"][-2:]
+    assert offsets(last[0])[0] == 4 * 126
+
+
+def test_atomics_are_named_by_their_cost() -> None:
+    body = """
+    atomicAdd(&t[threadIdx.x & 3], 1);
+    int old = atomicAdd(&t[0], 1);
+    atomicCAS(&t[0], old, 3);
+    atomicMax(&t[threadIdx.x], 5);"""
+    found = requests(body, shared="int t[32]")
+    assert [r.op for r in found] == ["increment", "atomic", "cas", "atomic"]
+
+
+def test_local_arrays_and_kernel_arguments_are_values() -> None:
+    body = "int d[3] = {1, 5}; for (int i = 0; i < n; i++) t[threadIdx.x * d[i]] = 0;"
+    found = requests(body, parameters="float *out, int n", n=3)
+    assert [offsets(r)[1] for r in found] == [4, 20, 0]
