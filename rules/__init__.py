@@ -1,13 +1,14 @@
 """The rules, one a file, in an explicit order.
 
-In: a Conflict and the KernelAnalysis it belongs to. Out: a Finding. Each conflict is explained once, by the first
-rule of CONFLICT_RULES that recognises its cause; the last one explains anything. Imports neither clang nor rich.
+In: a Conflict and the KernelAnalysis it belongs to. Out: a Finding. Each conflict is explained once, by the
+first rule of CONFLICT_RULES that recognises its cause; the last one explains anything. Imports neither
+clang nor rich.
 """
 
 from __future__ import annotations
 
-from smemlint.rules.base import ConflictRule, DeclarationRule, Finding, Kernel, Label, Rule, Severity
 from smemlint.rules.bank_conflict import BankConflict
+from smemlint.rules.base import ConflictRule, DeclarationRule, Finding, Kernel, Label, Rule, Severity
 from smemlint.rules.block_shape_assumed import BlockShapeAssumed
 from smemlint.rules.column_access import ColumnAccess
 from smemlint.rules.incomplete_analysis import IncompleteAnalysis

@@ -13,12 +13,12 @@ class BankConflict(ConflictRule):
     """Lanes of one warp ask one bank for different words, in a pattern without a name of its own.
 
     ## Why it is slow
-    A bank delivers one word of 4 bytes per wavefront. A request whose lanes need k different words of one bank takes
-    k wavefronts.
+    A bank delivers one word of 4 bytes per wavefront. A request whose lanes need k different words of one
+    bank takes k wavefronts.
 
     ## Use instead
-    Look at the lanes and the bank that the finding names, and change the index or the layout so that the words of
-    one request differ modulo 128 bytes.
+    Look at the lanes and the bank that the finding names, and change the index or the layout so that the
+    words of one request differ modulo 128 bytes.
 
     ## Fix safety
     No fix is offered without a pattern.

@@ -1,7 +1,7 @@
 """What a rule is, and what it says.
 
-A rule is one class in one file: code, name, severity, a docstring with fixed headings, and examples that are its
-tests. Nothing here imports numpy, clang or a renderer, so that listing the rules costs nothing.
+A rule is one class in one file: code, name, severity, a docstring with fixed headings, and examples that
+are its tests. Nothing here imports numpy, clang or a renderer, so that listing the rules costs nothing.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ class BlockShapeAssumed(Rule):
     """No launch, no bound and no code tells the block shape of a kernel, so a few usual shapes were tried.
 
     ## Why it matters
-    Bank conflicts depend on which threads share a warp. With an assumed shape a conflict is reported as a warning only
-    when every shape that was tried has it.
+    Bank conflicts depend on which threads share a warp. With an assumed shape a conflict is reported as a
+    warning only when every shape that was tried has it.
 
     ## Use instead
     `--block KERNEL=X,Y,Z`, `[tool.smemlint.blocks]` in pyproject.toml, or `__launch_bounds__` on the kernel.

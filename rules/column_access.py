@@ -21,19 +21,23 @@ class ColumnAccess(ConflictRule):
     """Lanes walk down a column, and the row pitch brings several rows back to the same bank.
 
     ## Why it is slow
-    The 32 banks repeat every 128 bytes. When the row pitch is a multiple of 128 bytes every row starts in the same
-    bank, and a warp that reads one column asks one bank for 32 different words: 32 wavefronts where one would do. A
-    shorter power-of-two pitch brings every second or fourth row back to the same bank.
+    The 32 banks repeat every 128 bytes. When the row pitch is a multiple of 128 bytes every row starts in
+    the same bank, and a warp that reads one column asks one bank for 32 different words: 32 wavefronts
+    where one would do. A shorter power-of-two pitch brings every second or fourth row back to the same
+    bank.
 
     ## Use instead
-    Pad the row by one word (by one element of 8 or 16 bytes for wide elements), or swizzle the column by the row.
+    Pad the row by one word (by one element of 8 or 16 bytes for wide elements), or swizzle the column by
+    the row.
 
     ## Fix safety
-    Padding changes the size of the array and its row pitch: it is unsafe where the array is addressed through a
-    pointer with the old pitch, and it forbids 8- and 16-byte accesses that rely on the rows' alignment.
+    Padding changes the size of the array and its row pitch: it is unsafe where the array is addressed
+    through a pointer with the old pitch, and it forbids 8- and 16-byte accesses that rely on the rows'
+    alignment.
 
     ## References
-    CUDA C++ Best Practices Guide, "Shared Memory and Memory Banks"; the transpose example of the same chapter.
+    CUDA C++ Best Practices Guide, "Shared Memory and Memory Banks"; the transpose example of the same
+    chapter.
     """
 
     code, name = "SMEM101", "column-access"

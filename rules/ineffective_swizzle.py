@@ -18,13 +18,14 @@ class IneffectiveSwizzle(ConflictRule):
     """The index is swizzled with an exclusive-or, and the access conflicts all the same.
 
     ## Why it is slow
-    A swizzle frees a column only when the bits that it mixes in differ between the lanes that meet, and land in the
-    bits that choose the bank. Mixing too few bits leaves a part of the conflict; mixing the wrong ones (the column
-    into the row, bits above the bank, a value that all lanes share) leaves all of it.
+    A swizzle frees a column only when the bits that it mixes in differ between the lanes that meet, and
+    land in the bits that choose the bank. Mixing too few bits leaves a part of the conflict; mixing the
+    wrong ones (the column into the row, bits above the bank, a value that all lanes share) leaves all of
+    it.
 
     ## Use instead
-    Exclusive-or the column, in units of the access width, with as many low bits of the row as there are such units
-    in 128 bytes: 5 bits for 4-byte accesses, 3 bits for 16-byte ones.
+    Exclusive-or the column, in units of the access width, with as many low bits of the row as there are
+    such units in 128 bytes: 5 bits for 4-byte accesses, 3 bits for 16-byte ones.
 
     ## Fix safety
     Every access of the array must use the same swizzle.

@@ -13,19 +13,21 @@ class NarrowBlockRows(ConflictRule):
     """A block narrower than a warp puts several rows into one warp, and the rows overlap in the banks.
 
     ## Why it is slow
-    With 16 threads in x a warp holds two rows of threads. Each row alone is free of conflicts, but together they
-    ask more than 32 consecutive words or the same banks twice. The usual padding by one is the classic case: a
-    16x16 tile padded to a pitch of 17 words stays 2-way, read by rows as well as by columns.
+    With 16 threads in x a warp holds two rows of threads. Each row alone is free of conflicts, but together
+    they ask more than 32 consecutive words or the same banks twice. The usual padding by one is the classic
+    case: a 16x16 tile padded to a pitch of 17 words stays 2-way, read by rows as well as by columns.
 
     ## Use instead
-    For a tile as wide as the block choose a pitch that is a multiple of 32 plus the block's width (16 for a 16-wide
-    block; 48 when the tile must be padded), swizzle the column by the row, or make the block 32 wide.
+    For a tile as wide as the block choose a pitch that is a multiple of 32 plus the block's width (16 for a
+    16-wide block; 48 when the tile must be padded), swizzle the column by the row, or make the block 32
+    wide.
 
     ## Fix safety
     Another block shape changes the launch; another pitch changes the size of the array.
 
     ## References
-    CUDA C++ Programming Guide, "Thread Hierarchy": threads are numbered x first, and 32 consecutive ones are a warp.
+    CUDA C++ Programming Guide, "Thread Hierarchy": threads are numbered x first, and 32 consecutive ones
+    are a warp.
     """
 
     code, name = "SMEM103", "narrow-block-rows"

@@ -14,12 +14,13 @@ class PowerOfTwoStride(ConflictRule):
     """Lanes step by an even number of words, so they share a part of the banks.
 
     ## Why it is slow
-    A step of s words visits 32 / gcd(s, 32) banks only: a step of 2 is a 2-way conflict, of 16 a 16-way one. An odd
-    step visits all 32. Tree reductions and scans with a doubling stride pass through every power of two.
+    A step of s words visits 32 / gcd(s, 32) banks only: a step of 2 is a 2-way conflict, of 16 a 16-way
+    one. An odd step visits all 32. Tree reductions and scans with a doubling stride pass through every
+    power of two.
 
     ## Use instead
-    Give neighbouring lanes neighbouring words (in a tree reduction, halve the distance instead of doubling it), or
-    insert one word of padding after every 32 words, or make the step odd.
+    Give neighbouring lanes neighbouring words (in a tree reduction, halve the distance instead of doubling
+    it), or insert one word of padding after every 32 words, or make the step odd.
 
     ## Fix safety
     Reordering the steps of a floating-point reduction changes its rounding.

@@ -13,12 +13,12 @@ class RunTimeStride(ConflictRule):
     """Lanes step by a value that is known at run time only, and some values conflict.
 
     ## Why it is slow
-    `s[threadIdx.x * stride]` is free of conflicts for an odd stride and 32-way for a multiple of 32. What the source
-    does not say, the finding gives as a condition on the value: it never guesses.
+    `s[threadIdx.x * stride]` is free of conflicts for an odd stride and 32-way for a multiple of 32. What
+    the source does not say, the finding gives as a condition on the value: it never guesses.
 
     ## Use instead
-    Make the stride a compile-time constant, round it up to an odd number of words where it is computed, or state the
-    value with a template argument.
+    Make the stride a compile-time constant, round it up to an odd number of words where it is computed, or
+    state the value with a template argument.
 
     ## Fix safety
     The value may be shared with the layout of global memory.

@@ -13,13 +13,13 @@ class SerialisedAtomic(ConflictRule):
     """Several lanes of a warp update the same word atomically, one after the other.
 
     ## Why it is slow
-    A load of one word by many lanes is a broadcast and costs one wavefront. An atomic is not: lanes on the same word
-    serialise, and a compare-and-swap costs twice that. Adding a constant 1 without using the result is the
-    exception: the hardware merges it.
+    A load of one word by many lanes is a broadcast and costs one wavefront. An atomic is not: lanes on the
+    same word serialise, and a compare-and-swap costs twice that. Adding a constant 1 without using the
+    result is the exception: the hardware merges it.
 
     ## Use instead
-    Reduce within the warp first (`__reduce_add_sync`, shuffles) and let one lane update, or keep several copies of
-    the counter in different banks and add them up at the end.
+    Reduce within the warp first (`__reduce_add_sync`, shuffles) and let one lane update, or keep several
+    copies of the counter in different banks and add them up at the end.
 
     ## Fix safety
     The order of floating-point additions changes.

@@ -3,8 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from smemlint.ir import Place
 from smemlint.rules.base import DeclarationRule, Finding, Kernel, Label, Severity, shared
+
+from smemlint.ir import Place
 
 if TYPE_CHECKING:
     from smemlint.score.model import KernelAnalysis
@@ -16,12 +17,12 @@ class StaticSizeOverLimit(DeclarationRule):
     """A kernel declares more than 48 KiB of static shared memory.
 
     ## Why it matters
-    On every architecture a block may hold at most 48 KiB of shared memory that is declared statically: the program
-    does not assemble.
+    On every architecture a block may hold at most 48 KiB of shared memory that is declared statically: the
+    program does not assemble.
 
     ## Use instead
-    Declare the array `extern __shared__`, raise the limit with
-    `cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)` and pass the size at launch.
+    Declare the array `extern __shared__`, raise the limit with `cudaFuncSetAttribute(kernel,
+    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)` and pass the size at launch.
 
     ## Fix safety
     The launch changes as well.

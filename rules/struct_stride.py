@@ -13,13 +13,13 @@ class StructStride(ConflictRule):
     """Each lane touches one member of its own struct, so lanes step by the struct's size.
 
     ## Why it is slow
-    In an array of structures the same member of neighbouring elements lies `sizeof(struct)` bytes apart. With a size
-    of 16 bytes the lanes use every fourth bank only: a 4-way conflict for each member that is touched alone. Members
-    of vector types such as `float4` are the same.
+    In an array of structures the same member of neighbouring elements lies `sizeof(struct)` bytes apart.
+    With a size of 16 bytes the lanes use every fourth bank only: a 4-way conflict for each member that is
+    touched alone. Members of vector types such as `float4` are the same.
 
     ## Use instead
-    Keep one array per member (a structure of arrays), or read and write the whole element with one wide access, or
-    give the struct an odd number of words.
+    Keep one array per member (a structure of arrays), or read and write the whole element with one wide
+    access, or give the struct an odd number of words.
 
     ## Fix safety
     Another layout touches every use of the array.

@@ -3,8 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from smemlint.ir import Place
 from smemlint.rules.base import DeclarationRule, Finding, Kernel, Label, Severity, shared
+
+from smemlint.ir import Place
 
 if TYPE_CHECKING:
     from smemlint.score.model import KernelAnalysis
@@ -14,9 +15,10 @@ class UnalignedDynamicArray(DeclarationRule):
     """A dynamic shared array is accessed with a wider type than its declaration is aligned for.
 
     ## Why it matters
-    `extern __shared__ float s[]` promises 4-byte alignment. Dynamic shared memory starts behind the static arrays of
-    the kernel; once these end at an address that is no multiple of 16, a `float4` access faults. Where there is no
-    static array the start happens to be aligned, which nothing in the source guarantees: a note only.
+    `extern __shared__ float s[]` promises 4-byte alignment. Dynamic shared memory starts behind the static
+    arrays of the kernel; once these end at an address that is no multiple of 16, a `float4` access faults.
+    Where there is no static array the start happens to be aligned, which nothing in the source guarantees:
+    a note only.
 
     ## Use instead
     `extern __shared__ __align__(16) float s[];`
@@ -67,7 +69,7 @@ class UnalignedDynamicArray(DeclarationRule):
                 Finding(
                     f"aligned to {array.align} B",
                     (Label(widest.place, f"accessed {widest.width} B at a time"),),
-                    title=f"`{array.name}` is aligned to {array.align} B and accessed {widest.width} B at a time",
+                    title=f"`{array.name}`, aligned to {array.align} B, is accessed {widest.width} B at a time",
                     severity=Severity.WARNING if static % widest.width else Severity.NOTE,
                 ),
             )

@@ -7,7 +7,8 @@ class UnparsedAccess(Rule):
     """The text mentions shared memory that did not reach the syntax tree.
 
     ## Why it matters
-    A statement that the parser dropped may hold conflicts that nobody sees. It is counted in the summary line.
+    A statement that the parser dropped may hold conflicts that nobody sees. It is counted in the summary
+    line.
 
     ## Use instead
     Pass the include folders and macros of the build (`-I`, `-D`, `-p compile_commands.json`).

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from smemlint.ir import Place
 from smemlint.rules.base import DeclarationRule, Finding, Kernel, shared
+
+from smemlint.ir import Place
 
 if TYPE_CHECKING:
     from smemlint.score.model import KernelAnalysis
@@ -15,14 +16,15 @@ class UnusedSharedArray(DeclarationRule):
     """A shared array is declared and its name is never used again.
 
     ## Why it matters
-    The compiler may drop it, but a reader counts it, and sizes computed from it stay in launches and occupancy
-    estimates. Most often it is the leftover of a change.
+    The compiler may drop it, but a reader counts it, and sizes computed from it stay in launches and
+    occupancy estimates. Most often it is the leftover of a change.
 
     ## Use instead
     Delete the declaration.
 
     ## Fix safety
-    The name must not be used by an `#if` branch of another configuration; the rule looks at the text of all of them.
+    The name must not be used by an `#if` branch of another configuration; the rule looks at the text of all
+    of them.
 
     ## References
     None.

@@ -13,13 +13,13 @@ class WideAccessPhase(ConflictRule):
     """An access of 8 or 16 bytes a lane conflicts within one of its phases.
 
     ## Why it is slow
-    A request of w bytes a lane runs in phases of 128/w lanes: 16 lanes for 8 bytes, 8 for 16 bytes, one row address
-    each for `ldmatrix` and `stmatrix`. At best each phase is one wavefront. Lanes of the same phase whose addresses
-    are equal modulo 128 bytes, or overlap in part, make it several.
+    A request of w bytes a lane runs in phases of 128/w lanes: 16 lanes for 8 bytes, 8 for 16 bytes, one row
+    address each for `ldmatrix` and `stmatrix`. At best each phase is one wavefront. Lanes of the same phase
+    whose addresses are equal modulo 128 bytes, or overlap in part, make it several.
 
     ## Use instead
-    Let the lanes of one phase cover 128 consecutive bytes, or rows whose pitch modulo 128 bytes differs by the width:
-    pad rows by 16 bytes, not by one word, or swizzle in units of 16 bytes.
+    Let the lanes of one phase cover 128 consecutive bytes, or rows whose pitch modulo 128 bytes differs by
+    the width: pad rows by 16 bytes, not by one word, or swizzle in units of 16 bytes.
 
     ## Fix safety
     A pitch that is no multiple of the access width faults: wide accesses must stay aligned.

@@ -6,6 +6,7 @@ all lanes, so that it only rotates the banks) no bank is named.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -34,7 +35,7 @@ def lanes_text(lanes: Sequence[int]) -> str:
     """`lanes 0..31`, `lanes 0, 8, 16, 24`, `lanes 0, 2 .. 30`, `lanes 1, 2, 5, ...`."""
     if len(lanes) == 1:
         return f"lane {lanes[0]}"
-    steps = {b - a for a, b in zip(lanes, lanes[1:], strict=False)}
+    steps = {b - a for a, b in itertools.pairwise(lanes)}
     if steps == {1} and len(lanes) > 2:
         return f"lanes {lanes[0]}..{lanes[-1]}"
     if len(lanes) <= 4:
@@ -142,7 +143,7 @@ def common_stride(conflict: Conflict) -> int | None:
     if conflict.worst is None:
         return None
     offsets = conflict.worst.offsets
-    steps = [b - a for a, b in zip(offsets, offsets[1:], strict=False) if a is not None and b is not None]
+    steps = [b - a for a, b in itertools.pairwise(offsets) if a is not None and b is not None]
     if not steps:
         return None
     usual = max(sorted(set(steps)), key=steps.count)

@@ -1,7 +1,8 @@
 """The one generator behind the command line, the editors and the tests: paths in, per-file reports out.
 
-Layer by layer: read, parse, infer launches, evaluate, score, explain. Each file is analysed in a process of its own
-with a time and memory budget; what goes wrong with one file is a Problem of that file and nothing else.
+Layer by layer: read, parse, infer launches, evaluate, score, explain. Each file is analysed in a process of
+its own with a time and memory budget; what goes wrong with one file is a Problem of that file and nothing
+else.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Job:
 
 def shown(path: str) -> str:
     """A path as the user reads it: relative where it lies below the working directory."""
-    if not os.path.isabs(path):
+    if not Path(path).is_absolute():
         return os.path.normpath(path)
     relative = os.path.relpath(path)
     return path if relative.startswith("..") else relative
@@ -66,7 +67,7 @@ def analyse(
     jobs: Sequence[Job], *, processes: int = 1, seconds: float = 60.0, memory: int = MEMORY
 ) -> Iterator[tuple[int, FileReport]]:
     """Yields (index of the job, its report) in the order in which files are done. Never raises for a bad file."""
-    import smemlint.pipeline  # noqa: F401  loaded before the workers start, so that each need not do it again
+    import smemlint.pipeline  # noqa: F401  loaded once, before the workers start
 
     for index, result in run_isolated(analyse_file, jobs, jobs=processes, seconds=seconds, memory=memory):
         if isinstance(result, Failure):
@@ -92,7 +93,9 @@ class View:
     show_unresolved: bool = False
 
 
-def collect(reports: Sequence[FileReport], view: View = View(), texts: Mapping[str, str] | None = None) -> Report:
+def collect(
+    reports: Sequence[FileReport], view: View = View(), texts: Mapping[str, str] | None = None
+) -> Report:
     """The findings of all files: merged, suppressed, selected, counted.
 
     texts: sources that do not lie on disk, by path as shown.

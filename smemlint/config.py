@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
-    import tomli as tomllib
+    import tomli as tomllib  # type: ignore[import-not-found, unused-ignore]
 
 Block = tuple[int, int, int]
 SEVERITIES = ("note", "warning", "error")
@@ -31,7 +31,10 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Every option; None where the user has not said anything. `blocks`: kernel name -> block shape, '' for all."""
+    """Every option; None where the user has not said anything.
+
+    blocks: kernel name -> block shape, '' for all kernels.
+    """
 
     select: tuple[str, ...] | None = None
     ignore: tuple[str, ...] | None = None
@@ -138,7 +141,14 @@ def _boolean(key: str, value: object) -> bool:
 
 
 def _shown(value: object) -> str:
-    names = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list", dict: "a table"}
+    names = {
+        bool: "a boolean",
+        int: "a number",
+        float: "a number",
+        str: "a string",
+        list: "a list",
+        dict: "a table",
+    }
     return f"{names.get(type(value), type(value).__name__)} ({value!r})"
 
 
@@ -228,7 +238,7 @@ def _table_of(path: Path) -> Mapping[str, Any] | None:
     table = tool.get("smemlint") if isinstance(tool, dict) else None
     if table is not None and not isinstance(table, dict):
         raise ConfigError(f"{path}: `tool.smemlint`: expected a table, got {_shown(table)}")
-    return table
+    return cast("dict[str, Any] | None", table)
 
 
 def load(path: Path) -> Settings:

@@ -1,6 +1,7 @@
 """Runs a function over items in processes of their own, so that one bad item cannot take the run with it.
 
-A process that crashes, hangs or eats memory costs its own item, which is reported as a Failure; the others are done.
+A process that crashes, hangs or eats memory costs its own item, which is reported as a Failure; the others
+are done.
 """
 
 from __future__ import annotations

@@ -24,7 +24,10 @@ _TOKENS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """line and column (from 1, in characters) of the comment's first character; `alone`: nothing else on its line."""
+    """line and column (from 1, in characters) are those of its first character.
+
+    alone: nothing else stands on its line.
+    """
 
     text: str
     line: int

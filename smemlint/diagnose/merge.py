@@ -1,7 +1,8 @@
 """From per-file records to findings: one per place and cause, over translation units, instances and launches.
 
-A conflict is a warning when it is proved: the low end of its ways reaches the threshold under a launch that the source or
-the user states, or under every candidate that was tried where the block shape is assumed. Anything less is a note.
+A conflict is a warning when it is proved: the low end of its ways reaches the threshold under a launch that
+the source or the user states, or under every candidate that was tried where the block shape is assumed.
+Anything less is a note.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from smemlint.diagnose.model import Access, Diagnostic, FileReport, KernelReport
 from smemlint.diagnose import observe
+from smemlint.diagnose.model import Access, Diagnostic, FileReport, KernelReport
 from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
 from smemlint.rules import RULES, Rule, Severity
@@ -30,8 +31,8 @@ def site_of(place: Place) -> Site:
 def merge_kernels(reports: Iterable[FileReport]) -> tuple[KernelReport, ...]:
     """One record per kernel, template instance and launch shape.
 
-    Records of the same header kernel from several files, and of several preprocessor configurations, become one; a
-    kernel whose launch is known somewhere loses its assumed launches.
+    Records of the same header kernel from several files, and of several preprocessor configurations, become
+    one; a kernel whose launch is known somewhere loses its assumed launches.
     """
     every = sorted((k for r in reports for k in r.kernels), key=lambda k: k.configuration != "")
     known = {k.key for k in every if not k.assumed}
@@ -79,7 +80,9 @@ def diagnose(kernels: Sequence[KernelReport], reports: Sequence[FileReport]) -> 
     sites: dict[Site, list[Sight]] = {}
     for kernel in kernels:
         for access in kernel.accesses:
-            certain = observe.proved(access, kernel.min_ways) and not kernel.assumed and access.grade != "assumed"
+            certain = (
+                observe.proved(access, kernel.min_ways) and not kernel.assumed and access.grade != "assumed"
+            )
             sites.setdefault(site_of(access.place), []).append(Sight(kernel, access, certain))
     for sights in sites.values():
         conflict = _conflict(_with_candidates(sights, shapes))
@@ -252,7 +255,12 @@ def _declared(kernels: Sequence[KernelReport]) -> Iterator[Diagnostic]:
             seen.add(key)
             finding = declared.finding
             diagnostic = _plain(
-                declared.rule, declared.place, finding.title, finding.here, also=finding.also, notes=finding.notes
+                declared.rule,
+                declared.place,
+                finding.title,
+                finding.here,
+                also=finding.also,
+                notes=finding.notes,
             )
             yield replace(diagnostic, kernel=kernel.name, severity=finding.severity or diagnostic.severity)
 
@@ -279,8 +287,8 @@ def _about_analysis(kernels: Sequence[KernelReport], reports: Sequence[FileRepor
                 yield _plain("SMEM903", entry.place, "shared memory that was not parsed", entry.reason)
     for kernel in kernels:
         for note in kernel.notes:
-            if (key := (note.code, site_of(note.place))) not in seen:
-                seen.add(key)
+            if (stop := (note.code, site_of(note.place))) not in seen:
+                seen.add(stop)
                 yield _plain(
                     "SMEM906",
                     note.place,

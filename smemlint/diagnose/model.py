@@ -16,8 +16,9 @@ Block = tuple[int, int, int]
 class Access:
     """One access site under one kernel instance and launch.
 
-    op: the bank engine's name. executions: warp requests. Costs are None when unresolved. visits: ways of each visit in
-    program order, run-length coded. rule, finding: the cause, for sites whose ways reach the threshold.
+    op: the bank engine's name. executions: warp requests. Costs are None when unresolved. visits: ways of
+    each visit in program order, run-length coded. rule, finding: the cause, for sites whose ways reach the
+    threshold.
     """
 
     place: Place
@@ -163,8 +164,8 @@ class Diagnostic:
     """A finding for people: one place, one cause, over all instances and launches.
 
     title: the headline without the rule. here: the words beside the carets. notes: `key: value` lines.
-    worst_ways: of the worst visit, which the title names; ways and ways_low: over all visits. None for findings
-    that are no conflict.
+    worst_ways: of the worst visit, which the title names; ways and ways_low: over all visits. None for
+    findings that are no conflict.
     """
 
     code: str
@@ -195,7 +196,10 @@ class Diagnostic:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The counts behind the last line. reasons: unresolved sites by reason; hidden: notes that are not shown."""
+    """The counts behind the last line.
+
+    reasons: unresolved sites by reason. hidden: notes that are not shown.
+    """
 
     files: int = 0
     files_with_findings: int = 0

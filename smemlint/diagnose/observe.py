@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from smemlint.diagnose.model import Access, Declared, KernelReport, Note, SharedEntry
+from smemlint.fix.suggest import Key, array_key
+from smemlint.ir import Place
 from smemlint.rules import CONFLICT_RULES, DECLARATION_RULES, Finding, Label
 from smemlint.score.model import Conflict, KernelAnalysis
-from smemlint.ir import Place
 
 SLACK = 0.05
 """How much below the threshold still counts as reaching it: a warp with idle lanes at the edge of a block."""
@@ -17,9 +18,9 @@ SLACK = 0.05
 def matters(worst: float | None, overall: float | None, min_ways: float) -> bool:
     """Whether a conflict is worth a word.
 
-    Its worst visit reaches the threshold, and over all visits it costs at least a quarter of what the threshold means:
-    with 2 ways, 1.25 times the ideal. A reduction that passes through 8-way in a few of its steps is told; a loop
-    of a hundred visits that conflicts in one of them is not.
+    Its worst visit reaches the threshold, and over all visits it costs at least a quarter of what the
+    threshold means: with 2 ways, 1.25 times the ideal. A reduction that passes through 8-way in a few of
+    its steps is told; a loop of a hundred visits that conflicts in one of them is not.
     """
     if worst is None or overall is None:
         return False
@@ -51,12 +52,12 @@ def observe(
     min_ways: float,
     shown: Callable[[str], str],
     text: str | None,
-    suggestions: Mapping[str, int] | None = None,
+    suggestions: Mapping[Key, int] | None = None,
 ) -> KernelReport:
     """The record of one kernel instance.
 
     shown: how a path is written for the user. text: the source of the kernel's file.
-    suggestions: array id -> index of the fix that was found for it.
+    suggestions: array -> index of the fix that was found for it.
     """
 
     def at(place: Place) -> Place:
@@ -87,7 +88,7 @@ def observe(
         explained = explain(conflict, kernel) if possible(access, min_ways) else None
         if explained is not None:
             code, finding = explained
-            fix = (suggestions or {}).get(site.array)
+            fix = (suggestions or {}).get(array_key(array)) if array is not None else None
             access = replace(access, rule=code, finding=moved(finding), suggestion=fix)
         accesses.append(access)
     launch = kernel.launch

@@ -61,14 +61,18 @@ def _about(
     if isinstance(directive, Malformed):
         place = _place(directive.comment, path, text)
         title = "this smemlint comment is not understood"
-        yield Diagnostic("SMEM905", "unknown-directive", Severity.WARNING, place, title, "expected ignore[CODE] reason")
+        yield Diagnostic(
+            "SMEM905", "unknown-directive", Severity.WARNING, place, title, "expected ignore[CODE] reason"
+        )
     if not isinstance(directive, Ignore):
         return
     place = _place(directive.comment, path, text)
     for code in directive.codes:
         if find_rule(code) is None:
             title = f"no rule is called `{code}`"
-            yield Diagnostic("SMEM905", "unknown-directive", Severity.WARNING, place, title, "see `smemlint rules`")
+            yield Diagnostic(
+                "SMEM905", "unknown-directive", Severity.WARNING, place, title, "see `smemlint rules`"
+            )
         elif (path, directive.comment.line, directive.comment.column, code) not in used:
             if (path, directive.applies) in unsure:
                 continue
@@ -83,6 +87,8 @@ def _place(comment: Comment, path: str, text: str) -> Place:
     line = lines[comment.line - 1] if comment.line <= len(lines) else ""
     before = line[: comment.column - 1].encode(errors="replace")
     body = line[comment.column - 1 :].rstrip().encode(errors="replace")
-    start = len("\n".join(lines[: comment.line - 1]).encode(errors="replace")) + (comment.line > 1) + len(before)
+    start = (
+        len("\n".join(lines[: comment.line - 1]).encode(errors="replace")) + (comment.line > 1) + len(before)
+    )
     column = len(before) + 1
     return Place(path, comment.line, column, comment.line, column + len(body), start, start + len(body))

@@ -151,7 +151,27 @@ class Swizzle:
         return alignment % (period * shape.element) == 0
 
 
-Layout: TypeAlias = "Padding | Exchange | Swizzle"
+@dataclass(frozen=True, slots=True)
+class Trimmed:
+    """A row padding that did not help is taken back (`padding.extra` below 0), and the columns swizzled."""
+
+    padding: Padding
+    swizzle: Swizzle
+
+    def shape(self, shape: Shape) -> Shape:
+        return self.padding.shape(shape)
+
+    def apply(self, at: Addresses, shape: Shape) -> Offsets | None:
+        narrower = self.shape(shape).dims[self.padding.dim]
+        if (at.indices[:, self.padding.dim, :] >= narrower)[at.active].any() or at.alignment:
+            return None
+        trimmed = self.padding.apply(at, shape)
+        if trimmed is None:
+            return None
+        return self.swizzle.apply(Addresses(trimmed, at.indices, at.alignment), self.shape(shape))
+
+
+Layout: TypeAlias = "Padding | Exchange | Swizzle | Trimmed"
 
 
 def paddings(shape: Shape, granule: int) -> Iterator[Padding]:
@@ -183,6 +203,18 @@ def swizzles(shape: Shape, granule: int) -> Iterator[Swizzle]:
                 if candidate.fits(shape):
                     found.append(candidate)
     yield from sorted(found, key=lambda s: (s.shift != s.base, s.bits, s.base, s.shift))
+
+
+def trims(shape: Shape, granule: int) -> Iterator[Trimmed]:
+    """Swizzles of a padded array after its last dimension went back to the power of two below."""
+    if len(shape.dims) < 2 or shape.flat:
+        return
+    last = len(shape.dims) - 1
+    less = shape.dims[last] - (1 << (shape.dims[last].bit_length() - 1))
+    if 0 < less * shape.element <= CYCLE // 4:
+        padding = Padding(last, -less)
+        for swizzle in swizzles(padding.shape(shape), granule):
+            yield Trimmed(padding, swizzle)
 
 
 def exchanges(shape: Shape) -> Iterator[Exchange]:

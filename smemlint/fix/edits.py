@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from smemlint.fix import flat
-from smemlint.fix.candidates import Exchange, Padding, Swizzle
+from smemlint.fix.candidates import Exchange, Layout, Padding, Swizzle, Trimmed
 from smemlint.fix.constants import Constants
 from smemlint.fix.expressions import plus
 from smemlint.fix.model import Refusal, TextEdit
@@ -85,7 +85,7 @@ def _declares_again(source: Source, use: Use) -> bool:
 
 
 def build(
-    layout: Padding | Exchange | Swizzle,
+    layout: Layout,
     at: Declared,
     linear_pitch: str | None,
     taken: set[str],
@@ -105,6 +105,13 @@ def build(
         return blocked
     if isinstance(layout, Exchange):
         return _exchange(layout, at)
+    if isinstance(layout, Trimmed):
+        trimmed = _padding(layout.padding, at)
+        swizzled = _swizzle(layout.swizzle, at, taken)
+        if isinstance(trimmed, Refusal) or isinstance(swizzled, Refusal):
+            return trimmed if isinstance(trimmed, Refusal) else swizzled
+        edits = sorted((*trimmed.edits, *swizzled.edits), key=lambda e: (e.offset, e.end_offset))
+        return Edited(tuple(edits), f"{trimmed.code}`, `{swizzled.code}")
     return _swizzle(layout, at, taken)
 
 

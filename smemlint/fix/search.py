@@ -13,20 +13,23 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.banks import cost_of
+from smemlint.banks import Arch, cost_of
 from smemlint.evaluate.model import SharedArray
 from smemlint.fix.candidates import (
     Addresses,
+    Exchange,
     Layout,
     Padding,
     Shape,
     Swizzle,
+    Trimmed,
     addresses,
     exchanges,
     paddings,
     swizzles,
+    trims,
 )
-from smemlint.fix.occupancy import STATIC_LIMIT, blocks_per_sm
+from smemlint.fix.linear import WORD, LinearClass, classes, wavefronts
 from smemlint.score.model import Conflict, KernelAnalysis
 
 MATRIX_ROW = 16
@@ -47,6 +50,8 @@ class Member:
     weights: NDArray[np.int64]
     before: int
     ideal: int
+    linear: tuple[LinearClass, ...] | None = None
+    """Its requests as classes that a swizzle treats alike, where they are bit-linear 4-byte ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +92,10 @@ def member(conflict: Conflict) -> Member | None:
     if trace.reason is not None or trace.offsets.size == 0:
         return None
     width = trace.joined or trace.site.width
-    wavefronts, ideal = score(conflict, width, trace.offsets, trace.weights)
-    return Member(conflict, width, trace.offsets, trace.weights, wavefronts, ideal)
+    before, ideal = score(conflict, width, trace.offsets, trace.weights)
+    plain = width == WORD and trace.site.op in ("load", "store") and trace.maybe is None
+    linear = classes(trace.offsets, trace.weights) if plain else None
+    return Member(conflict, width, trace.offsets, trace.weights, before, ideal, linear)
 
 
 def score(
@@ -96,8 +103,8 @@ def score(
 ) -> tuple[int, int]:
     """Wavefronts and ideal of all requests of a site; negative offsets are inactive lanes."""
     site = conflict.site
-    wavefronts, ideal = cost_of(site.op, width, offsets, site.matrices)
-    return int(wavefronts @ weights), int(ideal @ weights)
+    costs, ideal = cost_of(site.op, width, offsets, site.matrices)
+    return int(costs @ weights), int(ideal @ weights)
 
 
 def granule(instances: Sequence[Instance]) -> int:
@@ -110,7 +117,7 @@ def granule(instances: Sequence[Instance]) -> int:
     return widest
 
 
-def options(instances: Sequence[Instance], shapes: Sequence[Shape]) -> list[Option]:
+def options(instances: Sequence[Instance], shapes: Sequence[Shape], arch: Arch) -> list[Option]:
     """All layouts that lower the sum of wavefronts and raise no site's, best first.
 
     shapes: one per instance, all with the same number of dimensions. The order is: wavefronts; resident
@@ -123,7 +130,7 @@ def options(instances: Sequence[Instance], shapes: Sequence[Shape]) -> list[Opti
     found = []
     for layout in _candidates(instances, shapes):
         bytes_added = max(layout.shape(s).bytes - s.bytes for s in shapes)
-        blocks = _blocks(instances, shapes, layout)
+        blocks = _blocks(instances, shapes, layout, arch)
         if blocks is None:
             continue
         after = _try(instances, shapes, reached, layout)
@@ -140,9 +147,10 @@ def _order(option: Option, shapes: Sequence[Shape]) -> tuple[int, ...]:
     small = isinstance(layout, Padding) and all(
         option.bytes_added * SMALL_PADDING <= shape.bytes for shape in shapes
     )
-    kind = 0 if isinstance(layout, Padding) else 1 if isinstance(layout, Swizzle) else 2
-    size = (layout.bits, layout.base, layout.shift) if isinstance(layout, Swizzle) else (0, 0, 0)
-    mixed = int(isinstance(layout, Swizzle) and layout.shift != layout.base and not layout.linear)
+    kind = next(n for n, of in enumerate((Padding, Swizzle, Trimmed, Exchange)) if isinstance(layout, of))
+    swizzle = layout.swizzle if isinstance(layout, Trimmed) else layout
+    size = (swizzle.bits, swizzle.base, swizzle.shift) if isinstance(swizzle, Swizzle) else (0, 0, 0)
+    mixed = int(isinstance(swizzle, Swizzle) and swizzle.shift != swizzle.base and not swizzle.linear)
     lost = option.blocks[0] - option.blocks[1]
     return (option.total, lost, not small, option.bytes_added, kind, mixed, *size)
 
@@ -160,6 +168,8 @@ def _candidates(instances: Sequence[Instance], shapes: Sequence[Shape]) -> Itera
     if not joined:
         # The compiler joins neighbours only where it sees that they are neighbours.
         yield from (s for s in swizzles(first, together) if all(s.fits(shape) for shape in shapes))
+        if sized:
+            yield from (t for t in trims(first, together) if all(t.swizzle.fits(t.shape(x)) for x in shapes))
     if together <= first.element and sized:
         yield from exchanges(first)
 
@@ -189,17 +199,41 @@ def _try(
     for instance, shape, sites in zip(instances, shapes, reached, strict=True):
         costs = []
         for each, at in zip(instance.members, sites, strict=True):
+            cost = _by_rank(each, at, shape, layout)
+            if cost is not None:
+                if cost > each.before:
+                    return None
+                costs.append(cost)
+                continue
             moved = layout.apply(at, shape)
             if moved is None:
                 return None
-            if len(moved) > _SAMPLE and _worse_sample(each, moved):
+            try:
+                if len(moved) > _SAMPLE and _worse_sample(each, moved):
+                    return None
+                cost, _ = score(each.conflict, each.width, moved, each.weights)
+            except ValueError:  # the new address would fault
                 return None
-            cost, _ = score(each.conflict, each.width, moved, each.weights)
             if cost > each.before:
                 return None
             costs.append(cost)
         result.append(tuple(costs))
     return tuple(result)
+
+
+def _by_rank(each: Member, at: Addresses, shape: Shape, layout: Layout) -> int | None:
+    """Wavefronts of a bit-linear site under a swizzle that is linear too, None where either is not."""
+    pitch = shape.dims[-1]
+    if each.linear is None or at.alignment or not isinstance(layout, Swizzle) or pitch & (pitch - 1):
+        return None
+    parts = np.array([c.parts for c in each.linear], dtype=np.int64) * WORD
+    reached = addresses(parts, None, 0, shape)
+    moved = layout.apply(reached, shape) if reached is not None else None
+    if moved is None:
+        return None
+    return sum(
+        wavefronts((row // WORD).tolist()) * c.weight for row, c in zip(moved, each.linear, strict=True)
+    )
 
 
 def _worse_sample(each: Member, moved: NDArray[np.int64]) -> bool:
@@ -217,11 +251,12 @@ def _blocks(instances: Sequence[Instance], shapes: Sequence[Shape], layout: Layo
         analysis = instance.analysis
         static = sum(a.bytes or 0 for a in analysis.arrays.values() if not a.dynamic)
         dynamic = analysis.launch.dynamic or 0
+        threads = analysis.launch.threads
         added = layout.shape(shape).bytes - shape.bytes
-        if added > 0 and static + added > STATIC_LIMIT:
+        if added > 0 and static + added > arch.shared_static:
             return None
-        before = blocks_per_sm(static + dynamic, analysis.launch.threads)
-        after = blocks_per_sm(static + dynamic + added, analysis.launch.threads)
+        before = arch.resident_blocks(threads, static + dynamic)
+        after = arch.resident_blocks(threads, static + dynamic + added)
         if worst is None or before - after > worst[0] - worst[1]:
             worst = (before, after)
     return worst

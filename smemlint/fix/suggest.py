@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from smemlint.banks import Arch
+from smemlint.banks import arch as architecture
 from smemlint.evaluate.model import Grade, SharedArray
 from smemlint.fix import apply as application
 from smemlint.fix import flat
-from smemlint.fix.candidates import Exchange, Padding, Shape, Swizzle, addresses
+from smemlint.fix.candidates import Exchange, Padding, Shape, Swizzle, Trimmed, addresses
 from smemlint.fix.constants import Constants
 from smemlint.fix.edits import Declared, Edited, build, declared, swizzle_formula
 from smemlint.fix.expressions import plus
@@ -20,11 +22,12 @@ from smemlint.fix.model import Kind, Refusal, SiteChange, Suggestion
 from smemlint.fix.proof import Analyse, check, counterparts
 from smemlint.fix.search import Instance, Option, member, options
 from smemlint.fix.text import Source
-from smemlint.score.model import KernelAnalysis
+from smemlint.score.model import Conflict, KernelAnalysis
 
 Key = tuple[str, int, str]
 """Path, byte offset and name of an array's declaration."""
 
+_ARCH = architecture("sm_90")
 _TRIES = 4
 """Layouts of one array that are written out and proved before the search gives up."""
 _WORTH = 0.95
@@ -47,11 +50,13 @@ def suggest(
     analyses: Sequence[KernelAnalysis],
     sources: Mapping[str, bytes],
     analyse: Analyse | None = None,
+    arch: Arch = _ARCH,
 ) -> dict[Key, Suggestion]:
     """A suggestion for each array with a conflict.
 
     Args: analyses — every kernel instance and launch of the files. sources — text by path, as analysed.
     analyse — analyses an edited text again; without it no edit is offered, because none is proved.
+    arch — whose limits of shared memory hold.
     """
     texts = {path: Source(path, data) for path, data in sources.items()}
     taken = {path: set(source.names()) for path, source in texts.items()}
@@ -59,7 +64,7 @@ def suggest(
     for key, instances in _arrays(analyses):
         if not _conflicted(instances):
             continue
-        result[key] = _suggestion(instances, texts, taken, analyse)
+        result[key] = _suggestion(instances, texts, taken, analyse, arch)
     return result
 
 
@@ -83,11 +88,12 @@ def _suggestion(
     texts: Mapping[str, Source],
     taken: Mapping[str, set[str]],
     analyse: Analyse | None,
+    arch: Arch,
 ) -> Suggestion:
     array = instances[0].array
     blocked = _not_understood(instances)
     used = [i for i in instances if i.members]
-    choices, refused = _choices(used, texts)
+    choices, refused = _choices(used, texts, arch)
     if blocked is not None or not choices:
         why = blocked or refused or Refusal("no-better-layout", _nothing_better(used))
         return _in_words(instances, choices[0] if choices else None, why, texts)
@@ -134,19 +140,34 @@ def _not_understood(instances: Sequence[Instance]) -> Refusal | None:
                 return Refusal("unresolved-use", f"{said} is not resolved: {why}")
             if conflict.grade is Grade.PARAMETRIC:
                 return Refusal("run-time-stride", f"{said} depends on a value that the launch gives")
+            if _crosses_rows(conflict, array):
+                return Refusal("crosses-rows", f"{said} runs on from one row into the next")
             if conflict.trace.low is not None or conflict.trace.high is not None:
                 return Refusal("data-dependent", f"{said} depends on data")
     return None
 
 
+def _crosses_rows(conflict: Conflict, array: SharedArray) -> bool:
+    """Whether an index leaves its dimension: the layout is then part of what the program computes."""
+    trace = conflict.trace
+    if trace.indices is None or trace.alignment or trace.indices.shape[1] != len(array.dims):
+        return False
+    active = trace.offsets >= 0
+    for d, extent in enumerate(array.dims):
+        index = trace.indices[:, d, :]
+        if extent is not None and d and ((index < 0) | (index >= extent))[active].any():
+            return True
+    return False
+
+
 def _choices(
-    instances: Sequence[Instance], texts: Mapping[str, Source]
+    instances: Sequence[Instance], texts: Mapping[str, Source], arch: Arch
 ) -> tuple[list[_Choice], Refusal | None]:
     """Layouts that pay, best first, over all ways to see rows in the array."""
     found: list[_Choice] = []
     refused: Refusal | None = None
     for shapes, pitch in _shapes(instances, texts):
-        found += [_Choice(option, shapes, pitch) for option in options(instances, shapes)]
+        found += [_Choice(option, shapes, pitch) for option in options(instances, shapes, arch)]
     array = instances[0].array if instances else None
     if array is not None and not found and len(array.dims) == 1:
         if any(i.length is None for i in instances):
@@ -346,12 +367,14 @@ def _kind(choice: _Choice) -> Kind:
     layout = choice.option.layout
     if isinstance(layout, Padding):
         return "pitch" if choice.pitch is not None else "padding"
-    return "swizzle" if isinstance(layout, Swizzle) else "exchange"
+    return "exchange" if isinstance(layout, Exchange) else "swizzle"
 
 
 def _described(choice: _Choice, instance: Instance, texts: Mapping[str, Source]) -> str:
     """The layout as code that no edit writes."""
     layout = choice.option.layout
+    if isinstance(layout, Trimmed):
+        layout = layout.swizzle
     if isinstance(layout, Swizzle):
         return swizzle_formula(layout)
     if choice.pitch is not None and isinstance(layout, Padding):
@@ -371,6 +394,8 @@ def _words(choice: _Choice, code: str, changes: Sequence[SiteChange]) -> str:
         what = f"pad the row: `{code}`" if choice.pitch is None else f"pad the row pitch: `{code}`"
     elif isinstance(layout, Exchange):
         what = f"exchange the dimensions: `{code}`"
+    elif isinstance(layout, Trimmed):
+        what = f"take the padding back and swizzle the column: `{code}`"
     else:
         what = f"swizzle the {'index' if layout.linear else 'column'}: `{code}`"
     return f"{what}; {_effect(changes)}, {_price(choice.option)}"

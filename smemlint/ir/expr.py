@@ -121,6 +121,8 @@ class Member:
     name: str
     arrow: bool = False
     place: Place | None = None
+    arguments: tuple[TemplateArgument, ...] = ()
+    """Template arguments written after a method's name (`tile.template at<4>(i)`)."""
 
 
 @dataclass(frozen=True, slots=True)

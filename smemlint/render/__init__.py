@@ -1,6 +1,7 @@
 """How findings are said: one format a file, each a pure function from a Report to text.
 
-In: a Report (or the merged kernels, for inspect). Out: text. Imported by the command line only; never analyses.
+In: a Report (or the merged kernels, for inspect). Out: text. Imported by the command line only; never
+analyses.
 """
 
 from __future__ import annotations
@@ -13,6 +14,6 @@ FORMATS = ("full", "concise", "json", "sarif", "github")
 
 
 def render(name: str, report: Report, *, color: bool = False) -> str:
-    """The report in one of FORMATS. color: ANSI colours, for terminals; only `full` and `concise` have any."""
+    """The report in one of FORMATS. color: ANSI colours, for terminals, where the format has any."""
     text: str = import_module(f"smemlint.render.{name}").render(report, color=color)
     return text

@@ -1,7 +1,7 @@
 """GitHub's `primaryLocationLineHash`: which line an alert belongs to, whatever moves around it.
 
-The hash of a line is a polynomial over the 100 UTF-16 units that follow its start, spaces and tabs left out and line
-ends made one; equal hashes of one file are told apart by a running number.
+The hash of a line is a polynomial over the 100 UTF-16 units that follow its start, spaces and tabs left out
+and line ends made one; equal hashes of one file are told apart by a running number.
 """
 
 from __future__ import annotations

@@ -56,7 +56,9 @@ def _fix(diagnostic: Diagnostic) -> tuple[str, ...]:
     if fix is None:
         return ()
     if fix.edits is not None:
-        return (f"fix [*]: {fix.words}",) if fix.safe else (f"fix [unsafe]: {fix.words}; {fix.unsafe_because}",)
+        return (
+            (f"fix [*]: {fix.words}",) if fix.safe else (f"fix [unsafe]: {fix.words}; {fix.unsafe_because}",)
+        )
     if fix.refused is not None:
         return (f"fix: {fix.words}", f"no edit: {fix.refused.text}")
     return (f"fix: {fix.words}",)

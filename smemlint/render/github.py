@@ -13,14 +13,14 @@ def render(report: Report, *, color: bool = False) -> str:
     lines = []
     for d in report.diagnostics:
         place = d.place
-        properties = {"file": place.path, "line": place.line, "endLine": place.end_line, "col": place.column}
+        properties: dict[str, str | int] = {"file": place.path, "line": place.line, "endLine": place.end_line, "col": place.column}
         if place.end_line == place.line:  # GitHub drops columns of a range over several lines
             properties["endColumn"] = place.end_column
         properties["title"] = f"{d.code} {d.name}"
         message = "\n".join([d.message, *d.notes, *([f"fix: {d.fix.words}"] if d.fix else [])])
         lines.append(_command(_LEVEL[d.severity], properties, message))
     for problem in report.problems:
-        where = {"file": problem.path, "line": problem.line or 1}
+        where: dict[str, str | int] = {"file": problem.path, "line": problem.line or 1}
         lines.append(_command("error", where, problem.message))
     lines.append(summary_line(report.summary))
     return "\n".join(lines) + "\n"

@@ -20,7 +20,10 @@ def render_json(report: Report) -> str:
         "version": VERSION,
         "kernels": [_kernel(k) for k in report.kernels],
         "unparsed": [unparsed_data(u) for u in report.unparsed],
-        "errors": [{"path": p.path, "line": p.line, "column": p.column, "message": p.message} for p in report.problems],
+        "errors": [
+            {"path": p.path, "line": p.line, "column": p.column, "message": p.message}
+            for p in report.problems
+        ],
         "summary": summary_data(report),
     }
     return json.dumps(data, indent=1) + "\n"
@@ -111,6 +114,9 @@ def _table(rows: list[tuple[str, ...]]) -> list[str]:
     widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
     lines = []
     for row in rows:
-        cells = [c.rjust(w) if i in _RIGHT else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))]
+        cells = [
+            c.rjust(w) if i in _RIGHT else c.ljust(w)
+            for i, (c, w) in enumerate(zip(row, widths, strict=True))
+        ]
         lines.append("    " + "  ".join(cells).rstrip())
     return lines

@@ -78,7 +78,7 @@ def _rule(rule: type[Rule]) -> dict[str, Any]:
 def _result(
     d: Diagnostic, texts: Mapping[str, str], hashes: Mapping[str, list[str]], root: Path
 ) -> dict[str, Any]:
-    related = [
+    related: list[dict[str, Any]] = [
         {
             "id": number,
             "physicalLocation": _location(label.place, texts, root),
