@@ -4,7 +4,8 @@ In: an operation, a width and byte offsets. Out: wavefronts, ideal, ways. Import
 
 `wavefronts` is the definition, in plain integers, for one request; `cost_of` is the same rule for many
 requests at once (numpy); `wavefront_range` and `bounds` prove lower and upper ends where lanes or addresses
-depend on data; `architecture` is the table of what an architecture gives a block. How the rule was measured: docs/banks.md.
+depend on data; `architecture` is the table of what an architecture gives a block. How the rule was measured:
+docs/banks.md.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from smemlint.banks.ranges import Bounds, Span, bounds, wavefront_range
     from smemlint.banks.vector import cost_of, ideal_of
 
-# numpy takes longer to import than a single request takes to score; it is loaded when a name below is first used.
+# numpy takes longer to import than a single request takes to score; it is loaded when a name below is first
+# used.
 _LATER = {
     "cost_of": "smemlint.banks.vector",
     "ideal_of": "smemlint.banks.vector",

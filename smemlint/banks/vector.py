@@ -1,0 +1,173 @@
+"""The rule of `rule.py` for many requests at once."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.banks.request import (
+    BANK_CYCLE,
+    LANE_OPERATIONS,
+    LANES,
+    MATRIX_OPERATIONS,
+    check,
+    group_of,
+    lanes_of,
+    passes_of,
+    unit_of,
+)
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+INACTIVE = -1
+_CHUNK = 1 << 15
+"""Requests handled at once: keeps the working set in tens of megabytes."""
+
+
+def cost_of(op: str, width: int, offsets: Ints, matrices: int = 1) -> tuple[Ints, Ints]:
+    """Wavefronts and ideal of n requests.
+
+    Args: offsets, shape (n, 32), bytes; negative: inactive. The rest as in `wavefronts`.
+    Returns: two arrays of shape (n,); both 0 where no lane is active.
+    Raises: ValueError for what does not exist, a wrong shape or an offset that is no multiple of the width.
+    """
+    check(op, width, matrices)
+    lanes = checked(width, offsets)[:, : lanes_of(op, matrices)]
+    distinct, back = distinct_rows(lanes, unit_of(width))
+    total = np.empty(len(distinct), dtype=np.int64)
+    for start in range(0, len(distinct), _CHUNK):
+        total[start : start + _CHUNK] = _wavefronts(op, width, distinct[start : start + _CHUNK])
+    ideal = np.minimum(total, ideal_of(op, width, (distinct >= 0).sum(axis=1), matrices))
+    return total[back], ideal[back]
+
+
+def ideal_of(op: str, width: int, active: Ints, matrices: int = 1) -> Ints:
+    """Ideal of requests of which only the number of active lanes is known, shape (n,) in and out.
+
+    Exact but for 8- and 16-byte loads that merge, whose ideal is never more than their wavefronts.
+    """
+    check(op, width, matrices)
+    active = np.asarray(active, dtype=np.int64)
+    if op in MATRIX_OPERATIONS:
+        return np.where(active > 0, matrices, 0).astype(np.int64)
+    return passes_of(op) * -(-active * width // BANK_CYCLE)
+
+
+def checked(width: int, offsets: Ints) -> Ints:
+    lanes = np.asarray(offsets, dtype=np.int64)
+    if lanes.ndim != 2 or lanes.shape[1] != LANES:
+        raise ValueError(f"offsets have shape {lanes.shape}, expected (requests, {LANES})")
+    wrong = (lanes >= 0) & (lanes % width != 0)
+    if wrong.any():
+        row, lane = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"request {row}, lane {lane}: offset {lanes[row, lane]} is no multiple of the width {width}; "
+            "it would fault"
+        )
+    return lanes
+
+
+def distinct_rows(lanes: Ints, unit: int) -> tuple[Ints, NDArray[np.intp]]:
+    """Rows that differ by more than a shift of whole units, and where each row went.
+
+    A shift by whole units turns the banks and keeps every cost, so each row is moved to start at its first
+    unit.
+    """
+    active = lanes >= 0
+    lowest = np.where(active, lanes, np.iinfo(np.int64).max).min(
+        axis=1, keepdims=True, initial=np.iinfo(np.int64).max
+    )
+    moved = np.where(active, lanes - lowest // unit * unit, INACTIVE)
+    if len(moved) < 2:
+        return moved, np.zeros(len(moved), dtype=np.intp)
+    # One number a row sorts faster than the rows; a collision is caught below and costs only time.
+    weights = np.random.default_rng(1).integers(1, 1 << 62, size=moved.shape[1], dtype=np.int64) | 1
+    with np.errstate(over="ignore"):
+        key = moved @ weights
+    _, first, back = np.unique(key, return_index=True, return_inverse=True)
+    back = back.reshape(-1)
+    distinct = moved[first]
+    if not np.array_equal(distinct[back], moved):
+        distinct, back = np.unique(moved, axis=0, return_inverse=True)
+        back = back.reshape(-1)
+    return distinct, back
+
+
+def turns(op: str, width: int, lanes: Ints) -> Ints:
+    """Turns that the busiest bank takes, per row of lanes; shape (n, lanes) -> (n,)."""
+    rows, count = lanes.shape
+    unit = unit_of(width)
+    slots = BANK_CYCLE // unit
+    units = np.where(lanes >= 0, lanes // unit, INACTIVE)
+    if op not in LANE_OPERATIONS:
+        units = np.sort(units, axis=1)
+        units[:, 1:][units[:, 1:] == units[:, :-1]] = INACTIVE
+    row = np.broadcast_to(np.arange(rows)[:, None], (rows, count))
+    wanted = units >= 0
+    index = row[wanted] * slots + units[wanted] % slots
+    counts = np.bincount(index, minlength=rows * slots).astype(np.int64)
+    most: Ints = counts.reshape(rows, slots).max(axis=1)
+    return most
+
+
+def group_turns(op: str, width: int, lanes: Ints) -> Ints:
+    """Turns of each group, shape (n, groups)."""
+    size = group_of(op, width)
+    rows, count = lanes.shape
+    return turns(op, width, lanes.reshape(-1, size)).reshape(rows, count // size)
+
+
+def agree(lanes: Ints, distance: int) -> Bools:
+    """Every active lane has its partner's address, or that partner is inactive; per row."""
+    partner = lanes[:, np.arange(lanes.shape[1]) ^ distance]
+    agrees: Bools = ((lanes < 0) | (partner < 0) | (lanes == partner)).all(axis=1)
+    return agrees
+
+
+def agree_in_pairs(lanes: Ints) -> Bools:
+    return agree(lanes, 1) | agree(lanes, 2)
+
+
+def same_in_pairs(lanes: Ints) -> Bools:
+    """As `agree_in_pairs`, but an inactive lane agrees only with an inactive one."""
+    at = np.arange(lanes.shape[1])
+    same: Bools = (lanes == lanes[:, at ^ 1]).all(axis=1) | (lanes == lanes[:, at ^ 2]).all(axis=1)
+    return same
+
+
+def one_address(lanes: Ints) -> Bools:
+    """All active lanes have the same address; per row, true for a row without active lanes."""
+    active = lanes >= 0
+    highest = lanes.max(axis=1)
+    uniform: Bools = (~active | (lanes == highest[:, None])).all(axis=1)
+    return uniform
+
+
+def _wavefronts(op: str, width: int, lanes: Ints) -> Ints:
+    groups = group_turns(op, width, lanes)
+    total: Ints = passes_of(op) * groups.sum(axis=1)
+    if op != "load" or width < 8:
+        return total
+    if width == 8:
+        merged = agree_in_pairs(lanes) & (turns(op, width, lanes) <= 1)
+        return np.where(merged, np.minimum(total, 1), total)
+    first, second = lanes[:, :16], lanes[:, 16:]
+    last = lanes[:, 31] >= 0
+    costs = half_warp(first, groups[:, :2], ~last | same_in_pairs(first))
+    costs += half_warp(second, groups[:, 2:], agree_in_pairs(second))
+    return np.where(one_address(lanes), uniform_cost(lanes, last), costs)
+
+
+def half_warp(lanes: Ints, groups: Ints, agrees: Bools) -> Ints:
+    """A half warp of a 16-byte load: one pass where it is conflict-free and its lanes agree, else its
+    groups' sum."""
+    pair: Ints = groups.sum(axis=1)
+    return np.where(agrees & (turns("load", 16, lanes) <= 1), np.minimum(pair, 1), pair)
+
+
+def uniform_cost(lanes: Ints, last: Bools) -> Ints:
+    """A 16-byte load of one address: a pass for each half with an active lane, one where lane 31 is
+    inactive."""
+    halves: Ints = (lanes[:, :16] >= 0).any(axis=1).astype(np.int64) + (lanes[:, 16:] >= 0).any(axis=1)
+    return np.where(last, halves, np.minimum(halves, 1))
