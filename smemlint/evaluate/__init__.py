@@ -1,5 +1,31 @@
 """Which address has each lane?
 
 In: an ir.Module, a kernel of it and a Launch. Out: a KernelTrace, one Trace per access site.
-May import ir only; never clang, never the renderers.
+May import ir and grammar only; never clang, never the renderers.
 """
+
+from smemlint.evaluate.kernel import evaluate
+from smemlint.evaluate.machine import Budget
+from smemlint.evaluate.model import (
+    DataTerm,
+    Grade,
+    KernelTrace,
+    Parameter,
+    SharedArray,
+    Site,
+    Trace,
+    Unresolved,
+)
+
+__all__ = [
+    "Budget",
+    "DataTerm",
+    "Grade",
+    "KernelTrace",
+    "Parameter",
+    "SharedArray",
+    "Site",
+    "Trace",
+    "Unresolved",
+    "evaluate",
+]

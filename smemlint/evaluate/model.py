@@ -76,6 +76,20 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class DataTerm:
+    """A value that each lane reads from memory: address = offsets + coefficient * value of the lane.
+
+    coefficient: shape (requests, 32), bytes. low, high: range of the value, None: not known. multiple: divides it.
+    """
+
+    coefficient: NDArray[np.int64]
+    low: int | None
+    high: int | None
+    multiple: int
+    reason: Unresolved | None
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     """Addresses of one site over one block.
 
@@ -108,6 +122,10 @@ class Trace:
     """Wavefronts of each request at most, where only bounds are known (grade BOUND)."""
     iterations: tuple[tuple[int, int], ...] = ()
     """(first request, count) of each visit of the site in program order, for per-iteration ways."""
+    data: tuple[DataTerm, ...] = ()
+    """Data-dependent parts of the address; the score stage turns them into bounds (grade BOUND)."""
+    footprint: int | None = None
+    """Bytes of the array, when known: no address lies outside."""
 
 
 @dataclass(frozen=True, slots=True)

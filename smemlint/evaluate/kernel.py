@@ -1,0 +1,70 @@
+"""One kernel, one launch: bind its arguments, run it, and turn the log into traces."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from smemlint.evaluate.layout import Binding, is_type
+from smemlint.evaluate.machine import Budget, BudgetExceededError, Machine
+from smemlint.evaluate.memory import Object
+from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
+from smemlint.evaluate.statements import run
+from smemlint.evaluate.trace import shared_array, trace_of
+from smemlint.evaluate.values import Int, RecordValue, Value
+from smemlint.ir import Function, Launch, Module, RecordRef, Scalar
+
+
+def evaluate(module: Module, kernel: Function, launch: Launch, budget: Budget | None = None) -> KernelTrace:
+    """Addresses of every shared access of `kernel` as `launch` starts it.
+
+    Never raises for what the source holds: a budget that is hit, or nesting that is too deep, is a note, and the sites
+    seen so far are reported as unresolved for that reason.
+    """
+    m = Machine(module, launch.block, grid=launch.grid, budget=budget)
+    stopped: Unresolved | None = None
+    m.frame.bindings = bind_kernel(kernel, launch)
+    m.frame.function = kernel
+    try:
+        bind_arguments(m, kernel, launch)
+        run(m, kernel.body)
+    except BudgetExceededError as error:
+        stopped = Unresolved("budget", str(error), kernel.place)
+    except RecursionError:
+        stopped = Unresolved("nesting", "expressions or calls are nested too deeply", kernel.place)
+    traces = [trace_of(m, log, launch) for log in m.sites.values()]
+    if stopped is not None:
+        m.notes.append(stopped)
+        traces = [dataclasses.replace(t, grade=Grade.UNRESOLVED, reason=stopped) for t in traces]
+    arrays = {id: shared_array(m, o) for id, o in m.shared.items() if o.var is not None}
+    return KernelTrace(arrays, _ordered(traces), tuple(m.notes))
+
+
+def _ordered(traces: list[Trace]) -> tuple[Trace, ...]:
+    return tuple(sorted(traces, key=lambda t: (t.site.place.path, t.site.place.offset, t.site.op)))
+
+
+def bind_kernel(kernel: Function, launch: Launch) -> dict[str, Binding]:
+    """The kernel's template parameters by id."""
+    bindings: dict[str, Binding] = {}
+    for p in kernel.template:
+        value = launch.template.get(p.name)
+        if isinstance(value, int):
+            bindings[p.id] = Int(value, p.type if isinstance(p.type, Scalar) else Int(0).type)
+        elif value is not None and is_type(value):
+            bindings[p.id] = value
+    return bindings
+
+
+def bind_arguments(m: Machine, kernel: Function, launch: Launch) -> None:
+    """Kernel parameters: known numbers, or unknowns that are the same in all threads."""
+    for p in kernel.parameters:
+        t = m.resolve(p.type)
+        o = Object(p.id, p.name, t, "local", p, uniform=True, havoc=True)
+        m.frame.variables[p.id] = o
+        known = launch.arguments.get(p.name)
+        if known is not None and isinstance(t, Scalar) and t.kind != "float":
+            o.cells[0] = Int(known, t)
+        elif not isinstance(t, RecordRef):
+            v: Value = m.unknown(t, p.name, uniform=True, rank=3, size=True)
+            if not isinstance(v, RecordValue):
+                o.cells[0] = v

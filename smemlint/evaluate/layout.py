@@ -1,0 +1,384 @@
+"""Types under their template arguments: resolution, size, alignment, and where a record's fields lie."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from smemlint.evaluate.values import Int
+from smemlint.ir import (
+    ArrayOf,
+    Expr,
+    FunctionType,
+    Literal,
+    MemberType,
+    Module,
+    Name,
+    OpaqueType,
+    PointerTo,
+    Record,
+    RecordRef,
+    Scalar,
+    TemplateArgument,
+    Type,
+    TypeParam,
+)
+from smemlint.ir.types import (
+    BFLOAT16,
+    CHAR,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    INT,
+    LONG,
+    SHORT,
+    UCHAR,
+    UINT,
+    ULONG,
+    USHORT,
+)
+
+Binding: TypeAlias = "Type | Int | tuple[Type | Int, ...]"
+Bindings: TypeAlias = Mapping[str, Binding]
+TYPES = (Scalar, PointerTo, ArrayOf, RecordRef, TypeParam, MemberType, FunctionType, OpaqueType)
+
+_VECTOR_BASE: dict[str, Scalar] = {
+    "char": CHAR, "uchar": UCHAR, "short": SHORT, "ushort": USHORT, "int": INT, "uint": UINT, "long": LONG,
+    "ulong": ULONG, "longlong": LONG, "ulonglong": ULONG, "float": FLOAT, "double": DOUBLE,
+    "half": HALF, "__half": HALF, "nv_bfloat16": BFLOAT16, "__nv_bfloat16": BFLOAT16,
+}  # fmt: skip
+_VECTOR = re.compile(
+    r"(?:struct )?(u?(?:char|short|int|long|longlong)|float|double|__half|half|(?:__)?nv_bfloat16)([1-4])$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """size and align in bytes; fields: name -> (byte offset, type), inherited ones included."""
+
+    size: int
+    align: int
+    fields: Mapping[str, tuple[int, Type]]
+
+
+def is_type(argument: object) -> bool:
+    return isinstance(argument, TYPES)
+
+
+def vector_layout(name: str) -> Layout | None:
+    """CUDA's built-in vector types by name."""
+    match = _VECTOR.match(name)
+    if not match:
+        return None
+    base, n = _VECTOR_BASE[match[1]], int(match[2])
+    size = base.size * n
+    align = base.size if n == 3 else min(size, 16)
+    return Layout(size, align, {f: (i * base.size, base) for i, f in enumerate("xyzw"[:n])})
+
+
+class Types:
+    """Resolves types of one module. `constant(expr, bindings)` folds an expression to a number or None."""
+
+    def __init__(self, module: Module, constant: Callable[[Expr, Bindings], int | None]) -> None:
+        self.module = module
+        self.constant = constant
+        self._layouts: dict[RecordRef, Layout | None] = {}
+        self._depth = 0
+
+    def resolve(self, t: Type, bindings: Bindings) -> Type:
+        """The same type without template parameters, as far as `bindings` tells."""
+        if isinstance(t, Scalar | FunctionType):
+            return t
+        self._depth += 1
+        try:
+            if self._depth > 64:
+                return OpaqueType("...")
+            if isinstance(t, PointerTo):
+                return PointerTo(self.resolve(t.to, bindings), t.reference)
+            if isinstance(t, ArrayOf):
+                n = None if t.extent is None else self.constant(t.extent, bindings)
+                return ArrayOf(self.resolve(t.element, bindings), None if n is None else Literal(n))
+            if isinstance(t, TypeParam):
+                bound = bindings.get(t.id)
+                return bound if bound is not None and is_type(bound) else t  # type: ignore[return-value]
+            if isinstance(t, RecordRef):
+                return self._resolve_record(t, bindings)
+            if isinstance(t, MemberType):
+                return self._resolve_member(t, bindings)
+            return t
+        finally:
+            self._depth -= 1
+
+    def argument(self, a: TemplateArgument, bindings: Bindings) -> TemplateArgument:
+        """A template argument without parameters: a type, or a Literal where it folds."""
+        if is_type(a):
+            if isinstance(a, TypeParam) and isinstance(bindings.get(a.id), Int):
+                bound = bindings[a.id]
+                if isinstance(bound, Int) and bound.known and isinstance(bound.const, int):
+                    return Literal(bound.const, bound.type)
+            return self.resolve(a, bindings)  # type: ignore[arg-type]
+        n = self.constant(a, bindings)  # type: ignore[arg-type]
+        return a if n is None else Literal(n)
+
+    def _resolve_record(self, t: RecordRef, bindings: Bindings) -> Type:
+        if not t.arguments:
+            return t
+        return RecordRef(t.name, tuple(self.argument(a, bindings) for a in t.arguments))
+
+    def _resolve_member(self, t: MemberType, bindings: Bindings) -> Type:
+        owner = self.resolve(t.owner, bindings)
+        if isinstance(owner, RecordRef):
+            builtin = self._library_member(owner, t.name)
+            if builtin is not None:
+                return builtin
+            found = self.record_of(owner)
+            if found is not None:
+                record, inner = found
+                alias = self._alias(record, inner, t.name)
+                if alias is not None:
+                    return alias
+        return MemberType(owner, t.name)
+
+    def _library_member(self, owner: RecordRef, name: str) -> Type | None:
+        """The few type traits of the standard library that sizes depend on."""
+        short = owner.name.rsplit("::", 1)[-1]
+        arguments = [a for a in owner.arguments if is_type(a)]
+        if name != "type":
+            return None
+        if short == "conditional" and len(owner.arguments) == 3:
+            condition = owner.arguments[0]
+            if isinstance(condition, Literal):
+                return owner.arguments[1 if condition.value else 2]  # type: ignore[return-value]
+        if short in ("remove_const", "remove_cv", "remove_reference", "decay", "remove_cvref") and arguments:
+            a = arguments[0]
+            return a.to if isinstance(a, PointerTo) and a.reference else a  # type: ignore[return-value]
+        if short == "enable_if" and len(arguments) == 1:
+            return arguments[0]  # type: ignore[return-value]
+        return None
+
+    def _alias(self, record: Record, bindings: Bindings, name: str) -> Type | None:
+        if name in record.aliases:
+            return self.resolve(record.aliases[name], bindings)
+        for base in record.bases:
+            resolved = self.resolve(base, bindings)
+            found = self.record_of(resolved) if isinstance(resolved, RecordRef) else None
+            if found is not None:
+                alias = self._alias(found[0], found[1], name)
+                if alias is not None:
+                    return alias
+        return None
+
+    def record_of(self, t: RecordRef) -> tuple[Record, Bindings] | None:
+        """The record (or the specialisation that matches best) with its parameters bound."""
+        record = self.module.records.get(t.name)
+        if record is None:
+            return None
+        best: tuple[Record, Bindings] | None = None
+        for name in record.specialisations:
+            special = self.module.records.get(name)
+            if special is None or special.specialises is None:
+                continue
+            bound = self.match_arguments(special.specialises, t.arguments)
+            if bound is not None:
+                best = (special, bound)
+                if not special.template:
+                    break
+        if best is not None:
+            return best
+        bindings: dict[str, Binding] = {}
+        arguments = list(t.arguments)
+        for i, parameter in enumerate(record.template):
+            if i < len(arguments):
+                bindings[parameter.id] = self.bound(arguments[i])
+            elif parameter.default is not None:
+                bindings[parameter.id] = self.bound(self.argument(parameter.default, bindings))
+        return record, bindings
+
+    def bound(self, argument: TemplateArgument) -> Binding:
+        if isinstance(argument, Literal):
+            return Int(argument.value, argument.type)
+        if is_type(argument):
+            return argument  # type: ignore[return-value]
+        return OpaqueType("?")
+
+    def match_arguments(
+        self, patterns: tuple[TemplateArgument, ...], arguments: tuple[TemplateArgument, ...]
+    ) -> dict[str, Binding] | None:
+        """Bindings under which the patterns of a specialisation equal the arguments."""
+        if len(patterns) != len(arguments):
+            return None
+        bindings: dict[str, Binding] = {}
+        return (
+            bindings
+            if all(self.match(p, a, bindings) for p, a in zip(patterns, arguments, strict=True))
+            else None
+        )
+
+    def match(
+        self, pattern: TemplateArgument, argument: TemplateArgument, bindings: dict[str, Binding]
+    ) -> bool:
+        """Unify one pattern with one resolved argument; fills `bindings`."""
+        if isinstance(pattern, TypeParam | Name):
+            value = self.bound(argument)
+            if isinstance(value, OpaqueType) and value.spelling == "?":
+                return False
+            old = bindings.get(pattern.id)
+            if old is None:
+                bindings[pattern.id] = value
+                return True
+            return old == value or (
+                isinstance(old, Int) and isinstance(value, Int) and old.key() == value.key()
+            )
+        if isinstance(pattern, Literal):
+            return isinstance(argument, Literal) and pattern.value == argument.value
+        if isinstance(pattern, PointerTo):
+            return isinstance(argument, PointerTo) and self.match(pattern.to, argument.to, bindings)
+        if isinstance(pattern, ArrayOf):
+            if not isinstance(argument, ArrayOf) or not self.match(
+                pattern.element, argument.element, bindings
+            ):
+                return False
+            if pattern.extent is None or argument.extent is None:
+                return pattern.extent is argument.extent
+            return self.match(pattern.extent, argument.extent, bindings)
+        if isinstance(pattern, RecordRef):
+            if not isinstance(argument, RecordRef) or pattern.name != argument.name:
+                return False
+            return len(pattern.arguments) == len(argument.arguments) and all(
+                self.match(p, a, bindings) for p, a in zip(pattern.arguments, argument.arguments, strict=True)
+            )
+        if isinstance(pattern, Scalar):
+            return isinstance(argument, Scalar) and argument.name == pattern.name
+        return pattern == argument
+
+    def layout(self, t: RecordRef) -> Layout | None:
+        """Fields of a resolved record type; None when some size is not known."""
+        if t not in self._layouts:
+            self._layouts[t] = None  # a record that holds itself has no layout
+            self._layouts[t] = self._layout(t)
+        return self._layouts[t]
+
+    def _layout(self, t: RecordRef) -> Layout | None:
+        found = self.record_of(t)
+        if found is None:
+            return vector_layout(t.name.rsplit("::", 1)[-1]) or self._library_layout(t)
+        record, bindings = found
+        size, align = 0, 1
+        fields: dict[str, tuple[int, Type]] = {}
+        for base in record.bases:
+            resolved = self.resolve(base, bindings)
+            inner = self.layout(resolved) if isinstance(resolved, RecordRef) else None
+            if inner is None:
+                return None
+            start = _round_up(size, inner.align)
+            fields.update({n: (start + o, ft) for n, (o, ft) in inner.fields.items()})
+            size, align = start + (inner.size if inner.fields else 0), max(align, inner.align)
+        for f in record.fields:
+            ft = self.resolve(f.type, bindings)
+            f_size, f_align = self.size_of(ft), self.align_of(ft)
+            if f_size is None or f_align is None:
+                return None
+            if f.align is not None:
+                f_align = max(f_align, self.constant(f.align, bindings) or 1)
+            start = 0 if record.union else _round_up(size, f_align)
+            size = max(size, start + f_size)
+            align = max(align, f_align)
+            if f.name:
+                fields[f.name] = (start, ft)
+            elif isinstance(ft, RecordRef):
+                nested = self.layout(ft)
+                if nested is not None:
+                    fields.update({n: (start + o, nt) for n, (o, nt) in nested.fields.items()})
+        if record.align is not None:
+            align = max(align, self.constant(record.align, bindings) or 1)
+        return Layout(max(_round_up(size, align), 1), align, fields)
+
+    def _library_layout(self, t: RecordRef) -> Layout | None:
+        short = t.name.rsplit("::", 1)[-1]
+        if short in ("array", "Array", "AlignedArray") and len(t.arguments) >= 2 and is_type(t.arguments[0]):
+            n = t.arguments[1]
+            element = t.arguments[0]
+            size, align = self.size_of(element), self.align_of(element)  # type: ignore[arg-type]
+            if isinstance(n, Literal) and size and align:
+                return Layout(size * n.value, align, {"_data": (0, ArrayOf(element, n))})  # type: ignore[arg-type]
+        if short in ("complex", "Complex") and t.arguments and is_type(t.arguments[0]):
+            size = self.size_of(t.arguments[0])  # type: ignore[arg-type]
+            if size:
+                part: Type = t.arguments[0]  # type: ignore[assignment]
+                return Layout(2 * size, 2 * size, {"re": (0, part), "im": (size, part)})
+        if short in ("cuComplex", "cuFloatComplex", "cufftComplex"):
+            return vector_layout("float2")
+        if short in ("cuDoubleComplex", "cufftDoubleComplex"):
+            return vector_layout("double2")
+        return None
+
+    def size_of(self, t: Type) -> int | None:
+        """Bytes of a resolved type."""
+        if isinstance(t, Scalar):
+            return t.size or 1
+        if isinstance(t, PointerTo):
+            return 8
+        if isinstance(t, ArrayOf):
+            element = self.size_of(t.element)
+            return element * t.extent.value if element is not None and isinstance(t.extent, Literal) else None
+        if isinstance(t, RecordRef):
+            layout = self.layout(t)
+            return None if layout is None else layout.size
+        return None
+
+    def align_of(self, t: Type) -> int | None:
+        if isinstance(t, Scalar):
+            return t.size or 1
+        if isinstance(t, PointerTo):
+            return 8
+        if isinstance(t, ArrayOf):
+            return self.align_of(t.element)
+        if isinstance(t, RecordRef):
+            layout = self.layout(t)
+            return None if layout is None else layout.align
+        return None
+
+
+def _round_up(n: int, to: int) -> int:
+    return -(-n // to) * to
+
+
+def is_vector(t: Type) -> bool:
+    """A built-in vector type: copied by one instruction of its whole size where aligned."""
+    return isinstance(t, RecordRef) and vector_layout(t.name.rsplit("::", 1)[-1]) is not None
+
+
+def dims_of(t: Type) -> tuple[tuple[int | None, ...], Type]:
+    """Extents of an array type, outermost first, and its innermost element."""
+    dims: list[int | None] = []
+    while isinstance(t, ArrayOf):
+        dims.append(t.extent.value if isinstance(t.extent, Literal) else None)
+        t = t.element
+    return tuple(dims), t
+
+
+def type_name(t: Type) -> str:
+    """A type as a user writes it."""
+    if isinstance(t, Scalar | TypeParam):
+        return t.name
+    if isinstance(t, PointerTo):
+        return f"{type_name(t.to)} {'&' if t.reference else '*'}"
+    if isinstance(t, ArrayOf):
+        dims, element = dims_of(t)
+        return type_name(element) + "".join(f"[{'' if d is None else d}]" for d in dims)
+    if isinstance(t, RecordRef):
+        name = t.name.split("@", 1)[0]
+        if not t.arguments:
+            return name
+        return f"{name}<{', '.join(argument_name(a) for a in t.arguments)}>"
+    if isinstance(t, MemberType):
+        return f"{type_name(t.owner)}::{t.name}"
+    return t.spelling
+
+
+def argument_name(a: TemplateArgument) -> str:
+    if is_type(a):
+        return type_name(a)  # type: ignore[arg-type]
+    return str(a.value) if isinstance(a, Literal) else "?"

@@ -1,0 +1,209 @@
+"""From the log of events to Traces: requests of 32 lanes, and what is not known about them."""
+
+from __future__ import annotations
+
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.evaluate.layout import dims_of, type_name
+from smemlint.evaluate.machine import Event, Machine, SiteLog
+from smemlint.evaluate.memory import Object
+from smemlint.evaluate.model import DataTerm, Grade, Parameter, SharedArray, Site, Trace, Unresolved
+from smemlint.evaluate.values import Int, Monomial, gcd_of, multiple_of
+from smemlint.ir import Launch
+
+EMPTY: NDArray[np.int64] = np.full((0, 32), -1, dtype=np.int64)
+
+
+def shared_array(m: Machine, o: Object) -> SharedArray:
+    """A shared variable as the later stages see it."""
+    dims, element = dims_of(o.type)
+    assert o.var is not None
+    dynamic = o.var.storage == "extern_shared"
+    align = m.types.align_of(element) or 1
+    if o.var.align is not None:
+        align = max(align, m.constant(o.var.align, m.bindings) or 1)
+    return SharedArray(
+        id=o.id,
+        name=o.name,
+        type=type_name(o.type),
+        dims=dims,
+        element=m.types.size_of(element) or 0,
+        bytes=None if dynamic else m.types.size_of(o.type),
+        place=o.var.place,
+        dynamic=dynamic,
+        align=align,
+        escapes=o.escapes,
+    )
+
+
+def trace_of(m: Machine, log: SiteLog, launch: Launch) -> Trace:
+    """All events of one site as requests."""
+    site = Site(log.place, log.op, log.width, log.object.id, "", log.matrices, log.via)
+    if log.reason is not None:
+        return _unresolved(site, log.reason)
+    builder = _Builder(m, log)
+    for event in log.events:
+        builder.add(event)
+    return builder.build(site, launch)
+
+
+def _unresolved(site: Site, reason: Unresolved) -> Trace:
+    return Trace(site, EMPTY, np.zeros(0, dtype=np.int64), Grade.UNRESOLVED, reason=reason)
+
+
+class _Builder:
+    """Collects the requests of one site."""
+
+    def __init__(self, m: Machine, log: SiteLog) -> None:
+        self.m = m
+        self.log = log
+        self.offsets: list[NDArray[np.int64]] = []
+        self.uncertain: list[NDArray[np.bool_]] = []
+        self.weights: list[int] = []
+        self.visits: list[tuple[int, int]] = []
+        self.alignment = 0
+        self.parameters: dict[Monomial, list[tuple[int, NDArray[np.int64]]]] = {}
+        self.data: dict[Monomial, list[tuple[int, NDArray[np.int64]]]] = {}
+        self.count = 0
+
+    def add(self, event: Event) -> None:
+        offset = event.offset
+        may = event.may.reshape(-1, 32)
+        rows = may.any(axis=1)
+        base = np.broadcast_to(np.asarray(offset.const, dtype=np.int64), (self.m.size,)).reshape(-1, 32)
+        lanes = np.where(may, base, -1)[rows]
+        active = may[rows]
+        if offset.known and bool(((lanes < 0) & active).any()):
+            # an index below the array: counted from a multiple of the bank cycle that keeps it positive
+            shift = -int(lanes[active].min()) + 127
+            lanes = np.where(active, lanes + shift // 128 * 128, -1)
+        elif not offset.known:
+            low = int(lanes[active].min())
+            if low < 0:
+                lanes = np.where(active, lanes + -(low // 128) * 128, -1)
+        self.offsets.append(lanes)
+        maybe = may & ~event.must.reshape(-1, 32)
+        self.uncertain.append(maybe[rows])
+        n = len(lanes)
+        self.weights.extend([event.weight] * n)
+        for mono, coefficient in offset.terms.items():
+            self._term(mono, coefficient, active, rows)
+        self.visits.append((self.count, n))
+        self.count += n
+
+    def _term(
+        self,
+        mono: Monomial,
+        coefficient: int | NDArray[np.int64],
+        active: NDArray[np.bool_],
+        rows: NDArray[np.bool_],
+    ) -> None:
+        if any(s.varying for s in mono):
+            full = np.broadcast_to(np.asarray(coefficient, dtype=np.int64), (self.m.size,)).reshape(-1, 32)[
+                rows
+            ]
+            self.data.setdefault(mono, []).append((self.count, full))
+            return
+        if isinstance(coefficient, int):
+            self.alignment = gcd(self.alignment, coefficient * multiple_of(mono))
+            return
+        full = coefficient.reshape(-1, 32)[rows]
+        first = full[np.arange(len(full)), active.argmax(axis=1)]
+        if bool((~active | (full == first[:, None])).all()):
+            self.alignment = gcd(self.alignment, gcd_of(first) * multiple_of(mono))
+            return
+        self.parameters.setdefault(mono, []).append((self.count, full))
+
+    def build(self, site: Site, launch: Launch) -> Trace:
+        offsets = np.concatenate(self.offsets) if self.offsets else EMPTY
+        maybe = np.concatenate(self.uncertain) if self.uncertain else None
+        if maybe is not None and not maybe.any():
+            maybe = None
+        grade = Grade.ASSUMED if launch.assumed else Grade.EXACT
+        if maybe is not None or self.data:
+            grade = Grade.BOUND
+        parameter = None
+        if self.parameters:
+            if len(self.parameters) > 1 or self.data:
+                names = " and ".join(f"`{_name(mono)}`" for mono in self.parameters)
+                return _unresolved(
+                    site,
+                    Unresolved(
+                        "several-parameters",
+                        f"lane terms are multiplied by run-time values: {names}",
+                        site.place,
+                    ),
+                )
+            mono, parts = next(iter(self.parameters.items()))
+            grade = Grade.PARAMETRIC
+            parameter = Parameter(_name(mono), self._spread(parts), multiple_of(mono))
+        return Trace(
+            site,
+            offsets,
+            np.array(self.weights, dtype=np.int64),
+            grade,
+            alignment=self.alignment,
+            maybe=maybe,
+            indices=self._indices(offsets),
+            parameter=parameter,
+            reason=self._reason(maybe),
+            iterations=tuple(self.visits),
+            data=tuple(
+                DataTerm(self._spread(parts), *_range(mono), multiple_of(mono), mono[0].reason)
+                for mono, parts in self.data.items()
+            ),
+            footprint=self.m.types.size_of(self.log.object.type),
+        )
+
+    def _spread(self, parts: list[tuple[int, NDArray[np.int64]]]) -> NDArray[np.int64]:
+        full: NDArray[np.int64] = np.zeros((self.count, 32), dtype=np.int64)
+        for first, rows in parts:
+            full[first : first + len(rows)] = rows
+        return full
+
+    def _reason(self, maybe: NDArray[np.bool_] | None) -> Unresolved | None:
+        for mono in self.data:
+            for s in mono:
+                if s.reason is not None:
+                    return s.reason
+        if maybe is not None:
+            return Unresolved("data-dependent-mask", "which lanes take part depends on data", self.log.place)
+        return None
+
+    def _indices(self, offsets: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Index per dimension, for arrays of known extents."""
+        dims, element = dims_of(self.log.object.type)
+        size = self.m.types.size_of(element)
+        if (
+            len(dims) < 2
+            or size is None
+            or any(d is None for d in dims[1:])
+            or self.parameters
+            or self.data
+            or self.alignment
+        ):
+            return None
+        rest = np.where(offsets < 0, 0, offsets) // size
+        parts = []
+        for d in reversed(dims[1:]):
+            assert d is not None
+            parts.append(rest % d if d else rest)
+            rest = rest // d if d else rest
+        parts.append(rest)
+        return np.stack(parts[::-1], axis=1)
+
+
+def _range(mono: Monomial) -> tuple[int | None, int | None]:
+    if len(mono) == 1:
+        return mono[0].low, mono[0].high
+    return None, None
+
+
+def _name(mono: Monomial) -> str:
+    return " * ".join(s.name for s in mono)
+
+
+__all__ = ["Int", "shared_array", "trace_of"]

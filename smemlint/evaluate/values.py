@@ -1,0 +1,283 @@
+"""Values: an integer is a polynomial in unknowns whose coefficients are known for every thread.
+
+`threadIdx.x * n + k` is {(n,): [0, 1, 2, ...], (): k}. A coefficient that is one number for the whole block is a
+Python int, else an int64 vector over the block's threads (padded to whole warps).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.evaluate.model import Unresolved
+from smemlint.ir import Function, Lambda, Scalar, TemplateArgument, Type
+from smemlint.ir.types import INT
+
+if TYPE_CHECKING:
+    from smemlint.evaluate.memory import Object
+
+Lanes: TypeAlias = "int | NDArray[np.int64]"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Symbol:
+    """An unknown integer. `varying`: may differ from lane to lane, else one value for all lanes.
+
+    low, high: what is known of its range. multiple: a number known to divide it.
+    rank: how large it is in practice (3: problem sizes, 2: block index, 1: loop counters, 0: nothing known);
+    guards such as `i < n` are decided by it. order: creation order, which sorts monomials.
+    """
+
+    order: int
+    name: str
+    varying: bool = False
+    low: int | None = None
+    high: int | None = None
+    multiple: int = 1
+    rank: int = 0
+    reason: Unresolved | None = None
+
+
+Monomial: TypeAlias = tuple[Symbol, ...]
+
+
+class Int:
+    """An integer of C type `type`: const + sum of coefficient * product of symbols. Immutable."""
+
+    __slots__ = ("const", "terms", "type")
+
+    def __init__(self, const: Lanes, type: Scalar = INT, terms: dict[Monomial, Lanes] | None = None) -> None:
+        self.const = const
+        self.type = type
+        self.terms: dict[Monomial, Lanes] = terms or {}
+
+    @property
+    def known(self) -> bool:
+        return not self.terms
+
+    @property
+    def uniform(self) -> bool:
+        """One value for all threads, known or not."""
+        return (
+            isinstance(self.const, int)
+            and all(isinstance(c, int) for c in self.terms.values())
+            and not self.varying
+        )
+
+    @property
+    def varying(self) -> bool:
+        """Holds an unknown that may differ from lane to lane."""
+        return any(s.varying for mono in self.terms for s in mono)
+
+    def typed(self, type: Scalar) -> Int:
+        return self if type is self.type else Int(self.const, type, self.terms)
+
+    def key(self) -> tuple[object, ...] | None:
+        """Equal keys: equal values. None when a coefficient is a vector."""
+        if not isinstance(self.const, int) or any(not isinstance(c, int) for c in self.terms.values()):
+            return None
+        return (self.const, tuple(sorted(((tuple(s.order for s in m), c) for m, c in self.terms.items()))))
+
+    def __repr__(self) -> str:
+        parts = [f"{c}*{'*'.join(s.name for s in m)}" for m, c in self.terms.items()]
+        return f"Int({' + '.join([str(self.const), *parts])}: {self.type.name})"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Pointer:
+    """An address: an object, a byte offset in it and the type pointed to.
+
+    As an integer (`__cvta_generic_to_shared`, uintptr_t) it steps by bytes: `integer` is its type then.
+    """
+
+    object: Object
+    offset: Int
+    pointee: Type
+    integer: Scalar | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Other:
+    """Anything whose value is not followed: floats, fragments, handles. `uniform`: the same in all lanes."""
+
+    type: Type | None = None
+    uniform: bool = False
+    reason: Unresolved | None = None
+    value: float | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RecordValue:
+    """A struct by value: the value of each leaf by byte offset."""
+
+    type: Type
+    cells: dict[int, Value]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class FunctionValue:
+    """A function or an overload set: candidates and the template arguments that were written."""
+
+    name: str
+    candidates: tuple[Function, ...]
+    arguments: tuple[TemplateArgument | Int, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Closure:
+    function: Lambda
+    frame: object
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Method:
+    """A member function bound to its object, or a name to be answered by the library table."""
+
+    name: str
+    self: Pointer | Other
+    candidates: tuple[Function, ...] = ()
+    arguments: tuple[TemplateArgument | Int, ...] = ()
+
+
+Value: TypeAlias = "Int | Pointer | Other | RecordValue | FunctionValue | Closure | Method"
+
+
+def lanes_equal(a: Lanes, b: Lanes) -> bool:
+    if isinstance(a, int) and isinstance(b, int):
+        return a == b
+    return bool(np.all(np.equal(a, b)))
+
+
+def collapse(c: Lanes, active: NDArray[np.bool_] | None = None) -> Lanes:
+    """The same coefficient, as a Python int when all (active) threads agree."""
+    if isinstance(c, int):
+        return c
+    if active is not None:
+        c = c[active]
+        if c.size == 0:
+            return 0
+    first = int(c[0])
+    return first if bool((c == first).all()) else c
+
+
+def gcd_of(c: Lanes) -> int:
+    """Greatest common divisor of all coefficients, 0 for all zero."""
+    if isinstance(c, int):
+        return abs(c)
+    return int(np.gcd.reduce(c))
+
+
+def multiple_of(mono: Iterable[Symbol]) -> int:
+    return math.prod(s.multiple for s in mono)
+
+
+def add(a: Int, b: Int, type: Scalar) -> Int:
+    if not a.terms and not b.terms:
+        return Int(a.const + b.const, type)
+    terms = dict(a.terms)
+    for mono, c in b.terms.items():
+        old = terms.get(mono)
+        total = c if old is None else old + c
+        if isinstance(total, int):
+            if total == 0:
+                terms.pop(mono, None)
+                continue
+        elif not total.any():
+            terms.pop(mono, None)
+            continue
+        terms[mono] = total
+    return Int(a.const + b.const, type, terms)
+
+
+def scale(a: Int, factor: Lanes, type: Scalar) -> Int:
+    if isinstance(factor, int) and factor == 0:
+        return Int(0, type)
+    return Int(a.const * factor, type, {m: c * factor for m, c in a.terms.items()})
+
+
+def subtract(a: Int, b: Int, type: Scalar) -> Int:
+    return add(a, scale(b, -1, type), type)
+
+
+def multiply(a: Int, b: Int, type: Scalar) -> Int:
+    if not a.terms:
+        return scale(b, a.const, type)
+    if not b.terms:
+        return scale(a, b.const, type)
+    result = add(
+        scale(a, b.const, type),
+        Int(0, type, {m: c * a.const for m, c in b.terms.items() if not _zero(a.const)}),
+        type,
+    )
+    for ma, ca in a.terms.items():
+        for mb, cb in b.terms.items():
+            mono = tuple(sorted(ma + mb, key=lambda s: s.order))
+            result = add(result, Int(0, type, {mono: ca * cb}), type)
+    return result
+
+
+def _zero(c: Lanes) -> bool:
+    return isinstance(c, int) and c == 0
+
+
+def symbol_range(mono: Monomial) -> tuple[int | None, int | None]:
+    """Range of a product of symbols; unknown ends are None."""
+    low: int | None = 1
+    high: int | None = 1
+    for s in mono:
+        if s.low is None or s.low < 0:
+            if len(mono) == 1:
+                return s.low, s.high
+            return None, None
+        low = None if low is None else low * s.low
+        high = None if high is None or s.high is None else high * s.high
+    return low, high
+
+
+def bounds(v: Int) -> tuple[int | None, int | None]:
+    """Smallest and largest value that any thread can have; None: not known."""
+    low: int | None
+    high: int | None
+    if isinstance(v.const, int):
+        low = high = v.const
+    else:
+        low, high = int(v.const.min()), int(v.const.max())
+    for mono, c in v.terms.items():
+        s_low, s_high = symbol_range(mono)
+        cs = (c, c) if isinstance(c, int) else (int(c.min()), int(c.max()))
+        ends: list[int | None] = []
+        for coefficient in cs:
+            if coefficient == 0:
+                ends.append(0)
+                continue
+            for end in (s_low, s_high):
+                ends.append(None if end is None else coefficient * end)
+        finite = [e for e in ends if e is not None]
+        positive, negative = cs[1] > 0, cs[0] < 0
+        unbounded_low = (positive and s_low is None) or (negative and s_high is None)
+        unbounded_high = (positive and s_high is None) or (negative and s_low is None)
+        low = None if low is None or unbounded_low else low + min(finite)
+        high = None if high is None or unbounded_high else high + max(finite)
+    return low, high
+
+
+def same(a: Value, b: Value) -> bool:
+    """Surely the same value."""
+    if a is b:
+        return True
+    if isinstance(a, Int) and isinstance(b, Int):
+        if a.terms.keys() != b.terms.keys() or not lanes_equal(a.const, b.const):
+            return False
+        return all(lanes_equal(c, b.terms[m]) for m, c in a.terms.items())
+    if isinstance(a, Pointer) and isinstance(b, Pointer):
+        return a.object is b.object and same(a.offset, b.offset)
+    if isinstance(a, RecordValue) and isinstance(b, RecordValue):
+        return a.cells.keys() == b.cells.keys() and all(same(v, b.cells[k]) for k, v in a.cells.items())
+    if isinstance(a, FunctionValue) and isinstance(b, FunctionValue):
+        return a.candidates == b.candidates and a.arguments == b.arguments
+    return False
