@@ -92,7 +92,10 @@ def member(conflict: Conflict) -> Member | None:
     if trace.reason is not None or trace.offsets.size == 0:
         return None
     width = trace.joined or trace.site.width
-    before, ideal = score(conflict, width, trace.offsets, trace.weights)
+    try:
+        before, ideal = score(conflict, width, trace.offsets, trace.weights)
+    except ValueError:  # an access that the hardware does not have
+        return None
     plain = width == WORD and trace.site.op in ("load", "store") and trace.maybe is None
     linear = classes(trace.offsets, trace.weights) if plain else None
     return Member(conflict, width, trace.offsets, trace.weights, before, ideal, linear)
@@ -244,7 +247,9 @@ def _worse_sample(each: Member, moved: NDArray[np.int64]) -> bool:
     return cost + rest > each.before
 
 
-def _blocks(instances: Sequence[Instance], shapes: Sequence[Shape], layout: Layout) -> tuple[int, int] | None:
+def _blocks(
+    instances: Sequence[Instance], shapes: Sequence[Shape], layout: Layout, arch: Arch
+) -> tuple[int, int] | None:
     """Least resident blocks before and after over the instances; None when a block no longer fits."""
     worst: tuple[int, int] | None = None
     for instance, shape in zip(instances, shapes, strict=True):

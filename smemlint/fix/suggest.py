@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from smemlint.banks import Arch
-from smemlint.banks import arch as architecture
+from smemlint.banks import Arch, architecture
 from smemlint.evaluate.model import Grade, SharedArray
 from smemlint.fix import apply as application
 from smemlint.fix import flat

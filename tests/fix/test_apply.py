@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from pathlib import Path
 
@@ -77,7 +76,7 @@ def test_a_missing_file_is_a_clear_error(tmp_path: Path) -> None:
 def test_a_link_is_followed_and_stays_a_link(tmp_path: Path) -> None:
     target, link = tmp_path / "a.cu", tmp_path / "b.cu"
     target.write_bytes(b"old")
-    os.symlink(target, link)
+    link.symlink_to(target)
     replace_file(link, b"old", b"new")
     assert link.is_symlink() and target.read_bytes() == b"new"
 

@@ -76,7 +76,10 @@ def test_the_function_starts_at_its_comment_and_its_template_line() -> None:
 
 
 def test_the_function_start_is_found_inside_namespaces_and_after_directives() -> None:
-    data = b'namespace a {\n#ifdef X\n#endif\nextern "C" {\n  __global__ void k() {\n    if (1) { int t[3]; }\n  }\n}\n}\n'
+    data = (
+        b'namespace a {\n#ifdef X\n#endif\nextern "C" {\n'
+        b"  __global__ void k() {\n    if (1) { int t[3]; }\n  }\n}\n}\n"
+    )
     text = source(data)
     index = text.find_declaration("t", data.index(b"int t"), 0)
     assert index is not None

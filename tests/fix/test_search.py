@@ -1,0 +1,132 @@
+"""The layout that is found is the cheapest that frees the array, and never harms an access."""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.banks import architecture
+from smemlint.evaluate.model import SharedArray
+from smemlint.fix.candidates import Padding, Shape, Swizzle, Trimmed
+from smemlint.fix.search import Instance, Option, member, options
+from smemlint.score.model import Conflict
+from tests.fix.cases import access, array, kernel
+
+SM90 = architecture("sm_90")
+
+
+def found(block: tuple[int, int], of: SharedArray, *conflicts: Conflict, pitch: int = 0) -> list[Option]:
+    members = tuple(m for c in conflicts if (m := member(c)) is not None)
+    assert len(members) == len(conflicts)
+    instance = Instance(kernel(block, [of], list(conflicts)), of, members)
+    dims = tuple(d or 0 for d in of.dims)
+    shape = Shape((dims[0] // pitch, pitch), of.element, flat=True) if pitch else Shape(dims, of.element)
+    return options([instance], [shape], SM90)
+
+
+def transposed(size: int, element: int, block: tuple[int, int]) -> list[Option]:
+    t = array(size, size, element=element)
+    row = access(t, block, lambda x, y: (y, x), "store")
+    column = access(t, block, lambda x, y: (x, y))
+    return found(block, t, row, column)
+
+
+def test_a_float_column_of_32_is_freed_by_one_word() -> None:
+    best = transposed(32, 4, (32, 8))[0]
+    assert best.layout == Padding(1, 1)
+    assert best.after == ((8, 8),)
+    assert best.bytes_added == 128
+
+
+def test_a_16_by_16_tile_under_a_16_by_16_block_is_swizzled_not_padded() -> None:
+    best = transposed(16, 4, (16, 16))[0]
+    assert best.layout == Swizzle(3, 1, 1)
+    assert best.after == ((8, 8),)
+    assert best.bytes_added == 0
+
+
+def test_a_16_by_17_tile_goes_back_to_16_and_is_swizzled() -> None:
+    t = array(16, 17)
+    row = access(t, (16, 16), lambda x, y: (y, x), "store")
+    column = access(t, (16, 16), lambda x, y: (x, y))
+    best = found((16, 16), t, row, column)[0]
+    assert isinstance(best.layout, Trimmed)
+    assert best.after == ((8, 8),)
+    assert best.bytes_added == -64
+
+
+@pytest.mark.parametrize(("element", "free"), [(1, 32), (2, 32), (8, 64), (16, 128)])
+def test_columns_of_every_element_size_get_a_pad_that_frees_them(element: int, free: int) -> None:
+    best = transposed(32, element, (32, 32))[0]
+    assert isinstance(best.layout, Padding)
+    assert best.after == (((free if element > 4 else 32), free),)
+
+
+def test_an_array_read_by_16_byte_loads_never_gets_an_odd_pitch() -> None:
+    t = array(32, 32)
+    store = access(t, (32, 8), lambda x, y: (x, y * 4), "store")
+    load = access(t, (8, 4), lambda x, y: (x, y * 4), "load", width=16)
+    for option in found((32, 8), t, store, load):
+        pitch = option.layout.shape(Shape((32, 32), 4)).dims[-1]
+        assert pitch % 4 == 0, option
+
+
+def test_loads_that_the_compiler_joins_forbid_an_odd_pitch_too() -> None:
+    t = array(32, 32)
+    load = access(t, (32, 1), lambda x, y: (x, y * 4), "load", joined=16)
+    best = found((32, 1), t, load)[0]
+    assert best.layout == Padding(1, 4)
+
+
+def test_the_textbook_gemm_needs_nothing() -> None:
+    t = array(32, 32)
+    row = access(t, (32, 8), lambda x, y: (y, x), "store")
+    broadcast = access(t, (32, 8), lambda x, y: (y, x * 0))
+    assert found((32, 8), t, row, broadcast) == []
+
+
+def test_a_flat_tile_is_padded_by_its_pitch() -> None:
+    t = array(1024)
+    row = access(t, (32, 8), lambda x, y: (y * 32 + x,), "store")
+    column = access(t, (32, 8), lambda x, y: (x * 32 + y,))
+    assert found((32, 8), t, row, column, pitch=32)[0].layout == Padding(1, 1)
+
+
+def test_a_power_of_two_stride_is_freed_by_a_linear_swizzle() -> None:
+    t = array(1024)
+    best = found((256, 1), t, access(t, (256, 1), lambda x, y: (4 * x,)))[0]
+    assert isinstance(best.layout, Swizzle) and best.layout.linear
+    assert best.after == ((8,),)
+
+
+def test_no_layout_makes_an_access_worse() -> None:
+    t = array(32, 32)
+    sites = [
+        access(t, (32, 8), lambda x, y: (y, x), "store"),
+        access(t, (32, 8), lambda x, y: (x, y)),
+        access(t, (32, 8), lambda x, y: (x, x)),
+    ]
+    before = [c.wavefronts or 0 for c in sites]
+    options_found = found((32, 8), t, *sites)
+    assert options_found
+    for option in options_found:
+        assert all(a <= b for a, b in zip(option.after[0], before, strict=True)), option
+
+
+def test_lanes_on_one_word_cannot_be_helped() -> None:
+    t = array(32)
+    assert found((32, 1), t, access(t, (32, 1), lambda x, y: (x * 0,), "atomic")) == []
+
+
+def test_a_block_that_would_no_longer_fit_is_not_padded() -> None:
+    t = array(96, 128)
+    column = access(t, (32, 1), lambda x, y: (x, y))
+    assert all(o.bytes_added == 0 for o in found((32, 1), t, column))
+
+
+def test_a_padding_that_costs_a_resident_block_yields_to_a_swizzle() -> None:
+    # 28 blocks of 8 KiB + 1 KiB fit into 228 KiB; one word a row more, and it is one block less.
+    t = array(64, 32)
+    column = access(t, (32, 1), lambda x, y: (x, y))
+    best = found((32, 1), t, column)[0]
+    lost = [o for o in found((32, 1), t, column) if o.blocks[1] < o.blocks[0]]
+    assert best.blocks[0] == best.blocks[1] or not lost
