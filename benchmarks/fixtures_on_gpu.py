@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import hashlib
 import importlib
 import json
 import re
@@ -94,7 +95,7 @@ def read(report: Path) -> list[dict[str, Any]]:
             for pc in sorted(values[WARPS]):
                 text = action.sass_by_pc(pc)
                 op = op_of(text)
-                if op is None or not (values[WAVEFRONTS].get(pc) or re.search(r"LDS|STS|ATOMS|LDGSTS", text)):
+                if op is None or not values[WAVEFRONTS].get(pc):
                     continue
                 source = action.source_info(pc)
                 file, line = (Path(source.file_name()).name, source.line()) if source else ("?", 0)
@@ -117,6 +118,12 @@ def read(report: Path) -> list[dict[str, Any]]:
 def dimensions(action: Any, what: str) -> list[int]:
     found = [action.metric_by_name(f"launch__{what}_dim_{axis}") for axis in "xyz"]
     return [int(m.as_uint64()) if m is not None else 0 for m in found]
+
+
+def fingerprint(source: Path) -> str:
+    """Of the code and its line numbers; what stands in `//` comments does not matter."""
+    code = re.sub(r"\s*//[^\n]*", "", source.read_text(encoding="utf-8"))
+    return hashlib.sha256(code.encode()).hexdigest()[:16]
 
 
 def device() -> str:
@@ -158,6 +165,7 @@ def main() -> int:
         "date": datetime.date.today().isoformat(),
         "tool": f"Nsight Compute: {WAVEFRONTS}(_ideal), {WARPS}, {THREADS}; nvcc -O3 -lineinfo",
         "fields": ["file", "line", "op", "warp instructions", "thread instructions", "wavefronts", "ideal"],
+        "code": {source.name: fingerprint(source) for source in sources},
         "fixtures": results,
     }
     sass = {name: {r["kernel"]: r.pop("sass") for r in runs} for name, runs in results.items()}

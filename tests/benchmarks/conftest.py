@@ -13,6 +13,9 @@ ROOT = Path(__file__).parents[2]
 
 
 def load_script(name: str) -> ModuleType:
+    folder = str(ROOT / "benchmarks")
+    if folder not in sys.path:
+        sys.path.append(folder)
     spec = importlib.util.spec_from_file_location(f"benchmark_{name}", ROOT / "benchmarks" / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -34,3 +37,8 @@ def corpus() -> ModuleType:
 @pytest.fixture(scope="session")
 def speed() -> ModuleType:
     return load_script("speed")
+
+
+@pytest.fixture(scope="session")
+def fixtures_on_gpu() -> ModuleType:
+    return load_script("fixtures_on_gpu")

@@ -1,0 +1,118 @@
+"""Where the time goes, as ratios taken in one run: stages, milliseconds a file, and start-up.
+
+    python benchmarks/speed.py [PATH...] [--repeat N] [--json OUT]
+
+PATH defaults to the fixtures. Stages are timed by wrapping the function that each layer offers to the next,
+in this process, one file after the other; each file is taken at its fastest of N. Ratios travel between
+machines, times do not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from functools import wraps
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+STAGES: tuple[tuple[str, str, str], ...] = (
+    ("read and parse", "smemlint.pipeline", "parse"),
+    ("lower", "smemlint.pipeline", "lower"),
+    ("launch", "smemlint.pipeline", "launches"),
+    ("evaluate", "smemlint.pipeline", "evaluate"),
+    ("score", "smemlint.pipeline", "score"),
+)
+
+
+class Clock:
+    """Time spent inside wrapped functions, each less what it spent in wrapped functions that it called."""
+
+    def __init__(self) -> None:
+        self.spent: dict[str, float] = defaultdict(float)
+        self._open: list[float] = []
+
+    def wrap(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def timed(*arguments: Any, **keywords: Any) -> Any:
+            start = time.perf_counter()
+            self._open.append(0.0)
+            try:
+                return function(*arguments, **keywords)
+            finally:
+                taken = time.perf_counter() - start
+                self.spent[name] += taken - self._open.pop()
+                if self._open:
+                    self._open[-1] += taken
+
+        return timed
+
+
+def start_up(repeat: int) -> float:
+    """`smemlint --help` over a Python that does nothing, fastest of `repeat` each."""
+    beside = Path(sys.executable).with_name("smemlint")
+    return fastest([str(beside), "--help"], repeat) / fastest([sys.executable, "-c", "pass"], repeat)
+
+
+def fastest(call: Sequence[str], repeat: int) -> float:
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        subprocess.run(call, check=True, capture_output=True)
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("paths", nargs="*", type=Path, default=[ROOT / "fixtures"])
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args(arguments)
+
+    from smemlint.api import Job, analyse_file
+
+    clock = Clock()
+    for stage, module_name, function in STAGES:
+        module = import_module(module_name)
+        setattr(module, function, clock.wrap(stage, getattr(module, function)))
+
+    files = sorted(f for p in options.paths for f in (p.rglob("*.cu") if p.is_dir() else [p]))
+    analyse_file(Job(str(files[0])))
+    clock.spent.clear()
+    times: dict[str, float] = {}
+    total = clock.wrap("explain and the rest", analyse_file)
+    for file in files:
+        runs = []
+        for _ in range(options.repeat):
+            start = time.perf_counter()
+            total(Job(str(file)))
+            runs.append(time.perf_counter() - start)
+        times[str(file)] = min(runs)
+
+    everything = sum(clock.spent.values())
+    shares = {name: spent / everything for name, spent in clock.spent.items()}
+    ratio = start_up(max(options.repeat, 5))
+    print(
+        f"{len(files)} files: median {1000 * statistics.median(times.values()):.1f} ms, "
+        f"longest {1000 * max(times.values()):.1f} ms ({max(times, key=lambda f: times[f])})"
+    )
+    for name, share in sorted(shares.items(), key=lambda item: -item[1]):
+        print(f"  {name:<20} {100 * share:5.1f} %")
+    print(f"start-up: --help takes {ratio:.1f} times as long as a Python that does nothing")
+    if options.json:
+        options.json.write_text(json.dumps({"shares": shares, "seconds": times, "start_up": ratio}, indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,68 @@
+"""What the corpus report counts."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+SOURCE = """\
+__global__ void f(float *out) {
+  __shared__ float tile[4][4], unused;
+  // tile[0][0] in a comment
+  tile[0][threadIdx.x] = 1.0f;
+  float *p = &tile[1][0];
+  out[0] = other[0] + tile[1][threadIdx.x];
+}
+"""
+
+
+def access(line: int, grade: str, reason: str | None = None, **more: Any) -> dict[str, Any]:
+    return {
+        "path": "k.cu",
+        "line": line,
+        "column": 3,
+        "op": "load",
+        "expression": "tile[0]",
+        "grade": grade,
+        "reason": reason,
+        "wavefronts": None if reason else 4,
+        "wavefronts_low": None if reason else 2,
+        "ideal": None if reason else 1,
+        **more,
+    }
+
+
+def test_only_subscripts_of_shared_names_count_as_textual_accesses(corpus: ModuleType) -> None:
+    assert corpus.subscripts("__shared__ float tile[4][4];\n" + SOURCE) == [5, 7]
+
+
+def test_a_site_counts_once_with_its_least_sure_grade(corpus: ModuleType) -> None:
+    report = {
+        "kernels": [
+            {"accesses": [access(4, "exact")]},
+            {"accesses": [access(4, "unresolved", "data: index loaded from memory"), access(6, "bound")]},
+        ]
+    }
+    assert [(s[0], s[3], s[4], s[6]) for s in corpus.sites(report)] == [
+        ("k.cu:4", "unresolved", "data", None),
+        ("k.cu:6", "bound", "", 2.0),
+    ]
+
+
+def test_only_files_with_shared_memory_are_candidates(corpus: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "a.cu").write_text(SOURCE)
+    (tmp_path / "b.cu").write_text("int x;\n")
+    (tmp_path / "c.txt").write_text(SOURCE)
+    assert [p.name for p in corpus.candidates(tmp_path)] == ["a.cu"]
+
+
+def test_a_file_that_fails_is_a_line_of_the_report(
+    corpus: ModuleType, tmp_path: Path, monkeypatch: Any
+) -> None:
+    (tmp_path / "a.cu").write_text(SOURCE)
+    monkeypatch.setattr(corpus, "command", lambda: sys.executable)
+    result = corpus.analyse(tmp_path / "a.cu", tmp_path, 30.0)
+    assert result.problem.startswith("exit 2")
+    assert "failed: 1" in corpus.report("here", [result], 1.0)
