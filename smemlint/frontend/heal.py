@@ -1,10 +1,31 @@
-"""stub"""
+"""From clang's complaints to declarations of what it misses.
+
+A statement with an unknown name is dropped from the AST without a word, and with it the accesses inside. Each complaint about an unknown name
+becomes a declaration of that name (type, function, value, namespace or macro, as it is used), and the file is parsed again.
+A guess that turns out wrong is corrected by the complaint that it causes, once.
+"""
+
 from __future__ import annotations
-from dataclasses import dataclass
+
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from clang.cindex import Diagnostic
-@dataclass(frozen=True)
+
+from smemlint.frontend.context import Usage, argument_kinds, enclosing_template, usage
+from smemlint.frontend.healed import FUNCTION, MACRO, NAMESPACE, TYPE, VALUE, Healed, HealedNames
+
+_MISSING_INCLUDE = re.compile(r"'(.+)' file not found")
+MAX_NAMES = 1500
+MAX_PER_ROUND = 400
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
+    """An error of clang: its sentence and where. kind is 'include' for a header that was not found (name), else ''.
+    offset counts bytes."""
+
     message: str
     path: str
     offset: int
@@ -12,13 +33,331 @@ class Problem:
     column: int
     kind: str = ""
     name: str = ""
+
     @staticmethod
-    def from_diagnostic(d: Diagnostic) -> "Problem":
-        loc = d.location
-        m = re.match(r"'(.*)' file not found", d.spelling)
-        return Problem(d.spelling, loc.file.name if loc.file else "", loc.offset, loc.line, loc.column, "include" if m else "", m.group(1) if m else "")
+    def from_diagnostic(diagnostic: Diagnostic) -> Problem:
+        place = diagnostic.location
+        missing = _MISSING_INCLUDE.match(diagnostic.spelling)
+        return Problem(
+            diagnostic.spelling,
+            place.file.name if place.file else "",
+            place.offset,
+            place.line,
+            place.column,
+            "include" if missing else "",
+            missing.group(1) if missing else "",
+        )
+
+
 class Healing:
-    def __init__(self, texts): self.n = {}
-    def text(self): return ""
-    def learn(self, problems): return False
-    def names(self): return {}
+    """What was learnt about one file so far."""
+
+    def __init__(self, read: Callable[[str], bytes]) -> None:
+        self._read = read
+        self._texts: dict[str, str] = {}
+        self._names = HealedNames()
+        self._given_up: set[str] = set()
+        self._corrected: set[tuple[str, int]] = set()
+
+    def text(self) -> str:
+        return self._names.text()
+
+    def names(self) -> dict[str, str]:
+        return {name: entry.describe() for name, entry in self._names.walk()}
+
+    def learn(self, problems: list[Problem]) -> bool:
+        """Take in the errors of a round; whether anything is new."""
+        if sum(1 for _ in self._names.walk()) > MAX_NAMES:
+            return False
+        changed = False
+        for problem in [p for p in problems if not p.kind][:MAX_PER_ROUND]:
+            for pattern, react in _REACTIONS:
+                match = pattern.match(problem.message)
+                if match:
+                    changed |= react(self, match, problem)
+                    break
+        return changed
+
+    # The text around a problem.
+
+    def _text(self, path: str) -> str:
+        """Decoded byte by byte, so that clang's offsets are indices."""
+        if path not in self._texts:
+            self._texts[path] = self._read(path).decode("latin-1")
+        return self._texts[path]
+
+    def _usage(self, problem: Problem, name: str) -> Usage | None:
+        text = self._text(problem.path)
+        if text.startswith(name, problem.offset):
+            return usage(text, problem.offset, name)
+        # Inside a macro the place is that of the expansion; the name is in some macro's body or argument.
+        found = re.search(rf"(?<![\w]){re.escape(name)}(?!\w)", text[problem.offset : problem.offset + 400]) or re.search(
+            rf"^[ \t]*#[ \t]*define\b(?:[^\n]*\\\n)*[^\n]*?(?<!\w)(?<!#define ){re.escape(name)}(?!\w)", text, re.MULTILINE
+        )
+        if found is None:
+            return None
+        offset = problem.offset if found.re.pattern.startswith("(?<![") else 0
+        return usage(text, offset + found.end() - len(name), name)
+
+    # Declaring.
+
+    def _declare(self, scope: dict[str, Healed], where: str, entry: Healed) -> bool:
+        """Add a name, or turn what it was into the new kind, which happens once a name."""
+        key = f"{where}{entry.name}"
+        if key in self._given_up:
+            return False
+        old = scope.get(entry.name)
+        if old is None:
+            scope[entry.name] = entry
+            return True
+        if (old.kind, old.parameters) == (entry.kind, entry.parameters) or key + "!" in self._given_up:
+            return False
+        if old.kind == NAMESPACE and old.children and entry.kind != TYPE:
+            return False
+        self._given_up.add(key + "!")
+        scope[entry.name] = entry
+        return True
+
+    def _top_level(self, entry: Healed) -> bool:
+        return self._declare(self._names.root.children, "", entry)
+
+    def _member(self, entry: Healed) -> bool:
+        return self._declare(self._names.members, ".", entry)
+
+    def _entry(self, name: str, around: Usage | None, problem: Problem, wants_type: bool = False) -> Healed:
+        """The kind of thing that a use asks for."""
+        if around is None:
+            return Healed(name, TYPE if wants_type else VALUE)
+        text = self._text(problem.path)
+        if around.template is not None:
+            kinds = argument_kinds(around.template, text)
+            if wants_type or around.after_template.startswith(("::", "{")) or re.match(r"\w", around.after_template):
+                return Healed(name, TYPE, kinds)
+            if around.after_template.startswith("("):
+                return Healed(name, FUNCTION, kinds)
+            if around.after_template[:1] in (">", ",", "&", "*", ")") and not name.endswith("_v"):
+                return Healed(name, TYPE, kinds)
+            return Healed(name, VALUE, kinds)
+        if wants_type:
+            return Healed(name, TYPE)
+        if around.next == "::":
+            return Healed(name, NAMESPACE)
+        if around.next.startswith("("):
+            return Healed(name, FUNCTION)
+        if around.pointer_like and (
+            around.starts_statement or around.previous in ("(", "<", ",", "const", "static", "volatile", "sizeof")
+        ):
+            # `Foo* p`, `(Foo*)`, `<Foo*>`; an address `(&foo)` starts with the sign, not with the name.
+            return Healed(name, TYPE)
+        if around.following_word and around.following_word not in ("and", "or", "if", "else", "return"):
+            return Healed(name, TYPE)
+        return Healed(name, VALUE)
+
+    # Reactions, one for each kind of complaint.
+
+    def undeclared(self, match: re.Match[str], problem: Problem) -> bool:
+        name = match.group(1)
+        around = self._usage(problem, name)
+        if name in ("override", "final") or name.startswith("~"):
+            return False
+        if around is not None and around.next.startswith("(") and _is_macro_like(name) and not around.call_ends_statement:
+            if around.starts_statement:
+                return self._top_level(Healed(name, MACRO, text="(...)"))
+        if around is not None and around.next == "{" and _is_macro_like(name) and around.starts_statement:
+            return self._top_level(Healed(name, MACRO))
+        return self._top_level(self._entry(name, around, problem))
+
+    def unknown_type(self, match: re.Match[str], problem: Problem) -> bool:
+        name = match.group(1)
+        around = self._usage(problem, name)
+        if around is not None and _is_macro_like(name):
+            word = around.following_word
+            if word in _DECLARATION_WORDS or (word and self._followed_by_two_words(problem, name)):
+                return self._top_level(Healed(name, MACRO, text=_qualifier_macro(name)))
+            if around.next.startswith("(") or word == "":
+                if not around.call_ends_statement or around.next[:1] not in "*&(<:":
+                    return self._top_level(Healed(name, MACRO, text="(...)" if around.next.startswith("(") else ""))
+            if "KERNEL" in name or "GLOBAL" in name or "DEVICE" in name:
+                return self._top_level(Healed(name, MACRO, text=_qualifier_macro(name)))
+        if around is not None and around.next == "::":
+            return self._top_level(Healed(name, NAMESPACE))
+        return self._top_level(self._entry(name, around, problem, wants_type=True))
+
+    def _followed_by_two_words(self, problem: Problem, name: str) -> bool:
+        rest = self._text(problem.path)[problem.offset + len(name) : problem.offset + len(name) + 300]
+        return re.match(r"\s+[\w:]+(?:\s*<[^;{}()]*>)?[\s*&]+[\w:~]+\s*[(\[;={,<]", rest) is not None
+
+    def in_namespace(self, match: re.Match[str], problem: Problem) -> bool:
+        what, name, space = match.group(1), match.group(2), match.group(3)
+        entry = self._entry(name, self._usage(problem, name), problem, wants_type=what in ("type", "template"))
+        if what == "template" and entry.parameters is None:
+            entry = Healed(name, TYPE, "t")
+        if what == "template":
+            entry = self._entry(name, self._usage(problem, name), problem)
+            if entry.parameters is None:
+                entry = Healed(name, TYPE, "t")
+        path = tuple(part for part in space.split("::") if part)
+        if any("(" in part or "<" in part for part in path) or path[:1] == ("smemlint",):
+            return False
+        return self._declare(self._names.scope(path).children, space + "::", entry)
+
+    def in_global_namespace(self, match: re.Match[str], problem: Problem) -> bool:
+        name = match.group(2)
+        return self._top_level(self._entry(name, self._usage(problem, name), problem, wants_type=match.group(1) == "type"))
+
+    def in_type(self, match: re.Match[str], problem: Problem) -> bool:
+        what, name, owner = match.group(1), match.group(2), match.group(3)
+        if not self._is_healed_type(owner):
+            return False
+        around = self._usage(problem, name)
+        entry = self._entry(name, around, problem, wants_type=what in ("type", "template"))
+        if entry.kind == NAMESPACE:
+            entry = Healed(name, TYPE)
+        entry.through_object = around is not None and around.previous in (".", ">")
+        return self._member(entry)
+
+    def _is_healed_type(self, owner: str) -> bool:
+        if "smemlint::" in owner:
+            return True
+        plain = re.sub(r"<.*>", "", owner).removeprefix("const ").rsplit("::", 1)[-1].strip()
+        return any(entry.kind == TYPE and entry.name == plain for _, entry in self._names.walk())
+
+    def no_template(self, match: re.Match[str], problem: Problem) -> bool:
+        name = match.group(1)
+        around = self._usage(problem, name)
+        entry = self._entry(name, around, problem)
+        if entry.parameters is None:
+            entry = Healed(name, TYPE, "t")
+        return self._top_level(entry)
+
+    def expected_namespace(self, match: re.Match[str], problem: Problem) -> bool:
+        text = self._text(problem.path)
+        line = text[max(0, text.rfind("\n", 0, problem.offset)) : problem.offset + 200]
+        found = re.search(r"namespace\s+(?:\w+\s*=\s*)?(?:::)?([\w:]+)\s*;", line)
+        if found is None:
+            return False
+        path = tuple(part for part in found.group(1).split("::") if part)
+        changed = False
+        for depth in range(len(path)):
+            scope = self._names.scope(path[:depth])
+            changed |= self._declare(scope.children, "::".join(path[:depth]), Healed(path[depth], NAMESPACE))
+        return changed
+
+    def wrong_argument(self, match: re.Match[str], problem: Problem) -> bool:
+        """A template argument is of the other kind than guessed: correct the template, or what the argument names."""
+        kind = "t" if match.group(1) == "non-type" else "v"
+        text = self._text(problem.path)
+        found = enclosing_template(text, problem.offset)
+        if found is None:
+            return False
+        template, number = found
+        if (template, number) not in self._corrected:
+            for _, entry in self._names.walk():
+                if entry.name == template and entry.parameters is not None:
+                    self._corrected.add((template, number))
+                    padded = entry.parameters.ljust(number + 1, entry.parameters[-1:] or "t")
+                    entry.parameters = padded[:number] + kind + padded[number + 1 :]
+                    return True
+        word = re.compile(r"[A-Za-z_]\w*").match(text, problem.offset)
+        entry = self._names.root.children.get(word.group()) if word else None
+        if entry is not None and kind == "v" and entry.kind == VALUE and entry.name not in self._given_up:
+            self._given_up.add(entry.name + "!")
+            entry.kind = TYPE
+            return True
+        return False
+
+    def redefinition(self, match: re.Match[str], problem: Problem) -> bool:
+        """The program declares the name after all: take ours back."""
+        name = match.group(1).rsplit("::", 1)[-1]
+        for scope in [self._names.root, *(e for _, e in self._names.walk())]:
+            entry = scope.children.get(name)
+            if entry is not None and not (entry.kind == NAMESPACE and entry.children):
+                del scope.children[name]
+                self._given_up.add(name)
+                return True
+        return False
+
+    def incomplete(self, match: re.Match[str], problem: Problem) -> bool:
+        name = match.group(1)
+        path = tuple(name.split("::"))
+        if path[0] == "smemlint":
+            return False
+        return self._declare(self._names.scope(path[:-1]).children, "::".join(path[:-1]), Healed(path[-1], TYPE))
+
+    def class_name(self, match: re.Match[str], problem: Problem) -> bool:
+        text = self._text(problem.path)
+        word = re.compile(r"[A-Za-z_]\w*").match(text, problem.offset)
+        if word is None:
+            return False
+        around = usage(text, problem.offset, word.group())
+        return self._top_level(self._entry(word.group(), around, problem, wants_type=True))
+
+    def stray_macro(self, match: re.Match[str], problem: Problem) -> bool:
+        """A name in capitals where a declaration should begin or a body should stand."""
+        text = self._text(problem.path)
+        word = re.compile(r"[A-Za-z_]\w*").match(text, problem.offset)
+        if word is None or not _is_macro_like(word.group()):
+            return False
+        name = word.group()
+        around = usage(text, problem.offset, name)
+        return self._top_level(Healed(name, MACRO, text="(...)" if around.next.startswith("(") else _qualifier_macro(name)))
+
+    def not_a_type(self, match: re.Match[str], problem: Problem) -> bool:
+        """`X::y` was healed as a namespace, and then X is used as a type or a value."""
+        name = match.group(1)
+        entry = self._names.root.children.get(name)
+        if entry is None or entry.kind != NAMESPACE or name + "!" in self._given_up:
+            return False
+        for child in entry.children.values():
+            self._member(Healed(child.name, child.kind, child.parameters))
+        self._given_up.add(name + "!")
+        around = self._usage(problem, name)
+        kinds = argument_kinds(around.template, self._text(problem.path)) if around and around.template else None
+        self._names.root.children[name] = Healed(name, TYPE, kinds)
+        return True
+
+
+_DECLARATION_WORDS = frozenset(
+    """void int float double char bool short long unsigned signed auto const constexpr static inline extern template typename struct class
+    __global__ __device__ __host__ __forceinline__ __inline__ __launch_bounds__ __shared__ __constant__ volatile explicit friend virtual
+    operator namespace typedef using union enum size_t half dim3 __attribute__ uint32_t int32_t uint64_t int64_t uint8_t""".split()
+)
+
+
+def _is_macro_like(name: str) -> bool:
+    return len(name) > 2 and (name.isupper() or (name.startswith("__") and name.endswith("__")))
+
+
+def _qualifier_macro(name: str) -> str:
+    """What a qualifier in capitals most probably stands for, as the text of its macro."""
+    if "KERNEL" in name or "GLOBAL" in name:
+        return " static __global__ " if "STATIC" in name else " __global__ "
+    qualifiers = [q for word, q in (("HOST", "__host__"), ("DEVICE", "__device__"), ("INLINE", "inline")) if word in name]
+    if name.endswith(("_HD", "_HOSTDEV", "_HDI", "_XINLINE", "_DEV", "_FUNC", "_CUDA")) or "HOSTDEVICE" in name:
+        qualifiers = ["__host__", "__device__"]
+    return f" {' '.join(qualifiers)}"
+
+
+_Reaction = Callable[[Healing, "re.Match[str]", Problem], bool]
+_REACTIONS: tuple[tuple[re.Pattern[str], _Reaction], ...] = tuple(
+    (re.compile(pattern), reaction)
+    for pattern, reaction in (
+        (r"use of undeclared identifier '([A-Za-z_]\w*)'", Healing.undeclared),
+        (r"unknown type name '([A-Za-z_]\w*)'", Healing.unknown_type),
+        (r"no (type|member|template) named '([A-Za-z_]\w*)' in namespace '([^']+)'", Healing.in_namespace),
+        (r"no (type|member|template) named '([A-Za-z_]\w*)' in the global namespace", Healing.in_global_namespace),
+        (r"no (type|member|template) named '([A-Za-z_]\w*)' in '([^']+)'", Healing.in_type),
+        (r"no template named '([A-Za-z_]\w*)'", Healing.no_template),
+        (r"expected namespace name", Healing.expected_namespace),
+        (r"template argument for (non-type|template type) (?:template )?parameter must be an? ", Healing.wrong_argument),
+        (r"redefinition of '([^']+)'", Healing.redefinition),
+        (r"(?:definition of|redeclaration of) (?:type )?'([^']+)' (?:conflicts|as different)", Healing.redefinition),
+        (r"reference to '([^']+)' is ambiguous", Healing.redefinition),
+        (r".*incomplete (?:definition of )?type '(?:struct |class |union )?([A-Za-z_][\w:]*)'", Healing.incomplete),
+        (r"(?:expected class name|unknown class name)", Healing.class_name),
+        (r"'?([A-Za-z_]\w*)'? (?:is not a class|does not refer to a (?:type|value)|does not name a)", Healing.not_a_type),
+        (r"unexpected namespace name '([A-Za-z_]\w*)'", Healing.not_a_type),
+        (r"(?:a type specifier is required|C\+\+ requires a type specifier|expected function body after|expected unqualified-id)", Healing.stray_macro),
+        (r"expected ';' after top level declarator", Healing.stray_macro),
+    )
+)

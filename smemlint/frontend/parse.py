@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from clang.cindex import Diagnostic, TranslationUnit, TranslationUnitLoadError
 
@@ -67,7 +68,7 @@ def parse_unit(source: SourceFile, options: ParseOptions, *, configuration: tupl
     options = options_for(main, options)
     plan = plan_includes(source, main, options.include_dirs, options.project_root or os.path.dirname(main))
     attempt = _Attempt(source, main, options, plan, configuration)
-    healing = Healing({main: source.bytes})
+    healing = Healing(lambda path: source.bytes if path == main else _read(path))
     deadline = time.monotonic() + MAX_SECONDS
     rounds = 0
     while True:
@@ -124,6 +125,13 @@ def _problems(tu: TranslationUnit) -> list[Problem]:
     return [
         Problem.from_diagnostic(diagnostic) for diagnostic in tu.diagnostics if diagnostic.severity >= Diagnostic.Error
     ]
+
+
+def _read(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError:  # a virtual file
+        return b""
 
 
 def _included(tu: TranslationUnit) -> list[str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from clang.cindex import Index, TranslationUnit
 
-PARTS = ("language", "std", "device", "cuda", "host")
+PARTS = ("language", "std", "device", "cuda", "host", "unknown")
 LIBRARY = "18.1.1"
 
 BASE_ARGUMENTS = (

@@ -57,6 +57,8 @@ struct cluster_group : details::group {
 };
 struct coalesced_group : details::warp_group {};
 template <unsigned int N, class P = void> struct thread_block_tile : details::warp_group {
+    thread_block_tile() = default;
+    template <class G> thread_block_tile(const G&);
     static constexpr unsigned int size() { return N; }
     static constexpr unsigned int num_threads() { return N; }
 };

@@ -247,4 +247,3 @@ constexpr at::ScalarType kFloat32 = at::kFloat, kFloat16 = at::kHalf, kInt32 = a
 #define HIP_KERNEL_NAME(...) __VA_ARGS__
 typedef cudaStream_t hipStream_t;
 typedef cudaError_t hipError_t;
-#pragma clang force_cuda_host_device end

@@ -1,0 +1,159 @@
+"""How a name is used, read off the text around it: enough to declare it as the right kind of thing."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_SPACE = re.compile(r"(?:\s|\\\n|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_BEFORE = re.compile(r"([A-Za-z_]\w*|\S)\s*\Z")
+_POINTER = re.compile(r"(?:const\b|volatile\b|__restrict__\b|[*&]|\s)+(?=[),>;\]]|\Z)|[*&]+\s*(?:const\s+|__restrict__\s+)?[A-Za-z_]\w*\s*(?:=(?!=)|;|\[|,\s*[*&])")
+_VALUE_ARGUMENT = re.compile(
+    r"^\s*(?:[-+!~]|\d|'|true\b|false\b|sizeof\b|nullptr\b|k[A-Z]\w*$|.*(?:::value|_v(?:<.*>)?)\s*$)|[-+/%|?]|&&|[=!<>]=|\*\s*[\w(]",
+    re.DOTALL,
+)
+_TYPE_WORD = re.compile(
+    r"^\s*(?:const |typename |unsigned |struct )|^\s*(?:float|double|int|char|bool|void|short|long|half|half2|float\d|int\d|\w+_t|T|T\w|[A-Z][a-z]\w*|.*[*&])\s*(?:[*&<].*)?$",
+    re.DOTALL,
+)
+_LIMIT = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What stands around a name. `next` is the token's first characters that follow, `previous` the token before."""
+
+    previous: str
+    next: str
+    template: tuple[str, ...] | None
+    after_template: str
+    starts_statement: bool
+    pointer_like: bool
+    following_word: str
+    line_before: str
+    call_ends_statement: bool
+
+
+def usage(text: str, start: int, name: str) -> Usage:
+    """The usage of `name` at character `start` of `text`."""
+    end = start + len(name)
+    before = text[max(0, start - 400) : start]
+    window = text[end : end + _LIMIT]
+    blank = _skip(window, 0)
+    rest = window[blank:]
+    previous_match = _BEFORE.search(before)
+    previous = previous_match.group(1) if previous_match else ""
+    template, after = None, ""
+    if rest.startswith("<") and not rest.startswith(("<<", "<=")):
+        template, close = _arguments(rest)
+        if template is not None:
+            tail = rest[close:]
+            after = tail[_skip(tail, 0) :][:2]
+    word = _WORD.match(rest)
+    ends = True
+    if rest.startswith("("):
+        close = matching(rest, 0)
+        tail = rest[close:] if close else ";"
+        ends = tail[_skip(tail, 0) :][:1] in (";", ",", ")", "")
+    return Usage(
+        previous,
+        rest[:2],
+        template,
+        after,
+        previous in ("", ";", "{", "}", ")", ":") or before.rstrip(" \t").endswith("\n"),
+        bool(_POINTER.match(rest)),
+        word.group() if word else "",
+        before[before.rfind("\n") + 1 :],
+        ends,
+    )
+
+
+def _skip(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+def matching(text: str, at: int) -> int | None:
+    """The position after the bracket that closes the one at `at`, or None within the window."""
+    depth = 0
+    for match in re.finditer(r"[()\[\]{}]", text[at:]):
+        depth += 1 if match.group() in "([{" else -1
+        if depth == 0:
+            return at + match.end()
+    return None
+
+
+def _arguments(rest: str) -> tuple[tuple[str, ...] | None, int]:
+    """The template arguments of a text that starts with `<`, and where they end; None when it is a comparison."""
+    depth, nested, parts, last = 0, 0, [], 1
+    for match in re.finditer(r"<<|>=|<=|->|[<>(){}\[\],;]|&&|\|\|", rest):
+        token = match.group()
+        if token in "([{":
+            nested += 1
+        elif token in ")]}":
+            nested -= 1
+            if nested < 0:
+                return None, 0
+        elif nested:
+            continue
+        elif token == "<":
+            depth += 1
+        elif token == ">":
+            depth -= 1
+            if depth == 0:
+                parts.append(rest[last : match.start()])
+                return tuple(part.strip() for part in parts if part.strip()), match.end()
+        elif token == "," and depth == 1:
+            parts.append(rest[last : match.start()])
+            last = match.end()
+        elif token in (";", "<<", "||") or (token == "&&" and depth == 1 and False):
+            return None, 0
+    return None, 0
+
+
+def argument_kinds(arguments: tuple[str, ...], text: str) -> str:
+    """`t` or `v` for each template argument, guessed from how it is written and how the text declares it."""
+    return "".join(_argument_kind(argument, text) for argument in arguments)
+
+
+def _argument_kind(argument: str, text: str) -> str:
+    plain = argument.removesuffix("...").strip()
+    if _WORD.fullmatch(plain):
+        if re.search(rf"\b(?:class|typename|struct|using)\s*(?:\.\.\.\s*)?{plain}\b|\btypedef\b[^;]*\b{plain}\s*;", text):
+            return "t"
+        if re.search(rf"\b(?:int|bool|unsigned|size_t|auto|long|char|\w+_t|[A-Z]\w+)\s+{plain}\s*[,>=;)\[]", text):
+            return "v"
+    if _VALUE_ARGUMENT.search(re.sub(r"<.*>", "", plain, flags=re.DOTALL)):
+        return "v"
+    if _TYPE_WORD.match(plain):
+        return "t"
+    if "::" in plain:
+        last = re.sub(r"<.*>", "", plain, flags=re.DOTALL).rsplit("::", 1)[-1].strip()
+        if plain.startswith("typename ") or re.match(r"[A-Z][a-z]|.*_t$|(?:type|value_type)$", last):
+            return "t"
+        return "v"
+    return "v" if plain.isupper() and len(plain) > 1 or re.fullmatch(r"[KMNBP]|[a-z]\w*", plain) else "t"
+
+
+def enclosing_template(text: str, at: int) -> tuple[str, int] | None:
+    """For a template argument at `at`: the template's name and the argument's number, or None."""
+    depth, number = 0, 0
+    for position in range(at - 1, max(-1, at - _LIMIT), -1):
+        character = text[position]
+        if character in ")]}>" and text[position - 1 : position + 1] != "->":
+            depth += 1
+        elif character in "([{":
+            if depth == 0:
+                return None
+            depth -= 1
+        elif character == "<":
+            if depth == 0:
+                name = re.search(r"([A-Za-z_]\w*)\s*\Z", text[max(0, position - 200) : position])
+                return (name.group(1), number) if name else None
+            depth -= 1
+        elif character == "," and depth == 0:
+            number += 1
+        elif character == ";":
+            return None
+    return None
