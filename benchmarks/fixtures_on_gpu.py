@@ -122,7 +122,7 @@ def dimensions(action: Any, what: str) -> list[int]:
 
 def fingerprint(source: Path) -> str:
     """Of the code and its line numbers; what stands in `//` comments does not matter."""
-    code = re.sub(r"\s*//[^\n]*", "", source.read_text(encoding="utf-8"))
+    code = re.sub(r"[ \t]*//[^\n]*", "", source.read_text(encoding="utf-8"))
     return hashlib.sha256(code.encode()).hexdigest()[:16]
 
 

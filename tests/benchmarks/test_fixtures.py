@@ -19,6 +19,7 @@ CONFLICT = 1.05
 VARYING = {
     "bitonicByPair": "the distance halves",
     "matmulTransposedB": "its line reads the clean operand as well",
+    "triangle": "fewer lanes take part from step to step",
     "oddBlock": "the last warp is half empty",
     "reduceInterleaved": "the stride doubles",
     "reduceInterleavedDouble": "the stride doubles",
@@ -26,6 +27,9 @@ VARYING = {
     "scanTreePaddedDouble": "the stride doubles",
 }
 """Kernels whose requests at one line differ: what is measured is their mean, what is expected the worst."""
+
+DATA = {"bytesOfData"}
+"""Kernels whose conflicts hang on the data: bounded, so not expected."""
 
 
 def expectations(name: str) -> dict[int, tuple[float, str]]:
@@ -85,6 +89,6 @@ def test_every_conflict_of_the_gpu_is_expected(name: str) -> None:
     expected = expectations(name)
     expected_kernels = {kernel for _, kernel in expected.values()}
     for kernel, file, line, op, ways in measurements(name):
-        if ways > CONFLICT:
+        if ways > CONFLICT and kernel not in DATA:
             known = line in expected if file == name else kernel in expected_kernels
             assert known, f"{name}:{line} {op} in {kernel}: {ways:.2f} ways"
