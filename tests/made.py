@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -134,9 +135,8 @@ def conflict(
 
 
 def unresolved(code: str = "data-dependent-index", text: str = "the index is read from memory") -> Conflict:
-    return conflict(
-        [],
-        0,
+    return replace(
+        conflict([], 0),
         grade=Grade.UNRESOLVED,
         wavefronts=None,
         wavefronts_low=None,

@@ -1,0 +1,39 @@
+"""docs/rules.md: one page of all rules, from their docstrings and examples. `python -m smemlint.render.rules_page`."""
+
+from __future__ import annotations
+
+from smemlint.rules import RULES, Rule
+
+_HEAD = """\
+# Rules
+
+Generated from the rules themselves by `just docs`; edit `rules/*.py` instead. 1xx are bank conflicts, 2xx declarations,
+9xx what analysis could not do. `smemlint explain CODE` shows the same text.
+
+"""
+
+
+def page() -> str:
+    rows = ["| code | name | severity | what it finds |", "|---|---|---|---|"]
+    rows += [
+        f"| [{r.code}](#{_anchor(r)}) | `{r.name}` | {r.severity.value} | {r.summary()} |" for r in RULES
+    ]
+    rules = [_demoted(rule.markdown()) for rule in RULES]
+    return _HEAD + "\n".join(rows) + "\n\n" + "\n".join(rules)
+
+
+def _anchor(rule: type[Rule]) -> str:
+    return f"{rule.code.lower()}-{rule.name}"
+
+
+def _demoted(markdown: str) -> str:
+    """The same text one heading level lower; code blocks are left alone."""
+    lines, code = [], False
+    for line in markdown.splitlines():
+        code ^= line.startswith("```")
+        lines.append(f"#{line}" if line.startswith("#") and not code else line)
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(page(), end="")

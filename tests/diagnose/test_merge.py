@@ -1,0 +1,134 @@
+"""One finding per place and cause, and how certain it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from made import TRANSPOSE, analysis, conflict, unresolved
+
+from smemlint.diagnose.merge import diagnose, merge_kernels, visits_text
+from smemlint.diagnose.model import Diagnostic, FileReport
+from smemlint.diagnose.observe import matters, observe
+from smemlint.evaluate.model import Grade
+from smemlint.rules import Severity
+from smemlint.score.model import Conflict, KernelAnalysis, Stride
+
+COLUMN = [128 * lane for lane in range(32)]
+
+
+def column(**changes: object) -> Conflict:
+    return conflict(COLUMN, 32, **changes)  # type: ignore[arg-type]
+
+
+def clean() -> Conflict:
+    return conflict([4 * lane for lane in range(32)], 1)
+
+
+def findings(*analyses: KernelAnalysis, min_ways: float = 2.0) -> list[Diagnostic]:
+    kernels = tuple(observe(a, min_ways=min_ways, shown=str, text=TRANSPOSE) for a in analyses)
+    reports = [FileReport("src/transpose.cu", kernels)]
+    return diagnose(merge_kernels(reports), reports)
+
+
+def test_a_proved_conflict_is_a_warning_with_its_launch() -> None:
+    (found,) = findings(analysis(column()))
+    assert (found.code, found.severity, found.title) == ("SMEM101", Severity.WARNING, "32-way bank conflict")
+    assert found.here == "lanes 0..31 meet in bank 0; 32 wavefronts, 1 would do"
+    assert "launch: block (32, 8) from transpose.cu:108" in found.notes
+    assert [label.text for label in found.also] == ["row pitch 128 B: every row starts in the same bank"]
+
+
+def test_a_clean_access_is_silent() -> None:
+    assert findings(analysis(clean())) == []
+
+
+def test_an_upper_bound_alone_is_a_note() -> None:
+    (found,) = findings(analysis(column(grade=Grade.BOUND, low=1)))
+    assert (found.severity, found.title) == (Severity.NOTE, "up to 32-way bank conflict")
+
+
+def test_a_bound_whose_low_end_conflicts_is_a_warning() -> None:
+    (found,) = findings(analysis(column(grade=Grade.BOUND, low=8)))
+    assert (found.severity, found.title) == (Severity.WARNING, "8- to 32-way bank conflict")
+
+
+def test_a_parametric_answer_is_a_note_with_its_condition() -> None:
+    stride = Stride("n", 32, tuple(32.0 if r == 0 else 1.0 for r in range(32)), "n is odd")
+    (found,) = findings(analysis(column(grade=Grade.PARAMETRIC, low=1, stride=stride)))
+    assert (found.code, found.severity) == ("SMEM107", Severity.NOTE)
+    assert "32-way when n % 32 == 0" in found.here and "clean: when n is odd" in found.notes
+
+
+def test_an_assumed_shape_warns_only_when_every_shape_conflicts() -> None:
+    shapes = [(32, 8, 1), (256, 1, 1)]
+    both = [analysis(column(), block=b, assumed=True, origin="") for b in shapes]
+    found = [f for f in findings(*both) if f.code == "SMEM101"]
+    assert [f.severity for f in found] == [Severity.WARNING]
+    assert any("every shape tried conflicts: (32, 8), (256)" in n for n in found[0].notes)
+    one = [analysis(c, block=b, assumed=True) for c, b in zip((column(), clean()), shapes, strict=True)]
+    assert [f.severity for f in findings(*one) if f.code == "SMEM101"] == [Severity.NOTE]
+
+
+def test_an_assumed_shape_is_itself_a_note() -> None:
+    (found,) = [f for f in findings(analysis(clean(), assumed=True)) if f.code == "SMEM902"]
+    assert "--block transpose=X,Y,Z" in found.here
+
+
+def test_a_launch_that_is_known_somewhere_replaces_assumed_ones() -> None:
+    assumed = analysis(column(), block=(256, 1, 1), assumed=True)
+    (found,) = findings(assumed, analysis(column()))
+    assert "launch: block (32, 8) from transpose.cu:108" in found.notes
+
+
+def test_instances_are_one_finding_that_names_the_types() -> None:
+    double = analysis(conflict(COLUMN, 16), template={"T": "double"})
+    single = analysis(column(), template={"T": "float"})
+    (found,) = findings(double, single)
+    assert found.title == "32-way bank conflict"
+    assert any("for T = float; also for T = double (16-way)" in note for note in found.notes)
+
+
+def test_read_and_write_of_one_expression_are_one_finding() -> None:
+    assert len(findings(analysis(column(), column(op="store")))) == 1
+
+
+def test_a_second_configuration_adds_only_what_the_first_has_not() -> None:
+    second = replace(analysis(column()), configuration="__CUDA_ARCH__=900")
+    (found,) = findings(second, analysis(column()))
+    assert found.configuration == ""
+
+
+def test_a_reduction_is_told_by_its_worst_step_and_by_all_of_them() -> None:
+    visits = ((2.0, 1), (4.0, 1), (8.0, 3), (4.0, 1), (2.0, 1), (1.0, 1))
+    one = conflict([8 * lane for lane in range(32)], 47, 12, ways_by_visit=visits)
+    (found,) = findings(analysis(one))
+    assert found.title == "8-way bank conflict"
+    assert "per iteration: 2, 4, 8, 8, 8, 4, 2, 1 ways; 3.9 over all" in found.notes
+
+
+def test_many_visits_are_cut() -> None:
+    assert visits_text(((2.0, 1000), (1.0, 1))) == ", ".join(["2"] * 12) + ", ..."
+    assert visits_text(((2.0, 1000),)) == ""
+
+
+@pytest.mark.parametrize(
+    ("worst", "overall", "expected"),
+    [(2, 2, True), (1.96, 1.96, True), (1.5, 1.5, False), (8, 1.1, False), (2, 1.3, True), (None, None, False)],
+)
+def test_a_conflict_matters_by_its_worst_visit_unless_it_costs_nothing_over_all(
+    worst: float | None, overall: float | None, expected: bool
+) -> None:
+    assert matters(worst, overall, 2.0) is expected
+
+
+def test_the_threshold_is_the_users() -> None:
+    assert findings(analysis(conflict(COLUMN[:4], 4)), min_ways=8) == []
+    assert len(findings(analysis(conflict(COLUMN[:4], 4)), min_ways=4)) == 1
+
+
+def test_an_unresolved_access_is_a_note_with_its_reason() -> None:
+    (found,) = findings(analysis(unresolved()))
+    assert (found.code, found.severity) == ("SMEM901", Severity.NOTE)
+    assert found.here == "the index is read from memory"
+    assert "reason: data-dependent-index" in found.notes

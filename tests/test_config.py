@@ -1,0 +1,103 @@
+"""Configuration: where it comes from, what it may say, how it fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from smemlint import config
+from smemlint.config import ConfigError, Settings, closest, from_table, load
+
+
+def test_keys_are_the_options_of_the_command_line(tmp_path: Path) -> None:
+    table = {
+        "select": ["SMEM1"],
+        "ignore": "SMEM102",
+        "min-ways": 4,
+        "arch": "90a",
+        "define": ["N=32"],
+        "include": ["include"],
+        "fail-on": "error",
+        "exit-zero": True,
+        "compile-commands": "build",
+        "jobs": 2,
+        "blocks": {"matmul": [32, 8], "scan": 256, "fft": "8,8,8"},
+    }
+    settings = from_table(table, tmp_path)
+    assert settings.select == ("SMEM1",) and settings.ignore == ("SMEM102",)
+    assert settings.min_ways == 4.0 and settings.arch == "sm_90" and settings.fail_on == "error"
+    assert settings.include == (str(tmp_path / "include"),) and settings.compile_commands == str(tmp_path / "build")
+    assert settings.blocks == {"matmul": (32, 8, 1), "scan": (256, 1, 1), "fft": (8, 8, 8)}
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"slect": []}, "unknown key `slect`; the nearest one is `select`"),
+        ({"min_ways": 2}, "unknown key `min_ways`; the nearest one is `min-ways`"),
+        ({"xyzzy": 1}, "unknown key `xyzzy`; the nearest one is"),
+        ({"select": 3}, "`select`: expected a list of strings, got a number (3)"),
+        ({"select": [3]}, "`select`: expected a list of strings, got a list ([3])"),
+        ({"min-ways": "2"}, "`min-ways`: expected a number, got a string ('2')"),
+        ({"min-ways": True}, "`min-ways`: expected a number, got a boolean (True)"),
+        ({"min-ways": 0}, "`min-ways`: expected at least 1"),
+        ({"exit-zero": "yes"}, "`exit-zero`: expected true or false"),
+        ({"fail-on": "warn"}, "`fail-on`: expected one of note, warning, error, got a string ('warn')"),
+        ({"output-format": "xml"}, "`output-format`: expected one of full, concise"),
+        ({"arch": "hopper"}, "architecture `hopper`: expected one such as sm_90"),
+        ({"blocks": {"k": [0, 1]}}, "block shape `[0, 1]`: a block has 1 to 1024 threads"),
+        ({"blocks": {"k": [64, 32]}}, "a block has 1 to 1024 threads"),
+        ({"blocks": {"k": 1.5}}, "`blocks.k`: expected one to three numbers"),
+        ({"blocks": [32]}, "`blocks`: expected a table"),
+    ],
+)
+def test_mistakes_are_named(table: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        from_table(table, Path())
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "a", "1,2,3,4", "32,0", "1025", "32;8", "-1"])
+def test_block_shapes_that_are_none(text: str) -> None:
+    with pytest.raises(ConfigError):
+        config.parse_block(text)
+
+
+def test_a_block_may_name_its_kernel() -> None:
+    assert config.parse_named_block("matmul=32,8") == ("matmul", (32, 8, 1))
+    assert config.parse_named_block("256") == ("", (256, 1, 1))
+
+
+def test_the_closest_file_wins_and_only_that_one(tmp_path: Path) -> None:
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    (tmp_path / "pyproject.toml").write_text("[tool.smemlint]\nmin-ways = 3\narch = 'sm_80'\n")
+    assert closest(inner).min_ways == 3
+    closest.cache_clear()
+    (tmp_path / "a" / "pyproject.toml").write_text("[project]\nname = 'other'\n")
+    assert closest(inner).min_ways == 3, "a pyproject.toml that does not mention smemlint is passed over"
+    closest.cache_clear()
+    (tmp_path / "a" / "smemlint.toml").write_text("min-ways = 5\n")
+    assert (closest(inner).min_ways, closest(inner).arch) == (5, None)
+
+
+def test_errors_name_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "smemlint.toml"
+    for text, message in (("x = ", "smemlint.toml: "), ("selct = []", "unknown key `selct`"), ("\xff", "smemlint.toml")):
+        path.write_bytes(text.encode("latin-1"))
+        with pytest.raises(ConfigError) as caught:
+            load(path)
+        assert message in str(caught.value) and str(path) in str(caught.value)
+
+
+def test_settings_lie_over_each_other_and_blocks_are_joined() -> None:
+    base = Settings(min_ways=2, blocks={"a": (1, 1, 1), "b": (2, 1, 1)}, exit_zero=False)
+    over = Settings(min_ways=4, blocks={"b": (3, 1, 1)})
+    both = over.over(base)
+    assert both.min_ways == 4 and both.exit_zero is False
+    assert both.blocks == {"a": (1, 1, 1), "b": (3, 1, 1)}
+
+
+def test_selectors_that_mean_nothing_are_found() -> None:
+    assert config.unknown_selectors(["SMEM1", "column-access", "ALL", "smem101", "SMEM7", "E501"]) == ["SMEM7", "E501"]

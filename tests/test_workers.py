@@ -1,0 +1,71 @@
+"""One bad item never costs the others."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+
+from smemlint.workers import Failure, run_isolated
+
+MEMORY = 4 * 2**30
+
+
+def work(item: str) -> str:
+    if item == "crash":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if item == "exit":
+        os._exit(3)
+    if item == "hang":
+        time.sleep(60)
+    if item == "raise":
+        raise ValueError("no such thing")
+    if item == "memory":
+        raise MemoryError
+    if item == "deep":
+        return work(item)
+    return item.upper()
+
+
+def results(*items: str, jobs: int = 1, seconds: float = 20) -> list[str]:
+    found = dict(run_isolated(work, items, jobs=jobs, seconds=seconds, memory=MEMORY))
+    assert sorted(found) == list(range(len(items)))
+    return [r.message if isinstance(r, Failure) else r for _, r in sorted(found.items())]
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_crash_costs_its_own_item_only(jobs: int) -> None:
+    assert results("a", "crash", "b", "exit", "c", jobs=jobs) == [
+        "A",
+        "the analysis crashed (SIGKILL)",
+        "B",
+        "the analysis crashed (exit status 3)",
+        "C",
+    ]
+
+
+def test_an_item_that_hangs_is_given_up() -> None:
+    assert results("a", "hang", "b", seconds=1) == ["A", "gave up after 1 s, the time limit of one file", "B"]
+
+
+def test_exceptions_become_sentences() -> None:
+    assert results("raise", "memory", "deep", "a") == [
+        "internal error: ValueError: no such thing",
+        "gave up at 4096 MiB, the memory limit of one file",
+        "nested too deeply to be analysed",
+        "A",
+    ]
+
+
+def test_nothing_to_do_is_done_at_once() -> None:
+    assert results() == []
+
+
+def test_a_consumer_that_leaves_early_leaves_no_process_behind() -> None:
+    running = run_isolated(work, ["a", "hang"], jobs=2, seconds=20, memory=MEMORY)
+    next(running)
+    started = time.monotonic()
+    running.close()  # type: ignore[attr-defined]
+    assert time.monotonic() - started < 5
