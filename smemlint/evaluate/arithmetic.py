@@ -39,6 +39,8 @@ class Unknowns:
 
     memo: dict[tuple[object, ...], Symbol] = field(default_factory=dict)
     count: int = 0
+    guesses: int = 0
+    """Comparisons that were decided by scale alone (`i < n`)."""
 
     def fresh(
         self,
@@ -227,8 +229,8 @@ def _truncating(c: Lanes, d: Lanes) -> Lanes:
     if isinstance(c, int) and isinstance(d, int):
         if d == 0:
             return 0
-        q = abs(c) // abs(d)
-        return q if (c >= 0) == (d >= 0) else -q
+        magnitude = abs(c) // abs(d)
+        return magnitude if (c >= 0) == (d >= 0) else -magnitude
     q = _floor_divide(np.abs(c), np.abs(d))
     result: Lanes = np.where((np.asarray(c) >= 0) == (np.asarray(d) >= 0), q, -q)
     return result
@@ -493,6 +495,7 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
             return Int(int(decided), BOOL)
         sign = _dominant_sign(d)
         if sign and not d.uniform:
+            unknowns.guesses += 1
             return Int(int(op in ("<", "<=")) if sign < 0 else int(op in (">", ">=")), BOOL)
     if op in ("==", "!=") and not d.uniform and not d.varying and _one_lane(d):
         # one lane of the block matches: which one changes nothing

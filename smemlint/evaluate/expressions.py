@@ -225,13 +225,7 @@ def _name_value(m: Machine, e: Name) -> Value:
     function = m.module.functions.get(e.id)
     arguments = tuple(e.arguments)
     if function is not None:
-        others = tuple(
-            m.module.functions[i]
-            for i in m.module.overloads.get(function.name, ())
-            if i in m.module.functions
-        )
-        candidates = (function,) if not others or function.template or True else others
-        return FunctionValue(e.name, candidates, resolve_arguments(m, arguments))
+        return FunctionValue(e.name, (function,), resolve_arguments(m, arguments))
     if not e.id or e.id not in m.module.globals:
         ids = m.module.overloads.get(e.name) or m.module.overloads.get(e.name.rsplit("::", 1)[-1], ())
         candidates = tuple(m.module.functions[i] for i in ids if i in m.module.functions)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smemlint.evaluate import arithmetic as ar
 from smemlint.evaluate.expressions import as_int, coerce, lvalue, place_of, rvalue
@@ -29,11 +30,7 @@ from smemlint.ir.types import BOOL, INT, UINT, ULONG
 Function: TypeAlias = "Callable[[Machine, Call, tuple[TemplateArgument | Int, ...], bool], Value]"
 
 _FUNCTIONS: dict[str, Function] = {}
-_BARRIERS = (
-    "__syncthreads __syncwarp __threadfence_block __threadfence __threadfence_system __syncthreads_count "
-    "__syncthreads_or __syncthreads_and __pipeline_wait_prior __pipeline_commit cooperative_groups::sync "
-    "cooperative_groups::wait cooperative_groups::wait_prior nvcuda::wmma::mma_sync"
-).split()
+_BARRIERS = ["__syncthreads", "__syncwarp", "__threadfence_block", "__threadfence", "__threadfence_system", "__syncthreads_count", "__syncthreads_or", "__syncthreads_and", "__pipeline_wait_prior", "__pipeline_commit", "cooperative_groups::sync", "cooperative_groups::wait", "cooperative_groups::wait_prior", "nvcuda::wmma::mma_sync"]
 _PURE_INTEGER: dict[str, Callable[[Lanes], Lanes]] = {}
 
 
@@ -158,7 +155,7 @@ def _mad24(m: Machine, e: Call, arguments: tuple[TemplateArgument | Int, ...], d
 def _abs(m: Machine, e: Call, arguments: tuple[TemplateArgument | Int, ...], discarded: bool) -> Value:
     v = rvalue(m, e.arguments[0])
     if isinstance(v, Int) and v.known:
-        return Int(abs(v.const), v.type)
+        return Int(abs(v.const) if isinstance(v.const, int) else np.abs(v.const), v.type)
     if isinstance(v, Int):
         if (bounds(v)[0] or -1) >= 0:
             return v
@@ -290,8 +287,8 @@ def _shuffle(m: Machine, e: Call, arguments: tuple[TemplateArgument | Int, ...],
     )
 
 
-def _take(c: Lanes, source: object) -> Lanes:
-    return c if isinstance(c, int) else c[source]  # type: ignore[index]
+def _take(c: Lanes, source: NDArray[np.int64]) -> Lanes:
+    return c if isinstance(c, int) else c[source]
 
 
 @named(
@@ -518,11 +515,11 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
     values = [rvalue(m, a) for a in e.arguments]
     if isinstance(v.self, Pointer) and v.name.startswith("operator") and v.self.object.storage == "shared":
         m.load(v.self, getattr(getattr(e.callee, "base", None), "place", None) or e.place)
-    for a in values:
-        if isinstance(a, Pointer) and a.object.storage == "shared":
-            a.object.escapes = True
-            m.note("unknown-function", f"`.{v.name}` is given the address of `{a.object.name}`", e.place)
-    uniform = all(_uniform(a) for a in values) and (
+    for given in values:
+        if isinstance(given, Pointer) and given.object.storage == "shared":
+            given.object.escapes = True
+            m.note("unknown-function", f"`.{v.name}` is given the address of `{given.object.name}`", e.place)
+    uniform = all(_uniform(x) for x in values) and (
         v.self.object.uniform if isinstance(v.self, Pointer) else v.self.uniform
     )
     return Other(

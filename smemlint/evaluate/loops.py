@@ -43,8 +43,9 @@ def run_loop(m: Machine, s: Loop) -> None:
     first = s.test_first
     while True:
         if s.condition is not None and (first or trips):
+            guesses = m.unknowns.guesses
             c = ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns)
-            if not c.known:
+            if not c.known or m.unknowns.guesses != guesses:
                 _generic(m, s, exits)
                 break
             taken = decode(m, c)

@@ -387,7 +387,7 @@ class Machine:
 
         first = options[0]
         if all(v.known and isinstance(v.const, int) for v in options):
-            numbers = [int(v.const) for v in options]  # type: ignore[arg-type]
+            numbers = [v.const for v in options if isinstance(v.const, int)]
             step = 0
             for n in numbers:
                 step = gcd(step, n - numbers[0])
@@ -519,7 +519,7 @@ class Machine:
             w = width
             while w > size - at:
                 w //= 2
-            self.record(op, w, Pointer(p.object, Int_add(p.offset, at), t), place, part=at)
+            self.record(op, w, Pointer(p.object, Int_add(p.offset, at), t), place)
             at += w
 
     def record(
@@ -530,7 +530,6 @@ class Machine:
         place: Place | None,
         *,
         matrices: int = 1,
-        part: int = 0,
         reason: Unresolved | None = None,
         mask: Mask | None = None,
     ) -> None:
@@ -540,8 +539,17 @@ class Machine:
         may = self.may if mask is None else self.may & mask
         if not may.any():
             return
-        del part
-        key = (place.path, place.offset, place.end_offset, op, width, matrices, p.object.id)
+        key = (
+            place.path,
+            place.line,
+            place.column,
+            place.offset,
+            place.end_offset,
+            op,
+            width,
+            matrices,
+            p.object.id,
+        )
         log = self.sites.get(key)
         if log is None:
             via = tuple(f.call for f in reversed(self.frames) if f.call is not None)

@@ -17,6 +17,7 @@ from smemlint.evaluate.expressions import (
     place_of,
     rvalue,
     truth,
+    type_of,
     value_for,
 )
 from smemlint.evaluate.machine import Machine, Mask
@@ -34,11 +35,13 @@ from smemlint.ir import (
     LaunchStmt,
     Literal,
     Loop,
+    OpaqueType,
     PointerTo,
     RecordRef,
     Return,
     Stmt,
     Switch,
+    Type,
     UnknownStmt,
 )
 from smemlint.ir.types import BOOL, INT
@@ -293,11 +296,8 @@ def _declare(m: Machine, s: Declare) -> None:
         o.cells[0] = v
 
 
-def _deduced(t: object, v: Value) -> object:  # type: ignore[misc]
+def _deduced(t: Type, v: Value) -> Type:
     """The type that `auto` stands for."""
-    from smemlint.evaluate.expressions import type_of
-    from smemlint.ir import OpaqueType
-
     if isinstance(t, OpaqueType) and not isinstance(v, Other):
         return type_of(v)
     return t

@@ -72,10 +72,10 @@ class _Builder:
     def add(self, event: Event) -> None:
         offset = event.offset
         may = event.may.reshape(-1, 32)
-        rows = may.any(axis=1)
+        rows: NDArray[np.bool_] = np.asarray(may.any(axis=1))
         base = np.broadcast_to(np.asarray(offset.const, dtype=np.int64), (self.m.size,)).reshape(-1, 32)
         lanes = np.where(may, base, -1)[rows]
-        active = may[rows]
+        active: NDArray[np.bool_] = np.asarray(may[rows])
         if offset.known and bool(((lanes < 0) & active).any()):
             # an index below the array: counted from a multiple of the bank cycle that keeps it positive
             shift = -int(lanes[active].min()) + 127

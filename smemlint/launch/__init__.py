@@ -1,1 +1,10 @@
+"""How is each kernel started?
 
+In: modules. Out: Launches, each fact with its origin. Host code is run by the evaluator as a block of one thread.
+May import evaluate and ir; never clang, never the renderers.
+"""
+
+from smemlint.launch.host import Started, started_kernels
+from smemlint.launch.infer import Blocks, infer
+
+__all__ = ["Blocks", "Started", "infer", "started_kernels"]

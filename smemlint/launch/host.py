@@ -1,0 +1,194 @@
+"""Runs host functions to see which kernels they start, with what shape and arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+
+from smemlint.evaluate.calls import bind
+from smemlint.evaluate.expressions import coerce, place_of, rvalue
+from smemlint.evaluate.kernel import bind_arguments
+from smemlint.evaluate.layout import Binding, is_type
+from smemlint.evaluate.machine import Budget, BudgetExceededError, Frame, Machine
+from smemlint.evaluate.statements import run
+from smemlint.evaluate.values import FunctionValue, Int, Pointer, RecordValue, Value, bounds
+from smemlint.ir import (
+    Call,
+    Expr,
+    Function,
+    InitList,
+    Launch,
+    LaunchStmt,
+    Module,
+    Name,
+    Place,
+    PointerTo,
+    Type,
+)
+
+HOST_BUDGET = Budget(steps=60_000, iterations=40)
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """One launch that host code was seen to make. block entries None: not known; likely: an upper end that is known."""
+
+    kernel: Function
+    block: tuple[int | None, int | None, int | None]
+    likely: tuple[int | None, int | None, int | None]
+    grid: tuple[int | None, int | None, int | None]
+    dynamic: int | None
+    template: Mapping[str, Type | int]
+    arguments: Mapping[str, int]
+    place: Place
+
+
+def started_kernels(module: Module) -> tuple[Started, ...]:
+    """Every launch in the module's host code, in the order in which it was met."""
+    launching = _launching(module)
+    if not launching:
+        return ()
+    found: dict[tuple[object, ...], Started] = {}
+    reached: set[str] = set()
+    m: Machine | None = None
+
+    def on_launch(m: Machine, s: LaunchStmt) -> None:
+        reached.update(f.function.id for f in m.frames if f.function is not None)
+        for started in _start(m, s):
+            key = (
+                started.kernel.id, started.block, started.likely, started.grid, started.dynamic,
+                tuple(sorted(started.template.items(), key=lambda x: x[0])),
+                tuple(sorted(started.arguments.items())), started.place.line,
+            )  # fmt: skip
+            found.setdefault(key, started)
+
+    called = {c for f in launching.values() for c in _calls(f.body)}
+    roots = [f for f in launching.values() if f.id not in called]
+    for f in [*roots, *launching.values()]:
+        if f.id in reached:
+            continue
+        reached.add(f.id)
+        m = Machine(module, (1, 1, 1), budget=HOST_BUDGET, on_launch=on_launch, host=True)
+        m.frames.append(Frame({}, f))
+        try:
+            bind_arguments(m, f, Launch((1, 1, 1)))
+            run(m, f.body)
+        except (BudgetExceededError, RecursionError):
+            continue
+    return tuple(found.values())
+
+
+def _walk(node: object) -> Iterator[object]:
+    """Every IR node below `node`."""
+    stack = [node]
+    while stack:
+        n = stack.pop()
+        yield n
+        if is_dataclass(n) and not isinstance(n, Place):
+            stack.extend(getattr(n, f.name) for f in fields(n))
+        elif isinstance(n, tuple):
+            stack.extend(n)
+
+
+def _calls(body: object) -> set[str]:
+    """Ids of the functions that are named below."""
+    return {n.id for n in _walk(body) if isinstance(n, Name) and n.id}
+
+
+def _launching(module: Module) -> dict[str, Function]:
+    """Host functions that start kernels, themselves or through others."""
+    host = {f.id: f for f in module.functions.values() if f.side in ("host", "both")}
+    calls = {id: _calls(f.body) for id, f in host.items()}
+    overloads = {id: f.name for id, f in host.items()}
+    named = {
+        id: {n.name for n in _walk(f.body) if isinstance(n, Name) and not n.id} for id, f in host.items()
+    }
+    found = {id for id, f in host.items() if any(isinstance(n, LaunchStmt) for n in _walk(f.body))}
+    while True:
+        names = {overloads[id] for id in found}
+        more = {id for id in host if id not in found and (calls[id] & found or named[id] & names)}
+        if not more:
+            return {id: f for id, f in host.items() if id in found}
+        found |= more
+
+
+def _start(m: Machine, s: LaunchStmt) -> Iterator[Started]:
+    kernel = rvalue(m, s.kernel)
+    values: list[Value] = []
+    for a in s.arguments:
+        values.append(place_of(m, a) if False else rvalue(m, a))
+    block, likely = _shape(m, s.block)
+    grid, _ = _shape(m, s.grid)
+    dynamic = _number(rvalue(m, s.dynamic)) if s.dynamic is not None else 0
+    if isinstance(kernel, Pointer):
+        kernel = m.load(kernel, s.place)
+    if not isinstance(kernel, FunctionValue):
+        return
+    for f in kernel.candidates:
+        if f.side != "kernel":
+            continue
+        bound = bind(m, f, kernel.arguments, values)
+        if bound is None:
+            continue
+        arguments: dict[str, int] = {}
+        for p, v in zip(f.parameters, values, strict=False):
+            n = _number(coerce(m, v, m.types.resolve(p.type, bound))) if isinstance(v, Int) else None
+            if n is not None:
+                arguments[p.name] = n
+        yield Started(f, block, likely, grid, dynamic, _template(f, bound), arguments, s.place)
+        return
+
+
+def _template(f: Function, bound: Mapping[str, Binding]) -> dict[str, Type | int]:
+    template: dict[str, Type | int] = {}
+    for p in f.template:
+        b = bound.get(p.id)
+        if isinstance(b, Int):
+            n = _number(b)
+            if n is not None:
+                template[p.name] = n
+        elif b is not None and is_type(b):
+            template[p.name] = b  # type: ignore[assignment]
+    return template
+
+
+def _number(v: Value) -> int | None:
+    return v.const if isinstance(v, Int) and v.known and isinstance(v.const, int) else None
+
+
+Shape = tuple["int | None", "int | None", "int | None"]
+
+
+def _shape(m: Machine, e: Expr | None) -> tuple[Shape, Shape]:
+    """A dim3 expression's three extents, and for unknown ones the upper end that is known."""
+    if e is None:
+        return (None, None, None), (None, None, None)
+    if isinstance(e, InitList):
+        parts: list[Value] = [rvalue(m, x) for x in e.elements]
+    else:
+        v = rvalue(m, e)
+        if isinstance(v, Pointer) and not isinstance(v.pointee, PointerTo):
+            v = m.load(v, None)
+        if isinstance(v, RecordValue):
+            parts = [
+                v.cells.get(4 * i, Int(0, terms=None)) if 4 * i in v.cells else _lost() for i in range(3)
+            ]
+        elif isinstance(v, Int):
+            parts = [v]
+        else:
+            return (None, None, None), (None, None, None)
+    parts = [*parts, *(Int(1) for _ in range(3 - len(parts)))]
+    numbers = [_number(p) for p in parts]
+    highs = [
+        bounds(p)[1] if isinstance(p, Int) and n is None else n for p, n in zip(parts, numbers, strict=True)
+    ]
+    return (numbers[0], numbers[1], numbers[2]), (highs[0], highs[1], highs[2])
+
+
+def _lost() -> Value:
+    from smemlint.evaluate.values import Other
+
+    return Other()
+
+
+__all__ = ["Call", "Started", "started_kernels"]

@@ -1,0 +1,98 @@
+"""The block shape that a kernel's own code implies: shared arrays that are indexed by threadIdx itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from smemlint.evaluate.kernel import bind_kernel
+from smemlint.evaluate.layout import dims_of
+from smemlint.evaluate.machine import Machine
+from smemlint.ir import (
+    Binary,
+    Cast,
+    Declare,
+    Expr,
+    Function,
+    Index,
+    Launch,
+    Literal,
+    Module,
+    Name,
+    Special,
+    Type,
+)
+from smemlint.launch.host import _walk
+
+
+def implied_blocks(
+    kernel: Function, module: Module, template: Mapping[str, Type | int], axes: str
+) -> list[tuple[tuple[int, int, int], str]]:
+    """At most one shape, with its reason: `tile[16][17]` indexed by `[threadIdx.y][threadIdx.x]` implies (16, 16)."""
+    m = Machine(module, (1, 1, 1), host=True)
+    m.frame.bindings = bind_kernel(kernel, Launch((1, 1, 1), template=template))
+    m.frame.function = kernel
+    dims: dict[str, tuple[str, tuple[int | None, ...]]] = {}
+    aliases: dict[str, Expr] = {}
+    assigned: set[str] = set()
+    for node in _walk(kernel.body):
+        if isinstance(node, Declare):
+            if node.var.storage == "shared":
+                dims[node.var.id] = (node.var.name, dims_of(m.resolve(node.var.type))[0])
+            elif node.var.init is not None:
+                aliases[node.var.id] = node.var.init
+    for id, var in module.globals.items():
+        if var.storage == "shared":
+            dims[id] = (var.name, dims_of(m.resolve(var.type))[0])
+    del assigned
+    found: dict[str, tuple[int, str]] = {}
+    for node in _walk(kernel.body):
+        if not isinstance(node, Index):
+            continue
+        indices: list[Expr] = []
+        base: Expr = node
+        while isinstance(base, Index):
+            indices.insert(0, base.index)
+            base = base.base
+        if not isinstance(base, Name) or base.id not in dims:
+            continue
+        name, extents = dims[base.id]
+        if len(extents) != len(indices):
+            continue
+        for index, extent in zip(indices, extents, strict=True):
+            axis, offset = _thread_axis(index, aliases)
+            if axis and extent is not None:
+                n = _round(extent - offset)
+                if axis not in found or n < found[axis][0]:
+                    text = name + "".join(f"[{e}]" for e in extents)
+                    found[axis] = (n, f"implied by {text}")
+    if "x" not in found or any(a not in found for a in axes):
+        return []
+    x, y, z = (found[a][0] if a in found else 1 for a in "xyz")
+    if not 1 <= x * y * z <= 1024 or x * y * z < 8:
+        return []
+    return [((x, y, z), found["x"][1])]
+
+
+def _round(extent: int) -> int:
+    """The power of two or multiple of 32 that a padded or haloed extent stands for."""
+    for pad in range(9):
+        n = extent - pad
+        if n > 0 and (n & (n - 1) == 0 or n % 32 == 0):
+            return n
+    return max(extent, 1)
+
+
+def _thread_axis(e: Expr, aliases: Mapping[str, Expr], depth: int = 0) -> tuple[str, int]:
+    """The axis when e is threadIdx.axis, plus a constant; ('', 0) otherwise."""
+    if isinstance(e, Special) and e.name == "threadIdx":
+        return e.axis, 0
+    if isinstance(e, Cast):
+        return _thread_axis(e.operand, aliases, depth)
+    if isinstance(e, Name) and e.id in aliases and depth < 4:
+        return _thread_axis(aliases[e.id], aliases, depth + 1)
+    if isinstance(e, Binary) and e.op == "+":
+        for a, b in ((e.left, e.right), (e.right, e.left)):
+            if isinstance(b, Literal):
+                axis, offset = _thread_axis(a, aliases, depth)
+                return (axis, offset + b.value) if axis else ("", 0)
+    return "", 0

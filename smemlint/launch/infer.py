@@ -1,0 +1,196 @@
+"""The launches under which a kernel is analysed: the user's word, launches seen, bounds, hints, candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+
+from smemlint.evaluate.expressions import integer
+from smemlint.evaluate.kernel import bind_kernel
+from smemlint.evaluate.machine import Machine
+from smemlint.ir import Expr, Function, Launch, Module, Special, Type
+from smemlint.ir.types import FLOAT
+from smemlint.launch.host import Started, _walk
+from smemlint.launch.implied import implied_blocks
+
+MAX_THREADS = 1024
+MAX_LAUNCHES = 12
+CANDIDATES = {"x": ((256, 1, 1),), "xy": ((32, 8, 1), (16, 16, 1)), "xyz": ((32, 4, 2), (8, 8, 8))}
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Block shapes that the user gave. `of`: by kernel name; `default`: for kernels without any fact;
+    `every`: for all kernels (`--block X,Y,Z`)."""
+
+    of: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    every: tuple[int, int, int] | None = None
+    default: tuple[int, int, int] | None = None
+    origin: str = "--block"
+
+    def told(self, kernel: str) -> tuple[int, int, int] | None:
+        return self.of.get(kernel, self.every)
+
+
+def infer(
+    kernel: Function, module: Module, started: Iterable[Started], blocks: Blocks | None = None
+) -> tuple[Launch, ...]:
+    """All launches to analyse `kernel` under; never empty, at most MAX_LAUNCHES."""
+    blocks = blocks or Blocks()
+    seen = [s for s in started if _same_kernel(s.kernel, kernel)]
+    told = blocks.told(kernel.name)
+    instances = _instances(kernel, module, seen)
+    launches: list[Launch] = []
+    if told is not None:
+        for template in instances:
+            facts = [s for s in seen if dict(s.template) == dict(template)]
+            base = _launch(facts[0], told) if facts else Launch(told, template=template)
+            launches.append(
+                replace(
+                    base, block=told, grid=(None, None, None), arguments=_common(facts), origin=blocks.origin
+                )
+            )
+        return tuple(launches[:MAX_LAUNCHES])
+    for s in seen:
+        shape = _complete(s.block)
+        if shape is not None:
+            launches.append(_launch(s, shape))
+    covered = [dict(x.template) for x in launches]
+    for template in instances:
+        if dict(template) not in covered:
+            launches.extend(_without_launch(kernel, module, template, blocks, seen))
+    return tuple(_merged(launches)[:MAX_LAUNCHES])
+
+
+def _same_kernel(a: Function, b: Function) -> bool:
+    return a.id == b.id or (
+        a.name == b.name and a.place.path == b.place.path and a.place.offset == b.place.offset
+    )
+
+
+def _complete(block: Sequence[int | None]) -> tuple[int, int, int] | None:
+    x, y, z = block
+    if x is None or y is None or z is None:
+        return None
+    return (x, y, z) if min(x, y, z) >= 1 and x * y * z <= MAX_THREADS else None
+
+
+def _launch(s: Started, block: tuple[int, int, int]) -> Launch:
+    origin = f"{PurePath(s.place.path).name}:{s.place.line}"
+    return Launch(block, s.grid, s.dynamic, s.template, s.arguments, origin, s.place)
+
+
+def _common(facts: Sequence[Started]) -> dict[str, int]:
+    """Arguments on which all launches agree."""
+    if not facts:
+        return {}
+    first = dict(facts[0].arguments)
+    return {k: v for k, v in first.items() if all(f.arguments.get(k) == v for f in facts)}
+
+
+def _merged(launches: Sequence[Launch]) -> list[Launch]:
+    """One launch per block shape, template instance and dynamic size; arguments and grids that differ are dropped."""
+    groups: dict[tuple[object, ...], list[Launch]] = {}
+    for x in launches:
+        key = (x.block, tuple(sorted(x.template.items(), key=lambda i: i[0])), x.dynamic, x.assumed)
+        groups.setdefault(key, []).append(x)
+    merged = []
+    for group in groups.values():
+        first = group[0]
+        arguments = {k: v for k, v in first.arguments.items() if all(g.arguments.get(k) == v for g in group)}
+        grid = first.grid if all(g.grid == first.grid for g in group) else (None, None, None)
+        merged.append(replace(first, arguments=arguments, grid=grid))
+    return merged
+
+
+def _instances(kernel: Function, module: Module, seen: Sequence[Started]) -> list[Mapping[str, Type | int]]:
+    """Template arguments that the project uses; the defaults, or float for a type, when it shows none."""
+    if not kernel.template:
+        return [{}]
+    found: list[Mapping[str, Type | int]] = []
+    for s in seen:
+        if s.template not in found:
+            found.append(s.template)
+    if found:
+        return found
+    m = Machine(module, (1, 1, 1), host=True)
+    for id, arguments in module.explicit_instances:
+        if id == kernel.id:
+            instance = _named(m, kernel, arguments)
+            if instance not in found:
+                found.append(instance)
+    if found:
+        return found
+    return [_named(m, kernel, ())]
+
+
+def _named(m: Machine, kernel: Function, arguments: Sequence[object]) -> dict[str, Type | int]:
+    from smemlint.evaluate.calls import bind
+    from smemlint.launch.host import _template
+
+    bound = bind(m, kernel, arguments, ())  # type: ignore[arg-type]
+    template = _template(kernel, bound or {})
+    for p in kernel.template:
+        if p.kind == "type" and p.name not in template and not p.pack:
+            template[p.name] = FLOAT
+    return template
+
+
+def _without_launch(
+    kernel: Function,
+    module: Module,
+    template: Mapping[str, Type | int],
+    blocks: Blocks,
+    seen: Sequence[Started],
+) -> list[Launch]:
+    """Block shapes for an instance whose launch says none."""
+    facts = [s for s in seen if dict(s.template) == dict(template)]
+    base = _launch(facts[0], (1, 1, 1)) if facts else Launch((1, 1, 1), template=template)
+    base = replace(base, arguments=_common(facts))
+    axes = _axes(kernel)
+    guessed_type = any(p.kind == "type" and p.name in template for p in kernel.template) and not facts
+    bound = _launch_bounds(kernel, module, template)
+    dynamic = base.dynamic if facts else None
+    if bound is not None:
+        origin = f"__launch_bounds__({bound})"
+        if axes == "x":
+            return [replace(base, block=(bound, 1, 1), origin=origin, assumed=guessed_type, dynamic=dynamic)]
+        shapes = _of_size(bound, axes)
+        return [replace(base, block=s, origin=origin, assumed=True, dynamic=dynamic) for s in shapes]
+    implied = implied_blocks(kernel, module, template, axes)
+    if implied:
+        return [replace(base, block=s, origin=why, assumed=True, dynamic=dynamic) for s, why in implied]
+    likely = [s for f in facts if (s := _complete(f.likely)) is not None]
+    if likely:
+        return [replace(base, block=likely[0], origin=f"at most, {base.origin}", assumed=True)]
+    if blocks.default is not None:
+        return [replace(base, block=blocks.default, origin="default-block", assumed=True, dynamic=dynamic)]
+    return [
+        replace(base, block=s, origin="candidate", assumed=True, dynamic=dynamic) for s in CANDIDATES[axes]
+    ]
+
+
+def _of_size(threads: int, axes: str) -> list[tuple[int, int, int]]:
+    shapes = [(x, threads // x, 1) for x in (32, 16) if threads % x == 0 and threads >= x]
+    if axes == "xyz":
+        shapes = [(x, y // 2 or 1, 2 if y > 1 else 1) for x, y, _ in shapes]
+    return shapes or [(threads, 1, 1)]
+
+
+def _axes(kernel: Function) -> str:
+    """Which axes of threadIdx the kernel names."""
+    used = {
+        n.axis for n in _walk(kernel.body) if isinstance(n, Special) and n.name in ("threadIdx", "blockDim")
+    }
+    return "xyz" if "z" in used else "xy" if "y" in used else "x"
+
+
+def _launch_bounds(kernel: Function, module: Module, template: Mapping[str, Type | int]) -> int | None:
+    if not kernel.launch_bounds:
+        return None
+    expr: Expr = kernel.launch_bounds[0]
+    m = Machine(module, (1, 1, 1), host=True)
+    m.frame.bindings = bind_kernel(kernel, Launch((1, 1, 1), template=template))
+    n = integer(m, expr)
+    return n.const if n.known and isinstance(n.const, int) and 1 <= n.const <= MAX_THREADS else None
