@@ -13,7 +13,10 @@ from smemlint.rules.block_shape_assumed import BlockShapeAssumed
 from smemlint.rules.column_access import ColumnAccess
 from smemlint.rules.incomplete_analysis import IncompleteAnalysis
 from smemlint.rules.ineffective_swizzle import IneffectiveSwizzle
+from smemlint.rules.misaligned_vector_row import MisalignedVectorRow
 from smemlint.rules.narrow_block_rows import NarrowBlockRows
+from smemlint.rules.needless_padding import NeedlessPadding
+from smemlint.rules.padding_over_budget import PaddingOverBudget
 from smemlint.rules.power_of_two_stride import PowerOfTwoStride
 from smemlint.rules.run_time_stride import RunTimeStride
 from smemlint.rules.serialised_atomic import SerialisedAtomic
@@ -26,6 +29,7 @@ from smemlint.rules.unresolved_access import UnresolvedAccess
 from smemlint.rules.unused_shared_array import UnusedSharedArray
 from smemlint.rules.unused_suppression import UnusedSuppression
 from smemlint.rules.wide_access_phase import WideAccessPhase
+from smemlint.rules.wrong_padding import WrongPadding
 
 CONFLICT_RULES: tuple[ConflictRule, ...] = (
     RunTimeStride(),
@@ -42,6 +46,10 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
     UnusedSharedArray(),
     StaticSizeOverLimit(),
     UnalignedDynamicArray(),
+    NeedlessPadding(),
+    WrongPadding(),
+    PaddingOverBudget(),
+    MisalignedVectorRow(),
 )
 ANALYSIS_RULES: tuple[type[Rule], ...] = (
     UnresolvedAccess,

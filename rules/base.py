@@ -133,6 +133,9 @@ class ConflictRule(Rule):
 class DeclarationRule(Rule):
     """A rule about a kernel's shared memory as declared."""
 
+    unanimous: ClassVar[bool] = False
+    """Whether every instance and launch of the kernel must agree before anything is said."""
+
     def check(self, kernel: KernelAnalysis, text: str | None) -> Iterator[tuple[Place, Finding]]:
         """text: the source of the file that holds the kernel, None where it cannot be read."""
         raise NotImplementedError

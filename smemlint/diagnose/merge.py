@@ -7,6 +7,7 @@ Anything less is a note.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,7 +15,7 @@ from smemlint.diagnose import observe
 from smemlint.diagnose.model import Access, Diagnostic, FileReport, KernelReport
 from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
-from smemlint.rules import RULES, Rule, Severity
+from smemlint.rules import RULES, DeclarationRule, Rule, Severity
 from smemlint.rules.words import ways_text
 
 _BY_CODE: dict[str, type[Rule]] = {rule.code: rule for rule in RULES}
@@ -245,12 +246,18 @@ def _unresolved(sight: Sight) -> Diagnostic:
 
 
 def _declared(kernels: Sequence[KernelReport]) -> Iterator[Diagnostic]:
-    """Declaration findings, each once; all instances of a kernel must agree that an array is unused."""
+    """Declaration findings, each once; where a rule asks for it, all instances of a kernel must agree."""
     seen: set[tuple[str, Site]] = set()
+    instances = Counter(k.key for k in kernels)
+    said = Counter((k.key, d.rule, site_of(d.place)) for k in kernels for d in set(k.declared))
     for kernel in kernels:
         for declared in kernel.declared:
             key = (declared.rule, site_of(declared.place))
             if key in seen:
+                continue
+            rule = _BY_CODE[declared.rule]
+            agreed = said[(kernel.key, *key)] == instances[kernel.key]
+            if issubclass(rule, DeclarationRule) and rule.unanimous and not agreed:
                 continue
             seen.add(key)
             finding = declared.finding

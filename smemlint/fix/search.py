@@ -6,7 +6,7 @@ Out: options, each with the wavefronts of every site before and after. No option
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import lcm
 
@@ -110,13 +110,12 @@ def score(
     return int(costs @ weights), int(ideal @ weights)
 
 
-def granule(instances: Sequence[Instance]) -> int:
+def granule(members: Iterable[Member]) -> int:
     """Bytes that must stay together and aligned: the widest access that runs, 16 for matrix rows."""
     widest = 1
-    for instance in instances:
-        for each in instance.members:
-            matrix = each.conflict.site.op in ("ldmatrix", "stmatrix")
-            widest = lcm(widest, MATRIX_ROW if matrix else each.width)
+    for each in members:
+        matrix = each.conflict.site.op in ("ldmatrix", "stmatrix")
+        widest = lcm(widest, MATRIX_ROW if matrix else each.width)
     return widest
 
 
@@ -159,7 +158,7 @@ def _order(option: Option, shapes: Sequence[Shape]) -> tuple[int, ...]:
 
 
 def _candidates(instances: Sequence[Instance], shapes: Sequence[Shape]) -> Iterator[Layout]:
-    together = granule(instances)
+    together = granule(m for i in instances for m in i.members)
     first = shapes[0]
     sized = all(not i.array.dynamic for i in instances)
     if len(first.dims) > 1 and sized:
