@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import lru_cache
 
 from clang.cindex import Diagnostic, TranslationUnit, TranslationUnitLoadError
 
+from smemlint.frontend.coverage import SkippedText
 from smemlint.frontend.heal import Healing, Problem
 from smemlint.frontend.includes import IncludePlan, plan_includes
 from smemlint.frontend.options import ParseOptions, configuration_text, options_for, standard
@@ -16,11 +17,13 @@ from smemlint.frontend.prelude import (
     BASE_ARGUMENTS,
     TU_INCOMPLETE,
     TU_KEEP_GOING,
+    TU_RECORD,
     clang_index,
     forget_prelude,
     prelude_arguments,
 )
-from smemlint.source import SourceError, SourceFile
+from smemlint.frontend.skipped import skipped_ranges
+from smemlint.source import SourceError, SourceFile, read_source
 
 VIRTUAL = "/smemlint-virtual"
 """Folder of files that exist in memory only. What is declared there is ours: names without meaning."""
@@ -49,6 +52,17 @@ class Unit:
     healed: dict[str, str] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     rounds: int = 1
+    skipped: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    """Per file, the byte ranges that the preprocessor left out."""
+
+    def texts(self) -> tuple[SkippedText, ...]:
+        """The project files with what this configuration skips in them, for counting what the text shows."""
+        return tuple(
+            SkippedText(
+                path, self.source.bytes if path == self.path else read_file(path), self.skipped.get(path, ())
+            )
+            for path in self.files
+        )
 
     def is_project_file(self, path: str | None) -> bool:
         """False for the prelude and for healed names."""
@@ -68,7 +82,7 @@ def parse_unit(source: SourceFile, options: ParseOptions, *, configuration: tupl
     options = options_for(main, options)
     plan = plan_includes(source, main, options.include_dirs, options.project_root or os.path.dirname(main))
     attempt = _Attempt(source, main, options, plan, configuration)
-    healing = Healing(lambda path: source.bytes if path == main else _read(path))
+    healing = Healing(lambda path: source.bytes if path == main else read_file(path))
     deadline = time.monotonic() + MAX_SECONDS
     rounds = 0
     while True:
@@ -89,6 +103,7 @@ def parse_unit(source: SourceFile, options: ParseOptions, *, configuration: tupl
         healing.names(),
         tuple(problem for problem in problems if problem.kind != "include"),
         rounds,
+        skipped_ranges(tu),
     )
 
 
@@ -112,7 +127,7 @@ class _Attempt:
             arguments += [f"-I{folder}" for folder in self.plan.search_dirs]
             try:
                 return clang_index().parse(
-                    self.main, args=arguments, unsaved_files=unsaved, options=TU_INCOMPLETE | TU_KEEP_GOING
+                    self.main, args=arguments, unsaved_files=unsaved, options=TU_RECORD | TU_INCOMPLETE | TU_KEEP_GOING
                 )
             except TranslationUnitLoadError as error:
                 if last:
@@ -127,10 +142,12 @@ def _problems(tu: TranslationUnit) -> list[Problem]:
     ]
 
 
-def _read(path: str) -> bytes:
+@lru_cache(maxsize=512)
+def read_file(path: str) -> bytes:
+    """The bytes that clang saw of an included file; nothing of one that is virtual, gone or refused."""
     try:
-        return Path(path).read_bytes()
-    except OSError:  # a virtual file
+        return read_source(path).bytes
+    except SourceError:
         return b""
 
 

@@ -25,6 +25,7 @@ BASE_ARGUMENTS = (
 )  # fmt: skip
 """Never the toolkit's headers nor the system's; bounded in every recursion that clang lets one bound."""
 
+TU_RECORD = 0x01
 TU_INCOMPLETE = 0x02
 TU_KEEP_GOING = 0x200
 

@@ -1,0 +1,87 @@
+"""Which further preprocessor configurations a file deserves.
+
+The first configuration is that of a recent GPU with the user's macros. Where branches that it skips hold shared memory, the
+conditions that guard them say which macros to switch; at most MAX_EXTRA further configurations are proposed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from smemlint.frontend.conditions import Wish, merge, wish_for
+from smemlint.frontend.coverage import SkippedText, shared_tokens
+from smemlint.source.blank import blank_literals
+
+MAX_EXTRA = 2
+_DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE)
+
+
+def further_configurations(files: Iterable[SkippedText]) -> tuple[tuple[str, ...], ...]:
+    """Configurations to parse besides the first, each a tuple of `NAME=VALUE`, `NAME` or `-NAME` (undefined)."""
+    plans: list[Wish] = []
+    for file in files:
+        for wish in _wishes(file):
+            for number, plan in enumerate(plans):
+                joined = merge(plan, wish)
+                if joined is not None:
+                    plans[number] = joined
+                    break
+            else:
+                plans.append(dict(wish))
+    return tuple(tuple(_spell(name, value) for name, value in plan.items()) for plan in plans[:MAX_EXTRA])
+
+
+def _spell(name: str, value: str | None) -> str:
+    if value is None:
+        return f"-{name}"
+    return name if value == "1" else f"{name}={value}"
+
+
+def _wishes(file: SkippedText) -> list[Wish]:
+    """One wish for each skipped branch with shared memory in it that macros can switch on."""
+    if not file.skipped or b"__shared__" not in file.data:
+        return []
+    active = {token.offset for token in shared_tokens(file)}
+    lost = [t.offset for t in shared_tokens(SkippedText(file.path, file.data, ())) if t.offset not in active]
+    lost = [offset for offset in lost if any(start <= offset < end for start, end in file.skipped)]
+    wishes: list[Wish] = []
+    for conditions in dict.fromkeys(_guards(file.data, lost)):
+        wish: Wish | None = {}
+        for condition, holds in conditions:
+            more = wish_for(condition, holds)
+            wish = merge(wish, more) if wish is not None and more is not None else None
+        if wish:
+            wishes.append(wish)
+    return wishes
+
+
+def _guards(data: bytes, offsets: Sequence[int]) -> list[tuple[tuple[str, bool], ...]]:
+    """For each offset, the conditions on its way in, outermost first, each with the truth it needs."""
+    code = blank_literals(data)
+    found: list[tuple[tuple[str, bool], ...]] = []
+    stack: list[list[tuple[str, bool]]] = []
+    pending = sorted(offsets)
+    at = 0
+    for match in _DIRECTIVE.finditer(code):
+        while at < len(pending) and pending[at] < match.start():
+            found.append(tuple(condition for level in stack for condition in level))
+            at += 1
+        word = match.group(1).decode()
+        text = re.sub(r"\\\r?\n", " ", match.group(2).decode("latin-1")).strip()
+        if word == "if":
+            stack.append([(text, True)])
+        elif word == "ifdef":
+            stack.append([(f"defined({text.split()[0] if text else ''})", True)])
+        elif word == "ifndef":
+            stack.append([(f"defined({text.split()[0] if text else ''})", False)])
+        elif word in ("elif", "else") and stack:
+            last, truth = stack[-1].pop()
+            # Of earlier alternatives it is enough that they fail.
+            stack[-1].append((last, not truth))
+            if word == "elif":
+                stack[-1].append((text, True))
+        elif word == "endif" and stack:
+            stack.pop()
+    found += [()] * (len(pending) - at)
+    return found
