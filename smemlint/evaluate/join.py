@@ -1,0 +1,457 @@
+"""Which neighbouring accesses nvcc turns into one wider access, which it drops, and how far it unrolls.
+
+In: the shared-memory accesses of one block in program order, with what a compiler can prove of their
+addresses. Out: groups of accesses that run as one instruction of 4, 8 or 16 bytes a lane.
+The rule and the kernels that it was read from are in docs/joining.md.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+WIDEST = 16
+"""Bytes a lane of the widest shared-memory instruction."""
+
+_ATOMICS = frozenset({"atomic", "cas", "increment"})
+_INACTIVE = np.iinfo(np.int64).min
+
+
+@dataclass(frozen=True, slots=True)
+class JoinEvent:
+    """One shared access of all threads of a block, or a barrier.
+
+    site_key: the caller's name for the site. op: `load`, `store`, an atomic (`atomic`, `cas`,
+    `increment`), or anything else (`barrier`, `ldmatrix`, `cp.async`, ...), which nothing moves across.
+    width: bytes a lane. offsets: byte offset in the array of each thread, -1 inactive, shape (threads,).
+    alignment: the largest power of two that provably divides every *variable* part of the address (lane
+    terms, uniform unknowns, steps of loops that stay loops), 0 when there is none. Constants do not count:
+    `s[4 * t + 1]` of floats has 16. What only the launch tells (blockDim, arguments) is a variable here,
+    for the compiler does not know it.
+    region: accesses of one region are in one straight line once loops are unrolled.
+    order: program order. declared: alignment in bytes that the array's declaration promises (16 for
+    `extern __shared__`, the value of alignas, else the natural alignment of its elements).
+    base: names the uniform unknown that `offsets` leaves out; only equal bases have a constant distance.
+    start: where a static array starts in the block's static shared memory (see `layout`), None: somewhere
+    of its own, at a multiple of 16.
+    """
+
+    site_key: int
+    op: str
+    width: int
+    array: str
+    offsets: NDArray[np.int64]
+    alignment: int
+    region: int
+    order: int
+    volatile: bool = False
+    declared: int = 0
+    base: Hashable = None
+    start: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JoinGroup:
+    """Accesses that run as one instruction.
+
+    members: indices of events, in program order. width: bytes a lane, 2 to 16. offsets: where each thread's
+    wide access starts in the array of the leader, -1 inactive; a load may cover bytes that nobody asked for.
+    leader: the member whose line the instruction carries: the first of a load, the last of a store.
+    """
+
+    members: tuple[int, ...]
+    width: int
+    offsets: NDArray[np.int64]
+    leader: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Address:
+    """An event's address up to lane-independent constants.
+
+    shape: unknown base, and a digest of mask and lane differences. lead: the first active thread's offset
+    in the array, or, for a constant address, in the segment of all static arrays. modulus: up to which
+    `lead` is the address, 16 at most.
+    """
+
+    array: str
+    shape: Hashable
+    lead: int
+    modulus: int
+    width: int
+    segment: bool
+
+
+def _address(event: JoinEvent) -> _Address | None:
+    active = event.offsets >= 0
+    if not active.any():
+        return None
+    lead = int(event.offsets[int(np.argmax(active))])
+    lanes = np.where(active, event.offsets - lead, _INACTIVE)
+    digest = blake2b(np.ascontiguousarray(lanes).tobytes(), digest_size=16).digest()
+    constant = event.alignment == 0
+    start = event.start or 0
+    variable = event.alignment or WIDEST
+    if not constant and start:
+        variable = min(variable, start & -start)
+    modulus = min(WIDEST, variable & -variable)
+    segment = event.start is not None and constant
+    return _Address(
+        event.array, (event.base, digest), lead + (start if segment else 0), modulus, event.width, segment
+    )
+
+
+def _may_meet(a: _Address, b: _Address) -> bool:
+    """Whether two accesses of different shape may touch the same byte of one array."""
+    modulus = min(a.modulus, b.modulus)
+    distance = (b.lead - a.lead) % modulus
+    return not (distance >= a.width and modulus - distance >= b.width)
+
+
+@dataclass(slots=True)
+class _Log:
+    """Accesses since the last barrier, folded: where each kind of address was last touched."""
+
+    exact: dict[tuple[str, Hashable, int], int] = field(default_factory=dict)
+    classes: dict[str, dict[tuple[Hashable, int], tuple[int, _Address]]] = field(default_factory=dict)
+    whole: dict[str, int] = field(default_factory=dict)
+    """Arrays touched somewhere unknown (atomics): position of the last time."""
+    latest: dict[str, int] = field(default_factory=dict)
+
+    MANY = 256
+
+    def add(self, address: _Address, position: int) -> None:
+        self.latest[address.array] = position
+        self.exact[address.array, address.shape, address.lead] = position
+        kinds = self.classes.setdefault(address.array, {})
+        if len(kinds) >= self.MANY:
+            self.whole[address.array] = position
+        else:
+            kinds[address.shape, address.lead % WIDEST] = (position, address)
+
+    def add_whole(self, array: str, position: int) -> None:
+        self.whole[array] = position
+
+    def meets(self, address: _Address, since: int, *, residues: bool = True) -> bool:
+        """Whether something logged after position `since` may touch the address.
+
+        residues: different remainders modulo a common alignment count as proof that it does not.
+        """
+        if self.whole.get(address.array, -1) > since:
+            return True
+        if self.latest.get(address.array, -1) <= since:
+            return False
+        if self.exact.get((address.array, address.shape, address.lead), -1) > since:
+            return True
+        return any(
+            position > since and shape != address.shape and (not residues or _may_meet(address, other))
+            for (shape, _), (position, other) in self.classes.get(address.array, {}).items()
+        )
+
+
+def redundant(events: Sequence[JoinEvent]) -> frozenset[int]:
+    """Indices of events that the compiler removes.
+
+    They are loads whose value the thread already holds, from a load or a store of the same address, and
+    stores that the thread overwrites before anyone can read them. Only within a region, so that what takes
+    their place is certain to have run.
+    """
+    return _redundant(events, [_address(event) for event in events])
+
+
+def _redundant(events: Sequence[JoinEvent], addresses: Sequence[_Address | None]) -> frozenset[int]:
+    gone: set[int] = set()
+    held: dict[Hashable, int] = {}
+    """Position of the access that put this address's value into a register."""
+    pending: dict[Hashable, tuple[int, int]] = {}
+    """Index and position of a store that nobody has read yet."""
+    loads, stores = _Log(), _Log()
+    for position, index in enumerate(_in_order(events)):
+        event, address = events[index], addresses[index]
+        if event.op in _ATOMICS:
+            loads.add_whole(event.array, position)
+            stores.add_whole(event.array, position)
+        elif event.op not in ("load", "store"):
+            held, pending, loads, stores = {}, {}, _Log(), _Log()
+        elif address is not None:
+            key = (address, event.region)
+            if event.op == "load":
+                since = held.get(key)
+                if since is not None and not event.volatile and not stores.meets(address, since):
+                    gone.add(index)
+                    continue
+                loads.add(address, position)
+            else:
+                before = pending.pop(key, None)
+                if before is not None and not event.volatile and not loads.meets(address, before[1]):
+                    gone.add(before[0])
+                stores.add(address, position)
+                if not event.volatile:
+                    pending[key] = (index, position)
+            if event.volatile:
+                held.pop(key, None)
+            else:
+                held[key] = position
+    return frozenset(gone)
+
+
+def join(events: Sequence[JoinEvent]) -> list[JoinGroup]:
+    """The groups that run as one instruction, in program order of their leaders.
+
+    Events that are in no group run alone, except those of `redundant(events)`, which do not run at all.
+    """
+    addresses = [_address(event) for event in events]
+    dropped = _redundant(events, addresses)
+    windows = _Windows(events)
+    for index in _in_order(events):
+        if index not in dropped:
+            windows.take(index, addresses[index])
+    groups = [group for members in windows.all for group in _groups(events, members)]
+    return sorted(groups, key=lambda group: events[group.leader].order)
+
+
+def _in_order(events: Sequence[JoinEvent]) -> list[int]:
+    return sorted(range(len(events)), key=lambda index: events[index].order)
+
+
+@dataclass(slots=True)
+class _Window:
+    """Accesses of one op that fall into one aligned stretch of `span` bytes."""
+
+    span: int
+    members: list[tuple[int, _Address, int]] = field(default_factory=list)
+    """(index of the event, its address, position)."""
+
+
+class _Windows:
+    """Collects windows, as two parts of nvcc do.
+
+    The early part knows what may alias, but of addresses only what declarations promise. The late part
+    knows where arrays lie, but takes every shared store for one that may alias.
+    """
+
+    def __init__(self, events: Sequence[JoinEvent]) -> None:
+        self.events = events
+        self.all: list[_Window] = []
+        self.position = 0
+        self.epoch = 0
+        """Counts what ends the late part's load windows: stores, atomics, barriers."""
+        self.barriers = 0
+        self.open: dict[Hashable, _Window] = {}
+        self.last: Hashable = None
+        """Window of the latest shared access, if that was a store for the late part."""
+        self.loads = _Log()
+        self.stores = _Log()
+
+    def take(self, index: int, address: _Address | None) -> None:
+        event = self.events[index]
+        self.position += 1
+        if event.op not in ("load", "store"):
+            self._stop(event)
+            return
+        if address is None:
+            return
+        if event.op == "store":
+            self.epoch += 1
+        span, early = _span(event, address), _known_early(event)
+        if span:
+            self._place(index, address, span, early)
+        late_store = event.op == "store" and span and not early
+        self.last = self._key(event, address, span) if late_store else None
+        (self.loads if event.op == "load" else self.stores).add(address, self.position)
+
+    def _stop(self, event: JoinEvent) -> None:
+        self.epoch += 1
+        self.last = None
+        if event.op in _ATOMICS:
+            self.loads.add_whole(event.array, self.position)
+            self.stores.add_whole(event.array, self.position)
+        else:
+            self.barriers += 1
+            self.loads, self.stores = _Log(), _Log()
+
+    def _key(self, event: JoinEvent, address: _Address, span: int) -> Hashable:
+        where = None if address.segment else event.array
+        return (event.op, where, address.shape, event.region, event.width, span, address.lead // span)
+
+    def _place(self, index: int, address: _Address, span: int, early: bool) -> None:
+        event = self.events[index]
+        key = self._key(event, address, span)
+        if early:
+            name: Hashable = (key, self.barriers)
+            window = self.open.get(name)
+            if window is not None and self._blocked(event, address, window):
+                window = None
+        elif event.op == "load":
+            name = (key, self.barriers, self.epoch)
+            window = self.open.get(name)
+        else:
+            name = key
+            window = self.open.get(name) if self.last == key else None
+        if window is None:
+            window = self.open[name] = _Window(span)
+            self.all.append(window)
+        window.members.append((index, address, self.position))
+
+    def _blocked(self, event: JoinEvent, address: _Address, window: _Window) -> bool:
+        """A load moves up to the window's first member, the members of a store window down to the new one."""
+        if event.op == "load":
+            return self.stores.meets(address, window.members[0][2])
+        return any(
+            self.loads.meets(member, position) or self.stores.meets(member, position, residues=False)
+            for _, member, position in window.members
+        )
+
+
+def _known_early(event: JoinEvent) -> bool:
+    """Whether the declaration alone proves enough to join two elements."""
+    return min(event.declared, event.alignment or WIDEST) >= 2 * event.width
+
+
+def _span(event: JoinEvent, address: _Address) -> int:
+    """Bytes of the windows in which this event can join, 0 if it cannot."""
+    if event.volatile or event.width not in (1, 2, 4, 8):
+        return 0
+    early = _known_early(event)
+    if event.width == 1:
+        widest = WIDEST if early else 0
+    elif event.width == 2:
+        widest = WIDEST if early and event.op == "store" else 8
+    else:
+        widest = WIDEST
+    span = min(widest, address.modulus)
+    return span if span >= 2 * event.width else 0
+
+
+def _groups(events: Sequence[JoinEvent], window: _Window) -> list[JoinGroup]:
+    if len(window.members) < 2:
+        return []
+    first = events[window.members[0][0]]
+    width, load = first.width, first.op == "load"
+    slots: dict[int, list[tuple[int, _Address]]] = defaultdict(list)
+    for index, address, _ in window.members:
+        if address.lead % width == 0:
+            slots[address.lead % window.span // width].append((index, address))
+    groups = []
+    for low, count in _pieces(frozenset(slots), 0, window.span // width, holes=load):
+        taken = [member for slot in range(low, low + count) for member in slots.get(slot, ())]
+        members = tuple(sorted((index for index, _ in taken), key=lambda index: events[index].order))
+        leader = members[0] if load else members[-1]
+        lead = next(address.lead for index, address in taken if index == leader)
+        shift = lead % window.span - low * width
+        offsets = events[leader].offsets
+        groups.append(JoinGroup(members, count * width, np.where(offsets >= 0, offsets - shift, -1), leader))
+    return groups
+
+
+def _pieces(slots: frozenset[int], low: int, count: int, *, holes: bool) -> list[tuple[int, int]]:
+    """Cut the slots of a window into aligned pieces that become one access each.
+
+    A store writes what was given to it, so its pieces are full. A load of four elements may have one hole,
+    and sixteen bytes count as four such quads.
+    """
+    if count < 2:
+        return []
+    present = sum(low <= slot < low + count for slot in slots)
+    if present < 2:
+        return []
+    whole = present == count
+    if holes and count == 4:
+        whole = present >= 3
+    elif holes and count > 4:
+        quads = sum(
+            sum(slot // 4 == quad for slot in slots) >= 3 for quad in range(low // 4, (low + count) // 4)
+        )
+        whole = quads >= (3 if count == 16 else 2)
+    if whole:
+        return [(low, count)]
+    half = count // 2
+    return _pieces(slots, low, half, holes=holes) + _pieces(slots, low + half, half, holes=holes)
+
+
+def layout(arrays: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+    """Where nvcc puts static shared arrays, given (bytes, alignment) in order of declaration.
+
+    Each starts at the next multiple of its own alignment. Leave out arrays that are never read: they vanish.
+    """
+    starts = []
+    end = 0
+    for size, align in arrays:
+        start = -(-end // align) * align
+        starts.append(start)
+        end = start + size
+    return tuple(starts)
+
+
+# Measured: total instructions up to which a loop of constant trip count disappears, and up to which copies
+# are made otherwise. First in the optimiser's intermediate code, then once more in machine code.
+_FULL_EARLY = 380
+_PART_EARLY = 195
+_FULL_LATE = 280
+_PART_LATE = 195
+_COPIES_EARLY = 32
+
+
+def unrolled(
+    trip: int | None, accesses: int, operations: int, pragma: int | None = None, *, streams: int = 0
+) -> int:
+    """How many consecutive iterations of a loop end up in one straight line.
+
+    trip: iterations, if the compiler knows them. accesses, operations: memory accesses and arithmetic
+    operations of one iteration as written, inner unrolled loops multiplied out (`a += b * c` is two
+    operations; index arithmetic does not count). pragma: None without one, 0 for `#pragma unroll`, N for
+    `#pragma unroll N`. streams: of a loop with unknown trip count, its shared loads whose address differs
+    between lanes and grows by one element an iteration: a single one starts half a step off and loses half
+    its width (0: none, or the declaration proves 16 bytes).
+
+    Returns `trip` for a loop that disappears, 1 for one that stays as it is, else a power of two; the
+    straight lines then begin at multiples of it, counted from the first iteration.
+    """
+    if trip is not None and trip <= 1:
+        return max(trip, 1)
+    if pragma is not None:
+        if trip is not None and (pragma == 0 or pragma >= trip):
+            return trip
+        return _power_of_two_in(pragma) if pragma else 4
+    early = 4 * accesses + operations + 1
+    late = accesses + -(-operations // 2)
+    if trip is None:
+        return _runtime_copies(early, late, streams)
+    if early * trip <= _FULL_EARLY:
+        return trip
+    copies = 1
+    while copies * 2 <= _COPIES_EARLY and copies * 2 * early <= _PART_EARLY and trip % (copies * 2) == 0:
+        copies *= 2
+    rest = trip // copies
+    body = max(1, copies * late)
+    if body * rest <= _FULL_LATE:
+        return trip
+    again = _late_copies(body, rest)
+    return _power_of_two_in(copies * again)
+
+
+def _runtime_copies(early: int, late: int, streams: int) -> int:
+    copies = 4 if 4 * early <= _PART_EARLY else 2 if 2 * early <= _PART_EARLY else 1
+    if copies == 1:
+        return 2 if 4 * late <= _PART_LATE else 1
+    return copies // 2 if streams == 1 else copies
+
+
+def _late_copies(body: int, trip: int) -> int:
+    """The second unrolling: at least four copies or none; with the remainder they must stay in bounds."""
+    most = _PART_LATE // body
+    if most < 4:
+        return 1
+    for copies in range(min(most, trip), 3, -1):
+        if (copies + trip % copies) * body <= _PART_LATE * 5 // 4:
+            return copies
+    return 1
+
+
+def _power_of_two_in(number: int) -> int:
+    return number & -number
