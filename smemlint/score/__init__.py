@@ -3,3 +3,8 @@
 In: a Trace. Out: a Conflict: wavefronts, ideal, ways, the worst request and why.
 May import evaluate's data and banks; never clang, never the renderers.
 """
+
+from smemlint.score.model import Conflict, KernelAnalysis, Request, Stride
+from smemlint.score.site import score, score_all
+
+__all__ = ["Conflict", "KernelAnalysis", "Request", "Stride", "score", "score_all"]

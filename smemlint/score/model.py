@@ -26,7 +26,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Stride:
-    """ways as a function of a run-time value: `ways[r]` for value congruent r modulo `modulus`."""
+    """ways as a function of a run-time value: `ways[r]` for value congruent r modulo `modulus`.
+
+    0.0: the value is known never to have this residue, or the access would fault.
+    """
 
     name: str
     modulus: int
@@ -40,7 +43,8 @@ class Conflict:
     """Cost of one site, summed over all warps of one block and all enumerated iterations.
 
     executions: warp requests. wavefronts_low <= truth <= wavefronts; both None when unresolved.
-    worst: the request with the most ways. ways_by_visit: ways of each visit, in program order, run-length coded.
+    worst: the request with the most ways. ways_by_visit: (ways, how many visits) in program order, run-length
+    coded, upper end.
     lane_stride: bytes from each active lane to the next of the worst request, when that is one number.
     joined: bytes of the access that the compiler makes of this one and its neighbours, if it does.
     """

@@ -1,0 +1,149 @@
+"""Bounds for addresses that depend on data: each lane's value is its own and only its range is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.banks import BANK_CYCLE, BANKS, LANES, WORD, ideal_of, wavefront_range
+from smemlint.banks.request import LANE_OPERATIONS, check, group_of, lanes_of, passes_of, unit_of
+from smemlint.evaluate.model import DataTerm
+from smemlint.score.requests import Access, Costs, shifts
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+_CHUNK = 1 << 12
+
+
+def dependent(
+    access: Access, offsets: Ints, data: Sequence[DataTerm], footprint: int | None, maybe: Bools | None
+) -> Costs:
+    """Ends of the cost of n requests whose lanes are at offsets + sum of coefficient * (the lane's own
+    value).
+
+    The proof: a lane reaches only banks that its residues allow, so a bank takes at most as many turns as
+    lanes reach it; and no more than it holds words of the array (of the span of all lanes, where ranges are
+    known), unless lanes on one word take turns too. At least, every group with an active lane takes a turn,
+    and lanes that take turns cannot share their reachable banks better than evenly.
+
+    footprint: bytes of the array, None: unknown. Raises: ValueError for what does not exist.
+    """
+    check(access.op, access.width, access.matrices)
+    offsets = offsets.copy()
+    offsets[:, lanes_of(access.op, access.matrices) :] = -1
+    certain = offsets >= 0 if maybe is None else (offsets >= 0) & ~maybe
+    low = np.zeros(len(offsets), dtype=np.int64)
+    high = np.zeros(len(offsets), dtype=np.int64)
+    words = _words(access, offsets, data, footprint)
+    for start in range(0, len(offsets), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        reach = _reach(access, offsets[part], [_part(term, part) for term in data])
+        high[part] = _most(access, reach, words[part])
+        low[part] = _least(access, reach, certain[part])
+    fixed = np.logical_and.reduce([term.coefficient == 0 for term in data])
+    known = np.where(fixed & (offsets % access.width == 0), offsets, -1)
+    low = np.maximum(
+        low, wavefront_range(access.op, access.width, known, ~certain & (known >= 0), access.matrices)[0]
+    )
+    passes = passes_of(access.op)
+    runs = (offsets >= 0).any(axis=1)
+    high = np.where(runs, np.maximum(passes * high, passes), 0)
+    ideal = ideal_of(access.op, access.width, (offsets >= 0).sum(axis=1), access.matrices)
+    ideal = np.minimum(ideal, high)
+    return Costs(np.where(runs, np.clip(np.maximum(low, ideal), passes, high), 0), high, ideal)
+
+
+def _part(term: DataTerm, part: slice) -> DataTerm:
+    return DataTerm(term.coefficient[part], term.low, term.high, term.multiple, term.reason)
+
+
+def _words(access: Access, offsets: Ints, data: Sequence[DataTerm], footprint: int | None) -> Ints:
+    """Most words that one bank (of a wide access: one run of banks) holds of what a request can reach;
+    (n,)."""
+    unit = unit_of(access.width)
+    slots = BANK_CYCLE // unit
+    most = np.full(len(offsets), LANES, dtype=np.int64)
+    if footprint is not None:
+        most = np.minimum(most, max(1, -(-_units(footprint, unit) // slots)))
+    if all(term.low is not None and term.high is not None for term in data):
+        lowest, highest = offsets.copy(), offsets.copy()
+        for term in data:
+            ends = np.stack([term.coefficient * (term.low or 0), term.coefficient * (term.high or 0)])
+            lowest, highest = lowest + ends.min(axis=0), highest + ends.max(axis=0)
+        active = offsets >= 0
+        top = np.where(active, highest, np.iinfo(np.int64).min).max(axis=1)
+        bottom = np.where(active, lowest, np.iinfo(np.int64).max).min(axis=1)
+        span = np.where(active.any(axis=1), top - np.minimum(bottom, top) + access.width, 1)
+        # The span may begin anywhere in a unit, so it can touch one unit more than it has room for.
+        units = -(-span // unit) + (0 if access.width >= WORD else 1)
+        most = np.minimum(most, np.maximum(1, -(-units // slots)))
+    return most
+
+
+def _units(size: int, unit: int) -> int:
+    return -(-size // unit)
+
+
+def _reach(access: Access, offsets: Ints, data: Sequence[DataTerm]) -> Bools:
+    """Which banks each lane can reach; shape (n, 32, slots)."""
+    unit = unit_of(access.width)
+    slots = BANK_CYCLE // unit
+    active = offsets >= 0
+    bank = np.arange(slots) * unit
+    reach = np.zeros((*offsets.shape, slots), dtype=np.bool_)
+    values = _values(data)
+    for shift in shifts(access):
+        if values is not None:
+            for value in values:
+                at = (offsets + data[0].coefficient * value + shift) % BANK_CYCLE // unit
+                reach |= at[..., None] == np.arange(slots)
+            continue
+        # Steps of the lane's values: their greatest common divisor with the bank cycle leaves a grid of
+        # residues.
+        grid = np.full(offsets.shape, BANK_CYCLE, dtype=np.int64)
+        for term in data:
+            grid = np.gcd(grid, term.coefficient * term.multiple)
+        start = (offsets + shift) // unit * unit
+        reach |= (bank - start[..., None]) % np.maximum(grid, unit)[..., None] == 0
+    return reach & active[..., None]
+
+
+def _values(data: Sequence[DataTerm]) -> list[int] | None:
+    """All values of a single term, when they are few enough to be tried one by one."""
+    if len(data) != 1:
+        return None
+    term = data[0]
+    if term.low is None or term.high is None:
+        return None
+    step = max(1, term.multiple)
+    first = -(-term.low // step) * step
+    count = (term.high - first) // step + 1
+    return [first + i * step for i in range(count)] if 0 < count <= BANKS else None
+
+
+def _grouped(access: Access, lanes: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    size = group_of(access.op, access.width)
+    return lanes.reshape(len(lanes), LANES // size, size, *lanes.shape[2:])
+
+
+def _most(access: Access, reach: Bools, words: Ints) -> Ints:
+    turns = _grouped(access, reach).sum(axis=2)
+    if access.op not in LANE_OPERATIONS:
+        turns = np.minimum(turns, words[:, None, None])
+    most: Ints = turns.max(axis=2).sum(axis=1).astype(np.int64)
+    return most
+
+
+def _least(access: Access, reach: Bools, certain: Bools) -> Ints:
+    lanes = _grouped(access, certain).sum(axis=2)
+    if access.op in LANE_OPERATIONS:
+        reachable = (_grouped(access, reach & certain[..., None]).any(axis=2)).sum(axis=2)
+        least: Ints = -(-lanes // np.maximum(reachable, 1)).sum(axis=1).astype(np.int64)
+    else:
+        least = (lanes > 0).sum(axis=1).astype(np.int64)
+        if access.op == "load" and access.width > WORD:
+            least = np.minimum(least, 1)  # groups of wide loads may merge
+    return passes_of(access.op) * least

@@ -1,0 +1,183 @@
+"""Ways as a function of a run-time value that multiplies a lane term."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.banks import BANK_CYCLE, WORD
+from smemlint.evaluate.model import Parameter
+from smemlint.score.model import Stride
+from smemlint.score.requests import Access, Costs, MisalignedError, costs, positive
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+_FAR = 1 << 24
+"""Cycles added to a value so that lanes with different coefficients are never on one word by accident."""
+
+_LISTED = 6
+
+_MOST = 1 << 19
+"""Requests evaluated for small values, which can only be cheaper; beyond, their cost is bounded by one
+pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parametric:
+    """costs: of each request at the worst residue, and `low` the least sum over all values tried.
+
+    offsets: the addresses of all requests at a value with the worst residue.
+    """
+
+    stride: Stride
+    costs: Costs
+    low: int
+    offsets: Ints
+
+
+def parametric(
+    access: Access, parameter: Parameter, offsets: Ints, weights: Ints, maybe: Bools | None
+) -> Parametric:
+    """Costs for every residue of the value that can occur.
+
+    Values are tried as residues modulo the number after which all banks repeat, far from 0, where different
+    rows never share a word. Small values from 1 on are tried as well: their rows can overlap, which only
+    ever helps. A value of 0 is left out: it would be no stride.
+
+    Raises: MisalignedError when no value keeps the lanes aligned.
+    """
+    modulus = cycle(access, parameter.coefficient, offsets >= 0)
+    rows, back = _distinct(access, parameter, offsets, weights, maybe)
+    by_residue: dict[int, Costs] = {}
+    for residue in range(0, modulus, gcd(parameter.multiple_of, modulus)):
+        cost = _cost(access, rows, residue + modulus * _FAR)
+        if cost is not None:
+            by_residue[residue] = cost
+    if not by_residue:
+        raise MisalignedError(f"no value of `{parameter.name}` keeps the lanes aligned")
+    ways = [0.0] * modulus
+    for residue, cost in by_residue.items():
+        ideal = int(cost.ideal @ rows.weights)
+        ways[residue] = int(cost.high @ rows.weights) / ideal if ideal else 0.0
+    worst = max(by_residue, key=lambda residue: (ways[residue], -residue))
+    low = min(int(cost.low @ rows.weights) for cost in by_residue.values())
+    low = min(low, _small(access, rows, modulus, parameter.multiple_of))
+    clean = condition(parameter.name, modulus, {r for r in by_residue if ways[r] == 1.0}, set(by_residue))
+    most = by_residue[worst]
+    return Parametric(
+        Stride(parameter.name, modulus, tuple(ways), clean),
+        Costs(most.low[back], most.high[back], most.ideal[back]),
+        low,
+        addresses(
+            offsets, parameter.coefficient, _shown(access, rows, most, worst, modulus, parameter.multiple_of)
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Requests that differ by more than a turn of the banks, with the weights of all that are alike."""
+
+    offsets: Ints
+    coefficient: Ints
+    maybe: Bools | None
+    weights: Ints
+
+
+def _distinct(
+    access: Access, parameter: Parameter, offsets: Ints, weights: Ints, maybe: Bools | None
+) -> tuple[_Rows, NDArray[np.intp]]:
+    """The distinct requests, and where each one went."""
+    active = offsets >= 0
+    coefficient = np.where(active, parameter.coefficient, 0)
+    if access.width >= WORD:
+        first = coefficient[np.arange(len(offsets)), active.argmax(axis=1)][:, None]
+        coefficient = np.where(active, coefficient - first, 0)
+    lowest = np.where(active, offsets, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
+    moved = np.where(active, offsets - lowest // BANK_CYCLE * BANK_CYCLE, -1)
+    unsure = np.zeros_like(active) if maybe is None else maybe & active
+    alike = np.concatenate([moved, coefficient, unsure.astype(np.int64)], axis=1)
+    _, kept, back = np.unique(alike, axis=0, return_index=True, return_inverse=True)
+    back = back.reshape(-1)
+    total = np.zeros(len(kept), dtype=np.int64)
+    np.add.at(total, back, weights)
+    return _Rows(moved[kept], coefficient[kept], unsure[kept] if maybe is not None else None, total), back
+
+
+def cycle(access: Access, coefficient: Ints, active: Bools) -> int:
+    """The number after which the value repeats all banks: a power of two, at most 128."""
+    first = coefficient[np.arange(len(coefficient)), active.argmax(axis=1)][:, None]
+    differences = np.where(active, coefficient - first, 0)
+    modulus = BANK_CYCLE // gcd(int(np.gcd.reduce(differences, axis=None)), BANK_CYCLE)
+    if access.width < WORD:
+        common = int(np.gcd.reduce(np.where(active.any(axis=1), first[:, 0], 0)))
+        modulus = max(modulus, WORD // gcd(common, WORD))
+    return modulus
+
+
+def addresses(offsets: Ints, coefficient: Ints, value: int) -> Ints:
+    return positive(offsets + coefficient * value, offsets >= 0)
+
+
+def _cost(access: Access, rows: _Rows, value: int) -> Costs | None:
+    """The cost for one value, None where it leaves lanes that are not aligned."""
+    try:
+        return costs(access, addresses(rows.offsets, rows.coefficient, value), rows.maybe)
+    except MisalignedError:
+        return None
+
+
+def _small(access: Access, rows: _Rows, modulus: int, multiple_of: int) -> int:
+    """The least sum over values from 1 to two cycles."""
+    values = range(multiple_of, 2 * modulus + 1, multiple_of)
+    if len(values) * len(rows.offsets) > _MOST:
+        return int(rows.weights[(rows.offsets >= 0).any(axis=1)].sum())
+    tried = (_cost(access, rows, value) for value in values)
+    return min((int(cost.low @ rows.weights) for cost in tried if cost), default=int(np.iinfo(np.int64).max))
+
+
+def _shown(access: Access, rows: _Rows, worst: Costs, residue: int, modulus: int, multiple_of: int) -> int:
+    """The smallest value that costs as much as the worst residue does."""
+    for value in range(residue or modulus, residue + 4 * modulus, modulus):
+        if value % multiple_of:
+            continue
+        cost = _cost(access, rows, value)
+        if cost is not None and np.array_equal(cost.high, worst.high):
+            return value
+    return residue + modulus * _FAR
+
+
+def condition(name: str, modulus: int, clean: set[int], possible: set[int]) -> str:
+    """When there is no conflict, in words: `n` is odd, `n` % 8 == 4; '' when never."""
+    if not clean:
+        return ""
+    shown = f"`{name}`" if name.isidentifier() else f"`({name})`"
+    if clean == possible:
+        return f"{shown} has any value"
+    for period in (2**i for i in range(1, modulus.bit_length())):
+        kept = sorted({residue % period for residue in clean})
+        if clean != {residue for residue in possible if residue % period in kept}:
+            continue
+        if len(kept) == 1:
+            return f"{shown} {_residue(kept[0], period)}"
+        left = sorted({residue % period for residue in possible} - set(kept))
+        if len(left) == 1:
+            return f"{shown} {_other_residue(left[0], period)}"
+        listed = ", ".join(map(str, kept[:_LISTED]))
+        more = f" ... ({len(kept)} of {period} residues)" if len(kept) > _LISTED else ""
+        return f"{shown} % {period} is one of {listed}{more}"
+    return ""
+
+
+def _residue(residue: int, period: int) -> str:
+    if period == 2:
+        return "is even" if residue == 0 else "is odd"
+    return f"is a multiple of {period}" if residue == 0 else f"% {period} == {residue}"
+
+
+def _other_residue(residue: int, period: int) -> str:
+    return f"is no multiple of {period}" if residue == 0 else f"% {period} != {residue}"

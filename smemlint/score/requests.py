@@ -1,0 +1,97 @@
+"""The cost of requests whose addresses are known up to what is the same for all lanes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.banks import BANK_CYCLE, WORD, cost_of, wavefront_range
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+class MisalignedError(ValueError):
+    """Some lane's address is no multiple of its width, whatever the unknown part is: it would fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What runs: operation, bytes a lane, matrices, and what divides the left-out part (0: nothing left
+    out)."""
+
+    op: str
+    width: int
+    matrices: int = 1
+    alignment: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Per request, shape (n,): low <= wavefronts <= high, and the ideal of the request with all its lanes."""
+
+    low: Ints
+    high: Ints
+    ideal: Ints
+
+
+def aligned(access: Access, offsets: Ints) -> Ints:
+    """The requests moved, row by row, so that every active lane is a multiple of the width.
+
+    A left-out part may make up for what is missing if it can be that number; else raises MisalignedError.
+    """
+    width = access.width
+    active = offsets >= 0
+    rest = np.where(active, offsets % width, 0)
+    if not rest.any():
+        return offsets
+    most = rest.max(axis=1)
+    if bool((active & (rest != most[:, None])).any()):
+        raise MisalignedError(
+            f"not all lanes of a warp are aligned to the {width} bytes that each of them moves"
+        )
+    if access.alignment == 0 or bool((most % gcd(access.alignment, width)).any()):
+        raise MisalignedError(f"the address is no multiple of the {width} bytes that each lane moves")
+    return np.where(active, offsets - most[:, None], offsets)
+
+
+def shifts(access: Access) -> range:
+    """Bytes by which the left-out part may shift a narrow access within a word.
+
+    Whole words turn the banks and change nothing, so accesses of 4 bytes and more need not be tried.
+    """
+    if access.width >= WORD or access.alignment == 0:
+        return range(1)
+    return range(0, WORD, max(gcd(access.alignment, WORD), access.width))
+
+
+def positive(offsets: Ints, active: Bools) -> Ints:
+    """Offsets moved up by whole bank cycles, row by row, so that none is negative; -1 where inactive."""
+    lowest = np.where(active, offsets, 0).min(axis=1, keepdims=True)
+    return np.where(active, offsets + -(lowest // BANK_CYCLE) * BANK_CYCLE, -1)
+
+
+def costs(access: Access, offsets: Ints, maybe: Bools | None) -> Costs:
+    """Cost of n requests, offsets of shape (n, 32), -1: inactive; maybe: lanes of unknown activity or None.
+
+    Raises: MisalignedError; ValueError for an operation or width that does not exist.
+    """
+    offsets = aligned(access, offsets)
+    found = [_shifted(access, np.where(offsets >= 0, offsets + shift, -1), maybe) for shift in shifts(access)]
+    low, high, ideal = found[0]
+    for other_low, other_high, other_ideal in found[1:]:
+        low, high = np.minimum(low, other_low), np.maximum(high, other_high)
+        ideal = np.minimum(ideal, other_ideal)
+    return Costs(low, high, ideal)
+
+
+def _shifted(access: Access, offsets: Ints, maybe: Bools | None) -> tuple[Ints, Ints, Ints]:
+    if maybe is None or not maybe.any():
+        wavefronts, ideal = cost_of(access.op, access.width, offsets, access.matrices)
+        return wavefronts, wavefronts, ideal
+    low, high, ideal = wavefront_range(access.op, access.width, offsets, maybe, access.matrices)
+    # Both ends are ways of the same ideal: however few lanes run, a request is never below its own ideal.
+    return np.maximum(low, ideal), high, ideal

@@ -1,0 +1,198 @@
+"""From a site's trace to its cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.banks import ideal_of, wavefronts
+from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
+from smemlint.score.dependent import dependent
+from smemlint.score.model import Conflict, Request, Stride
+from smemlint.score.parametric import parametric
+from smemlint.score.requests import Access, Costs, MisalignedError, aligned, costs
+
+Ints = NDArray[np.int64]
+
+PROVED = (Grade.EXACT, Grade.ASSUMED)
+
+
+def score(trace: Trace, *, assumed: bool = False) -> Conflict:
+    """Cost of one access site over one block.
+
+    assumed: the block shape is a candidate: an answer that would be exact is graded assumed.
+
+    wavefronts and ideal are sums over all requests, weighted; `wavefronts_low` differs where lanes or
+    addresses depend on data (bound) or on a run-time value (parametric), and both ends are over the same
+    ideal. A site whose two ends agree for accesses of up to a word is exact, whatever it depends on.
+    """
+    if trace.grade is Grade.UNRESOLVED:
+        return _unresolved(trace, trace.reason or Unresolved("unknown", "nothing is known of the address"))
+    access = Access(trace.site.op, trace.joined or trace.site.width, trace.site.matrices, trace.alignment)
+    offsets, stride, low = trace.offsets, None, None
+    try:
+        if trace.low is not None and trace.high is not None:
+            cost = _given(access, trace, trace.low, trace.high)
+        elif trace.data:
+            cost = dependent(access, offsets, trace.data, trace.footprint, trace.maybe)
+        elif trace.parameter is not None and len(offsets):
+            answer = parametric(access, trace.parameter, offsets, trace.weights, trace.maybe)
+            cost, stride, offsets, low = answer.costs, answer.stride, answer.offsets, answer.low
+        else:
+            cost = costs(access, offsets, trace.maybe)
+    except MisalignedError as fault:
+        return _unresolved(trace, Unresolved("misaligned", str(fault), trace.site.place))
+    except ValueError as error:
+        return _unresolved(trace, Unresolved("unsupported-width", str(error), trace.site.place))
+    return _conflict(trace, access, offsets, cost, stride, low, assumed)
+
+
+def score_all(trace: KernelTrace, *, assumed: bool = False) -> tuple[Conflict, ...]:
+    """Cost of every site, in the order of the traces.
+
+    Sites that the compiler joins into one access are one access: the first of a group, in the order of the
+    traces that carries its offsets, reports it. Another site of the group on the same line contributes
+    nothing, since the instruction runs once; on another line it repeats the group's cost, since the
+    instruction could as well be attributed there and each line has its own sum.
+    """
+    found: list[Conflict] = []
+    leaders: dict[int, Conflict] = {}
+    lines: dict[int, set[tuple[str, int]]] = {}
+    for each in trace.traces:
+        leader = leaders.get(each.group) if each.group is not None else None
+        if leader is None:
+            conflict = score(each, assumed=assumed)
+            if each.group is not None and conflict.grade is not Grade.UNRESOLVED:
+                leaders[each.group] = conflict
+                lines[each.group] = {_line(each)}
+        else:
+            assert each.group is not None
+            seen = lines[each.group]
+            conflict = _follower(leader, each, counted=_line(each) in seen)
+            seen.add(_line(each))
+        found.append(conflict)
+    return tuple(found)
+
+
+def _line(trace: Trace) -> tuple[str, int]:
+    return trace.site.place.path, trace.site.place.line
+
+
+def _follower(leader: Conflict, trace: Trace, *, counted: bool) -> Conflict:
+    same = replace(leader, site=trace.site, trace=trace)
+    if not counted:
+        return same
+    return replace(
+        same,
+        executions=0,
+        wavefronts=0,
+        wavefronts_low=0,
+        ideal=0,
+        worst=None,
+        ways_by_visit=(),
+        lane_stride=None,
+        stride=None,
+    )
+
+
+def _unresolved(trace: Trace, reason: Unresolved) -> Conflict:
+    return Conflict(
+        site=trace.site,
+        trace=trace,
+        executions=_executions(trace),
+        wavefronts=None,
+        wavefronts_low=None,
+        ideal=None,
+        grade=Grade.UNRESOLVED,
+        reason=reason,
+        joined=trace.joined,
+    )
+
+
+def _executions(trace: Trace) -> int:
+    if not len(trace.offsets):
+        return 0
+    return int(trace.weights[(trace.offsets >= 0).any(axis=1)].sum())
+
+
+def _given(access: Access, trace: Trace, low: Ints, high: Ints) -> Costs:
+    ideal = ideal_of(access.op, access.width, (trace.offsets >= 0).sum(axis=1), access.matrices)
+    return Costs(low, high, np.minimum(ideal, high))
+
+
+def _conflict(
+    trace: Trace,
+    access: Access,
+    offsets: Ints,
+    cost: Costs,
+    stride: Stride | None,
+    low: int | None,
+    assumed: bool,
+) -> Conflict:
+    most = int(cost.high @ trace.weights)
+    least = int(cost.low @ trace.weights) if low is None else min(low, most)
+    ideal = int(cost.ideal @ trace.weights)
+    grade = _grade(trace, access, least == most, stride is not None, assumed)
+    known = not trace.data and trace.low is None
+    worst = _worst(access, offsets, cost, trace.weights) if known else None
+    return Conflict(
+        site=trace.site,
+        trace=trace,
+        executions=_executions(trace),
+        wavefronts=most,
+        wavefronts_low=least,
+        ideal=ideal,
+        grade=grade,
+        reason=None if grade in PROVED else trace.reason,
+        worst=worst,
+        ways_by_visit=_visits(trace, cost),
+        lane_stride=lane_stride(worst.offsets) if worst is not None else None,
+        stride=stride,
+        joined=trace.joined,
+    )
+
+
+def _grade(trace: Trace, access: Access, closed: bool, strided: bool, assumed: bool) -> Grade:
+    """Exact where the ends agree; but wide accesses with unsure lanes may have a smaller ideal than was
+    counted."""
+    unsure = trace.maybe is not None or bool(trace.data) or trace.low is not None
+    if closed and not (unsure and access.width > 4):
+        return Grade.ASSUMED if assumed or trace.grade is Grade.ASSUMED else Grade.EXACT
+    if strided:
+        return Grade.PARAMETRIC
+    return Grade.BOUND
+
+
+def _worst(access: Access, offsets: Ints, cost: Costs, weights: Ints) -> Request | None:
+    """The request with the most ways; of several the one with the most wavefronts, then the first."""
+    runs = (cost.ideal > 0) & (weights > 0)
+    if not runs.any():
+        return None
+    ways = np.where(runs, cost.high / np.maximum(cost.ideal, 1), 0.0)
+    at = int(np.lexsort((-cost.high, -ways))[0])
+    row = aligned(access, offsets[at : at + 1])[0]
+    lanes = tuple(None if offset < 0 else int(offset) for offset in row)
+    banks = wavefronts(access.op, access.width, lanes, matrices=access.matrices).banks
+    return Request(lanes, int(cost.high[at]), int(cost.ideal[at]), banks)
+
+
+def _visits(trace: Trace, cost: Costs) -> tuple[tuple[float, int], ...]:
+    """Upper-end ways of each visit, run-length coded; visits without an active warp are left out."""
+    ways = []
+    for first, count in trace.iterations:
+        part = slice(first, first + count)
+        ideal = int(cost.ideal[part] @ trace.weights[part])
+        if ideal:
+            ways.append(int(cost.high[part] @ trace.weights[part]) / ideal)
+    return tuple((value, len(list(run))) for value, run in groupby(ways))
+
+
+def lane_stride(offsets: Sequence[int | None]) -> int | None:
+    """Bytes from each active lane to the next active one, when that is one number."""
+    active = [offset for offset in offsets if offset is not None]
+    steps = {b - a for a, b in pairwise(active)}
+    return steps.pop() if len(steps) == 1 else None
