@@ -126,6 +126,11 @@ def fingerprint(source: Path) -> str:
     return hashlib.sha256(code.encode()).hexdigest()[:16]
 
 
+def one_row_a_line(text: str) -> str:
+    """JSON with each innermost list on one line, so that a changed number is one line of a diff."""
+    return re.sub(r"\[[^\[\]{}]*\]", lambda m: re.sub(r"\s*\n\s*", " ", m.group()), text)
+
+
 def device() -> str:
     call = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
     return subprocess.run(call, check=True, capture_output=True, text=True).stdout.strip()
@@ -171,7 +176,7 @@ def main() -> int:
     sass = {name: {r["kernel"]: r.pop("sass") for r in runs} for name, runs in results.items()}
     if options.sass:
         options.sass.write_text(json.dumps(sass, indent=1) + "\n", encoding="utf-8")
-    options.out.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    options.out.write_text(one_row_a_line(json.dumps(facts, indent=1)) + "\n", encoding="utf-8")
     return 0 if len(results) == len(sources) else 1
 
 
