@@ -1,1 +1,47 @@
+"""Source text becomes `ir.Module`: the only package that knows clang.
 
+In: a SourceFile and ParseOptions. Out: one module for each preprocessor configuration that shows shared memory, which
+shares nothing with clang. May import `source`, `grammar`, `banks` and `ir`, never a later stage.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from smemlint.frontend.configurations import further_configurations
+from smemlint.frontend.coverage import count_uses, uncovered
+from smemlint.frontend.lower import Lowered, lower
+from smemlint.frontend.options import ParseOptions
+from smemlint.frontend.parse import Unit, parse_unit
+from smemlint.ir import Module
+from smemlint.source import SourceFile
+
+__all__ = ["ParseOptions", "load"]
+
+
+def load(source: SourceFile, options: ParseOptions | None = None) -> tuple[Module, ...]:
+    """The file's modules, the default configuration first.
+
+    What the text shows and no configuration brought is in the first module's `unparsed`; its `shared_tokens` counts over
+    all of them. Raises SourceError when the file cannot be parsed at all.
+    """
+    options = options or ParseOptions()
+    unit = parse_unit(source, options)
+    texts = [unit.texts()]
+    lowered = [_lowered(unit)]
+    for configuration in further_configurations(texts[0]):
+        unit = parse_unit(source, options, configuration=configuration)
+        texts.append(unit.texts())
+        lowered.append(_lowered(unit))
+    seen = frozenset().union(*(one.shared_refs for one in lowered))
+    modules = [one.module for one in lowered]
+    modules[0] = replace(
+        modules[0], unparsed=uncovered(texts, seen), shared_tokens=count_uses(texts)
+    )
+    return tuple(modules)
+
+
+def _lowered(unit: Unit) -> Lowered:
+    found = lower(unit, unit.path, unit.configuration)
+    module = replace(found.module, missing_includes=unit.missing_includes, files=unit.files)
+    return Lowered(module, found.shared_refs)

@@ -1,0 +1,256 @@
+"""Thin, fast access to libclang's cursors and types.
+
+The binding's own classes cost several microseconds per attribute; lowering reads hundreds of thousands.
+Here a cursor or type is a bare ctypes structure and every question is one foreign call. Nodes stay
+valid as long as the translation unit they come from is alive.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_int, c_longlong, c_uint, c_void_p
+from typing import Any
+
+from clang import cindex
+
+
+class Node(Structure):
+    """CXCursor. `d0` is the declaration's or parent declaration's address, by kind."""
+
+    _fields_ = [("kind", c_int), ("xdata", c_int), ("d0", c_void_p), ("d1", c_void_p), ("d2", c_void_p)]
+    kind: int
+    xdata: int
+    d0: int | None
+    d1: int | None
+    d2: int | None
+
+
+class CType(Structure):
+    """CXType."""
+
+    _fields_ = [("kind", c_int), ("d0", c_void_p), ("d1", c_void_p)]
+    kind: int
+    d0: int | None
+    d1: int | None
+
+
+class _String(Structure):
+    _fields_ = [("data", c_void_p), ("flags", c_uint)]
+
+
+class Location(Structure):
+    """CXSourceLocation; the top bit of `raw` says that it lies in a macro expansion."""
+
+    _fields_ = [("p0", c_void_p), ("p1", c_void_p), ("raw", c_uint)]
+    raw: int
+
+
+class Extent(Structure):
+    """CXSourceRange, half open."""
+
+    _fields_ = [("p0", c_void_p), ("p1", c_void_p), ("begin", c_uint), ("end", c_uint)]
+    begin: int
+    end: int
+
+
+class _Token(Structure):
+    _fields_ = [("ints", c_uint * 4), ("ptr", c_void_p)]
+
+
+MACRO_BIT = 0x80000000
+
+_lib: Any = ctypes.CDLL(cindex.conf.lib._name)
+
+
+def _bind(name: str, result: Any, *arguments: Any) -> Any:
+    function = getattr(_lib, name)
+    function.restype = result
+    function.argtypes = list(arguments)
+    return function
+
+
+_visitor = CFUNCTYPE(c_int, Node, Node, c_void_p)
+_visit_children = _bind("clang_visitChildren", c_uint, Node, _visitor, c_void_p)
+_cursor_spelling = _bind("clang_getCursorSpelling", _String, Node)
+_cursor_display = _bind("clang_getCursorDisplayName", _String, Node)
+_cursor_usr = _bind("clang_getCursorUSR", _String, Node)
+_type_spelling = _bind("clang_getTypeSpelling", _String, CType)
+_c_string = _bind("clang_getCString", c_char_p, _String)
+_dispose_string = _bind("clang_disposeString", None, _String)
+
+extent = _bind("clang_getCursorExtent", Extent, Node)
+location = _bind("clang_getCursorLocation", Location, Node)
+referenced = _bind("clang_getCursorReferenced", Node, Node)
+definition = _bind("clang_getCursorDefinition", Node, Node)
+canonical = _bind("clang_getCanonicalCursor", Node, Node)
+semantic_parent = _bind("clang_getCursorSemanticParent", Node, Node)
+lexical_parent = _bind("clang_getCursorLexicalParent", Node, Node)
+specialized_template = _bind("clang_getSpecializedCursorTemplate", Node, Node)
+is_definition = _bind("clang_isCursorDefinition", c_uint, Node)
+storage_class = _bind("clang_Cursor_getStorageClass", c_int, Node)
+is_static_method = _bind("clang_CXXMethod_isStatic", c_uint, Node)
+is_defaulted = _bind("clang_CXXMethod_isDefaulted", c_uint, Node)
+is_scoped_enum = _bind("clang_EnumDecl_isScoped", c_uint, Node)
+is_bit_field = _bind("clang_Cursor_isBitField", c_uint, Node)
+bit_width = _bind("clang_getFieldDeclBitWidth", c_int, Node)
+is_anonymous = _bind("clang_Cursor_isAnonymous", c_uint, Node)
+is_anonymous_record = _bind("clang_Cursor_isAnonymousRecordDecl", c_uint, Node)
+is_variadic = _bind("clang_Cursor_isVariadic", c_uint, Node)
+enum_value = _bind("clang_getEnumConstantDeclValue", c_longlong, Node)
+enum_integer_type = _bind("clang_getEnumDeclIntegerType", CType, Node)
+overload_count = _bind("clang_getNumOverloadedDecls", c_uint, Node)
+overload = _bind("clang_getOverloadedDecl", Node, Node, c_uint)
+template_argument_count = _bind("clang_Cursor_getNumTemplateArguments", c_int, Node)
+template_argument_kind = _bind("clang_Cursor_getTemplateArgumentKind", c_int, Node, c_uint)
+template_argument_type = _bind("clang_Cursor_getTemplateArgumentType", CType, Node, c_uint)
+template_argument_value = _bind("clang_Cursor_getTemplateArgumentValue", c_longlong, Node, c_uint)
+
+cursor_type = _bind("clang_getCursorType", CType, Node)
+typedef_underlying = _bind("clang_getTypedefDeclUnderlyingType", CType, Node)
+result_type = _bind("clang_getResultType", CType, CType)
+cursor_result_type = _bind("clang_getCursorResultType", CType, Node)
+canonical_type = _bind("clang_getCanonicalType", CType, CType)
+pointee_type = _bind("clang_getPointeeType", CType, CType)
+element_type = _bind("clang_getArrayElementType", CType, CType)
+vector_element_type = _bind("clang_getElementType", CType, CType)
+vector_length = _bind("clang_getNumElements", c_longlong, CType)
+array_size = _bind("clang_getArraySize", c_longlong, CType)
+named_type = _bind("clang_Type_getNamedType", CType, CType)
+modified_type = _bind("clang_Type_getModifiedType", CType, CType)
+type_declaration = _bind("clang_getTypeDeclaration", Node, CType)
+type_argument_count = _bind("clang_Type_getNumTemplateArguments", c_int, CType)
+type_argument = _bind("clang_Type_getTemplateArgumentAsType", CType, CType, c_uint)
+is_const = _bind("clang_isConstQualifiedType", c_uint, CType)
+size_of = _bind("clang_Type_getSizeOf", c_longlong, CType)
+
+_evaluate = _bind("clang_Cursor_Evaluate", c_void_p, Node)
+_eval_kind = _bind("clang_EvalResult_getKind", c_int, c_void_p)
+_eval_unsigned = _bind("clang_EvalResult_isUnsignedInt", c_uint, c_void_p)
+_eval_as_long = _bind("clang_EvalResult_getAsLongLong", c_longlong, c_void_p)
+_eval_as_unsigned = _bind("clang_EvalResult_getAsUnsigned", ctypes.c_ulonglong, c_void_p)
+_eval_as_double = _bind("clang_EvalResult_getAsDouble", ctypes.c_double, c_void_p)
+_eval_dispose = _bind("clang_EvalResult_dispose", None, c_void_p)
+
+_file_location = _bind(
+    "clang_getFileLocation",
+    None,
+    Location,
+    POINTER(c_void_p),
+    POINTER(c_uint),
+    POINTER(c_uint),
+    POINTER(c_uint),
+)
+_expansion_location = _bind(
+    "clang_getExpansionLocation",
+    None,
+    Location,
+    POINTER(c_void_p),
+    POINTER(c_uint),
+    POINTER(c_uint),
+    POINTER(c_uint),
+)
+_file_name = _bind("clang_getFileName", _String, c_void_p)
+_file_contents = _bind("clang_getFileContents", c_void_p, c_void_p, c_void_p, POINTER(ctypes.c_size_t))
+_tokenize = _bind(
+    "clang_tokenize", None, c_void_p, Extent, POINTER(POINTER(_Token)), POINTER(c_uint)
+)
+_token_location = _bind("clang_getTokenLocation", Location, c_void_p, _Token)
+_dispose_tokens = _bind("clang_disposeTokens", None, c_void_p, POINTER(_Token), c_uint)
+
+_sink: list[Node] = []
+
+
+def _collect(child: Node, _parent: Node, _data: object) -> int:
+    _sink.append(child)
+    return 1
+
+
+_collector = _visitor(_collect)
+
+
+def children(node: Node) -> list[Node]:
+    """Direct children, in clang's order."""
+    global _sink
+    _sink = []
+    _visit_children(node, _collector, None)
+    return _sink
+
+
+def root(tu: cindex.TranslationUnit) -> Node:
+    """The translation unit's own cursor."""
+    return Node.from_buffer_copy(tu.cursor)
+
+
+def _text(string: _String) -> str:
+    raw: bytes | None = _c_string(string)
+    result = raw.decode("utf-8", "replace") if raw else ""
+    _dispose_string(string)
+    return result
+
+
+def spelling(node: Node) -> str:
+    return _text(_cursor_spelling(node))
+
+
+def display_name(node: Node) -> str:
+    return _text(_cursor_display(node))
+
+
+def usr(node: Node) -> str:
+    return _text(_cursor_usr(node))
+
+
+def type_spelling(type_: CType) -> str:
+    return _text(_type_spelling(type_))
+
+
+def evaluate(node: Node) -> int | float | None:
+    """The constant that clang computes for an expression or a variable's initialiser, if it is one."""
+    result = _evaluate(node)
+    if not result:
+        return None
+    try:
+        kind = _eval_kind(result)
+        if kind == 1:
+            return int(_eval_as_unsigned(result) if _eval_unsigned(result) else _eval_as_long(result))
+        if kind == 2:
+            return float(_eval_as_double(result))
+        return None
+    finally:
+        _eval_dispose(result)
+
+
+def file_location(where: Location) -> tuple[int | None, int]:
+    """(file handle, offset): the use of a macro, or where a macro's argument is written."""
+    file, offset = c_void_p(), c_uint()
+    _file_location(where, byref(file), None, None, byref(offset))
+    return file.value, offset.value
+
+
+def expansion_location(where: Location) -> tuple[int | None, int]:
+    """(file handle, offset) of the outermost macro use around a location."""
+    file, offset = c_void_p(), c_uint()
+    _expansion_location(where, byref(file), None, None, byref(offset))
+    return file.value, offset.value
+
+
+def file_name(file: int) -> str:
+    return _text(_file_name(file))
+
+
+def file_contents(tu: cindex.TranslationUnit, file: int) -> bytes:
+    size = ctypes.c_size_t()
+    address = _file_contents(tu.obj, file, byref(size))
+    return ctypes.string_at(address, size.value) if address else b""
+
+
+def spelled_location(tu: cindex.TranslationUnit, of: Extent) -> tuple[int | None, int] | None:
+    """(file handle, offset) where a range's first token is spelled: in a macro's definition, if it is one's."""
+    tokens, count = POINTER(_Token)(), c_uint()
+    _tokenize(tu.obj, of, byref(tokens), byref(count))
+    if not count.value:
+        return None
+    try:
+        return file_location(_token_location(tu.obj, tokens[0]))
+    finally:
+        _dispose_tokens(tu.obj, tokens, count)

@@ -1,0 +1,138 @@
+"""One parsed file to one module: which functions matter, and lowering them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from smemlint.frontend import cursors
+from smemlint.frontend.lowering import Context, ParsedUnit, Scope
+from smemlint.frontend.lower_asm import AsmLowering
+from smemlint.frontend.lower_calls import CallLowering
+from smemlint.frontend.lower_decls import DeclarationLowering
+from smemlint.frontend.lower_exprs import ExpressionLowering
+from smemlint.frontend.lower_stmts import StatementLowering
+from smemlint.frontend.lower_text import TextLowering
+from smemlint.frontend.lower_types import TypeLowering
+from smemlint.frontend.names import Declarations, Definition
+from smemlint.frontend.positions import Positions
+from smemlint.ir import Function, Module, Record, TemplateArgument, Var
+
+_MATTERS = re.compile(rb"__global__|__shared__|<<<|cudaLaunch\w*Kernel|cuLaunchKernel")
+_INSTANCE = re.compile(
+    r"(?<![\w])template\s+(?!<)((?:[^;{}()<]|<(?!<)|\([^()]*\))*?)([A-Za-z_][\w:]*)\s*(<[^;{}]*>)?\s*\("
+)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """The module, and where each use of a shared variable that reached it is written: (path, offset)."""
+
+    module: Module
+    shared_refs: frozenset[tuple[str, int]] = field(default_factory=frozenset)
+
+
+def lower(unit: ParsedUnit, path: str, configuration: str = "") -> Lowered:
+    """Lowers what matters of a parsed file: kernels, device code with shared memory, launching host code, and
+    whatever those call. Shares nothing with clang afterwards."""
+    positions = Positions(unit.tu, unit.is_project_file)
+    declarations = Declarations(positions)
+    declarations.walk(cursors.root(unit.tu))
+    c = Context(unit.tu, positions, declarations)
+    c.types = TypeLowering(c)
+    c.texts = TextLowering(c)
+    c.exprs = ExpressionLowering(c)
+    c.calls = CallLowering(c)
+    c.asm = AsmLowering(c)
+    c.stmts = StatementLowering(c)
+    c.decls = DeclarationLowering(c)
+    _require_roots(c)
+    _drain(c)
+    instances = _explicit_instances(c)
+    _drain(c)
+    return Lowered(_module(c, path, configuration, instances), frozenset(c.shared_refs))
+
+
+def _require_roots(c: Context) -> None:
+    functions = list(c.declarations.functions.values())
+    for record in list(c.declarations.records.values()):
+        if b"__shared__" in record.text() or b"<<<" in record.text():
+            c.decls.require_record(record)
+    roots = [f for f in functions if _MATTERS.search(f.text())]
+    for root in roots:
+        c.require(root)
+    for caller in _callers(functions, roots):
+        c.require(caller)
+
+
+def _callers(functions: Iterable[Definition], roots: Iterable[Definition]) -> list[Definition]:
+    """Functions that mention, however indirectly, one that launches kernels: launch arguments come from them."""
+    launching = {f.name for f in roots if b"<<<" in f.text() or b"aunchKernel" in f.text()}
+    if not launching:
+        return []
+    rest = {f.key: (f, frozenset(w.decode() for w in _WORD.findall(f.text()))) for f in functions}
+    chosen: dict[int, Definition] = {}
+    grew = True
+    while grew:
+        grew = False
+        for key, (function, words) in rest.items():
+            if key not in chosen and not launching.isdisjoint(words):
+                chosen[key] = function
+                if function.name not in launching:
+                    launching.add(function.name)
+                    grew = True
+    return list(chosen.values())
+
+
+def _drain(c: Context) -> None:
+    while c.queue or c.decls.pending:
+        c.decls.lower_pending()
+        if c.queue:
+            c.decls.lower_function(c.queue.popleft())
+
+
+def _explicit_instances(c: Context) -> tuple[tuple[str, tuple[TemplateArgument, ...]], ...]:
+    """`template __global__ void kernel<128>(...);` which libclang does not show: read from the text."""
+    found: list[tuple[str, tuple[TemplateArgument, ...]]] = []
+    for file in c.positions.project_files():
+        if not re.search(rb"\btemplate\s+[^<\s]", file.data):
+            continue
+        text = _COMMENT.sub("", file.data.decode("utf-8", "replace"))
+        for match in _INSTANCE.finditer(text):
+            name, arguments = match.group(2).rpartition("::")[2], match.group(3)
+            templates = [
+                f for f in c.declarations.functions_named.get(name, ()) if not c.decls.is_specialisation(f)
+            ]
+            if not templates or not arguments or text[: match.start()].rstrip().endswith((".", "->", "::")):
+                continue
+            with c.within(Scope()):
+                lowered = c.texts.template_arguments(arguments)
+            for template in templates:
+                c.require(template)
+                found.append((c.decls.function_id(template), lowered))
+    return tuple(found)
+
+
+def _module(
+    c: Context, path: str, configuration: str, instances: tuple[tuple[str, tuple[TemplateArgument, ...]], ...]
+) -> Module:
+    functions: dict[str, Function] = c.functions
+    records: dict[str, Record] = c.records
+    variables: dict[str, Var] = c.globals
+    overloads: dict[str, list[str]] = {}
+    for function in functions.values():
+        if function.specialises is None:
+            overloads.setdefault(function.name, []).append(function.id)
+    return Module(
+        path=path,
+        configuration=configuration,
+        functions=functions,
+        records=records,
+        globals=variables,
+        specialisations={key: tuple(ids) for key, ids in c.decls.specialisations.items()},
+        explicit_instances=instances,
+        overloads={name: tuple(ids) for name, ids in overloads.items()},
+    )

@@ -1,0 +1,306 @@
+"""Declarations in functions: variables, parameters, local types; and names that members give."""
+
+from __future__ import annotations
+
+from smemlint.frontend import cursors
+from smemlint.frontend.lowering import Context
+from smemlint.frontend.cursors import Node
+from smemlint.frontend.lower_exprs import is_expression
+from smemlint.frontend.lower_functions import FunctionLowering
+from smemlint.frontend.lower_records import RecordLowering
+from smemlint.frontend.names import ENUMERATOR, PARAMETER, VARIABLE, valid
+from smemlint.ir import (
+    ArrayOf,
+    Construct,
+    Declare,
+    Expr,
+    InitList,
+    Literal,
+    Name,
+    OpaqueType,
+    Place,
+    RecordRef,
+    Scalar,
+    Stmt,
+    Type,
+    UnknownStmt,
+    Var,
+)
+from smemlint.ir.types import INT
+
+SHARED_ATTRIBUTE, ALIGNED_ATTRIBUTE, CONSTANT_ATTRIBUTE, DEVICE_ATTRIBUTE = 416, 441, 412, 413
+EXTERN, STATIC = 2, 3
+_NOWHERE = Place("", 1, 1, 1, 1, 0, 0)
+
+_initializer = cursors._bind("clang_Cursor_getVarDeclInitializer", Node, Node)
+
+
+class DeclarationLowering(RecordLowering, FunctionLowering):
+    """Everything that declares; records and functions are the two base classes."""
+
+    def __init__(self, context: Context) -> None:
+        self._c = context
+        self.start_records()
+        self.start_functions()
+
+    def place_of(self, node: Node) -> Place:
+        return self._c.place(node) or _NOWHERE
+
+    def name_place(self, node: Node) -> Place:
+        """Where a declaration's name stands."""
+        point = self._c.positions.point(node)
+        if point is None:
+            return self.place_of(node)
+        file, offset = point
+        return file.place(offset, offset + len(cursors.spelling(node).encode()))
+
+    # Variables
+
+    def local(self, node: Node) -> list[Stmt]:
+        """A variable declared in a function."""
+        c = self._c
+        name = cursors.spelling(node)
+        key = node.d0 or 0
+        kids = cursors.children(node)
+        shared = any(k.kind == SHARED_ATTRIBUTE for k in kids)
+        storage_class = cursors.storage_class(node)
+        if storage_class == EXTERN and not shared:
+            return []
+        use = c.exprs.use(node, None)
+        identifier = use.id if isinstance(use, Name) else name
+        if isinstance(use, Name):
+            c.scope.locals[name] = use
+        storage = "local"
+        if shared:
+            storage = "extern_shared" if storage_class == EXTERN else "shared"
+            c.shared.add(key)
+            self._note_shared(node)
+        elif storage_class == STATIC:
+            storage = "static"
+        var = self.variable(node, kids, identifier, name, storage)
+        return [c.stmts.with_launches(Declare(var))] if c.launches else [Declare(var)]
+
+    def _note_shared(self, node: Node) -> None:
+        place = self.name_place(node)
+        self._c.shared_refs.add((place.path, place.offset))
+
+    def variable(self, node: Node, kids: list[Node], identifier: str, name: str, storage: str) -> Var:
+        """A variable from its cursor; for array extents and initialisers its children are read."""
+        c = self._c
+        type_ = cursors.cursor_type(node)
+        initializer = _initializer(node)
+        has_init = valid(initializer)
+        init: Expr | None = None
+        extents = [k for k in kids if is_expression(k.kind) and not (has_init and _same(k, initializer))]
+        lowered = self._variable_type(type_, extents)
+        if has_init and storage not in ("shared", "extern_shared"):
+            init = self._initial(c.exprs.lower(initializer), lowered)
+        align = self.alignment(kids)
+        const = bool(cursors.is_const(type_))
+        return Var(identifier, name, lowered, storage, self.name_place(node), init, align, const)
+
+    def _variable_type(self, type_: cursors.CType, extents: list[Node]) -> Type:
+        from smemlint.frontend.lower_types import ARRAYS
+
+        c = self._c
+        if type_.kind in ARRAYS and extents:
+            lowered = list(c.exprs.lower_all(extents))
+            found = c.types.with_extents(type_, lowered)
+            if found is not None:
+                return found
+        return c.types.lower(type_)
+
+    @staticmethod
+    def _initial(init: Expr, type_: Type) -> Expr | None:
+        """None for a default construction that leaves the variable as it is."""
+        if isinstance(init, Construct) and not init.arguments and isinstance(type_, (Scalar, ArrayOf, OpaqueType)):
+            return None
+        if isinstance(init, Construct) and isinstance(init.type, ArrayOf) and not init.arguments:
+            return None
+        return init
+
+    def alignment(self, kids: list[Node]) -> Expr | None:
+        """The argument of `alignas`, `__align__` or `__attribute__((aligned))`."""
+        for kid in kids:
+            if kid.kind != ALIGNED_ATTRIBUTE:
+                continue
+            inner = [k for k in cursors.children(kid) if is_expression(k.kind)]
+            if inner:
+                return self._c.exprs.lower(inner[0])
+            text = self.attribute_text(kid)
+            arguments = self._c.texts.call_arguments(text) if text else None
+            while arguments and len(arguments) == 1 and isinstance(arguments[0], InitList):
+                arguments = arguments[0].elements
+            if arguments:
+                return arguments[0]
+        return None
+
+    def attribute_text(self, node: Node) -> str | None:
+        """`aligned(16)` and the like, from the attribute or from the macro that gives it."""
+        import re
+
+        positions = self._c.positions
+        start = positions.start(node)
+        if start is None:
+            return None
+        file, offset = start
+        text = file.slice(offset, offset + 400)
+        word = re.match(r"[A-Za-z_]\w*", text)
+        macro = positions.macros().get(word.group()) if word else None
+        if macro is not None:
+            if macro.parameters is None:
+                text = macro.body
+            else:
+                use = file.slice(offset, positions.use_end(file, offset))
+                text = self.expanded_use(macro.parameters, macro.body, use)
+        found = re.search(r"(?:aligned|__align__|alignas|launch_bounds\w*|cluster_dims\w*|maxnreg\w*)\s*\(.*", text, re.DOTALL)
+        return found.group() if found else None
+
+    @staticmethod
+    def expanded_use(parameters: tuple[str, ...], body: str, use: str) -> str:
+        """A macro's body with the arguments of one use, as text."""
+        from smemlint.frontend.lower_asm import _arguments, _filled
+        from smemlint.frontend.textual import lex
+
+        arguments, _ = _arguments(lex(use), 1)
+        given = dict(zip(parameters, arguments, strict=False))
+        if parameters and parameters[-1] == "...":
+            rest = arguments[len(parameters) - 1 :]
+            given["__VA_ARGS__"] = [t for i, a in enumerate(rest) for t in ([","] if i else []) + a]
+        return " ".join(_filled(lex(body), given))
+
+    def parameter(self, node: Node) -> Var:
+        c = self._c
+        name = cursors.spelling(node)
+        use = c.exprs.use(node, None)
+        identifier = use.id if isinstance(use, Name) else name
+        if name and isinstance(use, Name):
+            c.scope.locals[name] = use
+        type_ = cursors.cursor_type(node)
+        lowered = c.types.decayed(c.types.lower(type_))
+        return Var(identifier, name, lowered, "param", self.name_place(node), None, None, bool(cursors.is_const(type_)))
+
+    def default_argument(self, node: Node) -> Expr | None:
+        """A parameter's default value."""
+        kids = [k for k in cursors.children(node) if is_expression(k.kind)]
+        type_ = cursors.cursor_type(node)
+        from smemlint.frontend.lower_types import ARRAYS
+
+        if not kids or type_.kind in ARRAYS:
+            return None
+        if kids[-1].kind == 101 and self._is_type_argument(node, kids[-1]):
+            return None
+        return self._c.exprs.lower(kids[-1])
+
+    def _is_type_argument(self, node: Node, last: Node) -> bool:
+        """`Foo<N> x`: the last expression belongs to the type, as no `=` stands before it."""
+        start, at = self._c.positions.start(node), self._c.positions.start(last)
+        if start is None or at is None or start[0] is not at[0]:
+            return False
+        return b"=" not in start[0].data[start[1] : at[1]]
+
+    def structured(self, node: Node) -> list[Stmt]:
+        """`auto [a, b] = x;`"""
+        kids = [k for k in cursors.children(node) if is_expression(k.kind)]
+        if not kids:
+            return []
+        parts = tuple(self._c.stmts.lower(k) for k in kids)
+        return [UnknownStmt("structured binding", parts, self._c.place(node))]
+
+    # Local types and enumerators
+
+    def local_type(self, node: Node) -> None:
+        """Remembers `using T = ...` of a function by name, for text."""
+        if node.kind == 601:
+            return
+        name = cursors.spelling(node)
+        self._c.scope.types[name] = self._c.types.lower(cursors.typedef_underlying(node))
+
+    def local_enum(self, node: Node) -> list[Stmt]:
+        """Enumerators of a function whose values depend on template parameters become constants."""
+        c = self._c
+        result: list[Stmt] = []
+        previous: Expr | None = None
+        dependent = bool(c.scope.parameters())
+        for kid in cursors.children(node):
+            if kid.kind != ENUMERATOR or not dependent:
+                continue
+            var = self.enumerator_constant(kid, previous)
+            c.variables[kid.d0 or 0] = Name(var.id, var.name)
+            c.scope.locals[var.name] = Name(var.id, var.name)
+            previous = Name(var.id, var.name)
+            result.append(Declare(var))
+        return result
+
+    def enumerator_constant(self, node: Node, previous: Expr | None) -> Var:
+        """A constant for an enumerator; without a written value it is one more than the previous."""
+        from smemlint.ir import Binary
+
+        c = self._c
+        name = cursors.spelling(node)
+        kids = [k for k in cursors.children(node) if is_expression(k.kind)]
+        init: Expr
+        if kids:
+            init = c.exprs.lower(kids[-1])
+        elif previous is not None:
+            init = Binary("+", previous, Literal(1))
+        else:
+            init = Literal(0)
+        place = self.name_place(node)
+        return Var(c.local_id(name, place.offset), name, INT, "constant", place, init, None, True)
+
+    # Globals
+
+    def require_global(self, node: Node, name: str, project: bool) -> Expr:
+        """A use of a namespace-scope variable; the first one stores its definition."""
+        c = self._c
+        if not project:
+            return Name("", c.declarations.qualified(node), None)
+        defined = cursors.definition(node)
+        declared = defined if valid(defined) else node
+        identifier = cursors.usr(declared) or f"{name}@global"
+        kids = cursors.children(declared)
+        shared = any(k.kind == SHARED_ATTRIBUTE for k in kids) or any(
+            k.kind == SHARED_ATTRIBUTE for k in cursors.children(node)
+        )
+        if shared:
+            c.shared.update((node.d0 or 0, declared.d0 or 0))
+            self._note_shared(declared)
+        if identifier in c.globals or identifier in self._globals_open:
+            return Name(identifier, name)
+        self._globals_open.add(identifier)
+        from smemlint.frontend.lowering import Scope
+
+        with c.within(Scope()):
+            storage = "global"
+            if shared:
+                storage = "extern_shared" if cursors.storage_class(declared) == EXTERN else "shared"
+            const = bool(cursors.is_const(cursors.cursor_type(declared)))
+            if storage == "global" and const and valid(_initializer(declared)):
+                storage = "constant"
+            var = self.variable(declared, kids, identifier, name, storage)
+            if storage == "constant":
+                var = self.folded(declared, var)
+            c.globals[identifier] = var
+        return Name(identifier, name)
+
+    def folded(self, node: Node, var: Var) -> Var:
+        """A constant whose value clang knows gets it as its initialiser."""
+        if not isinstance(var.type, Scalar) or isinstance(var.init, Literal) or var.type.kind == "float":
+            return var
+        value = cursors.evaluate(node)
+        if not isinstance(value, int):
+            return var
+        literal = Literal(value, var.type)
+        return Var(var.id, var.name, var.type, var.storage, var.place, literal, var.align, var.const)
+
+    def argument_array(self, passed: Expr) -> tuple[Expr, ...]:
+        """Kernel arguments behind cudaLaunchKernel's `void **`, when they are written in place."""
+        return passed.elements if isinstance(passed, InitList) else ()
+
+
+def _same(left: Node, right: Node) -> bool:
+    return bool(left.d0 == right.d0 and left.d1 == right.d1 and left.kind == right.kind)
+
+
+__all__ = ["PARAMETER", "VARIABLE", "DeclarationLowering", "RecordRef"]

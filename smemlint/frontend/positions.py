@@ -1,0 +1,255 @@
+"""Where cursors stand: files, places, and the text behind a cursor.
+
+A location's raw number is the start of its file's slot plus an offset, so for code outside macros a place costs
+no foreign call but the extent. In macros the rule of `clang_getFileLocation` holds: where the macro
+is used, or where the macro's argument is written.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from clang import cindex
+
+from smemlint.frontend import cursors
+from smemlint.frontend.cursors import MACRO_BIT, CType, Extent, Location, Node
+from smemlint.ir import Place
+
+_IDENTIFIER = re.compile(rb"[A-Za-z_]\w*")
+_NEWLINE = re.compile(rb"\n")
+_DEFINE = re.compile(
+    r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\(([^)]*)\))?((?:[^\n\\]|\\.|\\\r?\n)*)", re.MULTILINE
+)
+__all__ = ["CType", "FileText", "Macro", "Positions"]
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """A `#define` as text; parameters None for an object-like one."""
+
+    name: str
+    parameters: tuple[str, ...] | None
+    body: str
+
+
+@dataclass(slots=True)
+class FileText:
+    """One file as clang read it."""
+
+    path: str
+    data: bytes
+    project: bool
+    starts: list[int] = field(default_factory=list)
+
+    def line_column(self, offset: int) -> tuple[int, int]:
+        """Both counted from 1, the column in bytes."""
+        if not self.starts:
+            self.starts = [0, *(m.end() for m in _NEWLINE.finditer(self.data))]
+        line = bisect_right(self.starts, offset)
+        return line, offset - self.starts[line - 1] + 1
+
+    def slice(self, begin: int, end: int) -> str:
+        return self.data[begin:end].decode("utf-8", "replace")
+
+    def place(self, begin: int, end: int, macro: str | None = None) -> Place:
+        line, column = self.line_column(begin)
+        end_line, end_column = self.line_column(end)
+        return Place(self.path, line, column, end_line, end_column, begin, end, macro)
+
+
+class Positions:
+    """Maps cursors of one translation unit to files, places and text."""
+
+    def __init__(self, tu: cindex.TranslationUnit, is_project: Callable[[str | None], bool]) -> None:
+        self._tu = tu
+        self._is_project = is_project
+        self._files: dict[int, FileText] = {}
+        self._bases: list[int] = []
+        self._slots: list[FileText] = []
+        self._macros: dict[str, Macro] | None = None
+        self._macro_texts: list[str] = []
+        self._low = self._high = 0
+        self._current: FileText | None = None
+
+    def _file(self, handle: int) -> FileText:
+        known = self._files.get(handle)
+        if known is None:
+            path = os.path.normpath(cursors.file_name(handle))
+            data = cursors.file_contents(self._tu, handle)
+            known = self._files[handle] = FileText(path, data, self._is_project(path))
+        return known
+
+    def resolve(self, where: Location | Extent, raw: int) -> tuple[FileText, int] | None:
+        """File and offset of a location outside macros."""
+        if self._low <= raw <= self._high and self._current is not None:
+            return self._current, raw - self._low
+        if raw == 0:
+            return None
+        slot = bisect_right(self._bases, raw) - 1
+        if slot >= 0 and raw <= self._bases[slot] + len(self._slots[slot].data):
+            self._low, self._current = self._bases[slot], self._slots[slot]
+            self._high = self._low + len(self._current.data)
+            return self._current, raw - self._low
+        handle, offset = cursors.file_location(Location(where.p0, where.p1, raw))
+        if not handle:
+            return None
+        file = self._file(handle)
+        base = raw - offset
+        at = bisect_right(self._bases, base)
+        self._bases.insert(at, base)
+        self._slots.insert(at, file)
+        return file, offset
+
+    def start(self, node: Node) -> tuple[FileText, int] | None:
+        """File and offset where a cursor begins (macro use or argument text)."""
+        e = cursors.extent(node)
+        if not e.begin & MACRO_BIT:
+            return self.resolve(e, e.begin)
+        handle, offset = cursors.file_location(Location(e.p0, e.p1, e.begin))
+        return (self._file(handle), offset) if handle else None
+
+    def point(self, node: Node) -> tuple[FileText, int] | None:
+        """File and offset of a cursor's name (what clang calls its location)."""
+        where = cursors.location(node)
+        if not where.raw & MACRO_BIT:
+            return self.resolve(where, where.raw)
+        handle, offset = cursors.file_location(where)
+        return (self._file(handle), offset) if handle else None
+
+    def in_macro(self, node: Node) -> bool:
+        e = cursors.extent(node)
+        return bool((e.begin | e.end) & MACRO_BIT)
+
+    def place(self, node: Node) -> Place | None:
+        e = cursors.extent(node)
+        begin, end = e.begin, e.end
+        if not (begin | end) & MACRO_BIT:
+            at = self.resolve(e, begin)
+            if at is None:
+                return None
+            file, offset = at
+            return file.place(offset, max(offset, end - begin + offset) if end >= begin else offset)
+        return self._macro_place(e)
+
+    def _macro_place(self, e: Extent) -> Place | None:
+        span = self._macro_span(e)
+        if span is None:
+            return None
+        file, begin, end, macro = span
+        return file.place(begin, max(begin, min(end, len(file.data))), macro)
+
+    def _macro_span(self, e: Extent) -> tuple[FileText, int, int, str | None] | None:
+        end_file, end = self._span_end(e)
+        if not e.begin & MACRO_BIT:
+            at = self.resolve(e, e.begin)
+            if at is None:
+                return None
+            return at[0], at[1], end if end_file is at[0] else at[1], None
+        where = Location(e.p0, e.p1, e.begin)
+        handle, offset = cursors.file_location(where)
+        use_handle, use = cursors.expansion_location(where)
+        if not handle or not use_handle:
+            return None
+        file = self._file(handle)
+        if end_file is not file:
+            end = offset
+        use_end = self.use_end(self._file(use_handle), use)
+        ends_outside = not e.end & MACRO_BIT
+        if ends_outside and end > use_end and self._file(use_handle) is file:
+            return file, use, end, None
+        if offset != use and ends_outside:
+            outer = self._file(use_handle)
+            return outer, use, use_end, self._identifier(outer, use)
+        name = self._identifier(file, offset)
+        if offset == use:
+            return file, use, max(end, use_end) if ends_outside else max(use_end, end), name
+        if name is not None and name in self.macros():
+            return file, offset, self.use_end(file, offset), name
+        return file, offset, end, None
+
+    def _span_end(self, e: Extent) -> tuple[FileText | None, int]:
+        if e.end & MACRO_BIT:
+            handle, offset = cursors.file_location(Location(e.p0, e.p1, e.end))
+            return (self._file(handle), offset) if handle else (None, 0)
+        return self.resolve(e, e.end) or (None, 0)
+
+    @staticmethod
+    def _identifier(file: FileText, offset: int) -> str | None:
+        found = _IDENTIFIER.match(file.data, offset)
+        return found.group().decode() if found else None
+
+    def use_end(self, file: FileText, offset: int) -> int:
+        """One past a macro use that begins at offset: past its closing parenthesis if it takes arguments."""
+        found = _IDENTIFIER.match(file.data, offset)
+        if not found:
+            return offset
+        end = found.end()
+        macro = self.macros().get(found.group().decode())
+        if macro is not None and macro.parameters is None:
+            return end
+        data, at = file.data, end
+        while at < len(data) and data[at] in b" \t\r\n\\":
+            at += 1
+        if at >= len(data) or data[at] != 0x28:
+            return end
+        depth = 0
+        for position in range(at, min(len(data), at + 20_000)):
+            byte = data[position]
+            if byte == 0x28:
+                depth += 1
+            elif byte == 0x29:
+                depth -= 1
+                if depth == 0:
+                    return position + 1
+        return end
+
+    def text(self, node: Node) -> str | None:
+        """Source text of a cursor when it is written in one piece, outside a macro's body."""
+        e = cursors.extent(node)
+        if not (e.begin | e.end) & MACRO_BIT:
+            at = self.resolve(e, e.begin)
+            return at[0].slice(at[1], at[1] + e.end - e.begin) if at and e.end > e.begin else None
+        span = self._macro_span(e)
+        if span is None or span[3] is not None:
+            return None
+        return span[0].slice(span[1], span[2])
+
+    def body_text(self, node: Node) -> str | None:
+        """Text from a cursor's first token to the end of the macro's definition it stands in."""
+        e = cursors.extent(node)
+        if not e.begin & MACRO_BIT:
+            return None
+        at = cursors.spelled_location(self._tu, Extent(e.p0, e.p1, e.begin, e.begin))
+        if at is None or not at[0]:
+            return None
+        data = self._file(at[0]).data
+        end = at[1]
+        while end < len(data) and not (data[end] == 0x0A and data[end - 1 : end] != b"\\"):
+            end += 1
+        return data[at[1] : end].decode("utf-8", "replace").replace("\\\n", " ")
+
+    def project_files(self) -> list[FileText]:
+        """Project files in which something was located so far."""
+        return [file for file in self._files.values() if file.project]
+
+    def add_macro_texts(self, texts: Iterable[str]) -> None:
+        self._macro_texts.extend(texts)
+        self._macros = None
+
+    def macros(self) -> dict[str, Macro]:
+        """Macros that the project's own files define, as text; the last definition of a name stands."""
+        if self._macros is None:
+            texts = self._macro_texts or [
+                f.data.decode("utf-8", "replace") for f in self._files.values() if f.project
+            ]
+            self._macros = {}
+            for text in texts:
+                for name, call, parameters, body in _DEFINE.findall(text):
+                    names = tuple(p.strip() for p in parameters.split(",")) if call else None
+                    clean = body.replace("\\\r\n", " ").replace("\\\n", " ").strip()
+                    self._macros[name] = Macro(name, names, clean)
+        return self._macros

@@ -1,0 +1,104 @@
+"""Fundamental types by clang's kind and by name, and the library's scalar types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from smemlint.ir import Scalar
+from smemlint.ir.types import (
+    BFLOAT16,
+    BOOL,
+    CHAR,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    INT,
+    LONG,
+    SHORT,
+    UCHAR,
+    UINT,
+    ULONG,
+    USHORT,
+    VOID,
+)
+
+SCHAR = Scalar("signed char", 1, "int")
+LONG_LONG = Scalar("long long", 8, "int")
+ULONG_LONG = Scalar("unsigned long long", 8, "uint")
+
+BY_KIND: dict[int, Scalar] = {
+    2: VOID,
+    3: BOOL,
+    4: CHAR,
+    5: UCHAR,
+    6: Scalar("char16_t", 2, "uint"),
+    7: Scalar("char32_t", 4, "uint"),
+    8: USHORT,
+    9: UINT,
+    10: ULONG,
+    11: ULONG_LONG,
+    12: Scalar("unsigned __int128", 16, "uint"),
+    13: CHAR,
+    14: SCHAR,
+    15: Scalar("wchar_t", 4, "int"),
+    16: SHORT,
+    17: INT,
+    18: LONG,
+    19: LONG_LONG,
+    20: Scalar("__int128", 16, "int"),
+    21: FLOAT,
+    22: DOUBLE,
+    23: Scalar("long double", 16, "float"),
+    24: Scalar("std::nullptr_t", 8, "uint"),
+    30: Scalar("__float128", 16, "float"),
+    31: Scalar("_Float16", 2, "float"),
+}
+
+_FP8 = ("__nv_fp8_e4m3", "__nv_fp8_e5m2", "__nv_fp8_e8m0", "__nv_fp8_storage_t")
+LIBRARY_SCALARS: dict[str, Scalar] = {
+    "__half": HALF,
+    "half": HALF,
+    "__half_raw": HALF,
+    "__nv_bfloat16": BFLOAT16,
+    "nv_bfloat16": BFLOAT16,
+    "__nv_bfloat16_raw": BFLOAT16,
+    **{name: Scalar(name, 1, "float") for name in _FP8},
+}
+"""Types that the CUDA headers make of a class and that lowering treats as numbers."""
+
+BUILTIN_TYPES = frozenset(
+    "void bool char short int long unsigned signed float double wchar_t char16_t char32_t __int128".split()
+)
+
+
+def builtin_scalar(words: Iterable[str]) -> Scalar | None:
+    """`unsigned long long` in any order of words."""
+    parts = list(words)
+    unsigned = "unsigned" in parts
+    if "__int128" in parts:
+        return BY_KIND[12 if unsigned else 20]
+    if parts.count("long") == 2:
+        return ULONG_LONG if unsigned else LONG_LONG
+    if "double" in parts:
+        return BY_KIND[23] if "long" in parts else DOUBLE
+    if "long" in parts:
+        return ULONG if unsigned else LONG
+    if "short" in parts:
+        return USHORT if unsigned else SHORT
+    if "char" in parts:
+        return UCHAR if unsigned else SCHAR if "signed" in parts else CHAR
+    if unsigned:
+        return UINT
+    return {
+        "void": VOID,
+        "bool": BOOL,
+        "float": FLOAT,
+        "wchar_t": BY_KIND[15],
+        "char16_t": BY_KIND[6],
+        "char32_t": BY_KIND[7],
+    }.get(parts[0], INT)
+
+
+SPECIAL_AXES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+SPECIAL_NAMES = frozenset((*SPECIAL_AXES, "warpSize"))
+"""Values of the hardware, by the name of the variable that gives them."""
