@@ -6,6 +6,8 @@ The measurements name public programs, the kernels that ran and, for every sourc
 shared-memory instructions. DIR holds check-outs of those programs, one folder a repository, named OWNER+REPO.
 Each program is copied with what it includes, edited as it was for the measurement, and read by the installed
 `smemlint inspect`; ways = wavefronts / ideal are compared for each line and kind of access.
+
+The measured fixtures are read the same way: `--measurements fixtures/measured.json --sources .`
 """
 
 from __future__ import annotations
@@ -20,12 +22,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from checkout import SOURCE_SUFFIXES, Checkout
+from demangle import agrees, base_name, template_arguments
 
 TOLERANCE = 0.05
 """Two ratios that differ by less are the same: compilers duplicate and drop single instructions."""
@@ -132,7 +135,9 @@ class Result:
 
 
 def load(path: Path) -> list[Program]:
-    """The measurements, in the file's order."""
+    """The measurements, in the file's order: of programs (.json.gz) or of the fixtures (.json)."""
+    if path.suffix != ".gz":
+        return fixtures(json.loads(path.read_text(encoding="utf-8")))
     with gzip.open(path, "rt", encoding="utf-8") as stream:
         data = json.load(stream)
     return [
@@ -156,6 +161,28 @@ def load(path: Path) -> list[Program]:
             ),
         )
         for name, p in data["programs"].items()
+    ]
+
+
+def fixtures(data: dict[str, Any]) -> list[Program]:
+    """The measured fixtures, each as a program of its own in a check-out named `fixtures`."""
+    return [
+        Program(
+            name=Path(name).stem,
+            repo="fixtures",
+            folder=".",
+            only=f"^{re.escape(name)}$",
+            defines=(),
+            edits=(),
+            driver_is_ours=False,
+            launches=tuple(
+                MeasuredLaunch(
+                    r["kernel"], tuple(r["grid"]), tuple(r["block"]), -1, tuple(Line(*x) for x in r["lines"])
+                )
+                for r in runs
+            ),
+        )
+        for name, runs in data["fixtures"].items()
     ]
 
 
@@ -212,75 +239,6 @@ def inspect(
         raise ValueError(f"exit {done.returncode}: {last}") from None
     assert isinstance(report, dict)
     return report
-
-
-# --------------------------------------------------------------------------------------- matching
-
-
-def base_name(demangled: str) -> str:
-    """`void ns::f<(int)3>(float *)` → `f`."""
-    head = _before_bracket(_before_parameters(demangled))
-    return head.split()[-1].split("::")[-1]
-
-
-def template_arguments(demangled: str) -> list[str]:
-    """The kernel's own template arguments, as normalised text."""
-    head = _before_parameters(demangled)
-    start = len(_before_bracket(head))
-    if start == len(head):
-        return []
-    return [normal(argument) for argument in _split(head[start + 1 : head.rindex(">")])]
-
-
-def normal(argument: str) -> str:
-    """One spelling for a template argument: `(bool)1` and `true` are `1`, `half` is `__half`."""
-    text = re.sub(r"\((?:[^()]*)\)(?=[\w-])", "", argument).strip()
-    text = re.sub(r"(?<=\d)[uUlL]+$", "", text)
-    known = {
-        "true": "1",
-        "false": "0",
-        "half": "__half",
-        "nv_bfloat16": "__nv_bfloat16",
-        "uint": "unsigned int",
-    }
-    return known.get(text, re.sub(r"\s+", " ", text))
-
-
-def _before_parameters(demangled: str) -> str:
-    """Up to the parenthesis that opens the parameter list."""
-    depth = 0
-    for at, char in enumerate(demangled):
-        depth += (char == "<") - (char == ">")
-        if char == "(" and depth == 0:
-            return demangled[:at]
-    return demangled
-
-
-def _before_bracket(head: str) -> str:
-    """Up to the `<` that matches the last `>`."""
-    if not head.rstrip().endswith(">"):
-        return head
-    depth = 0
-    for at in range(len(head) - 1, -1, -1):
-        depth += (head[at] == ">") - (head[at] == "<")
-        if depth == 0:
-            return head[:at]
-    return head
-
-
-def _split(arguments: str) -> Iterator[str]:
-    depth = start = 0
-    for at, char in enumerate(arguments):
-        depth += (char in "<(") - (char in ">)")
-        if char == "," and depth == 0:
-            yield arguments[start:at]
-            start = at + 1
-    yield arguments[start:]
-
-
-def agrees(measured: Sequence[str], told: Sequence[str]) -> bool:
-    """Whether an instance may be the one that ran: no argument that both know differs."""
-    return all(m == normal(t) for m, t in zip(measured, told, strict=False) if t not in ("", "?"))
 
 
 def instances(launch: MeasuredLaunch, report: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
@@ -436,8 +394,6 @@ def merged(lines: Sequence[Line]) -> list[Line]:
         for group in by_op.values()
     ]
 
-
-# --------------------------------------------------------------------------------------- printing
 
 HEAD = (
     "program",
