@@ -41,18 +41,22 @@ class Options:
     arch: str = "sm_90"
     defines: tuple[str, ...] = ()
     includes: tuple[str, ...] = ()
-    std: str = "c++17"
+    std: str = ""
     compile_commands: str | None = None
     suggest: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One file to analyse. text: its content where it is not read from disk (stdin, an editor's buffer)."""
+    """One file to analyse.
+
+    text: its content where it is not read from disk (stdin, an editor's buffer). seconds: the time that it may take.
+    """
 
     path: str
     options: Options = Options()
     text: str | None = None
+    seconds: float = 60.0
 
 
 def shown(path: str) -> str:
@@ -64,11 +68,12 @@ def shown(path: str) -> str:
 
 
 def analyse(
-    jobs: Sequence[Job], *, processes: int = 1, seconds: float = 60.0, memory: int = MEMORY
+    jobs: Sequence[Job], *, processes: int = 1, memory: int = MEMORY
 ) -> Iterator[tuple[int, FileReport]]:
     """Yields (index of the job, its report) in the order in which files are done. Never raises for a bad file."""
     import smemlint.pipeline  # noqa: F401  loaded once, before the workers start
 
+    seconds = max((job.seconds for job in jobs), default=0.0)
     for index, result in run_isolated(analyse_file, jobs, jobs=processes, seconds=seconds, memory=memory):
         if isinstance(result, Failure):
             path = shown(jobs[index].path)
@@ -177,8 +182,8 @@ def _summary(
     )
 
 
-def check(jobs: Sequence[Job], view: View = View(), *, processes: int = 1, seconds: float = 60.0) -> Report:
+def check(jobs: Sequence[Job], view: View = View(), *, processes: int = 1) -> Report:
     """Everything at once: the findings of some files."""
-    reports = dict(analyse(jobs, processes=processes, seconds=seconds))
+    reports = dict(analyse(jobs, processes=processes))
     texts = {shown(job.path): job.text for job in jobs if job.text is not None}
     return collect([reports[i] for i in sorted(reports)], view, texts)

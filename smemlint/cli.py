@@ -135,7 +135,7 @@ def _source_options(parser: argparse.ArgumentParser) -> None:
     add("--arch", metavar="SM", help=f"architecture (default: {DEFAULTS.arch})")
     add("-D", action="append", dest="define", metavar="NAME[=VALUE]", help="define a macro; repeatable")
     add("-I", action="append", dest="include", metavar="DIR", help="look for includes there; repeatable")
-    add("--std", metavar="STANDARD", help=f"C++ standard (default: {DEFAULTS.std})")
+    add("--std", metavar="STANDARD", help="C++ standard (default: by the text, c++17 at least)")
     add(
         "-p",
         dest="compile_commands",
@@ -298,6 +298,7 @@ def _jobs(options: argparse.Namespace, said: Settings) -> tuple[list[Job], list[
                         suggest=options.command == "check",
                     ),
                     text,
+                    s.timeout or 60.0,
                 )
             )
     return jobs, missing
@@ -320,7 +321,7 @@ def _with_progress(jobs: Sequence[Job], settings: Settings) -> Iterator[tuple[in
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     processes = settings.jobs or max(1, min(cores, -(-len(jobs) // _FILES_PER_PROCESS), _MOST_PROCESSES))
-    done = api.analyse(jobs, processes=processes, seconds=settings.timeout or 60.0)
+    done = api.analyse(jobs, processes=processes)
     if len(jobs) < _PROGRESS_AFTER or not sys.stderr.isatty():
         yield from done
         return

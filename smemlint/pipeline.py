@@ -1,0 +1,182 @@
+"""The stages in order, for one file: read, parse, infer launches, evaluate, score, look for fixes, explain.
+
+In: a Job. Out: a FileReport. Everything heavy is imported here, and only here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smemlint.diagnose.model import FileReport, Problem, UnparsedEntry
+from smemlint.diagnose.observe import observe
+from smemlint.evaluate import Unresolved, evaluate
+from smemlint.fix.model import Suggestion
+from smemlint.fix.suggest import Key, suggest
+from smemlint.frontend import load
+from smemlint.frontend.options import ParseOptions
+from smemlint.ir import Launch, Module, Place, PointerTo, RecordRef, Scalar
+from smemlint.launch import Blocks, infer, started_kernels
+from smemlint.score import KernelAnalysis, score_all
+from smemlint.source import SourceError, SourceFile, read_source, source_from_bytes
+
+if TYPE_CHECKING:
+    from smemlint.api import Job, Options
+
+SOFT = 0.5
+"""Share of a file's time after which no further kernel is begun and no fix is looked for."""
+
+
+def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
+    """The report of one file. A file that cannot be read or parsed at all is a Problem in it."""
+    began = time.monotonic()
+    until = began + SOFT * job.seconds
+    path = shown(job.path)
+    try:
+        source = _source(job)
+        modules = load(source, parse_options(job.options))
+    except SourceError as error:
+        problem = Problem(shown(error.path), error.message, error.line, error.column)
+        return FileReport(path, problems=(problem,), seconds=time.monotonic() - began)
+    analyses = analyse_modules(modules, job.options, until)
+    texts = _texts(analyses, source)
+    suggestions: Mapping[Key, Suggestion] = {}
+    if job.options.suggest and time.monotonic() < until:
+        suggestions = suggest(analyses, texts, _again(source, job.options, until))
+    numbers = {key: number for number, key in enumerate(suggestions)}
+    kernels = tuple(
+        observe(
+            analysis,
+            min_ways=job.options.min_ways,
+            shown=shown,
+            text=_decoded(texts.get(analysis.kernel.place.path)),
+            suggestions=numbers,
+        )
+        for analysis in analyses
+    )
+    return FileReport(
+        path,
+        kernels=kernels,
+        unparsed=_unparsed(modules, shown),
+        suggestions=tuple(suggestions.values()),
+        files=tuple(dict.fromkeys(shown(f) for module in modules for f in module.files)),
+        seconds=time.monotonic() - began,
+    )
+
+
+def parse_options(options: Options) -> ParseOptions:
+    return ParseOptions(
+        include_dirs=options.includes,
+        defines=options.defines,
+        std=options.std or None,
+        compile_commands=options.compile_commands,
+        arch=int(options.arch.removeprefix("sm_")),
+    )
+
+
+def analyse_modules(
+    modules: Iterable[Module], options: Options, until: float = float("inf")
+) -> list[KernelAnalysis]:
+    """Every kernel instance under every launch. until: the time at which no further one is begun."""
+    blocks = Blocks(
+        of={name: shape for name, shape in options.blocks.items() if name}, every=options.blocks.get("")
+    )
+    found = []
+    for module in modules:
+        started = started_kernels(module)
+        for kernel in module.kernels():
+            for launch in infer(kernel, module, started, blocks):
+                if time.monotonic() > until:
+                    late = Unresolved("time", "the time for this file was over", kernel.place)
+                    found.append(KernelAnalysis(kernel, launch, module.configuration, {}, {}, (), (late,)))
+                    continue
+                trace = evaluate(module, kernel, launch)
+                found.append(
+                    KernelAnalysis(
+                        kernel=kernel,
+                        launch=launch,
+                        configuration=module.configuration,
+                        template_arguments=_template_arguments(launch),
+                        arrays=trace.arrays,
+                        conflicts=score_all(trace, assumed=launch.assumed),
+                        notes=trace.notes,
+                    )
+                )
+    return found
+
+
+def _source(job: Job) -> SourceFile:
+    if job.text is None:
+        return read_source(job.path)
+    return source_from_bytes(job.path, job.text.encode("utf-8", errors="surrogateescape"))
+
+
+def _again(
+    source: SourceFile, options: Options, until: float
+) -> Callable[[str, bytes], Sequence[KernelAnalysis]]:
+    """The analysis of the file with other text, for the proof of a fix; nothing for any other file."""
+
+    def analyse(path: str, data: bytes) -> Sequence[KernelAnalysis]:
+        if path != source.path or time.monotonic() > until:
+            return ()
+        try:
+            modules = load(source_from_bytes(path, data), parse_options(options))
+        except SourceError:
+            return ()
+        return analyse_modules(modules, options, until)
+
+    return analyse
+
+
+def _texts(analyses: Iterable[KernelAnalysis], source: SourceFile) -> dict[str, bytes]:
+    """The source of every file that a kernel, an array or an access stands in."""
+    texts = {source.path: source.raw}
+    for path in {p.path for analysis in analyses for p in _places(analysis)} - {source.path}:
+        try:
+            texts[path] = Path(path).read_bytes()
+        except OSError:
+            continue
+    return texts
+
+
+def _places(analysis: KernelAnalysis) -> list[Place]:
+    arrays = [a.place for a in analysis.arrays.values()]
+    return [analysis.kernel.place, *arrays, *(c.site.place for c in analysis.conflicts)]
+
+
+def _decoded(data: bytes | None) -> str | None:
+    return None if data is None else data.decode("utf-8", errors="replace")
+
+
+def _unparsed(modules: Sequence[Module], shown: Callable[[str], str]) -> tuple[UnparsedEntry, ...]:
+    """What no configuration parsed: a place that one of them has seen is not lost."""
+    if not modules:
+        return ()
+    return tuple(
+        UnparsedEntry(_moved(u.place, shown), u.text, u.reason, module.configuration)
+        for module in modules
+        for u in module.unparsed
+    )
+
+
+def _moved(place: Place, shown: Callable[[str], str]) -> Place:
+    return replace(place, path=shown(place.path))
+
+
+def _template_arguments(launch: Launch) -> dict[str, str]:
+    return {name: spelled(value) for name, value in launch.template.items()}
+
+
+def spelled(value: object) -> str:
+    """A template argument as a user writes it."""
+    if isinstance(value, Scalar):
+        return value.name
+    if isinstance(value, PointerTo):
+        return f"{spelled(value.to)} {'&' if value.reference else '*'}"
+    if isinstance(value, RecordRef):
+        arguments = ", ".join(spelled(a) for a in value.arguments)
+        return f"{value.name}<{arguments}>" if arguments else value.name
+    return str(getattr(value, "spelling", None) or getattr(value, "name", None) or getattr(value, "value", value))
