@@ -443,7 +443,7 @@ def _step_by_one(m: Machine, e: Unary) -> Value:
     delta = 1 if "++" in e.op else -1
     new: Value
     if isinstance(old, Int):
-        new = ar.binary("+", old, Int(delta), m.unknowns).typed(old.type)
+        new = ar.convert(ar.binary("+", old, Int(delta), m.unknowns), old.type, m.unknowns)
     elif isinstance(old, Pointer):
         new = offset_pointer(m, old, Int(delta), e.place)
     else:
