@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import prod
+from math import gcd, prod
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 Offsets: TypeAlias = NDArray[np.int64]
-Reach: TypeAlias = "Addresses | None"
 
 CYCLE = 128
 """Bytes after which the banks repeat."""
@@ -58,16 +57,15 @@ class Addresses:
         return self.offsets >= 0
 
 
-def addresses(offsets: Offsets, indices: NDArray[np.int64] | None, alignment: int, shape: Shape) -> Reach:
-    """Addresses of a site in terms of a shape, None where the unknown part hides the indices."""
-    if indices is not None and not shape.flat and indices.shape[1] == len(shape.dims):
-        return Addresses(offsets, indices, alignment)
-    strides = shape.strides()
-    if alignment and len(strides) > 1 and alignment % (strides[-2] * shape.element):
-        return None
+def addresses(offsets: Offsets, alignment: int, shape: Shape) -> Addresses:
+    """Addresses of a site in terms of a shape.
+
+    Where a part is left out, the indices are those of the rest: right as long as the left-out part does not
+    carry a column into the next row, which no program that stays inside its rows does. The proof tells.
+    """
     elements = np.where(offsets >= 0, offsets, 0) // shape.element
     parts = []
-    for d, stride in enumerate(strides):
+    for d, stride in enumerate(shape.strides()):
         part = elements // stride
         parts.append(part if d == 0 else part % shape.dims[d])
     return Addresses(offsets, np.stack(parts, axis=1), alignment)
@@ -84,6 +82,12 @@ class Padding:
         dims = list(shape.dims)
         dims[self.dim] += self.extra
         return Shape(tuple(dims), shape.element, shape.flat)
+
+    def alignment(self, at: Addresses, shape: Shape) -> int:
+        """What divides the left-out part afterwards: it may be a number of rows."""
+        return (
+            gcd(at.alignment, self.extra * shape.strides()[self.dim] * shape.element) if at.alignment else 0
+        )
 
     def apply(self, at: Addresses, shape: Shape) -> Offsets | None:
         before, after = shape.strides(), self.shape(shape).strides()
@@ -104,9 +108,14 @@ class Exchange:
         dims[self.dim], dims[self.dim + 1] = dims[self.dim + 1], dims[self.dim]
         return Shape(tuple(dims), shape.element, shape.flat)
 
+    def alignment(self, at: Addresses, shape: Shape) -> int:
+        return at.alignment
+
     def apply(self, at: Addresses, shape: Shape) -> Offsets | None:
         before, after = list(shape.strides()), list(self.shape(shape).strides())
         after[self.dim], after[self.dim + 1] = after[self.dim + 1], after[self.dim]
+        if at.alignment:
+            return None
         moved = sum(
             at.indices[:, d, :] * ((after[d] - before[d]) * shape.element) for d in range(len(before))
         )
@@ -144,6 +153,9 @@ class Swizzle:
         swizzled = column ^ (((row >> self.shift) & ((1 << self.bits) - 1)) << self.base)
         return np.where(at.active, at.offsets + (swizzled - column) * shape.element, -1)
 
+    def alignment(self, at: Addresses, shape: Shape) -> int:
+        return at.alignment
+
     def _unmoved(self, alignment: int, shape: Shape) -> bool:
         """Whether a part that is a multiple of `alignment` bytes changes none of the bits involved."""
         top = 1 << (self.shift + self.bits)
@@ -160,6 +172,9 @@ class Trimmed:
 
     def shape(self, shape: Shape) -> Shape:
         return self.padding.shape(shape)
+
+    def alignment(self, at: Addresses, shape: Shape) -> int:
+        return at.alignment
 
     def apply(self, at: Addresses, shape: Shape) -> Offsets | None:
         narrower = self.shape(shape).dims[self.padding.dim]

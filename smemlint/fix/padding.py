@@ -10,11 +10,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from smemlint.banks import Arch, architecture
 from smemlint.evaluate.model import Grade, SharedArray
 from smemlint.fix.candidates import Padding, Shape, addresses
 from smemlint.fix.expressions import integer
-from smemlint.fix.search import Instance, Member, granule, member, options, score
+from smemlint.fix.search import MATRIX_ROW, Instance, Member, granule, members, options, score
 from smemlint.fix.text import Source
 from smemlint.score.model import Conflict, KernelAnalysis
 
@@ -56,59 +58,61 @@ def _padded(analysis: KernelAnalysis, array: SharedArray, source: Source, arch: 
     if array.dynamic or array.escapes or len(array.dims) < 2 or array.place.path != source.path:
         return None
     conflicts = [c for c in analysis.conflicts if c.site.array == array.id]
-    members = tuple(m for c in conflicts if _exact(c) and (m := member(c)) is not None)
-    if not members or len(members) != len(conflicts):
+    found = members(analysis, array)
+    if not found or not all(_exact(c) for c in conflicts):
         return None
     dims = tuple(d for d in array.dims if d is not None)
     if len(dims) != len(array.dims):
         return None
-    reached = max(int(m.conflict.trace.indices[:, -1, :].max()) for m in members)  # type: ignore[index]
-    reached += max(m.width for m in members) // array.element - 1 if array.element else 0
+    shape = Shape(dims, array.element)
+    reached = max(_last_column(m, shape) for m in found)
     extra = dims[-1] - 1 - reached
     if not 0 < extra * array.element <= MOST_BYTES or 2 * extra > dims[-1]:
         return None
     if not _written_as_padding(source, array, dims[-1], extra):
         return None
-    shape = Shape(dims, array.element)
     bare = Padding(len(dims) - 1, -extra)
-    costs = [_without(m, bare, shape) for m in members]
+    costs = [_without(m, bare, shape) for m in found]
     if any(c is None for c in costs):
         return None
-    instance = Instance(analysis, array, members)
+    instance = Instance(analysis, array, found)
     without = [c or 0 for c in costs]
-    pairs = list(zip(members, without, strict=True))
+    pairs = list(zip(found, without, strict=True))
     return Padded(
         array,
         extra,
         shape.bytes - bare.shape(shape).bytes,
-        sum(m.before for m in members),
+        sum(m.before for m in found),
         sum(without),
-        sum(m.ideal for m in members),
+        sum(m.ideal for m in found),
         tuple(m.conflict for m, cost in pairs if m.before > cost),
         tuple(m.conflict for m, cost in pairs if m.before < cost),
         bool(options([instance], [shape], arch)),
     )
 
 
+def _last_column(each: Member, shape: Shape) -> int:
+    """The last column that a site reaches, the rest of a wide access included."""
+    at = addresses(each.offsets, 0, shape)
+    wide = MATRIX_ROW if each.conflict.site.op in ("ldmatrix", "stmatrix") else each.width
+    last = np.where(at.active, at.indices[:, -1, :], 0).max()
+    return int(last) + max(wide // shape.element, 1) - 1
+
+
 def _exact(conflict: Conflict) -> bool:
     trace = conflict.trace
     return (
-        conflict.grade is Grade.EXACT
-        and trace.maybe is None
-        and trace.indices is not None
-        and trace.alignment == 0
-        and trace.low is None
+        conflict.grade is Grade.EXACT and trace.maybe is None and trace.alignment == 0 and trace.low is None
     )
 
 
 def _without(each: Member, bare: Padding, shape: Shape) -> int | None:
     trace = each.conflict.trace
-    at = addresses(each.offsets, trace.indices, trace.alignment, shape)
-    moved = bare.apply(at, shape) if at is not None else None
+    moved = bare.apply(addresses(each.offsets, trace.alignment, shape), shape)
     if moved is None or bare.shape(shape).dims[-1] * shape.element % granule([each]):
         return None
     try:
-        return score(each.conflict, each.width, moved, each.weights)[0]
+        return score(each.conflict, each.width, moved, each.weights, 0, None)[0]
     except ValueError:  # the access would fault without the padding
         return None
 

@@ -13,8 +13,8 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.banks import Arch, cost_of
-from smemlint.evaluate.model import SharedArray
+from smemlint.banks import Arch
+from smemlint.evaluate.model import Grade, SharedArray
 from smemlint.fix.candidates import (
     Addresses,
     Exchange,
@@ -31,6 +31,7 @@ from smemlint.fix.candidates import (
 )
 from smemlint.fix.linear import WORD, LinearClass, classes, wavefronts
 from smemlint.score.model import Conflict, KernelAnalysis
+from smemlint.score.requests import Access, costs
 
 MATRIX_ROW = 16
 """Bytes of one row of an ldmatrix or stmatrix matrix; its address must be a multiple."""
@@ -86,15 +87,43 @@ class Option:
         return sum(map(sum, self.after))
 
 
-def member(conflict: Conflict) -> Member | None:
-    """A site as its requests run, None for one that has no addresses to move."""
+def members(analysis: KernelAnalysis, array: SharedArray) -> tuple[Member, ...]:
+    """The sites of an array as their requests run.
+
+    Left out: sites without addresses that a layout could move, and all but the first of those that the
+    compiler joins into one access.
+    """
+    found = []
+    groups: set[int] = set()
+    for conflict in analysis.conflicts:
+        trace = conflict.trace
+        if conflict.site.array != array.id or not movable(conflict):
+            continue
+        if trace.group is not None:
+            if trace.group in groups:
+                continue
+            groups.add(trace.group)
+        each = member(conflict)
+        if each is not None:
+            found.append(each)
+    return tuple(found)
+
+
+def movable(conflict: Conflict) -> bool:
+    """Whether a site's addresses are known well enough to say where another layout puts them."""
     trace = conflict.trace
-    if trace.reason is not None or trace.offsets.size == 0:
-        return None
+    if trace.offsets.size == 0 or trace.data or trace.parameter is not None or trace.low is not None:
+        return False
+    return conflict.grade not in (Grade.UNRESOLVED, Grade.PARAMETRIC)
+
+
+def member(conflict: Conflict) -> Member | None:
+    """One site as its requests run, None for an access that the hardware does not have."""
+    trace = conflict.trace
     width = trace.joined or trace.site.width
     try:
-        before, ideal = score(conflict, width, trace.offsets, trace.weights)
-    except ValueError:  # an access that the hardware does not have
+        before, ideal = score(conflict, width, trace.offsets, trace.weights, trace.alignment, trace.maybe)
+    except ValueError:
         return None
     plain = width == WORD and trace.site.op in ("load", "store") and trace.maybe is None
     linear = classes(trace.offsets, trace.weights) if plain else None
@@ -102,12 +131,20 @@ def member(conflict: Conflict) -> Member | None:
 
 
 def score(
-    conflict: Conflict, width: int, offsets: NDArray[np.int64], weights: NDArray[np.int64]
+    conflict: Conflict,
+    width: int,
+    offsets: NDArray[np.int64],
+    weights: NDArray[np.int64],
+    alignment: int,
+    maybe: NDArray[np.bool_] | None,
 ) -> tuple[int, int]:
-    """Wavefronts and ideal of all requests of a site; negative offsets are inactive lanes."""
+    """Wavefronts (the upper end) and ideal of all requests of a site; negative offsets are inactive lanes.
+
+    Raises: ValueError for an address that would fault.
+    """
     site = conflict.site
-    costs, ideal = cost_of(site.op, width, offsets, site.matrices)
-    return int(costs @ weights), int(ideal @ weights)
+    found = costs(Access(site.op, width, site.matrices, alignment), offsets, maybe)
+    return int(found.high @ weights), int(found.ideal @ weights)
 
 
 def granule(members: Iterable[Member]) -> int:
@@ -126,8 +163,6 @@ def options(instances: Sequence[Instance], shapes: Sequence[Shape], arch: Arch) 
     blocks lost; then a small padding, the simplest edit; then bytes; then the simplest formula.
     """
     reached = _reach(instances, shapes)
-    if reached is None:
-        return []
     before = sum(m.before for i in instances for m in i.members)
     found = []
     for layout in _candidates(instances, shapes):
@@ -176,18 +211,11 @@ def _candidates(instances: Sequence[Instance], shapes: Sequence[Shape]) -> Itera
         yield from exchanges(first)
 
 
-def _reach(instances: Sequence[Instance], shapes: Sequence[Shape]) -> list[list[Addresses]] | None:
-    reached = []
-    for instance, shape in zip(instances, shapes, strict=True):
-        row = []
-        for each in instance.members:
-            trace = each.conflict.trace
-            at = addresses(each.offsets, trace.indices, trace.alignment, shape)
-            if at is None:
-                return None
-            row.append(at)
-        reached.append(row)
-    return reached
+def _reach(instances: Sequence[Instance], shapes: Sequence[Shape]) -> list[list[Addresses]]:
+    return [
+        [addresses(each.offsets, each.conflict.trace.alignment, shape) for each in instance.members]
+        for instance, shape in zip(instances, shapes, strict=True)
+    ]
 
 
 def _try(
@@ -211,9 +239,10 @@ def _try(
             if moved is None:
                 return None
             try:
-                if len(moved) > _SAMPLE and _worse_sample(each, moved):
+                alignment, maybe = layout.alignment(at, shape), each.conflict.trace.maybe
+                if len(moved) > _SAMPLE and _worse_sample(each, moved, alignment):
                     return None
-                cost, _ = score(each.conflict, each.width, moved, each.weights)
+                cost, _ = score(each.conflict, each.width, moved, each.weights, alignment, maybe)
             except ValueError:  # the new address would fault
                 return None
             if cost > each.before:
@@ -229,8 +258,7 @@ def _by_rank(each: Member, at: Addresses, shape: Shape, layout: Layout) -> int |
     if each.linear is None or at.alignment or not isinstance(layout, Swizzle) or pitch & (pitch - 1):
         return None
     parts = np.array([c.parts for c in each.linear], dtype=np.int64) * WORD
-    reached = addresses(parts, None, 0, shape)
-    moved = layout.apply(reached, shape) if reached is not None else None
+    moved = layout.apply(addresses(parts, 0, shape), shape)
     if moved is None:
         return None
     return sum(
@@ -238,12 +266,14 @@ def _by_rank(each: Member, at: Addresses, shape: Shape, layout: Layout) -> int |
     )
 
 
-def _worse_sample(each: Member, moved: NDArray[np.int64]) -> bool:
-    """Whether the heaviest lower bound of the first requests is already above the site's cost."""
+def _worse_sample(each: Member, moved: NDArray[np.int64], alignment: int) -> bool:
+    """Whether the first requests, and one wavefront for each other, already cost more than the site does."""
     weights = each.weights[:_SAMPLE]
-    cost, _ = score(each.conflict, each.width, moved[:_SAMPLE], weights)
-    rest = int(each.weights[_SAMPLE:].sum())
-    return cost + rest > each.before
+    maybe = each.conflict.trace.maybe
+    unsure = maybe[:_SAMPLE] if maybe is not None else None
+    cost, _ = score(each.conflict, each.width, moved[:_SAMPLE], weights, alignment, unsure)
+    rest = each.weights[_SAMPLE:][(moved[_SAMPLE:] >= 0).any(axis=1)]
+    return cost + int(rest.sum()) > each.before
 
 
 def _blocks(

@@ -19,9 +19,9 @@ from smemlint.fix.edits import Declared, Edited, build, declared, swizzle_formul
 from smemlint.fix.expressions import plus
 from smemlint.fix.model import Kind, Refusal, SiteChange, Suggestion
 from smemlint.fix.proof import Analyse, check, counterparts
-from smemlint.fix.search import Instance, Option, member, options
+from smemlint.fix.search import Instance, Option, members, movable, options
 from smemlint.fix.text import Source
-from smemlint.score.model import Conflict, KernelAnalysis
+from smemlint.score.model import KernelAnalysis
 
 Key = tuple[str, int, str]
 """Path, byte offset and name of an array's declaration."""
@@ -71,10 +71,8 @@ def _arrays(analyses: Sequence[KernelAnalysis]) -> Iterator[tuple[Key, list[Inst
     found: dict[Key, list[Instance]] = {}
     for analysis in analyses:
         for array in analysis.arrays.values():
-            members = tuple(
-                m for c in analysis.conflicts if c.site.array == array.id and (m := member(c)) is not None
-            )
-            found.setdefault(array_key(array), []).append(Instance(analysis, array, members))
+            instance = Instance(analysis, array, members(analysis, array))
+            found.setdefault(array_key(array), []).append(instance)
     yield from found.items()
 
 
@@ -134,29 +132,14 @@ def _not_understood(instances: Sequence[Instance]) -> Refusal | None:
             if conflict.site.array != array.id:
                 continue
             said = f"`{conflict.site.expression}` on line {conflict.site.place.line}"
-            if conflict.grade is Grade.UNRESOLVED or conflict.trace.reason is not None:
+            if conflict.grade is Grade.UNRESOLVED:
                 why = conflict.reason.text if conflict.reason else "its address is not known"
                 return Refusal("unresolved-use", f"{said} is not resolved: {why}")
-            if conflict.grade is Grade.PARAMETRIC:
+            if conflict.grade is Grade.PARAMETRIC or conflict.trace.parameter is not None:
                 return Refusal("run-time-stride", f"{said} depends on a value that the launch gives")
-            if _crosses_rows(conflict, array):
-                return Refusal("crosses-rows", f"{said} runs on from one row into the next")
-            if conflict.trace.low is not None or conflict.trace.high is not None:
+            if conflict.executions and not movable(conflict):
                 return Refusal("data-dependent", f"{said} depends on data")
     return None
-
-
-def _crosses_rows(conflict: Conflict, array: SharedArray) -> bool:
-    """Whether an index leaves its dimension: the layout is then part of what the program computes."""
-    trace = conflict.trace
-    if trace.indices is None or trace.alignment or trace.indices.shape[1] != len(array.dims):
-        return False
-    active = trace.offsets >= 0
-    for d, extent in enumerate(array.dims):
-        index = trace.indices[:, d, :]
-        if extent is not None and d and ((index < 0) | (index >= extent))[active].any():
-            return True
-    return False
 
 
 def _choices(
@@ -273,9 +256,8 @@ def _prove(
     for instance, shape, again in zip(instances, choice.shapes, after, strict=True):
         promised = []
         for each in instance.members:
-            trace = each.conflict.trace
-            at = addresses(each.offsets, trace.indices, trace.alignment, shape)
-            moved = choice.option.layout.apply(at, shape) if at is not None else None
+            at = addresses(each.offsets, each.conflict.trace.alignment, shape)
+            moved = choice.option.layout.apply(at, shape)
             if moved is None:
                 return Refusal("not-proved", "part of an address is not known")
             promised.append((each.conflict, moved))

@@ -67,8 +67,8 @@ def test_a_swizzle_of_the_parts_is_the_swizzle_of_the_lanes(
         words ^= np.where(LANES >> bit & 1, part, 0)
     shape = Shape((32, 32), WORD)
     swizzle = data.draw(st.sampled_from(list(swizzles(shape, WORD))))
-    at = addresses(words.reshape(1, 32) * WORD, None, 0, shape)
-    of_parts = addresses(np.array([parts], dtype=np.int64) * WORD, None, 0, shape)
+    at = addresses(words.reshape(1, 32) * WORD, 0, shape)
+    of_parts = addresses(np.array([parts], dtype=np.int64) * WORD, 0, shape)
     assert at is not None and of_parts is not None
     lanes, moved = swizzle.apply(at, shape), swizzle.apply(of_parts, shape)
     assert lanes is not None and moved is not None

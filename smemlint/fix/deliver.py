@@ -1,0 +1,151 @@
+"""From suggestions to edited files: which can be done together, checked, compiled, shown or written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from smemlint.fix.apply import EditError, apply, compatible, diff, replace_file
+from smemlint.fix.model import Suggestion, TextEdit
+from smemlint.fix.proof import verify
+
+
+@dataclass(frozen=True, slots=True)
+class EditedFile:
+    """A file with the edits of some suggestions done in memory."""
+
+    path: str
+    before: bytes
+    after: bytes
+    suggestions: tuple[Suggestion, ...]
+
+    def diff(self) -> str:
+        return diff(self.path, self.before, self.after)
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A suggestion, or a whole file, that was not done, and why, for the user."""
+
+    path: str
+    message: str
+
+
+def plan(
+    suggestions: Sequence[Suggestion],
+    read: Callable[[str], bytes],
+    *,
+    unsafe: bool = False,
+    verify_with: str | None = None,
+    recheck: Callable[[str, bytes, Sequence[Suggestion]], str | None] | None = None,
+) -> tuple[list[EditedFile], list[Skipped]]:
+    """The edited files, none of them written.
+
+    Args: read — the text of a file as it was analysed. unsafe — take suggestions that are not safe as well.
+    verify_with — a command that compiles each edited file. recheck — from path, edited text and suggestions:
+    why the edits together do not hold, None when they do.
+    """
+    chosen: dict[str, list[Suggestion]] = {}
+    skipped: list[Skipped] = []
+    for suggestion in _distinct(suggestions):
+        if suggestion.edits is None or not (suggestion.safe or unsafe):
+            continue
+        paths = {edit.path for edit in suggestion.edits}
+        if len(paths) != 1:
+            skipped += [Skipped(path, "the fix spans several files") for path in sorted(paths)]
+            continue
+        (path,) = paths
+        others = [e for s in chosen.get(path, ()) for e in s.edits or ()]
+        if not compatible(suggestion.edits, others):
+            said = f"the fix of `{suggestion.array.name}` touches another one; run again for it"
+            skipped.append(Skipped(path, said))
+            continue
+        chosen.setdefault(path, []).append(suggestion)
+    files = []
+    for path, accepted in chosen.items():
+        done = _edit_file(path, accepted, read, verify_with, recheck)
+        if isinstance(done, Skipped):
+            skipped.append(done)
+        else:
+            files.append(done)
+    return files, skipped
+
+
+def _distinct(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
+    seen: set[object] = set()
+    kept = []
+    for suggestion in suggestions:
+        key = suggestion.edits if suggestion.edits is not None else id(suggestion)
+        if key not in seen:
+            seen.add(key)
+            kept.append(suggestion)
+    return kept
+
+
+def _edit_file(
+    path: str,
+    suggestions: Sequence[Suggestion],
+    read: Callable[[str], bytes],
+    verify_with: str | None,
+    recheck: Callable[[str, bytes, Sequence[Suggestion]], str | None] | None,
+) -> EditedFile | Skipped:
+    try:
+        before = read(path)
+        after = apply([e for s in suggestions for e in s.edits or ()], before)
+    except EditError as error:
+        return Skipped(path, str(error))
+    except OSError as error:
+        return Skipped(path, f"{path}: {error.strerror or error}")
+    broken = recheck(path, after, suggestions) if recheck is not None else None
+    if broken is not None:
+        return Skipped(path, f"{path}: the fixes do not hold together: {broken}")
+    if verify_with is not None:
+        said = verify(verify_with, path, after)
+        if said is not None:
+            return Skipped(path, f"{path}: the edited file does not compile, left as it is\n{said}")
+    return EditedFile(path, before, after, tuple(suggestions))
+
+
+def write(files: Sequence[EditedFile]) -> list[Skipped]:
+    """Replace the files on disk; what could not be written, with the reason."""
+    return [failure for file in files if (failure := _write(file)) is not None]
+
+
+def _write(file: EditedFile) -> Skipped | None:
+    try:
+        replace_file(Path(file.path), file.before, file.after)
+    except EditError as error:
+        return Skipped(file.path, str(error))
+    return None
+
+
+def renamed(suggestion: Suggestion, shown: Callable[[str], str]) -> Suggestion:
+    """The suggestion with every path as the user reads it."""
+    names: dict[str, str] = {}
+
+    def name(path: str) -> str:
+        return names.setdefault(path, shown(path))
+
+    edits: tuple[TextEdit, ...] | None = None
+    if suggestion.edits is not None:
+        edits = tuple(replace(e, path=name(e.path)) for e in suggestion.edits)
+    place = suggestion.array.place
+    array = replace(suggestion.array, place=replace(place, path=name(place.path)))
+    sites = tuple(
+        replace(c, site=replace(c.site, place=replace(c.site.place, path=name(c.site.place.path))))
+        for c in suggestion.sites
+    )
+    return replace(suggestion, edits=edits, array=array, sites=sites)
+
+
+def summary(files: Sequence[EditedFile], written: bool) -> str:
+    """`fixed 2 arrays in 1 file: 1056 wavefronts a block become 48`, one line."""
+    done = [s for f in files for s in f.suggestions]
+    if not done:
+        return "no fix to apply"
+    arrays = f"{len(done)} array{'s' if len(done) != 1 else ''}"
+    where = f"{len(files)} file{'s' if len(files) != 1 else ''}"
+    before, after = sum(s.before for s in done), sum(s.after for s in done)
+    verb = "fixed" if written else "would fix"
+    return f"{verb} {arrays} in {where}: {before} wavefronts a block become {after}"

@@ -1,0 +1,92 @@
+"""Suggestions become files: together where they can, compiled where asked, never over a change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from smemlint.fix.deliver import plan, renamed, summary, write
+from smemlint.fix.model import Suggestion, TextEdit
+from tests.fix.cases import array
+
+TEXT = b"float a[4];\nfloat b[4];\n"
+
+
+def suggestion(path: str, offset: int, text: str = "4", safe: bool = True) -> Suggestion:
+    edit = TextEdit(path, offset, offset + len(text), "5", text)
+    return Suggestion("padding", array(4, name=f"at{offset}"), "pad", (edit,), None, safe, ())
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    file = tmp_path / "a.cu"
+    file.write_bytes(TEXT)
+    return str(file)
+
+
+def read(path: str) -> bytes:
+    return Path(path).read_bytes()
+
+
+def test_safe_fixes_of_one_file_are_done_together(path: str) -> None:
+    files, skipped = plan([suggestion(path, 8), suggestion(path, 20)], read)
+    assert not skipped
+    assert [f.after for f in files] == [b"float a[5];\nfloat b[5];\n"]
+    assert write(files) == []
+    assert read(path) == b"float a[5];\nfloat b[5];\n"
+    assert summary(files, True).startswith("fixed 2 arrays in 1 file")
+
+
+def test_unsafe_fixes_wait_to_be_asked_for(path: str) -> None:
+    unsafe = suggestion(path, 8, safe=False)
+    assert plan([unsafe], read) == ([], [])
+    assert len(plan([unsafe], read, unsafe=True)[0]) == 1
+
+
+def test_the_same_fix_seen_twice_is_done_once(path: str) -> None:
+    files, skipped = plan([suggestion(path, 8), suggestion(path, 8)], read)
+    assert not skipped and len(files[0].suggestions) == 1
+
+
+def test_of_two_fixes_that_touch_the_first_is_done_and_the_second_told(path: str) -> None:
+    files, skipped = plan([suggestion(path, 8), suggestion(path, 7, "[4]")], read)
+    assert len(files) == 1 and files[0].after == b"float a[5];\nfloat b[4];\n"
+    assert len(skipped) == 1 and "touches another one" in skipped[0].message
+
+
+def test_a_file_that_changed_since_is_told_and_left(path: str) -> None:
+    fix = suggestion(path, 8)
+    Path(path).write_bytes(b"int x;\n")
+    files, skipped = plan([fix], read)
+    assert not files and "not what was analysed" in skipped[0].message
+
+
+def test_a_file_that_changes_before_it_is_written_is_left(path: str) -> None:
+    files, _ = plan([suggestion(path, 8)], read)
+    Path(path).write_bytes(b"int x;\n")
+    assert "changed" in write(files)[0].message
+    assert read(path) == b"int x;\n"
+
+
+def test_a_file_that_does_not_compile_is_left_with_what_the_compiler_said(path: str) -> None:
+    files, skipped = plan([suggestion(path, 8)], read, verify_with="sh -c 'echo no such type; exit 1' --")
+    assert not files and "no such type" in skipped[0].message
+    assert len(plan([suggestion(path, 8)], read, verify_with="grep -q 'a\\[5\\]' {}")[0]) == 1
+    assert [p.name for p in Path(path).parent.iterdir()] == ["a.cu"]
+
+
+def test_a_verify_command_that_is_not_there_is_told(path: str) -> None:
+    files, skipped = plan([suggestion(path, 8)], read, verify_with="/no/such/compiler")
+    assert not files and "No such file" in skipped[0].message
+
+
+def test_fixes_that_do_not_hold_together_are_left(path: str) -> None:
+    files, skipped = plan([suggestion(path, 8)], read, recheck=lambda *_: "`a` keeps its conflict")
+    assert not files and "do not hold together: `a` keeps" in skipped[0].message
+
+
+def test_paths_are_renamed_everywhere() -> None:
+    shown = renamed(suggestion("/x/a.cu", 8), lambda path: path.removeprefix("/x/"))
+    assert shown.edits is not None and shown.edits[0].path == "a.cu"
+    assert shown.array.place.path == "a.cu"
