@@ -467,6 +467,7 @@ def operate(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Val
         return ar.binary(op, a, b, m.unknowns)
     if isinstance(a, Pointer) or isinstance(b, Pointer):
         return _pointer_operation(m, op, a, b, place)
+    m.operations += 1
     uniform = _uniform(a) and _uniform(b)
     reason = next((v.reason for v in (a, b) if isinstance(v, Other) and v.reason), None)
     if op in ("<", "<=", ">", ">=", "==", "!="):

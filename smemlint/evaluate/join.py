@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,12 +87,17 @@ class _Address:
 
 
 def _address(event: JoinEvent) -> _Address | None:
-    active = event.offsets >= 0
-    if not active.any():
-        return None
-    lead = int(event.offsets[int(np.argmax(active))])
-    lanes = np.where(active, event.offsets - lead, _INACTIVE)
-    digest = blake2b(np.ascontiguousarray(lanes).tobytes(), digest_size=16).digest()
+    offsets = event.offsets
+    if offsets.size and offsets.min() >= 0:
+        lead = int(offsets[0])
+        lanes = offsets - lead
+    else:
+        active = offsets >= 0
+        if not active.any():
+            return None
+        lead = int(offsets[active.argmax()])
+        lanes = np.where(active, offsets - lead, _INACTIVE)
+    digest = hash(lanes.tobytes())
     constant = event.alignment == 0
     start = event.start or 0
     variable = event.alignment or WIDEST

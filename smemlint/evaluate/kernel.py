@@ -9,7 +9,7 @@ from smemlint.evaluate.machine import Budget, BudgetExceededError, Machine
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
 from smemlint.evaluate.statements import run
-from smemlint.evaluate.trace import shared_array, trace_of
+from smemlint.evaluate.trace import shared_array, traces_of
 from smemlint.evaluate.values import Int, RecordValue, Value
 from smemlint.ir import Function, Launch, Module, RecordRef, Scalar
 
@@ -31,7 +31,7 @@ def evaluate(module: Module, kernel: Function, launch: Launch, budget: Budget | 
         stopped = Unresolved("budget", str(error), kernel.place)
     except RecursionError:
         stopped = Unresolved("nesting", "expressions or calls are nested too deeply", kernel.place)
-    traces = [trace_of(m, log, launch) for log in m.sites.values()]
+    traces = traces_of(m, launch)
     if stopped is not None:
         m.notes.append(stopped)
         traces = [dataclasses.replace(t, grade=Grade.UNRESOLVED, reason=stopped) for t in traces]

@@ -30,7 +30,21 @@ from smemlint.ir.types import BOOL, INT, UINT, ULONG
 Function: TypeAlias = "Callable[[Machine, Call, tuple[TemplateArgument | Int, ...], bool], Value]"
 
 _FUNCTIONS: dict[str, Function] = {}
-_BARRIERS = ["__syncthreads", "__syncwarp", "__threadfence_block", "__threadfence", "__threadfence_system", "__syncthreads_count", "__syncthreads_or", "__syncthreads_and", "__pipeline_wait_prior", "__pipeline_commit", "cooperative_groups::sync", "cooperative_groups::wait", "cooperative_groups::wait_prior", "nvcuda::wmma::mma_sync"]
+_BARRIERS = [
+    "__syncthreads",
+    "__syncwarp",
+    "__threadfence_block",
+    "__threadfence",
+    "__threadfence_system",
+    "__syncthreads_count",
+    "__syncthreads_or",
+    "__syncthreads_and",
+    "__pipeline_wait_prior",
+    "__pipeline_commit",
+    "cooperative_groups::sync",
+    "cooperative_groups::wait",
+    "cooperative_groups::wait_prior",
+]
 _PURE_INTEGER: dict[str, Callable[[Lanes], Lanes]] = {}
 
 
@@ -55,9 +69,9 @@ def function(
     if handler is not None:
         return handler(m, e, arguments, discarded)
     if name in _BARRIERS or short_name(name) in _BARRIERS:
-        m.region += 1
         for a in e.arguments:
             rvalue(m, a)
+        m.barrier()
         return m.unknowns.value(INT, name)
     if short_name(name).startswith(("atomic", "fetch_")):
         return _atomic(m, e, short_name(name), discarded)
@@ -312,7 +326,7 @@ def _vote(m: Machine, e: Call, arguments: tuple[TemplateArgument | Int, ...], di
     for a in e.arguments:
         rvalue(m, a)
     if short_name(getattr(e.callee, "name", "")).startswith("__syncthreads"):
-        m.region += 1
+        m.barrier()
     return m.unknowns.value(UINT, "vote", low=0)
 
 
@@ -558,7 +572,7 @@ def _group_method(m: Machine, name: str, t: RecordRef, e: Call) -> Value:
     elif kind != "thread_block":
         size = None
     if name == "sync":
-        m.region += 1
+        m.barrier()
         return Other()
     if kind in ("thread_block", "thread_block_tile") and size:
         if name == "thread_rank":

@@ -6,8 +6,11 @@ an unknown that is the same for all lanes, or an unknown of each lane; two trial
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from smemlint.evaluate import arithmetic as ar
 from smemlint.evaluate.expressions import rvalue, truth
+from smemlint.evaluate.join import unrolled
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
@@ -26,7 +29,19 @@ from smemlint.evaluate.values import (
     same,
     subtract,
 )
-from smemlint.ir import Loop
+from smemlint.ir import (
+    Assign,
+    Binary,
+    Cast,
+    Conditional,
+    Expr,
+    Literal,
+    Loop,
+    Name,
+    SizeOf,
+    StaticMember,
+    Unary,
+)
 from smemlint.ir.types import INT, LONG
 
 
@@ -39,10 +54,11 @@ def run_loop(m: Machine, s: Loop) -> None:
     m.loops.append(exits)
     left = m.nobody
     trips = 0
+    trip = compile_time_trips(m, s)
+    copies = 1
     limit = m.budget.iterations if m.steps < m.budget.steps // 2 else 8
-    first = s.test_first
     while True:
-        if s.condition is not None and (first or trips):
+        if s.condition is not None and (s.test_first or trips):
             guesses = m.unknowns.guesses
             c = ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns)
             if not c.known or m.unknowns.guesses != guesses:
@@ -56,43 +72,156 @@ def run_loop(m: Machine, s: Loop) -> None:
         if trips >= limit or (exits.uncertain and trips >= 2):
             _generic(m, s, exits)
             break
+        if trips and trips % copies == 0:
+            m.region += 1
+        before = Work(m.touched, m.operations, len(m.log), m.region)
         _iterate(m, s, exits)
         trips += 1
+        if trips == 1:
+            copies = unrolled(trip, m.touched - before.touched, m.operations - before.operations, s.unroll)
+            if copies != trip:
+                _separate(m, before)
         if not m.may.any():
             break
+    if copies != trip:
+        m.region += 1
     m.loops.pop()
     may = left | exits.broken | m.may
     returned = m.frame.returned
-    if returned is not None and returned is not gone_before:
-        may = may & entry_may
     m.may = may & entry_may
     m.must = entry_must & m.may
     if exits.uncertain and returned is not None and returned is not gone_before:
         m.must = m.must & ~returned
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Counters before an iteration."""
+
+    touched: int
+    operations: int
+    logged: int
+    region: int
+
+
+def _separate(m: Machine, before: Work) -> None:
+    """The first iteration turned out not to be in line with what stands before the loop."""
+    m.region += 1
+    for event in m.log[before.logged :]:
+        if event.region == before.region:
+            event.region = m.region
+    if before.region == m.region - 1:
+        return
+    m.region += 1
+
+
 def _iterate(m: Machine, s: Loop, exits: Exits) -> None:
     """Body and step once."""
-    m.region += 1
     must = m.must
     exits.continued = m.nobody
     run(m, s.body)
-    m.may = m.may | exits.continued
-    m.must = (
-        must & m.may & (m.must | exits.continued)
-        if not exits.uncertain
-        else m.must | (must & exits.continued)
-    )
+    resumed = exits.continued
+    m.must = m.must | (must & resumed)
+    m.may = m.may | resumed
     if s.step is not None and m.may.any():
         rvalue(m, s.step)
 
 
+def compile_time_trips(m: Machine, s: Loop) -> int | None:
+    """Iterations, where the compiler knows them: a counter that runs between constants."""
+    c = s.condition
+    if not isinstance(c, Binary) or c.op not in ("<", "<=", ">", ">=", "!=") or s.step is None:
+        return None
+    if not isinstance(c.left, Name) or not _compile_time(m, c.right):
+        return None
+    o = m.find(c.left.id)
+    start = o.cells.get(0) if o is not None else None
+    if o is None or not isinstance(start, Int) or not start.known or not isinstance(start.const, int):
+        return None
+    if o.var is not None and (o.var.init is None or not _compile_time(m, o.var.init)):
+        return None
+    end = m.constant(c.right, m.bindings)
+    step = _step_of(m, s.step, c.left.id)
+    if end is None or step is None:
+        return None
+    op, by = step
+    value, trips = start.const, 0
+    while trips < 4096 and _holds(c.op, value, end):
+        trips += 1
+        value = _stepped(op, value, by)
+    return trips if trips < 4096 else None
+
+
+def _holds(op: str, a: int, b: int) -> bool:
+    return {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b, "!=": a != b}[op]
+
+
+def _stepped(op: str, value: int, by: int) -> int:
+    if op == "+":
+        return value + by
+    if op == "-":
+        return value - by
+    if op == "*":
+        return value * by
+    if op == "<<":
+        return value << by
+    if op == ">>":
+        return value >> by
+    return value // by if by else value
+
+
+def _step_of(m: Machine, e: Expr, id: str) -> tuple[str, int] | None:
+    """(operator, constant) of the step expression, for the counter `id`."""
+    if isinstance(e, Unary) and isinstance(e.operand, Name) and e.operand.id == id:
+        if "++" in e.op:
+            return "+", 1
+        if "--" in e.op:
+            return "-", 1
+    if isinstance(e, Assign) and isinstance(e.target, Name) and e.target.id == id:
+        op, value = e.op[:-1], e.value
+        if e.op == "=":
+            if not (isinstance(value, Binary) and isinstance(value.left, Name) and value.left.id == id):
+                return None
+            op, value = value.op, value.right
+        if op in ("+", "-", "*", "/", "<<", ">>") and _compile_time(m, value):
+            by = m.constant(value, m.bindings)
+            if by is not None and (by > 0 or op in ("+", "-")) and not (op in ("*", "/") and by < 2):
+                return op, by
+    return None
+
+
+def _compile_time(m: Machine, e: Expr, depth: int = 0) -> bool:
+    """Whether the compiler can know an expression: nothing that the launch or memory tells is in it."""
+    if isinstance(e, Literal | SizeOf | StaticMember):
+        return True
+    if isinstance(e, Unary):
+        return e.op in ("+", "-", "~", "!") and _compile_time(m, e.operand, depth)
+    if isinstance(e, Binary):
+        return _compile_time(m, e.left, depth) and _compile_time(m, e.right, depth)
+    if isinstance(e, Cast):
+        return _compile_time(m, e.operand, depth)
+    if isinstance(e, Conditional):
+        return all(_compile_time(m, x, depth) for x in (e.condition, e.then, e.otherwise))
+    if isinstance(e, Name):
+        if e.id in m.bindings:
+            return True
+        o = m.find(e.id)
+        if o is None:
+            return e.id in m.module.globals or e.id not in m.module.functions
+        if o.var is None or o.var.storage == "param":
+            return False
+        return o.var.init is not None and depth < 6 and _compile_time(m, o.var.init, depth + 1)
+    return False
+
+
 def _generic(m: Machine, s: Loop, exits: Exits) -> None:
-    """One iteration that stands for all that are left."""
+    """One iteration (as many as the compiler lines up) that stands for all that are left."""
     must, may = m.must, m.may
     start = snapshot(m)
-    k = m.unknowns.fresh("iteration", low=0, rank=1)
+    before = Work(m.touched, m.operations, len(m.log), m.region)
     first = _trial(m, s, exits)
+    copies = unrolled(None, m.touched - before.touched, m.operations - before.operations, s.unroll)
+    k = m.unknowns.fresh("iteration", low=0, rank=1)
     restore(start)
     plan: dict[tuple[Object, int], Value] = {}
     kinds: dict[tuple[Object, int], str] = {}
@@ -102,12 +231,11 @@ def _generic(m: Machine, s: Loop, exits: Exits) -> None:
     for _ in range(3):
         _set(plan)
         second = _trial(m, s, exits)
-        _set(plan)
         changed = False
-        for (o, at), before in list(plan.items()):
-            after = second.get(o, {}).get(at, before)
+        for (o, at), planned in list(plan.items()):
+            after = second.get(o, {}).get(at, planned)
             old = start.cells[o].get(at)
-            better = _check(old, before, after, kinds[o, at], first[o].get(at))
+            better = _check(old, planned, after, kinds[o, at], first[o].get(at))
             if better != kinds[o, at]:
                 kinds[o, at] = better
                 plan[o, at] = _form(m, o, old, first[o].get(at), better, k, after)
@@ -122,15 +250,24 @@ def _generic(m: Machine, s: Loop, exits: Exits) -> None:
         restore(start)
         if not changed:
             break
+    k = m.unknowns.fresh("iteration", low=0, rank=1, multiple=copies)
+    for (o, at), kind in kinds.items():
+        if kind == "affine":
+            plan[o, at] = _form(m, o, start.cells[o].get(at), first[o].get(at), kind, k)
     _set(plan)
     m.must, m.may = must, may
-    if s.condition is not None and (s.test_first or True):
-        c = ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns)
-        if c.known or c.varying:
-            taken = decode(m, c)
-            if taken.may.any():
-                m.must, m.may = taken.must, taken.may
-    _iterate(m, s, exits)
+    m.region += 1
+    for i in range(copies):
+        if s.condition is not None:
+            c = ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns)
+            if i == 0 and (c.known or c.varying):
+                taken = decode(m, c)
+                if taken.may.any():
+                    m.must, m.may = taken.must, taken.may
+        _iterate(m, s, exits)
+        if not m.may.any():
+            break
+    m.region += 1
     m.must, m.may = must, may
 
 

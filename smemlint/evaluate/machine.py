@@ -60,12 +60,24 @@ class Budget:
 
 @dataclass(slots=True)
 class Event:
-    """One execution of a site by the whole block. offset in bytes; weight: times it runs."""
+    """One execution of a site by the whole block. offset in bytes; weight: times it runs.
 
+    region: accesses of one region stand in one straight line once loops are unrolled.
+    """
+
+    site: SiteLog
     offset: Int
     must: Mask
     may: Mask
     weight: int
+    region: int
+    order: int
+
+
+@dataclass(slots=True)
+class Barrier:
+    """Something that no access is moved across."""
+
     region: int
     order: int
 
@@ -137,7 +149,10 @@ class Machine:
         self.globals: dict[str, Object] = {}
         self.shared: dict[str, Object] = {}
         self.sites: dict[tuple[object, ...], SiteLog] = {}
+        self.log: list[Event | Barrier] = []
         self.notes: list[Unresolved] = []
+        self.touched = 0
+        self.operations = 0
         self.specials = self._specials(grid)
         self.loops: list[object] = []
         self.discarded: Expr | None = None
@@ -274,11 +289,11 @@ class Machine:
         o = p.object
         if isinstance(t, ArrayOf):
             return Pointer(o, p.offset, t.element)
-        if o.storage == "shared":
-            self._record_typed("load", p, t, place)
-            return self._loaded(p, t, place)
         if o.storage == "local":
             return self._read_cells(p, t, place)
+        self.touched += 1
+        if o.storage == "shared":
+            self._record_typed("load", p, t, place)
         return self._loaded(p, t, place)
 
     def _loaded(self, p: Pointer, t: Type, place: Place | None) -> Value:
@@ -409,6 +424,8 @@ class Machine:
 
     def store(self, p: Pointer, v: Value, place: Place | None) -> None:
         t, o = p.pointee, p.object
+        if o.storage != "local":
+            self.touched += 1
         if o.storage == "shared":
             self._record_typed("store", p, t, place)
             if isinstance(v, Pointer) and v.object.storage == "shared":
@@ -560,8 +577,17 @@ class Machine:
         if self.addresses > self.budget.addresses:
             raise BudgetExceededError(f"stopped after {self.budget.addresses} recorded addresses")
         must = self.must if mask is None else self.must & mask
-        log.events.append(Event(p.offset, must, may, self.weight, self.region, self.order))
+        event = Event(log, p.offset, must, may, self.weight, self.region, self.order)
+        log.events.append(event)
+        self.log.append(event)
         self.order += 1
+
+    def barrier(self) -> None:
+        """A synchronisation or fence."""
+        if not self.silent:
+            self.log.append(Barrier(self.region, self.order))
+            self.order += 1
+        self.region += 1
 
 
 def Int_add(a: Int, n: int) -> Int:  # noqa: N802 - reads as a constructor

@@ -145,12 +145,16 @@ def merge_into(m: Machine, c: Int, then: Snapshot) -> None:
 
 
 def run_if(m: Machine, s: If) -> None:
+    guesses = m.unknowns.guesses
     c = ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns)
     if c.known and isinstance(c.const, int):
+        guessed = m.unknowns.guesses != guesses
+        m.region += guessed
         if c.const:
             run(m, s.then)
         elif s.otherwise is not None:
             run(m, s.otherwise)
+        m.region += guessed
         return
     branch(m, c, lambda: run(m, s.then), None if s.otherwise is None else lambda: run(m, s.otherwise))  # type: ignore[arg-type]
 

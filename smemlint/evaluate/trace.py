@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import gcd
 
 import numpy as np
@@ -12,6 +13,7 @@ from smemlint.evaluate.machine import Event, Machine, SiteLog
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import DataTerm, Grade, Parameter, SharedArray, Site, Trace, Unresolved
 from smemlint.evaluate.values import Int, Monomial, gcd_of, multiple_of
+from smemlint.evaluate.widen import widened
 from smemlint.ir import Launch
 
 EMPTY: NDArray[np.int64] = np.full((0, 32), -1, dtype=np.int64)
@@ -39,13 +41,33 @@ def shared_array(m: Machine, o: Object) -> SharedArray:
     )
 
 
-def trace_of(m: Machine, log: SiteLog, launch: Launch) -> Trace:
-    """All events of one site as requests."""
-    site = Site(log.place, log.op, log.width, log.object.id, "", log.matrices, log.via)
-    if log.reason is not None:
-        return _unresolved(site, log.reason)
+def traces_of(m: Machine, launch: Launch) -> list[Trace]:
+    """All events as requests: one Trace per site and width at which it runs."""
+    runs = widened(m)
+    groups: dict[tuple[int, int], int] = {}
+    traces: list[Trace] = []
+    for log in m.sites.values():
+        site = Site(log.place, log.op, log.width, log.object.id, "", log.matrices, log.via)
+        if log.reason is not None:
+            traces.append(_unresolved(site, log.reason))
+            continue
+        run = runs[id(log)]
+        if run.alone:
+            traces.append(_built(m, log, site, launch, run.alone))
+        for width, events in run.wide.items():
+            group = groups.setdefault((id(log), width), len(groups))
+            traces.append(replace(_built(m, log, site, launch, events), joined=width, group=group))
+        if run.followed is not None and not run.alone and not run.wide:
+            width, leader = run.followed
+            group = groups.setdefault((id(leader), width), len(groups))
+            empty = Trace(site, EMPTY, np.zeros(0, dtype=np.int64), Grade.EXACT, joined=width, group=group)
+            traces.append(empty)
+    return traces
+
+
+def _built(m: Machine, log: SiteLog, site: Site, launch: Launch, events: list[Event]) -> Trace:
     builder = _Builder(m, log)
-    for event in log.events:
+    for event in events:
         builder.add(event)
     return builder.build(site, launch)
 
@@ -206,4 +228,4 @@ def _name(mono: Monomial) -> str:
     return " * ".join(s.name for s in mono)
 
 
-__all__ = ["Int", "shared_array", "trace_of"]
+__all__ = ["Int", "shared_array", "traces_of"]

@@ -54,21 +54,19 @@ def score(trace: Trace, *, assumed: bool = False) -> Conflict:
 def score_all(trace: KernelTrace, *, assumed: bool = False) -> tuple[Conflict, ...]:
     """Cost of every site, in the order of the traces.
 
-    Sites that the compiler joins into one access are one access: the first of a group, in the order of the
-    traces that carries its offsets, reports it. Another site of the group on the same line contributes
+    Sites that the compiler joins into one access are one access: the first of a group that carries its
+    offsets reports it. Another site of the group on the same line contributes
     nothing, since the instruction runs once; on another line it repeats the group's cost, since the
     instruction could as well be attributed there and each line has its own sum.
     """
     found: list[Conflict] = []
-    leaders: dict[int, Conflict] = {}
-    lines: dict[int, set[tuple[str, int]]] = {}
+    scored = {id(t): score(t, assumed=assumed) for t in trace.traces if t.group is None or len(t.offsets)}
+    leaders = {t.group: scored[id(t)] for t in trace.traces if t.group is not None and id(t) in scored}
+    lines = {t.group: {_line(t)} for t in trace.traces if t.group is not None and id(t) in scored}
     for each in trace.traces:
-        leader = leaders.get(each.group) if each.group is not None else None
+        leader = leaders.get(each.group) if each.group is not None and id(each) not in scored else None
         if leader is None:
-            conflict = score(each, assumed=assumed)
-            if each.group is not None and conflict.grade is not Grade.UNRESOLVED:
-                leaders[each.group] = conflict
-                lines[each.group] = {_line(each)}
+            conflict = scored[id(each)] if id(each) in scored else score(each, assumed=assumed)
         else:
             assert each.group is not None
             seen = lines[each.group]
