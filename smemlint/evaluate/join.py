@@ -1,4 +1,4 @@
-"""Which neighbouring accesses nvcc turns into one wider access, which it drops, and how far it unrolls.
+"""Which neighbouring accesses nvcc turns into one wider access, and which it drops.
 
 In: the shared-memory accesses of one block in program order, with what a compiler can prove of their
 addresses. Out: groups of accesses that run as one instruction of 4, 8 or 16 bytes a lane.
@@ -390,72 +390,3 @@ def layout(arrays: Sequence[tuple[int, int]]) -> tuple[int, ...]:
         starts.append(start)
         end = start + size
     return tuple(starts)
-
-
-# Measured: total instructions up to which a loop of constant trip count disappears, and up to which copies
-# are made otherwise. First in the optimiser's intermediate code, then once more in machine code.
-_FULL_EARLY = 380
-_PART_EARLY = 195
-_FULL_LATE = 280
-_PART_LATE = 195
-_COPIES_EARLY = 32
-
-
-def unrolled(
-    trip: int | None, accesses: int, operations: int, pragma: int | None = None, *, streams: int = 0
-) -> int:
-    """How many consecutive iterations of a loop end up in one straight line.
-
-    trip: iterations, if the compiler knows them. accesses, operations: memory accesses and arithmetic
-    operations of one iteration as written, inner unrolled loops multiplied out (`a += b * c` is two
-    operations; index arithmetic does not count). pragma: None without one, 0 for `#pragma unroll`, N for
-    `#pragma unroll N`. streams: of a loop with unknown trip count, its shared loads whose address differs
-    between lanes and grows by one element an iteration: a single one starts half a step off and loses half
-    its width (0: none, or the declaration proves 16 bytes).
-
-    Returns `trip` for a loop that disappears, 1 for one that stays as it is, else a power of two; the
-    straight lines then begin at multiples of it, counted from the first iteration.
-    """
-    if trip is not None and trip <= 1:
-        return max(trip, 1)
-    if pragma is not None:
-        if trip is not None and (pragma == 0 or pragma >= trip):
-            return trip
-        return _power_of_two_in(pragma) if pragma else 4
-    early = 4 * accesses + operations + 1
-    late = accesses + -(-operations // 2)
-    if trip is None:
-        return _runtime_copies(early, late, streams)
-    if early * trip <= _FULL_EARLY:
-        return trip
-    copies = 1
-    while copies * 2 <= _COPIES_EARLY and copies * 2 * early <= _PART_EARLY and trip % (copies * 2) == 0:
-        copies *= 2
-    rest = trip // copies
-    body = max(1, copies * late)
-    if body * rest <= _FULL_LATE:
-        return trip
-    again = _late_copies(body, rest)
-    return _power_of_two_in(copies * again)
-
-
-def _runtime_copies(early: int, late: int, streams: int) -> int:
-    copies = 4 if 4 * early <= _PART_EARLY else 2 if 2 * early <= _PART_EARLY else 1
-    if copies == 1:
-        return 2 if 4 * late <= _PART_LATE else 1
-    return copies // 2 if streams == 1 else copies
-
-
-def _late_copies(body: int, trip: int) -> int:
-    """The second unrolling: at least four copies or none; with the remainder they must stay in bounds."""
-    most = _PART_LATE // body
-    if most < 4:
-        return 1
-    for copies in range(min(most, trip), 3, -1):
-        if (copies + trip % copies) * body <= _PART_LATE * 5 // 4:
-            return copies
-    return 1
-
-
-def _power_of_two_in(number: int) -> int:
-    return number & -number

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from smemlint.evaluate.join import JoinEvent, JoinGroup, join, layout, redundant, unrolled
+from smemlint.evaluate.join import JoinEvent, JoinGroup, join, layout, redundant
 
 THREADS = np.arange(64, dtype=np.int64)
 
@@ -291,36 +291,6 @@ def test_a_store_overwritten_before_anyone_reads_it_vanishes() -> None:
 def test_an_atomic_makes_its_own_array_unknown() -> None:
     assert redundant(Line().load("s", 4).add("atomic", "q", 4).load("s", 4).events) == {2}
     assert redundant(Line().load("s", 4).add("atomic", "s", 4).load("s", 4).events) == set()
-
-
-# loops
-
-
-def test_small_constant_loops_disappear() -> None:
-    assert unrolled(16, accesses=2, operations=2) == 16
-    assert unrolled(8, accesses=9, operations=16) == 8
-
-
-def test_an_eight_by_eight_register_tile_is_not_unrolled() -> None:
-    assert unrolled(8, accesses=16, operations=128) == 1
-
-
-def test_middling_bodies_are_copied_four_times() -> None:
-    assert unrolled(8, accesses=21, operations=40) == 4
-    assert unrolled(8, accesses=12, operations=64) == 4
-
-
-def test_pragmas_are_obeyed() -> None:
-    assert unrolled(8, accesses=16, operations=128, pragma=0) == 8
-    assert unrolled(64, accesses=1, operations=1, pragma=1) == 1
-    assert unrolled(None, accesses=1, operations=1, pragma=8) == 8
-
-
-def test_unknown_trip_counts_give_four_copies_or_fewer() -> None:
-    assert unrolled(None, accesses=3, operations=4) == 4
-    assert unrolled(None, accesses=2, operations=2, streams=1) == 2
-    assert unrolled(None, accesses=9, operations=16) == 2
-    assert unrolled(None, accesses=33, operations=64) == 1
 
 
 def test_a_hundred_thousand_events_take_seconds() -> None:

@@ -1,0 +1,127 @@
+"""How nvcc cuts the iterations of a loop into straight lines: only within one can accesses join.
+
+In: a loop's trip count, size and pragma. Out: how many iterations stand in each straight line.
+Unrolling happens twice, in the optimiser and again in the machine-code compiler; the limits below were
+measured with nvcc 13.0 (docs/joining.md). They are not documented and decide only which accesses join.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_FULL_EARLY = 380
+"""Up to this many instructions in all copies together, the optimiser makes a loop disappear."""
+_PART_EARLY = 195
+"""Otherwise it makes as many copies, by powers of two, as fit in this."""
+_COPIES_EARLY = 32
+_FULL_LATE = 280
+"""The same again for machine code."""
+_PART_LATE = 195
+_COPIES_LATE = 4
+"""Fewer copies than this are not worth it late."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unrolled:
+    """lines: iterations of one straight line after the other; they add up to the trip count.
+
+    step: by how many iterations a loop variable advances from line to line, as far as alignment goes (a
+    power of two); 0 when the loop disappears and its variable is a constant everywhere. An address that
+    grows by b bytes an iteration has `step * b` among what divides its variable part.
+    """
+
+    lines: tuple[int, ...]
+    step: int
+
+
+def unrolled(
+    trip: int | None,
+    accesses: int,
+    operations: int,
+    pragma: int | None = None,
+    *,
+    known: bool = True,
+    streams: int = 0,
+) -> Unrolled:
+    """The straight lines of one loop.
+
+    trip: iterations that run; None for one generic line of a loop whose end nobody knows. known: the compiler
+    knows the trip count too (a value from the launch is not known to it). accesses, operations: memory
+    accesses and arithmetic operations of one iteration as written, inner unrolled loops multiplied
+    out (`a += b * c` is two operations; index arithmetic does not count). pragma: None without one, 0 for
+    `#pragma unroll`, N for `#pragma unroll N`.
+    streams: of a loop with unknown trip count, its shared loads whose address differs between lanes and grows
+    by one element an iteration: a single one starts half a step off and loses half its width (0: none, or
+    the array's declaration proves 16 bytes).
+    """
+    known = known and trip is not None
+    early = 4 * accesses + operations + 1
+    late = max(1, accesses + -(-operations // 2))
+    if pragma is not None:
+        return _by_pragma(trip, pragma, known)
+    if trip is None or not known:
+        return _unknown(trip, early, late, streams)
+    if early * trip <= _FULL_EARLY:
+        return _gone(trip)
+    copies = _copies_early(early, trip)
+    rest = trip // copies
+    if copies * late * rest <= _FULL_LATE:
+        return _gone(trip)
+    again = _copies_late(copies * late, rest)
+    lines = (copies * again,) * (rest // again) + (copies,) * (rest % again)
+    return Unrolled(lines, _power_of_two_in(copies * again))
+
+
+def _gone(trip: int) -> Unrolled:
+    return Unrolled((trip,) if trip else (), 0)
+
+
+def _by_pragma(trip: int | None, pragma: int, known: bool) -> Unrolled:
+    """A pragma is obeyed, and the machine-code compiler leaves the loop alone."""
+    if trip is not None and known and (pragma == 0 or pragma >= trip):
+        return _gone(trip)
+    copies = pragma or 4
+    if trip is None:
+        return Unrolled((copies,), _power_of_two_in(copies))
+    return Unrolled((copies,) * (trip // copies) + (1,) * (trip % copies), _power_of_two_in(copies))
+
+
+def _copies_early(early: int, trip: int) -> int:
+    """The largest power of two that fits and divides the trip count."""
+    copies = 1
+    while 2 * copies <= _COPIES_EARLY and 2 * copies * early <= _PART_EARLY and trip % (2 * copies) == 0:
+        copies *= 2
+    return copies
+
+
+def _copies_late(body: int, trip: int) -> int:
+    """The most copies that fit, also together with what remains; any number, not only powers of two."""
+    for copies in range(min(_PART_LATE // body, trip), _COPIES_LATE - 1, -1):
+        if (copies + trip % copies) * body <= _PART_LATE * 5 // 4:
+            return copies
+    return 1
+
+
+def _unknown(trip: int | None, early: int, late: int, streams: int) -> Unrolled:
+    """Up to four copies early, four of those late, then what remains by halves and, at last, one by one."""
+    copies = 4 if 4 * early <= _PART_EARLY else 2 if 2 * early <= _PART_EARLY else 1
+    again = _COPIES_LATE if _COPIES_LATE * copies * late <= _PART_LATE else 1
+    step = copies
+    if copies == 1 and again > 1:
+        step = 2
+    elif streams == 1 and copies > 1:
+        step = copies // 2
+    if trip is None:
+        return Unrolled((copies * again,), step)
+    lines = []
+    left = trip
+    size = copies * again
+    while size >= 1:
+        lines += [size] * (left // size)
+        left %= size
+        size = size // 2 if size > copies else 1 if size > 1 else 0
+    return Unrolled(tuple(lines), step)
+
+
+def _power_of_two_in(number: int) -> int:
+    return number & -number
