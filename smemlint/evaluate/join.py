@@ -14,6 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.evaluate.unroll import unrolled
+
+__all__ = ["JoinEvent", "JoinGroup", "join", "layout", "redundant", "unrolled"]
+
 WIDEST = 16
 """Bytes a lane of the widest shared-memory instruction."""
 

@@ -22,7 +22,7 @@ _COPIES_LATE = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Unrolled:
+class Lines:
     """lines: iterations of one straight line after the other; they add up to the trip count.
 
     step: by how many iterations a loop variable advances from line to line, as far as alignment goes (a
@@ -34,7 +34,7 @@ class Unrolled:
     step: int
 
 
-def unrolled(
+def straight_lines(
     trip: int | None,
     accesses: int,
     operations: int,
@@ -42,7 +42,7 @@ def unrolled(
     *,
     known: bool = True,
     streams: int = 0,
-) -> Unrolled:
+) -> Lines:
     """The straight lines of one loop.
 
     trip: iterations that run; None for one generic line of a loop whose end nobody knows. known: the compiler
@@ -69,21 +69,34 @@ def unrolled(
         return _gone(trip)
     again = _copies_late(copies * late, rest)
     lines = (copies * again,) * (rest // again) + (copies,) * (rest % again)
-    return Unrolled(lines, _power_of_two_in(copies * again))
+    return Lines(lines, _power_of_two_in(copies * again))
 
 
-def _gone(trip: int) -> Unrolled:
-    return Unrolled((trip,) if trip else (), 0)
+def unrolled(
+    trip: int | None, accesses: int, operations: int, pragma: int | None = None, *, streams: int = 0
+) -> int:
+    """How many consecutive iterations stand in one straight line that begins at a multiple of that number.
+
+    The arguments are those of `straight_lines`; trip is None where the compiler does not know it. Returns `trip`
+    for a loop that disappears, 1 for one that stays as it is, else a power of two.
+    """
+    if trip is not None and trip <= 1:
+        return max(trip, 1)
+    return straight_lines(trip, accesses, operations, pragma, streams=streams).step or trip or 1
 
 
-def _by_pragma(trip: int | None, pragma: int, known: bool) -> Unrolled:
+def _gone(trip: int) -> Lines:
+    return Lines((trip,) if trip else (), 0)
+
+
+def _by_pragma(trip: int | None, pragma: int, known: bool) -> Lines:
     """A pragma is obeyed, and the machine-code compiler leaves the loop alone."""
     if trip is not None and known and (pragma == 0 or pragma >= trip):
         return _gone(trip)
     copies = pragma or 4
     if trip is None:
-        return Unrolled((copies,), _power_of_two_in(copies))
-    return Unrolled((copies,) * (trip // copies) + (1,) * (trip % copies), _power_of_two_in(copies))
+        return Lines((copies,), _power_of_two_in(copies))
+    return Lines((copies,) * (trip // copies) + (1,) * (trip % copies), _power_of_two_in(copies))
 
 
 def _copies_early(early: int, trip: int) -> int:
@@ -102,7 +115,7 @@ def _copies_late(body: int, trip: int) -> int:
     return 1
 
 
-def _unknown(trip: int | None, early: int, late: int, streams: int) -> Unrolled:
+def _unknown(trip: int | None, early: int, late: int, streams: int) -> Lines:
     """Up to four copies early, four of those late, then what remains by halves and, at last, one by one."""
     copies = 4 if 4 * early <= _PART_EARLY else 2 if 2 * early <= _PART_EARLY else 1
     again = _COPIES_LATE if _COPIES_LATE * copies * late <= _PART_LATE else 1
@@ -112,7 +125,7 @@ def _unknown(trip: int | None, early: int, late: int, streams: int) -> Unrolled:
     elif streams == 1 and copies > 1:
         step = copies // 2
     if trip is None:
-        return Unrolled((copies * again,), step)
+        return Lines((copies * again,), step)
     lines = []
     left = trip
     size = copies * again
@@ -120,7 +133,7 @@ def _unknown(trip: int | None, early: int, late: int, streams: int) -> Unrolled:
         lines += [size] * (left // size)
         left %= size
         size = size // 2 if size > copies else 1 if size > 1 else 0
-    return Unrolled(tuple(lines), step)
+    return Lines(tuple(lines), step)
 
 
 def _power_of_two_in(number: int) -> int:
