@@ -77,8 +77,8 @@ def unrolled(
 ) -> int:
     """How many consecutive iterations stand in one straight line that begins at a multiple of that number.
 
-    The arguments are those of `straight_lines`; trip is None where the compiler does not know it. Returns `trip`
-    for a loop that disappears, 1 for one that stays as it is, else a power of two.
+    The arguments are those of `straight_lines`; trip is None where the compiler does not know it. Returns
+    `trip` for a loop that disappears, 1 for one that stays as it is, else a power of two.
     """
     if trip is not None and trip <= 1:
         return max(trip, 1)
