@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -19,6 +19,7 @@ from smemlint.config import DEFAULTS, FORMATS, SEVERITIES, ConfigError, Settings
 if TYPE_CHECKING:
     from smemlint.api import Job, View
     from smemlint.diagnose.model import FileReport, Problem, Report
+    from smemlint.repair import Skipped
 
 CLEAN, FINDINGS, FAILED = 0, 1, 2
 COMMANDS = ("check", "inspect", "explain", "rules")
@@ -190,6 +191,15 @@ def _check_options(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="list what could not be resolved, with the reason",
     )
+    fixes = parser.add_mutually_exclusive_group()
+    fixes.add_argument("--diff", action="store_true", help="show the fixes as a unified diff; change no file")
+    fixes.add_argument("--fix", action="store_true", help="apply the safe fixes and report what is left")
+    add("--unsafe-fixes", action="store_true", help="with --diff or --fix: take fixes that are not safe, too")
+    add(
+        "--verify",
+        metavar="COMMAND",
+        help="with --diff or --fix: compile each edited file first; {} is its path",
+    )
 
 
 def _settings(options: argparse.Namespace) -> Settings:
@@ -244,12 +254,18 @@ def _analyse(options: argparse.Namespace) -> int:
     if unknown := config.unknown_selectors((*(whole.select or ()), *(whole.ignore or ()))):
         raise UsageError(f"no rule is called `{unknown[0]}` (see `smemlint rules`)")
     outputs = _outputs(whole.output or ())
+    if options.command == "check":
+        _check_fixes(options)
     jobs, missing = _jobs(options, said)
     from smemlint import api
 
     texts = {api.shown(job.path): job.text for job in jobs if job.text is not None}
     reports = [r for _, r in sorted(_with_progress(jobs, whole), key=lambda pair: pair[0])] + missing
-    report = api.collect(reports, _view(options, said, whole), texts)
+
+    def view() -> View:
+        return _view(options, said, whole)
+
+    report = api.collect(reports, view(), texts)
     _complain(report.problems)
     if options.command == "inspect":
         from smemlint.render import inspect
@@ -257,7 +273,59 @@ def _analyse(options: argparse.Namespace) -> int:
         render = inspect.render_json if options.output_format == "json" else inspect.render_table
         sys.stdout.write(render(report))
         return FAILED if report.problems else CLEAN
+    if options.fix or options.diff:
+
+        def collect(again: Sequence[FileReport]) -> Report:
+            return api.collect(again, view(), texts)
+
+        return _repair(options, whole, outputs, jobs, reports, report, collect)
     return _write(report, whole, outputs)
+
+
+def _check_fixes(options: argparse.Namespace) -> None:
+    """Raises UsageError where the options about fixes do not go together."""
+    if not (options.fix or options.diff):
+        for name in ("unsafe_fixes", "verify"):
+            if getattr(options, name):
+                raise UsageError(f"--{name.replace('_', '-')} belongs to --diff or --fix")
+    if options.fix and STDIN in options.paths:
+        raise UsageError("--fix cannot change standard input; use --diff")
+
+
+def _repair(
+    options: argparse.Namespace,
+    settings: Settings,
+    outputs: Sequence[tuple[str, Path]],
+    jobs: Sequence[Job],
+    reports: Sequence[FileReport],
+    report: Report,
+    collect: Callable[[Sequence[FileReport]], Report],
+) -> int:
+    """`--diff` shows the edits and leaves the files; `--fix` makes them and reports what is left."""
+    from smemlint import repair
+
+    unsafe, verify = bool(options.unsafe_fixes), options.verify
+    files, skipped = repair.repair(report, reports, jobs, unsafe=unsafe, verify=verify)
+    if options.fix:
+        failed = repair.write(files)
+        written = [f for f in files if f.path not in {s.path for s in failed}]
+        _tell([*skipped, *failed], repair.summary(written, written=True))
+        again = repair.rejoin(
+            written, jobs, reports, lambda some: [r for _, r in _with_progress(some, settings)]
+        )
+        status = _write(collect(again), settings, outputs)
+        return FAILED if failed else status
+    _tell(skipped, repair.summary(files, written=False))
+    # A patch must hold the file's own bytes, whatever the terminal's encoding is.
+    sys.stdout.flush()
+    sys.stdout.buffer.write("".join(f.diff() for f in files).encode("utf-8", "surrogateescape"))
+    return _status(report, settings)
+
+
+def _tell(skipped: Sequence[Skipped], summary: str) -> None:
+    for each in skipped:
+        print(_encodable(f"warning: {each.message}", sys.stderr.encoding), file=sys.stderr)
+    print(summary, file=sys.stderr)
 
 
 def _jobs(options: argparse.Namespace, said: Settings) -> tuple[list[Job], list[FileReport]]:
@@ -346,7 +414,6 @@ def _outputs(texts: Sequence[str]) -> list[tuple[str, Path]]:
 def _write(report: Report, settings: Settings, outputs: Sequence[tuple[str, Path]]) -> int:
     from smemlint.render import render
     from smemlint.render.summary import statistics
-    from smemlint.rules import Severity
 
     written = [_write_file(path, render(name, report)) for name, path in outputs]
     form = settings.output_format or "full"
@@ -355,7 +422,13 @@ def _write(report: Report, settings: Settings, outputs: Sequence[tuple[str, Path
         print(
             statistics(report.summary), end="", file=sys.stdout if form in ("full", "concise") else sys.stderr
         )
-    if report.problems or not all(written):
+    return _status(report, settings) if all(written) else FAILED
+
+
+def _status(report: Report, settings: Settings) -> int:
+    from smemlint.rules import Severity
+
+    if report.problems:
         return FAILED
     gate = Severity(settings.fail_on).rank
     gated = any(d.severity.rank >= gate for d in report.diagnostics)

@@ -176,10 +176,11 @@ def options(instances: Sequence[Instance], shapes: Sequence[Shape], arch: Arch) 
         option = Option(layout, after, bytes_added, blocks)
         if option.total < before:
             found.append(option)
-    return sorted(found, key=lambda o: _order(o, shapes))
+    return sorted(found, key=lambda o: order(o, shapes))
 
 
-def _order(option: Option, shapes: Sequence[Shape]) -> tuple[int, ...]:
+def order(option: Option, shapes: Sequence[Shape]) -> tuple[int, ...]:
+    """What makes one option better than another, the smaller the better; see `options`."""
     layout = option.layout
     small = isinstance(layout, Padding) and all(
         option.bytes_added * SMALL_PADDING <= shape.bytes for shape in shapes

@@ -19,7 +19,7 @@ from smemlint.fix.edits import Declared, Edited, build, declared, swizzle_formul
 from smemlint.fix.expressions import plus
 from smemlint.fix.model import Kind, Refusal, SiteChange, Suggestion
 from smemlint.fix.proof import Analyse, check, counterparts
-from smemlint.fix.search import Instance, Option, members, movable, options
+from smemlint.fix.search import Instance, Option, members, movable, options, order
 from smemlint.fix.text import Source
 from smemlint.score.model import KernelAnalysis
 
@@ -160,7 +160,7 @@ def _choices(
             )
     before = sum(m.before for i in instances for m in i.members)
     found = [c for c in found if c.option.total <= before * _WORTH]
-    found.sort(key=lambda c: (c.option.total, c.option.blocks[0] - c.option.blocks[1]))
+    found.sort(key=lambda c: order(c.option, c.shapes))
     return found, refused
 
 

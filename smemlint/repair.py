@@ -1,0 +1,77 @@
+"""What `--diff` and `--fix` do: the fixes of the findings that are shown, as edited files, checked once more.
+
+In: the report and the jobs that led to it. Out: edited files in memory; only `write` touches the disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from smemlint.api import Job, analyse, shown
+from smemlint.diagnose.model import FileReport, KernelReport, Report
+from smemlint.fix.deliver import EditedFile, Skipped, plan, summary, write
+from smemlint.fix.model import Suggestion
+
+__all__ = ["EditedFile", "Skipped", "repair", "summary", "write"]
+
+
+def repair(
+    report: Report,
+    reports: Sequence[FileReport],
+    jobs: Sequence[Job],
+    *,
+    unsafe: bool = False,
+    verify: str | None = None,
+) -> tuple[list[EditedFile], list[Skipped]]:
+    """The files with the fixes of all shown findings done, and what was left and why.
+
+    unsafe: also fixes that are not safe. verify: a command that compiles each edited file.
+    """
+    suggestions = [d.fix for d in report.diagnostics if d.fix is not None]
+    by_path = {shown(job.path): job for job in jobs}
+    before = {r.path: r.kernels for r in reports}
+
+    def read(path: str) -> bytes:
+        job = by_path.get(path)
+        if job is not None and job.text is not None:
+            return job.text.encode("utf-8", errors="surrogateescape")
+        return Path(path).read_bytes()
+
+    def recheck(path: str, data: bytes, suggestions: Sequence[Suggestion]) -> str | None:
+        job = by_path.get(path)
+        if job is None:
+            return "the file is not among those that were analysed"
+        text = data.decode("utf-8", errors="surrogateescape")
+        ((_, again),) = analyse([replace(job, text=text)])
+        if again.problems:
+            return again.problems[0].message
+        return worse(before.get(path, ()), again.kernels)
+
+    return plan(suggestions, read, unsafe=unsafe, verify_with=verify, recheck=recheck)
+
+
+def worse(before: Sequence[KernelReport], after: Sequence[KernelReport]) -> str | None:
+    """Why one analysis is worse than another of the same kernels, None when it is not."""
+    if len(before) != len(after):
+        return f"{len(after)} kernel instances are seen, {len(before)} before"
+    for old, new in zip(before, after, strict=True):
+        if old.name != new.name or len(old.accesses) != len(new.accesses):
+            return f"`{old.name}` shows other accesses than before"
+        for a, b in zip(old.accesses, new.accesses, strict=True):
+            if a.wavefronts is not None and (b.wavefronts is None or b.wavefronts > a.wavefronts):
+                return f"an access on line {b.place.line} gets worse"
+    return None
+
+
+def rejoin(
+    files: Sequence[EditedFile],
+    jobs: Sequence[Job],
+    reports: Sequence[FileReport],
+    run: Callable[[Sequence[Job]], Sequence[FileReport]],
+) -> list[FileReport]:
+    """The reports with those of the edited files made anew."""
+    edited = {f.path for f in files}
+    fresh = {r.path: r for r in run([job for job in jobs if shown(job.path) in edited])}
+    return [fresh.get(r.path, r) for r in reports]
