@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from clang.cindex import Diagnostic
 
 from smemlint.frontend.context import Usage, argument_kinds, enclosing_template, usage
-from smemlint.frontend.healed import FUNCTION, MACRO, NAMESPACE, TYPE, VALUE, Healed, HealedNames
+from smemlint.frontend.healed import FUNCTION, MACRO, NAMESPACE, NUMBER_TYPE, TYPE, VALUE, Healed, HealedNames
 
 _MISSING_INCLUDE = re.compile(r"'(.+)' file not found")
 MAX_NAMES = 1500
@@ -121,13 +121,10 @@ class Healing:
     def _top_level(self, entry: Healed) -> bool:
         return self._declare(self._names.root.children, "", entry)
 
-    def _member(self, entry: Healed) -> bool:
-        return self._declare(self._names.members, ".", entry)
-
     def _entry(self, name: str, around: Usage | None, problem: Problem, wants_type: bool = False) -> Healed:
         """The kind of thing that a use asks for."""
         if around is None:
-            return Healed(name, TYPE if wants_type else VALUE)
+            return Healed(name, _type_kind(name) if wants_type else VALUE)
         text = self._text(problem.path)
         if around.template is not None:
             kinds = argument_kinds(around.template, text)
@@ -138,19 +135,19 @@ class Healing:
             if around.after_template[:1] in (">", ",", "&", "*", ")") and not name.endswith("_v"):
                 return Healed(name, TYPE, kinds)
             return Healed(name, VALUE, kinds)
-        if wants_type:
-            return Healed(name, TYPE)
         if around.next == "::":
-            return Healed(name, NAMESPACE)
+            return Healed(name, TYPE if wants_type else NAMESPACE)
+        if wants_type:
+            return Healed(name, _type_kind(name))
         if around.next.startswith("("):
             return Healed(name, FUNCTION)
         if around.pointer_like and (
             around.starts_statement or around.previous in ("(", "<", ",", "const", "static", "volatile", "sizeof")
         ):
             # `Foo* p`, `(Foo*)`, `<Foo*>`; an address `(&foo)` starts with the sign, not with the name.
-            return Healed(name, TYPE)
+            return Healed(name, _type_kind(name))
         if around.following_word and around.following_word not in ("and", "or", "if", "else", "return"):
-            return Healed(name, TYPE)
+            return Healed(name, _type_kind(name))
         return Healed(name, VALUE)
 
     # Reactions, one for each kind of complaint.
@@ -189,15 +186,12 @@ class Healing:
 
     def in_namespace(self, match: re.Match[str], problem: Problem) -> bool:
         what, name, space = match.group(1), match.group(2), match.group(3)
-        entry = self._entry(name, self._usage(problem, name), problem, wants_type=what in ("type", "template"))
+        around = self._usage(problem, name)
+        entry = self._entry(name, around, problem, wants_type=_asks_for_type(what, around))
         if what == "template" and entry.parameters is None:
             entry = Healed(name, TYPE, "t")
-        if what == "template":
-            entry = self._entry(name, self._usage(problem, name), problem)
-            if entry.parameters is None:
-                entry = Healed(name, TYPE, "t")
         path = tuple(part for part in space.split("::") if part)
-        if any("(" in part or "<" in part for part in path) or path[:1] == ("smemlint",):
+        if any("(" in part or "<" in part for part in path) or "anonymous" in space:
             return False
         return self._declare(self._names.scope(path).children, space + "::", entry)
 
@@ -206,21 +200,21 @@ class Healing:
         return self._top_level(self._entry(name, self._usage(problem, name), problem, wants_type=match.group(1) == "type"))
 
     def in_type(self, match: re.Match[str], problem: Problem) -> bool:
+        """A member that a healed type lacks, asked of the class (clang keeps what is asked of an object)."""
         what, name, owner = match.group(1), match.group(2), match.group(3)
-        if not self._is_healed_type(owner):
-            return False
         around = self._usage(problem, name)
-        entry = self._entry(name, around, problem, wants_type=what in ("type", "template"))
-        if entry.kind == NAMESPACE:
-            entry = Healed(name, TYPE)
-        entry.through_object = around is not None and around.previous in (".", ">")
-        return self._member(entry)
-
-    def _is_healed_type(self, owner: str) -> bool:
-        if "smemlint::" in owner:
-            return True
-        plain = re.sub(r"<.*>", "", owner).removeprefix("const ").rsplit("::", 1)[-1].strip()
-        return any(entry.kind == TYPE and entry.name == plain for _, entry in self._names.walk())
+        if around is None or around.previous != "::":
+            return False
+        plain = re.sub(r"<.*>", "", owner).removeprefix("const ").strip()
+        entry = self._names.find(tuple(plain.split("::")))
+        if entry is None or entry.kind not in (TYPE, NUMBER_TYPE):
+            return False
+        member = self._entry(name, around, problem, wants_type=what == "template" or _asks_for_type(what, around))
+        if member.kind == NAMESPACE:
+            member = Healed(name, TYPE)
+        if name == entry.name:
+            return False
+        return self._declare(entry.children, plain + "::", member)
 
     def no_template(self, match: re.Match[str], problem: Problem) -> bool:
         name = match.group(1)
@@ -280,8 +274,6 @@ class Healing:
     def incomplete(self, match: re.Match[str], problem: Problem) -> bool:
         name = match.group(1)
         path = tuple(name.split("::"))
-        if path[0] == "smemlint":
-            return False
         return self._declare(self._names.scope(path[:-1]).children, "::".join(path[:-1]), Healed(path[-1], TYPE))
 
     def class_name(self, match: re.Match[str], problem: Problem) -> bool:
@@ -308,12 +300,19 @@ class Healing:
         entry = self._names.root.children.get(name)
         if entry is None or entry.kind != NAMESPACE or name + "!" in self._given_up:
             return False
-        for child in entry.children.values():
-            self._member(Healed(child.name, child.kind, child.parameters))
         self._given_up.add(name + "!")
         around = self._usage(problem, name)
         kinds = argument_kinds(around.template, self._text(problem.path)) if around and around.template else None
-        self._names.root.children[name] = Healed(name, TYPE, kinds)
+        self._names.root.children[name] = Healed(name, TYPE, kinds, children=entry.children)
+        return True
+
+    def needs_class(self, match: re.Match[str], problem: Problem) -> bool:
+        """A type taken for a number is a base class."""
+        word = re.compile(r"[A-Za-z_]\w*").match(self._text(problem.path), problem.offset)
+        entry = self._names.root.children.get(word.group()) if word else None
+        if entry is None or entry.kind != NUMBER_TYPE:
+            return False
+        entry.kind = TYPE
         return True
 
 
@@ -322,6 +321,16 @@ _DECLARATION_WORDS = frozenset(
     __global__ __device__ __host__ __forceinline__ __inline__ __launch_bounds__ __shared__ __constant__ volatile explicit friend virtual
     operator namespace typedef using union enum size_t half dim3 __attribute__ uint32_t int32_t uint64_t int64_t uint8_t""".split()
 )
+
+
+def _type_kind(name: str) -> str:
+    """`fp`, `real_t`, `DTYPE` are mostly numbers, `Params` is a class."""
+    return NUMBER_TYPE if name.islower() or name.isupper() else TYPE
+
+
+def _asks_for_type(what: str, around: Usage | None) -> bool:
+    """clang says "no type named" of a call that begins a statement (`ns::f(x);`), which might have been a declaration."""
+    return what == "type" and not (around is not None and (around.next[:1] == "(" or around.after_template[:1] == "("))
 
 
 def _is_macro_like(name: str) -> bool:
@@ -354,6 +363,7 @@ _REACTIONS: tuple[tuple[re.Pattern[str], _Reaction], ...] = tuple(
         (r"(?:definition of|redeclaration of) (?:type )?'([^']+)' (?:conflicts|as different)", Healing.redefinition),
         (r"reference to '([^']+)' is ambiguous", Healing.redefinition),
         (r".*incomplete (?:definition of )?type '(?:struct |class |union )?([A-Za-z_][\w:]*)'", Healing.incomplete),
+        (r"base specifier must name a class", Healing.needs_class),
         (r"(?:expected class name|unknown class name)", Healing.class_name),
         (r"'?([A-Za-z_]\w*)'? (?:is not a class|does not refer to a (?:type|value)|does not name a)", Healing.not_a_type),
         (r"unexpected namespace name '([A-Za-z_]\w*)'", Healing.not_a_type),

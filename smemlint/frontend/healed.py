@@ -1,4 +1,9 @@
-"""Names that a text uses and nothing declares, and the header that declares them."""
+"""Names that a text uses and nothing declares, and the header that declares them.
+
+clang keeps an expression that does not type-check (as a node without a type), but not one that names something
+undeclared. So the declarations need only exist. A value is declared with an unknown type: clang then takes every expression
+that holds it for type-dependent, as in a template, and checks nothing. Types are empty structs, or enums where they look like numbers.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +11,31 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 TYPE = "type"
+NUMBER_TYPE = "number type"
 VALUE = "value"
 FUNCTION = "function"
 NAMESPACE = "namespace"
 MACRO = "macro"
 
-ALIASES = {"cg": "cooperative_groups", "wmma": "nvcuda::wmma", "cde": "cuda::device::experimental", "ptx": "cuda::ptx"}
+ALIASES = {
+    "cg": "cooperative_groups",
+    "cooperative_groups_": "cooperative_groups",
+    "wmma": "nvcuda::wmma",
+    "cde": "cuda::device::experimental",
+    "ptx": "cuda::ptx",
+}
 """Namespaces that programs know under another name, set in a header that is missing."""
 
 
 @dataclass
 class Healed:
     """One name. parameters: kinds of its template parameters (`t` type, `v` value), None when it is no template.
-    text: of a macro, what follows its name."""
+    text: of a macro, what follows its name. children: what is declared inside, of a namespace or type."""
 
     name: str
     kind: str
     parameters: str | None = None
     text: str = ""
-    through_object: bool = False
-    """A member that was asked of an object, not of its class."""
     children: dict[str, Healed] = field(default_factory=dict)
 
     def describe(self) -> str:
@@ -34,10 +44,9 @@ class Healed:
 
 @dataclass
 class HealedNames:
-    """All healed names of a file: a tree of namespaces, and the members of healed types (of all of them alike)."""
+    """All healed names of a file, as a tree."""
 
     root: Healed = field(default_factory=lambda: Healed("", NAMESPACE))
-    members: dict[str, Healed] = field(default_factory=dict)
 
     def scope(self, path: tuple[str, ...]) -> Healed:
         """The namespace of that path, made when new."""
@@ -45,6 +54,17 @@ class HealedNames:
         for name in path:
             here = here.children.setdefault(name, Healed(name, NAMESPACE))
         return here
+
+    def find(self, path: tuple[str, ...]) -> Healed | None:
+        """The entry of that path: as written, else the only one whose path ends so."""
+        here: Healed | None = self.root
+        for name in path:
+            here = here.children.get(name) if here is not None else None
+        if here is not None:
+            return here
+        suffix = "::".join(path)
+        found = [entry for name, entry in self.walk() if name == suffix or name.endswith("::" + suffix)]
+        return found[0] if len(found) == 1 else None
 
     def walk(self) -> Iterator[tuple[str, Healed]]:
         """Qualified name and entry of every name."""
@@ -55,77 +75,61 @@ class HealedNames:
                 yield from below(f"{prefix}{name}::", entry.children)
 
         yield from below("", self.root.children)
-        yield from below(".", self.members)
 
     def text(self) -> str:
         """The header. Empty when nothing is healed."""
-        if not self.root.children and not self.members:
+        if not self.root.children:
             return ""
         lines = [f"#define {e.name}{e.text}" for e in self.root.children.values() if e.kind == MACRO]
         lines.append("#pragma clang force_cuda_host_device begin")
-        lines.append(_ANY_HEAD)
-        lines += [_member(entry) for entry in self.members.values()]
-        lines.append(_ANY_TAIL)
-        lines += _namespace(self.root)
+        lines += _scope(self.root)
         lines.append("#pragma clang force_cuda_host_device end\n")
         return "\n".join(lines)
 
 
-_ANY_HEAD = """namespace smemlint {
-template <class Tag> struct any_of : any_operations {
-    any_of() = default;
-    template <class T, class = std::enable_if_t<!__is_same(std::remove_cvref_t<T>, any_of)>> constexpr any_of(T&&) {}
-    template <class A, class B, class... R> constexpr any_of(A&&, B&&, R&&...) {}
-    template <class T> constexpr const any_of& operator=(T) const { return *this; }"""
-_ANY_TAIL = "};\n}"
+_STRUCT = (
+    "{0}() = default; template <class T> {0}(T&&); template <class A, class B, class... C> {0}(A&&, B&&, C&&...); "
+    "template <class T> operator T() const; template <class T> {0}& operator[](T) const; "
+)
 
 
-def _namespace(scope: Healed) -> list[str]:
+def _scope(scope: Healed) -> list[str]:
+    """Declarations of everything in a namespace or class."""
+    inside_class = scope.kind != NAMESPACE
     lines = []
     for entry in scope.children.values():
         if entry.kind == NAMESPACE:
-            if entry.name in ALIASES and scope.name == "":
-                lines.append(f"namespace {ALIASES[entry.name]} {{ {' '.join(_namespace(entry))} }}")
-                lines.append(f"namespace {entry.name} = {ALIASES[entry.name]};")
-            else:
-                lines += [f"namespace {entry.name} {{", *_namespace(entry), "}"]
-        elif entry.kind == TYPE:
-            base = f"smemlint::any_of<struct smemlint_{entry.name}>"
-            body = f"{{ using {base[:-1]}>::any_of; using {base}::operator=; }};"
-            lines.append(f"{_template(entry)}struct {entry.name} : {base} {body}")
+            lines += _namespace(entry, top_level=scope.name == "")
+        elif entry.kind == NUMBER_TYPE and not entry.children and entry.parameters is None:
+            lines.append(f"enum {entry.name} : int {{}};")
+        elif entry.kind in (TYPE, NUMBER_TYPE):
+            body = [_STRUCT.format(entry.name), *_scope(entry)]
+            lines += [f"{_template(entry)}struct {entry.name} {{", *body, "};"]
         elif entry.kind == FUNCTION:
-            lines.append(_function(entry, ""))
+            parameters = "".join(f"{p}, " for p in _parameters(entry.parameters or ""))
+            storage = "static " if inside_class else ""
+            lines.append(f"template <{parameters}class... A> {storage}int {entry.name}(A...);")
+        elif entry.kind == VALUE and entry.parameters is not None:
+            lines.append(f"{_template(entry)}{'static ' if inside_class else ''}constexpr int {entry.name} = 1;")
         elif entry.kind == VALUE:
-            lines.append(f"{_template(entry)}inline constexpr smemlint::unknown {entry.name}{{}};")
+            lines.append(f"{'static' if inside_class else 'extern'} smemlint_undeclared {entry.name};")
     return lines
 
 
-def _member(entry: Healed) -> str:
-    if entry.kind == TYPE:
-        return f"    {_template(entry)}using {entry.name} = any_of<struct smemlint_{entry.name}>;"
-    if entry.kind == FUNCTION:
-        return "    " + _function(entry, "static ")
-    if entry.through_object:
-        return f"    static const unknown {entry.name};"
-    return f"    {_template(entry)}static constexpr number {entry.name}{{}};"
-
-
-def _function(entry: Healed, storage: str) -> str:
-    parameters = "".join(f"{p}, " for p in _parameters(entry.parameters or "", pack=False))
-    return (
-        f"template <{parameters}class... smemlint_A> {storage}constexpr smemlint::unknown {entry.name}(smemlint_A...) {{ return {{}}; }}"
-    )
+def _namespace(entry: Healed, top_level: bool) -> list[str]:
+    real = ALIASES.get(entry.name) if top_level else None
+    if real is None:
+        return [f"namespace {entry.name} {{", *_scope(entry), "}"]
+    return [f"namespace {real} {{", *_scope(entry), "}", f"namespace {entry.name} = {real};"]
 
 
 def _template(entry: Healed) -> str:
     if entry.parameters is None:
         return ""
-    return f"template <{', '.join(_parameters(entry.parameters, pack=True))}> "
+    pack = "class... Ts" if entry.parameters[-1:] == "t" else "auto... Vs"
+    return f"template <{', '.join((*_parameters(entry.parameters), pack))}> "
 
 
-def _parameters(kinds: str, pack: bool) -> list[str]:
-    """Each has a default, so that fewer arguments will do; a pack of the last kind takes more."""
-    found = [f"class T{n} = void" if kind == "t" else f"auto V{n} = 0" for n, kind in enumerate(kinds)]
-    if pack:
-        found.append("class... Ts" if kinds[-1:] == "t" else "auto... Vs")
-    return found
+def _parameters(kinds: str) -> list[str]:
+    """Each has a default, so that fewer arguments will do."""
+    return [f"class T{n} = void" if kind == "t" else f"auto V{n} = 0" for n, kind in enumerate(kinds)]

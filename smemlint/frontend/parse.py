@@ -137,9 +137,9 @@ class _Attempt:
 
 
 def _problems(tu: TranslationUnit) -> list[Problem]:
-    return [
-        Problem.from_diagnostic(diagnostic) for diagnostic in tu.diagnostics if diagnostic.severity >= Diagnostic.Error
-    ]
+    """Errors in files of the project; what healing declares is in error by design."""
+    found = [Problem.from_diagnostic(d) for d in tu.diagnostics if d.severity >= Diagnostic.Error]
+    return [problem for problem in found if not is_virtual(problem.path)]
 
 
 @lru_cache(maxsize=512)

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from clang.cindex import Index, TranslationUnit
 
-PARTS = ("language", "std", "device", "cuda", "host", "unknown")
+PARTS = ("language", "std", "device", "cuda", "host")
 LIBRARY = "18.1.1"
 
 BASE_ARGUMENTS = (
     "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_90", "-nocudainc", "-nocudalib", "-nostdinc", "-nostdinc++",
-    "-nobuiltininc", "-ferror-limit=0", "-fno-spell-checking", "-w", "-fgpu-rdc", "-fcxx-exceptions", "-fbracket-depth=256",
+    "-nobuiltininc", "-ferror-limit=0", "-fshow-overloads=best", "-fno-spell-checking", "-w", "-fgpu-rdc", "-fcxx-exceptions", "-fbracket-depth=256",
     "-ftemplate-depth=256", "-fconstexpr-steps=100000", "-fconstexpr-depth=128", "-fno-delayed-template-parsing",
 )  # fmt: skip
 """Never the toolkit's headers nor the system's; bounded in every recursion that clang lets one bound."""

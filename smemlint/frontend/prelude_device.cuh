@@ -2,6 +2,7 @@
 // Declared as templates without bodies: an overload that a program brings along wins, and none is redefined.
 
 // 2-byte and 1-byte floats, which compute as float.
+// Their operators are friends that only their own arguments find: elsewhere `a * b` stays an operator, not a call.
 #define SMEMLINT_NARROW(N, raw)                                                                       \
     struct N {                                                                                        \
         raw __x;                                                                                      \
@@ -11,17 +12,18 @@
         template <class T> N& operator+=(T); template <class T> N& operator-=(T);                     \
         template <class T> N& operator*=(T); template <class T> N& operator/=(T);                     \
         N& operator++(); N& operator--(); N operator++(int); N operator--(int);                       \
-    };                                                                                                \
-    inline N operator+(N, N); inline N operator-(N, N); inline N operator*(N, N); inline N operator/(N, N);                       \
-    inline bool operator<(N, N); inline bool operator>(N, N); inline bool operator<=(N, N); inline bool operator>=(N, N);           \
-    inline bool operator==(N, N); inline bool operator!=(N, N); inline N operator-(N); inline N operator+(N);                     \
-    SMEMLINT_MIXED(N, int, +, -, *, /) SMEMLINT_MIXED(N, unsigned, +, -, *, /)                        \
-    SMEMLINT_MIXED(N, float, +, -, *, /) SMEMLINT_MIXED(N, double, +, -, *, /)
+        friend N operator+(N, N); friend N operator-(N, N); friend N operator*(N, N); friend N operator/(N, N);             \
+        friend bool operator<(N, N); friend bool operator>(N, N); friend bool operator<=(N, N); friend bool operator>=(N, N); \
+        friend bool operator==(N, N); friend bool operator!=(N, N); friend N operator-(N); friend N operator+(N);           \
+        SMEMLINT_MIXED(N, int, +, -, *, /) SMEMLINT_MIXED(N, unsigned, +, -, *, /)                    \
+        SMEMLINT_MIXED(N, float, +, -, *, /) SMEMLINT_MIXED(N, double, +, -, *, /)                    \
+    };
 #define SMEMLINT_MIXED(N, T, a, b, c, d)                                                              \
-    inline float operator a(N, T); inline float operator b(N, T); inline float operator c(N, T); inline float operator d(N, T);           \
-    inline float operator a(T, N); inline float operator b(T, N); inline float operator c(T, N); inline float operator d(T, N);           \
-    inline bool operator<(N, T); inline bool operator>(N, T); inline bool operator<=(N, T); inline bool operator>=(N, T); inline bool operator==(N, T);     \
-    inline bool operator!=(N, T); inline bool operator<(T, N); inline bool operator>(T, N); inline bool operator==(T, N); inline bool operator!=(T, N);
+    friend float operator a(N, T); friend float operator b(N, T); friend float operator c(N, T); friend float operator d(N, T); \
+    friend float operator a(T, N); friend float operator b(T, N); friend float operator c(T, N); friend float operator d(T, N); \
+    friend bool operator<(N, T); friend bool operator>(N, T); friend bool operator<=(N, T); friend bool operator>=(N, T);       \
+    friend bool operator==(N, T); friend bool operator!=(N, T); friend bool operator<(T, N); friend bool operator>(T, N);       \
+    friend bool operator==(T, N); friend bool operator!=(T, N);
 SMEMLINT_NARROW(__half, unsigned short)
 SMEMLINT_NARROW(__nv_bfloat16, unsigned short)
 SMEMLINT_NARROW(__nv_fp8_e4m3, unsigned char)
@@ -43,9 +45,10 @@ struct __nv_bfloat16_raw { unsigned short x; };
         N() = default;                                                                                  \
         constexpr N(E a, E b) : x(a), y(b) {}                                                           \
         N& operator+=(N); N& operator-=(N); N& operator*=(N); N& operator/=(N);                         \
-    };                                                                                                  \
-    inline N operator+(N, N); inline N operator-(N, N); inline N operator*(N, N); inline N operator/(N, N); inline N operator-(N); \
-    inline bool operator==(N, N); inline bool operator!=(N, N); inline bool operator<(N, N); inline bool operator>(N, N);
+        friend N operator+(N, N); friend N operator-(N, N); friend N operator*(N, N); friend N operator/(N, N); \
+        friend N operator-(N); friend bool operator==(N, N); friend bool operator!=(N, N);              \
+        friend bool operator<(N, N); friend bool operator>(N, N);                                       \
+    };
 SMEMLINT_PAIR(__half2, __half)
 SMEMLINT_PAIR(__nv_bfloat162, __nv_bfloat16)
 #undef SMEMLINT_PAIR
@@ -225,7 +228,7 @@ enum cudaSurfaceBoundaryMode { cudaBoundaryModeZero, cudaBoundaryModeClamp, cuda
 constexpr int cudaTextureType1D = 1, cudaTextureType2D = 2, cudaTextureType3D = 3;
 typedef unsigned long long cudaTextureObject_t;
 typedef unsigned long long cudaSurfaceObject_t;
-template <class T, int D = 1, cudaTextureReadMode M = cudaReadModeElementType> struct texture {
+template <class T, int D = 1, cudaTextureReadMode M = cudaReadModeElementType> struct __attribute__((device_builtin_texture_type)) texture {
     int normalized; cudaTextureFilterMode filterMode; cudaTextureAddressMode addressMode[3]; int channelDesc;
 };
 #define SMEMLINT_TEXTURE(n) template <class T, class... A> T n(unsigned long long, A...); \

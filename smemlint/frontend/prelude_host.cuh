@@ -87,6 +87,7 @@ template <class C> struct basic_string {
     basic_string() = default;
     basic_string(const C*); basic_string(size_t, C); template <class I> basic_string(I, I);
     C& operator[](size_t); const C* c_str() const; const C* data() const; size_t size() const; size_t length() const; bool empty() const;
+    friend basic_string operator+(const C*, const basic_string&);
     basic_string operator+(const basic_string&) const; basic_string& operator+=(const basic_string&); basic_string& operator+=(C);
     bool operator==(const basic_string&) const; bool operator!=(const basic_string&) const; bool operator<(const basic_string&) const;
     template <class... U> basic_string substr(U...) const; template <class... U> size_t find(U...) const; C* begin(); C* end();
@@ -94,7 +95,6 @@ template <class C> struct basic_string {
     template <class... U> size_t rfind(U...) const; static constexpr size_t npos = -1;
 };
 using string = basic_string<char>;
-template <class T> basic_string<T> operator+(const T*, const basic_string<T>&);
 template <class... T> string to_string(T...);
 struct ostream { template <class T> ostream& operator<<(const T&); ostream& operator<<(ostream& (*)(ostream&)); template <class... A> ostream& write(A...); template <class... A> int precision(A...); template <class... A> int width(A...); explicit operator bool() const; void flush(); };
 struct istream { template <class T> istream& operator>>(T&); explicit operator bool() const; template <class... A> istream& read(A...); };
@@ -247,3 +247,4 @@ constexpr at::ScalarType kFloat32 = at::kFloat, kFloat16 = at::kHalf, kInt32 = a
 #define HIP_KERNEL_NAME(...) __VA_ARGS__
 typedef cudaStream_t hipStream_t;
 typedef cudaError_t hipError_t;
+#pragma clang force_cuda_host_device end
