@@ -220,18 +220,20 @@ def evaluate(node: Node) -> int | float | None:
         _eval_dispose(result)
 
 
+_handle, _offset = c_void_p(), c_uint()
+_handle_at, _offset_at = byref(_handle), byref(_offset)
+
+
 def file_location(where: Location) -> tuple[int | None, int]:
     """(file handle, offset): the use of a macro, or where a macro's argument is written."""
-    file, offset = c_void_p(), c_uint()
-    _file_location(where, byref(file), None, None, byref(offset))
-    return file.value, offset.value
+    _file_location(where, _handle_at, None, None, _offset_at)
+    return _handle.value, _offset.value
 
 
 def expansion_location(where: Location) -> tuple[int | None, int]:
     """(file handle, offset) of the outermost macro use around a location."""
-    file, offset = c_void_p(), c_uint()
-    _expansion_location(where, byref(file), None, None, byref(offset))
-    return file.value, offset.value
+    _expansion_location(where, _handle_at, None, None, _offset_at)
+    return _handle.value, _offset.value
 
 
 def file_name(file: int) -> str:

@@ -61,16 +61,35 @@ def _require_roots(c: Context) -> None:
     for record in list(c.declarations.records.values()):
         if b"__shared__" in record.text() or b"<<<" in record.text():
             c.decls.require_record(record)
-    roots = [f for f in functions if _MATTERS.search(f.text())]
+    launching = _launching_macros(c)
+    roots = [f for f in functions if _MATTERS.search(f.text()) or launching and launching.search(f.text())]
     for root in roots:
         c.require(root)
-    for caller in _callers(functions, roots):
+    for caller in _callers(functions, roots, launching):
         c.require(caller)
 
 
-def _callers(functions: Iterable[Definition], roots: Iterable[Definition]) -> list[Definition]:
+def _launching_macros(c: Context) -> re.Pattern[bytes] | None:
+    """Uses of macros whose body launches a kernel, directly or through another macro."""
+    macros = c.positions.macros()
+    names = {name for name, macro in macros.items() if _MATTERS.search(macro.body.encode())}
+    for _ in range(3):
+        if not names:
+            return None
+        uses = re.compile(rf"\b(?:{'|'.join(sorted(names))})\b")
+        names |= {name for name, macro in macros.items() if uses.search(macro.body)}
+    return re.compile(rf"\b(?:{'|'.join(sorted(names))})\b".encode())
+
+
+def _callers(
+    functions: Iterable[Definition], roots: Iterable[Definition], macros: re.Pattern[bytes] | None
+) -> list[Definition]:
     """Functions that mention, however indirectly, one that launches kernels: launch arguments come from them."""
-    launching = {f.name for f in roots if b"<<<" in f.text() or b"aunchKernel" in f.text()}
+    launching = {
+        f.name
+        for f in roots
+        if b"<<<" in f.text() or b"aunchKernel" in f.text() or (macros is not None and macros.search(f.text()))
+    }
     if not launching:
         return []
     rest = {f.key: (f, frozenset(w.decode() for w in _WORD.findall(f.text()))) for f in functions}
@@ -95,24 +114,32 @@ def _drain(c: Context) -> None:
 
 
 def _explicit_instances(c: Context) -> tuple[tuple[str, tuple[TemplateArgument, ...]], ...]:
-    """`template __global__ void kernel<128>(...);` which libclang does not show: read from the text."""
-    found: list[tuple[str, tuple[TemplateArgument, ...]]] = []
+    """`template __global__ void kernel<128>(...);`, of which libclang shows some: the rest is read from the text."""
+    found: dict[tuple[str, tuple[TemplateArgument, ...]], None] = {}
+    for node in c.declarations.instances:
+        definition = c.declarations.function(node)
+        arguments = c.types.specialisation_arguments(node)
+        if definition is not None and arguments is not None:
+            c.require(definition)
+            found[c.decls.function_id(definition), arguments] = None
     for file in c.positions.project_files():
         if not re.search(rb"\btemplate\s+[^<\s]", file.data):
             continue
         text = _COMMENT.sub("", file.data.decode("utf-8", "replace"))
         for match in _INSTANCE.finditer(text):
-            name, arguments = match.group(2).rpartition("::")[2], match.group(3)
+            name, written = match.group(2).rpartition("::")[2], match.group(3)
             templates = [
                 f for f in c.declarations.functions_named.get(name, ()) if not c.decls.is_specialisation(f)
             ]
-            if not templates or not arguments or text[: match.start()].rstrip().endswith((".", "->", "::")):
+            if not templates or not written or text[: match.start()].rstrip().endswith((".", "->", "::")):
                 continue
             with c.within(Scope()):
-                lowered = c.texts.template_arguments(arguments)
+                lowered = c.texts.template_arguments(written)
             for template in templates:
                 c.require(template)
-                found.append((c.decls.function_id(template), lowered))
+                identifier = c.decls.function_id(template)
+                if not any(i == identifier and a[: len(lowered)] == lowered for i, a in found):
+                    found[identifier, lowered] = None
     return tuple(found)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from smemlint.frontend import cursors
+from smemlint.frontend.builtin_operators import builtin_operator
 from smemlint.frontend.lowering import Context
 from smemlint.frontend.cursors import Node
 from smemlint.frontend.lower_exprs import (
@@ -60,11 +61,6 @@ _LAUNCHERS = {
     "cudaLaunchKernelEx": True,
     "cudaLaunchKernelExC": True,
 }
-_UNARY_OPERATORS = ("-", "+", "!", "~", "*", "&", "++", "--")
-_COMPOUND = ("=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "^=", "|=")
-_BINARY_OPERATORS = (
-    "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "<", "<=", ">", ">=", "==", "!=", "&&", "||", ",",
-)  # fmt: skip
 _REFERENCES = (TYPE_REF, TEMPLATE_REF, NAMESPACE_REF)
 
 
@@ -371,29 +367,6 @@ class CallLowering:
         return Literal(0, place=place)
 
 
-def builtin_operator(operator: str, operands: list[Expr], place: Place | None, resolved: bool) -> Expr:
-    """An operator of the library or one left to instantiation, as if it were built in."""
-    first, rest = operands[0], operands[1:]
-    if operator == "()":
-        callee: Expr = Member(first, "operator()", False, place) if resolved else first
-        return Call(callee, tuple(rest), place)
-    if operator == "[]" and len(rest) == 1:
-        if resolved:
-            return Call(Member(first, "operator[]", False, place), tuple(rest), place)
-        return Index(first, rest[0], place)
-    if operator == "->":
-        return Call(Member(first, "operator->", False, place), (), place)
-    if operator in ("++", "--"):
-        return Unary(f"x{operator}" if rest else f"{operator}x", first, place)
-    if operator in _COMPOUND and len(rest) == 1:
-        return Assign(operator, first, rest[0], place)
-    if operator in _BINARY_OPERATORS and len(rest) == 1:
-        return Binary(operator, first, rest[0], place)
-    if operator in _UNARY_OPERATORS and not rest:
-        return Unary(operator, first, place)
-    return Call(Member(first, f"operator{operator}", False, place), tuple(rest), place)
-
-
 def _without_casts(expr: Expr) -> Expr:
     while isinstance(expr, Cast) or (isinstance(expr, Unary) and expr.op == "&"):
         expr = expr.operand
@@ -421,5 +394,3 @@ def _opening(text: str) -> int | None:
     return None
 
 
-_TEMPLATE_TAIL = re.compile(r">\s*$")
-__all__ = ["SPECIAL_NAMES", "CallLowering", "Type", "builtin_operator"]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from smemlint.frontend import cursors
 from smemlint.frontend.lowering import DEPTH_LIMIT, Context, Scope
 from smemlint.frontend.cursors import Node
+from smemlint.frontend.builtin_operators import builtin_operator
 from smemlint.frontend.literals import integer_literal, literal_from_text
 from smemlint.frontend.lower_types import ARRAYS, POINTER, own_arguments
 from smemlint.frontend.names import (
@@ -63,6 +64,9 @@ OVERLOADED, MEMBER_REF = 49, 47
 TYPE_REF, TEMPLATE_REF, NAMESPACE_REF = 43, 45, 46
 INIT_LIST = 119
 _OPERATORS = ("=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "^=", "|=")
+_BETWEEN = frozenset(
+    (*_OPERATORS, "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "<", "<=", ">", ">=", "==", "!=", "&&", "||")
+)
 _DEPENDENT_MEMBER = re.compile(r"\s*(->|\.)\s*(template\b)?\s*(~?[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*|operator\b.*)")
 
 
@@ -186,10 +190,25 @@ class ExpressionLowering:
             return UnknownExpr("fold expression", self.lower_all(expressions), place)
         if expressions[0].kind in (DECL_REF, MEMBER_REF_EXPR) and len(text) > 1 and text.endswith(")"):
             return self._c.calls.recovered(node, expressions)
+        if len(expressions) == 2:
+            operator = self._between(expressions[0], expressions[1])
+            if operator is not None:
+                return builtin_operator(operator, list(self.lower_all(expressions)), place, False)
         if "?:" in text.replace(" ", "") and len(expressions) >= 2:
             first = self.lower(expressions[0])
             return Conditional(first, first, self.lower(expressions[-1]), place)
         return UnknownExpr("not understood by clang", self.lower_all(expressions), place)
+
+    def _between(self, left: Node, right: Node) -> str | None:
+        """The operator written between two operands that clang could not combine."""
+        first, second = self._c.place(left), self._c.place(right)
+        if first is None or second is None or first.path != second.path:
+            return None
+        start = self._c.positions.start(left)
+        if start is None or not 0 < second.offset - first.end_offset < 40:
+            return None
+        text = start[0].slice(first.end_offset, second.offset).strip()
+        return text if text in _BETWEEN else None
 
     def _without_parts(self, node: Node, text: str, place: Place | None) -> Expr:
         type_ = self._c.types.of(node)
@@ -386,15 +405,16 @@ class ExpressionLowering:
                 left = self.lower(inner)
                 break
             node, kids = inner, cursors.children(inner)
-        for depth, (item, op, right) in enumerate(reversed(chain)):
+        if len(chain) > DEPTH_LIMIT:
+            parts = (left, *(self.lower(right) for _, _, right in reversed(chain)))
+            return UnknownExpr("nested too deeply", parts, self._c.place(chain[0][0]))
+        for item, op, right in reversed(chain):
             value = self.lower(right)
             place = self._c.place(item)
             if op in _OPERATORS:
                 left = Assign(op, left, value, place)
-            elif op == "" or op in (".*", "->*", "<=>"):
+            elif op in ("", ".*", "->*", "<=>"):
                 left = UnknownExpr(f"operator {op}", (left, value), place)
-            elif depth > DEPTH_LIMIT:
-                left = UnknownExpr("nested too deeply", (left, value) if depth == DEPTH_LIMIT + 1 else (left, value), place)
             else:
                 left = Binary(op, left, value, place)
         return left

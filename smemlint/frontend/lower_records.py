@@ -33,6 +33,7 @@ from smemlint.frontend.substitute import substitute_type
 from smemlint.ir import (
     Expr,
     Field,
+    Literal,
     Member,
     Name,
     OpaqueType,
@@ -451,8 +452,8 @@ class RecordLowering:
 
     @staticmethod
     def _vector_alignment(name: str) -> Expr | None:
-        from smemlint.ir import Literal
-
+        if name in ("__half2", "__nv_bfloat162"):
+            return Literal(4)
         found = _VECTOR.match(name)
         if not found or found.group(3) in "13":
             return None

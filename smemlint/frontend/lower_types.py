@@ -43,7 +43,6 @@ AUTO, ELABORATED, UNEXPOSED, ATTRIBUTED = 118, 119, 1, 163
 _WORD = re.compile(r"(?:(?:const|volatile|struct|class|typename)\s+)*([A-Za-z_]\w*)\s*(\.\.\.)?$")
 _CANONICAL = re.compile(r"(?:(?:const|volatile)\s+)*type-parameter-(\d+)-(\d+)")
 _TYPE_DEPTH = 40
-ANY = "any"
 
 
 class TypeLowering:
@@ -132,7 +131,10 @@ class TypeLowering:
         name = cursors.spelling(declaration)
         if name in LIBRARY_SCALARS and not self._c.declarations.in_project(declaration):
             return LIBRARY_SCALARS[name]
-        return self.lower(cursors.typedef_underlying(declaration))
+        found = self.lower(cursors.typedef_underlying(declaration))
+        if isinstance(found, OpaqueType) and self._is_any(found.spelling):
+            return OpaqueType(name)
+        return found
 
     def enum(self, declaration: Node) -> Type:
         found = cursors.enum_integer_type(declaration)
@@ -200,8 +202,10 @@ class TypeLowering:
     def _alias_template(self, declaration: Node, arguments: tuple[TemplateArgument, ...]) -> Type:
         return self._c.decls.expand_alias(declaration, arguments)
 
-    def _is_any(self, name: str) -> bool:
-        return name.rpartition("::")[2] == ANY
+    @staticmethod
+    def _is_any(name: str) -> bool:
+        """Whether a name is that of the type which stands in for what nothing declares."""
+        return name.startswith("smemlint::")
 
     def record(self, declaration: Node) -> Type:
         """A class type: a number for the library's scalars, else a reference to a record."""

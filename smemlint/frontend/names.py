@@ -64,6 +64,8 @@ class Declarations:
     records_named: dict[str, list[Definition]] = field(default_factory=dict)
     variables_named: dict[str, Node] = field(default_factory=dict)
     types_named: dict[str, Node] = field(default_factory=dict)
+    instances: list[Node] = field(default_factory=list)
+    """Explicit instantiations of function templates that clang lists."""
     enums: list[Node] = field(default_factory=list)
     templates: list[Node] = field(default_factory=list)
     """Declarations of function templates that are no definitions: default arguments may stand there."""
@@ -117,6 +119,10 @@ class Declarations:
             if node.kind == FUNCTION_TEMPLATE:
                 self.templates.append(node)
             return None
+        if cursors.location(node).raw in self.functions:
+            if node.kind == FUNCTION and cursors.template_argument_count(node) > 0:
+                self.instances.append(node)
+            return None
         name = cursors.spelling(node)
         if node.kind == CONVERSION:
             name = CONVERSION_NAME
@@ -128,6 +134,9 @@ class Declarations:
     def add_record(self, node: Node, file: FileText) -> Definition | None:
         if not cursors.is_definition(node):
             return None
+        known = self.records.get(cursors.location(node).raw)
+        if known is not None:
+            return known
         name = cursors.spelling(node)
         entry = self._definition(node, name, file, None)
         self.records[entry.key] = entry

@@ -44,6 +44,8 @@ class FileText:
     data: bytes
     project: bool
     starts: list[int] = field(default_factory=list)
+    uses: dict[int, int] = field(default_factory=dict)
+    """Ends of macro uses by where they begin."""
 
     def line_column(self, offset: int) -> tuple[int, int]:
         """Both counted from 1, the column in bytes."""
@@ -57,6 +59,8 @@ class FileText:
 
     def place(self, begin: int, end: int, macro: str | None = None) -> Place:
         line, column = self.line_column(begin)
+        if line < len(self.starts) and end < self.starts[line]:
+            return Place(self.path, line, column, line, column + end - begin, begin, end, macro)
         end_line, end_column = self.line_column(end)
         return Place(self.path, line, column, end_line, end_column, begin, end, macro)
 
@@ -184,6 +188,12 @@ class Positions:
 
     def use_end(self, file: FileText, offset: int) -> int:
         """One past a macro use that begins at offset: past its closing parenthesis if it takes arguments."""
+        known = file.uses.get(offset)
+        if known is None:
+            known = file.uses[offset] = self._use_end(file, offset)
+        return known
+
+    def _use_end(self, file: FileText, offset: int) -> int:
         found = _IDENTIFIER.match(file.data, offset)
         if not found:
             return offset

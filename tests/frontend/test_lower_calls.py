@@ -1,0 +1,182 @@
+from lowered import function, kernel, lines, module
+
+from smemlint.ir import Call, LaunchStmt, Name, Scalar
+from smemlint.ir.show import show
+
+
+def launches(text: str, name: str = "main") -> list[LaunchStmt]:
+    from dataclasses import fields, is_dataclass
+
+    found: list[LaunchStmt] = []
+
+    def walk(node: object) -> None:
+        if isinstance(node, LaunchStmt):
+            found.append(node)
+        if isinstance(node, tuple):
+            for item in node:
+                walk(item)
+        elif is_dataclass(node):
+            for item in fields(node):
+                walk(getattr(node, item.name))
+
+    walk(function(text, name).body)
+    return found
+
+
+KERNEL = "template <int N> __global__ void k(float *p, int n) { __shared__ float s[N]; s[n] = p[n]; }\n"
+
+
+def test_a_launch_has_grid_block_and_dynamic_bytes() -> None:
+    (found,) = launches(KERNEL + "int main() { float *p; dim3 b(32, 8); k<64><<<100, b, 4 * sizeof(float)>>>(p, 7); }")
+    assert show(found) == "k<64><<<dim3(100), b, 4 * sizeof(float)>>>(p, 7);"
+    assert found.kernel == Name(next(f.id for f in module(KERNEL).functions.values()), "k", found.kernel.place, found.kernel.arguments)
+
+
+def test_a_launch_without_dynamic_bytes_has_none() -> None:
+    (found,) = launches(KERNEL + "int main() { float *p; k<64><<<1, 2>>>(p, 7); }")
+    assert found.dynamic is None and len(found.arguments) == 2
+
+
+def test_a_launch_inside_a_template_keeps_its_dependent_arguments() -> None:
+    text = KERNEL + "template <int M, typename T> void run(T *p) { k<M * 2><<<1, M, M * sizeof(T)>>>(p, M); }"
+    (found,) = launches(text, "run")
+    assert show(found) == "k<M * 2><<<dim3(1), dim3(M), M * sizeof(T)>>>(p, M);"
+    assert isinstance(found.kernel, Name) and found.kernel.id
+
+
+def test_a_launch_through_a_function_pointer_names_the_variable() -> None:
+    (found,) = launches(KERNEL + "int main() { float *p; auto f = k<8>; f<<<1, 32>>>(p, 7); }")
+    assert show(found.kernel) == "f"
+
+
+def test_a_launch_in_an_error_checking_macro_is_found() -> None:
+    text = "#define CHECK(x) do { x; } while (0)\n" + KERNEL + "int main() { float *p; CHECK((k<8><<<1, 32>>>(p, 7))); }"
+    assert [show(found.block) for found in launches(text)] == ["dim3(32)"]
+
+
+def test_a_launch_in_a_macro_s_body_makes_its_host_function_matter() -> None:
+    text = KERNEL + "#define RUN(n) k<n><<<1, n>>>(p, n)\nvoid go(float *p) { RUN(16); }\nint main() { go(nullptr); }"
+    assert show(launches(text, "go")[0]) == "k<16><<<dim3(16), dim3(16), ?>>>(p, 16);" or show(
+        launches(text, "go")[0]
+    ) == "k<16><<<dim3(1), dim3(16), ?>>>(p, 16);"
+    assert any(f.name == "main" for f in module(text).functions.values())
+
+
+def test_cuda_launch_kernel_is_a_launch() -> None:
+    text = KERNEL + """int main() { float *p; int n = 3; void *args[] = {&p, &n};
+    cudaLaunchKernel((void *)k<8>, dim3(4), dim3(32, 2), args, 64, 0); }"""
+    (found,) = launches(text)
+    assert [show(found.grid), show(found.block), show(found.dynamic)] == ["dim3(4)", "dim3(32, 2)", "64"]
+    assert show(found.kernel) == "k<8>"
+
+
+def test_callers_of_launching_functions_are_lowered_too() -> None:
+    text = KERNEL + "void run(int b) { k<8><<<1, b>>>(nullptr, 1); } void other() {} int main() { other(); run(128); }"
+    assert {f.name for f in module(text).functions.values()} == {"k", "run", "main", "other"}
+
+
+def test_host_code_without_launches_is_left_alone() -> None:
+    assert {f.name for f in module(KERNEL + "void unrelated() { int x = 1; }").functions.values()} == {"k"}
+
+
+def test_a_resolved_template_call_has_all_its_arguments() -> None:
+    text = """template <typename T, int N = 4> __device__ T load(T *p) { return p[N]; }
+    __global__ void k(float *p) { __shared__ float s[8]; s[0] = load(p); }"""
+    (call,) = (e for e in _walk(function(text, "k").body) if isinstance(e, Call))
+    assert show(call) == "load<float, 4>(p)"
+    assert isinstance(call.callee, Name) and isinstance(call.callee.arguments[0], Scalar)
+
+
+def test_default_arguments_are_filled_in() -> None:
+    text = """__device__ void put(float *p, int i = 3, float v = 2.0f) { p[i] = v; }
+    __global__ void k() { __shared__ float s[8]; put(s); put(s, 1); }"""
+    assert lines(text)[1:] == ["put(s, 3, 2.0f);", "put(s, 1, 2.0f);"]
+
+
+def test_an_overloaded_call_takes_the_overload_that_clang_chose() -> None:
+    text = """__device__ void put(float *p) { p[0] = 0; } __device__ void put(int *p) { p[0] = 1; }
+    __global__ void k() { __shared__ int s[8]; put(s); }"""
+    (call,) = (e for e in _walk(function(text, "k").body) if isinstance(e, Call))
+    chosen = module(text).functions[call.callee.id]  # type: ignore[union-attr]
+    assert show(chosen.parameters[0].type.to) if False else chosen.parameters[0].type.to.name == "int"  # type: ignore[union-attr]
+
+
+def test_an_unresolved_overload_is_listed_by_name() -> None:
+    text = """__device__ void put(float *p) { p[0] = 0; } __device__ void put(int *p) { p[0] = 1; }
+    template <typename T> __global__ void k() { __shared__ T s[8]; put(s); }"""
+    (call,) = (e for e in _walk(function(text, "k").body) if isinstance(e, Call))
+    assert call.callee.id == "" and len(module(text).overloads["put"]) == 2  # type: ignore[union-attr]
+
+
+def test_a_dependent_call_with_one_candidate_names_it() -> None:
+    text = """template <typename T> __device__ void put(T *p) { p[0] = 0; }
+    template <typename T> __global__ void k() { __shared__ T s[8]; put<T>(s); }"""
+    (call,) = (e for e in _walk(function(text, "k").body) if isinstance(e, Call))
+    assert call.callee.id in module(text).functions and show(call) == "put<T>(s)"  # type: ignore[union-attr]
+
+
+def test_a_conversion_of_a_helper_class_is_a_cast() -> None:
+    text = """template <typename T> struct Shared { __device__ operator T *() { extern __shared__ int raw[]; return (T *)raw; } };
+    __global__ void k(int n) { float *s = Shared<float>(); s[n] = 0; }"""
+    assert lines(text)[0] == "float* s = (float*)Shared<float>();"
+    found = module(text)
+    (conversion,) = found.records["Shared"].methods["operator conversion"]
+    assert show(found.functions[conversion].body).split("\n")[1].strip() == "extern __shared__ int raw[];"
+
+
+def test_method_calls_keep_object_and_template_arguments() -> None:
+    text = """struct S { template <int N> __device__ int at(int i) { return i * N; } };
+    template <typename T> __global__ void k(T t, S s, float *p) { __shared__ float q[9]; q[s.at<4>(1)] = t.template at<8>(2); }"""
+    assert lines(text)[1] == "q[s.at<4>(1)] = t.at<8>(2);"
+
+
+def test_static_methods_are_static_members() -> None:
+    text = """template <int N> struct S { static __device__ int at(int i) { return i * N; } };
+    __global__ void k() { __shared__ float q[9]; q[S<4>::at(1)] = 0; }"""
+    assert lines(text)[1] == "q[S<4>::at(1)] = 0;"
+
+
+def test_constructors_keep_their_initialisers() -> None:
+    text = """struct V { float *p; int ld; __device__ V(float *q, int l) : p(q + 1), ld(l) {} };
+    __global__ void k() { __shared__ float q[9]; V v(q, 3); v.p[0] = 1; }"""
+    assert lines(text)[1:] == ["V v = V(q, 3);", "v.p[0] = 1;"]
+    assert [(n, show(e)) for n, e in function(text, "V").initialisers] == [("p", "q + 1"), ("ld", "l")]
+
+
+def test_cooperative_groups_keep_their_types() -> None:
+    before = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;"
+    body = kernel("auto b = cg::this_thread_block(); auto t = cg::tiled_partition<32>(b); n = t.thread_rank(); b.sync();", before=before)
+    assert body[0].startswith("cooperative_groups::thread_block b = ")
+    assert body[1].startswith("cooperative_groups::thread_block_tile<32")
+    assert body[2:] == ["n = t.thread_rank();", "b.sync();"]
+
+
+def test_an_explicit_specialisation_is_listed_under_its_template() -> None:
+    text = """template <int N> __device__ int f() { return N; } template <> __device__ int f<3>() { return 33; }
+    __global__ void k(int *p) { __shared__ int s[4]; s[f<3>()] = f<2>(); }"""
+    found = module(text)
+    ((template, (special,)),) = found.specialisations.items()
+    assert found.functions[template].specialises is None
+    assert show(found.functions[special].body).split()[2] == "33;"
+    assert [show(a) for a in found.functions[special].specialises or ()] == ["3"]  # type: ignore[arg-type]
+
+
+def test_explicit_instantiations_are_read_from_the_text() -> None:
+    text = "template <int N, typename T> __global__ void k(T *p) { __shared__ T s[N]; s[0] = p[0]; }\n"
+    found = module(text + "template __global__ void k<32, float>(float *);\ntemplate __global__ void k<64, double>(double *);")
+    assert [[a.value if hasattr(a, "value") else a.name for a in args] for _, args in found.explicit_instances] == [
+        [32, "float"],
+        [64, "double"],
+    ]
+
+
+def _walk(node: object):  # type: ignore[no-untyped-def]
+    from dataclasses import fields, is_dataclass
+
+    if isinstance(node, tuple):
+        for item in node:
+            yield from _walk(item)
+    elif is_dataclass(node):
+        yield node
+        for item in fields(node):
+            yield from _walk(getattr(node, item.name))
