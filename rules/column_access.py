@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from smemlint.rules.base import ConflictRule, Finding, Kernel, shared
 from smemlint.rules.words import (
     BANK_CYCLE,
+    MATRIX_OPS,
+    WORD,
     array_of,
     common_stride,
     meeting,
@@ -54,19 +56,43 @@ class ColumnAccess(ConflictRule):
     )
 
     def explains(self, conflict: Conflict, kernel: KernelAnalysis) -> Finding | None:
-        stride = common_stride(conflict)
-        if not _down_a_column(conflict, kernel) and not (stride and stride % BANK_CYCLE == 0):
+        array = array_of(conflict, kernel)
+        if array is None or conflict.worst is None:
+            return None
+        columns = _across_rows if len(array.dims) > 1 else _across_flat_rows
+        if not columns(conflict, row_pitch(array)):
             return None
         return Finding(meeting_text(conflict), pitch_label(conflict, kernel))
 
 
-def _down_a_column(conflict: Conflict, kernel: KernelAnalysis) -> bool:
-    """Whether the lanes that meet stand in one column of different rows."""
-    array, found = array_of(conflict, kernel), meeting(conflict)
-    if array is None or found is None or conflict.worst is None or found.words < 2:
+def _wide(conflict: Conflict) -> bool:
+    return (conflict.joined or conflict.site.width) > WORD or conflict.site.op in MATRIX_OPS
+
+
+def _across_rows(conflict: Conflict, pitch: int | None) -> bool:
+    """Whether the lanes that meet stand in one column of different rows, or step by whole bank cycles."""
+    stride, found = common_stride(conflict), meeting(conflict)
+    if stride and stride % BANK_CYCLE == 0:
+        return True
+    if found is None or conflict.worst is None or found.words < 2 or not pitch:
         return False
-    pitch = row_pitch(array)
-    if not pitch or conflict.trace.alignment % pitch:
+    if conflict.trace.alignment % pitch or (_wide(conflict) and pitch % BANK_CYCLE):
         return False
     offsets = [conflict.worst.offsets[lane] or 0 for lane in found.lanes]
     return len({o % pitch for o in offsets}) == 1 and len({o // pitch for o in offsets}) > 1
+
+
+def _across_flat_rows(conflict: Conflict, _: int | None) -> bool:
+    """The same for an array of one dimension that is used as rows of the lanes' stride: the stride is the
+    same in every
+    visit (a tree's is not), and spans all banks, or the threads of the block stand in several columns."""
+    stride = common_stride(conflict)
+    if not stride or len({ways for ways, _ in conflict.ways_by_visit}) > 1:
+        return False
+    if stride % BANK_CYCLE == 0:
+        return True
+    first, count = (
+        conflict.trace.iterations[0] if conflict.trace.iterations else (0, len(conflict.trace.offsets))
+    )
+    visit = conflict.trace.offsets[first : first + count]
+    return not _wide(conflict) and len({int(o) % abs(stride) for o in visit[visit >= 0]}) > 1

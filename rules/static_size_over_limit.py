@@ -36,12 +36,7 @@ class StaticSizeOverLimit(DeclarationRule):
     clean = (Kernel("t[threadIdx.x][k] = 0;", shared("float t[96][128]"), (32,)),)
 
     def check(self, kernel: KernelAnalysis, text: str | None) -> Iterator[tuple[Place, Finding]]:
-        place = kernel.kernel.place
-        static = [
-            a
-            for a in kernel.arrays.values()
-            if not a.dynamic and place.offset <= a.place.offset < place.end_offset
-        ]
+        static = [a for a in kernel.arrays.values() if not a.dynamic]
         total = sum(a.bytes or 0 for a in static)
         if total <= STATIC_LIMIT:
             return

@@ -69,7 +69,7 @@ class UnalignedDynamicArray(DeclarationRule):
                 Finding(
                     f"aligned to {array.align} B",
                     (Label(widest.place, f"accessed {widest.width} B at a time"),),
-                    title=f"`{array.name}`, aligned to {array.align} B, is accessed {widest.width} B at a time",
+                    title=f"`{array.name}`, aligned to {array.align} B, is accessed by {widest.width} B",
                     severity=Severity.WARNING if static % widest.width else Severity.NOTE,
                 ),
             )

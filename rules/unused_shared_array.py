@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from smemlint.rules.base import DeclarationRule, Finding, Kernel, shared
+from smemlint.rules.body import body_range
 
 from smemlint.ir import Place
 
@@ -36,14 +37,15 @@ class UnusedSharedArray(DeclarationRule):
 
     def check(self, kernel: KernelAnalysis, text: str | None) -> Iterator[tuple[Place, Finding]]:
         place = kernel.kernel.place
-        if text is None:
+        if text is None or "##" in text:
             return
-        body = text.encode(errors="replace")[place.offset : place.end_offset].decode(errors="replace")
+        start, end = body_range(text, place.offset)
+        body = text.encode("utf-8", "surrogateescape")[start:end]
         for array in kernel.arrays.values():
-            inside = array.place.path == place.path and place.offset <= array.place.offset < place.end_offset
-            if not inside or array.dynamic or array.place.macro or "##" in text:
+            inside = array.place.path == place.path and start <= array.place.offset < end
+            if not inside or array.dynamic or array.place.macro:
                 continue
-            if len(re.findall(rf"\b{re.escape(array.name)}\b", body)) == 1:
+            if len(re.findall(rb"\b" + re.escape(array.name.encode()) + rb"\b", body)) == 1:
                 yield (
                     array.place,
                     Finding("declared, never used", title=f"shared array `{array.name}` is never used"),

@@ -42,6 +42,8 @@ class WideAccessPhase(ConflictRule):
         matrix = conflict.site.op in ("ldmatrix", "stmatrix")
         if width < 8 and not matrix:
             return None
+        if len({ways for ways, _ in conflict.ways_by_visit}) > 1:  # a tree's growing stride is the cause
+            return None
         lanes = 8 if matrix else BANK_CYCLE // width
         unit = "row addresses of 16 B" if matrix else f"lanes of {width} B"
         stride = common_stride(conflict)

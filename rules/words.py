@@ -21,6 +21,7 @@ BANKS = 32
 WORD = 4
 BANK_CYCLE = BANKS * WORD
 """Bytes after which the banks repeat."""
+MATRIX_OPS = ("ldmatrix", "stmatrix")
 LANE_OPS = ("atomic", "cas")
 """Operations that serialise lanes on the same word."""
 
@@ -137,7 +138,7 @@ def explained(conflict: Conflict, kernel: KernelAnalysis, *notes: str) -> Findin
 
 def common_stride(conflict: Conflict) -> int | None:
     """Bytes between neighbouring active lanes of the worst request: the one step, or the step that
-    at least half of the neighbours take (rows of a narrow block break an otherwise even stride)."""
+    more than two thirds of the neighbours take (rows of a narrow block break an otherwise even stride)."""
     if conflict.lane_stride is not None:
         return conflict.lane_stride
     if conflict.worst is None:
@@ -147,4 +148,4 @@ def common_stride(conflict: Conflict) -> int | None:
     if not steps:
         return None
     usual = max(sorted(set(steps)), key=steps.count)
-    return usual if 2 * steps.count(usual) >= len(steps) else None
+    return usual if 3 * steps.count(usual) > 2 * len(steps) else None

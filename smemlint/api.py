@@ -50,7 +50,7 @@ class Options:
 class Job:
     """One file to analyse.
 
-    text: its content where it is not read from disk (stdin, an editor's buffer). seconds: the time that it may take.
+    text: its content where it is not read from disk (stdin, an editor's buffer). seconds: its time limit.
     """
 
     path: str
@@ -60,17 +60,19 @@ class Job:
 
 
 def shown(path: str) -> str:
-    """A path as the user reads it: relative where it lies below the working directory."""
-    if not Path(path).is_absolute():
-        return os.path.normpath(path)
-    relative = os.path.relpath(path)
-    return path if relative.startswith("..") else relative
+    """A path as the user reads it: one name for each file, from here where that is shorter."""
+    absolute = os.path.abspath(path)  # noqa: PTH100  links stay as they are
+    try:
+        relative = os.path.relpath(absolute)
+    except ValueError:  # another drive
+        return absolute
+    return min(relative, absolute, key=len)
 
 
 def analyse(
     jobs: Sequence[Job], *, processes: int = 1, memory: int = MEMORY
 ) -> Iterator[tuple[int, FileReport]]:
-    """Yields (index of the job, its report) in the order in which files are done. Never raises for a bad file."""
+    """Yields (index of the job, its report) as files are done. Never raises for a bad file."""
     import smemlint.pipeline  # noqa: F401  loaded once, before the workers start
 
     seconds = max((job.seconds for job in jobs), default=0.0)

@@ -181,7 +181,8 @@ def _blocks(value: object) -> dict[str, Block]:
 
 
 KEYS = (
-    "select", "ignore", "min-ways", "block", "blocks", "arch", "define", "include", "std", "compile-commands", "level",
+    "select", "ignore", "min-ways", "block", "blocks", "arch", "define", "include", "std",
+    "compile-commands", "level",
     "fail-on", "exit-zero", "statistics", "show-unresolved", "output-format", "output", "jobs", "timeout",
 )  # fmt: skip
 

@@ -5,7 +5,9 @@ In: a Job. Out: a FileReport. Everything heavy is imported here, and only here.
 
 from __future__ import annotations
 
+import os
 import time
+import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,14 +16,15 @@ from typing import TYPE_CHECKING
 from smemlint.diagnose.model import FileReport, Problem, UnparsedEntry
 from smemlint.diagnose.observe import observe
 from smemlint.evaluate import Unresolved, evaluate
+from smemlint.fix.deliver import renamed
 from smemlint.fix.model import Suggestion
 from smemlint.fix.suggest import Key, suggest
-from smemlint.frontend import load
-from smemlint.frontend.options import ParseOptions
-from smemlint.ir import Launch, Module, Place, PointerTo, RecordRef, Scalar
+from smemlint.frontend import ParseOptions, load
+from smemlint.ir import Function, Launch, Module, Place, PointerTo, RecordRef, Scalar
 from smemlint.launch import Blocks, infer, started_kernels
 from smemlint.score import KernelAnalysis, score_all
 from smemlint.source import SourceError, SourceFile, read_source, source_from_bytes
+from smemlint.workers import DEBUG
 
 if TYPE_CHECKING:
     from smemlint.api import Job, Options
@@ -43,9 +46,14 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
         return FileReport(path, problems=(problem,), seconds=time.monotonic() - began)
     analyses = analyse_modules(modules, job.options, until)
     texts = _texts(analyses, source)
+    analyses = [_with_expressions(analysis, texts) for analysis in analyses]
+    problems: list[Problem] = []
     suggestions: Mapping[Key, Suggestion] = {}
     if job.options.suggest and time.monotonic() < until:
-        suggestions = suggest(analyses, texts, _again(source, job.options, until))
+        try:
+            suggestions = suggest(analyses, texts, _again(source, job.options, until))
+        except Exception as error:
+            problems.append(_internal(path, "the search for fixes", error))
     numbers = {key: number for number, key in enumerate(suggestions)}
     kernels = tuple(
         observe(
@@ -61,10 +69,18 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
         path,
         kernels=kernels,
         unparsed=_unparsed(modules, shown),
-        suggestions=tuple(suggestions.values()),
+        problems=tuple(problems),
+        suggestions=tuple(renamed(s, shown) for s in suggestions.values()),
         files=tuple(dict.fromkeys(shown(f) for module in modules for f in module.files)),
         seconds=time.monotonic() - began,
     )
+
+
+def _internal(path: str, what: str, error: Exception) -> Problem:
+    """A fault of smemlint's own: told, and the rest of the file goes on."""
+    if os.environ.get(DEBUG):
+        traceback.print_exception(error)
+    return Problem(path, f"internal error in {what}: {type(error).__name__}: {error}")
 
 
 def parse_options(options: Options) -> ParseOptions:
@@ -93,25 +109,33 @@ def analyse_modules(
                     late = Unresolved("time", "the time for this file was over", kernel.place)
                     found.append(KernelAnalysis(kernel, launch, module.configuration, {}, {}, (), (late,)))
                     continue
-                trace = evaluate(module, kernel, launch)
-                found.append(
-                    KernelAnalysis(
-                        kernel=kernel,
-                        launch=launch,
-                        configuration=module.configuration,
-                        template_arguments=_template_arguments(launch),
-                        arrays=trace.arrays,
-                        conflicts=score_all(trace, assumed=launch.assumed),
-                        notes=trace.notes,
-                    )
-                )
+                found.append(_analysis(module, kernel, launch))
     return found
 
 
+def _analysis(module: Module, kernel: Function, launch: Launch) -> KernelAnalysis:
+    """One instance under one launch. A fault of smemlint's own costs this instance only, and is told."""
+    arguments = {name: spelled(value) for name, value in launch.template.items()}
+    try:
+        trace = evaluate(module, kernel, launch)
+        conflicts = score_all(trace, assumed=launch.assumed)
+    except MemoryError:
+        raise
+    except Exception as error:
+        if os.environ.get(DEBUG):
+            traceback.print_exception(error)
+        fault = Unresolved("internal-error", f"{type(error).__name__}: {error}", kernel.place)
+        return KernelAnalysis(kernel, launch, module.configuration, arguments, {}, (), (fault,))
+    return KernelAnalysis(
+        kernel, launch, module.configuration, arguments, trace.arrays, conflicts, trace.notes
+    )
+
+
 def _source(job: Job) -> SourceFile:
+    path = os.path.abspath(job.path)  # noqa: PTH100  links stay as they are
     if job.text is None:
-        return read_source(job.path)
-    return source_from_bytes(job.path, job.text.encode("utf-8", errors="surrogateescape"))
+        return read_source(path)
+    return source_from_bytes(path, job.text.encode("utf-8", errors="surrogateescape"))
 
 
 def _again(
@@ -142,13 +166,24 @@ def _texts(analyses: Iterable[KernelAnalysis], source: SourceFile) -> dict[str, 
     return texts
 
 
+def _with_expressions(analysis: KernelAnalysis, texts: Mapping[str, bytes]) -> KernelAnalysis:
+    """The same with each site's own text, on one line."""
+    conflicts = []
+    for conflict in analysis.conflicts:
+        at = conflict.site.place
+        text = texts.get(at.path, b"")[at.offset : at.end_offset].decode("utf-8", errors="replace")
+        expression = " ".join(text.split()) or conflict.site.expression
+        conflicts.append(replace(conflict, site=replace(conflict.site, expression=expression)))
+    return replace(analysis, conflicts=tuple(conflicts))
+
+
 def _places(analysis: KernelAnalysis) -> list[Place]:
     arrays = [a.place for a in analysis.arrays.values()]
     return [analysis.kernel.place, *arrays, *(c.site.place for c in analysis.conflicts)]
 
 
 def _decoded(data: bytes | None) -> str | None:
-    return None if data is None else data.decode("utf-8", errors="replace")
+    return None if data is None else data.decode("utf-8", errors="surrogateescape")
 
 
 def _unparsed(modules: Sequence[Module], shown: Callable[[str], str]) -> tuple[UnparsedEntry, ...]:
@@ -166,10 +201,6 @@ def _moved(place: Place, shown: Callable[[str], str]) -> Place:
     return replace(place, path=shown(place.path))
 
 
-def _template_arguments(launch: Launch) -> dict[str, str]:
-    return {name: spelled(value) for name, value in launch.template.items()}
-
-
 def spelled(value: object) -> str:
     """A template argument as a user writes it."""
     if isinstance(value, Scalar):
@@ -179,4 +210,6 @@ def spelled(value: object) -> str:
     if isinstance(value, RecordRef):
         arguments = ", ".join(spelled(a) for a in value.arguments)
         return f"{value.name}<{arguments}>" if arguments else value.name
-    return str(getattr(value, "spelling", None) or getattr(value, "name", None) or getattr(value, "value", value))
+    return str(
+        getattr(value, "spelling", None) or getattr(value, "name", None) or getattr(value, "value", value)
+    )

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from smemlint.rules import Label, Severity
 
 from smemlint.diagnose.model import Diagnostic, Problem, Report, Summary
 from smemlint.evaluate.model import Grade, SharedArray, Site, Trace, Unresolved
 from smemlint.ir import Block, Function, Launch, Place
 from smemlint.ir.types import VOID
-from smemlint.rules import Label, Severity
 from smemlint.score.model import Conflict, KernelAnalysis, Request
 
 TRANSPOSE = """\

@@ -27,7 +27,9 @@ def test_keys_are_the_options_of_the_command_line(tmp_path: Path) -> None:
     settings = from_table(table, tmp_path)
     assert settings.select == ("SMEM1",) and settings.ignore == ("SMEM102",)
     assert settings.min_ways == 4.0 and settings.arch == "sm_90" and settings.fail_on == "error"
-    assert settings.include == (str(tmp_path / "include"),) and settings.compile_commands == str(tmp_path / "build")
+    assert settings.include == (str(tmp_path / "include"),) and settings.compile_commands == str(
+        tmp_path / "build"
+    )
     assert settings.blocks == {"matmul": (32, 8, 1), "scan": (256, 1, 1), "fft": (8, 8, 8)}
 
 
@@ -84,7 +86,11 @@ def test_the_closest_file_wins_and_only_that_one(tmp_path: Path) -> None:
 
 def test_errors_name_the_file(tmp_path: Path) -> None:
     path = tmp_path / "smemlint.toml"
-    for text, message in (("x = ", "smemlint.toml: "), ("selct = []", "unknown key `selct`"), ("\xff", "smemlint.toml")):
+    for text, message in (
+        ("x = ", "smemlint.toml: "),
+        ("selct = []", "unknown key `selct`"),
+        ("\xff", "smemlint.toml"),
+    ):
         path.write_bytes(text.encode("latin-1"))
         with pytest.raises(ConfigError) as caught:
             load(path)
@@ -100,4 +106,7 @@ def test_settings_lie_over_each_other_and_blocks_are_joined() -> None:
 
 
 def test_selectors_that_mean_nothing_are_found() -> None:
-    assert config.unknown_selectors(["SMEM1", "column-access", "ALL", "smem101", "SMEM7", "E501"]) == ["SMEM7", "E501"]
+    assert config.unknown_selectors(["SMEM1", "column-access", "ALL", "smem101", "SMEM7", "E501"]) == [
+        "SMEM7",
+        "E501",
+    ]

@@ -58,7 +58,9 @@ def test_the_hook_stops_a_commit_with_a_conflict_and_passes_a_clean_one(tmp_path
     pre_commit = (sys.executable, "-m", "pre_commit")
     installed = run(*pre_commit, "install-hooks", cwd=user, home=home, timeout=300)
     if installed.returncode != 0:
-        pytest.skip("the hook's environment cannot be installed, no package index: " + installed.stdout[-400:])
+        pytest.skip(
+            "the hook's environment cannot be installed, no package index: " + installed.stdout[-400:]
+        )
 
     bad = run(*pre_commit, "run", "--all-files", cwd=user, home=home)
     assert bad.returncode == 1, bad.stdout + bad.stderr

@@ -34,6 +34,8 @@ class Access:
     reason: tuple[str, str] | None = None
     visits: tuple[tuple[float, int], ...] = ()
     joined: int | None = None
+    request: float | None = None
+    """Ways of the worst request."""
     rule: str = ""
     finding: Finding | None = None
     suggestion: int | None = None
@@ -50,10 +52,10 @@ class Access:
 
     @property
     def worst(self) -> float | None:
-        """Ways of the worst visit (a reduction passes through several), the upper end."""
+        """Ways of the worst request of the worst visit, the upper end."""
         if self.ways is None:
             return None
-        return max((ways for ways, _ in self.visits), default=self.ways)
+        return max(self.ways, self.request or 0, *(ways for ways, _ in self.visits))
 
     @property
     def worst_low(self) -> float | None:

@@ -84,6 +84,7 @@ def observe(
             reason=(conflict.reason.code, conflict.reason.text) if conflict.reason else None,
             visits=conflict.ways_by_visit,
             joined=conflict.joined,
+            request=conflict.worst.ways if conflict.worst is not None else None,
         )
         explained = explain(conflict, kernel) if possible(access, min_ways) else None
         if explained is not None:
@@ -103,7 +104,8 @@ def observe(
         origin=launch.origin,
         assumed=launch.assumed,
         shared=tuple(
-            SharedEntry(a.name, a.type, a.dims, a.bytes, a.place.line) for a in kernel.arrays.values()
+            SharedEntry(a.name, a.type.split("[", 1)[0].strip(), a.dims, a.bytes, a.place.line)
+            for a in kernel.arrays.values()
         ),
         accesses=tuple(accesses),
         declared=tuple(

@@ -13,7 +13,12 @@ def render(report: Report, *, color: bool = False) -> str:
     lines = []
     for d in report.diagnostics:
         place = d.place
-        properties: dict[str, str | int] = {"file": place.path, "line": place.line, "endLine": place.end_line, "col": place.column}
+        properties: dict[str, str | int] = {
+            "file": place.path,
+            "line": place.line,
+            "endLine": place.end_line,
+            "col": place.column,
+        }
         if place.end_line == place.line:  # GitHub drops columns of a range over several lines
             properties["endColumn"] = place.end_column
         properties["title"] = f"{d.code} {d.name}"

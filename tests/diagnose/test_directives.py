@@ -28,7 +28,8 @@ def test_the_reason_is_free_text() -> None:
 
 
 def test_strings_and_characters_are_no_comments() -> None:
-    text = 'p("// smemlint: ignore[A1]"); q(\'"\'); r(R"x(// smemlint: ignore[B1])x"); n = 1\'000; // smemlint: ignore[C1]'
+    text = 'p("// smemlint: ignore[A1]"); q(\'"\'); r(R"x(// smemlint: ignore[B1])x"); '
+    text += "n = 1'000; // smemlint: ignore[C1]"
     assert ignores(text) == [(("C1",), 1)]
 
 
@@ -45,7 +46,11 @@ def test_what_the_grammar_does_not_know_is_malformed() -> None:
 def test_expectations_are_read_only_when_asked_for() -> None:
     text = "a; // expect: SMEM101 32-way, SMEM201\nb; // todo: SMEM102 3.9-way (one day)\n"
     assert list(directives(text)) == []
-    found = [(d.kind, d.code, d.ways, d.line) for d in directives(text, expectations=True) if isinstance(d, Expectation)]
+    found = [
+        (d.kind, d.code, d.ways, d.line)
+        for d in directives(text, expectations=True)
+        if isinstance(d, Expectation)
+    ]
     assert found == [
         ("expect", "SMEM101", "32", 1),
         ("expect", "SMEM201", None, 1),

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 from made import TRANSPOSE, analysis, conflict, unresolved
+from smemlint.rules import Severity
 
 from smemlint.diagnose.merge import diagnose, merge_kernels, visits_text
 from smemlint.diagnose.model import Diagnostic, FileReport
 from smemlint.diagnose.observe import matters, observe
 from smemlint.evaluate.model import Grade
-from smemlint.rules import Severity
 from smemlint.score.model import Conflict, KernelAnalysis, Stride
 
 COLUMN = [128 * lane for lane in range(32)]
@@ -114,7 +114,14 @@ def test_many_visits_are_cut() -> None:
 
 @pytest.mark.parametrize(
     ("worst", "overall", "expected"),
-    [(2, 2, True), (1.96, 1.96, True), (1.5, 1.5, False), (8, 1.1, False), (2, 1.3, True), (None, None, False)],
+    [
+        (2, 2, True),
+        (1.96, 1.96, True),
+        (1.5, 1.5, False),
+        (8, 1.1, False),
+        (2, 1.3, True),
+        (None, None, False),
+    ],
 )
 def test_a_conflict_matters_by_its_worst_visit_unless_it_costs_nothing_over_all(
     worst: float | None, overall: float | None, expected: bool

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from made import diagnostic
+from smemlint.rules import RULES, Severity
 
 from smemlint.diagnose.select import selected_rules, visible
-from smemlint.rules import RULES, Severity
 
 FOUND = [
     diagnostic(),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from made import TRANSPOSE, array, diagnostic, place, report
+from smemlint.rules import Label, Severity
 
 from smemlint.fix.model import Refusal, Suggestion, TextEdit
 from smemlint.ir import Place
 from smemlint.render import render
-from smemlint.rules import Label, Severity
 
 
 def test_a_finding_shows_the_access_and_the_declaration_in_source_order() -> None:
@@ -21,8 +21,8 @@ def test_a_finding_shows_the_access_and_the_declaration_in_source_order() -> Non
         "   |                      ---- row pitch 128 B: every row starts in the same bank\n"
         "...\n"
         "10 |     odata[y * width + x] = tile[threadIdx.x][threadIdx.y];\n"
-        "   |                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ lanes 0..31 meet in bank 0; 32 wavefronts, "
-        "1 would do\n"
+        "   |                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ lanes 0..31 meet in bank 0; "
+        "32 wavefronts, 1 would do\n"
         "   = launch: block (32, 8) from transpose.cu:108\n"
         "\n"
         "1 finding in 1 of 1 file; 2 accesses, 2 resolved; 0 unparsed\n"
@@ -42,7 +42,7 @@ def test_neighbouring_lines_have_no_gap() -> None:
 
 def test_two_places_on_one_line_have_a_row_of_carets_each() -> None:
     text = render("full", report([diagnostic(also=(Label(place("odata", nth=1), "written"),))]))
-    carets = [line for line in text.splitlines() if "^^" in line or "--" in line and "-->" not in line]
+    carets = [line for line in text.splitlines() if "^^" in line or ("--" in line and "-->" not in line)]
     assert [line.split()[1][0] for line in carets] == ["^", "-"]
 
 
@@ -50,7 +50,9 @@ def test_a_place_in_another_file_gets_a_heading_of_its_own() -> None:
     other = Place("src/tile.cuh", 2, 7, 2, 11, 20, 24)
     shown = report([diagnostic(also=(Label(other, "declared here"),))])
     shown = replace(shown, texts={**shown.texts, "src/tile.cuh": "// tile\nfloat tile[32];\n"})
-    assert "  ::: src/tile.cuh:2:7\n 2 | float tile[32];\n   |       ---- declared here\n" in render("full", shown)
+    assert "  ::: src/tile.cuh:2:7\n 2 | float tile[32];\n   |       ---- declared here\n" in render(
+        "full", shown
+    )
 
 
 def test_a_long_line_is_clipped_around_the_carets() -> None:

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 from made import diagnostic, report
+from smemlint.rules import Severity
 
 from smemlint.diagnose.model import Problem
 from smemlint.render import render
-from smemlint.rules import Severity
 
 
 def test_a_warning_becomes_an_annotation_with_its_range() -> None:
