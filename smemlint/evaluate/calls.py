@@ -357,6 +357,7 @@ def _run(
         objects.append(o)
     for o in objects:
         frame.variables[o.id] = o
+    m.enter(frame, f)
     return _enter(m, frame, lambda: run(m, f.body), f)
 
 

@@ -526,7 +526,7 @@ def _logical(m: Machine, e: Binary) -> Value:
     then = decode(m, condition)
     keep = m.must, m.may
     m.must, m.may = then.must, then.may
-    right = ar.truth_of(truth(m, rvalue(m, e.right)), m.unknowns) if m.may.any() else Int(0, BOOL)
+    right = ar.truth_of(truth(m, rvalue(m, e.right)), m.unknowns) if m.anyone() else Int(0, BOOL)
     m.must, m.may = keep
     return ar.logical_and(left, right) if e.op == "&&" else ar.logical_or(left, right)
 
@@ -552,9 +552,9 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     then, otherwise = decode(m, c), decode(m, ar.logical_not(c, m.unknowns))
     keep = m.must, m.may
     m.must, m.may = then.must, then.may
-    a = evaluate(m, e.then) if m.may.any() else None
+    a = evaluate(m, e.then) if m.anyone() else None
     m.must, m.may = otherwise.must, otherwise.may
-    b = evaluate(m, e.otherwise) if m.may.any() else None
+    b = evaluate(m, e.otherwise) if m.anyone() else None
     m.must, m.may = keep
     if a is None or b is None:
         return a if a is not None else b if b is not None else Other()

@@ -26,6 +26,7 @@ def evaluate(module: Module, kernel: Function, launch: Launch, budget: Budget | 
     m.frame.function = kernel
     try:
         bind_arguments(m, kernel, launch)
+        m.enter(m.frame, kernel)
         run(m, kernel.body)
     except BudgetExceededError as error:
         stopped = Unresolved("budget", str(error), kernel.place)

@@ -7,10 +7,11 @@ an unknown that is the same for all lanes, or an unknown of each lane; two trial
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 
 from smemlint.evaluate import arithmetic as ar
 from smemlint.evaluate.expressions import rvalue, truth
-from smemlint.evaluate.join import unrolled
+from smemlint.evaluate.unroll import straight_lines
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
@@ -55,7 +56,8 @@ def run_loop(m: Machine, s: Loop) -> None:
     left = m.nobody
     trips = 0
     trip = compile_time_trips(m, s)
-    copies = 1
+    ends: frozenset[int] = frozenset()
+    gone = True
     limit = m.budget.iterations if m.steps < m.budget.steps // 2 else 8
     while True:
         if s.condition is not None and (s.test_first or trips):
@@ -65,25 +67,34 @@ def run_loop(m: Machine, s: Loop) -> None:
                 _generic(m, s, exits)
                 break
             taken = decode(m, c)
-            left = left | (m.may & ~taken.may)
+            if taken.may is not m.may:
+                left = left | (m.may & ~taken.may)
             m.must, m.may = taken.must, taken.may
-        if not m.may.any():
+        if not m.anyone():
             break
         if trips >= limit or (exits.uncertain and trips >= 2):
             _generic(m, s, exits)
             break
-        if trips and trips % copies == 0:
+        if trips in ends:
             m.region += 1
         before = Work(m.touched, m.operations, len(m.log), m.region)
         _iterate(m, s, exits)
         trips += 1
         if trips == 1:
-            copies = unrolled(trip, m.touched - before.touched, m.operations - before.operations, s.unroll)
-            if copies != trip:
+            lines = straight_lines(
+                trip,
+                m.touched - before.touched,
+                m.operations - before.operations,
+                s.unroll,
+                known=trip is not None,
+            )
+            gone = trip is not None and len(lines.lines) <= 1
+            ends = frozenset(accumulate(lines.lines)) if trip is not None else frozenset(range(1, limit + 1))
+            if not gone:
                 _separate(m, before)
-        if not m.may.any():
+        if not m.anyone():
             break
-    if copies != trip:
+    if not gone:
         m.region += 1
     m.loops.pop()
     may = left | exits.broken | m.may
@@ -121,9 +132,10 @@ def _iterate(m: Machine, s: Loop, exits: Exits) -> None:
     exits.continued = m.nobody
     run(m, s.body)
     resumed = exits.continued
-    m.must = m.must | (must & resumed)
-    m.may = m.may | resumed
-    if s.step is not None and m.may.any():
+    if resumed is not m.nobody:
+        m.must = m.must | (must & resumed)
+        m.may = m.may | resumed
+    if s.step is not None and m.anyone():
         rvalue(m, s.step)
 
 
@@ -220,7 +232,8 @@ def _generic(m: Machine, s: Loop, exits: Exits) -> None:
     start = snapshot(m)
     before = Work(m.touched, m.operations, len(m.log), m.region)
     first = _trial(m, s, exits)
-    copies = unrolled(None, m.touched - before.touched, m.operations - before.operations, s.unroll)
+    line = straight_lines(None, m.touched - before.touched, m.operations - before.operations, s.unroll)
+    copies = line.lines[0]
     k = m.unknowns.fresh("iteration", low=0, rank=1)
     restore(start)
     plan: dict[tuple[Object, int], Value] = {}
@@ -250,7 +263,7 @@ def _generic(m: Machine, s: Loop, exits: Exits) -> None:
         restore(start)
         if not changed:
             break
-    k = m.unknowns.fresh("iteration", low=0, rank=1, multiple=copies)
+    k = m.unknowns.fresh("iteration", low=0, rank=1, multiple=max(line.step, 1))
     for (o, at), kind in kinds.items():
         if kind == "affine":
             plan[o, at] = _form(m, o, start.cells[o].get(at), first[o].get(at), kind, k)
@@ -265,7 +278,7 @@ def _generic(m: Machine, s: Loop, exits: Exits) -> None:
                 if taken.may.any():
                     m.must, m.may = taken.must, taken.may
         _iterate(m, s, exits)
-        if not m.may.any():
+        if not m.anyone():
             break
     m.region += 1
     m.must, m.may = must, may

@@ -12,6 +12,7 @@ from smemlint.evaluate.arithmetic import Unknowns, select
 from smemlint.evaluate.layout import Bindings, Types, is_vector
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.slicing import Slice
 from smemlint.evaluate.values import (
     Closure,
     FunctionValue,
@@ -109,6 +110,12 @@ class Frame:
     returned: Mask | None = None
     result: Value | None = None
     call: Place | None = None
+    skippable: set[int] | None = None
+    """id() of the statements that nothing of interest depends on."""
+    quiet: set[int] | None = None
+    """The same in iterations that leave no trace."""
+    instance: tuple[object, ...] = ()
+    """Tells apart the same function under other template arguments."""
 
 
 class Machine:
@@ -151,6 +158,8 @@ class Machine:
         self.sites: dict[tuple[object, ...], SiteLog] = {}
         self.log: list[Event | Barrier] = []
         self.notes: list[Unresolved] = []
+        self.sizes: dict[tuple[int, tuple[object, ...]], tuple[int, int]] = {}
+        self.slices: dict[tuple[str, frozenset[str]], Slice] = {}
         self.touched = 0
         self.operations = 0
         self.specials = self._specials(grid)
@@ -229,6 +238,23 @@ class Machine:
 
     def resolve(self, t: Type) -> Type:
         return self.types.resolve(t, self.bindings)
+
+    def enter(self, frame: Frame, f: Function) -> None:
+        """Set up what can be skipped in a function, given where its arguments point."""
+        pointing = frozenset(id for id, o in frame.variables.items() if _may_be_shared(o))
+        key = (f.id, pointing)
+        if key not in self.slices:
+            self.slices[key] = Slice(f, pointing)
+        frame.skippable = self.slices[key].skippable
+        frame.quiet = self.slices[key].quiet
+        frame.instance = tuple(
+            (id, b.const if isinstance(b, Int) and isinstance(b.const, int) else str(b))
+            for id, b in sorted(frame.bindings.items())
+        )
+
+    def anyone(self) -> bool:
+        """Whether some lane is active."""
+        return self.may is self.present or bool(self.may.any())
 
     def step(self) -> None:
         self.steps += 1
@@ -588,6 +614,23 @@ class Machine:
             self.log.append(Barrier(self.region, self.order))
             self.order += 1
         self.region += 1
+
+
+def _may_be_shared(o: Object) -> bool:
+    """Whether a parameter may lead to shared memory."""
+    if o.havoc and isinstance(o.type, RecordRef) and o.var is not None and o.var.storage == "param":
+        return any(isinstance(v, Pointer) and v.object.storage == "shared" for v in o.cells.values())
+    for v in o.cells.values():
+        if isinstance(v, Pointer):
+            if v.object.storage == "shared":
+                return True
+            if v.object.storage == "local" and any(
+                isinstance(c, Pointer | Closure) for c in v.object.cells.values()
+            ):
+                return True
+        elif isinstance(v, Closure | Method | RecordValue | FunctionValue):
+            return True
+    return False
 
 
 def Int_add(a: Int, n: int) -> Int:  # noqa: N802 - reads as a constructor

@@ -77,8 +77,20 @@ def run(m: Machine, s: Stmt) -> None:
     """Run a statement for the lanes of the mask; the mask is then that of the lanes that go on."""
     m.step()
     handler = _RUN.get(type(s))
-    if handler is not None:
+    if handler is None:
+        return
+    skippable = m.frame.quiet if m.silent else m.frame.skippable
+    if skippable is None or id(s) not in skippable:
         handler(m, s)
+        return
+    size = m.sizes.get((id(s), m.frame.instance))
+    if size is not None:
+        m.touched += size[0]
+        m.operations += size[1]
+        return
+    touched, operations = m.touched, m.operations
+    handler(m, s)
+    m.sizes[id(s), m.frame.instance] = (m.touched - touched, m.operations - operations)
 
 
 def decode(m: Machine, c: Int) -> Branch:
@@ -87,8 +99,10 @@ def decode(m: Machine, c: Int) -> Branch:
     A condition that is unknown but the same for all lanes keeps them all: when the branch runs at all,
     it runs with the full mask.
     """
+    if c.known and isinstance(c.const, int):
+        return Branch(m.must, m.may) if c.const else Branch(m.nobody, m.nobody)
     if c.known:
-        taken = (m.present if c.const else m.nobody) if isinstance(c.const, int) else c.const != 0
+        taken = c.const != 0
         return Branch(m.must & taken, m.may & taken)
     undecided = np.zeros(m.size, dtype=bool)
     varying = np.zeros(m.size, dtype=bool)
@@ -166,7 +180,7 @@ def branch(m: Machine, c: Int, then: Callable[[], None], otherwise: Callable[[],
     before = None if c.known else snapshot(m)
     m.must, m.may = yes.must, yes.may
     m.region += 1
-    if m.may.any():
+    if m.anyone():
         then()
     yes_must, yes_may = m.must, m.may
     after_then = None if before is None else snapshot(m)
@@ -174,7 +188,7 @@ def branch(m: Machine, c: Int, then: Callable[[], None], otherwise: Callable[[],
         restore(before)
     m.must, m.may = no.must, no.may
     m.region += 1
-    if otherwise is not None and m.may.any():
+    if otherwise is not None and m.anyone():
         otherwise()
     m.region += 1
     no_must, no_may = m.must, m.may
@@ -237,7 +251,7 @@ def _known_switch(m: Machine, s: Switch, value: Int) -> None:
     for case, label in zip(s.cases, labels, strict=True):
         enter = ~matched if label is None else label
         m.must, m.may = m.must | (waiting_must & enter), m.may | (waiting_may & enter)
-        if m.may.any():
+        if m.anyone():
             _run_all(m, case.body)
     default = any(label is None for label in labels)
     if not default:
@@ -246,7 +260,7 @@ def _known_switch(m: Machine, s: Switch, value: Int) -> None:
 
 def _run_all(m: Machine, body: tuple[Stmt, ...]) -> None:
     for s in body:
-        if not m.may.any():
+        if not m.anyone():
             return
         run(m, s)
 

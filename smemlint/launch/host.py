@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 
 from smemlint.evaluate.calls import bind
 from smemlint.evaluate.expressions import coerce, place_of, rvalue
@@ -25,6 +25,7 @@ from smemlint.ir import (
     PointerTo,
     Type,
 )
+from smemlint.ir.walk import walk
 
 HOST_BUDGET = Budget(steps=60_000, iterations=40)
 
@@ -78,21 +79,9 @@ def started_kernels(module: Module) -> tuple[Started, ...]:
     return tuple(found.values())
 
 
-def _walk(node: object) -> Iterator[object]:
-    """Every IR node below `node`."""
-    stack = [node]
-    while stack:
-        n = stack.pop()
-        yield n
-        if is_dataclass(n) and not isinstance(n, Place):
-            stack.extend(getattr(n, f.name) for f in fields(n))
-        elif isinstance(n, tuple):
-            stack.extend(n)
-
-
 def _calls(body: object) -> set[str]:
     """Ids of the functions that are named below."""
-    return {n.id for n in _walk(body) if isinstance(n, Name) and n.id}
+    return {n.id for n in walk(body) if isinstance(n, Name) and n.id}
 
 
 def _launching(module: Module) -> dict[str, Function]:
@@ -100,10 +89,8 @@ def _launching(module: Module) -> dict[str, Function]:
     host = {f.id: f for f in module.functions.values() if f.side in ("host", "both")}
     calls = {id: _calls(f.body) for id, f in host.items()}
     overloads = {id: f.name for id, f in host.items()}
-    named = {
-        id: {n.name for n in _walk(f.body) if isinstance(n, Name) and not n.id} for id, f in host.items()
-    }
-    found = {id for id, f in host.items() if any(isinstance(n, LaunchStmt) for n in _walk(f.body))}
+    named = {id: {n.name for n in walk(f.body) if isinstance(n, Name) and not n.id} for id, f in host.items()}
+    found = {id for id, f in host.items() if any(isinstance(n, LaunchStmt) for n in walk(f.body))}
     while True:
         names = {overloads[id] for id in found}
         more = {id for id in host if id not in found and (calls[id] & found or named[id] & names)}

@@ -21,7 +21,7 @@ from smemlint.ir import (
     Special,
     Type,
 )
-from smemlint.launch.host import _walk
+from smemlint.ir.walk import walk
 
 
 def implied_blocks(
@@ -34,7 +34,7 @@ def implied_blocks(
     dims: dict[str, tuple[str, tuple[int | None, ...]]] = {}
     aliases: dict[str, Expr] = {}
     assigned: set[str] = set()
-    for node in _walk(kernel.body):
+    for node in walk(kernel.body):
         if isinstance(node, Declare):
             if node.var.storage == "shared":
                 dims[node.var.id] = (node.var.name, dims_of(m.resolve(node.var.type))[0])
@@ -45,7 +45,7 @@ def implied_blocks(
             dims[id] = (var.name, dims_of(m.resolve(var.type))[0])
     del assigned
     found: dict[str, tuple[int, str]] = {}
-    for node in _walk(kernel.body):
+    for node in walk(kernel.body):
         if not isinstance(node, Index):
             continue
         indices: list[Expr] = []

@@ -11,7 +11,8 @@ from smemlint.evaluate.kernel import bind_kernel
 from smemlint.evaluate.machine import Machine
 from smemlint.ir import Expr, Function, Launch, Module, Special, Type
 from smemlint.ir.types import FLOAT
-from smemlint.launch.host import Started, _walk
+from smemlint.ir.walk import walk
+from smemlint.launch.host import Started
 from smemlint.launch.implied import implied_blocks
 
 MAX_THREADS = 1024
@@ -181,7 +182,7 @@ def _of_size(threads: int, axes: str) -> list[tuple[int, int, int]]:
 def _axes(kernel: Function) -> str:
     """Which axes of threadIdx the kernel names."""
     used = {
-        n.axis for n in _walk(kernel.body) if isinstance(n, Special) and n.name in ("threadIdx", "blockDim")
+        n.axis for n in walk(kernel.body) if isinstance(n, Special) and n.name in ("threadIdx", "blockDim")
     }
     return "xyz" if "z" in used else "xy" if "y" in used else "x"
 
