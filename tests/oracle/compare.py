@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from unittest import mock
 
 import numpy as np
 
 from oracle.run import Request
-from smemlint.evaluate import Grade, KernelTrace, Trace
+from smemlint.evaluate import Grade, KernelTrace, Trace, evaluate, trace
+from smemlint.evaluate.machine import Machine
+from smemlint.evaluate.widen import Runs
+from smemlint.ir import Function, Launch, Module
 
 Key = tuple[int, str, int, str]
 """Line, op, width, array: all accesses of one kind that stand on one line."""
@@ -30,13 +34,13 @@ def compare(requests: list[Request], result: KernelTrace) -> Comparison:
     truth: dict[Key, Counter[Pattern]] = {}
     for r in requests:
         assert r.place is not None
-        key = (r.place.line, r.op, r.width, result.arrays[r.array].name if r.array in result.arrays else "?")
+        key = (r.place.line, r.op, r.width, r.name)
         truth.setdefault(key, Counter())[r.offsets] += 1
     traces: dict[Key, list[Trace]] = {}
-    for trace in result.traces:
-        site = trace.site
+    for one in result.traces:
+        site = one.site
         array = result.arrays[site.array].name if site.array in result.arrays else "?"
-        traces.setdefault((site.place.line, site.op, site.width, array), []).append(trace)
+        traces.setdefault((site.place.line, site.op, site.width, array), []).append(one)
     outcome = Comparison()
     for key in {**truth, **traces}:
         _compare_key(key, truth.get(key, Counter()), traces.get(key, []), outcome)
@@ -54,8 +58,8 @@ def _compare_key(key: Key, wanted: Counter[Pattern], traces: list[Trace], outcom
         return
     rotate = any(t.alignment for t in traces)
     found: Counter[Pattern] = Counter()
-    for trace in traces:
-        for offsets, weight in zip(trace.offsets.tolist(), trace.weights.tolist(), strict=True):
+    for one in traces:
+        for offsets, weight in zip(one.offsets.tolist(), one.weights.tolist(), strict=True):
             found[tuple(None if o < 0 else o for o in offsets)] += weight
     if rotate:
         step = int(np.gcd.reduce([t.alignment for t in traces]))
@@ -83,3 +87,13 @@ def _show(patterns: Counter[Pattern]) -> str:
     pattern, count = next(iter(patterns.items()))
     text = " ".join("-" if o is None else str(o) for o in pattern)
     return f"{patterns.total()} requests, such as {count} x [{text}]"
+
+
+def evaluate_as_written(module: Module, kernel: Function, launch: Launch) -> KernelTrace:
+    """The evaluator's answer before neighbouring accesses are joined into wider ones."""
+    with mock.patch.object(trace, "widened", _alone):
+        return evaluate(module, kernel, launch)
+
+
+def _alone(machine: Machine) -> dict[int, Runs]:
+    return {id(site): Runs(alone=list(site.events)) for site in machine.sites.values()}

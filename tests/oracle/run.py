@@ -35,7 +35,8 @@ from smemlint.ir.types import INT
 class Request:
     """What the lanes of one warp ask for together.
 
-    array: id of the variable. offsets: bytes from its start, None where a lane does not take part.
+    array, name: id of the variable and its name. offsets: bytes from its start, None where a lane does not
+    take part.
     via: places of the calls around it, innermost first. path: where in the run it happened; requests of
     different warps at the same point of the program have the same path.
     """
@@ -44,6 +45,7 @@ class Request:
     op: str
     width: int
     array: str
+    name: str
     offsets: tuple[int | None, ...]
     matrices: int
     via: tuple[Place | None, ...]
@@ -128,11 +130,13 @@ class Warp:
                 raise UndefinedError("an access that is not aligned")
         if len(arrays) > 1 or any((a.op, a.width) != (one.op, one.width) for a in group.values()):
             raise UnsupportedError("lanes that access different arrays together")
+        array = arrays.pop()
         return Request(
             one.node,
             one.op,
             one.width,
-            arrays.pop(),
+            array,
+            machine.names[array],
             tuple(offsets),
             one.matrices,
             one.via,
@@ -151,6 +155,8 @@ class Machine:
         self.limit = limit
         self.memory = Memory()
         self.layout = Layout(module, self.constant)
+        self.names: dict[str, str] = {}
+        self.pure: dict[int, bool] = {}
         self._shared: dict[object, Ref] = {}
         self._globals: dict[str, Ref] = {}
         self._thread = Thread(self, (0, 0, 0))
@@ -225,6 +231,7 @@ class Machine:
             unsized = isinstance(type_, ArrayOf) and type_.extent is None
             size = self.launch.dynamic if unsized else self.layout.size(type_)
             made = self.memory.allocate(var.id, size, "shared")
+            self.names[var.id] = var.name
             self._shared[key] = Ref(made.base, type_)
         return self._shared[key]
 

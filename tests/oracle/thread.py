@@ -134,7 +134,7 @@ class Thread:
         self.index = index
         self.path: list[int] = []
         self.via: list[Place | None] = []
-        self._pure: dict[int, bool] = {}
+        self._pure = machine.pure
 
     # Statements. The result is None, 'break', 'continue' or 'return'.
 

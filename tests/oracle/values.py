@@ -46,6 +46,12 @@ def is_float(type_: Scalar) -> bool:
 
 def fit(value: int | float, type_: Scalar) -> int | float:
     """The value after conversion to a type, modulo 2^N for integers."""
+    if (
+        type_.kind == "int"
+        and isinstance(value, int)
+        and -0x8000_0000 <= value < 0x8000_0000 <= 1 << (8 * type_.size - 1)
+    ):
+        return value
     if type_.kind == "bool":
         return int(value != 0)
     if type_.kind == "float":
