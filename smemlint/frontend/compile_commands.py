@@ -1,5 +1,8 @@
 """What a compile_commands.json says about a file, reduced to what clang may be told."""
 
+# Paths are strings here, spelled as clang spells them.
+# ruff: noqa: PTH100, PTH105, PTH110, PTH111, PTH113, PTH117, PTH118, PTH119, PTH120
+
 from __future__ import annotations
 
 import json
@@ -40,7 +43,12 @@ def commands_for(database: str, path: str) -> Command | None:
         return commands[full]
     if full.endswith((".cu", ".cpp", ".cc", ".cxx")) or not commands:
         return None
-    return commands[min(commands, key=lambda other: (-len(os.path.commonprefix([full, other])), other))]
+    return commands[min(commands, key=lambda other: (-_common(full, other), other))]
+
+
+def _common(path: str, other: str) -> int:
+    """How many characters two paths share at their start."""
+    return next((n for n, (a, b) in enumerate(zip(path, other, strict=False)) if a != b), len(path))
 
 
 @lru_cache(maxsize=4)
@@ -83,7 +91,9 @@ def parse_arguments(arguments: Sequence[str], folder: str) -> Command:
     for flag, value in _flags(arguments):
         found[flag].append(value)
     return Command(
-        include_dirs=tuple(dict.fromkeys(os.path.normpath(os.path.join(folder, name)) for name in found["-I"])),
+        include_dirs=tuple(
+            dict.fromkeys(os.path.normpath(os.path.join(folder, name)) for name in found["-I"])
+        ),
         defines=tuple(found["-D"]),
         undefines=tuple(found["-U"]),
         std=found["-std"][-1] if found["-std"] else None,
@@ -92,8 +102,9 @@ def parse_arguments(arguments: Sequence[str], folder: str) -> Command:
 
 
 _SPELLINGS = {
-    "-I": "-I", "--include-path": "-I", "-isystem": "-I", "--system-include": "-I", "-iquote": "-I", "-D": "-D", "--define-macro": "-D",
-    "-U": "-U", "--undefine-macro": "-U", "-std": "-std", "--std": "-std", "-include": "-include", "--pre-include": "-include",
+    "-I": "-I", "--include-path": "-I", "-isystem": "-I", "--system-include": "-I", "-iquote": "-I",
+    "-D": "-D", "--define-macro": "-D", "-U": "-U", "--undefine-macro": "-U",
+    "-std": "-std", "--std": "-std", "-include": "-include", "--pre-include": "-include",
 }  # fmt: skip
 
 
@@ -109,5 +120,5 @@ def _flags(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield _SPELLINGS[name], value
         elif word[:2] in ("-I", "-D", "-U") and len(word) > 2:
             yield word[:2], word[2:]
-        elif word.startswith("-isystem") or (word.startswith("-iquote")):
+        elif word.startswith(("-isystem", "-iquote")):
             yield "-I", word.removeprefix("-isystem").removeprefix("-iquote")

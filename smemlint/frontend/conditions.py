@@ -130,5 +130,12 @@ def _comparison(name: str, operator: str, value: str, holds: bool) -> Wish | Non
         return {name: value} if operator in ("==", "<=", ">=") else None
     number = int(value, 0)
     step = 10 if name == "__CUDA_ARCH__" and number >= 100 else 1
-    chosen = {"==": number, ">=": number, "<=": number, ">": number + step, "<": number - step, "!=": number + 1}[operator]
+    chosen = {
+        "==": number,
+        ">=": number,
+        "<=": number,
+        ">": number + step,
+        "<": number - step,
+        "!=": number + 1,
+    }[operator]
     return {name: str(chosen)} if chosen >= 0 else None

@@ -1,7 +1,8 @@
 """Which further preprocessor configurations a file deserves.
 
-The first configuration is that of a recent GPU with the user's macros. Where branches that it skips hold shared memory, the
-conditions that guard them say which macros to switch; at most MAX_EXTRA further configurations are proposed.
+The first configuration is that of a recent GPU with the user's macros. Where branches that it skips hold
+shared memory, the conditions that guard them say which macros to switch; at most MAX_EXTRA further
+configurations are proposed.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ from smemlint.frontend.coverage import SkippedText, shared_tokens
 from smemlint.source.blank import blank_literals
 
 MAX_EXTRA = 2
-_DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE)
+_DIRECTIVE = re.compile(
+    rb"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE
+)
 
 
 def further_configurations(files: Iterable[SkippedText]) -> tuple[tuple[str, ...], ...]:
-    """Configurations to parse besides the first, each a tuple of `NAME=VALUE`, `NAME` or `-NAME` (undefined)."""
+    """Configurations to parse besides the first, each a tuple of `NAME=VALUE`, `NAME` or `-NAME`
+    (undefined)."""
     plans: list[Wish] = []
     for file in files:
         for wish in _wishes(file):
@@ -30,6 +34,15 @@ def further_configurations(files: Iterable[SkippedText]) -> tuple[tuple[str, ...
             else:
                 plans.append(dict(wish))
     return tuple(tuple(_spell(name, value) for name, value in plan.items()) for plan in plans[:MAX_EXTRA])
+
+
+def drop_defines(data: bytes, names: Sequence[str]) -> bytes:
+    """The text with its own `#define` and `#undef` of these macros blanked: a configuration has its way."""
+    if not any(name.encode() in data for name in names):
+        return data
+    pattern = rb"^[ \t]*#[ \t]*(?:define|undef)[ \t]+(?:%s)\b(?:[^\n\\]|\\\r?\n|\\.)*"
+    own = re.compile(pattern % b"|".join(re.escape(name.encode()) for name in names), re.MULTILINE)
+    return own.sub(lambda found: re.sub(rb"[^\n]", b" ", found.group()), data)
 
 
 def _spell(name: str, value: str | None) -> str:

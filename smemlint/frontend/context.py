@@ -8,13 +8,17 @@ from dataclasses import dataclass
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _SPACE = re.compile(r"(?:\s|\\\n|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _BEFORE = re.compile(r"([A-Za-z_]\w*|\S)\s*\Z")
-_POINTER = re.compile(r"(?:const\b|volatile\b|__restrict__\b|[*&]|\s)+(?=[),>;\]]|\Z)|[*&]+\s*(?:const\s+|__restrict__\s+)?[A-Za-z_]\w*\s*(?:=(?!=)|;|\[|,\s*[*&])")
+_POINTER = re.compile(
+    r"(?:const\b|volatile\b|__restrict__\b|[*&]|\s)+(?=[),>;\]]|\Z)|[*&]+\s*(?:const\s+|__restrict__\s+)?[A-Za-z_]\w*\s*(?:=(?!=)|;|\[|,\s*[*&])"
+)
 _VALUE_ARGUMENT = re.compile(
     r"^\s*(?:[-+!~]|\d|'|true\b|false\b|sizeof\b|nullptr\b|k[A-Z]\w*$|.*(?:::value|_v(?:<.*>)?)\s*$)|[-+/%|?]|&&|[=!<>]=|\*\s*[\w(]",
     re.DOTALL,
 )
 _TYPE_WORD = re.compile(
-    r"^\s*(?:const |typename |unsigned |struct )|^\s*(?:float|double|int|char|bool|void|short|long|half|half2|float\d|int\d|\w+_t|T|T\w|[A-Z][a-z]\w*|.*[*&])\s*(?:[*&<].*)?$",
+    r"^\s*(?:const |typename |unsigned |struct )"
+    r"|^\s*(?:float|double|int|char|bool|void|short|long|half|half2|float\d|int\d|\w+_t|T|T\w|[A-Z][a-z]\w*|.*[*&])"
+    r"\s*(?:[*&<].*)?$",
     re.DOTALL,
 )
 _LIMIT = 4000
@@ -22,7 +26,8 @@ _LIMIT = 4000
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What stands around a name. `next` is the token's first characters that follow, `previous` the token before."""
+    """What stands around a name. `next` is the token's first characters that follow, `previous` the token
+    before."""
 
     previous: str
     next: str
@@ -53,8 +58,8 @@ def usage(text: str, start: int, name: str) -> Usage:
     word = _WORD.match(rest)
     ends = True
     if rest.startswith("("):
-        close = matching(rest, 0)
-        tail = rest[close:] if close else ";"
+        end_of_call = matching(rest, 0)
+        tail = rest[end_of_call:] if end_of_call else ";"
         ends = tail[_skip(tail, 0) :][:1] in (";", ",", ")", "")
     return Usage(
         previous,
@@ -85,7 +90,8 @@ def matching(text: str, at: int) -> int | None:
 
 
 def _arguments(rest: str) -> tuple[tuple[str, ...] | None, int]:
-    """The template arguments of a text that starts with `<`, and where they end; None when it is a comparison."""
+    """The template arguments of a text that starts with `<`, and where they end; None when it is a
+    comparison."""
     depth, nested, parts, last = 0, 0, [], 1
     for match in re.finditer(r"<<|>=|<=|->|[<>(){}\[\],;]|&&|\|\|", rest):
         token = match.group()
@@ -107,7 +113,7 @@ def _arguments(rest: str) -> tuple[tuple[str, ...] | None, int]:
         elif token == "," and depth == 1:
             parts.append(rest[last : match.start()])
             last = match.end()
-        elif token in (";", "<<", "||") or (token == "&&" and depth == 1 and False):
+        elif token in (";", "<<", "||"):
             return None, 0
     return None, 0
 
@@ -120,9 +126,14 @@ def argument_kinds(arguments: tuple[str, ...], text: str) -> str:
 def _argument_kind(argument: str, text: str) -> str:
     plain = argument.removesuffix("...").strip()
     if _WORD.fullmatch(plain):
-        if re.search(rf"\b(?:class|typename|struct|using)\s*(?:\.\.\.\s*)?{plain}\b|\btypedef\b[^;]*\b{plain}\s*;", text):
+        if re.search(
+            rf"\b(?:class|typename|struct|using)\s*(?:\.\.\.\s*)?{plain}\b|\btypedef\b[^;]*\b{plain}\s*;",
+            text,
+        ):
             return "t"
-        if re.search(rf"\b(?:int|bool|unsigned|size_t|auto|long|char|\w+_t|[A-Z]\w+)\s+{plain}\s*[,>=;)\[]", text):
+        if re.search(
+            rf"\b(?:int|bool|unsigned|size_t|auto|long|char|\w+_t|[A-Z]\w+)\s+{plain}\s*[,>=;)\[]", text
+        ):
             return "v"
     if _VALUE_ARGUMENT.search(re.sub(r"<.*>", "", plain, flags=re.DOTALL)):
         return "v"
@@ -133,7 +144,7 @@ def _argument_kind(argument: str, text: str) -> str:
         if plain.startswith("typename ") or re.match(r"[A-Z][a-z]|.*_t$|(?:type|value_type)$", last):
             return "t"
         return "v"
-    return "v" if plain.isupper() and len(plain) > 1 or re.fullmatch(r"[KMNBP]|[a-z]\w*", plain) else "t"
+    return "v" if (plain.isupper() and len(plain) > 1) or re.fullmatch(r"[KMNBP]|[a-z]\w*", plain) else "t"
 
 
 def enclosing_template(text: str, at: int) -> tuple[str, int] | None:

@@ -1,14 +1,15 @@
 """What the text says about shared memory, against which the AST is checked.
 
-Nothing here trusts the parser: declarations and uses are read off the text's own tokens, outside comments, literals and
-`#define` lines (a macro's body is covered where it is expanded) and outside the branches that the preprocessor skipped.
+Nothing here trusts the parser: declarations and uses are read off the text's own tokens, outside
+comments, literals and `#define` lines (a macro's body is covered where it is expanded) and outside the
+branches that the preprocessor skipped.
 """
 
 from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -22,15 +23,17 @@ _SHARED = re.compile(rb"(?<!\w)__shared__(?!\w)")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _BRACE = re.compile(rb"[{}]")
 _DIRECTIVE = re.compile(rb"^[ \t]*#(?:[^\n\\]|\\\r?\n|\\.)*", re.MULTILINE)
-_WORDS_OF_TYPES = frozenset(
-    b"""const volatile unsigned signed struct union class typename alignas __align__ __attribute__ __restrict__ extern static
-    int float double char short long bool auto void half""".split()
-)
+_TYPE_WORDS = b"""
+    const volatile unsigned signed struct union class typename alignas __align__ __attribute__ __restrict__
+    extern static int float double char short long bool auto void half
+"""
+_WORDS_OF_TYPES = frozenset(_TYPE_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
 class SharedToken:
-    """A name of a shared variable in the text: where it is declared, or where it is used. Offsets are bytes."""
+    """A name of a shared variable in the text: where it is declared, or where it is used. Offsets are
+    bytes."""
 
     path: str
     offset: int
@@ -75,8 +78,9 @@ def uncovered(
 ) -> tuple[Unparsed, ...]:
     """Shared names in the text that no configuration brought into the IR.
 
-    texts: for each configuration, the project files with what it skipped. seen: (path, byte offset) of the nodes and
-    declarations that lowering made, over all configurations. An `Unparsed` for each that is left, with the reason.
+    texts: for each configuration, the project files with what it skipped. seen: (path, byte offset) of
+    the nodes and declarations that lowering made, over all configurations. An `Unparsed` for each that is
+    left, with the reason.
     """
     data: dict[str, bytes] = {}
     active: dict[tuple[str, int], SharedToken] = {}
@@ -89,7 +93,9 @@ def uncovered(
         whole.update({(path, t.offset): t for t in shared_tokens(SkippedText(path, content, ()))})
     result = [_unparsed(t, data[t.path], DROPPED) for key, t in active.items() if key not in seen]
     result += [
-        _unparsed(t, data[t.path], INACTIVE) for key, t in whole.items() if key not in active and key not in seen
+        _unparsed(t, data[t.path], INACTIVE)
+        for key, t in whole.items()
+        if key not in active and key not in seen
     ]
     return tuple(sorted(result, key=lambda item: (item.place.path, item.place.offset)))
 
@@ -139,8 +145,8 @@ def _declared(code: bytes) -> list[tuple[bytes, int, int]]:
 def _declarators(code: bytes, at: int) -> tuple[int, list[tuple[bytes, int]]]:
     """Where a declaration that starts at `at` ends, and the names it declares.
 
-    Reads to the `;` at depth 0, splitting at commas; the name is the last word of a declarator before its brackets,
-    initialiser or end. Parentheses hold attributes or a pointer's name.
+    Reads to the `;` at depth 0, splitting at commas; the name is the last word of a declarator before its
+    brackets, initialiser or end. Parentheses hold attributes or a pointer's name.
     """
     names: list[tuple[bytes, int]] = []
     candidate: tuple[bytes, int] | None = None
@@ -162,7 +168,9 @@ def _declarators(code: bytes, at: int) -> tuple[int, list[tuple[bytes, int]]]:
             if depth == 0 and byte == b"[":
                 closed = True
             if byte == b"(" and depth == 0 and candidate is not None:
-                pointer = re.compile(rb"\(\s*[*&]\s*(?:const\s+|__restrict__\s+)?([A-Za-z_]\w*)").match(code, position)
+                pointer = re.compile(rb"\(\s*[*&]\s*(?:const\s+|__restrict__\s+)?([A-Za-z_]\w*)").match(
+                    code, position
+                )
                 if pointer:
                     candidate, closed = (pointer.group(1), pointer.start(1)), True
                 elif code[candidate[1] : position].strip() != candidate[0]:
@@ -228,15 +236,6 @@ def _unparsed(token: SharedToken, data: bytes, reason: str) -> Unparsed:
     end = data.find(b"\n", token.offset)
     column = token.offset - start + 1
     width = len(token.name.encode())
-    place = Place(
-        token.path, line, column, line, column + width, token.offset, token.offset + width
-    )
+    place = Place(token.path, line, column, line, column + width, token.offset, token.offset + width)
     text = data[start : end if end >= 0 else len(data)].decode("utf-8", "replace").strip()
     return Unparsed(place, text, reason)
-
-
-def by_path(tokens: Iterable[SharedToken]) -> Mapping[str, tuple[SharedToken, ...]]:
-    grouped: dict[str, list[SharedToken]] = {}
-    for token in tokens:
-        grouped.setdefault(token.path, []).append(token)
-    return {path: tuple(found) for path, found in grouped.items()}

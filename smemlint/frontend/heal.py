@@ -1,8 +1,9 @@
 """From clang's complaints to declarations of what it misses.
 
-A statement with an unknown name is dropped from the AST without a word, and with it the accesses inside. Each complaint about an unknown name
-becomes a declaration of that name (type, function, value, namespace or macro, as it is used), and the file is parsed again.
-A guess that turns out wrong is corrected by the complaint that it causes, once.
+A statement with an unknown name is dropped from the AST without a word, and with it the accesses inside.
+Each complaint about an unknown name becomes a declaration of that name (type, function, value, namespace
+or macro, as it is used), and the file is parsed again. A guess that turns out wrong is corrected by the
+complaint that it causes, once.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ MAX_PER_ROUND = 400
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An error of clang: its sentence and where. kind is 'include' for a header that was not found (name), else ''.
-    offset counts bytes."""
+    """An error of clang: its sentence and where. kind is 'include' for a header that was not found
+    (name), else ''. offset counts bytes."""
 
     message: str
     path: str
@@ -91,8 +92,12 @@ class Healing:
         if text.startswith(name, problem.offset):
             return usage(text, problem.offset, name)
         # Inside a macro the place is that of the expansion; the name is in some macro's body or argument.
-        found = re.search(rf"(?<![\w]){re.escape(name)}(?!\w)", text[problem.offset : problem.offset + 400]) or re.search(
-            rf"^[ \t]*#[ \t]*define\b(?:[^\n]*\\\n)*[^\n]*?(?<!\w)(?<!#define ){re.escape(name)}(?!\w)", text, re.MULTILINE
+        found = re.search(
+            rf"(?<![\w]){re.escape(name)}(?!\w)", text[problem.offset : problem.offset + 400]
+        ) or re.search(
+            rf"^[ \t]*#[ \t]*define\b(?:[^\n]*\\\n)*[^\n]*?(?<!\w)(?<!#define ){re.escape(name)}(?!\w)",
+            text,
+            re.MULTILINE,
         )
         if found is None:
             return None
@@ -128,7 +133,11 @@ class Healing:
         text = self._text(problem.path)
         if around.template is not None:
             kinds = argument_kinds(around.template, text)
-            if wants_type or around.after_template.startswith(("::", "{")) or re.match(r"\w", around.after_template):
+            if (
+                wants_type
+                or around.after_template.startswith(("::", "{"))
+                or re.match(r"\w", around.after_template)
+            ):
                 return Healed(name, TYPE, kinds)
             if around.after_template.startswith("("):
                 return Healed(name, FUNCTION, kinds)
@@ -141,14 +150,31 @@ class Healing:
             return Healed(name, _type_kind(name))
         if around.next.startswith("("):
             return Healed(name, FUNCTION)
+        if around.next[:1] in (",", ">") and self._is_type_argument(name, problem):
+            return Healed(name, _type_kind(name))
         if around.pointer_like and (
-            around.starts_statement or around.previous in ("(", "<", ",", "const", "static", "volatile", "sizeof")
+            around.starts_statement
+            or around.previous in ("(", "<", ",", "const", "static", "volatile", "sizeof")
         ):
             # `Foo* p`, `(Foo*)`, `<Foo*>`; an address `(&foo)` starts with the sign, not with the name.
             return Healed(name, _type_kind(name))
         if around.following_word and around.following_word not in ("and", "or", "if", "else", "return"):
             return Healed(name, _type_kind(name))
         return Healed(name, VALUE)
+
+    def _is_type_argument(self, name: str, problem: Problem) -> bool:
+        """Whether a name that ends a template argument reads like a type."""
+        text = self._text(problem.path)
+        if not text.startswith(name, problem.offset):
+            return False
+        start = problem.offset
+        while text[start - 2 : start] == "::":
+            word = re.search(r"\w*\Z", text[max(0, start - 100) : start - 2])
+            start -= 2 + (len(word.group()) if word else 0)
+        before = text[max(0, start - 40) : start].rstrip()
+        if not before.endswith(("<", ",", "typename")) or enclosing_template(text, start) is None:
+            return False
+        return argument_kinds((text[start : problem.offset + len(name)],), text) == "t"
 
     # Reactions, one for each kind of complaint.
 
@@ -157,11 +183,18 @@ class Healing:
         around = self._usage(problem, name)
         if name in ("override", "final") or name.startswith("~"):
             return False
-        if around is not None and around.next.startswith("(") and _is_macro_like(name) and not around.call_ends_statement:
-            if around.starts_statement:
-                return self._top_level(Healed(name, MACRO, text="(...)"))
+        if (
+            around is not None
+            and around.next.startswith("(")
+            and _is_macro_like(name)
+            and around.starts_statement
+            and not around.call_ends_statement
+        ):
+            return self._top_level(Healed(name, MACRO, text="(...)"))
         if around is not None and around.next == "{" and _is_macro_like(name) and around.starts_statement:
             return self._top_level(Healed(name, MACRO))
+        if around is not None and _is_macro_like(name) and around.following_word in ("for", "while", "do"):
+            return self._top_level(Healed(name, MACRO, text=_statement_macro(name, around)))
         return self._top_level(self._entry(name, around, problem))
 
     def unknown_type(self, match: re.Match[str], problem: Problem) -> bool:
@@ -169,11 +202,15 @@ class Healing:
         around = self._usage(problem, name)
         if around is not None and _is_macro_like(name):
             word = around.following_word
+            if word in ("for", "while", "do", "if", "switch") or "UNROLL" in name:
+                return self._top_level(Healed(name, MACRO, text=_statement_macro(name, around)))
             if word in _DECLARATION_WORDS or (word and self._followed_by_two_words(problem, name)):
                 return self._top_level(Healed(name, MACRO, text=_qualifier_macro(name)))
-            if around.next.startswith("(") or word == "":
-                if not around.call_ends_statement or around.next[:1] not in "*&(<:":
-                    return self._top_level(Healed(name, MACRO, text="(...)" if around.next.startswith("(") else ""))
+            plain = around.next.startswith("(") or word == ""
+            if plain and (not around.call_ends_statement or around.next[:1] not in "*&(<:"):
+                return self._top_level(
+                    Healed(name, MACRO, text="(...)" if around.next.startswith("(") else "")
+                )
             if "KERNEL" in name or "GLOBAL" in name or "DEVICE" in name:
                 return self._top_level(Healed(name, MACRO, text=_qualifier_macro(name)))
         if around is not None and around.next == "::":
@@ -197,7 +234,9 @@ class Healing:
 
     def in_global_namespace(self, match: re.Match[str], problem: Problem) -> bool:
         name = match.group(2)
-        return self._top_level(self._entry(name, self._usage(problem, name), problem, wants_type=match.group(1) == "type"))
+        return self._top_level(
+            self._entry(name, self._usage(problem, name), problem, wants_type=match.group(1) == "type")
+        )
 
     def in_type(self, match: re.Match[str], problem: Problem) -> bool:
         """A member that a healed type lacks, asked of the class (clang keeps what is asked of an object)."""
@@ -206,15 +245,34 @@ class Healing:
         if around is None or around.previous != "::":
             return False
         plain = re.sub(r"<.*>", "", owner).removeprefix("const ").strip()
-        entry = self._names.find(tuple(plain.split("::")))
+        entry = self._names.find(tuple(plain.split("::"))) or self._behind_alias(plain, problem)
         if entry is None or entry.kind not in (TYPE, NUMBER_TYPE):
             return False
-        member = self._entry(name, around, problem, wants_type=what == "template" or _asks_for_type(what, around))
+        member = self._entry(
+            name, around, problem, wants_type=what == "template" or _asks_for_type(what, around)
+        )
         if member.kind == NAMESPACE:
             member = Healed(name, TYPE)
         if name == entry.name:
             return False
         return self._declare(entry.children, plain + "::", member)
+
+    def _behind_alias(self, name: str, problem: Problem) -> Healed | None:
+        """The healed type that `using name = ...` or `typedef ... name` of the same file leads to."""
+        last = re.escape(name.rsplit("::", 1)[-1])
+        found = re.search(
+            rf"\busing\s+{last}\s*=([^;]*);|\btypedef\b([^;]*?)\b{last}\s*;", self._text(problem.path)
+        )
+        if found is None:
+            return None
+        target = found.group(1) or found.group(2) or ""
+        depth, plain = 0, []
+        for character in target:
+            depth += (character == "<") - (character == ">")
+            if depth == 0 and character != ">":
+                plain.append(character)
+        words = re.sub(r"\b(?:typename|template|const|struct)\b|\s", "", "".join(plain))
+        return self._names.find(tuple(part for part in words.split("::") if part))
 
     def no_template(self, match: re.Match[str], problem: Problem) -> bool:
         name = match.group(1)
@@ -238,7 +296,8 @@ class Healing:
         return changed
 
     def wrong_argument(self, match: re.Match[str], problem: Problem) -> bool:
-        """A template argument is of the other kind than guessed: correct the template, or what the argument names."""
+        """A template argument is of the other kind than guessed: correct the template, or what the argument
+        names."""
         kind = "t" if match.group(1) == "non-type" else "v"
         text = self._text(problem.path)
         found = enclosing_template(text, problem.offset)
@@ -246,16 +305,15 @@ class Healing:
             return False
         template, number = found
         if (template, number) not in self._corrected:
-            for _, entry in self._names.walk():
-                if entry.name == template and entry.parameters is not None:
+            for _, guess in self._names.walk():
+                if guess.name == template and guess.parameters is not None:
                     self._corrected.add((template, number))
-                    padded = entry.parameters.ljust(number + 1, entry.parameters[-1:] or "t")
-                    entry.parameters = padded[:number] + kind + padded[number + 1 :]
+                    padded = guess.parameters.ljust(number + 1, guess.parameters[-1:] or "t")
+                    guess.parameters = padded[:number] + kind + padded[number + 1 :]
                     return True
-        word = re.compile(r"[A-Za-z_]\w*").match(text, problem.offset)
-        entry = self._names.root.children.get(word.group()) if word else None
-        if entry is not None and kind == "v" and entry.kind == VALUE and entry.name not in self._given_up:
-            self._given_up.add(entry.name + "!")
+        path = re.compile(r"[\w:]+").match(text, problem.offset)
+        entry = self._names.find(tuple(path.group().split("::"))) if path else None
+        if entry is not None and kind == "v" and entry.kind == VALUE:
             entry.kind = TYPE
             return True
         return False
@@ -264,8 +322,8 @@ class Healing:
         """The program declares the name after all: take ours back."""
         name = match.group(1).rsplit("::", 1)[-1]
         for scope in [self._names.root, *(e for _, e in self._names.walk())]:
-            entry = scope.children.get(name)
-            if entry is not None and not (entry.kind == NAMESPACE and entry.children):
+            known = scope.children.get(name)
+            if known is not None and not (known.kind == NAMESPACE and known.children):
                 del scope.children[name]
                 self._given_up.add(name)
                 return True
@@ -274,7 +332,9 @@ class Healing:
     def incomplete(self, match: re.Match[str], problem: Problem) -> bool:
         name = match.group(1)
         path = tuple(name.split("::"))
-        return self._declare(self._names.scope(path[:-1]).children, "::".join(path[:-1]), Healed(path[-1], TYPE))
+        return self._declare(
+            self._names.scope(path[:-1]).children, "::".join(path[:-1]), Healed(path[-1], TYPE)
+        )
 
     def class_name(self, match: re.Match[str], problem: Problem) -> bool:
         text = self._text(problem.path)
@@ -292,18 +352,41 @@ class Healing:
             return False
         name = word.group()
         around = usage(text, problem.offset, name)
-        return self._top_level(Healed(name, MACRO, text="(...)" if around.next.startswith("(") else _qualifier_macro(name)))
+        return self._top_level(
+            Healed(name, MACRO, text="(...)" if around.next.startswith("(") else _qualifier_macro(name))
+        )
+
+    def not_a_scope(self, match: re.Match[str], problem: Problem) -> bool:
+        """`X::` where X is no namespace, or is nothing at all behind `a::b::`."""
+        name = match.group(1)
+        text = self._text(problem.path)
+        if not text.startswith(name, problem.offset):
+            return False
+        prefix = re.search(r"((?:\w+\s*::\s*)*)\Z", text[max(0, problem.offset - 200) : problem.offset])
+        path = tuple(part.strip() for part in prefix.group(1).split("::") if part.strip()) if prefix else ()
+        entry = self._names.find((*path, name))
+        if entry is not None and entry.kind in (VALUE, FUNCTION, NUMBER_TYPE):
+            entry.kind = TYPE
+            return True
+        if (
+            entry is None
+            and path
+            and (owner := self._names.find(path)) is not None
+            and owner.kind == NAMESPACE
+        ):
+            return self._declare(owner.children, "::".join(path) + "::", Healed(name, NAMESPACE))
+        return False
 
     def not_a_type(self, match: re.Match[str], problem: Problem) -> bool:
         """`X::y` was healed as a namespace, and then X is used as a type or a value."""
         name = match.group(1)
-        entry = self._names.root.children.get(name)
-        if entry is None or entry.kind != NAMESPACE or name + "!" in self._given_up:
+        entry = self._names.find((name,))
+        if entry is None or entry.kind != NAMESPACE:
             return False
-        self._given_up.add(name + "!")
         around = self._usage(problem, name)
-        kinds = argument_kinds(around.template, self._text(problem.path)) if around and around.template else None
-        self._names.root.children[name] = Healed(name, TYPE, kinds, children=entry.children)
+        if around is not None and around.template:
+            entry.parameters = argument_kinds(around.template, self._text(problem.path))
+        entry.kind = TYPE
         return True
 
     def needs_class(self, match: re.Match[str], problem: Problem) -> bool:
@@ -316,11 +399,13 @@ class Healing:
         return True
 
 
-_DECLARATION_WORDS = frozenset(
-    """void int float double char bool short long unsigned signed auto const constexpr static inline extern template typename struct class
-    __global__ __device__ __host__ __forceinline__ __inline__ __launch_bounds__ __shared__ __constant__ volatile explicit friend virtual
-    operator namespace typedef using union enum size_t half dim3 __attribute__ uint32_t int32_t uint64_t int64_t uint8_t""".split()
-)
+_DECLARATION_STARTS = """
+    void int float double char bool short long unsigned signed auto const constexpr static inline extern template
+    typename struct class union enum typedef using namespace operator virtual explicit friend volatile size_t half dim3
+    __global__ __device__ __host__ __forceinline__ __inline__ __launch_bounds__ __shared__ __constant__ __attribute__
+    uint32_t int32_t uint64_t int64_t uint8_t
+"""
+_DECLARATION_WORDS = frozenset(_DECLARATION_STARTS.split())
 
 
 def _type_kind(name: str) -> str:
@@ -329,20 +414,35 @@ def _type_kind(name: str) -> str:
 
 
 def _asks_for_type(what: str, around: Usage | None) -> bool:
-    """clang says "no type named" of a call that begins a statement (`ns::f(x);`), which might have been a declaration."""
-    return what == "type" and not (around is not None and (around.next[:1] == "(" or around.after_template[:1] == "("))
+    """clang says "no type named" of a call that begins a statement (`ns::f(x);`), which might have been a
+    declaration."""
+    return what == "type" and not (
+        around is not None and (around.next[:1] == "(" or around.after_template[:1] == "(")
+    )
 
 
 def _is_macro_like(name: str) -> bool:
     return len(name) > 2 and (name.isupper() or (name.startswith("__") and name.endswith("__")))
 
 
+def _statement_macro(name: str, around: Usage) -> str:
+    arguments = "(...)" if around.next.startswith("(") else ""
+    return arguments + (' _Pragma("unroll")' if "UNROLL" in name and "NO" not in name else "")
+
+
 def _qualifier_macro(name: str) -> str:
     """What a qualifier in capitals most probably stands for, as the text of its macro."""
     if "KERNEL" in name or "GLOBAL" in name:
         return " static __global__ " if "STATIC" in name else " __global__ "
-    qualifiers = [q for word, q in (("HOST", "__host__"), ("DEVICE", "__device__"), ("INLINE", "inline")) if word in name]
-    if name.endswith(("_HD", "_HOSTDEV", "_HDI", "_XINLINE", "_DEV", "_FUNC", "_CUDA")) or "HOSTDEVICE" in name:
+    qualifiers = [
+        q
+        for word, q in (("HOST", "__host__"), ("DEVICE", "__device__"), ("INLINE", "inline"))
+        if word in name
+    ]
+    if (
+        name.endswith(("_HD", "_HOSTDEV", "_HDI", "_XINLINE", "_DEV", "_FUNC", "_CUDA"))
+        or "HOSTDEVICE" in name
+    ):
         qualifiers = ["__host__", "__device__"]
     return f" {' '.join(qualifiers)}"
 
@@ -354,20 +454,39 @@ _REACTIONS: tuple[tuple[re.Pattern[str], _Reaction], ...] = tuple(
         (r"use of undeclared identifier '([A-Za-z_]\w*)'", Healing.undeclared),
         (r"unknown type name '([A-Za-z_]\w*)'", Healing.unknown_type),
         (r"no (type|member|template) named '([A-Za-z_]\w*)' in namespace '([^']+)'", Healing.in_namespace),
-        (r"no (type|member|template) named '([A-Za-z_]\w*)' in the global namespace", Healing.in_global_namespace),
+        (
+            r"no (type|member|template) named '([A-Za-z_]\w*)' in the global namespace",
+            Healing.in_global_namespace,
+        ),
         (r"no (type|member|template) named '([A-Za-z_]\w*)' in '([^']+)'", Healing.in_type),
         (r"no template named '([A-Za-z_]\w*)'", Healing.no_template),
         (r"expected namespace name", Healing.expected_namespace),
-        (r"template argument for (non-type|template type) (?:template )?parameter must be an? ", Healing.wrong_argument),
+        (
+            r"template argument for (non-type|template type) (?:template )?parameter must be an? ",
+            Healing.wrong_argument,
+        ),
         (r"redefinition of '([^']+)'", Healing.redefinition),
-        (r"(?:definition of|redeclaration of) (?:type )?'([^']+)' (?:conflicts|as different)", Healing.redefinition),
+        (
+            r"(?:definition of|redeclaration of) (?:type )?'([^']+)' (?:conflicts|as different)",
+            Healing.redefinition,
+        ),
         (r"reference to '([^']+)' is ambiguous", Healing.redefinition),
-        (r".*incomplete (?:definition of )?type '(?:struct |class |union )?([A-Za-z_][\w:]*)'", Healing.incomplete),
+        (
+            r".*incomplete (?:definition of )?type '(?:struct |class |union )?([A-Za-z_][\w:]*)'",
+            Healing.incomplete,
+        ),
         (r"base specifier must name a class", Healing.needs_class),
         (r"(?:expected class name|unknown class name)", Healing.class_name),
-        (r"'?([A-Za-z_]\w*)'? (?:is not a class|does not refer to a (?:type|value)|does not name a)", Healing.not_a_type),
+        (
+            r"'([A-Za-z_]\w*)'(?: \(aka '.*'\))? is not a class, namespace, or enumeration",
+            Healing.not_a_scope,
+        ),
+        (r"'([A-Za-z_]\w*)' (?:does not refer to a (?:type|value)|does not name a)", Healing.not_a_type),
         (r"unexpected namespace name '([A-Za-z_]\w*)'", Healing.not_a_type),
-        (r"(?:a type specifier is required|C\+\+ requires a type specifier|expected function body after|expected unqualified-id)", Healing.stray_macro),
+        (
+            r"(?:a type|C\+\+ requires a type) specifier|expected (?:function body after|unqualified-id)",
+            Healing.stray_macro,
+        ),
         (r"expected ';' after top level declarator", Healing.stray_macro),
     )
 )

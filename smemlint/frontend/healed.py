@@ -1,8 +1,9 @@
 """Names that a text uses and nothing declares, and the header that declares them.
 
-clang keeps an expression that does not type-check (as a node without a type), but not one that names something
-undeclared. So the declarations need only exist. A value is declared with an unknown type: clang then takes every expression
-that holds it for type-dependent, as in a template, and checks nothing. Types are empty structs, or enums where they look like numbers.
+clang keeps an expression that does not type-check (as a node without a type), but not one that names
+something undeclared. So the declarations need only exist. A value is declared with an unknown type: clang
+then takes every expression that holds it for type-dependent, as in a template, and checks nothing. Types
+are empty structs, or enums where they look like numbers.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ ALIASES = {
 
 @dataclass
 class Healed:
-    """One name. parameters: kinds of its template parameters (`t` type, `v` value), None when it is no template.
-    text: of a macro, what follows its name. children: what is declared inside, of a namespace or type."""
+    """One name. parameters: kinds of its template parameters (`t` type, `v` value), None when it is no
+    template. text: of a macro, what follows its name. children: what is declared inside, of a namespace
+    or type."""
 
     name: str
     kind: str
@@ -88,7 +90,8 @@ class HealedNames:
 
 
 _STRUCT = (
-    "{0}() = default; template <class T> {0}(T&&); template <class A, class B, class... C> {0}(A&&, B&&, C&&...); "
+    "{0}() = default; template <class T> {0}(T&&); "
+    "template <class A, class B, class... C> {0}(A&&, B&&, C&&...); "
     "template <class T> operator T() const; template <class T> {0}& operator[](T) const; "
 )
 
@@ -110,7 +113,9 @@ def _scope(scope: Healed) -> list[str]:
             storage = "static " if inside_class else ""
             lines.append(f"template <{parameters}class... A> {storage}int {entry.name}(A...);")
         elif entry.kind == VALUE and entry.parameters is not None:
-            lines.append(f"{_template(entry)}{'static ' if inside_class else ''}constexpr int {entry.name} = 1;")
+            lines.append(
+                f"{_template(entry)}{'static ' if inside_class else ''}constexpr int {entry.name} = 1;"
+            )
         elif entry.kind == VALUE:
             lines.append(f"{'static' if inside_class else 'extern'} smemlint_undeclared {entry.name};")
     return lines

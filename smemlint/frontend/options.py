@@ -1,5 +1,8 @@
 """How a file is to be parsed, as far as the user has a say."""
 
+# Paths are strings here, spelled as clang spells them.
+# ruff: noqa: PTH100, PTH105, PTH110, PTH111, PTH113, PTH117, PTH118, PTH119, PTH120
+
 from __future__ import annotations
 
 import os
@@ -16,9 +19,10 @@ _MODERN = re.compile(rb"\b(?:concept\s+\w+\s*=|requires\s*[({]|requires\s+\w+|co
 
 @dataclass(frozen=True, slots=True)
 class ParseOptions:
-    """include_dirs: searched first. defines: `NAME` or `NAME=VALUE`. undefines: names. std: `c++17` and the like, None: by
-    the text. compile_commands: a compile_commands.json or the folder that holds it. project_root: where includes are looked
-    up by path suffix (None: found from the file). arch: `__CUDA_ARCH__` / 10 of the first configuration. forced: files included before the first line.
+    """include_dirs: searched first. defines: `NAME` or `NAME=VALUE`. undefines: names. std: `c++17` and
+    the like, None: by the text. compile_commands: a compile_commands.json or the folder that holds it.
+    project_root: where includes are looked up by path suffix (None: found from the file). arch:
+    `__CUDA_ARCH__` / 10 of the first configuration. forced: files included before the first line.
     """
 
     include_dirs: tuple[str, ...] = ()
@@ -32,7 +36,8 @@ class ParseOptions:
 
 
 def options_for(path: str, options: ParseOptions) -> ParseOptions:
-    """The options of one file: the user's, then what its compile command says, then the project it stands in."""
+    """The options of one file: the user's, then what its compile command says, then the project it stands
+    in."""
     root = options.project_root or str(project_root(Path(path)))
     own = tuple(os.path.abspath(folder) for folder in options.include_dirs)
     command = commands_for(options.compile_commands, path) if options.compile_commands else None
@@ -60,7 +65,8 @@ def standard(options: ParseOptions, text: bytes) -> str:
 
 
 def configuration_text(options: ParseOptions, configuration: tuple[str, ...]) -> str:
-    """Preprocessor lines for the user's macros and those of a configuration (`NAME=VALUE`, `NAME`, or `-NAME`: undefined)."""
+    """Preprocessor lines for the user's macros and those of a configuration (`NAME=VALUE`, `NAME`, or
+    `-NAME`: undefined)."""
     lines = []
     if options.arch != 90:
         lines += ["#undef __CUDA_ARCH__", f"#define __CUDA_ARCH__ {options.arch * 10}"]

@@ -1,14 +1,19 @@
 """Text to a clang translation unit that holds as much of the program as clang can be talked into keeping."""
 
+# Paths are strings here, spelled as clang spells them.
+# ruff: noqa: PTH100, PTH105, PTH110, PTH111, PTH113, PTH117, PTH118, PTH119, PTH120
+
 from __future__ import annotations
 
 import os
+import re
 import time
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from clang.cindex import Diagnostic, TranslationUnit, TranslationUnitLoadError
 
+from smemlint.frontend.configurations import drop_defines
 from smemlint.frontend.coverage import SkippedText
 from smemlint.frontend.heal import Healing, Problem
 from smemlint.frontend.includes import IncludePlan, plan_includes
@@ -38,9 +43,10 @@ MAX_SECONDS = 4.0
 class Unit:
     """One translation unit in one configuration.
 
-    path: the main file, absolute, as clang names it. files: project files that were read, the main file first, absolute.
-    configuration: '' or the macros that were switched, as the user would write them. healed: name -> how it was declared
-    (`type`, `value`, `function`, `namespace`, `macro` ...) for names that the text uses and nothing declares. problems: errors that are left.
+    path: the main file, absolute, as clang names it. files: project files that were read, the main file
+    first, absolute. configuration: '' or the macros that were switched, as the user would write them.
+    healed: name -> how it was declared (`type`, `value`, `function`, `namespace`, `macro` ...) for names
+    that the text uses and nothing declares. problems: errors that are left.
     """
 
     tu: TranslationUnit
@@ -70,7 +76,9 @@ class Unit:
 
 
 def is_virtual(path: str) -> bool:
-    return path.startswith(VIRTUAL) or (path.endswith(".cuh") and os.path.basename(path).startswith("prelude-"))
+    return path.startswith(VIRTUAL) or (
+        path.endswith(".cuh") and os.path.basename(path).startswith("prelude-")
+    )
 
 
 def parse_unit(source: SourceFile, options: ParseOptions, *, configuration: tuple[str, ...] = ()) -> Unit:
@@ -118,7 +126,14 @@ class _Attempt:
     def parse(self, healed: str) -> TranslationUnit:
         std = standard(self.options, self.source.bytes)
         text = configuration_text(self.options, self.configuration) + healed
-        unsaved: list[tuple[str, str | bytes]] = [(self.main, self.source.bytes), (HEALED, text)]
+        switched = [re.split(r"[=(]", item.removeprefix("-"))[0] for item in self.configuration]
+        unsaved: list[tuple[str, str | bytes]] = [
+            (self.main, drop_defines(self.source.bytes, switched)),
+            (HEALED, text),
+        ]
+        if switched:
+            read = ((path, read_file(path)) for path in self.plan.files)
+            unsaved += [(path, drop_defines(data, switched)) for path, data in read if b"#" in data]
         unsaved += [(path, b"") for path, _ in self.plan.blanked]
         for last in (False, True):
             arguments = [*BASE_ARGUMENTS, f"-std={std}", *prelude_arguments(std), "-include", HEALED]
@@ -126,9 +141,13 @@ class _Attempt:
                 arguments += ["-include", name]
             arguments += [f"-I{folder}" for folder in self.plan.search_dirs]
             try:
-                return clang_index().parse(
-                    self.main, args=arguments, unsaved_files=unsaved, options=TU_RECORD | TU_INCOMPLETE | TU_KEEP_GOING
+                unit: TranslationUnit = clang_index().parse(  # type: ignore[no-untyped-call]
+                    self.main,
+                    args=arguments,
+                    unsaved_files=unsaved,
+                    options=TU_RECORD | TU_INCOMPLETE | TU_KEEP_GOING,
                 )
+                return unit
             except TranslationUnitLoadError as error:
                 if last:
                     raise SourceError(self.source.path, "cannot be parsed: clang gives up on it") from error
@@ -152,4 +171,4 @@ def read_file(path: str) -> bytes:
 
 
 def _included(tu: TranslationUnit) -> list[str]:
-    return [os.path.normpath(inclusion.include.name) for inclusion in tu.get_includes()]
+    return [os.path.normpath(inclusion.include.name) for inclusion in tu.get_includes()]  # type: ignore[no-untyped-call]

@@ -1,8 +1,12 @@
 """The text that stands in for the CUDA toolkit and the standard library, precompiled once a machine.
 
-The prelude costs clang 60 ms to parse and 2 ms to load as a precompiled header, so it is compiled into the user's
-cache folder, under a name that changes with the prelude, the library and the language standard.
+The prelude costs clang 60 ms to parse and 2 ms to load as a precompiled header, so it is compiled into
+the user's cache folder, under a name that changes with the prelude, the library and the language
+standard.
 """
+
+# Paths are strings here, spelled as clang spells them.
+# ruff: noqa: PTH100, PTH105, PTH110, PTH111, PTH113, PTH117, PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
@@ -19,9 +23,10 @@ PARTS = ("language", "std", "device", "cuda", "host")
 LIBRARY = "18.1.1"
 
 BASE_ARGUMENTS = (
-    "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_90", "-nocudainc", "-nocudalib", "-nostdinc", "-nostdinc++",
-    "-nobuiltininc", "-ferror-limit=0", "-fshow-overloads=best", "-fno-spell-checking", "-w", "-fgpu-rdc", "-fcxx-exceptions", "-fbracket-depth=256",
-    "-ftemplate-depth=256", "-fconstexpr-steps=100000", "-fconstexpr-depth=128", "-fno-delayed-template-parsing",
+    "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_90", "-nocudainc", "-nocudalib", "-nostdinc",
+    "-nostdinc++", "-nobuiltininc", "-ferror-limit=0", "-fshow-overloads=best", "-fno-spell-checking", "-w",
+    "-fgpu-rdc", "-fcxx-exceptions", "-fbracket-depth=256", "-ftemplate-depth=256",
+    "-fconstexpr-steps=100000", "-fconstexpr-depth=128", "-fno-delayed-template-parsing",
 )  # fmt: skip
 """Never the toolkit's headers nor the system's; bounded in every recursion that clang lets one bound."""
 
@@ -39,7 +44,8 @@ def prelude_text() -> str:
 @lru_cache(maxsize=1)
 def clang_index() -> Index:
     """One index a process; declarations of the precompiled header are not listed at top level."""
-    return Index.create(excludeDecls=True)
+    index: Index = Index.create(excludeDecls=True)  # type: ignore[no-untyped-call]
+    return index
 
 
 @lru_cache(maxsize=4)
@@ -56,7 +62,9 @@ def prelude_arguments(std: str) -> tuple[str, ...]:
         except OSError:
             continue
         return ("-Xclang", "-include-pch", "-Xclang", str(header), "-Xclang", "-fno-validate-pch")
-    raise OSError("no folder to keep the precompiled prelude in: neither the user's cache nor a temporary one")
+    raise OSError(
+        "no folder to keep the precompiled prelude in: neither the user's cache nor a temporary one"
+    )
 
 
 def forget_prelude(std: str) -> None:
@@ -72,17 +80,18 @@ def _cache_folders() -> tuple[Path, ...]:
 
 
 def _compile(text: str, std: str, header: Path) -> None:
-    """Write the precompiled header under a name of its own and move it into place, so that processes may race."""
+    """Write the precompiled header under a name of its own and move it into place, so that processes may
+    race."""
     source = header.with_suffix(".cuh")
     arguments = [*BASE_ARGUMENTS, f"-std={std}", "-Xclang", "-fno-pch-timestamp"]
-    unit = clang_index().parse(
+    unit: TranslationUnit = clang_index().parse(  # type: ignore[no-untyped-call]
         str(source), args=arguments, unsaved_files=[(str(source), text)], options=TU_INCOMPLETE
     )
     _check(unit)
     handle, name = tempfile.mkstemp(suffix=".pch", dir=header.parent)
     os.close(handle)
     try:
-        unit.save(name)
+        unit.save(name)  # type: ignore[no-untyped-call]
         os.replace(name, header)
     except Exception as error:
         Path(name).unlink(missing_ok=True)

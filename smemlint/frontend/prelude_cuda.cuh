@@ -219,3 +219,4 @@ struct DeviceScan { SMEMLINT_STATIC(ExclusiveSum) SMEMLINT_STATIC(InclusiveSum) 
 struct DeviceRadixSort { SMEMLINT_STATIC(SortKeys) SMEMLINT_STATIC(SortPairs) SMEMLINT_STATIC(SortPairsDescending) };
 #undef SMEMLINT_STATIC
 }  // namespace cub
+namespace hipcub { using namespace cub; }

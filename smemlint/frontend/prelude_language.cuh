@@ -206,3 +206,31 @@ typedef enum cudaError cudaError_t;
 typedef struct CUstream_st* cudaStream_t;
 typedef struct CUevent_st* cudaEvent_t;
 extern "C" cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t dynamic = 0, cudaStream_t stream = 0);
+
+// Macros of well-known libraries that stand where a type or a statement would be read; a program's own definition replaces them.
+#define CUTLASS_DEVICE __forceinline__ __device__
+#define CUTLASS_HOST_DEVICE __forceinline__ __device__ __host__
+#define CUTLASS_HOST __host__
+#define CUTLASS_GLOBAL __global__ static
+#define CUTLASS_PRAGMA_UNROLL _Pragma("unroll")
+#define CUTLASS_PRAGMA_NO_UNROLL _Pragma("unroll 1")
+#define CUTLASS_CONSTEXPR_IF_CXX17 constexpr
+#define CUTLASS_GRID_CONSTANT
+#define CUTE_DEVICE __forceinline__ __device__
+#define CUTE_HOST_DEVICE __forceinline__ __device__ __host__
+#define CUTE_HOST __forceinline__ __host__
+#define CUTE_UNROLL _Pragma("unroll")
+#define CUTE_NO_UNROLL _Pragma("unroll 1")
+#define CUTE_STATIC_ASSERT(...) static_assert(true, "")
+#define CUTE_STATIC_ASSERT_V(...) static_assert(true, "")
+#define CUTE_GRID_CONSTANT
+#define CUTE_INLINE_CONSTANT constexpr
+#define CUTLASS_ASSERT(...) ((void)0)
+#define RAFT_KERNEL static __global__ void
+#define RAFT_INLINE_FUNCTION __forceinline__ __device__ __host__
+#define RAFT_DEVICE_INLINE_FUNCTION __forceinline__ __device__
+#define RAFT_EXPORT
+#define CV_EXPORTS
+#define CUML_KERNEL static __global__ void
+#define CUDA_KERNEL_LOOP(i, n) for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += blockDim.x * gridDim.x)
+#define CUDA_1D_KERNEL_LOOP(i, n) CUDA_KERNEL_LOOP(i, n)

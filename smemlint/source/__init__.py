@@ -1,7 +1,7 @@
 """Files on disk become text: discovery, reading, positions, and where includes may be found.
 
-In: paths as a user gives them. Out: SourceFile, or SourceError with a place and a sentence. May import nothing
-of the project but `ir` and `banks`; knows nothing of clang.
+In: paths as a user gives them. Out: SourceFile, or SourceError with a place and a sentence. May import
+nothing of the project but `ir` and `banks`; knows nothing of clang.
 """
 
 from smemlint.source.discover import discover, is_cuda_text

@@ -1,10 +1,14 @@
 """Which files a user means when naming folders."""
 
+# Paths are strings here, spelled as clang spells them.
+# ruff: noqa: PTH100, PTH105, PTH110, PTH111, PTH113, PTH117, PTH118, PTH119, PTH120
+
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pathspec
 
@@ -23,9 +27,9 @@ def is_cuda_text(data: bytes) -> bool:
 def discover(paths: Iterable[Path | str]) -> Iterator[Path]:
     """Files to analyse, each once, in a stable order.
 
-    A file that is named explicitly is always taken, whatever it is; so is a path that does not exist, because
-    reading it then says so. Folders give `.cu` and `.cuh`, and headers that mention `__shared__` or `__global__`; hidden and
-    version-control folders and what .gitignore excludes are left out.
+    A file that is named explicitly is always taken, whatever it is; so is a path that does not exist,
+    because reading it then says so. Folders give `.cu` and `.cuh`, and headers that mention `__shared__`
+    or `__global__`; hidden and version-control folders and what .gitignore excludes are left out.
     """
     seen: set[str] = set()
     for path in map(Path, paths):
@@ -45,7 +49,9 @@ def _walk(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(
             name
             for name in folders
-            if not name.startswith(".") and name not in SKIPPED_FOLDERS and not ignored.matches(here / name, True)
+            if not name.startswith(".")
+            and name not in SKIPPED_FOLDERS
+            and not ignored.matches(here / name, True)
         )
         for name in sorted(files):
             path = here / name
@@ -70,7 +76,7 @@ class _Ignore:
     """The .gitignore files that hold for a walk, from the project root down."""
 
     def __init__(self, folder: Path) -> None:
-        self._specs: list[tuple[Path, pathspec.PathSpec]] = []
+        self._specs: list[tuple[Path, Any]] = []
         start = Path(os.path.abspath(folder))
         root = project_root(start)
         for parent in [*reversed(start.parents)]:

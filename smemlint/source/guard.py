@@ -1,7 +1,8 @@
 """What a recursive-descent parser does not survive, found before it is asked.
 
-libclang guards brackets (256 deep) but not chains of operators or of `else if`; each of these overflows its stack and ends the
-process. Limits stand well below the measured breaking points and well above anything written by hand.
+libclang guards brackets (256 deep) but not chains of operators or of `else if`; each of these overflows
+its stack and ends the process. Limits stand well below the measured breaking points and well above
+anything written by hand.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 """Where a project begins, and which of its files an include may mean."""
 
+# Paths are strings here, spelled as clang spells them.
+# ruff: noqa: PTH100, PTH105, PTH110, PTH111, PTH113, PTH117, PTH118, PTH119, PTH120
+
 from __future__ import annotations
 
 import os
@@ -8,10 +11,35 @@ from pathlib import Path
 
 ROOT_MARKS = ("smemlint.toml", "pyproject.toml", ".git", ".hg")
 SKIPPED_FOLDERS = frozenset(
-    {"build", "cmake-build-debug", "cmake-build-release", "node_modules", "__pycache__", "site-packages", "CMakeFiles"}
+    {
+        "build",
+        "cmake-build-debug",
+        "cmake-build-release",
+        "node_modules",
+        "__pycache__",
+        "site-packages",
+        "CMakeFiles",
+    }
 )
 MAX_INDEXED_FILES = 100_000
-_INCLUDED_SUFFIXES = (".cuh", ".h", ".hpp", ".hxx", ".hh", ".inl", ".cu", ".inc", ".ipp", ".tpp", ".def", ".cpp", ".cc", ".impl", ".ptxh", ".jit")
+_INCLUDED_SUFFIXES = (
+    ".cuh",
+    ".h",
+    ".hpp",
+    ".hxx",
+    ".hh",
+    ".inl",
+    ".cu",
+    ".inc",
+    ".ipp",
+    ".tpp",
+    ".def",
+    ".cpp",
+    ".cc",
+    ".impl",
+    ".ptxh",
+    ".jit",
+)
 
 
 @lru_cache(maxsize=4096)
@@ -58,14 +86,21 @@ class ProjectIndex:
 
 def _shared(path: str, other: str) -> int:
     """How many leading folders two absolute paths have in common."""
-    return len(os.path.commonprefix([path.split("/"), other.split("/")]))
+    count = 0
+    for mine, theirs in zip(path.split("/"), other.split("/"), strict=False):
+        if mine != theirs:
+            break
+        count += 1
+    return count
 
 
 def _index_files(root: Path) -> dict[str, list[str]]:
     files: dict[str, list[str]] = {}
     count = 0
     for current, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in SKIPPED_FOLDERS)
+        folders[:] = sorted(
+            name for name in folders if not name.startswith(".") and name not in SKIPPED_FOLDERS
+        )
         for name in names:
             if name.endswith(_INCLUDED_SUFFIXES):
                 files.setdefault(name, []).append(f"{current}/{name}".replace(os.sep, "/"))
