@@ -90,7 +90,8 @@ class AsmLowering:
                 continue
             arguments, at = _arguments(tokens, at + 1)
             given = dict(zip(macro.parameters, arguments, strict=False))
-            result.extend(self._expand(_filled(lex(macro.body), given), depth + 1))
+            expanded = {name: self._expand(argument, depth + 1) for name, argument in given.items()}
+            result.extend(self._expand(_filled(lex(macro.body), given, expanded), depth + 1))
         return result
 
     @staticmethod
@@ -154,8 +155,11 @@ def _arguments(tokens: list[str], at: int) -> tuple[list[list[str]], int]:
     return arguments, at
 
 
-def _filled(body: list[str], given: dict[str, list[str]]) -> list[str]:
-    """A macro's body with its arguments, `#x` made a string."""
+def _filled(
+    body: list[str], given: dict[str, list[str]], expanded: dict[str, list[str]] | None = None
+) -> list[str]:
+    """A macro's body with its arguments, macros in them replaced but for `#x`, which makes a string."""
+    plain = given if expanded is None else expanded
     result: list[str] = []
     at = 0
     while at < len(body):
@@ -165,7 +169,7 @@ def _filled(body: list[str], given: dict[str, list[str]]) -> list[str]:
             result.append('"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"')
             at += 2
             continue
-        result.extend(given.get(token, [token]))
+        result.extend(plain.get(token, [token]))
         at += 1
     return result
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from smemlint.frontend import cursors
 from smemlint.frontend.lowering import Context
 from smemlint.frontend.cursors import Node
@@ -32,6 +34,7 @@ SHARED_ATTRIBUTE, ALIGNED_ATTRIBUTE, CONSTANT_ATTRIBUTE, DEVICE_ATTRIBUTE = 416,
 EXTERN, STATIC = 2, 3
 _NOWHERE = Place("", 1, 1, 1, 1, 0, 0)
 
+_ALIGNMENT = re.compile(r"\b(?:alignas|__align__|aligned)\s*\(.*", re.DOTALL)
 _initializer = cursors._bind("clang_Cursor_getVarDeclInitializer", Node, Node)
 
 
@@ -96,6 +99,8 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         if has_init and storage not in ("shared", "extern_shared"):
             init = self._initial(c.exprs.lower(initializer), lowered)
         align = self.alignment(kids)
+        if align is None and storage in ("shared", "extern_shared"):
+            align = self._written_alignment(node)
         const = bool(cursors.is_const(type_))
         return Var(identifier, name, lowered, storage, self.name_place(node), init, align, const)
 
@@ -135,10 +140,17 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
                 return arguments[0]
         return None
 
+    def _written_alignment(self, node: Node) -> Expr | None:
+        """`alignas` behind `__shared__`, which clang does not take as an attribute of the variable."""
+        start, name = self._c.positions.start(node), self._c.positions.point(node)
+        if start is None or name is None or start[0] is not name[0]:
+            return None
+        found = _ALIGNMENT.search(start[0].slice(start[1], name[1]))
+        arguments = self._c.texts.call_arguments(found.group()) if found else None
+        return arguments[0] if arguments else None
+
     def attribute_text(self, node: Node) -> str | None:
         """`aligned(16)` and the like, from the attribute or from the macro that gives it."""
-        import re
-
         positions = self._c.positions
         start = positions.start(node)
         if start is None:

@@ -610,18 +610,19 @@ class ExpressionLowering:
         if text is None:
             body = c.positions.body_text(node)
             text = _balanced(body) if body else None
-        if text is not None:
-            word = re.match(r"\w+", text)
-            align = bool(word and "align" in word.group())
-            of = c.texts.hinted(node).type_or_expression(text[word.end() :]) if word else None
-            if of is not None and not _has_unresolved(of):
-                return SizeOf(of, align, place)
+        word = re.match(r"\w+", text) if text is not None else None
+        align = word is not None and "align" in word.group()
         kids = [k for k in cursors.children(node) if is_expression(k.kind)]
+        of = None
+        if word is not None and text is not None:
+            of = c.texts.hinted(node).operand_type(text[word.end() :])
+        if of is None and kids:
+            return SizeOf(self.lower(kids[-1]), align, place)
+        if of is not None:
+            return SizeOf(of, align, place)
         value = cursors.evaluate(node)
         if isinstance(value, int):
             return Literal(value, c.types.scalar_of(cursors.cursor_type(node)), place)
-        if kids:
-            return SizeOf(self.lower(kids[-1]), False, place)
         return UnknownExpr("sizeof", (), place)
 
     def _pack_expansion(self, node: Node) -> Expr:
@@ -674,10 +675,3 @@ def _balanced(text: str) -> str | None:
             if depth == 0:
                 return text[: at + 1]
     return None
-
-
-def _has_unresolved(of: object) -> bool:
-    return isinstance(of, Name) and of.id == ""
-
-
-__all__ = ["CLASS_TEMPLATE", "PARTIAL", "TYPE_PARAMETER", "ExpressionLowering", "RecordRef", "Scope", "own_arguments"]

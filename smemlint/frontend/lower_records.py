@@ -232,6 +232,20 @@ class RecordLowering:
         if found.key not in self._required:
             self._required.add(found.key)
             self.pending.append(found)
+            self._require_around(found)
+
+    def _require_around(self, found: Definition) -> None:
+        """The template that a specialisation belongs to, and the record that one stands in."""
+        declarations = self._c.declarations
+        if found.node.kind == PARTIAL or self._arguments(found):
+            own = declarations.qualified(found.node)
+            for other in declarations.records_named.get(found.name, ()):
+                if other.node.kind == CLASS_TEMPLATE and declarations.qualified(other.node) == own:
+                    self.require_record(other)
+        parent = cursors.semantic_parent(found.node)
+        outer = declarations.record(parent) if parent.kind in RECORDS else None
+        if outer is not None:
+            self.require_record(outer)
 
     def lower_pending(self) -> bool:
         """Lowers the records on the list; says whether there were any."""

@@ -10,7 +10,7 @@ from smemlint.frontend.lower_exprs import is_expression
 from smemlint.frontend.names import ENUM, ENUMERATOR, TEMPLATE_PARAMETERS
 from smemlint.frontend.scalars import LIBRARY_SCALARS, SPECIAL_NAMES
 from smemlint.frontend.textual import TextError, TextParser, lex
-from smemlint.ir import Expr, Member, Name, OpaqueType, TemplateArgument, This, Type, TypeParam
+from smemlint.ir import Expr, Name, OpaqueType, TemplateArgument, Type, TypeParam
 
 _TEXT_LIMIT = 4000
 
@@ -139,19 +139,16 @@ class TextLowering:
             return None
         return found if prefix or parser.done() else None
 
-    def type_or_expression(self, text: str) -> Type | Expr | None:
-        """The operand of `sizeof (...)`, parentheses included or not."""
-        inner = text.strip()
-        parser = self._parser(lex(inner))
+    def operand_type(self, text: str) -> Type | None:
+        """The operand of `sizeof (...)`, parentheses included, when it is a type."""
+        parser = self._parser(lex(text))
         try:
-            if parser.take("("):
-                found = parser.type(strict=True)
-                parser.expect(")")
-                if parser.done():
-                    return found
+            parser.expect("(")
+            found = parser.type(strict=True)
+            parser.expect(")")
         except (TextError, RecursionError):
-            pass
-        return self.read_expression(inner)
+            return None
+        return found if parser.done() else None
 
     def template_arguments(self, text: str) -> tuple[TemplateArgument, ...]:
         """The arguments in the text's last template-argument list (`a::B<c, d>` gives c and d)."""
@@ -195,8 +192,3 @@ def _last_list(text: str) -> int | None:
             if depth == 0:
                 return at
     return None
-
-
-def field_use(name: str) -> Member:
-    """A member named without `this->`."""
-    return Member(This(), name, arrow=True)

@@ -1,0 +1,173 @@
+import pytest
+from lowered import function, kernel, lines
+
+from smemlint.ir import Asm, Block, Evaluate, If, Loop, Switch, UnknownStmt
+
+
+def loops(text: str) -> list[Loop]:
+    body = function(text, "k").body
+    return [s for s in body.body if isinstance(s, Loop)]  # type: ignore[union-attr]
+
+
+def loop(source: str, before: str = "", head: str = "int n") -> Loop:
+    (found,) = loops(f"{before}\n__global__ void k({head}) {{\n{source}\n}}")
+    return found
+
+
+@pytest.mark.parametrize("init", ["int i = 0", ""])
+@pytest.mark.parametrize("condition", ["n < 4", ""])
+@pytest.mark.parametrize("step", ["n++", ""])
+def test_a_for_loop_knows_which_of_its_parts_are_missing(init: str, condition: str, step: str) -> None:
+    found = loop(f"for ({init}; {condition}; {step}) {{ n += 2; }}")
+    assert (found.init is not None, found.condition is not None, found.step is not None) == (
+        bool(init),
+        bool(condition),
+        bool(step),
+    )
+
+
+@pytest.mark.parametrize(
+    ("pragma", "unroll"),
+    [
+        ("", None),
+        ("#pragma unroll\n", 0),
+        ("#pragma unroll 4\n", 4),
+        ("#pragma unroll(8)\n", 8),
+        ("#pragma unroll 1\n", 1),
+        ("#pragma nounroll\n", 1),
+        ('_Pragma("unroll")\n', 0),
+    ],
+)
+def test_unrolling_is_read_from_the_pragma(pragma: str, unroll: int | None) -> None:
+    assert loop(f"{pragma}for (int i = 0; i < 4; ++i) n += i;").unroll == unroll
+
+
+def test_unrolling_by_a_constant_takes_its_value() -> None:
+    assert loop("#pragma unroll U\nfor (int i = 0; i < 4; ++i) n += i;", before="#define U 2").unroll == 2
+
+
+def test_while_and_do_are_loops() -> None:
+    first, second = loops("__global__ void k(int n) { while (n > 0) n--; do { n++; } while (n < 4); }")
+    assert (first.test_first, first.init, first.step) == (True, None, None)
+    assert not second.test_first
+
+
+def test_do_while_zero_is_its_body() -> None:
+    assert lines("__global__ void k(int n) { do { n = 1; } while (0); }") == ["{", "n = 1;", "}"]
+
+
+def test_if_keeps_branches_and_constexpr() -> None:
+    text = "template <int N> __global__ void k(int n) { if constexpr (N > 1) n = 1; else if (n) n = 2; else n = 3; }"
+    found = function(text, "k").body.body[0]  # type: ignore[union-attr]
+    assert isinstance(found, If) and found.constexpr
+    assert isinstance(found.otherwise, If) and not found.otherwise.constexpr and found.otherwise.otherwise is not None
+
+
+def test_an_if_with_a_declaration_declares_first() -> None:
+    assert kernel("if (int m = n; m > 2) n = m;") == ["{", "int m = n;", "if (m > 2)", "n = m;", "}"]
+
+
+def test_a_switch_falls_through_by_the_order_of_its_cases() -> None:
+    text = """__global__ void k(int n) { switch (n) { case 1: n = 2; case 2: case 3: { n = 4; break; } default: n = 5; } }"""
+    found = function(text, "k").body.body[0]  # type: ignore[union-attr]
+    assert isinstance(found, Switch)
+    values = [None if c.value is None else c.value.value for c in found.cases]  # type: ignore[union-attr]
+    assert values == [1, 2, 3, None]
+    assert [len(c.body) for c in found.cases] == [1, 0, 1, 1]
+
+
+def test_goto_labels_and_range_for_keep_their_parts() -> None:
+    text = "__global__ void k(int n) { again: n++; if (n < 4) goto again; int a[2]; for (int x : a) n += x; }"
+    found = function(text, "k").body.body  # type: ignore[union-attr]
+    label, range_for = found[0], found[-1]
+    assert isinstance(label, UnknownStmt) and label.reason == "label" and isinstance(label.parts[0], Evaluate)
+    assert isinstance(range_for, UnknownStmt) and range_for.reason == "range-based for" and len(range_for.parts) >= 2
+
+
+def assembly(statement: str, before: str = "", head: str = "float *p, unsigned a") -> Asm:
+    text = f"{before}\n__global__ void k({head}) {{\n__shared__ float s[8]; {statement}\n}}"
+    from lowered import module
+
+    found = [x for f in module(text).functions.values() if f.name == "k" for x in _walk(f.body) if isinstance(x, Asm)]
+    assert len(found) == 1
+    return found[0]
+
+
+def test_assembly_has_text_operands_and_constraints() -> None:
+    found = assembly(
+        'asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];\\n" "// %3" : "=f"(p[0]), "+f"(p[1]) : "r"(a), "n"(4) : "memory");'
+    )
+    assert found.text == "ld.shared.v2.f32 {%0, %1}, [%2];\n// %3"
+    assert found.constraints == ("=f", "+f", "r", "n") and len(found.outputs) == 2 and len(found.inputs) == 2
+
+
+def test_assembly_in_a_macro_is_read_from_its_definition() -> None:
+    before = """#define LDSM(d, x) \\
+  asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];\\n" \\
+               : "=r"(d) : "r"(x))"""
+    found = assembly("LDSM(a, a);", before)
+    assert found.text.startswith("ldmatrix.sync.aligned.m8n8.x1") and found.constraints == ("=r", "r")
+    assert found.place is not None and found.place.macro == "LDSM"
+
+
+def test_assembly_text_takes_in_macros() -> None:
+    before = '#define OP "cp.async.ca"\n#define WIDTH 16\n#define STR_(x) #x\n#define STR(x) STR_(x)'
+    found = assembly('asm volatile(OP ".shared.global [%0], [%1], " STR(WIDTH) ";" :: "r"(a), "l"(p));', before)
+    assert found.text == "cp.async.ca.shared.global [%0], [%1], 16;"
+
+
+def test_symbolic_operands_get_numbers() -> None:
+    found = assembly('asm("st.shared.f32 [%[at]], %[v];" :: [at] "r"(a), [v] "f"(p[0]));')
+    assert found.text == "st.shared.f32 [%0], %1;"
+
+
+def test_an_asm_without_operands_is_text() -> None:
+    assert assembly('asm volatile("cp.async.commit_group;\\n" ::: "memory");').text == "cp.async.commit_group;\n"
+
+
+def test_declarations_of_one_statement_come_one_by_one() -> None:
+    assert kernel("int i = 1, j = i, *q = &j;") == ["int i = 1;", "int j = i;", "int* q = &j;"]
+
+
+def test_static_locals_say_so() -> None:
+    assert kernel("static int calls; calls++;")[0] == "static int calls;"
+
+
+def test_launch_bounds_and_cluster_dims_are_read() -> None:
+    from smemlint.ir.show import show
+
+    text = """#define BOUNDS __launch_bounds__(T * 2, 2)
+    constexpr int T = 128;
+    __global__ void BOUNDS k(int n) { __shared__ int s[4]; s[n] = 0; }
+    __global__ __launch_bounds__(64) void __cluster_dims__(2, 1, 1) m(int n) { __shared__ int s[4]; s[n] = 0; }"""
+    assert [show(b) for b in function(text, "k").launch_bounds] == ["T * 2", "2"]
+    assert [show(b) for b in function(text, "m").launch_bounds] == ["64"]
+    assert [show(b) for b in function(text, "m").cluster_dims] == ["2", "1", "1"]
+
+
+def test_sides_are_told_apart() -> None:
+    text = """__device__ int d() { return 1; } __host__ __device__ int hd() { return d(); } int h() { return 1; }
+    __global__ void k(int *p) { __shared__ int s[1]; s[0] = hd(); } int main() { k<<<1, h()>>>(nullptr); }"""
+    assert [function(text, n).side for n in ("d", "hd", "h", "k")] == ["device", "both", "host", "kernel"]
+
+
+def test_deeply_nested_blocks_end_in_a_reason() -> None:
+    text = "__global__ void k(int n) { " + "if (n) { " * 200 + "n++;" + "}" * 200 + " }"
+    assert any(isinstance(x, UnknownStmt) and x.reason == "nested too deeply" for x in _walk(function(text, "k").body))
+
+
+def test_an_empty_kernel_has_an_empty_body() -> None:
+    assert function("__global__ void k() {}", "k").body == Block(())
+
+
+def _walk(node: object):  # type: ignore[no-untyped-def]
+    from dataclasses import fields, is_dataclass
+
+    stack = [node]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, tuple):
+            stack.extend(item)
+        elif is_dataclass(item):
+            yield item
+            stack.extend(getattr(item, f.name) for f in fields(item))
