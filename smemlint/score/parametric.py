@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from smemlint.banks import BANK_CYCLE, WORD
 from smemlint.evaluate.model import Parameter
 from smemlint.score.model import Stride
-from smemlint.score.requests import Access, Costs, MisalignedError, costs, positive
+from smemlint.score.requests import Access, Costs, MisalignedError, costs, faults, positive
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -20,6 +21,10 @@ _FAR = 1 << 24
 """Cycles added to a value so that lanes with different coefficients are never on one word by accident."""
 
 _LISTED = 6
+"""Residues that a condition lists before it only counts them."""
+
+_TOGETHER = 1 << 15
+"""Requests scored at once."""
 
 _MOST = 1 << 19
 """Requests evaluated for small values, which can only be cheaper; beyond, their cost is bounded by one
@@ -52,11 +57,9 @@ def parametric(
     """
     modulus = cycle(access, parameter.coefficient, offsets >= 0)
     rows, back = _distinct(access, parameter, offsets, weights, maybe)
-    by_residue: dict[int, Costs] = {}
-    for residue in range(0, modulus, gcd(parameter.multiple_of, modulus)):
-        cost = _cost(access, rows, residue + modulus * _FAR)
-        if cost is not None:
-            by_residue[residue] = cost
+    residues = range(0, modulus, gcd(parameter.multiple_of, modulus))
+    far = _costs(access, rows, [residue + modulus * _FAR for residue in residues])
+    by_residue = {value % modulus: cost for value, cost in far.items()}
     if not by_residue:
         raise MisalignedError(f"no value of `{parameter.name}` keeps the lanes aligned")
     ways = [0.0] * modulus
@@ -123,12 +126,23 @@ def addresses(offsets: Ints, coefficient: Ints, value: int) -> Ints:
     return positive(offsets + coefficient * value, offsets >= 0)
 
 
-def _cost(access: Access, rows: _Rows, value: int) -> Costs | None:
-    """The cost for one value, None where it leaves lanes that are not aligned."""
-    try:
-        return costs(access, addresses(rows.offsets, rows.coefficient, value), rows.maybe)
-    except MisalignedError:
-        return None
+def _costs(access: Access, rows: _Rows, values: Sequence[int]) -> dict[int, Costs]:
+    """The cost for each value; values that leave a lane unaligned are left out."""
+    found: dict[int, Costs] = {}
+    n = len(rows.offsets)
+    together = max(1, _TOGETHER // max(1, n))
+    for start in range(0, len(values), together):
+        part = values[start : start + together]
+        moved = [addresses(rows.offsets, rows.coefficient, value) for value in part]
+        kept = [i for i, offsets in enumerate(moved) if not faults(access, offsets).any()]
+        if not kept:
+            continue
+        maybe = None if rows.maybe is None else np.concatenate([rows.maybe] * len(kept))
+        cost = costs(access, np.concatenate([moved[i] for i in kept]), maybe)
+        for k, i in enumerate(kept):
+            each = slice(k * n, (k + 1) * n)
+            found[part[i]] = Costs(cost.low[each], cost.high[each], cost.ideal[each])
+    return found
 
 
 def _small(access: Access, rows: _Rows, modulus: int, multiple_of: int) -> int:
@@ -136,17 +150,15 @@ def _small(access: Access, rows: _Rows, modulus: int, multiple_of: int) -> int:
     values = range(multiple_of, 2 * modulus + 1, multiple_of)
     if len(values) * len(rows.offsets) > _MOST:
         return int(rows.weights[(rows.offsets >= 0).any(axis=1)].sum())
-    tried = (_cost(access, rows, value) for value in values)
-    return min((int(cost.low @ rows.weights) for cost in tried if cost), default=int(np.iinfo(np.int64).max))
+    tried = _costs(access, rows, values).values()
+    return min((int(cost.low @ rows.weights) for cost in tried), default=int(np.iinfo(np.int64).max))
 
 
 def _shown(access: Access, rows: _Rows, worst: Costs, residue: int, modulus: int, multiple_of: int) -> int:
     """The smallest value that costs as much as the worst residue does."""
-    for value in range(residue or modulus, residue + 4 * modulus, modulus):
-        if value % multiple_of:
-            continue
-        cost = _cost(access, rows, value)
-        if cost is not None and np.array_equal(cost.high, worst.high):
+    candidates = range(residue or modulus, residue + 4 * modulus, modulus)
+    for value, cost in _costs(access, rows, [v for v in candidates if v % multiple_of == 0]).items():
+        if np.array_equal(cost.high, worst.high):
             return value
     return residue + modulus * _FAR
 

@@ -43,19 +43,30 @@ def aligned(access: Access, offsets: Ints) -> Ints:
 
     A left-out part may make up for what is missing if it can be that number; else raises MisalignedError.
     """
-    width = access.width
+    rest, apart, short = _rests(access, offsets)
+    if apart.any():
+        raise MisalignedError(f"not all lanes of a warp are aligned to the {access.width} bytes each moves")
+    if short.any():
+        raise MisalignedError(f"the address is no multiple of the {access.width} bytes that each lane moves")
+    return np.where(offsets >= 0, offsets - rest[:, None], offsets)
+
+
+def faults(access: Access, offsets: Ints) -> Bools:
+    """Requests for which `aligned` would raise, shape (n,)."""
+    _, apart, short = _rests(access, offsets)
+    return apart | short
+
+
+def _rests(access: Access, offsets: Ints) -> tuple[Ints, Bools, Bools]:
+    """By row: bytes over a multiple of the width; whether lanes differ in it; whether nothing can make up
+    for it."""
     active = offsets >= 0
-    rest = np.where(active, offsets % width, 0)
-    if not rest.any():
-        return offsets
-    most = rest.max(axis=1)
-    if bool((active & (rest != most[:, None])).any()):
-        raise MisalignedError(
-            f"not all lanes of a warp are aligned to the {width} bytes that each of them moves"
-        )
-    if access.alignment == 0 or bool((most % gcd(access.alignment, width)).any()):
-        raise MisalignedError(f"the address is no multiple of the {width} bytes that each lane moves")
-    return np.where(active, offsets - most[:, None], offsets)
+    rests = np.where(active, offsets % access.width, 0)
+    rest: Ints = rests.max(axis=1)
+    apart: Bools = (active & (rests != rest[:, None])).any(axis=1)
+    step = gcd(access.alignment, access.width) if access.alignment else access.width
+    short: Bools = rest % step != 0
+    return rest, apart, short
 
 
 def shifts(access: Access) -> range:

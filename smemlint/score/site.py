@@ -54,10 +54,10 @@ def score(trace: Trace, *, assumed: bool = False) -> Conflict:
 def score_all(trace: KernelTrace, *, assumed: bool = False) -> tuple[Conflict, ...]:
     """Cost of every site, in the order of the traces.
 
-    Sites that the compiler joins into one access are one access: the first of a group that carries its
-    offsets reports it. Another site of the group on the same line contributes
-    nothing, since the instruction runs once; on another line it repeats the group's cost, since the
-    instruction could as well be attributed there and each line has its own sum.
+    Sites that the compiler joins into one access are one access: the site of the group that carries its
+    offsets reports it. Another site of the group on the same line contributes nothing, since the instruction
+    runs once; on another line it repeats the group's cost, since a line has its own sum and silicon could
+    count it there.
     """
     found: list[Conflict] = []
     scored = {id(t): score(t, assumed=assumed) for t in trace.traces if t.group is None or len(t.offsets)}

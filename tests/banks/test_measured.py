@@ -102,6 +102,4 @@ def test_the_hardware_counter_tells_sixteen_byte_loads_more_simply() -> None:
     per_instruction, _ = cost_of("load", 16, lanes)
     assert per_instruction.tolist() == [p[1] for p in patterns]
     assert sum(p[1] != p[2] for p in patterns) == 160
-    full = (lanes >= 0).all(axis=1)
-    halves_alike = [p[1] == p[2] for p, whole in zip(patterns, full, strict=True) if whole]
-    assert sum(halves_alike) > 0.7 * len(halves_alike)
+    assert max(abs(p[1] - p[2]) for p in patterns) == 2

@@ -19,6 +19,9 @@ from smemlint.banks import (
 )
 from smemlint.banks.request import MATRIX_OPERATIONS, WIDTHS, group_of, passes_of
 
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
+
 Lanes = list[int | None]
 
 
