@@ -1,7 +1,7 @@
 """What a compile_commands.json says about a file, reduced to what clang may be told."""
 
 # Paths are strings here, spelled as clang spells them.
-# ruff: noqa: PTH100, PTH105, PTH110, PTH111, PTH113, PTH117, PTH118, PTH119, PTH120
+# ruff: noqa: PTH118
 
 from __future__ import annotations
 

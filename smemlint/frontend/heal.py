@@ -400,10 +400,11 @@ class Healing:
 
 
 _DECLARATION_STARTS = """
-    void int float double char bool short long unsigned signed auto const constexpr static inline extern template
-    typename struct class union enum typedef using namespace operator virtual explicit friend volatile size_t half dim3
-    __global__ __device__ __host__ __forceinline__ __inline__ __launch_bounds__ __shared__ __constant__ __attribute__
-    uint32_t int32_t uint64_t int64_t uint8_t
+    void int float double char bool short long unsigned signed auto const constexpr static inline
+    extern template typename struct class union enum typedef using namespace operator virtual
+    explicit friend volatile size_t half dim3 __global__ __device__ __host__ __forceinline__
+    __inline__ __launch_bounds__ __shared__ __constant__ __attribute__ uint32_t int32_t uint64_t
+    int64_t uint8_t
 """
 _DECLARATION_WORDS = frozenset(_DECLARATION_STARTS.split())
 

@@ -7,7 +7,7 @@ answers for them.
 """
 
 # Paths are strings here, spelled as clang spells them.
-# ruff: noqa: PTH100, PTH105, PTH110, PTH111, PTH113, PTH117, PTH118, PTH119, PTH120
+# ruff: noqa: PTH113, PTH117, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -26,21 +26,23 @@ MAX_TOTAL_BYTES = 6 * 1024 * 1024
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include(?:_next)?[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 _ANSWERED_FOLDERS = (
     "thrust/", "cub/", "cuda/", "nv/", "torch/", "ATen/", "c10/", "pybind11/", "sys/", "bits/", "hip/",
-    "hipcub/", "rocprim/", "CL/", "boost/", "gtest/", "benchmark/", "cooperative_groups/", "arpa/", "netinet/", "crt/",
-    "experimental/", "Eigen/", "nvtx3/", "rmm/", "spdlog/", "fmt/",
+    "hipcub/", "rocprim/", "CL/", "boost/", "gtest/", "benchmark/", "cooperative_groups/", "arpa/",
+    "netinet/", "crt/", "experimental/", "Eigen/", "nvtx3/", "rmm/", "spdlog/", "fmt/",
 )  # fmt: skip
 _ANSWERED_STEMS = """
-    assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdarg stdbool stddef stdint
-    stdio stdlib string strings time unistd wchar wctype malloc memory pthread omp mpi getopt dirent fcntl x86intrin
-    immintrin windows cuda cuda_runtime cuda_runtime_api cuda_fp16 cuda_bf16 cuda_fp8 cuda_fp6 cuda_fp4 cuda_pipeline
-    cuda_pipeline_primitives cuda_awbarrier cuda_device_runtime_api cuda_profiler_api cuda_texture_types
-    cooperative_groups curand curand_kernel curand_mtgp32_kernel cufft cufftXt cublas cublas_v2 cublasLt cusparse
-    cusolver cusolverDn cudnn nccl nvml nvrtc nvToolsExt mma sm_20_atomic_functions device_launch_parameters
-    device_functions device_atomic_functions driver_types driver_functions vector_types vector_functions
-    host_defines host_config texture_types texture_fetch_functions texture_indirect_functions surface_types
-    surface_functions surface_indirect_functions channel_descriptor cuComplex math_constants math_functions
-    library_types cudaGL cuda_gl_interop nppi npp cupti sm_60_atomic_functions sm_61_intrinsics sm_30_intrinsics
-    cudaTypedefs builtin_types
+    assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdarg
+    stdbool stddef stdint stdio stdlib string strings time unistd wchar wctype malloc memory pthread
+    omp mpi getopt dirent fcntl x86intrin immintrin windows cuda cuda_runtime cuda_runtime_api
+    cuda_fp16 cuda_bf16 cuda_fp8 cuda_fp6 cuda_fp4 cuda_pipeline cuda_pipeline_primitives
+    cuda_awbarrier cuda_device_runtime_api cuda_profiler_api cuda_texture_types cooperative_groups
+    curand curand_kernel curand_mtgp32_kernel cufft cufftXt cublas cublas_v2 cublasLt cusparse
+    cusolver cusolverDn cudnn nccl nvml nvrtc nvToolsExt mma sm_20_atomic_functions
+    device_launch_parameters device_functions device_atomic_functions driver_types driver_functions
+    vector_types vector_functions host_defines host_config texture_types texture_fetch_functions
+    texture_indirect_functions surface_types surface_functions surface_indirect_functions
+    channel_descriptor cuComplex math_constants math_functions library_types cudaGL cuda_gl_interop
+    nppi npp cupti sm_60_atomic_functions sm_61_intrinsics sm_30_intrinsics cudaTypedefs
+    builtin_types
 """
 _ANSWERED = frozenset(_ANSWERED_STEMS.split())
 

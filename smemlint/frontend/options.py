@@ -1,7 +1,7 @@
 """How a file is to be parsed, as far as the user has a say."""
 
 # Paths are strings here, spelled as clang spells them.
-# ruff: noqa: PTH100, PTH105, PTH110, PTH111, PTH113, PTH117, PTH118, PTH119, PTH120
+# ruff: noqa: PTH100, PTH110, PTH118
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ standard.
 """
 
 # Paths are strings here, spelled as clang spells them.
-# ruff: noqa: PTH100, PTH105, PTH110, PTH111, PTH113, PTH117, PTH118, PTH119, PTH120
+# ruff: noqa: PTH105, PTH111, PTH118
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The ranges that the preprocessor skipped, which the Python binding cannot ask for."""
 
 # Paths are strings here, spelled as clang spells them.
-# ruff: noqa: PTH100, PTH105, PTH110, PTH111, PTH113, PTH117, PTH118, PTH119, PTH120
 
 from __future__ import annotations
 

@@ -1,14 +1,13 @@
 """Which files a user means when naming folders."""
 
 # Paths are strings here, spelled as clang spells them.
-# ruff: noqa: PTH100, PTH105, PTH110, PTH111, PTH113, PTH117, PTH118, PTH119, PTH120
+# ruff: noqa: PTH100
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pathspec
 
@@ -76,7 +75,7 @@ class _Ignore:
     """The .gitignore files that hold for a walk, from the project root down."""
 
     def __init__(self, folder: Path) -> None:
-        self._specs: list[tuple[Path, Any]] = []
+        self._specs: list[tuple[Path, pathspec.GitIgnoreSpec]] = []
         start = Path(os.path.abspath(folder))
         root = project_root(start)
         for parent in [*reversed(start.parents)]:
@@ -91,7 +90,7 @@ class _Ignore:
             lines = (folder / ".gitignore").read_text("utf-8", "replace").splitlines()
         except OSError:
             return
-        self._specs.append((folder, pathspec.PathSpec.from_lines("gitwildmatch", lines)))
+        self._specs.append((folder, pathspec.GitIgnoreSpec.from_lines(lines)))
 
     def matches(self, path: Path, is_folder: bool) -> bool:
         full = Path(os.path.abspath(path))

@@ -65,12 +65,23 @@ def _deep_nesting(code: bytes) -> Excess | None:
 
 
 def _long_expression(code: bytes) -> Excess | None:
+    """The first expression with too many operators; elements of a braced table are expressions of their own."""
     for match in _BETWEEN.finditer(code):
-        if match.group().lstrip().startswith(b"#"):
+        found = match.group()
+        if found.lstrip().startswith(b"#"):
             continue
-        if sum(1 for _ in _OPERATOR.finditer(match.group())) > MAX_OPERATORS:
+        in_table = code[match.start() - 1 : match.start()] == b"{"
+        if (
+            any(_count_operators(part) > MAX_OPERATORS for part in found.split(b","))
+            or found.count(b"<") > MAX_OPERATORS
+            or (not in_table and found.count(b",") > 4 * MAX_OPERATORS)
+        ):
             return Excess(match.start(), f"one expression has more than {MAX_OPERATORS} operators")
     return None
+
+
+def _count_operators(part: bytes) -> int:
+    return sum(1 for _ in _OPERATOR.finditer(part)) if len(part) > MAX_OPERATORS else 0
 
 
 def _long_chain(code: bytes) -> Excess | None:

@@ -1,7 +1,7 @@
 """Where a project begins, and which of its files an include may mean."""
 
 # Paths are strings here, spelled as clang spells them.
-# ruff: noqa: PTH100, PTH105, PTH110, PTH111, PTH113, PTH117, PTH118, PTH119, PTH120
+# ruff: noqa: PTH100
 
 from __future__ import annotations
 

@@ -1,0 +1,85 @@
+"""Folders give device code; .gitignore and hidden folders are honoured; what is named is taken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from smemlint.source import discover, project_index, project_root
+
+KERNEL = "__global__ void k() {}\n"
+
+
+def make(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def names(root: Path, *paths: str) -> list[str]:
+    return [path.relative_to(root).as_posix() for path in discover([root / path for path in paths])]
+
+
+def test_a_folder_gives_cuda_files_and_headers_with_device_code(tmp_path: Path) -> None:
+    make(
+        tmp_path,
+        {
+            "b.cu": "",
+            "a/k.cuh": "",
+            "a/k.h": KERNEL,
+            "a/plain.h": "int x;",
+            "a/host.cpp": "int main() {}",
+            "notes.txt": KERNEL,
+            ".hidden/x.cu": "",
+            "build/x.cu": "",
+        },
+    )
+    assert names(tmp_path, ".") == ["b.cu", "a/k.cuh", "a/k.h"]
+
+
+def test_gitignore_holds_from_the_project_root_down(tmp_path: Path) -> None:
+    make(
+        tmp_path,
+        {
+            ".git/HEAD": "",
+            ".gitignore": "gen/\n*.tmp.cu\n",
+            "src/.gitignore": "skip.cu\n!keep.tmp.cu\n",
+            "src/a.cu": "",
+            "src/skip.cu": "",
+            "src/b.tmp.cu": "",
+            "src/keep.tmp.cu": "",
+            "src/gen/c.cu": "",
+        },
+    )
+    assert names(tmp_path, "src") == ["src/a.cu", "src/keep.tmp.cu"]
+
+
+def test_an_explicit_file_is_always_taken_and_only_once(tmp_path: Path) -> None:
+    make(tmp_path, {".gitignore": "*", "a.txt": "", "b.cu": ""})
+    assert names(tmp_path, "a.txt", "b.cu", "b.cu", "missing.cu") == ["a.txt", "b.cu", "missing.cu"]
+
+
+def test_a_link_to_its_own_parent_ends(tmp_path: Path) -> None:
+    make(tmp_path, {"a.cu": ""})
+    (tmp_path / "loop").symlink_to(tmp_path)
+    assert names(tmp_path, ".") == ["a.cu"]
+
+
+def test_the_project_root_is_the_nearest_mark(tmp_path: Path) -> None:
+    make(tmp_path, {"pyproject.toml": "", "sub/smemlint.toml": "", "sub/src/a.cu": "", "other/b.cu": ""})
+    assert project_root(tmp_path / "sub/src/a.cu") == tmp_path / "sub"
+    assert project_root(tmp_path / "other") == tmp_path
+
+
+def test_the_index_finds_the_nearest_file_with_the_whole_suffix(tmp_path: Path) -> None:
+    make(
+        tmp_path, {"x/inc/util/a.cuh": "", "y/inc/util/a.cuh": "", "y/inc/a.cuh": "", "build/util/a.cuh": ""}
+    )
+    index = project_index(tmp_path)
+    beside = (tmp_path / "x/src/k.cu").as_posix()
+    assert index.find("util/a.cuh", beside) == (tmp_path / "x/inc/util/a.cuh").as_posix()
+    assert index.find("other/a.cuh", beside) is None
+    assert (
+        index.find("../util/a.cuh", (tmp_path / "y/k.cu").as_posix())
+        == (tmp_path / "y/inc/util/a.cuh").as_posix()
+    )
