@@ -12,7 +12,7 @@ def body_range(text: str, name: int) -> tuple[int, int]:
     """
     from smemlint.source.blank import blank_literals
 
-    code = blank_literals(text.encode("utf-8", "surrogateescape"))
+    code = blank_literals(text.encode())
     depth, parentheses = 0, 0
     for at in range(name, len(code)):
         character = code[at : at + 1]

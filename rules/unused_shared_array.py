@@ -40,7 +40,7 @@ class UnusedSharedArray(DeclarationRule):
         if text is None or "##" in text:
             return
         start, end = body_range(text, place.offset)
-        body = text.encode("utf-8", "surrogateescape")[start:end]
+        body = text.encode()[start:end]
         for array in kernel.arrays.values():
             inside = array.place.path == place.path and start <= array.place.offset < end
             if not inside or array.dynamic or array.place.macro:

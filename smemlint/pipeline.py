@@ -6,6 +6,7 @@ In: a Job. Out: a FileReport. Everything heavy is imported here, and only here.
 from __future__ import annotations
 
 import os
+import re
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,6 +29,8 @@ from smemlint.workers import DEBUG
 
 if TYPE_CHECKING:
     from smemlint.api import Job, Options
+
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")
 
 SOFT = 0.5
 """Share of a file's time after which no further kernel is begun and no fix is looked for."""
@@ -157,13 +160,16 @@ def _again(
 
 def _texts(analyses: Iterable[KernelAnalysis], source: SourceFile) -> dict[str, bytes]:
     """The source of every file that a kernel, an array or an access stands in."""
-    texts = {source.path: source.raw}
-    for path in {p.path for analysis in analyses for p in _places(analysis)} - {source.path}:
-        try:
-            texts[path] = Path(path).read_bytes()
-        except OSError:
-            continue
-    return texts
+    others = {p.path for analysis in analyses for p in _places(analysis)} - {source.path}
+    read = {path: _read(path) for path in others}
+    return {source.path: source.raw, **{path: data for path, data in read.items() if data is not None}}
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        return Path(path).read_bytes()
+    except OSError:
+        return None
 
 
 def _with_expressions(analysis: KernelAnalysis, texts: Mapping[str, bytes]) -> KernelAnalysis:
@@ -183,7 +189,8 @@ def _places(analysis: KernelAnalysis) -> list[Place]:
 
 
 def _decoded(data: bytes | None) -> str | None:
-    return None if data is None else data.decode("utf-8", errors="surrogateescape")
+    """The text with `?` for each byte that is not UTF-8, so that offsets stay."""
+    return None if data is None else _NOT_UTF8.sub("?", data.decode("utf-8", errors="surrogateescape"))
 
 
 def _unparsed(modules: Sequence[Module], shown: Callable[[str], str]) -> tuple[UnparsedEntry, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -119,7 +120,7 @@ def conflict(
     addresses = np.array([[-1 if o is None else o for o in lanes]], dtype=np.int64)
     trace = Trace(site, addresses, np.array([1], dtype=np.int64), grade, alignment)
     active = [o for o in lanes if o is not None]
-    steps = {b - a for a, b in zip(active, active[1:], strict=False)}
+    steps = {b - a for a, b in itertools.pairwise(active)}
     values: dict[str, object] = {
         "site": site,
         "trace": trace,

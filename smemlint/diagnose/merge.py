@@ -195,7 +195,8 @@ def _launch_note(best: Sight, sights: Sequence[Sight], proved: bool) -> str:
     same = [s.kernel for s in sights if s.kernel.key == kernel.key]
     if kernel.assumed:
         others = list(dict.fromkeys(_shape(k) for k in same))
-        said = f"launch: block {shape} is assumed" + (f" ({kernel.origin})" if kernel.origin else "")
+        why = f" ({kernel.origin})" if kernel.origin not in ("", "candidate") else ""
+        said = f"launch: block {shape} is assumed{why}"
         if proved and len(others) > 1:
             said = f"launch: block assumed; every shape tried conflicts: {', '.join(others)}"
     else:

@@ -1,0 +1,294 @@
+"""The command line's contract, over the whole pipeline."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from smemlint.cli import main
+
+KERNEL = """\
+__global__ void column(float *out)
+{
+    __shared__ float tile[32][32];
+    tile[threadIdx.y][threadIdx.x] = out[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+void start(float *out) { column<<<1, dim3(32, 8)>>>(out); }
+"""
+CLEAN = KERNEL.replace("[32][32]", "[32][33]")
+UNTOLD = KERNEL.replace("void start(float *out) { column<<<1, dim3(32, 8)>>>(out); }\n", "")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "bad.cu").write_text(KERNEL, encoding="utf-8")
+    (tmp_path / "good.cu").write_text(CLEAN, encoding="utf-8")
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    status = main(arguments)
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_a_conflict_is_told_and_makes_status_1(folder: Path, capsys: Capture) -> None:
+    status, out, err = run(capsys, "bad.cu")
+    assert (status, err) == (1, "")
+    assert out.startswith("warning[SMEM101] column-access: 32-way bank conflict\n --> bad.cu:6:24\n")
+    assert "lanes 0..31 meet in bank 0; 32 wavefronts, 1 would do" in out
+    assert "= launch: block (32, 8) from bad.cu:8" in out
+    assert out.endswith("1 finding in 1 of 1 file; 2 accesses, 2 resolved; 0 unparsed\n")
+
+
+def test_clean_source_makes_status_0(folder: Path, capsys: Capture) -> None:
+    status, out, _ = run(capsys, "check", "good.cu")
+    assert (status, out) == (0, "0 findings in 0 of 1 file; 2 accesses, 2 resolved; 0 unparsed\n")
+
+
+def test_a_folder_is_searched(folder: Path, capsys: Capture) -> None:
+    status, out, _ = run(capsys, ".", "--output-format", "concise", "-j", "2")
+    assert status == 1 and "1 finding in 1 of 2 files; 4 accesses" in out
+
+
+def test_the_gate_can_be_moved(folder: Path, capsys: Capture) -> None:
+    assert run(capsys, "bad.cu", "--exit-zero")[0] == 0
+    assert run(capsys, "bad.cu", "--fail-on", "error")[0] == 0
+    assert run(capsys, "bad.cu", "--fail-on", "note")[0] == 1
+    assert run(capsys, "bad.cu", "--min-ways", "33")[0] == 0
+    assert run(capsys, "bad.cu", "--ignore", "SMEM101")[0] == 0
+    assert run(capsys, "bad.cu", "--select", "SMEM2,narrow-block-rows")[0] == 0
+    assert run(capsys, "bad.cu", "--select", "column-access")[0] == 1
+
+
+def test_a_file_that_fails_makes_status_2_and_costs_no_finding(folder: Path, capsys: Capture) -> None:
+    (folder / "binary.cu").write_bytes(b"\x7fELF\0\1\2\3" * 100)
+    status, out, err = run(capsys, "missing.cu", "binary.cu", "bad.cu")
+    assert status == 2 and "SMEM101" in out
+    assert "error: missing.cu:1:1: cannot be read: no such file or directory\n" in err
+    assert "error: binary.cu:1:5: is not text" in err
+
+
+def test_a_folder_without_cuda_is_an_error(folder: Path, capsys: Capture) -> None:
+    (folder / "docs").mkdir()
+    status, _, err = run(capsys, "docs")
+    assert (status, err) == (2, "error: docs: no CUDA source in this folder\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "usage: smemlint"),
+        (("check",), "the following arguments are required: PATH"),
+        (("bad.cu", "--frobnicate"), "unrecognized arguments: --frobnicate"),
+        (("bad.cu", "--output-format", "xml"), "invalid choice: 'xml'"),
+        (("bad.cu", "--output", "sarif"), "--output sarif: expected FORMAT=FILE"),
+        (("bad.cu", "--output", "xml=x"), "the formats are full, concise, json"),
+        (("bad.cu", "--block", "32,x"), "block shape `32,x`"),
+        (("bad.cu", "--arch", "volta"), "architecture `volta`"),
+        (("bad.cu", "--select", "SMEM777"), "no rule is called `SMEM777`"),
+        (("bad.cu", "-j", "0"), "at least 1 process"),
+        (("bad.cu", "--min-ways", "0"), "expected 1 or more"),
+        (("bad.cu", "--config", "none.toml"), "none.toml"),
+        (("explain", "colum-access"), "the nearest one is `column-access`"),
+    ],
+)
+def test_usage_errors_make_status_2(
+    folder: Path, capsys: Capture, arguments: tuple[str, ...], message: str
+) -> None:
+    status, out, err = run(capsys, *arguments)
+    assert (status, out) == (2, "")
+    assert message in err and "Traceback" not in err
+
+
+def test_several_formats_at_once(folder: Path, capsys: Capture) -> None:
+    status, out, _ = run(
+        capsys, "bad.cu", "--output-format", "json", "--output", "sarif=o.sarif", "--output", "github=o.txt"
+    )
+    assert status == 1
+    assert json.loads(out)["diagnostics"][0]["code"] == "SMEM101"
+    sarif = json.loads((folder / "o.sarif").read_text())
+    assert sarif["runs"][0]["results"][0]["ruleId"] == "SMEM101"
+    assert (folder / "o.txt").read_text().startswith("::warning file=bad.cu,line=6")
+
+
+def test_an_output_that_cannot_be_written_is_an_error(folder: Path, capsys: Capture) -> None:
+    status, out, err = run(capsys, "good.cu", "--output", "json=no/such/folder.json")
+    assert status == 2 and "cannot be written: no such file" in err and "0 findings" in out
+
+
+def test_standard_input_has_a_name(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(KERNEL.encode())))
+    status, out, _ = run(capsys, "-", "--stdin-filename", "src/new.cu")
+    assert status == 1 and " --> src/new.cu:6:24\n" in out
+    assert "    out[threadIdx.x] = tile[threadIdx.x][threadIdx.y];" in out
+
+
+def test_a_block_shape_can_be_told(folder: Path, capsys: Capture) -> None:
+    (folder / "untold.cu").write_text(UNTOLD, encoding="utf-8")
+    status, out, _ = run(capsys, "untold.cu", "--block", "column=32,4")
+    assert status == 1 and "launch: block (32, 4) from --block" in out
+    _, out, _ = run(capsys, "untold.cu", "--block", "4,32", "--output-format", "json")
+    assert json.loads(out)["diagnostics"][0]["worst_ways"] < 32
+
+
+def test_the_closest_configuration_holds_for_a_file(folder: Path, capsys: Capture) -> None:
+    (folder / "sub").mkdir()
+    (folder / "sub" / "untold.cu").write_text(UNTOLD, encoding="utf-8")
+    (folder / "sub" / "smemlint.toml").write_text("[blocks]\ncolumn = [32, 2]\n")
+    (folder / "smemlint.toml").write_text("ignore = ['SMEM101']\n")
+    status, out, _ = run(capsys, "bad.cu", "sub", "--output-format", "concise")
+    assert status == 1
+    assert "sub/untold.cu:6:24" in out and "bad.cu:6:24" not in out
+
+
+def test_a_mistake_in_the_configuration_names_the_nearest_key(folder: Path, capsys: Capture) -> None:
+    (folder / "pyproject.toml").write_text("[tool.smemlint]\nmin-way = 4\n")
+    status, _, err = run(capsys, "bad.cu")
+    assert status == 2
+    assert "pyproject.toml: unknown key `min-way`; the nearest one is `min-ways`" in err
+
+
+def test_a_suppression_silences_and_an_unused_one_is_told(folder: Path, capsys: Capture) -> None:
+    line = "tile[threadIdx.x][threadIdx.y];"
+    (folder / "s.cu").write_text(KERNEL.replace(line, f"{line} // smemlint: ignore[SMEM101] once"))
+    status, out, _ = run(capsys, "s.cu")
+    assert status == 0 and out.endswith("; 1 suppressed\n")
+    (folder / "s.cu").write_text(CLEAN.replace(line, f"{line} // smemlint: ignore[SMEM101] once"))
+    status, out, _ = run(capsys, "s.cu")
+    assert status == 1 and "warning[SMEM904] unused-suppression: `ignore[SMEM101]` suppresses nothing" in out
+
+
+def test_statistics_count_by_rule(folder: Path, capsys: Capture) -> None:
+    _, out, _ = run(capsys, "bad.cu", "--statistics")
+    assert "     1  SMEM101  column-access\n" in out and "     1  kernels\n" in out
+
+
+def test_inspect_lists_every_access(folder: Path, capsys: Capture) -> None:
+    status, out, _ = run(capsys, "inspect", "bad.cu", "--output-format", "json")
+    data = json.loads(out)
+    assert status == 0 and data["version"] == 1 and data["unparsed"] == []
+    (kernel,) = data["kernels"]
+    assert (kernel["name"], kernel["path"], kernel["template_arguments"]) == ("column", "bad.cu", {})
+    assert kernel["launch"]["block"] == [32, 8, 1] and kernel["launch"]["origin"] == "bad.cu:8"
+    assert kernel["shared"] == [{"name": "tile", "type": "float", "dims": [32, 32], "bytes": 4096, "line": 3}]
+    store, load = kernel["accesses"]
+    assert load == {
+        "path": "bad.cu",
+        "line": 6,
+        "column": 24,
+        "op": "load",
+        "width": 4,
+        "array": "tile",
+        "expression": "tile[threadIdx.x][threadIdx.y]",
+        "executions": 8,
+        "wavefronts": 256,
+        "wavefronts_low": 256,
+        "ideal": 8,
+        "ways": 32.0,
+        "grade": "exact",
+        "reason": None,
+    }
+    assert (store["op"], store["wavefronts"], store["ideal"], store["ways"]) == ("store", 8, 8, 1.0)
+    assert data["summary"]["accesses"] == 2
+
+
+def test_inspect_prints_a_table(folder: Path, capsys: Capture) -> None:
+    status, out, _ = run(capsys, "inspect", "bad.cu")
+    assert status == 0
+    assert "bad.cu:1 column, block (32, 8, 1) from bad.cu:8\n    float tile[32][32]: 4096 B\n" in out
+    row = next(line for line in out.splitlines() if "load" in line)
+    expected = ["6", "load", "4", "tile[threadIdx.x][threadIdx.y]", "8", "256", "8", "32", "exact"]
+    assert row.split() == expected
+
+
+def test_rules_and_explain(capsys: Capture) -> None:
+    status, out, _ = run(capsys, "rules")
+    assert status == 0 and out.splitlines()[0].startswith("SMEM101  column-access")
+    _, out, _ = run(capsys, "rules", "--output-format", "json")
+    assert json.loads(out)["rules"][0]["name"] == "column-access"
+    for name in ("SMEM101", "column-access"):
+        status, out, _ = run(capsys, "explain", name)
+        assert status == 0 and out.startswith("# SMEM101: column-access\n") and "## Use instead" in out
+
+
+def test_no_colour_where_it_is_not_wanted(folder: Path, capsys: Capture) -> None:
+    assert "\x1b" not in run(capsys, "bad.cu")[1]
+
+
+def smemlint(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "smemlint", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, **options)  # type: ignore[call-overload,no-any-return]
+
+
+def test_help_and_version_import_nothing_heavy() -> None:
+    for option in ("--help", "--version"):
+        code = (
+            "import sys\nfrom smemlint.cli import main\ntry:\n"
+            f"    main(['{option}'])\nexcept SystemExit as e:\n    assert not e.code\n"
+            "print([m for m in ('numpy', 'clang', 'lark', 'rich') if m in sys.modules], file=sys.stderr)"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+        assert done.stderr.strip() == "[]" and done.stdout
+
+
+def test_a_reader_that_stops_early_is_no_error_message(folder: Path) -> None:
+    for n in range(40):
+        (folder / f"k{n}.cu").write_text(KERNEL * 1)
+    command = f"{sys.executable} -m smemlint . | head -n 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120, cwd=folder)
+    assert done.stdout.startswith("warning[SMEM101]") and done.stderr == ""
+
+
+def test_an_interrupt_ends_quietly(folder: Path) -> None:
+    code = "import os, signal, sys, time; from smemlint import api, cli\n"
+    code += (
+        "def interrupted(*a, **k):\n    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(9)\n    yield\n"
+    )
+    code += "api.analyse = interrupted\nsys.exit(cli.main(['bad.cu']))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=folder
+    )
+    assert (done.returncode, done.stderr) == (2, "error: interrupted\n")
+
+
+def test_output_in_a_narrow_encoding_does_not_fail(folder: Path) -> None:
+    (folder / "bad.cu").write_text(
+        KERNEL.replace("threadIdx.y];", "threadIdx.y]; // \u884c"), encoding="utf-8"
+    )
+    done = smemlint("bad.cu", cwd=folder, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 1 and "// ?" in done.stdout
+
+
+def test_deep_nesting_a_huge_file_and_endless_loops_end_with_an_answer(folder: Path, capsys: Capture) -> None:
+    (folder / "parens.cu").write_text("int x = " + "(" * 100_000 + "1" + ")" * 100_000 + ";\n")
+    (folder / "big.cu").write_text("// big\n" * 3_000_000)
+    loop = "for (int i = 0; i < 1000000000; i++) "
+    (folder / "loop.cu").write_text(KERNEL.replace("    out[", f"    {loop}out["))
+    (folder / "a.cuh").write_text('#include "b.cuh"\n')
+    (folder / "b.cuh").write_text('#include "a.cuh"\n')
+    (folder / "cycle.cu").write_text('#include "a.cuh"\n' + KERNEL)
+    (folder / "braces.cu").write_text(KERNEL + "{ { (\n")
+    (folder / "empty.cu").write_text("")
+    recursion = "template <int N> struct A { static const int v = A<N + 1>::v; };\n"
+    (folder / "recursion.cu").write_text(recursion + KERNEL.replace("[32][32]", "[32][A<0>::v]"))
+    names = ("parens", "big", "loop", "cycle", "braces", "empty", "recursion", "bad")
+    status, out, err = run(capsys, *(f"{n}.cu" for n in names), "--output-format", "concise")
+    assert status == 2 and "Traceback" not in err and "internal" not in err
+    assert "error: parens.cu:1:" in err and "error: big.cu:1:1: is too large to analyse" in err
+    assert len(err.splitlines()) == 2
+    for name in ("loop", "cycle", "braces", "bad"):
+        assert f"{name}.cu:" in out
