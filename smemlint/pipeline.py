@@ -9,7 +9,7 @@ import os
 import re
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -97,9 +97,15 @@ def parse_options(options: Options) -> ParseOptions:
 
 
 def analyse_modules(
-    modules: Iterable[Module], options: Options, until: float = float("inf")
+    modules: Iterable[Module],
+    options: Options,
+    until: float = float("inf"),
+    only: Collection[str] | None = None,
 ) -> list[KernelAnalysis]:
-    """Every kernel instance under every launch. until: the time at which no further one is begun."""
+    """Every kernel instance under every launch.
+
+    until: the time at which no further one is begun. only: names of the kernels that matter.
+    """
     blocks = Blocks(
         of={name: shape for name, shape in options.blocks.items() if name}, every=options.blocks.get("")
     )
@@ -107,6 +113,8 @@ def analyse_modules(
     for module in modules:
         started = started_kernels(module)
         for kernel in module.kernels():
+            if only is not None and kernel.name not in only:
+                continue
             for launch in infer(kernel, module, started, blocks):
                 if time.monotonic() > until:
                     late = Unresolved("time", "the time for this file was over", kernel.place)
@@ -143,17 +151,18 @@ def _source(job: Job) -> SourceFile:
 
 def _again(
     source: SourceFile, options: Options, until: float
-) -> Callable[[str, bytes], Sequence[KernelAnalysis]]:
-    """The analysis of the file with other text, for the proof of a fix; nothing for any other file."""
+) -> Callable[[str, bytes, Collection[str]], Sequence[KernelAnalysis]]:
+    """The analysis of some kernels of the file with other text, for the proof of a fix; nothing for any
+    other file."""
 
-    def analyse(path: str, data: bytes) -> Sequence[KernelAnalysis]:
+    def analyse(path: str, data: bytes, kernels: Collection[str]) -> Sequence[KernelAnalysis]:
         if path != source.path or time.monotonic() > until:
             return ()
         try:
             modules = load(source_from_bytes(path, data), parse_options(options))
         except SourceError:
             return ()
-        return analyse_modules(modules, options, until)
+        return analyse_modules(modules, options, until, kernels)
 
     return analyse
 

@@ -213,7 +213,9 @@ def swizzles(shape: Shape, granule: int) -> Iterator[Swizzle]:
         for base in range(base_low, columns):
             if base + bits > columns:
                 continue
-            for shift in range(15 if linear else 6):
+            # Bits above the last row (the last element) are always 0.
+            top = (shape.dims[-1] if linear else shape.dims[-2]) - 1
+            for shift in range(top.bit_length() - bits + 1 if linear else min(top.bit_length(), 6)):
                 candidate = Swizzle(bits, base, shift, linear)
                 if candidate.fits(shape):
                     found.append(candidate)

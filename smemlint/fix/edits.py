@@ -226,7 +226,7 @@ def _swizzle(layout: Swizzle, at: Declared, taken: set[str]) -> Edited | Refusal
             source,
             start,
             start,
-            f"// {told} of {at.name} such that lanes meet in no bank; its own inverse.{newline}"
+            f"// {told} of {at.name}, swizzled to spread the lanes over the banks; its own inverse.{newline}"
             f"__device__ __forceinline__ int {name}({parameters}) {{ return {formula}; }}{newline}{newline}",
         )
     ]

@@ -16,7 +16,8 @@ from smemlint.banks import Arch, architecture
 from smemlint.evaluate.model import Grade, SharedArray
 from smemlint.fix.candidates import Padding, Shape, addresses
 from smemlint.fix.expressions import integer
-from smemlint.fix.search import MATRIX_ROW, Instance, Member, granule, members, options, score
+from smemlint.fix.members import MATRIX_ROW, Instance, Member, granule, members, score
+from smemlint.fix.search import options
 from smemlint.fix.text import Source
 from smemlint.score.model import Conflict, KernelAnalysis
 

@@ -8,7 +8,7 @@ import os
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from smemlint.evaluate.model import SharedArray
 from smemlint.score.model import Conflict, KernelAnalysis
 
-Analyse: TypeAlias = Callable[[str, bytes], Sequence[KernelAnalysis]]
-"""(path, edited text) -> what analysis says of that file, with the launches that the original had."""
+Analyse: TypeAlias = Callable[[str, bytes, Collection[str]], Sequence[KernelAnalysis]]
+"""(path, edited text, names of kernels) -> what analysis says of these kernels in that file, under the
+launches that the original had; nothing when it cannot say."""
 
 Key: TypeAlias = tuple[object, ...]
 

@@ -17,9 +17,10 @@ from smemlint.fix.candidates import Exchange, Padding, Shape, Swizzle, Trimmed, 
 from smemlint.fix.constants import Constants
 from smemlint.fix.edits import Declared, Edited, build, declared, swizzle_formula
 from smemlint.fix.expressions import plus
+from smemlint.fix.members import Instance, members, movable
 from smemlint.fix.model import Kind, Refusal, SiteChange, Suggestion
 from smemlint.fix.proof import Analyse, check, counterparts
-from smemlint.fix.search import Instance, Option, members, movable, options, order
+from smemlint.fix.search import Option, options, order
 from smemlint.fix.text import Source
 from smemlint.score.model import KernelAnalysis
 
@@ -30,7 +31,9 @@ _ARCH = architecture("sm_90")
 _TRIES = 4
 """Layouts of one array that are written out and proved before the search gives up."""
 _WORTH = 0.95
-"""A layout must leave at most this share of the wavefronts to be worth an edit."""
+"""A padding must leave at most this share of the wavefronts to be worth an edit."""
+_WORTH_ARITHMETIC = 0.8
+"""The same for a swizzle, which costs an instruction or two at every access."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,25 +153,40 @@ def _choices(
     refused: Refusal | None = None
     for shapes, pitch in _shapes(instances, texts):
         found += [_Choice(option, shapes, pitch) for option in options(instances, shapes, arch)]
-    array = instances[0].array if instances else None
-    if array is not None and not found and len(array.dims) == 1:
-        if any(i.length is None for i in instances):
-            refused = Refusal("size-elsewhere", f"the size of `{array.name}` is not known")
-        elif array.element not in (1, 2, 4, 8, 16):
-            refused = Refusal(
-                "struct-layout", f"elements of {array.element} B; a structure of arrays has no stride"
-            )
+    if not found and instances:
+        refused = _hopeless(instances)
     before = sum(m.before for i in instances for m in i.members)
-    found = [c for c in found if c.option.total <= before * _WORTH]
+    ideal = sum(m.ideal for i in instances for m in i.members)
+    found = [c for c in found if _worth(c.option, before, ideal)]
     found.sort(key=lambda c: order(c.option, c.shapes))
     return found, refused
+
+
+def _worth(option: Option, before: int, ideal: int) -> bool:
+    """Whether a layout pays: it saves a part of all wavefronts, and half of those that are too many."""
+    plain = isinstance(option.layout, (Padding, Exchange))
+    left = _WORTH if plain else _WORTH_ARITHMETIC
+    return option.total <= before * left and (plain or 2 * (before - option.total) >= before - ideal)
+
+
+def _hopeless(instances: Sequence[Instance]) -> Refusal | None:
+    """Why no layout was found, where there is more to say than that none is better."""
+    array = instances[0].array
+    conflicted = [m for i in instances for m in i.members if m.before > m.ideal]
+    if any(i.length is None for i in instances) or array.dynamic:
+        return Refusal("size-elsewhere", f"the size of `{array.name}` is given at the launch")
+    if any(m.conflict.site.width < array.element for m in conflicted):
+        return Refusal(
+            "struct-layout", f"lanes read {array.element}-byte elements member by member, whatever the pitch"
+        )
+    return None
 
 
 def _shapes(
     instances: Sequence[Instance], texts: Mapping[str, Source]
 ) -> Iterator[tuple[tuple[Shape, ...], str | None]]:
     dims = {len(i.array.dims) for i in instances}
-    if len(dims) != 1:
+    if len(dims) != 1 or dims == {0}:
         return
     if dims == {1}:
         lengths = [i.length for i in instances]
@@ -250,7 +268,10 @@ def _prove(
     except application.EditError as error:
         return Refusal("not-proved", str(error))
     analyses = [i.analysis for i in instances]
-    after = counterparts(analyses, analyse(source.path, text))
+    again = analyse(source.path, text, {a.kernel.name for a in analyses})
+    if not again:
+        return Refusal("not-proved", f"the edited {source.path.rpartition('/')[2]} was not analysed again")
+    after = counterparts(analyses, again)
     if isinstance(after, str):
         return Refusal("not-proved", after)
     for instance, shape, again in zip(instances, choice.shapes, after, strict=True):

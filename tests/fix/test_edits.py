@@ -65,7 +65,7 @@ def test_padding_is_refused_where_the_size_is_taken() -> None:
 def test_a_swizzle_adds_a_helper_and_wraps_every_use() -> None:
     result = edited(TILE, "tile", Swizzle(5, 0, 0))
     assert result == (
-        "// Column of tile such that lanes meet in no bank; its own inverse.\n"
+        "// Column of tile, swizzled to spread the lanes over the banks; its own inverse.\n"
         "__device__ __forceinline__ int swizzle_tile(int row, int col) { return col ^ (row & 31); }\n\n"
         + TILE.replace(
             "[threadIdx.y][threadIdx.x]", "[threadIdx.y][swizzle_tile(threadIdx.y, threadIdx.x)]"

@@ -7,7 +7,8 @@ import pytest
 from smemlint.banks import architecture
 from smemlint.evaluate.model import SharedArray
 from smemlint.fix.candidates import Padding, Shape, Swizzle, Trimmed
-from smemlint.fix.search import Instance, Option, member, options
+from smemlint.fix.members import Instance, member
+from smemlint.fix.search import Option, options
 from smemlint.score.model import Conflict
 from tests.fix.cases import access, array, kernel
 

@@ -1,0 +1,119 @@
+"""The sites of one array as their requests run, in every kernel instance that uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.evaluate.model import Grade, SharedArray
+from smemlint.fix.linear import WORD, LinearClass, classes
+from smemlint.score.model import Conflict, KernelAnalysis
+from smemlint.score.requests import Access, costs
+
+MATRIX_ROW = 16
+"""Bytes of one row of an ldmatrix or stmatrix matrix; its address must be a multiple."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One site of the array: its requests as the hardware sees them (joined where the compiler joins)."""
+
+    conflict: Conflict
+    width: int
+    offsets: NDArray[np.int64]
+    weights: NDArray[np.int64]
+    before: int
+    ideal: int
+    linear: tuple[LinearClass, ...] | None = None
+    """Its requests as classes that a swizzle treats alike, where they are bit-linear 4-byte ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One kernel instance under one launch, as far as this array goes."""
+
+    analysis: KernelAnalysis
+    array: SharedArray
+    members: tuple[Member, ...]
+
+    @property
+    def length(self) -> int | None:
+        """Elements, None when unknown."""
+        size = self.array.bytes
+        if size is None and self.array.dynamic:
+            others = [a.bytes for a in self.analysis.arrays.values() if a.dynamic]
+            size = self.analysis.launch.dynamic if len(others) == 1 else None
+        return None if size is None else size // self.array.element
+
+
+def members(analysis: KernelAnalysis, array: SharedArray) -> tuple[Member, ...]:
+    """The sites of an array as their requests run.
+
+    Left out: sites without addresses that a layout could move, and all but the first of those that the
+    compiler joins into one access.
+    """
+    found = []
+    groups: set[int] = set()
+    for conflict in analysis.conflicts:
+        trace = conflict.trace
+        if conflict.site.array != array.id or not movable(conflict):
+            continue
+        if trace.group is not None:
+            if trace.group in groups:
+                continue
+            groups.add(trace.group)
+        each = member(conflict)
+        if each is not None:
+            found.append(each)
+    return tuple(found)
+
+
+def movable(conflict: Conflict) -> bool:
+    """Whether a site's addresses are known well enough to say where another layout puts them."""
+    trace = conflict.trace
+    if trace.offsets.size == 0 or trace.data or trace.parameter is not None or trace.low is not None:
+        return False
+    return conflict.grade not in (Grade.UNRESOLVED, Grade.PARAMETRIC)
+
+
+def member(conflict: Conflict) -> Member | None:
+    """One site as its requests run, None for an access that the hardware does not have."""
+    trace = conflict.trace
+    width = trace.joined or trace.site.width
+    try:
+        before, ideal = score(conflict, width, trace.offsets, trace.weights, trace.alignment, trace.maybe)
+    except ValueError:
+        return None
+    plain = width == WORD and trace.site.op in ("load", "store") and trace.maybe is None
+    linear = classes(trace.offsets, trace.weights) if plain else None
+    return Member(conflict, width, trace.offsets, trace.weights, before, ideal, linear)
+
+
+def score(
+    conflict: Conflict,
+    width: int,
+    offsets: NDArray[np.int64],
+    weights: NDArray[np.int64],
+    alignment: int,
+    maybe: NDArray[np.bool_] | None,
+) -> tuple[int, int]:
+    """Wavefronts (the upper end) and ideal of all requests of a site; negative offsets are inactive lanes.
+
+    Raises: ValueError for an address that would fault.
+    """
+    site = conflict.site
+    found = costs(Access(site.op, width, site.matrices, alignment), offsets, maybe)
+    return int(found.high @ weights), int(found.ideal @ weights)
+
+
+def granule(members: Iterable[Member]) -> int:
+    """Bytes that must stay together and aligned: the widest access that runs, 16 for matrix rows."""
+    widest = 1
+    for each in members:
+        matrix = each.conflict.site.op in ("ldmatrix", "stmatrix")
+        widest = lcm(widest, MATRIX_ROW if matrix else each.width)
+    return widest
