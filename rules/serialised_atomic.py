@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from smemlint.rules.base import ConflictRule, Finding, Kernel, shared
-from smemlint.rules.words import declared, meeting, meeting_text
+from smemlint.rules.words import declared, meeting, meeting_text, unknown_text
 
 if TYPE_CHECKING:
     from smemlint.score.model import Conflict, KernelAnalysis
@@ -43,7 +43,7 @@ class SerialisedAtomic(ConflictRule):
             return None
         found = meeting(conflict)
         if found is None or conflict.trace.low is not None:
-            return Finding("which lanes update the same word hangs on data", declared(conflict, kernel))
+            return Finding(unknown_text(conflict), declared(conflict, kernel))
         if len(found.lanes) == found.words:
             return None
         return Finding(meeting_text(conflict), declared(conflict, kernel))

@@ -90,7 +90,7 @@ def meeting_text(conflict: Conflict) -> str:
     """`lanes 0..31 meet in bank 0; 32 wavefronts, 1 would do`."""
     worst, found = conflict.worst, meeting(conflict)
     if worst is None or found is None:
-        return "the banks that its lanes ask are not known one by one"
+        return unknown_text(conflict)
     bank = f"bank {found.bank}" if conflict.trace.alignment == 0 else "one bank"
     if found.words == 1:
         who = f"{lanes_text(found.lanes)} meet on one word of {bank}"
@@ -99,6 +99,17 @@ def meeting_text(conflict: Conflict) -> str:
     else:
         who = f"{lanes_text(found.lanes)} meet in {bank}"
     return f"{who}; {cost_text(worst)}"
+
+
+def unknown_text(conflict: Conflict) -> str:
+    """What the addresses hang on, where they are not known lane by lane."""
+    reasons = [conflict.reason, *(term.reason for term in conflict.trace.data)]
+    told = next((r.text for r in reasons if r is not None and r.text), "")
+    if told:
+        return f"hangs on data: {told}"
+    if conflict.trace.maybe is not None:
+        return "hangs on data: which lanes take part"
+    return "hangs on values that are known at run time only"
 
 
 def array_of(conflict: Conflict, kernel: KernelAnalysis) -> SharedArray | None:

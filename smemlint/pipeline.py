@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 
 SOFT = 0.5
-"""Share of a file's time after which no further kernel is begun and no fix is looked for."""
+"""Share of a file's computing time after which no further kernel is begun and no fix is looked for."""
 
 
 def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
     """The report of one file. A file that cannot be read or parsed at all is a Problem in it."""
-    began = time.monotonic()
+    began = time.process_time()
     until = began + SOFT * job.seconds
     path = shown(job.path)
     try:
@@ -46,13 +46,13 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
         modules = load(source, parse_options(job.options))
     except SourceError as error:
         problem = Problem(shown(error.path), error.message, error.line, error.column)
-        return FileReport(path, problems=(problem,), seconds=time.monotonic() - began)
+        return FileReport(path, problems=(problem,), seconds=time.process_time() - began)
     analyses = analyse_modules(modules, job.options, until)
     texts = _texts(analyses, source)
     analyses = [_with_expressions(analysis, texts) for analysis in analyses]
     problems: list[Problem] = []
     suggestions: Mapping[Key, Suggestion] = {}
-    if job.options.suggest and time.monotonic() < until:
+    if job.options.suggest and time.process_time() < until:
         try:
             suggestions = suggest(analyses, texts, _again(source, job.options, until))
         except Exception as error:
@@ -75,7 +75,7 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
         problems=tuple(problems),
         suggestions=tuple(renamed(s, shown) for s in suggestions.values()),
         files=tuple(dict.fromkeys(shown(f) for module in modules for f in module.files)),
-        seconds=time.monotonic() - began,
+        seconds=time.process_time() - began,
     )
 
 
@@ -116,7 +116,7 @@ def analyse_modules(
             if only is not None and kernel.name not in only:
                 continue
             for launch in infer(kernel, module, started, blocks):
-                if time.monotonic() > until:
+                if time.process_time() > until:
                     late = Unresolved("time", "the time for this file was over", kernel.place)
                     found.append(KernelAnalysis(kernel, launch, module.configuration, {}, {}, (), (late,)))
                     continue
@@ -156,7 +156,7 @@ def _again(
     other file."""
 
     def analyse(path: str, data: bytes, kernels: Collection[str]) -> Sequence[KernelAnalysis]:
-        if path != source.path or time.monotonic() > until:
+        if path != source.path or time.process_time() > until:
             return ()
         try:
             modules = load(source_from_bytes(path, data), parse_options(options))

@@ -7,6 +7,7 @@ are done.
 from __future__ import annotations
 
 import contextlib
+import math
 import multiprocessing
 import os
 import signal
@@ -17,11 +18,17 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
 
+try:
+    import resource
+except ImportError:  # not on Windows
+    resource = None  # type: ignore[assignment]
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 DEBUG = "SMEMLINT_DEBUG"
 """Set in the environment, it lets workers write tracebacks to stderr."""
+WAIT = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +43,20 @@ def run_isolated(
 ) -> Iterator[tuple[int, Result | Failure]]:
     """Yields (index of the item, result) in the order of completion.
 
-    seconds: wall time that one item may take. memory: bytes of address space of one process.
+    seconds: computing time that one item may take, so that a busy machine changes nothing; an item that waits
+    for something is given up after WAIT times as long. memory: bytes of address space of one process.
     """
     waiting = deque(range(len(items)))
     pool: list[_Worker[Item, Result]] = []
     try:
         while waiting or any(w.index is not None for w in pool):
             while waiting and len(pool) < max(1, jobs):
-                pool.append(_Worker(task, memory))
+                pool.append(_Worker(task, seconds, memory))
             for worker in pool:
                 if worker.index is None and waiting:
                     worker.give(waiting.popleft(), items)
             busy = [w for w in pool if w.index is not None]
-            first = min(w.started for w in busy) + seconds
+            first = min(w.started for w in busy) + WAIT * seconds
             ready = set(wait([w.connection for w in busy], max(0.0, first - time.monotonic())))
             for worker in busy:
                 index = worker.index
@@ -56,9 +64,9 @@ def run_isolated(
                 if worker.connection in ready:
                     result = worker.take()
                     yield index, result
-                elif time.monotonic() - worker.started >= seconds:
+                elif time.monotonic() - worker.started >= WAIT * seconds:
                     worker.dead = True
-                    yield index, Failure(f"gave up after {seconds:g} s, the time limit of one file")
+                    yield index, Failure(_late(WAIT * seconds))
             for worker in [w for w in pool if w.dead]:
                 worker.end()
                 pool.remove(worker)
@@ -70,14 +78,15 @@ def run_isolated(
 class _Worker(Generic[Item, Result]):
     """One process and the pipe to it."""
 
-    def __init__(self, task: Callable[[Item], Result], memory: int) -> None:
+    def __init__(self, task: Callable[[Item], Result], seconds: float, memory: int) -> None:
         methods = multiprocessing.get_all_start_methods()
         context: Any = multiprocessing.get_context("fork" if "fork" in methods else "spawn")
         self.connection: Connection
         self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, task, memory), daemon=True)
+        self.process = context.Process(target=_serve, args=(theirs, task, seconds, memory), daemon=True)
         self.process.start()
         theirs.close()
+        self.seconds = seconds
         self.index: int | None = None
         self.started = 0.0
         self.dead = False
@@ -94,6 +103,8 @@ class _Worker(Generic[Item, Result]):
         except (EOFError, OSError):
             self.dead = True
             self.process.join(1)
+            if self.process.exitcode == -getattr(signal, "SIGXCPU", 0):
+                return Failure(_late(self.seconds))
             return Failure(f"the analysis crashed ({_ending(self.process.exitcode)})")
         return result
 
@@ -103,6 +114,10 @@ class _Worker(Generic[Item, Result]):
         self.process.join()
 
 
+def _late(seconds: float) -> str:
+    return f"gave up after {seconds:g} s, the time limit of one file"
+
+
 def _ending(code: int | None) -> str:
     if code is not None and code < 0:
         with contextlib.suppress(ValueError):
@@ -110,7 +125,7 @@ def _ending(code: int | None) -> str:
     return f"exit status {code}"
 
 
-def _serve(connection: Connection, task: Callable[[Any], Any], memory: int) -> None:
+def _serve(connection: Connection, task: Callable[[Any], Any], seconds: float, memory: int) -> None:
     """The life of a worker: items in, results out, until the pipe closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _limit(memory)
@@ -123,6 +138,7 @@ def _serve(connection: Connection, task: Callable[[Any], Any], memory: int) -> N
         except (EOFError, OSError):
             return
         result: Any
+        _limit_time(seconds)
         try:
             result = task(item)
         except MemoryError:
@@ -142,11 +158,19 @@ def _serve(connection: Connection, task: Callable[[Any], Any], memory: int) -> N
 
 
 def _limit(memory: int) -> None:
-    try:
-        import resource
-    except ImportError:  # not on Windows
+    if resource is None:
         return
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     if hard == resource.RLIM_INFINITY or memory < hard:
         resource.setrlimit(resource.RLIMIT_AS, (memory, hard))
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
+def _limit_time(seconds: float) -> None:
+    """From now on the system ends this process after so many seconds of computing."""
+    if resource is None:
+        return
+    limit = math.ceil(time.process_time() + seconds)
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    if hard == resource.RLIM_INFINITY or limit < hard:
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))

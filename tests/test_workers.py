@@ -20,6 +20,9 @@ def work(item: str) -> str:
         os._exit(3)
     if item == "hang":
         time.sleep(60)
+    if item == "compute":
+        while True:
+            pass
     if item == "raise":
         raise ValueError("no such thing")
     if item == "memory":
@@ -47,7 +50,13 @@ def test_a_crash_costs_its_own_item_only(jobs: int) -> None:
 
 
 def test_an_item_that_hangs_is_given_up() -> None:
-    assert results("a", "hang", "b", seconds=1) == ["A", "gave up after 1 s, the time limit of one file", "B"]
+    late = "gave up after 5 s, the time limit of one file"
+    assert results("a", "hang", "b", seconds=0.5) == ["A", late, "B"]
+
+
+def test_an_item_that_computes_for_ever_is_given_up_by_its_computing_time() -> None:
+    late = "gave up after 1 s, the time limit of one file"
+    assert results("a", "compute", "b", seconds=1) == ["A", late, "B"]
 
 
 def test_exceptions_become_sentences() -> None:
