@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from smemlint.frontend.configurations import further_configurations
-from smemlint.frontend.coverage import count_uses, uncovered
+from smemlint.frontend.coverage import SkippedText, count_uses, uncovered
 from smemlint.frontend.lower import Lowered, lower
 from smemlint.frontend.options import ParseOptions
 from smemlint.frontend.parse import Unit, parse_unit
@@ -22,16 +22,16 @@ __all__ = ["ParseOptions", "load"]
 def load(source: SourceFile, options: ParseOptions | None = None) -> tuple[Module, ...]:
     """The file's modules, the default configuration first.
 
-    What the text shows and no configuration brought is in the first module's `unparsed`; its `shared_tokens` counts over
-    all of them. Raises SourceError when the file cannot be parsed at all.
+    What the file's text shows and no configuration brought is in the first module's `unparsed`; its `shared_tokens`
+    counts over all of them. Raises SourceError when the file cannot be parsed at all.
     """
     options = options or ParseOptions()
     unit = parse_unit(source, options)
-    texts = [unit.texts()]
+    texts = [_own_text(unit)]
     lowered = [_lowered(unit)]
-    for configuration in further_configurations(texts[0]):
+    for configuration in further_configurations(unit.texts()):
         unit = parse_unit(source, options, configuration=configuration)
-        texts.append(unit.texts())
+        texts.append(_own_text(unit))
         lowered.append(_lowered(unit))
     seen = frozenset().union(*(one.shared_refs for one in lowered))
     modules = [one.module for one in lowered]
@@ -39,6 +39,11 @@ def load(source: SourceFile, options: ParseOptions | None = None) -> tuple[Modul
         modules[0], unparsed=uncovered(texts, seen), shared_tokens=count_uses(texts)
     )
     return tuple(modules)
+
+
+def _own_text(unit: Unit) -> tuple[SkippedText, ...]:
+    """Only the main file is checked against its text: included files are lowered as far as it calls them."""
+    return tuple(text for text in unit.texts() if text.path == unit.path)
 
 
 def _lowered(unit: Unit) -> Lowered:

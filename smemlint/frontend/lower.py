@@ -41,7 +41,7 @@ def lower(unit: ParsedUnit, path: str, configuration: str = "") -> Lowered:
     positions = Positions(unit.tu, unit.is_project_file)
     declarations = Declarations(positions)
     declarations.walk(cursors.root(unit.tu))
-    c = Context(unit.tu, positions, declarations)
+    c = Context(unit.tu, positions, declarations, main=path)
     c.types = TypeLowering(c)
     c.texts = TextLowering(c)
     c.exprs = ExpressionLowering(c)
@@ -57,16 +57,16 @@ def lower(unit: ParsedUnit, path: str, configuration: str = "") -> Lowered:
 
 
 def _require_roots(c: Context) -> None:
+    """Of the main file: all that matters. Other files are analysed on their own; here they only answer calls."""
     functions = list(c.declarations.functions.values())
     for record in list(c.declarations.records.values()):
-        if b"__shared__" in record.text() or b"<<<" in record.text():
+        if record.file.path == c.main and (b"__shared__" in record.text() or b"<<<" in record.text()):
             c.decls.require_record(record)
     launching = _launching_macros(c)
-    roots = [f for f in functions if _MATTERS.search(f.text()) or launching and launching.search(f.text())]
-    for root in roots:
-        c.require(root)
-    for caller in _callers(functions, roots, launching):
-        c.require(caller)
+    roots = [f for f in functions if _MATTERS.search(f.text()) or (launching and launching.search(f.text()))]
+    for root in (*roots, *_callers(functions, roots, launching)):
+        if root.file.path == c.main:
+            c.require(root)
 
 
 def _launching_macros(c: Context) -> re.Pattern[bytes] | None:

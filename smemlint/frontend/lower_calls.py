@@ -81,12 +81,14 @@ class CallLowering:
         if parent.kind in RECORDS and target.kind not in (CONSTRUCTOR,):
             owner = self._c.types.record(parent)
             arguments = self._arguments(node, target)
-            return StaticMember(owner, cursors.spelling(target), place, arguments)
+            name = cursors.spelling(target)
+            self._c.mention(name)
+            return StaticMember(owner, name, place, arguments)
         found = self._c.declarations.function(target)
         if found is None:
             name = self._c.declarations.qualified(target)
             return Name("", name, place, self._arguments(node, target))
-        self._c.require(found)
+        self._c.require_call(found)
         explicit = self._c.decls.is_specialisation(found)
         arguments = () if explicit else self._arguments(node, target)
         return Name(self._c.decls.function_id(found), found.name, place, arguments)
@@ -112,6 +114,7 @@ class CallLowering:
 
     def _overloaded(self, node: Node, target: Node, place: Place | None) -> Expr:
         name = cursors.spelling(target)
+        self._c.mention(name)
         arguments = self._written_arguments(node)
         candidates: list[Definition] = []
         library: Node | None = None
@@ -147,8 +150,9 @@ class CallLowering:
     ) -> Expr:
         """One candidate is meant by id; several by name, which `Module.overloads` resolves."""
         unique = {c.key: c for c in candidates if not self._c.decls.is_specialisation(c)}
+        self._c.mention(name)
         for candidate in candidates:
-            self._c.require(candidate)
+            self._c.require_call(candidate)
         if len(unique) == 1:
             only = next(iter(unique.values()))
             if only.record is None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from smemlint.frontend import cursors
-from smemlint.frontend.lowering import DEPTH_LIMIT, Context, Scope
+from smemlint.frontend.lowering import DEPTH_LIMIT, NODE_LIMIT, Context
 from smemlint.frontend.cursors import Node
 from smemlint.frontend.builtin_operators import builtin_operator
 from smemlint.frontend.literals import integer_literal, literal_from_text
@@ -132,9 +132,11 @@ class ExpressionLowering:
         handler = self._handlers.get(node.kind)
         if handler is None:
             return self._not_understood(node)
-        if c.depth > DEPTH_LIMIT:
-            return UnknownExpr("nested too deeply", (), c.place(node))
+        if c.depth > DEPTH_LIMIT or c.nodes > NODE_LIMIT:
+            reason = "nested too deeply" if c.depth > DEPTH_LIMIT else "too much code in one file"
+            return UnknownExpr(reason, (), c.place(node))
         c.depth += 1
+        c.nodes += 1
         try:
             return handler(node)
         finally:
@@ -455,6 +457,7 @@ class ExpressionLowering:
         name = cursors.spelling(node)
         if not name:
             return self._dependent_member(node, kids, base_node)
+        self._c.mention(name)
         target = cursors.referenced(node)
         if target.kind == VARIABLE:
             return self._variable(node, target)
@@ -497,11 +500,13 @@ class ExpressionLowering:
                 return Member(parts[0], found.name, found.arrow, place)
             if overloaded is not None:
                 name = cursors.spelling(overloaded)
+                c.mention(name)
                 base = parts[0] if parts else This(place)
                 arrow = base_node is None or cursors.cursor_type(base_node).kind == POINTER
                 return Member(base, name, arrow, place)
             return UnknownExpr("dependent member in a macro", parts, place)
         arrow, name, rest = tail
+        c.mention(name)
         arguments = c.texts.template_arguments(rest) if rest.startswith("<") else ()
         if base_node is None:
             return Member(This(place), name, True, place, arguments)

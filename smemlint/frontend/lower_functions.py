@@ -38,6 +38,9 @@ GLOBAL_ATTRIBUTE, DEVICE_ATTRIBUTE, HOST_ATTRIBUTE, OTHER_ATTRIBUTE = 414, 413, 
 _CLUSTER = re.compile(r"__cluster_dims__\s*\(")
 
 
+_DEVICE = re.compile(rb"__global__|__device__|constexpr|DEVICE|_HD\b")
+
+
 class FunctionLowering:
     """The part of declaration lowering that knows functions."""
 
@@ -101,6 +104,7 @@ class FunctionLowering:
             self.require_record(owner)
             outer = (*self.outer_parameters(owner), *self.own_parameters(owner))
             name = self.record_name(owner.node)
+        c.host = not _DEVICE.search(found.file.data, max(found.begin - 200, 0), min(found.begin + 600, found.end))
         with c.within(Scope([outer] if outer else [], record=name)):
             c.functions[identifier] = self._read_function(found, identifier, owner, outer)
 

@@ -395,7 +395,7 @@ class RecordLowering:
         if entry is None:
             return
         entry.record = found.node
-        c.require(entry)
+        c.require_method(entry)
         methods.setdefault(entry.name, []).append(self.function_id(entry))
 
     def _specialisations(self, found: Definition) -> tuple[str, ...]:

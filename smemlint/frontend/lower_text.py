@@ -37,6 +37,8 @@ class TextLowering:
                 self._collect_hints(kid, depth + 1)
 
     def _parser(self, tokens: Sequence[str]) -> TextParser:
+        for token in tokens:
+            self._c.mention(token)
         return TextParser(tokens, self, self._macro_body)
 
     def _macro_body(self, name: str) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from clang import cindex
 
 from smemlint.frontend.cursors import Node
-from smemlint.frontend.names import Declarations, Definition
+from smemlint.frontend.names import FUNCTION_TEMPLATE, METHOD, Declarations, Definition
 from smemlint.frontend.positions import Positions
 from smemlint.ir import Expr, Function, LaunchStmt, Place, Record, TemplateParam, Type, TypeParam, Var
 from smemlint.ir import Name as NameExpr
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 
 DEPTH_LIMIT = 160
 """Nested expressions and statements; each costs two or three Python frames."""
+
+
+HOST_LIMIT = 3000
+"""Bytes of text beyond which a host function that launches nothing is not followed."""
+NODE_LIMIT = 400_000
+"""Expressions lowered for one file; nested dispatch macros can make millions of a page of text."""
 
 
 class ParsedUnit(Protocol):
@@ -85,6 +91,14 @@ class Context:
     local_ids: dict[str, int] = field(default_factory=dict)
     scope: Scope = field(default_factory=Scope)
     depth: int = 0
+    main: str = ""
+    """Path of the main file: other files' functions are lowered only when something calls them."""
+    host: bool = False
+    """Whether the function that is being lowered runs on the host only."""
+    nodes: int = 0
+    mentioned: set[str] = field(default_factory=set)
+    waiting: dict[str, list[Definition]] = field(default_factory=dict)
+    """Methods that nothing has named yet."""
     function_keys: dict[str, int] = field(default_factory=dict)
     launches: list[LaunchStmt] = field(default_factory=list)
     types: TypeLowering = field(init=False)
@@ -103,6 +117,28 @@ class Context:
         if definition.key not in self.queued:
             self.queued.add(definition.key)
             self.queue.append(definition)
+
+    def require_call(self, definition: Definition) -> None:
+        """The same for a callee: host code is followed only where it may compute a launch."""
+        if self.host and definition.end - definition.begin > HOST_LIMIT and b"<<<" not in definition.text():
+            return
+        self.require(definition)
+
+    def mention(self, name: str) -> None:
+        """Methods of this name are called somewhere."""
+        if name not in self.mentioned:
+            self.mentioned.add(name)
+            for definition in self.waiting.pop(name, ()):
+                self.require(definition)
+
+    def require_method(self, definition: Definition) -> None:
+        """A method is lowered once its name is seen; operators and constructors are called without a name."""
+        name = definition.name
+        named = definition.node.kind == METHOD or definition.node.kind == FUNCTION_TEMPLATE
+        if named and not name.startswith("operator") and name not in self.mentioned:
+            self.waiting.setdefault(name, []).append(definition)
+        else:
+            self.require(definition)
 
     def local_id(self, name: str, offset: int) -> str:
         """`name@offset`, made unique where a macro declares the same name twice."""
