@@ -2,9 +2,10 @@
 
     python benchmarks/corpus.py DIR... [--reasons CODE] [--unseen] [--json OUT] [-j N]
 
-Each file that mentions shared memory is analysed by a call of its own of the installed `smemlint inspect`, so
-that its time is its own and a crash is a line in the report. Coverage is checked against a count that shares
-nothing with the tool: lines of the file that subscript a name declared `__shared__`, in whatever `#if`.
+Each file that mentions shared memory is analysed by itself, in a worker process with the linter's own time
+and memory budgets; a crash is a line in the report. Times are computing time. Coverage is checked against a
+count that shares nothing with the linter: lines of the file that subscript a name declared `__shared__`, in
+whatever `#if`.
 `--reasons CODE` lists the sites behind one reason, `--unseen` the lines that no site stands on.
 """
 
@@ -14,12 +15,9 @@ import argparse
 import json
 import re
 import statistics
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,7 +25,8 @@ from typing import Any
 SUFFIXES = {".cu", ".cuh", ".h", ".hpp", ".inl"}
 SHARED = re.compile(r"\b__shared__\b")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
-DECLARED = re.compile(r"\b__shared__\b[^;=]*?(\w+)\s*((?:\[[^;]*?\]\s*)+|);")
+DECLARED = re.compile(r"\b__shared__\b([^;={}]*)[;=]")
+BRACKETS = re.compile(r"\[[^\[\]]*\]")
 
 
 @dataclass(slots=True)
@@ -35,11 +34,12 @@ class FileResult:
     """One file. accesses: place, op, expression, grade, reason code and text, low, high; each site once."""
 
     path: str
-    seconds: float
+    seconds: float = 0.0
     problem: str = ""
     accesses: list[list[Any]] = field(default_factory=list)
     kernels: int = 0
     unparsed: list[list[Any]] = field(default_factory=list)
+    rules: dict[str, int] = field(default_factory=dict)
     textual: list[int] = field(default_factory=list)
     unseen: list[int] = field(default_factory=list)
 
@@ -56,44 +56,33 @@ def candidates(root: Path) -> Iterator[Path]:
                 yield path
 
 
-def command() -> str:
-    beside = Path(sys.executable).with_name("smemlint")
-    return str(beside) if beside.exists() else "smemlint"
+def analyse(paths: Sequence[Path], seconds: float, processes: int, fixes: bool) -> Iterator[FileResult]:
+    """The result of each file, as they are done. What goes wrong with a file is its `problem`."""
+    from smemlint.api import Job, Options, collect
+    from smemlint.api import analyse as run
+    from smemlint.render.inspect import render_json
+
+    jobs = [Job(str(path), Options(suggest=fixes), seconds=seconds) for path in paths]
+    for index, found in run(jobs, processes=processes):
+        collected = collect([found])
+        result = read(paths[index], json.loads(render_json(collected)))
+        result.seconds, result.rules = found.seconds, dict(collected.summary.rules)
+        yield result
 
 
-def analyse(path: Path, root: Path, limit: float) -> FileResult:
-    """Run `smemlint inspect` on one file. Never raises: what goes wrong is the file's `problem`."""
-    call = [command(), "inspect", str(path.relative_to(root)), "--output-format", "json"]
-    start = time.perf_counter()
-    try:
-        done = subprocess.run(call, cwd=root, capture_output=True, text=True, timeout=limit, check=False)
-    except subprocess.TimeoutExpired:
-        return FileResult(str(path), limit, f"no answer in {limit:g} s")
-    seconds = time.perf_counter() - start
-    try:
-        report = json.loads(done.stdout)
-    except json.JSONDecodeError:
-        last = (done.stderr.strip() or "no output").splitlines()[-1]
-        return FileResult(str(path), seconds, f"exit {done.returncode}: {last}")
-    problems = [e["message"] for e in report.get("errors", [])]
-    if "Traceback" in done.stderr:
-        problems.append(done.stderr.strip().splitlines()[-1])
+def read(path: Path, data: dict[str, Any]) -> FileResult:
+    """One file's result from what `smemlint inspect` says of it."""
     textual = subscripts(path.read_text(encoding="utf-8", errors="replace"))
-    here = {
-        a["line"]
-        for kernel in report["kernels"]
-        for a in kernel["accesses"]
-        if (root / a["path"]).resolve() == path
-    }
+    accesses = [a for kernel in data["kernels"] for a in kernel["accesses"]]
+    here = {a["line"] for a in accesses if Path(a["path"]).resolve() == path.resolve()}
     return FileResult(
         str(path),
-        seconds,
-        "; ".join(problems),
-        sites(report),
-        len({(k["path"], k["line"]) for k in report["kernels"]}),
-        [[u["path"], u["line"], u["reason"], u.get("text", "")] for u in report["unparsed"]],
-        textual,
-        [line for line in textual if line not in here],
+        problem="; ".join(e["message"] for e in data.get("errors", [])),
+        accesses=sites(data),
+        kernels=len({(k["path"], k["line"]) for k in data["kernels"]}),
+        unparsed=[[u["path"], u["line"], u["reason"], u.get("text", "")] for u in data["unparsed"]],
+        textual=textual,
+        unseen=[line for line in textual if line not in here],
     )
 
 
@@ -104,7 +93,9 @@ def subscripts(text: str) -> list[int]:
         return "\n" * match.group().count("\n")
 
     lines = COMMENT.sub(blank, text).split("\n")
-    names = {m.group(1) for m in DECLARED.finditer("\n".join(lines)) if m.group(2)}
+    names: set[str] = set()
+    for declaration in DECLARED.findall("\n".join(lines)):
+        names.update(re.findall(r"(\w+)\s*@", BRACKETS.sub("@", declaration)))
     if not names:
         return []
     use = re.compile(rf"(?<![\w.>&])(?:{'|'.join(sorted(names))})\s*\[")
@@ -160,6 +151,8 @@ def report(name: str, files: Sequence[FileResult], seconds: float) -> str:
         f"time: {seconds:.1f} s in all; a file: median {statistics.median(times):.2f} s, "
         f"95 % {times[int(0.95 * (len(times) - 1))]:.2f} s, longest {times[-1]:.2f} s",
     ]
+    rules = sum((Counter(f.rules) for f in files), Counter[str]())
+    out += [f"  findings   {n:6} {code}" for code, n in sorted(rules.items())]
     out += [f"  unresolved {n:6} {code}" for code, n in reasons.most_common(25)]
     out += [f"  unparsed   {n:6} {why}" for why, n in lost.most_common(10)]
     out += [f"  failed: {f.path}: {f.problem[:160]}" for f in failed[:30]]
@@ -178,6 +171,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--unseen", action="store_true", help="list the lines that no site stands on")
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds a file may take")
+    parser.add_argument(
+        "--fixes", action="store_true", help="look for fixes as well, as `smemlint check` does"
+    )
     parser.add_argument("--sample", type=int, default=1, metavar="N", help="only every Nth file")
     parser.add_argument("-j", "--jobs", type=int, default=1)
     parser.add_argument("--json", type=Path, help="write every site here")
@@ -186,10 +182,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     start_of_all = time.perf_counter()
     for folder in options.folders:
         start = time.perf_counter()
-        root = (folder if folder.is_dir() else folder.parent).resolve()
         paths = list(candidates(folder.resolve()))[:: options.sample]
-        with ThreadPoolExecutor(options.jobs) as pool:
-            files = list(pool.map(lambda p, r=root: analyse(p, r, options.timeout), paths))
+        files = list(analyse(paths, options.timeout, options.jobs, options.fixes))
         everything += files
         print(report(folder.name, files, time.perf_counter() - start), flush=True)
     if len(options.folders) > 1:

@@ -541,6 +541,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(describe(verdict))
         for text in total.unmeasured_conflicts:
             print(f"unmeasured {text}")
+        for result in results:
+            print(f"time       {result.name} {result.seconds:.1f} s")
     if options.json:
         rows = [dataclasses.asdict(v) | {"ways": v.line.ways} for v in total.verdicts]
         options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import pytest
 
 SOURCE = """\
 __global__ void f(float *out) {
@@ -58,11 +59,31 @@ def test_only_files_with_shared_memory_are_candidates(corpus: ModuleType, tmp_pa
     assert [p.name for p in corpus.candidates(tmp_path)] == ["a.cu"]
 
 
-def test_a_file_that_fails_is_a_line_of_the_report(
-    corpus: ModuleType, tmp_path: Path, monkeypatch: Any
-) -> None:
+def test_a_file_that_fails_is_a_line_of_the_report(corpus: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "a.cu").write_text(SOURCE)
-    monkeypatch.setattr(corpus, "command", lambda: sys.executable)
-    result = corpus.analyse(tmp_path / "a.cu", tmp_path, 30.0)
-    assert result.problem.startswith("exit 2")
-    assert "failed: 1" in corpus.report("here", [result], 1.0)
+    data = {"kernels": [], "unparsed": [], "errors": [{"message": "gave up after 60 s"}]}
+    result = corpus.read(tmp_path / "a.cu", data)
+    assert result.problem == "gave up after 60 s"
+    text = corpus.report("here", [result], 1.0)
+    assert "failed: 1" in text
+    assert "with a site: 0 (0.0 %)" in text
+
+
+def test_a_whole_folder_is_read_through_the_linter(
+    corpus: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.cu").write_text(
+        """\
+__global__ void f(float *out) {
+  __shared__ float tile[32][32];
+  tile[threadIdx.x][0] = 1.0f;
+  __syncthreads();
+  out[threadIdx.x] = tile[0][threadIdx.x];
+}
+void g(float *out) { f<<<1, 32>>>(out); }
+"""
+    )
+    assert corpus.main([str(tmp_path), "--unseen", "--reasons", "none"]) == 0
+    out = capsys.readouterr().out
+    assert "sites: 2, resolved: 2 (100.0 %), conflicted: 1" in out
+    assert "with a site: 2 (100.0 %)" in out
