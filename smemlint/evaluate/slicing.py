@@ -29,6 +29,7 @@ from smemlint.ir import (
     Loop,
     Member,
     Name,
+    OpaqueType,
     PointerTo,
     RecordRef,
     Return,
@@ -70,7 +71,7 @@ class Slice:
 
     def __init__(self, f: Function, may_be_shared: frozenset[str]) -> None:
         self.shared: set[str] = set(may_be_shared)
-        self.pure_parameters = {p.id for p in f.parameters} - self.shared
+        self.parameters = {p.id for p in f.parameters}
         nodes = list(walk(f.body))
         self._spread_shared(nodes, f)
         self.relevant: set[str] = set()
@@ -84,6 +85,8 @@ class Slice:
 
     def _spread_shared(self, nodes: list[object], f: Function) -> None:
         links: list[tuple[str, Expr]] = []
+        variables = [n for n in nodes if isinstance(n, Var)]
+        references = {v.id for v in variables if isinstance(v.type, PointerTo) and v.type.reference}
         self.locals = {n.id for n in nodes if isinstance(n, Var) and n.storage == "local"}
         for n in nodes:
             if isinstance(n, Var):
@@ -92,14 +95,18 @@ class Slice:
                 elif n.init is not None and not n.storage == "param":
                     links.append((n.id, n.init))
             elif isinstance(n, Assign):
-                root = _root(n.target)
+                root = root_of(n.target)
                 if root is not None:
                     links.append((root, n.value))
         changed = True
         while changed:
             changed = False
             for target, value in links:
-                if target not in self.shared and self._mentions_shared(value):
+                if target in self.shared:
+                    continue
+                # A reference is the element itself, not its value.
+                named = target in references and self._touches(value)
+                if named or self._mentions_shared(value):
                     self.shared.add(target)
                     changed = True
 
@@ -121,13 +128,16 @@ class Slice:
 
     def _holds_pointers(self, e: Index | Member) -> bool:
         """An element of a local array or record that shared addresses were put into."""
-        root = _root(e)
+        root = root_of(e)
         return root in self.shared and root in self.locals
 
     # names whose values matter
 
     def _spread_relevant(self, nodes: list[object]) -> None:
         links: list[tuple[str, Expr]] = []
+        variables = [n for n in nodes if isinstance(n, Var)]
+        pointers = {v.id for v in variables if isinstance(v.type, PointerTo | OpaqueType)}
+        own = {v.id for v in variables if v.storage == "local"} | self.parameters
         for n in nodes:
             if isinstance(n, Index) and self._touches(n.base):
                 self._need(n.index, n.base)
@@ -153,7 +163,7 @@ class Slice:
                 if n.id in self.shared:
                     self._need(n.init)
             elif isinstance(n, Assign):
-                root = _root(n.target)
+                root = root_of(n.target)
                 if root is not None:
                     links.append((root, n.value))
                     links.append((root, n.target))
@@ -163,11 +173,15 @@ class Slice:
         while changed:
             changed = False
             for target, value in links:
+                names = {n.id for n in walk(value) if isinstance(n, Name)}
                 if target in self.relevant:
-                    names = {n.id for n in walk(value) if isinstance(n, Name)} - self.relevant
-                    if names:
+                    if names - self.relevant:
                         self.relevant |= names
                         changed = True
+                elif target in pointers and not names.isdisjoint(self.relevant & own):
+                    # What is written through it may be the variable that matters.
+                    self.relevant.add(target)
+                    changed = True
 
     def _need(self, *expressions: object) -> None:
         for e in expressions:
@@ -227,13 +241,13 @@ class Slice:
     def _expression(self, e: Expr, facts: _Facts) -> None:
         for n in walk(e):
             if isinstance(n, Assign):
-                root = _root(n.target)
+                root = root_of(n.target)
                 if root is None:
                     facts.sticky = True
                 else:
                     facts.assigned.add(root)
             elif isinstance(n, Unary) and n.op in ("++x", "--x", "x++", "x--"):
-                root = _root(n.operand)
+                root = root_of(n.operand)
                 if root is None:
                     facts.sticky = True
                 else:
@@ -257,7 +271,7 @@ class Slice:
         return isinstance(n, Name) and (n.id in self.shared or not n.id)
 
 
-def _root(e: Expr) -> str | None:
+def root_of(e: Expr) -> str | None:
     """The variable that an assignment target belongs to, or points from."""
     while True:
         if isinstance(e, Name):
