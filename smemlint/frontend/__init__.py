@@ -1,7 +1,7 @@
 """Source text becomes `ir.Module`: the only package that knows clang.
 
-In: a SourceFile and ParseOptions. Out: one module for each preprocessor configuration that shows shared memory, which
-shares nothing with clang. May import `source`, `grammar`, `banks` and `ir`, never a later stage.
+In: a SourceFile and ParseOptions. Out: one module for each preprocessor configuration that shows shared
+memory, which shares nothing with clang. May import `source`, `grammar`, `banks` and `ir`, no later stage.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ __all__ = ["ParseOptions", "load"]
 def load(source: SourceFile, options: ParseOptions | None = None) -> tuple[Module, ...]:
     """The file's modules, the default configuration first.
 
-    What the file's text shows and no configuration brought is in the first module's `unparsed`; its `shared_tokens`
-    counts over all of them. Raises SourceError when the file cannot be parsed at all.
+    What the file's text shows and no configuration brought is in the first module's `unparsed`; its
+    `shared_tokens` counts over all of them. Raises SourceError when the file cannot be parsed at all.
     """
     options = options or ParseOptions()
     unit = parse_unit(source, options)
@@ -35,9 +35,7 @@ def load(source: SourceFile, options: ParseOptions | None = None) -> tuple[Modul
         lowered.append(_lowered(unit))
     seen = frozenset().union(*(one.shared_refs for one in lowered))
     modules = [one.module for one in lowered]
-    modules[0] = replace(
-        modules[0], unparsed=uncovered(texts, seen), shared_tokens=count_uses(texts)
-    )
+    modules[0] = replace(modules[0], unparsed=uncovered(texts, seen), shared_tokens=count_uses(texts))
     return tuple(modules)
 
 

@@ -62,7 +62,8 @@ MACRO_BIT = 0x80000000
 _lib: Any = ctypes.CDLL(cindex.conf.lib._name)
 
 
-def _bind(name: str, result: Any, *arguments: Any) -> Any:
+def bind(name: str, result: Any, *arguments: Any) -> Any:
+    """A function of the library with its types."""
     function = getattr(_lib, name)
     function.restype = result
     function.argtypes = list(arguments)
@@ -70,68 +71,69 @@ def _bind(name: str, result: Any, *arguments: Any) -> Any:
 
 
 _visitor = CFUNCTYPE(c_int, Node, Node, c_void_p)
-_visit_children = _bind("clang_visitChildren", c_uint, Node, _visitor, c_void_p)
-_cursor_spelling = _bind("clang_getCursorSpelling", _String, Node)
-_cursor_display = _bind("clang_getCursorDisplayName", _String, Node)
-_cursor_usr = _bind("clang_getCursorUSR", _String, Node)
-_type_spelling = _bind("clang_getTypeSpelling", _String, CType)
-_c_string = _bind("clang_getCString", c_char_p, _String)
-_dispose_string = _bind("clang_disposeString", None, _String)
+_visit_children = bind("clang_visitChildren", c_uint, Node, _visitor, c_void_p)
+_cursor_spelling = bind("clang_getCursorSpelling", _String, Node)
+_cursor_display = bind("clang_getCursorDisplayName", _String, Node)
+_cursor_usr = bind("clang_getCursorUSR", _String, Node)
+_type_spelling = bind("clang_getTypeSpelling", _String, CType)
+_c_string = bind("clang_getCString", c_char_p, _String)
+_dispose_string = bind("clang_disposeString", None, _String)
 
-extent = _bind("clang_getCursorExtent", Extent, Node)
-location = _bind("clang_getCursorLocation", Location, Node)
-referenced = _bind("clang_getCursorReferenced", Node, Node)
-definition = _bind("clang_getCursorDefinition", Node, Node)
-canonical = _bind("clang_getCanonicalCursor", Node, Node)
-semantic_parent = _bind("clang_getCursorSemanticParent", Node, Node)
-lexical_parent = _bind("clang_getCursorLexicalParent", Node, Node)
-specialized_template = _bind("clang_getSpecializedCursorTemplate", Node, Node)
-is_definition = _bind("clang_isCursorDefinition", c_uint, Node)
-storage_class = _bind("clang_Cursor_getStorageClass", c_int, Node)
-is_static_method = _bind("clang_CXXMethod_isStatic", c_uint, Node)
-is_defaulted = _bind("clang_CXXMethod_isDefaulted", c_uint, Node)
-is_scoped_enum = _bind("clang_EnumDecl_isScoped", c_uint, Node)
-is_bit_field = _bind("clang_Cursor_isBitField", c_uint, Node)
-bit_width = _bind("clang_getFieldDeclBitWidth", c_int, Node)
-is_anonymous = _bind("clang_Cursor_isAnonymous", c_uint, Node)
-is_anonymous_record = _bind("clang_Cursor_isAnonymousRecordDecl", c_uint, Node)
-is_variadic = _bind("clang_Cursor_isVariadic", c_uint, Node)
-enum_value = _bind("clang_getEnumConstantDeclValue", c_longlong, Node)
-enum_integer_type = _bind("clang_getEnumDeclIntegerType", CType, Node)
-overload_count = _bind("clang_getNumOverloadedDecls", c_uint, Node)
-overload = _bind("clang_getOverloadedDecl", Node, Node, c_uint)
-template_argument_count = _bind("clang_Cursor_getNumTemplateArguments", c_int, Node)
-template_argument_kind = _bind("clang_Cursor_getTemplateArgumentKind", c_int, Node, c_uint)
-template_argument_type = _bind("clang_Cursor_getTemplateArgumentType", CType, Node, c_uint)
-template_argument_value = _bind("clang_Cursor_getTemplateArgumentValue", c_longlong, Node, c_uint)
+extent = bind("clang_getCursorExtent", Extent, Node)
+location = bind("clang_getCursorLocation", Location, Node)
+referenced = bind("clang_getCursorReferenced", Node, Node)
+definition = bind("clang_getCursorDefinition", Node, Node)
+canonical = bind("clang_getCanonicalCursor", Node, Node)
+semantic_parent = bind("clang_getCursorSemanticParent", Node, Node)
+lexical_parent = bind("clang_getCursorLexicalParent", Node, Node)
+specialized_template = bind("clang_getSpecializedCursorTemplate", Node, Node)
+is_definition = bind("clang_isCursorDefinition", c_uint, Node)
+storage_class = bind("clang_Cursor_getStorageClass", c_int, Node)
+is_static_method = bind("clang_CXXMethod_isStatic", c_uint, Node)
+is_defaulted = bind("clang_CXXMethod_isDefaulted", c_uint, Node)
+is_scoped_enum = bind("clang_EnumDecl_isScoped", c_uint, Node)
+is_bit_field = bind("clang_Cursor_isBitField", c_uint, Node)
+bit_width = bind("clang_getFieldDeclBitWidth", c_int, Node)
+is_anonymous = bind("clang_Cursor_isAnonymous", c_uint, Node)
+is_anonymous_record = bind("clang_Cursor_isAnonymousRecordDecl", c_uint, Node)
+is_inline_namespace = bind("clang_Cursor_isInlineNamespace", c_uint, Node)
+initializer = bind("clang_Cursor_getVarDeclInitializer", Node, Node)
+enum_value = bind("clang_getEnumConstantDeclValue", c_longlong, Node)
+enum_integer_type = bind("clang_getEnumDeclIntegerType", CType, Node)
+overload_count = bind("clang_getNumOverloadedDecls", c_uint, Node)
+overload = bind("clang_getOverloadedDecl", Node, Node, c_uint)
+template_argument_count = bind("clang_Cursor_getNumTemplateArguments", c_int, Node)
+template_argument_kind = bind("clang_Cursor_getTemplateArgumentKind", c_int, Node, c_uint)
+template_argument_type = bind("clang_Cursor_getTemplateArgumentType", CType, Node, c_uint)
+template_argument_value = bind("clang_Cursor_getTemplateArgumentValue", c_longlong, Node, c_uint)
 
-cursor_type = _bind("clang_getCursorType", CType, Node)
-typedef_underlying = _bind("clang_getTypedefDeclUnderlyingType", CType, Node)
-result_type = _bind("clang_getResultType", CType, CType)
-cursor_result_type = _bind("clang_getCursorResultType", CType, Node)
-canonical_type = _bind("clang_getCanonicalType", CType, CType)
-pointee_type = _bind("clang_getPointeeType", CType, CType)
-element_type = _bind("clang_getArrayElementType", CType, CType)
-vector_element_type = _bind("clang_getElementType", CType, CType)
-vector_length = _bind("clang_getNumElements", c_longlong, CType)
-array_size = _bind("clang_getArraySize", c_longlong, CType)
-named_type = _bind("clang_Type_getNamedType", CType, CType)
-modified_type = _bind("clang_Type_getModifiedType", CType, CType)
-type_declaration = _bind("clang_getTypeDeclaration", Node, CType)
-type_argument_count = _bind("clang_Type_getNumTemplateArguments", c_int, CType)
-type_argument = _bind("clang_Type_getTemplateArgumentAsType", CType, CType, c_uint)
-is_const = _bind("clang_isConstQualifiedType", c_uint, CType)
-size_of = _bind("clang_Type_getSizeOf", c_longlong, CType)
+cursor_type = bind("clang_getCursorType", CType, Node)
+typedef_underlying = bind("clang_getTypedefDeclUnderlyingType", CType, Node)
+result_type = bind("clang_getResultType", CType, CType)
+cursor_result_type = bind("clang_getCursorResultType", CType, Node)
+canonical_type = bind("clang_getCanonicalType", CType, CType)
+pointee_type = bind("clang_getPointeeType", CType, CType)
+element_type = bind("clang_getArrayElementType", CType, CType)
+vector_element_type = bind("clang_getElementType", CType, CType)
+vector_length = bind("clang_getNumElements", c_longlong, CType)
+array_size = bind("clang_getArraySize", c_longlong, CType)
+named_type = bind("clang_Type_getNamedType", CType, CType)
+modified_type = bind("clang_Type_getModifiedType", CType, CType)
+type_declaration = bind("clang_getTypeDeclaration", Node, CType)
+type_argument_count = bind("clang_Type_getNumTemplateArguments", c_int, CType)
+type_argument = bind("clang_Type_getTemplateArgumentAsType", CType, CType, c_uint)
+is_const = bind("clang_isConstQualifiedType", c_uint, CType)
+size_of = bind("clang_Type_getSizeOf", c_longlong, CType)
 
-_evaluate = _bind("clang_Cursor_Evaluate", c_void_p, Node)
-_eval_kind = _bind("clang_EvalResult_getKind", c_int, c_void_p)
-_eval_unsigned = _bind("clang_EvalResult_isUnsignedInt", c_uint, c_void_p)
-_eval_as_long = _bind("clang_EvalResult_getAsLongLong", c_longlong, c_void_p)
-_eval_as_unsigned = _bind("clang_EvalResult_getAsUnsigned", ctypes.c_ulonglong, c_void_p)
-_eval_as_double = _bind("clang_EvalResult_getAsDouble", ctypes.c_double, c_void_p)
-_eval_dispose = _bind("clang_EvalResult_dispose", None, c_void_p)
+_evaluate = bind("clang_Cursor_Evaluate", c_void_p, Node)
+_eval_kind = bind("clang_EvalResult_getKind", c_int, c_void_p)
+_eval_unsigned = bind("clang_EvalResult_isUnsignedInt", c_uint, c_void_p)
+_eval_as_long = bind("clang_EvalResult_getAsLongLong", c_longlong, c_void_p)
+_eval_as_unsigned = bind("clang_EvalResult_getAsUnsigned", ctypes.c_ulonglong, c_void_p)
+_eval_as_double = bind("clang_EvalResult_getAsDouble", ctypes.c_double, c_void_p)
+_eval_dispose = bind("clang_EvalResult_dispose", None, c_void_p)
 
-_file_location = _bind(
+_file_location = bind(
     "clang_getFileLocation",
     None,
     Location,
@@ -140,7 +142,7 @@ _file_location = _bind(
     POINTER(c_uint),
     POINTER(c_uint),
 )
-_expansion_location = _bind(
+_expansion_location = bind(
     "clang_getExpansionLocation",
     None,
     Location,
@@ -149,13 +151,11 @@ _expansion_location = _bind(
     POINTER(c_uint),
     POINTER(c_uint),
 )
-_file_name = _bind("clang_getFileName", _String, c_void_p)
-_file_contents = _bind("clang_getFileContents", c_void_p, c_void_p, c_void_p, POINTER(ctypes.c_size_t))
-_tokenize = _bind(
-    "clang_tokenize", None, c_void_p, Extent, POINTER(POINTER(_Token)), POINTER(c_uint)
-)
-_token_location = _bind("clang_getTokenLocation", Location, c_void_p, _Token)
-_dispose_tokens = _bind("clang_disposeTokens", None, c_void_p, POINTER(_Token), c_uint)
+_file_name = bind("clang_getFileName", _String, c_void_p)
+_file_contents = bind("clang_getFileContents", c_void_p, c_void_p, c_void_p, POINTER(ctypes.c_size_t))
+_tokenize = bind("clang_tokenize", None, c_void_p, Extent, POINTER(POINTER(_Token)), POINTER(c_uint))
+_token_location = bind("clang_getTokenLocation", Location, c_void_p, _Token)
+_dispose_tokens = bind("clang_disposeTokens", None, c_void_p, POINTER(_Token), c_uint)
 
 _sink: list[Node] = []
 
@@ -247,7 +247,7 @@ def file_contents(tu: cindex.TranslationUnit, file: int) -> bytes:
 
 
 def spelled_location(tu: cindex.TranslationUnit, of: Extent) -> tuple[int | None, int] | None:
-    """(file handle, offset) where a range's first token is spelled: in a macro's definition, if it is one's."""
+    """(file handle, offset) where a range's first token is spelled, which may be in a macro's definition."""
     tokens, count = POINTER(_Token)(), c_uint()
     _tokenize(tu.obj, of, byref(tokens), byref(count))
     if not count.value:

@@ -7,14 +7,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from smemlint.frontend import cursors
-from smemlint.frontend.lowering import Context, ParsedUnit, Scope
 from smemlint.frontend.lower_asm import AsmLowering
 from smemlint.frontend.lower_calls import CallLowering
 from smemlint.frontend.lower_decls import DeclarationLowering
 from smemlint.frontend.lower_exprs import ExpressionLowering
+from smemlint.frontend.lower_names import NameLowering
 from smemlint.frontend.lower_stmts import StatementLowering
 from smemlint.frontend.lower_text import TextLowering
 from smemlint.frontend.lower_types import TypeLowering
+from smemlint.frontend.lowering import Context, ParsedUnit, Scope
 from smemlint.frontend.names import Declarations, Definition
 from smemlint.frontend.positions import Positions
 from smemlint.ir import Function, Module, Record, TemplateArgument, Var
@@ -45,6 +46,7 @@ def lower(unit: ParsedUnit, path: str, configuration: str = "") -> Lowered:
     c.types = TypeLowering(c)
     c.texts = TextLowering(c)
     c.exprs = ExpressionLowering(c)
+    c.names = NameLowering(c)
     c.calls = CallLowering(c)
     c.asm = AsmLowering(c)
     c.stmts = StatementLowering(c)
@@ -57,7 +59,7 @@ def lower(unit: ParsedUnit, path: str, configuration: str = "") -> Lowered:
 
 
 def _require_roots(c: Context) -> None:
-    """Of the main file: all that matters. Other files are analysed on their own; here they only answer calls."""
+    """Of the main file all that matters; other files are analysed on their own and only answer calls here."""
     functions = list(c.declarations.functions.values())
     for record in list(c.declarations.records.values()):
         if record.file.path == c.main and (b"__shared__" in record.text() or b"<<<" in record.text()):
@@ -84,11 +86,13 @@ def _launching_macros(c: Context) -> re.Pattern[bytes] | None:
 def _callers(
     functions: Iterable[Definition], roots: Iterable[Definition], macros: re.Pattern[bytes] | None
 ) -> list[Definition]:
-    """Functions that mention, however indirectly, one that launches kernels: launch arguments come from them."""
+    """Functions that mention, however indirectly, one that launches: its arguments come from them."""
     launching = {
         f.name
         for f in roots
-        if b"<<<" in f.text() or b"aunchKernel" in f.text() or (macros is not None and macros.search(f.text()))
+        if b"<<<" in f.text()
+        or b"aunchKernel" in f.text()
+        or (macros is not None and macros.search(f.text()))
     }
     if not launching:
         return []
@@ -114,7 +118,7 @@ def _drain(c: Context) -> None:
 
 
 def _explicit_instances(c: Context) -> tuple[tuple[str, tuple[TemplateArgument, ...]], ...]:
-    """`template __global__ void kernel<128>(...);`, of which libclang shows some: the rest is read from the text."""
+    """`template __global__ void kernel<128>(...);`: libclang shows some, the text the rest."""
     found: dict[tuple[str, tuple[TemplateArgument, ...]], None] = {}
     for node in c.declarations.instances:
         definition = c.declarations.function(node)

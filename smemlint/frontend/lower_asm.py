@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from smemlint.frontend import cursors
-from smemlint.frontend.lowering import Context
 from smemlint.frontend.cursors import Node
-from smemlint.frontend.lower_exprs import is_expression
+from smemlint.frontend.kinds import is_expression
+from smemlint.frontend.lowering import Context
 from smemlint.frontend.textual import lex
 from smemlint.ir import Asm, Expr, UnknownExpr
 

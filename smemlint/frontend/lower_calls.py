@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from smemlint.frontend import cursors
 from smemlint.frontend.builtin_operators import builtin_operator
-from smemlint.frontend.lowering import Context
 from smemlint.frontend.cursors import Node
-from smemlint.frontend.lower_exprs import (
+from smemlint.frontend.kinds import (
     CALL,
     DECL_REF,
     MEMBER_REF_EXPR,
@@ -18,6 +15,7 @@ from smemlint.frontend.lower_exprs import (
     TYPE_REF,
     is_expression,
 )
+from smemlint.frontend.lowering import Context
 from smemlint.frontend.names import (
     CONSTRUCTOR,
     CONVERSION,
@@ -28,15 +26,12 @@ from smemlint.frontend.names import (
     Definition,
     valid,
 )
-from smemlint.frontend.scalars import SPECIAL_NAMES
 from smemlint.ir import (
     Assign,
-    Binary,
     Call,
     Cast,
     Construct,
     Expr,
-    Index,
     InitList,
     LaunchStmt,
     Literal,
@@ -49,7 +44,6 @@ from smemlint.ir import (
     StaticMember,
     TemplateArgument,
     This,
-    Type,
     Unary,
     UnknownExpr,
 )
@@ -215,7 +209,7 @@ class CallLowering:
 
     @staticmethod
     def _is_default(node: Node) -> bool:
-        return cursors.extent(node).begin == 0
+        return bool(cursors.extent(node).begin == 0)
 
     def _default(self, target: Node, index: int) -> Expr | None:
         if target.kind not in FUNCTIONS or not self._c.declarations.in_project(target):
@@ -243,7 +237,11 @@ class CallLowering:
                 return self._c.exprs.lower(expressions[0])
         arguments = self._lower_arguments(expressions, target)
         if isinstance(type_, Scalar):
-            return Cast(type_, arguments[0], place=place) if len(arguments) == 1 else Construct(type_, arguments, place)
+            return (
+                Cast(type_, arguments[0], place=place)
+                if len(arguments) == 1
+                else Construct(type_, arguments, place)
+            )
         return Construct(type_, arguments, place)
 
     def _conversion(self, node: Node, member: Node) -> Expr:
@@ -286,7 +284,9 @@ class CallLowering:
 
     def _operator_of(self, kids: list[Node], target: Node) -> str | None:
         """`+` of a call in operator form (first operand, operator, others); else None."""
-        if len(kids) < 2 or kids[0].kind == MEMBER_REF_EXPR and target.kind == METHOD and not self._names_operator(kids[1]):
+        if len(kids) < 2 or (
+            kids[0].kind == MEMBER_REF_EXPR and target.kind == METHOD and not self._names_operator(kids[1])
+        ):
             return None
         return self._names_operator(kids[1])
 
@@ -332,7 +332,10 @@ class CallLowering:
     # Launches
 
     def _is_configuration(self, node: Node) -> bool:
-        return node.kind == CALL and cursors.spelling(node) in ("cudaConfigureCall", "__cudaPushCallConfiguration")
+        return node.kind == CALL and cursors.spelling(node) in (
+            "cudaConfigureCall",
+            "__cudaPushCallConfiguration",
+        )
 
     def _launch(self, node: Node, kids: list[Node]) -> Expr:
         """`kernel<<<grid, block, dynamic>>>(arguments)`; put aside for the statement around it."""
@@ -364,8 +367,12 @@ class CallLowering:
             c.launches.append(LaunchStmt(lowered[0], grid, block, lowered[7], (), place))
         elif len(lowered) >= 2:
             config = _pointee(lowered[0])
-            parts = [Member(config, member, False, place) for member in ("gridDim", "blockDim", "dynamicSmemBytes")]
-            passed = tuple(lowered[2:]) if name == "cudaLaunchKernelEx" else c.decls.argument_array(lowered[2])
+            parts = [
+                Member(config, member, False, place) for member in ("gridDim", "blockDim", "dynamicSmemBytes")
+            ]
+            passed = (
+                tuple(lowered[2:]) if name == "cudaLaunchKernelEx" else c.decls.argument_array(lowered[2])
+            )
             kernel = _without_casts(lowered[1])
             c.launches.append(LaunchStmt(kernel, parts[0], parts[1], parts[2], passed, place))
         return Literal(0, place=place)
@@ -396,5 +403,3 @@ def _opening(text: str) -> int | None:
             if depth == 0:
                 return at
     return None
-
-

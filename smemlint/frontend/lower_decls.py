@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from smemlint.frontend import cursors
-from smemlint.frontend.lowering import Context
 from smemlint.frontend.cursors import Node
-from smemlint.frontend.lower_exprs import is_expression
+from smemlint.frontend.kinds import is_expression
 from smemlint.frontend.lower_functions import FunctionLowering
 from smemlint.frontend.lower_records import RecordLowering
+from smemlint.frontend.lowering import Context
 from smemlint.frontend.names import ENUMERATOR, PARAMETER, VARIABLE, valid
 from smemlint.ir import (
     ArrayOf,
@@ -35,7 +35,6 @@ EXTERN, STATIC = 2, 3
 _NOWHERE = Place("", 1, 1, 1, 1, 0, 0)
 
 _ALIGNMENT = re.compile(r"\b(?:alignas|__align__|aligned)\s*\(.*", re.DOTALL)
-_initializer = cursors._bind("clang_Cursor_getVarDeclInitializer", Node, Node)
 
 
 class DeclarationLowering(RecordLowering, FunctionLowering):
@@ -69,7 +68,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         storage_class = cursors.storage_class(node)
         if storage_class == EXTERN and not shared:
             return []
-        use = c.exprs.use(node, None)
+        use = c.names.use(node, None)
         identifier = use.id if isinstance(use, Name) else name
         if isinstance(use, Name):
             c.scope.locals[name] = use
@@ -91,7 +90,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         """A variable from its cursor; for array extents and initialisers its children are read."""
         c = self._c
         type_ = cursors.cursor_type(node)
-        initializer = _initializer(node)
+        initializer = cursors.initializer(node)
         has_init = valid(initializer)
         init: Expr | None = None
         extents = [k for k in kids if is_expression(k.kind) and not (has_init and _same(k, initializer))]
@@ -118,7 +117,11 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
     @staticmethod
     def _initial(init: Expr, type_: Type) -> Expr | None:
         """None for a default construction that leaves the variable as it is."""
-        if isinstance(init, Construct) and not init.arguments and isinstance(type_, (Scalar, ArrayOf, OpaqueType)):
+        if (
+            isinstance(init, Construct)
+            and not init.arguments
+            and isinstance(type_, (Scalar, ArrayOf, OpaqueType))
+        ):
             return None
         if isinstance(init, Construct) and isinstance(init.type, ArrayOf) and not init.arguments:
             return None
@@ -165,7 +168,11 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
             else:
                 use = file.slice(offset, positions.use_end(file, offset))
                 text = self.expanded_use(macro.parameters, macro.body, use)
-        found = re.search(r"(?:aligned|__align__|alignas|launch_bounds\w*|cluster_dims\w*|maxnreg\w*)\s*\(.*", text, re.DOTALL)
+        found = re.search(
+            r"(?:aligned|__align__|alignas|launch_bounds\w*|cluster_dims\w*|maxnreg\w*)\s*\(.*",
+            text,
+            re.DOTALL,
+        )
         return found.group() if found else None
 
     @staticmethod
@@ -184,13 +191,22 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
     def parameter(self, node: Node) -> Var:
         c = self._c
         name = cursors.spelling(node)
-        use = c.exprs.use(node, None)
+        use = c.names.use(node, None)
         identifier = use.id if isinstance(use, Name) else name
         if name and isinstance(use, Name):
             c.scope.locals[name] = use
         type_ = cursors.cursor_type(node)
         lowered = c.types.decayed(c.types.lower(type_))
-        return Var(identifier, name, lowered, "param", self.name_place(node), None, None, bool(cursors.is_const(type_)))
+        return Var(
+            identifier,
+            name,
+            lowered,
+            "param",
+            self.name_place(node),
+            None,
+            None,
+            bool(cursors.is_const(type_)),
+        )
 
     def default_argument(self, node: Node) -> Expr | None:
         """A parameter's default value."""
@@ -288,7 +304,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
             if shared:
                 storage = "extern_shared" if cursors.storage_class(declared) == EXTERN else "shared"
             const = bool(cursors.is_const(cursors.cursor_type(declared)))
-            if storage == "global" and const and valid(_initializer(declared)):
+            if storage == "global" and const and valid(cursors.initializer(declared)):
                 storage = "constant"
             var = self.variable(declared, kids, identifier, name, storage)
             if storage == "constant":

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from smemlint.frontend import cursors
-from smemlint.frontend.lowering import Context, Scope
 from smemlint.frontend.cursors import Node
-from smemlint.frontend.lower_exprs import is_expression
+from smemlint.frontend.kinds import is_expression
+from smemlint.frontend.lowering import Context, Scope
 from smemlint.frontend.names import (
     CONSTRUCTOR,
     CONVERSION,
@@ -104,7 +104,9 @@ class FunctionLowering:
             self.require_record(owner)
             outer = (*self.outer_parameters(owner), *self.own_parameters(owner))
             name = self.record_name(owner.node)
-        c.host = not _DEVICE.search(found.file.data, max(found.begin - 200, 0), min(found.begin + 600, found.end))
+        c.host = not _DEVICE.search(
+            found.file.data, max(found.begin - 200, 0), min(found.begin + 600, found.end)
+        )
         with c.within(Scope([outer] if outer else [], record=name)):
             c.functions[identifier] = self._read_function(found, identifier, owner, outer)
 

@@ -7,9 +7,9 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from smemlint.frontend import cursors
-from smemlint.frontend.lowering import Context, Scope
 from smemlint.frontend.cursors import Node
-from smemlint.frontend.lower_exprs import is_expression
+from smemlint.frontend.kinds import is_expression
+from smemlint.frontend.lowering import Context, Scope
 from smemlint.frontend.names import (
     ALIAS,
     ALIAS_TEMPLATE,
@@ -108,7 +108,11 @@ class RecordLowering:
             if parent.kind in FUNCTIONS:
                 name = f"{name}@{found.begin}"
             taken = self._taken.setdefault(name, found.key)
-            if taken != found.key and found.node.kind not in (CLASS_TEMPLATE, PARTIAL) and not self._arguments(found):
+            if (
+                taken != found.key
+                and found.node.kind not in (CLASS_TEMPLATE, PARTIAL)
+                and not self._arguments(found)
+            ):
                 name = f"{name}@{found.begin}"
                 self._taken.setdefault(name, found.key)
             self._by_name.setdefault(name, found)
@@ -117,7 +121,7 @@ class RecordLowering:
 
     @staticmethod
     def _arguments(found: Definition) -> bool:
-        return cursors.template_argument_count(found.node) > 0
+        return bool(cursors.template_argument_count(found.node) > 0)
 
     def stored_name(self, found: Definition) -> str:
         """Key in `Module.records`: of a specialisation, the name with its arguments."""
@@ -154,9 +158,11 @@ class RecordLowering:
         return bool(self.own_parameters(found) or self.outer_parameters(found))
 
     def template_parameters(self, node: Node, first: Node | None) -> tuple[TemplateParam, ...]:
-        """A template's parameters, default arguments taken from its first declaration where only that has them."""
+        """A template's parameters, with default arguments that only its first declaration has."""
         given = [k for k in cursors.children(node) if k.kind in TEMPLATE_PARAMETERS]
-        defaults = [k for k in cursors.children(first) if k.kind in TEMPLATE_PARAMETERS] if first is not None else []
+        defaults = (
+            [k for k in cursors.children(first) if k.kind in TEMPLATE_PARAMETERS] if first is not None else []
+        )
         return self.parameter_list(given, defaults)
 
     def parameter_list(self, given: list[Node], defaults: list[Node]) -> tuple[TemplateParam, ...]:

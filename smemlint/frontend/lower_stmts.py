@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterable
 
 from smemlint.frontend import cursors
-from smemlint.frontend.lowering import DEPTH_LIMIT, Context
 from smemlint.frontend.cursors import Node
-from smemlint.frontend.lower_exprs import is_expression
+from smemlint.frontend.kinds import is_expression
+from smemlint.frontend.lowering import DEPTH_LIMIT, Context
 from smemlint.frontend.names import ENUM, TYPEDEFS, VARIABLE
 from smemlint.ir import (
     Block,
@@ -137,7 +137,9 @@ class StatementLowering:
         if isinstance(stmt, Loop) and kids[-1].kind in _LOOPS:
             unroll = self._unroll(node, kids[-1])
             if unroll is not None:
-                return Loop(stmt.init, stmt.condition, stmt.step, stmt.body, stmt.test_first, unroll, stmt.place)
+                return Loop(
+                    stmt.init, stmt.condition, stmt.step, stmt.body, stmt.test_first, unroll, stmt.place
+                )
         return stmt
 
     def _unroll(self, node: Node, loop: Node) -> int | None:
@@ -240,7 +242,7 @@ class StatementLowering:
             init = self.lower(init_node)
         if condition_node is not None and condition_node.kind == VARIABLE:
             before.extend(c.decls.local(condition_node))
-            condition: Expr | None = c.exprs.use(condition_node, None)
+            condition: Expr | None = c.names.use(condition_node, None)
         else:
             condition = c.exprs.lower(condition_node) if condition_node is not None else None
         step = c.exprs.lower(step_node) if step_node is not None else None
@@ -274,7 +276,7 @@ class StatementLowering:
         before: list[Stmt] = []
         if kids[0].kind == VARIABLE:
             before.extend(c.decls.local(kids[0]))
-            condition = c.exprs.use(kids[0], None) if len(kids) == 2 else c.exprs.lower(kids[1])
+            condition = c.names.use(kids[0], None) if len(kids) == 2 else c.exprs.lower(kids[1])
         else:
             condition = c.exprs.lower(kids[0])
         body = self.lower(kids[-1])
@@ -326,7 +328,7 @@ def _semicolons(data: bytes, at: int) -> tuple[int, int] | None:
     found: list[int] = []
     depth = 0
     limit = min(len(data), at + 20_000)
-    if not data[at : at + 3] == b"for":
+    if data[at : at + 3] != b"for":
         return None
     while at < limit:
         byte = data[at : at + 1]
@@ -373,6 +375,4 @@ def _leaves(stmt: Stmt) -> bool:
         return _leaves(stmt.then) or (stmt.otherwise is not None and _leaves(stmt.otherwise))
     if isinstance(stmt, Switch):
         return any(isinstance(s, Continue) or _leaves(s) for c in stmt.cases for s in c.body)
-    if isinstance(stmt, UnknownStmt):
-        return True
-    return False
+    return isinstance(stmt, UnknownStmt)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 
 from smemlint.frontend import cursors
-from smemlint.frontend.lowering import Context
 from smemlint.frontend.cursors import Node
-from smemlint.frontend.lower_exprs import is_expression
+from smemlint.frontend.kinds import is_expression
+from smemlint.frontend.lowering import Context
 from smemlint.frontend.names import ENUM, ENUMERATOR, TEMPLATE_PARAMETERS
 from smemlint.frontend.scalars import LIBRARY_SCALARS, SPECIAL_NAMES
 from smemlint.frontend.textual import TextError, TextParser, lex
@@ -110,10 +111,10 @@ class TextLowering:
             return None
         variable = declarations.variables_named.get(last)
         if variable is not None:
-            return self._c.exprs.use(variable, None)
+            return self._c.names.use(variable, None)
         enumerator = declarations.enumerator(last)
         if enumerator is not None:
-            return self._c.exprs.enumerator(enumerator, None)
+            return self._c.names.enumerator(enumerator, None)
         functions = declarations.functions_named.get(last)
         if functions and functions[0].record is None:
             return self._c.calls.overload_set(name, functions, None, ())

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from smemlint.frontend import cursors
-from smemlint.frontend.lowering import Context
 from smemlint.frontend.cursors import CType, Node
+from smemlint.frontend.lowering import Context
 from smemlint.frontend.names import (
     ALIAS_TEMPLATE,
     CLASS_TEMPLATE,
@@ -222,9 +222,7 @@ class TypeLowering:
             self._c.decls.require_library_record(declaration, name)
         return RecordRef(name, arguments)
 
-    def record_arguments(
-        self, declaration: Node, found: Definition | None
-    ) -> tuple[TemplateArgument, ...]:
+    def record_arguments(self, declaration: Node, found: Definition | None) -> tuple[TemplateArgument, ...]:
         """Template arguments of an instance, or a template's own parameters inside its pattern."""
         outer: tuple[TemplateArgument, ...] = ()
         parent = cursors.semantic_parent(declaration)
@@ -249,7 +247,7 @@ class TypeLowering:
         return None
 
     def specialisation_arguments(self, declaration: Node) -> tuple[TemplateArgument, ...] | None:
-        """All arguments of a function's or record's instance; None where a pack or expression is among them."""
+        """All arguments of an instance; None where a pack or an expression is among them."""
         count = cursors.template_argument_count(declaration)
         if count < 0:
             return None
@@ -290,9 +288,7 @@ class TypeLowering:
 
 def own_arguments(parameters: tuple[TemplateParam, ...]) -> tuple[TemplateArgument, ...]:
     """A template's parameters as the arguments that name them."""
-    return tuple(
-        TypeParam(p.id, p.name) if p.kind == "type" else Name(p.id, p.name) for p in parameters
-    )
+    return tuple(TypeParam(p.id, p.name) if p.kind == "type" else Name(p.id, p.name) for p in parameters)
 
 
 __all__ = ["ENUM", "TypeLowering", "own_arguments", "substitute_type", "valid"]

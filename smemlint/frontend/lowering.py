@@ -13,7 +13,7 @@ from clang import cindex
 from smemlint.frontend.cursors import Node
 from smemlint.frontend.names import FUNCTION_TEMPLATE, METHOD, Declarations, Definition
 from smemlint.frontend.positions import Positions
-from smemlint.ir import Expr, Function, LaunchStmt, Place, Record, TemplateParam, Type, TypeParam, Var
+from smemlint.ir import Expr, Function, LaunchStmt, Place, Record, TemplateParam, Type, Var
 from smemlint.ir import Name as NameExpr
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from smemlint.frontend.lower_calls import CallLowering
     from smemlint.frontend.lower_decls import DeclarationLowering
     from smemlint.frontend.lower_exprs import ExpressionLowering
+    from smemlint.frontend.lower_names import NameLowering
     from smemlint.frontend.lower_stmts import StatementLowering
     from smemlint.frontend.lower_text import TextLowering
     from smemlint.frontend.lower_types import TypeLowering
@@ -103,6 +104,7 @@ class Context:
     launches: list[LaunchStmt] = field(default_factory=list)
     types: TypeLowering = field(init=False)
     exprs: ExpressionLowering = field(init=False)
+    names: NameLowering = field(init=False)
     calls: CallLowering = field(init=False)
     stmts: StatementLowering = field(init=False)
     decls: DeclarationLowering = field(init=False)

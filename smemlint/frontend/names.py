@@ -28,8 +28,6 @@ TEMPLATE_PARAMETERS = frozenset((TYPE_PARAMETER, VALUE_PARAMETER, TEMPLATE_PARAM
 _INVALID = range(70, 74)
 _CONVERSION = re.compile(r"operator\s+[\w:(].*")
 
-_inline_namespace = cursors._bind("clang_Cursor_isInlineNamespace", cursors.c_uint, Node)
-
 
 def valid(node: Node) -> bool:
     return node.kind != 0 and node.kind not in _INVALID
@@ -206,7 +204,7 @@ class Declarations:
         name = cursors.spelling(node)
         parent = cursors.semantic_parent(node)
         while parent.kind in (LINKAGE, UNEXPOSED_DECL) or (
-            parent.kind == NAMESPACE and (_inline_namespace(parent) or not cursors.spelling(parent))
+            parent.kind == NAMESPACE and (cursors.is_inline_namespace(parent) or not cursors.spelling(parent))
         ):
             parent = cursors.semantic_parent(parent)
         if parent.kind == NAMESPACE or parent.kind in RECORDS:

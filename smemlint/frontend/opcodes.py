@@ -8,16 +8,32 @@ from __future__ import annotations
 
 from ctypes import c_int
 
-from smemlint.frontend.cursors import Node, _bind
+from smemlint.frontend.cursors import Node, bind
 
 _BINARY = (
-    "", ".*", "->*", "*", "/", "%", "+", "-", "<<", ">>", "<=>", "<", ">", "<=", ">=", "==", "!=", "&", "^", "|",
-    "&&", "||", "=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|=", ",",
+    "", ".*", "->*", "*", "/", "%", "+", "-", "<<", ">>", "<=>", "<", ">", "<=", ">=", "==", "!=",
+    "&", "^", "|", "&&", "||", "=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|=", ",",
 )  # fmt: skip
-_UNARY = ("", "x++", "x--", "++x", "--x", "&", "*", "+", "-", "~", "!", "__real", "__imag", "__extension__", "co_await")
+_UNARY = (
+    "",
+    "x++",
+    "x--",
+    "++x",
+    "--x",
+    "&",
+    "*",
+    "+",
+    "-",
+    "~",
+    "!",
+    "__real",
+    "__imag",
+    "__extension__",
+    "co_await",
+)
 
-_binary_kind = _bind("clang_getCursorBinaryOperatorKind", c_int, Node)
-_unary_kind = _bind("clang_getCursorUnaryOperatorKind", c_int, Node)
+_binary_kind = bind("clang_getCursorBinaryOperatorKind", c_int, Node)
+_unary_kind = bind("clang_getCursorUnaryOperatorKind", c_int, Node)
 
 
 def binary_operator(node: Node) -> str:

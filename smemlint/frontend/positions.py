@@ -1,8 +1,8 @@
 """Where cursors stand: files, places, and the text behind a cursor.
 
-A location's raw number is the start of its file's slot plus an offset, so for code outside macros a place costs
-no foreign call but the extent. In macros the rule of `clang_getFileLocation` holds: where the macro
-is used, or where the macro's argument is written.
+A location's raw number is the start of its file's slot plus an offset, so for code outside macros a
+place costs no foreign call but the extent. In macros the rule of `clang_getFileLocation` holds: where the
+macro is used, or where the macro's argument is written.
 """
 
 from __future__ import annotations

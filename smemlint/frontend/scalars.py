@@ -67,7 +67,8 @@ LIBRARY_SCALARS: dict[str, Scalar] = {
 """Types that the CUDA headers make of a class and that lowering treats as numbers."""
 
 BUILTIN_TYPES = frozenset(
-    "void bool char short int long unsigned signed float double wchar_t char16_t char32_t __int128".split()
+    {"void", "bool", "char", "short", "int", "long", "unsigned", "signed", "float", "double"}
+    | {"wchar_t", "char16_t", "char32_t", "__int128"}
 )
 
 

@@ -1,7 +1,7 @@
 """Expressions and types read from text, for what clang's cursors do not show.
 
-Dependent names (`Traits<BM, BN>::P`), printed types, `sizeof(T)`, attribute arguments and template arguments reach
-lowering as text only. Names are resolved by the scope that asks.
+Dependent names (`Traits<BM, BN>::P`), printed types, `sizeof(T)`, attribute arguments and template
+arguments reach lowering as text only. Names are resolved by the scope that asks.
 """
 
 from __future__ import annotations
@@ -59,7 +59,18 @@ _BINARY_LEVEL = {
 }  # fmt: skip
 _ASSIGN = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
 _CASTS = {"static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"}
-_CV = {"const", "volatile", "__restrict__", "__restrict", "restrict", "typename", "struct", "class", "union", "enum"}
+_CV = {
+    "const",
+    "volatile",
+    "__restrict__",
+    "__restrict",
+    "restrict",
+    "typename",
+    "struct",
+    "class",
+    "union",
+    "enum",
+}
 _DEPTH = 60
 
 
@@ -287,7 +298,9 @@ class TextParser:
         except TextError:
             self.at = start
             return None
-        if speculative and not (self.peek() in ("(", "{", ")", ",", ";", "", "::", ">", "}", "<<") or self.done()):
+        if speculative and not (
+            self.peek() in ("(", "{", ")", ",", ";", "", "::", ">", "}", "<<") or self.done()
+        ):
             self.at = start
             return None
         return tuple(arguments)

@@ -65,7 +65,9 @@ _TYPES = (Scalar, PointerTo, ArrayOf, RecordRef, TypeParam, MemberType, Function
 
 def show(node: Expr | Stmt) -> str:
     """One expression on one line, or a statement over several with two spaces of indent."""
-    if isinstance(node, (Declare, Evaluate, Block, If, Loop, Switch, Return, Break, Continue, LaunchStmt, UnknownStmt)):
+    if isinstance(
+        node, (Declare, Evaluate, Block, If, Loop, Switch, Return, Break, Continue, LaunchStmt, UnknownStmt)
+    ):
         return "\n".join(_lines(node, 0))
     return _expr(node, 0, 0)
 
@@ -185,7 +187,9 @@ def _literal(value: int, type_: Scalar) -> str:
 
 
 def _variable(var: Var) -> str:
-    storage = {"shared": "__shared__ ", "extern_shared": "extern __shared__ ", "static": "static "}.get(var.storage, "")
+    storage = {"shared": "__shared__ ", "extern_shared": "extern __shared__ ", "static": "static "}.get(
+        var.storage, ""
+    )
     type_: Type = var.type
     suffix = ""
     while isinstance(type_, ArrayOf):
@@ -227,7 +231,9 @@ def _lines(stmt: Stmt, depth: int) -> list[str]:
         case Continue():
             return [f"{pad}continue;"]
         case LaunchStmt(kernel, grid, block, dynamic, arguments):
-            shape = ", ".join("?" if part is None else _expr(part, _ASSIGNMENT, 0) for part in (grid, block, dynamic))
+            shape = ", ".join(
+                "?" if part is None else _expr(part, _ASSIGNMENT, 0) for part in (grid, block, dynamic)
+            )
             return [f"{pad}{_expr(kernel, _POSTFIX, 0)}<<<{shape}>>>({_list(arguments, 0)});"]
         case UnknownStmt(reason, parts):
             return [f"{pad}<{reason}>", *(line for s in parts for line in _lines(s, depth + 1))]

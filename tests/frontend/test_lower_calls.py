@@ -27,9 +27,13 @@ KERNEL = "template <int N> __global__ void k(float *p, int n) { __shared__ float
 
 
 def test_a_launch_has_grid_block_and_dynamic_bytes() -> None:
-    (found,) = launches(KERNEL + "int main() { float *p; dim3 b(32, 8); k<64><<<100, b, 4 * sizeof(float)>>>(p, 7); }")
+    (found,) = launches(
+        KERNEL + "int main() { float *p; dim3 b(32, 8); k<64><<<100, b, 4 * sizeof(float)>>>(p, 7); }"
+    )
     assert show(found) == "k<64><<<dim3(100), b, 4 * sizeof(float)>>>(p, 7);"
-    assert found.kernel == Name(next(f.id for f in module(KERNEL).functions.values()), "k", found.kernel.place, found.kernel.arguments)
+    assert found.kernel == Name(
+        next(f.id for f in module(KERNEL).functions.values()), "k", found.kernel.place, found.kernel.arguments
+    )
 
 
 def test_a_launch_without_dynamic_bytes_has_none() -> None:
@@ -50,28 +54,42 @@ def test_a_launch_through_a_function_pointer_names_the_variable() -> None:
 
 
 def test_a_launch_in_an_error_checking_macro_is_found() -> None:
-    text = "#define CHECK(x) do { x; } while (0)\n" + KERNEL + "int main() { float *p; CHECK((k<8><<<1, 32>>>(p, 7))); }"
+    text = (
+        "#define CHECK(x) do { x; } while (0)\n"
+        + KERNEL
+        + "int main() { float *p; CHECK((k<8><<<1, 32>>>(p, 7))); }"
+    )
     assert [show(found.block) for found in launches(text)] == ["dim3(32)"]
 
 
 def test_a_launch_in_a_macro_s_body_makes_its_host_function_matter() -> None:
-    text = KERNEL + "#define RUN(n) k<n><<<1, n>>>(p, n)\nvoid go(float *p) { RUN(16); }\nint main() { go(nullptr); }"
-    assert show(launches(text, "go")[0]) == "k<16><<<dim3(16), dim3(16), ?>>>(p, 16);" or show(
-        launches(text, "go")[0]
-    ) == "k<16><<<dim3(1), dim3(16), ?>>>(p, 16);"
+    text = (
+        KERNEL
+        + "#define RUN(n) k<n><<<1, n>>>(p, n)\nvoid go(float *p) { RUN(16); }\nint main() { go(nullptr); }"
+    )
+    assert (
+        show(launches(text, "go")[0]) == "k<16><<<dim3(16), dim3(16), ?>>>(p, 16);"
+        or show(launches(text, "go")[0]) == "k<16><<<dim3(1), dim3(16), ?>>>(p, 16);"
+    )
     assert any(f.name == "main" for f in module(text).functions.values())
 
 
 def test_cuda_launch_kernel_is_a_launch() -> None:
-    text = KERNEL + """int main() { float *p; int n = 3; void *args[] = {&p, &n};
+    text = (
+        KERNEL
+        + """int main() { float *p; int n = 3; void *args[] = {&p, &n};
     cudaLaunchKernel((void *)k<8>, dim3(4), dim3(32, 2), args, 64, 0); }"""
+    )
     (found,) = launches(text)
     assert [show(found.grid), show(found.block), show(found.dynamic)] == ["dim3(4)", "dim3(32, 2)", "64"]
     assert show(found.kernel) == "k<8>"
 
 
 def test_callers_of_launching_functions_are_lowered_too() -> None:
-    text = KERNEL + "void run(int b) { k<8><<<1, b>>>(nullptr, 1); } void other() {} int main() { other(); run(128); }"
+    text = (
+        KERNEL
+        + "void run(int b) { k<8><<<1, b>>>(nullptr, 1); } void other() {} int main() { other(); run(128); }"
+    )
     assert {f.name for f in module(text).functions.values()} == {"k", "run", "main", "other"}
 
 
@@ -145,7 +163,10 @@ def test_constructors_keep_their_initialisers() -> None:
 
 def test_cooperative_groups_keep_their_types() -> None:
     before = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;"
-    body = kernel("auto b = cg::this_thread_block(); auto t = cg::tiled_partition<32>(b); n = t.thread_rank(); b.sync();", before=before)
+    body = kernel(
+        "auto b = cg::this_thread_block(); auto t = cg::tiled_partition<32>(b); n = t.thread_rank(); b.sync();",
+        before=before,
+    )
     assert body[0].startswith("cooperative_groups::thread_block b = ")
     assert body[1].startswith("cooperative_groups::thread_block_tile<32")
     assert body[2:] == ["n = t.thread_rank();", "b.sync();"]
@@ -163,8 +184,13 @@ def test_an_explicit_specialisation_is_listed_under_its_template() -> None:
 
 def test_explicit_instantiations_are_read_from_the_text() -> None:
     text = "template <int N, typename T> __global__ void k(T *p) { __shared__ T s[N]; s[0] = p[0]; }\n"
-    found = module(text + "template __global__ void k<32, float>(float *);\ntemplate __global__ void k<64, double>(double *);")
-    assert [[a.value if hasattr(a, "value") else a.name for a in args] for _, args in found.explicit_instances] == [
+    found = module(
+        text
+        + "template __global__ void k<32, float>(float *);\ntemplate __global__ void k<64, double>(double *);"
+    )
+    assert [
+        [a.value if hasattr(a, "value") else a.name for a in args] for _, args in found.explicit_instances
+    ] == [
         [32, "float"],
         [64, "double"],
     ]

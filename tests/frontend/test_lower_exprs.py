@@ -24,11 +24,19 @@ def test_a_literal_in_a_macro_has_its_value() -> None:
 
 
 def test_precedence_survives_printing() -> None:
-    assert kernel(f"{SHARED} s[0][(n + 1) * 2 % 3 - (n - (n - 1))] = 0;")[1] == "s[0][(n + 1) * 2 % 3 - (n - (n - 1))] = 0;"
+    assert (
+        kernel(f"{SHARED} s[0][(n + 1) * 2 % 3 - (n - (n - 1))] = 0;")[1]
+        == "s[0][(n + 1) * 2 % 3 - (n - (n - 1))] = 0;"
+    )
 
 
 def test_increments_keep_their_side() -> None:
-    assert kernel("n++; ++n; n--; --n; p[n++] = __shfl_sync(0, p[0], 1);")[:4] == ["n++;", "++n;", "n--;", "--n;"]
+    assert kernel("n++; ++n; n--; --n; p[n++] = __shfl_sync(0, p[0], 1);")[:4] == [
+        "n++;",
+        "++n;",
+        "n--;",
+        "--n;",
+    ]
 
 
 def test_compound_assignment_keeps_its_operator() -> None:
@@ -40,7 +48,9 @@ def test_a_conditional_and_a_comma_stay() -> None:
 
 
 def test_all_casts_are_casts() -> None:
-    body = "n = (int)p[0]; n = int(p[1]); n = static_cast<int>(p[2]); float4 *q = reinterpret_cast<float4 *>(p);"
+    body = (
+        "n = (int)p[0]; n = int(p[1]); n = static_cast<int>(p[2]); float4 *q = reinterpret_cast<float4 *>(p);"
+    )
     assert kernel(body) == [
         "n = (int)p[0];",
         "n = (int)p[1];",
@@ -111,7 +121,9 @@ def test_constants_are_names_of_globals_with_known_values() -> None:
 def test_a_lambda_keeps_its_parameters_and_body() -> None:
     from smemlint.ir import Declare, Lambda
 
-    body = function("__global__ void k(float *p) { __shared__ float s[4]; auto f = [&](int i) { s[i] = 0; }; f(1); }", "k").body
+    body = function(
+        "__global__ void k(float *p) { __shared__ float s[4]; auto f = [&](int i) { s[i] = 0; }; f(1); }", "k"
+    ).body
     declared = next(s for s in body.body if isinstance(s, Declare) and s.var.name == "f")
     assert isinstance(declared.var.init, Lambda)
     assert [p.name for p in declared.var.init.parameters] == ["i"]
@@ -178,6 +190,8 @@ def _walk(node: object):  # type: ignore[no-untyped-def]
 
 
 def test_calls_of_the_library_are_by_qualified_name() -> None:
-    body = function("__global__ void k(int *p) { p[0] = std::min(p[1], 2); atomicAdd(p, 1); __syncthreads(); }", "k").body
+    body = function(
+        "__global__ void k(int *p) { p[0] = std::min(p[1], 2); atomicAdd(p, 1); __syncthreads(); }", "k"
+    ).body
     names = [e.callee.name for e in _walk(body) if isinstance(e, Call) and isinstance(e.callee, Name)]
     assert names == ["std::min", "atomicAdd", "__syncthreads"]

@@ -29,7 +29,9 @@ def _walk(node: object) -> Iterator[object]:
 def test_a_subscript_stands_where_it_is_written() -> None:
     text = "__global__ void k(int n) {\n  __shared__ int s[4];\n  s[n + 1] = 2;\n}\n"
     assert places(text) == [("s[n + 1]", None)]
-    (place,) = (x.place for f in module(text).functions.values() for x in _walk(f.body) if isinstance(x, Index))
+    (place,) = (
+        x.place for f in module(text).functions.values() for x in _walk(f.body) if isinstance(x, Index)
+    )
     assert place is not None
     assert (place.line, place.column, place.end_line, place.end_column) == (3, 3, 3, 11)
     assert place.path.endswith("/k.cu")
@@ -65,7 +67,9 @@ def test_a_vector_access_through_a_macro() -> None:
 
 def test_columns_count_bytes() -> None:
     text = "__global__ void k(int n) { __shared__ int s[4]; /* ü */ s[n] = 2; }"
-    (place,) = (x.place for f in module(text).functions.values() for x in _walk(f.body) if isinstance(x, Index))
+    (place,) = (
+        x.place for f in module(text).functions.values() for x in _walk(f.body) if isinstance(x, Index)
+    )
     assert place is not None and place.column == text.encode().index(b"s[n]") + 1
 
 

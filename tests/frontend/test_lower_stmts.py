@@ -60,7 +60,11 @@ def test_if_keeps_branches_and_constexpr() -> None:
     text = "template <int N> __global__ void k(int n) { if constexpr (N > 1) n = 1; else if (n) n = 2; else n = 3; }"
     found = function(text, "k").body.body[0]  # type: ignore[union-attr]
     assert isinstance(found, If) and found.constexpr
-    assert isinstance(found.otherwise, If) and not found.otherwise.constexpr and found.otherwise.otherwise is not None
+    assert (
+        isinstance(found.otherwise, If)
+        and not found.otherwise.constexpr
+        and found.otherwise.otherwise is not None
+    )
 
 
 def test_an_if_with_a_declaration_declares_first() -> None:
@@ -81,14 +85,24 @@ def test_goto_labels_and_range_for_keep_their_parts() -> None:
     found = function(text, "k").body.body  # type: ignore[union-attr]
     label, range_for = found[0], found[-1]
     assert isinstance(label, UnknownStmt) and label.reason == "label" and isinstance(label.parts[0], Evaluate)
-    assert isinstance(range_for, UnknownStmt) and range_for.reason == "range-based for" and len(range_for.parts) >= 2
+    assert (
+        isinstance(range_for, UnknownStmt)
+        and range_for.reason == "range-based for"
+        and len(range_for.parts) >= 2
+    )
 
 
 def assembly(statement: str, before: str = "", head: str = "float *p, unsigned a") -> Asm:
     text = f"{before}\n__global__ void k({head}) {{\n__shared__ float s[8]; {statement}\n}}"
     from lowered import module
 
-    found = [x for f in module(text).functions.values() if f.name == "k" for x in _walk(f.body) if isinstance(x, Asm)]
+    found = [
+        x
+        for f in module(text).functions.values()
+        if f.name == "k"
+        for x in _walk(f.body)
+        if isinstance(x, Asm)
+    ]
     assert len(found) == 1
     return found[0]
 
@@ -112,7 +126,9 @@ def test_assembly_in_a_macro_is_read_from_its_definition() -> None:
 
 def test_assembly_text_takes_in_macros() -> None:
     before = '#define OP "cp.async.ca"\n#define WIDTH 16\n#define STR_(x) #x\n#define STR(x) STR_(x)'
-    found = assembly('asm volatile(OP ".shared.global [%0], [%1], " STR(WIDTH) ";" :: "r"(a), "l"(p));', before)
+    found = assembly(
+        'asm volatile(OP ".shared.global [%0], [%1], " STR(WIDTH) ";" :: "r"(a), "l"(p));', before
+    )
     assert found.text == "cp.async.ca.shared.global [%0], [%1], 16;"
 
 
@@ -122,7 +138,9 @@ def test_symbolic_operands_get_numbers() -> None:
 
 
 def test_an_asm_without_operands_is_text() -> None:
-    assert assembly('asm volatile("cp.async.commit_group;\\n" ::: "memory");').text == "cp.async.commit_group;\n"
+    assert (
+        assembly('asm volatile("cp.async.commit_group;\\n" ::: "memory");').text == "cp.async.commit_group;\n"
+    )
 
 
 def test_declarations_of_one_statement_come_one_by_one() -> None:
@@ -153,7 +171,10 @@ def test_sides_are_told_apart() -> None:
 
 def test_deeply_nested_blocks_end_in_a_reason() -> None:
     text = "__global__ void k(int n) { " + "if (n) { " * 200 + "n++;" + "}" * 200 + " }"
-    assert any(isinstance(x, UnknownStmt) and x.reason == "nested too deeply" for x in _walk(function(text, "k").body))
+    assert any(
+        isinstance(x, UnknownStmt) and x.reason == "nested too deeply"
+        for x in _walk(function(text, "k").body)
+    )
 
 
 def test_an_empty_kernel_has_an_empty_body() -> None:

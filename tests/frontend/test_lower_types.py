@@ -31,7 +31,11 @@ def test_an_extent_keeps_the_place_where_it_is_written() -> None:
     found = shared("float s[8][16 + 1]")
     assert isinstance(found.type, ArrayOf) and isinstance(found.type.element, ArrayOf)
     inner = found.type.element.extent
-    assert inner is not None and inner.place is not None and inner.place.end_offset - inner.place.offset == len("16 + 1")
+    assert (
+        inner is not None
+        and inner.place is not None
+        and inner.place.end_offset - inner.place.offset == len("16 + 1")
+    )
     assert show(inner) == "17"
 
 
@@ -47,7 +51,11 @@ def test_extern_arrays_at_file_scope_are_globals() -> None:
 
 
 def test_alignment_is_read_however_it_is_written() -> None:
-    for written in ("__align__(16) float s[4]", "alignas(16) float s[4]", "float s[4] __attribute__((aligned(16)))"):
+    for written in (
+        "__align__(16) float s[4]",
+        "alignas(16) float s[4]",
+        "float s[4] __attribute__((aligned(16)))",
+    ):
         found = shared(written)
         assert found.align is not None and show(found.align) == "16", written
 
@@ -58,18 +66,27 @@ def test_alignment_by_a_constant_and_by_a_macro() -> None:
 
 
 def test_typedefs_are_resolved() -> None:
-    assert show_type(shared("tile_t s", "typedef float row_t[4]; using tile_t = row_t[8];").type) == "float[8][4]"
+    assert (
+        show_type(shared("tile_t s", "typedef float row_t[4]; using tile_t = row_t[8];").type)
+        == "float[8][4]"
+    )
 
 
 def test_alias_templates_are_expanded() -> None:
-    before = "template <typename T, int N> struct Buf { T d[N]; }; template <int N> using F = Buf<float, N * 2>;"
+    before = (
+        "template <typename T, int N> struct Buf { T d[N]; }; template <int N> using F = Buf<float, N * 2>;"
+    )
     assert shared("F<8> s", before).type == RecordRef("Buf", (Scalar("float", 4, "float"), _literal(16)))
     text = before + "template <int M> __global__ void k() { __shared__ F<M> s; }"
     assert show_type(variable(text, "s").type) == "Buf<float, M * 2>"
 
 
 def test_half_is_a_number_of_two_bytes() -> None:
-    assert shared("half s[4]").type == shared("__half s[4]").type == ArrayOf(HALF, _literal(4, shared("half s[4]")))
+    assert (
+        shared("half s[4]").type
+        == shared("__half s[4]").type
+        == ArrayOf(HALF, _literal(4, shared("half s[4]")))
+    )
 
 
 def test_vector_types_are_records_with_fields_and_alignment() -> None:
@@ -91,7 +108,9 @@ def test_parameters_decay() -> None:
 def test_references_are_pointers_that_say_so() -> None:
     text = "__device__ void f(float (&a)[8], int &n) { a[n] = 1; } __global__ void k(int n) { __shared__ float s[8]; f(s, n); }"
     first, second = function(text, "f").parameters
-    assert isinstance(first.type, PointerTo) and first.type.reference and show_type(first.type) == "float (&)[8]"
+    assert (
+        isinstance(first.type, PointerTo) and first.type.reference and show_type(first.type) == "float (&)[8]"
+    )
     assert second.type == PointerTo(INT, reference=True)
 
 
@@ -102,7 +121,9 @@ def test_member_types_of_dependent_records_wait() -> None:
     assert isinstance(found, ArrayOf) and isinstance(found.element, MemberType)
     assert found.element.name == "type" and isinstance(found.element.owner, RecordRef)
     assert isinstance(found.element.owner.arguments[0], TypeParam)
-    assert module(text).records["Traits"].aliases["type"] == TypeParam(module(text).records["Traits"].template[0].id, "T")
+    assert module(text).records["Traits"].aliases["type"] == TypeParam(
+        module(text).records["Traits"].template[0].id, "T"
+    )
 
 
 def test_a_record_has_fields_constants_types_and_methods() -> None:
@@ -113,7 +134,11 @@ def test_a_record_has_fields_constants_types_and_methods() -> None:
     record: Record = module(text).records["Tile"]
     assert [(f.name, f.bits) for f in record.fields] == [("data", None), ("n", 3), ("", None)]
     assert show_type(record.fields[0].type) == "T[N][N + Tile<T, N>::pad]"
-    assert {n: show(v.init) for n, v in record.constants.items() if v.init} == {"size": "N * 2", "pad": "1", "more": "1 + 1"}
+    assert {n: show(v.init) for n, v in record.constants.items() if v.init} == {
+        "size": "N * 2",
+        "pad": "1",
+        "more": "1 + 1",
+    }
     assert record.aliases["value"].name == "T" and set(record.methods) == {"at", "one"}  # type: ignore[union-attr]
     assert show(record.align or 0) == "16"  # type: ignore[arg-type]
     inner = record.fields[2].type
@@ -143,7 +168,11 @@ def test_specialisations_of_a_record_are_listed_with_their_patterns() -> None:
     assert full.specialises == (INT, _literal(1)) and full.fields[0].name == "c"
     partial = next(found[n] for n in names if found[n].template)
     first = (partial.specialises or (INT,))[0]
-    assert isinstance(first, PointerTo) and isinstance(first.to, TypeParam) and first.to.id == partial.template[0].id
+    assert (
+        isinstance(first, PointerTo)
+        and isinstance(first.to, TypeParam)
+        and first.to.id == partial.template[0].id
+    )
 
 
 def test_template_defaults_come_along_even_from_a_declaration() -> None:
@@ -178,5 +207,9 @@ def test_a_nested_record_of_a_template_shares_its_parameters() -> None:
 def _literal(value: int, like: Var | None = None) -> object:
     from smemlint.ir import Literal
 
-    place = like.type.extent.place if like is not None and isinstance(like.type, ArrayOf) and like.type.extent else None
+    place = (
+        like.type.extent.place
+        if like is not None and isinstance(like.type, ArrayOf) and like.type.extent
+        else None
+    )
     return Literal(value, INT, place)
