@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate import arithmetic as ar
-from smemlint.evaluate.expressions import as_int, coerce, lvalue, place_of, rvalue
-from smemlint.evaluate.layout import is_type
+from smemlint.evaluate.expressions import as_int, build, coerce, lvalue, place_of, rvalue
+from smemlint.evaluate.layout import is_type, vector_layout
 from smemlint.evaluate.machine import BYTE, Machine
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import (
@@ -75,6 +75,9 @@ def function(
         return m.unknowns.value(INT, name)
     if short_name(name).startswith(("atomic", "fetch_")):
         return _atomic(m, e, short_name(name), discarded)
+    vector = short_name(name).removeprefix("make_")
+    if vector != short_name(name) and vector_layout(vector) is not None:
+        return build(m, RecordRef(vector), e.arguments, e.place)
     return _unknown_function(m, e, name)
 
 
