@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from smemlint.evaluate.expressions import (
     as_int,
@@ -64,7 +64,7 @@ def call(m: Machine, e: Call, want_place: bool = False) -> Value:
             f"{_owner_name(m, callee)}::{callee.name}", (), ()
         )
         if isinstance(v, FunctionValue) and callee.arguments:
-            v = FunctionValue(v.name, v.candidates, resolve_arguments(m, callee.arguments))
+            v = replace(v, arguments=resolve_arguments(m, callee.arguments))
     else:
         v = rvalue(m, callee)
         if isinstance(v, Other) and isinstance(callee, Name):
@@ -91,7 +91,7 @@ def _owner_name(m: Machine, callee: StaticMember) -> str:
 
 def _apply(m: Machine, v: Value, e: Call, discarded: bool) -> Value | Reference:
     if isinstance(v, FunctionValue) and v.candidates:
-        result = invoke(m, v.candidates, e.arguments, v.arguments, None, e.place)
+        result = invoke(m, v.candidates, e.arguments, v.arguments, None, e.place, v.outer)
         if result is not None:
             return result
     if isinstance(v, Method):
@@ -186,6 +186,7 @@ def invoke(
     explicit: Sequence[TemplateArgument | Int],
     this: Pointer | None,
     place: Place | None,
+    outer: Bindings | None = None,
 ) -> Value | Reference | None:
     """Inline the first candidate that fits; None when none does."""
     device = [f for f in candidates if f.side != "host"] if not m.host else list(candidates)
@@ -213,7 +214,7 @@ def invoke(
             values.append(rvalue(m, a))
     best: tuple[int, Function, dict[str, Binding]] | None = None
     for f in fitting:
-        bound = bind(m, f, explicit, values, this)
+        bound = bind(m, f, explicit, values, this, outer)
         if bound is None:
             continue
         score = _score(m, f, values, bound)
@@ -242,9 +243,10 @@ def bind(
     explicit: Sequence[TemplateArgument | Int],
     values: Sequence[Value],
     this: Pointer | None = None,
+    outer: Bindings | None = None,
 ) -> dict[str, Binding] | None:
     """Template arguments of a call: written, deduced from the values, then defaults."""
-    bindings: dict[str, Binding] = dict(record_bindings(m, f, this))
+    bindings: dict[str, Binding] = dict(record_bindings(m, f, this) if outer is None else outer)
     written = [a if isinstance(a, Int) else m.types.bound(a) for a in explicit]
     for i, parameter in enumerate(f.template):
         if parameter.pack:

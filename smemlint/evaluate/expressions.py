@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -374,7 +375,7 @@ def static_member(m: Machine, owner: Type, name: str) -> Value | None:
             m.frames.pop()
     if name in record.methods:
         functions = tuple(m.module.functions[i] for i in record.methods[name] if i in m.module.functions)
-        return FunctionValue(name, functions, ())
+        return FunctionValue(name, functions, (), bindings)
     for base in record.bases:
         value = static_member(m, m.types.resolve(base, bindings), name)
         if value is not None:
@@ -785,7 +786,7 @@ def _static_member(m: Machine, e: Expr) -> Value:
     owner = m.resolve(e.owner)
     v = static_member(m, owner, e.name)
     if isinstance(v, FunctionValue) and e.arguments:
-        return FunctionValue(v.name, v.candidates, resolve_arguments(m, e.arguments))
+        return replace(v, arguments=resolve_arguments(m, e.arguments))
     if v is not None:
         if isinstance(v, Pointer) and isinstance(v.pointee, ArrayOf):
             return m.load(v, e.place)

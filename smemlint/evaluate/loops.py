@@ -11,11 +11,11 @@ from itertools import accumulate
 
 from smemlint.evaluate import arithmetic as ar
 from smemlint.evaluate.expressions import rvalue, truth
-from smemlint.evaluate.unroll import straight_lines
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.statements import Exits, decode, restore, run, snapshot
+from smemlint.evaluate.unroll import straight_lines
 from smemlint.evaluate.values import (
     Int,
     Other,

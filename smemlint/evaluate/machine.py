@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,16 @@ from smemlint.ir import (
 from smemlint.ir.types import INT, UINT
 
 Mask = NDArray[np.bool_]
+
+
+class SliceLike(Protocol):
+    """id() of the statements that can be passed over; quiet: in iterations that leave no trace."""
+
+    skippable: set[int]
+    quiet: set[int]
+
+
+Slicer: TypeAlias = Callable[[Function, frozenset[str]], SliceLike]
 BYTE = Scalar("unsigned char", 1, "uint")
 
 
@@ -130,12 +141,15 @@ class Machine:
         budget: Budget | None = None,
         on_launch: Callable[[Machine, LaunchStmt], None] | None = None,
         host: bool = False,
+        defaults: bool = False,
+        slicer: Slicer = Slice,
     ) -> None:
         self.module = module
         self.block = block
         self.budget = budget or Budget()
         self.on_launch = on_launch
         self.host = host
+        self.defaults = defaults
         self.unknowns = Unknowns()
         self.types = Types(module, self.constant)
         threads = block[0] * block[1] * block[2]
@@ -159,7 +173,8 @@ class Machine:
         self.log: list[Event | Barrier] = []
         self.notes: list[Unresolved] = []
         self.sizes: dict[tuple[int, tuple[object, ...]], tuple[int, int]] = {}
-        self.slices: dict[tuple[str, frozenset[str]], Slice] = {}
+        self.slicer = slicer
+        self.slices: dict[tuple[str, frozenset[str]], SliceLike] = {}
         self.touched = 0
         self.operations = 0
         self.specials = self._specials(grid)
@@ -244,7 +259,7 @@ class Machine:
         pointing = frozenset(id for id, o in frame.variables.items() if _may_be_shared(o))
         key = (f.id, pointing)
         if key not in self.slices:
-            self.slices[key] = Slice(f, pointing)
+            self.slices[key] = self.slicer(f, pointing)
         frame.skippable = self.slices[key].skippable
         frame.quiet = self.slices[key].quiet
         frame.instance = tuple(
@@ -499,6 +514,9 @@ class Machine:
         """c ? new : old for a 0/1 value c of any kind."""
         if same(new, old):
             return new
+        if self.defaults and not c.known and known_number(new) != known_number(old):
+            # `int n = 1024; if (argc > 1) n = atoi(argv[1]);`: what the program does when told nothing
+            return new if known_number(new) else old
         if isinstance(new, Int) and isinstance(old, Int):
             return select(c, new, old)
         if isinstance(new, Pointer) and isinstance(old, Pointer):
@@ -614,6 +632,10 @@ class Machine:
             self.log.append(Barrier(self.region, self.order))
             self.order += 1
         self.region += 1
+
+
+def known_number(v: Value) -> bool:
+    return isinstance(v, Int) and v.known and isinstance(v.const, int)
 
 
 def _may_be_shared(o: Object) -> bool:

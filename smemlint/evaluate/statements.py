@@ -83,6 +83,8 @@ def run(m: Machine, s: Stmt) -> None:
     if skippable is None or id(s) not in skippable:
         handler(m, s)
         return
+    if m.host:
+        return
     size = m.sizes.get((id(s), m.frame.instance))
     if size is not None:
         m.touched += size[0]

@@ -7,9 +7,9 @@ Python int, else an int64 vector over the block's threads (padded to whole warps
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,11 +121,15 @@ class RecordValue:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class FunctionValue:
-    """A function or an overload set: candidates and the template arguments that were written."""
+    """A function or an overload set: candidates and the template arguments that were written.
+
+    outer: of a static method, what the template parameters of its record stand for.
+    """
 
     name: str
     candidates: tuple[Function, ...]
     arguments: tuple[TemplateArgument | Int, ...] = ()
+    outer: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from smemlint.evaluate.calls import bind
 from smemlint.evaluate.expressions import coerce, place_of, rvalue
 from smemlint.evaluate.kernel import bind_arguments
 from smemlint.evaluate.layout import Binding, is_type
-from smemlint.evaluate.machine import Budget, BudgetExceededError, Frame, Machine
+from smemlint.evaluate.machine import Budget, BudgetExceededError, Frame, Machine, SliceLike
 from smemlint.evaluate.statements import run
 from smemlint.evaluate.values import FunctionValue, Int, Pointer, RecordValue, Value, bounds
 from smemlint.ir import (
@@ -26,6 +26,7 @@ from smemlint.ir import (
     Type,
 )
 from smemlint.ir.walk import walk
+from smemlint.launch.slicing import HostSlice
 
 HOST_BUDGET = Budget(steps=60_000, iterations=40)
 
@@ -45,13 +46,56 @@ class Started:
 
 
 def started_kernels(module: Module) -> tuple[Started, ...]:
-    """Every launch in the module's host code, in the order in which it was met."""
+    """Every launch in the module's host code, in the order in which it was met.
+
+    Host code is run as if the program was told nothing (`int n = 1024; if (argc > 1) n = atoi(argv[1]);` is
+    1024), then again with such values unknown, which takes every way of a `switch (atoi(argv[1]))`, and
+    functions that neither reached run by themselves. A launch counts as the first of these runs shows its shape.
+    """
     launching = _launching(module)
     if not launching:
         return ()
+    called = {c for f in launching.values() for c in _calls(f.body)}
+    roots = [f for f in launching.values() if f.id not in called]
+    found: list[Started] = []
+    shaped: set[tuple[str, int, str]] = set()
+    for functions, defaults in ((roots, True), (roots, False), (list(launching.values()), False)):
+        if (
+            defaults is False
+            and functions is roots
+            and _every_launch(module, launching) <= {k[:2] for k in shaped}
+        ):
+            continue
+        new = _run(module, functions, launching, defaults)
+        fresh = [s for s in new if _site(s) not in shaped]
+        found += fresh
+        shaped |= {_site(s) for s in fresh if None not in s.block}
+    return tuple(s for s in found if None not in s.block or _site(s) not in shaped)
+
+
+def _site(s: Started) -> tuple[str, int, str]:
+    return s.place.path, s.place.offset, s.kernel.id
+
+
+def _every_launch(module: Module, launching: Mapping[str, Function]) -> set[tuple[str, int]]:
+    return {
+        (n.place.path, n.place.offset)
+        for f in launching.values()
+        for n in walk(f.body)
+        if isinstance(n, LaunchStmt)
+    }
+
+
+def _run(
+    module: Module, functions: Sequence[Function], launching: Mapping[str, Function], defaults: bool
+) -> list[Started]:
+    """Run each function as a block of one thread; those that an earlier one reached are not run again."""
+    names = frozenset(launching) | {f.name for f in launching.values()}
     found: dict[tuple[object, ...], Started] = {}
     reached: set[str] = set()
-    m: Machine | None = None
+
+    def slicer(f: Function, pointing: frozenset[str]) -> SliceLike:
+        return HostSlice(f, names)
 
     def on_launch(m: Machine, s: LaunchStmt) -> None:
         reached.update(f.function.id for f in m.frames if f.function is not None)
@@ -59,24 +103,30 @@ def started_kernels(module: Module) -> tuple[Started, ...]:
             key = (
                 started.kernel.id, started.block, started.likely, started.grid, started.dynamic,
                 tuple(sorted(started.template.items(), key=lambda x: x[0])),
-                tuple(sorted(started.arguments.items())), started.place.line,
+                tuple(sorted(started.arguments.items())), started.place.offset,
             )  # fmt: skip
             found.setdefault(key, started)
 
-    called = {c for f in launching.values() for c in _calls(f.body)}
-    roots = [f for f in launching.values() if f.id not in called]
-    for f in [*roots, *launching.values()]:
+    for f in functions:
         if f.id in reached:
             continue
-        reached.add(f.id)
-        m = Machine(module, (1, 1, 1), budget=HOST_BUDGET, on_launch=on_launch, host=True)
+        m = Machine(
+            module,
+            (1, 1, 1),
+            budget=HOST_BUDGET,
+            on_launch=on_launch,
+            host=True,
+            defaults=defaults,
+            slicer=slicer,
+        )
         m.frames.append(Frame({}, f))
         try:
             bind_arguments(m, f, Launch((1, 1, 1)))
+            m.enter(m.frame, f)
             run(m, f.body)
         except (BudgetExceededError, RecursionError):
             continue
-    return tuple(found.values())
+    return list(found.values())
 
 
 def _calls(body: object) -> set[str]:
@@ -103,7 +153,7 @@ def _start(m: Machine, s: LaunchStmt) -> Iterator[Started]:
     kernel = rvalue(m, s.kernel)
     values: list[Value] = []
     for a in s.arguments:
-        values.append(place_of(m, a) if False else rvalue(m, a))
+        values.append(rvalue(m, a))
     block, likely = _shape(m, s.block)
     grid, _ = _shape(m, s.grid)
     dynamic = _number(rvalue(m, s.dynamic)) if s.dynamic is not None else 0

@@ -16,7 +16,7 @@ from smemlint.launch.host import Started
 from smemlint.launch.implied import implied_blocks
 
 MAX_THREADS = 1024
-MAX_LAUNCHES = 12
+MAX_LAUNCHES = 40
 CANDIDATES = {"x": ((256, 1, 1),), "xy": ((32, 8, 1), (16, 16, 1)), "xyz": ((32, 4, 2), (8, 8, 8))}
 
 

@@ -1,0 +1,163 @@
+"""Which statements of host code a launch depends on: filling test data and checking results are passed over."""
+
+from __future__ import annotations
+
+from smemlint.evaluate.slicing import root_of
+from smemlint.ir import (
+    Assign,
+    Block,
+    Break,
+    Call,
+    Continue,
+    Declare,
+    Expr,
+    Function,
+    If,
+    LaunchStmt,
+    Loop,
+    Name,
+    Return,
+    Stmt,
+    Switch,
+    Unary,
+    UnknownStmt,
+)
+from smemlint.ir.walk import walk
+
+
+class HostSlice:
+    """skippable: id() of the statements that neither launch, nor return, nor set what launches depend on.
+
+    launching: ids and names of the functions that start kernels.
+    """
+
+    def __init__(self, f: Function, launching: frozenset[str]) -> None:
+        self.launching = launching
+        self.keeps: dict[int, bool] = {}
+        self._mark(f.body)
+        self.relevant: set[str] = set()
+        nodes = list(walk(f.body))
+        self._seed(nodes)
+        self._spread(nodes)
+        self.skippable: set[int] = set()
+        self._visit(f.body)
+        self.quiet = self.skippable
+
+    def _starts(self, n: object) -> bool:
+        return isinstance(n, Call) and any(
+            isinstance(x, Name) and (x.id in self.launching or (not x.id and x.name in self.launching))
+            for x in walk(n)
+        )
+
+    def _mark(self, s: Stmt) -> tuple[bool, bool]:
+        """Whether a statement launches or returns, and whether it leaves the loop or switch around it."""
+        keep, leaves = isinstance(s, LaunchStmt | Return), isinstance(s, Break | Continue)
+        for part in _parts(s):
+            below = self._mark(part)
+            keep, leaves = keep or below[0], leaves or below[1]
+        keep = keep or any(self._starts(n) for e in _expressions(s) for n in walk(e))
+        leaves = leaves and not isinstance(s, Loop | Switch)
+        self.keeps[id(s)] = keep or leaves
+        return keep, leaves
+
+    def _seed(self, nodes: list[object]) -> None:
+        for n in nodes:
+            if isinstance(n, LaunchStmt | Return) or self._starts(n):
+                self._need(n)
+            elif isinstance(n, If | Loop | Switch) and self.keeps.get(id(n)):
+                condition = n.value if isinstance(n, Switch) else n.condition
+                if condition is not None:
+                    self._need(condition)
+                if isinstance(n, Loop) and n.step is not None:
+                    self._need(n.step)
+
+    def _need(self, node: object) -> None:
+        self.relevant.update(x.id for x in walk(node) if isinstance(x, Name))
+
+    def _spread(self, nodes: list[object]) -> None:
+        links: list[tuple[str, object]] = []
+        for n in nodes:
+            if isinstance(n, Declare) and n.var.init is not None:
+                links.append((n.var.id, n.var.init))
+            elif isinstance(n, Assign):
+                root = root_of(n.target)
+                if root is not None:
+                    links.append((root, n))
+            elif isinstance(n, If | Loop | Switch):
+                # a condition decides over what is set below it
+                condition = n.value if isinstance(n, Switch) else n.condition
+                if condition is not None:
+                    links.extend((id, condition) for id in _assigned_below(n))
+        changed = True
+        while changed:
+            changed = False
+            for target, value in links:
+                if target in self.relevant:
+                    names = {x.id for x in walk(value) if isinstance(x, Name)} - self.relevant
+                    if names:
+                        self.relevant |= names
+                        changed = True
+
+    def _visit(self, s: Stmt) -> None:
+        if not self.keeps[id(s)] and not self._sets(s) & self.relevant:
+            self.skippable.add(id(s))
+            return
+        for part in _parts(s):
+            self._visit(part)
+
+    def _sets(self, s: Stmt) -> set[str]:
+        found = _assigned_below(s)
+        for n in walk(s):
+            if isinstance(n, Declare):
+                found.add(n.var.id)
+            elif isinstance(n, Call):
+                # what is handed over by address may be set by the callee
+                for a in n.arguments:
+                    if isinstance(a, Unary) and a.op == "&":
+                        root = root_of(a)
+                        if root is not None:
+                            found.add(root)
+                    elif isinstance(a, Name):
+                        found.add(a.id)
+                root = root_of(n.callee.base) if hasattr(n.callee, "base") else None
+                if root is not None:
+                    found.add(root)
+        return found
+
+
+def _assigned_below(s: object) -> set[str]:
+    found: set[str] = set()
+    for n in walk(s):
+        target: Expr | None = None
+        if isinstance(n, Assign):
+            target = n.target
+        elif isinstance(n, Unary) and n.op in ("++x", "--x", "x++", "x--"):
+            target = n.operand
+        root = root_of(target) if target is not None else None
+        if root is not None:
+            found.add(root)
+    return found
+
+
+def _parts(s: Stmt) -> tuple[Stmt, ...]:
+    if isinstance(s, Block):
+        return s.body
+    if isinstance(s, If):
+        return (s.then,) if s.otherwise is None else (s.then, s.otherwise)
+    if isinstance(s, Loop):
+        return (s.body,) if s.init is None else (s.init, s.body)
+    if isinstance(s, Switch):
+        return tuple(x for c in s.cases for x in c.body)
+    return s.parts if isinstance(s, UnknownStmt) else ()
+
+
+def _expressions(s: Stmt) -> tuple[object, ...]:
+    if isinstance(s, If):
+        return (s.condition,)
+    if isinstance(s, Loop):
+        return tuple(e for e in (s.condition, s.step) if e is not None)
+    if isinstance(s, Block | UnknownStmt):
+        return ()
+    if isinstance(s, Switch):
+        return (s.value,)
+    return (s,)
