@@ -9,7 +9,7 @@ import os
 import re
 import time
 import traceback
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,7 +54,7 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
     suggestions: Mapping[Key, Suggestion] = {}
     if job.options.suggest and time.process_time() < until:
         try:
-            suggestions = suggest(analyses, texts, _again(source, job.options, until))
+            suggestions = suggest(analyses, texts, _again(source, modules, job.options, until))
         except Exception as error:
             problems.append(_internal(path, "the search for fixes", error))
     numbers = {key: number for number, key in enumerate(suggestions)}
@@ -97,15 +97,9 @@ def parse_options(options: Options) -> ParseOptions:
 
 
 def analyse_modules(
-    modules: Iterable[Module],
-    options: Options,
-    until: float = float("inf"),
-    only: Collection[str] | None = None,
+    modules: Iterable[Module], options: Options, until: float = float("inf")
 ) -> list[KernelAnalysis]:
-    """Every kernel instance under every launch.
-
-    until: the time at which no further one is begun. only: names of the kernels that matter.
-    """
+    """Every kernel instance under every launch. until: the time at which no further one is begun."""
     blocks = Blocks(
         of={name: shape for name, shape in options.blocks.items() if name}, every=options.blocks.get("")
     )
@@ -113,8 +107,6 @@ def analyse_modules(
     for module in modules:
         started = started_kernels(module)
         for kernel in module.kernels():
-            if only is not None and kernel.name not in only:
-                continue
             for launch in infer(kernel, module, started, blocks):
                 if time.process_time() > until:
                     late = Unresolved("time", "the time for this file was over", kernel.place)
@@ -150,21 +142,39 @@ def _source(job: Job) -> SourceFile:
 
 
 def _again(
-    source: SourceFile, options: Options, until: float
-) -> Callable[[str, bytes, Collection[str]], Sequence[KernelAnalysis]]:
-    """The analysis of some kernels of the file with other text, for the proof of a fix; nothing for any
-    other file."""
+    source: SourceFile, modules: Sequence[Module], options: Options, until: float
+) -> Callable[[str, bytes, Sequence[KernelAnalysis]], Sequence[KernelAnalysis | None]]:
+    """The same kernels under the same launches in the file with other text, for the proof of a fix."""
+    numbers = {id(kernel): key for module in modules for key, kernel in _numbered(module).items()}
 
-    def analyse(path: str, data: bytes, kernels: Collection[str]) -> Sequence[KernelAnalysis]:
+    def analyse(
+        path: str, data: bytes, before: Sequence[KernelAnalysis]
+    ) -> Sequence[KernelAnalysis | None]:
         if path != source.path or time.process_time() > until:
-            return ()
+            return [None] * len(before)
         try:
-            modules = load(source_from_bytes(path, data), parse_options(options))
+            edited = load(source_from_bytes(path, data), parse_options(options))
         except SourceError:
-            return ()
-        return analyse_modules(modules, options, until, kernels)
+            return [None] * len(before)
+        kernels = {key: (module, kernel) for module in edited for key, kernel in _numbered(module).items()}
+        found = [kernels.get(numbers[id(analysis.kernel)]) for analysis in before]
+        return [
+            _analysis(*pair, analysis.launch) if pair is not None and time.process_time() < until else None
+            for pair, analysis in zip(found, before, strict=True)
+        ]
 
     return analyse
+
+
+def _numbered(module: Module) -> dict[tuple[str, str, int], Function]:
+    """Kernels by what an edit of their bodies leaves alone: configuration, name, number among namesakes."""
+    found: dict[tuple[str, str, int], Function] = {}
+    for kernel in module.kernels():
+        n = 0
+        while (module.configuration, kernel.name, n) in found:
+            n += 1
+        found[(module.configuration, kernel.name, n)] = kernel
+    return found
 
 
 def _texts(analyses: Iterable[KernelAnalysis], source: SourceFile) -> dict[str, bytes]:

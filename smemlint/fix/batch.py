@@ -19,7 +19,7 @@ class Batch:
     """The distinct requests of sites that are alike in operation, width and what is known of them.
 
     members: which sites, as numbers; before: their wavefronts as they stand; starts: where the requests of
-    each begin. parts, part_weights: the classes of each site where all its requests are bit-linear, else None.
+    each begin. parts, part_weights: the classes of each site where all its requests are bit-linear.
     """
 
     access: Access

@@ -24,9 +24,15 @@ class Constants:
         self._launch = launch
 
     def value(self, text: str) -> int | None:
-        return value_of(text, self._find)
+        return self._value(text, ())
 
-    def _find(self, name: str) -> int | str | None:
+    def _value(self, text: str, within: tuple[str, ...]) -> int | None:
+        return value_of(text, lambda name: self._find(name, within))
+
+    def _find(self, name: str, within: tuple[str, ...]) -> int | None:
+        """The value of a name; within: the names whose definitions led here."""
+        if name in within:
+            return None
         given = self._launch.template.get(name)
         if isinstance(given, int):
             return given
@@ -36,9 +42,11 @@ class Constants:
             return 32
         for source in self._sources:
             texts = _definitions(source).get(name, ())
-            # Two definitions that differ (an #if, two kernels) leave it open.
-            if len(set(texts)) == 1:
-                return texts[0]
+            # Two definitions that differ in value (an #if, two kernels) leave it open.
+            values = {self._value(text, (*within, name)) for text in texts}
+            known = values - {None}
+            if len(known) == 1:
+                return known.pop()
             if texts:
                 return None
         return None

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from smemlint.fix import flat
-from smemlint.fix.candidates import Exchange, Layout, Padding, Swizzle, Trimmed
-from smemlint.fix.constants import Constants
+from smemlint.fix.candidates import Exchange, Layout, Padding, Shape, Swizzle, Trimmed
 from smemlint.fix.expressions import plus
 from smemlint.fix.model import Refusal, TextEdit
 from smemlint.fix.text import Source, Subscript, Use, has_side_effect, parse_range
@@ -89,16 +88,16 @@ def build(
     at: Declared,
     linear_pitch: str | None,
     taken: set[str],
-    constants: Sequence[Constants],
+    shape: Shape,
 ) -> Edited | Refusal:
     """Edits that carry out a layout.
 
     linear_pitch: for a flat array, the factor that is the row pitch. taken: names that are in use;
-    names that the edits introduce are added. constants: one per kernel instance.
+    names that the edits introduce are added. shape: the array as it stands, in some kernel instance.
     """
     if isinstance(layout, Padding):
         if linear_pitch is not None:
-            return _pitch(layout, at, linear_pitch, taken, constants)
+            return _pitch(layout, at, linear_pitch, taken, shape)
         return _padding(layout, at)
     blocked = _every_use_subscripted(at)
     if blocked is not None:
@@ -150,9 +149,7 @@ def _every_use_subscripted(at: Declared, resizes: bool = False) -> Refusal | Non
     return None
 
 
-def _pitch(
-    layout: Padding, at: Declared, pitch: str, taken: set[str], constants: Sequence[Constants]
-) -> Edited | Refusal:
+def _pitch(layout: Padding, at: Declared, pitch: str, taken: set[str], shape: Shape) -> Edited | Refusal:
     blocked = _every_use_subscripted(at, resizes=True)
     if blocked is not None:
         return blocked
@@ -170,11 +167,9 @@ def _pitch(
     name = _fresh(f"{at.name.upper()}_PITCH", taken)
     bracket = at.extents[0]
     old = at.extent(0)
-    whole, value = constants[0].value(old), constants[0].value(pitch)
+    rows, value = shape.dims
     size = flat.terms(source, bracket.open + 1, bracket.close)
-    new = None
-    if whole is not None and value is not None:
-        new = flat.new_size(old, size, bracket.open + 1, pitch, name, whole, value)
+    new = flat.new_size(old, size, bracket.open + 1, pitch, name, rows * value, value)
     if new is None:
         return Refusal("size-not-rows", f"`[{_shown(old)}]` is not said as rows of `{pitch}`")
     padded = plus(pitch, layout.extra)

@@ -8,7 +8,7 @@ import os
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
@@ -19,39 +19,13 @@ from numpy.typing import NDArray
 from smemlint.evaluate.model import SharedArray
 from smemlint.score.model import Conflict, KernelAnalysis
 
-Analyse: TypeAlias = Callable[[str, bytes, Collection[str]], Sequence[KernelAnalysis]]
-"""(path, edited text, names of kernels) -> what analysis says of these kernels in that file, under the
-launches that the original had; nothing when it cannot say."""
-
-Key: TypeAlias = tuple[object, ...]
-
-
-def instance_key(analysis: KernelAnalysis) -> Key:
-    """What an instance and its counterpart after the edit have in common."""
-    launch = analysis.launch
-    arguments = tuple(sorted(launch.arguments.items()))
-    template = tuple(sorted(analysis.template_arguments.items()))
-    return (analysis.kernel.name, template, launch.block, launch.grid, arguments, analysis.configuration)
+Analyse: TypeAlias = Callable[[str, bytes, Sequence[KernelAnalysis]], Sequence[KernelAnalysis | None]]
+"""(path, edited text, analyses) -> the same kernels under the same launches in that file; None where it
+cannot say."""
 
 
 def sites_of(analysis: KernelAnalysis, array: SharedArray) -> list[Conflict]:
     return [c for c in analysis.conflicts if c.site.array == array.id]
-
-
-def counterparts(
-    before: Sequence[KernelAnalysis], after: Sequence[KernelAnalysis]
-) -> list[KernelAnalysis] | str:
-    """The analysis after the edit of each one before it, or what is missing, in words."""
-    waiting: dict[Key, list[KernelAnalysis]] = {}
-    for analysis in after:
-        waiting.setdefault(instance_key(analysis), []).append(analysis)
-    found = []
-    for analysis in before:
-        queue = waiting.get(instance_key(analysis))
-        if not queue:
-            return f"the edited file no longer shows `{analysis.kernel.name}` under the same launch"
-        found.append(queue.pop(0))
-    return found
 
 
 def same_array(analysis: KernelAnalysis, array: SharedArray, others: KernelAnalysis) -> SharedArray | None:

@@ -19,7 +19,7 @@ from smemlint.fix.edits import Declared, Edited, build, declared, swizzle_formul
 from smemlint.fix.expressions import plus
 from smemlint.fix.members import Instance, members, movable
 from smemlint.fix.model import Kind, Refusal, SiteChange, Suggestion
-from smemlint.fix.proof import Analyse, check, counterparts
+from smemlint.fix.proof import Analyse, check
 from smemlint.fix.search import Option, options, order
 from smemlint.fix.text import Source
 from smemlint.score.model import KernelAnalysis
@@ -172,13 +172,14 @@ def _worth(option: Option, before: int, ideal: int) -> bool:
 def _hopeless(instances: Sequence[Instance]) -> Refusal | None:
     """Why no layout was found, where there is more to say than that none is better."""
     array = instances[0].array
-    conflicted = [m for i in instances for m in i.members if m.before > m.ideal]
+    conflicted = [(i.array, m.conflict.site) for i in instances for m in i.members if m.before > m.ideal]
     if any(i.length is None for i in instances) or array.dynamic:
         return Refusal("size-elsewhere", f"the size of `{array.name}` is given at the launch")
-    if any(m.conflict.site.width < array.element for m in conflicted):
-        return Refusal(
-            "struct-layout", f"lanes read {array.element}-byte elements member by member, whatever the pitch"
-        )
+    for owner, site in conflicted:
+        if site.width < owner.element:
+            return Refusal(
+                "struct-layout", f"lanes reach {owner.element}-byte elements member by member at any pitch"
+            )
     return None
 
 
@@ -254,8 +255,7 @@ def _write(
     at = _declared(instances[0], {source.path: source})
     if isinstance(at, Refusal):
         return at
-    constants = [Constants([source], i.analysis.launch) for i in instances]
-    return build(choice.option.layout, at, choice.pitch, taken, constants)
+    return build(choice.option.layout, at, choice.pitch, taken, choice.shapes[0])
 
 
 def _prove(
@@ -267,14 +267,11 @@ def _prove(
         text = application.apply(edited.edits, source.data)
     except application.EditError as error:
         return Refusal("not-proved", str(error))
-    analyses = [i.analysis for i in instances]
-    again = analyse(source.path, text, {a.kernel.name for a in analyses})
-    if not again:
-        return Refusal("not-proved", f"the edited {source.path.rpartition('/')[2]} was not analysed again")
-    after = counterparts(analyses, again)
-    if isinstance(after, str):
-        return Refusal("not-proved", after)
-    for instance, shape, again in zip(instances, choice.shapes, after, strict=True):
+    again = analyse(source.path, text, [i.analysis for i in instances])
+    for instance, shape, now in zip(instances, choice.shapes, again, strict=True):
+        if now is None:
+            name = instance.analysis.kernel.name
+            return Refusal("not-proved", f"`{name}` was not analysed again in the edited file")
         promised = []
         for each in instance.members:
             at = addresses(each.offsets, each.conflict.trace.alignment, shape)
@@ -282,7 +279,7 @@ def _prove(
             if moved is None:
                 return Refusal("not-proved", "part of an address is not known")
             promised.append((each.conflict, moved))
-        broken = check(instance.analysis, instance.array, promised, again)
+        broken = check(instance.analysis, instance.array, promised, now)
         if broken is not None:
             return Refusal("not-proved", broken)
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from smemlint.fix.apply import apply
-from smemlint.fix.candidates import Exchange, Padding, Swizzle
+from smemlint.fix.candidates import Exchange, Padding, Shape, Swizzle
 from smemlint.fix.constants import Constants
 from smemlint.fix.edits import Edited, build, declared, swizzle_formula
 from smemlint.fix.model import Refusal
@@ -36,8 +36,8 @@ def edited(
     at = declared(source, name, data.index(b"__shared__"), 0, dims, frozenset({"As", "Bs", "tile"} - {name}))
     if isinstance(at, Refusal):
         return at
-    constants = [Constants([source], Launch((16, 16, 1), template={"BM": 64}))]
-    result = build(layout, at, pitch, set(source.names()), constants)
+    rows = 64 if name == "As" else 16
+    result = build(layout, at, pitch, set(source.names()), Shape((rows, 16), 4, flat=dims == 1))
     return apply(result.edits, data).decode() if isinstance(result, Edited) else result
 
 
@@ -147,3 +147,9 @@ def test_constants_come_from_the_launch_and_the_text() -> None:
     )
     constants = Constants([Source("a.cu", text)], Launch((8, 4, 1), template={"N": 5}))
     assert [constants.value(n) for n in ("A", "B", "C", "N", "blockDim.y", "Z")] == [8, 4, 9, 5, 4, None]
+
+
+def test_constants_that_are_defined_twice_or_by_themselves_stay_open() -> None:
+    text = b"#define A 1\n#define A 2\n#define B C\n#define C B\n#define D 3\n#define D (2 + 1)\n"
+    constants = Constants([Source("a.cu", text)], Launch((8, 4, 1)))
+    assert [constants.value(n) for n in "ABD"] == [None, None, 3]
