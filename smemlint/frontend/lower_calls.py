@@ -171,6 +171,8 @@ class CallLowering:
         operator = self._operator_of(kids, target)
         if operator is not None:
             return self._operator_call(node, kids, target, operator)
+        if cursors.extent(kids[0]).begin != cursors.extent(node).begin:
+            return self._unresolved_construct(node, kids)
         callee = self._c.exprs.lower(kids[0])
         if isinstance(callee, Name) and callee.id == "" and callee.name in _LAUNCHERS:
             return self._library_launch(node, callee.name, kids[1:])

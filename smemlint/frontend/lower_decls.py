@@ -13,6 +13,7 @@ from smemlint.frontend.lowering import Context
 from smemlint.frontend.names import ENUMERATOR, PARAMETER, VARIABLE, valid
 from smemlint.ir import (
     ArrayOf,
+    Cast,
     Construct,
     Declare,
     Expr,
@@ -25,6 +26,7 @@ from smemlint.ir import (
     Scalar,
     Stmt,
     Type,
+    Unary,
     UnknownStmt,
     Var,
 )
@@ -42,6 +44,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
 
     def __init__(self, context: Context) -> None:
         self._c = context
+        self._arrays: dict[str, InitList] = {}
         self.start_records()
         self.start_functions()
 
@@ -80,6 +83,8 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         elif storage_class == STATIC:
             storage = "static"
         var = self.variable(node, kids, identifier, name, storage)
+        if isinstance(var.init, InitList):
+            self._arrays[identifier] = var.init
         return [c.stmts.with_launches(Declare(var))] if c.launches else [Declare(var)]
 
     def _note_shared(self, node: Node) -> None:
@@ -188,7 +193,8 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
             given["__VA_ARGS__"] = [t for i, a in enumerate(rest) for t in ([","] if i else []) + a]
         return " ".join(_filled(lex(body), given))
 
-    def parameter(self, node: Node) -> Var:
+    def parameter(self, node: Node, first: Node | None = None) -> Var:
+        """A parameter; `first` is the same one in the function's first declaration, which may have the default."""
         c = self._c
         name = cursors.spelling(node)
         use = c.names.use(node, None)
@@ -197,31 +203,21 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
             c.scope.locals[name] = use
         type_ = cursors.cursor_type(node)
         lowered = c.types.decayed(c.types.lower(type_))
-        return Var(
-            identifier,
-            name,
-            lowered,
-            "param",
-            self.name_place(node),
-            None,
-            None,
-            bool(cursors.is_const(type_)),
-        )
+        default = self.default_argument(node)
+        if default is None and first is not None:
+            default = self.default_argument(first)
+        const = bool(cursors.is_const(type_))
+        return Var(identifier, name, lowered, "param", self.name_place(node), default, None, const)
 
     def default_argument(self, node: Node) -> Expr | None:
         """A parameter's default value."""
         kids = [k for k in cursors.children(node) if is_expression(k.kind)]
-        type_ = cursors.cursor_type(node)
-        from smemlint.frontend.lower_types import ARRAYS
-
-        if not kids or type_.kind in ARRAYS:
-            return None
-        if kids[-1].kind == 101 and self._is_type_argument(node, kids[-1]):
+        if not kids or self._belongs_to_type(node, kids[-1]):
             return None
         return self._c.exprs.lower(kids[-1])
 
-    def _is_type_argument(self, node: Node, last: Node) -> bool:
-        """`Foo<N> x`: the last expression belongs to the type, as no `=` stands before it."""
+    def _belongs_to_type(self, node: Node, last: Node) -> bool:
+        """`Foo<N> x`, `float x[N]`: no `=` stands before the last expression."""
         start, at = self._c.positions.start(node), self._c.positions.start(last)
         if start is None or at is None or start[0] is not at[0]:
             return False
@@ -323,8 +319,21 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         return Var(var.id, var.name, var.type, var.storage, var.place, literal, var.align, var.const)
 
     def argument_array(self, passed: Expr) -> tuple[Expr, ...]:
-        """Kernel arguments behind cudaLaunchKernel's `void **`, when they are written in place."""
-        return passed.elements if isinstance(passed, InitList) else ()
+        """Kernel arguments behind cudaLaunchKernel's `void **`, where the array is written in the function."""
+        while isinstance(passed, Cast):
+            passed = passed.operand
+        if isinstance(passed, Name):
+            passed = self._arrays.get(passed.id, passed)
+        if not isinstance(passed, InitList):
+            return ()
+        return tuple(_pointed(element) for element in passed.elements)
+
+
+def _pointed(expr: Expr) -> Expr:
+    """`x` of `(void *)&x`."""
+    while isinstance(expr, Cast):
+        expr = expr.operand
+    return expr.operand if isinstance(expr, Unary) and expr.op == "&" else Unary("*", expr)
 
 
 def _same(left: Node, right: Node) -> bool:

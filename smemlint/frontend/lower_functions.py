@@ -60,7 +60,7 @@ class FunctionLowering:
 
         def parameter_list(self, given: list[Node], defaults: list[Node]) -> tuple[TemplateParam, ...]: ...
 
-        def parameter(self, node: Node) -> Var: ...
+        def parameter(self, node: Node, first: Node | None = None) -> Var: ...
 
         def attribute_text(self, node: Node) -> str | None: ...
 
@@ -124,9 +124,11 @@ class FunctionLowering:
         body: Node | None = None
         sides: set[int] = set()
         initialisers: list[tuple[str, Expr]] = []
+        earlier = self._first_parameters(node)
         for index, kid in enumerate(kids):
             if kid.kind == PARAMETER:
-                parameters.append(self.parameter(kid))
+                first = earlier[len(parameters)] if len(parameters) < len(earlier) else None
+                parameters.append(self.parameter(kid, first))
             elif kid.kind in (GLOBAL_ATTRIBUTE, DEVICE_ATTRIBUTE, HOST_ATTRIBUTE):
                 sides.add(kid.kind)
             elif kid.kind == OTHER_ATTRIBUTE:
@@ -170,6 +172,14 @@ class FunctionLowering:
             specialises=specialises,
             initialisers=tuple(initialisers),
         )
+
+    @staticmethod
+    def _first_parameters(node: Node) -> list[Node]:
+        """Parameters of the function's first declaration, when that is another one."""
+        first = cursors.canonical(node)
+        if not valid(first) or first.d0 == node.d0:
+            return []
+        return [k for k in cursors.children(first) if k.kind == PARAMETER]
 
     def _body(self, body: Node) -> Stmt:
         try:

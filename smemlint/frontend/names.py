@@ -26,7 +26,8 @@ FUNCTIONS = frozenset((FUNCTION, METHOD, CONSTRUCTOR, DESTRUCTOR, CONVERSION, FU
 TYPEDEFS = frozenset((TYPEDEF, ALIAS, ALIAS_TEMPLATE))
 TEMPLATE_PARAMETERS = frozenset((TYPE_PARAMETER, VALUE_PARAMETER, TEMPLATE_PARAMETER))
 _INVALID = range(70, 74)
-_CONVERSION = re.compile(r"operator\s+[\w:(].*")
+_UNNAMED = re.compile(r"(\((?:unnamed|anonymous|lambda)[\w ]*?) at .*?:(\d+:\d+)(?=\))")
+"""Clang names what has no name by its path."""
 
 
 def valid(node: Node) -> bool:
@@ -201,7 +202,7 @@ class Declarations:
         known = self._qualified.get(key)
         if known is not None:
             return known
-        name = cursors.spelling(node)
+        name = _UNNAMED.sub(r"\1 at \2", cursors.spelling(node))
         parent = cursors.semantic_parent(node)
         while parent.kind in (LINKAGE, UNEXPOSED_DECL) or (
             parent.kind == NAMESPACE and (cursors.is_inline_namespace(parent) or not cursors.spelling(parent))

@@ -215,7 +215,8 @@ class Var:
 
     id: unique in the module. storage: 'local', 'param', 'shared' (static), 'extern_shared',
     'constant' (namespace-scope or static constexpr/const with initialiser), 'global' (anything
-    else outside functions), 'static'. `init` None: uninitialised. `align`: alignas/__align__ in bytes.
+    else outside functions), 'static'. `init` None: uninitialised; a parameter's is its default argument.
+    `align`: alignas/__align__ in bytes.
     """
 
     id: str
