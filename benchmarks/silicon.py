@@ -494,6 +494,7 @@ def run(
             start = time.perf_counter()
             report = inspect(command, program, paths, work, extra, limit)
             seconds = time.perf_counter() - start
+            problem = "; ".join(f"{e['path']}: {e['message']}" for e in report.get("errors", ()))
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
             problem = str(error)
             own = own or {line.file for launch in program.launches for line in launch.lines}
