@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _SPACE = re.compile(r"(?:\s|\\\n|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
-_BEFORE = re.compile(r"([A-Za-z_]\w*|\S)\s*\Z")
+_BEFORE = re.compile(r"([A-Za-z_]\w*|::|->|\S)\s*\Z")
 _POINTER = re.compile(
     r"(?:const\b|volatile\b|__restrict__\b|[*&]|\s)+(?=[),>;\]]|\Z)|[*&]+\s*(?:const\s+|__restrict__\s+)?[A-Za-z_]\w*\s*(?:=(?!=)|;|\[|,\s*[*&])"
 )
@@ -126,15 +129,9 @@ def argument_kinds(arguments: tuple[str, ...], text: str) -> str:
 def _argument_kind(argument: str, text: str) -> str:
     plain = argument.removesuffix("...").strip()
     if _WORD.fullmatch(plain):
-        if re.search(
-            rf"\b(?:class|typename|struct|using)\s*(?:\.\.\.\s*)?{plain}\b|\btypedef\b[^;]*\b{plain}\s*;",
-            text,
-        ):
-            return "t"
-        if re.search(
-            rf"\b(?:int|bool|unsigned|size_t|auto|long|char|\w+_t|[A-Z]\w+)\s+{plain}\s*[,>=;)\[]", text
-        ):
-            return "v"
+        declared = _declared_kind(plain, text)
+        if declared:
+            return declared
     if _VALUE_ARGUMENT.search(re.sub(r"<.*>", "", plain, flags=re.DOTALL)):
         return "v"
     if _TYPE_WORD.match(plain):
@@ -145,6 +142,54 @@ def _argument_kind(argument: str, text: str) -> str:
             return "t"
         return "v"
     return "v" if (plain.isupper() and len(plain) > 1) or re.fullmatch(r"[KMNBP]|[a-z]\w*", plain) else "t"
+
+
+_TYPE_BEFORE = re.compile(r"\b(?:class|typename|struct|using)\s*(?:\.\.\.\s*)?\Z")
+_VALUE_BEFORE = re.compile(r"\b(?:int|bool|unsigned|size_t|auto|long|char|\w+_t|[A-Z]\w+)\s+\Z")
+
+
+def find_word(text: str, name: str, start: int = 0, end: int | None = None) -> Iterator[int]:
+    """Where a whole word stands in a text."""
+    at = text.find(name, start, end)
+    while at >= 0:
+        after = at + len(name)
+        if not (_is_word(text[at - 1 : at]) or _is_word(text[after : after + 1])):
+            yield at
+        at = text.find(name, after, end)
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+@lru_cache(maxsize=1024)
+def _declared_kind(name: str, text: str) -> str:
+    """`t` or `v` when the text itself declares the name, else nothing. Looks at the first uses only."""
+    for start in islice(find_word(text, name), 40):
+        before = text[max(0, start - 40) : start]
+        if _TYPE_BEFORE.search(before):
+            return "t"
+        after = text[start + len(name) : start + len(name) + 2].lstrip()[:1]
+        if after in (*",>=;)[",) and _VALUE_BEFORE.search(before):
+            return "v"
+    return ""
+
+
+_VARIABLE_AFTER = re.compile(r"[\s*&]+[A-Za-z_]\w*\s*(?:[;\[{]|=(?!=))")
+_STATEMENT_BEFORE = re.compile(
+    r"(?:[;{}]|\b(?:const|static|constexpr|__shared__|__constant__|__device__|extern))\s*\Z"
+)
+
+
+@lru_cache(maxsize=1024)
+def declares_variables(name: str, text: str) -> bool:
+    """Whether somewhere a statement reads `name x;`, `name x = ...` or `name x[...]`."""
+    for start in islice(find_word(text, name), 60):
+        if _VARIABLE_AFTER.match(text, start + len(name)) and _STATEMENT_BEFORE.search(
+            text[max(0, start - 30) : start]
+        ):
+            return True
+    return False
 
 
 def enclosing_template(text: str, at: int) -> tuple[str, int] | None:
@@ -168,3 +213,26 @@ def enclosing_template(text: str, at: int) -> tuple[str, int] | None:
         elif character == ";":
             return None
     return None
+
+
+_DECLARATOR = re.compile(
+    r"([A-Za-z_]\w*)(?:\s*<[^;{}()]*>)?[\s*&]+(?:[A-Za-z_]\w*\s*::\s*)*[A-Za-z_~]\w*\s*\Z"
+)
+_NO_TYPES = frozenset(("return", "else", "new", "throw", "case", "goto", "delete"))
+
+
+def in_parameter_list(text: str, at: int) -> bool:
+    """Whether `at` is in the parentheses of a function's declaration: two words before the opening one."""
+    depth = 0
+    for position in range(at - 1, max(-1, at - _LIMIT), -1):
+        character = text[position]
+        if character == ")":
+            depth += 1
+        elif character == "(":
+            if depth == 0:
+                found = _DECLARATOR.search(text[max(0, position - 300) : position])
+                return found is not None and found.group(1) not in _NO_TYPES
+            depth -= 1
+        elif character in ";{}":
+            return False
+    return False

@@ -22,6 +22,7 @@ DROPPED = "clang dropped the statement"
 _SHARED = re.compile(rb"(?<!\w)__shared__(?!\w)")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _BRACE = re.compile(rb"[{}]")
+_POINTER = re.compile(rb"\(\s*[*&]\s*(?:const\s+|__restrict__\s+)?([A-Za-z_]\w*)")
 _DIRECTIVE = re.compile(rb"^[ \t]*#(?:[^\n\\]|\\\r?\n|\\.)*", re.MULTILINE)
 _TYPE_WORDS = b"""
     const volatile unsigned signed struct union class typename alignas __align__ __attribute__ __restrict__
@@ -160,25 +161,21 @@ def _declarators(code: bytes, at: int) -> tuple[int, list[tuple[bytes, int]]]:
         if word:
             if depth == 0 and angle == 0 and not closed and word.group() not in _WORDS_OF_TYPES:
                 candidate = (word.group(), word.start())
-            elif depth == 1 and candidate is None and word.group() not in _WORDS_OF_TYPES:
-                candidate = None
             position = word.end()
             continue
         if byte in (b"(", b"[", b"{"):
             if depth == 0 and byte == b"[":
                 closed = True
-            if byte == b"(" and depth == 0 and candidate is not None:
-                pointer = re.compile(rb"\(\s*[*&]\s*(?:const\s+|__restrict__\s+)?([A-Za-z_]\w*)").match(
-                    code, position
-                )
+            if byte == b"(" and depth == 0:
+                pointer = _POINTER.match(code, position)
                 if pointer:
                     candidate, closed = (pointer.group(1), pointer.start(1)), True
-                elif code[candidate[1] : position].strip() != candidate[0]:
-                    pass
-                elif candidate[0].startswith((b"__", b"alignas", b"decltype")) or candidate[0].isupper():
-                    candidate = None
-                else:
-                    closed = True
+                elif candidate is not None and code[candidate[1] : position].strip() == candidate[0]:
+                    # `name(...)`: an attribute's arguments, or a constructor's.
+                    attribute = (
+                        candidate[0].startswith((b"__", b"alignas", b"decltype")) or candidate[0].isupper()
+                    )
+                    candidate, closed = (None, closed) if attribute else (candidate, True)
             depth += 1
         elif byte in (b")", b"]", b"}"):
             depth -= 1

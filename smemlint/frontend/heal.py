@@ -14,10 +14,31 @@ from dataclasses import dataclass
 
 from clang.cindex import Diagnostic
 
-from smemlint.frontend.context import Usage, argument_kinds, enclosing_template, usage
-from smemlint.frontend.healed import FUNCTION, MACRO, NAMESPACE, NUMBER_TYPE, TYPE, VALUE, Healed, HealedNames
+from smemlint.frontend.context import (
+    Usage,
+    argument_kinds,
+    declares_variables,
+    enclosing_template,
+    find_word,
+    in_parameter_list,
+    usage,
+)
+from smemlint.frontend.healed import (
+    FUNCTION,
+    INTEGER_TYPE,
+    MACRO,
+    NAMESPACE,
+    NUMBER_TYPE,
+    TYPE,
+    VALUE,
+    Healed,
+    HealedNames,
+)
 
 _MISSING_INCLUDE = re.compile(r"'(.+)' file not found")
+_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+\w+(?:\([^)\n]*\))?((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE)
+_RANKS = (VALUE, FUNCTION, NAMESPACE, NUMBER_TYPE, TYPE, MACRO)
+"""What a name can turn into when a guess was wrong: only to the right."""
 MAX_NAMES = 1500
 MAX_PER_ROUND = 400
 
@@ -56,6 +77,7 @@ class Healing:
     def __init__(self, read: Callable[[str], bytes]) -> None:
         self._read = read
         self._texts: dict[str, str] = {}
+        self._bodies: dict[str, list[tuple[int, int]]] = {}
         self._names = HealedNames()
         self._given_up: set[str] = set()
         self._corrected: set[tuple[str, int]] = set()
@@ -91,35 +113,36 @@ class Healing:
         text = self._text(problem.path)
         if text.startswith(name, problem.offset):
             return usage(text, problem.offset, name)
-        # Inside a macro the place is that of the expansion; the name is in some macro's body or argument.
-        found = re.search(
-            rf"(?<![\w]){re.escape(name)}(?!\w)", text[problem.offset : problem.offset + 400]
-        ) or re.search(
-            rf"^[ \t]*#[ \t]*define\b(?:[^\n]*\\\n)*[^\n]*?(?<!\w)(?<!#define ){re.escape(name)}(?!\w)",
-            text,
-            re.MULTILINE,
-        )
+        # In a macro the place is that of the expansion; the name is in its arguments or in a macro's body.
+        found = next(find_word(text, name, problem.offset, problem.offset + 400), None)
         if found is None:
-            return None
-        offset = problem.offset if found.re.pattern.startswith("(?<![") else 0
-        return usage(text, offset + found.end() - len(name), name)
+            bodies = (next(find_word(text, name, *span), None) for span in self._macro_bodies(problem.path))
+            found = next((body for body in bodies if body is not None), None)
+        return usage(text, found, name) if found is not None else None
+
+    def _macro_bodies(self, path: str) -> list[tuple[int, int]]:
+        """Where the bodies of a file's macros stand."""
+        if path not in self._bodies:
+            self._bodies[path] = [match.span(1) for match in _MACRO.finditer(self._text(path))]
+        return self._bodies[path]
 
     # Declaring.
 
     def _declare(self, scope: dict[str, Healed], where: str, entry: Healed) -> bool:
-        """Add a name, or turn what it was into the new kind, which happens once a name."""
-        key = f"{where}{entry.name}"
-        if key in self._given_up:
+        """Add a name, or turn what it was into a kind that tells more; never back."""
+        if f"{where}{entry.name}" in self._given_up:
             return False
         old = scope.get(entry.name)
         if old is None:
             scope[entry.name] = entry
             return True
-        if (old.kind, old.parameters) == (entry.kind, entry.parameters) or key + "!" in self._given_up:
+        if _RANKS.index(entry.kind) <= _RANKS.index(old.kind):
+            if old.parameters is None and entry.parameters is not None and old.kind == entry.kind:
+                old.parameters = entry.parameters
+                return True
             return False
-        if old.kind == NAMESPACE and old.children and entry.kind != TYPE:
-            return False
-        self._given_up.add(key + "!")
+        entry.children = old.children
+        entry.parameters = entry.parameters or old.parameters
         scope[entry.name] = entry
         return True
 
@@ -148,6 +171,8 @@ class Healing:
             return Healed(name, TYPE if wants_type else NAMESPACE)
         if wants_type:
             return Healed(name, _type_kind(name))
+        if declares_variables(name, text):
+            return Healed(name, _type_kind(name))
         if around.next.startswith("("):
             return Healed(name, FUNCTION)
         if around.next[:1] in (",", ">") and self._is_type_argument(name, problem):
@@ -157,6 +182,12 @@ class Healing:
             or around.previous in ("(", "<", ",", "const", "static", "volatile", "sizeof")
         ):
             # `Foo* p`, `(Foo*)`, `<Foo*>`; an address `(&foo)` starts with the sign, not with the name.
+            return Healed(name, _type_kind(name))
+        if (
+            around.previous in ("(", ",", "const")
+            and around.next[:1] in ("*", "&")
+            and in_parameter_list(text, problem.offset)
+        ):
             return Healed(name, _type_kind(name))
         if around.following_word and around.following_word not in ("and", "or", "if", "else", "return"):
             return Healed(name, _type_kind(name))
@@ -206,6 +237,10 @@ class Healing:
                 return self._top_level(Healed(name, MACRO, text=_statement_macro(name, around)))
             if word in _DECLARATION_WORDS or (word and self._followed_by_two_words(problem, name)):
                 return self._top_level(Healed(name, MACRO, text=_qualifier_macro(name)))
+            if around.previous in ("(", ",") and around.next[:1] in (")", ","):
+                return self._top_level(
+                    Healed(name, VALUE)
+                )  # `dim3 block(SIZE)` reads like a function's declaration
             plain = around.next.startswith("(") or word == ""
             if plain and (not around.call_ends_statement or around.next[:1] not in "*&(<:"):
                 return self._top_level(
@@ -215,6 +250,9 @@ class Healing:
                 return self._top_level(Healed(name, MACRO, text=_qualifier_macro(name)))
         if around is not None and around.next == "::":
             return self._top_level(Healed(name, NAMESPACE))
+        before = self._text(problem.path)[max(0, problem.offset - 100) : problem.offset]
+        if re.search(r"\bdim3\s+\w+\s*\([^;()]*\Z", before):
+            return self._top_level(Healed(name, VALUE))
         return self._top_level(self._entry(name, around, problem, wants_type=True))
 
     def _followed_by_two_words(self, problem: Problem, name: str) -> bool:
@@ -332,6 +370,8 @@ class Healing:
     def incomplete(self, match: re.Match[str], problem: Problem) -> bool:
         name = match.group(1)
         path = tuple(name.split("::"))
+        if name in _DECLARATION_WORDS:
+            return False
         return self._declare(
             self._names.scope(path[:-1]).children, "::".join(path[:-1]), Healed(path[-1], TYPE)
         )
@@ -387,6 +427,14 @@ class Healing:
         if around is not None and around.template:
             entry.parameters = argument_kinds(around.template, self._text(problem.path))
         entry.kind = TYPE
+        return True
+
+    def template_parameter(self, match: re.Match[str], problem: Problem) -> bool:
+        """`template <X n>`: X is an integer."""
+        entry = self._names.find(tuple(match.group(1).split("::")))
+        if entry is None or entry.kind != TYPE or entry.children or entry.parameters is not None:
+            return False
+        entry.kind = NUMBER_TYPE
         return True
 
     def needs_class(self, match: re.Match[str], problem: Problem) -> bool:
@@ -476,6 +524,7 @@ _REACTIONS: tuple[tuple[re.Pattern[str], _Reaction], ...] = tuple(
             r".*incomplete (?:definition of )?type '(?:struct |class |union )?([A-Za-z_][\w:]*)'",
             Healing.incomplete,
         ),
+        (r"a non-type template parameter cannot have type '(?:const )?([\w:]+)'", Healing.template_parameter),
         (r"base specifier must name a class", Healing.needs_class),
         (r"(?:expected class name|unknown class name)", Healing.class_name),
         (

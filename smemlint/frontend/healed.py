@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import count
 
 TYPE = "type"
 NUMBER_TYPE = "number type"
@@ -84,35 +85,38 @@ class HealedNames:
             return ""
         lines = [f"#define {e.name}{e.text}" for e in self.root.children.values() if e.kind == MACRO]
         lines.append("#pragma clang force_cuda_host_device begin")
-        lines += _scope(self.root)
+        lines += _scope(self.root, count())
         lines.append("#pragma clang force_cuda_host_device end\n")
         return "\n".join(lines)
 
 
+_WIDTHS = (*range(33, 64), *range(65, 128))
 _STRUCT = (
     "{0}() = default; template <class T> {0}(T&&); "
     "template <class A, class B, class... C> {0}(A&&, B&&, C&&...); "
     "template <class T> operator T() const; template <class T> {0}& operator[](T) const; "
+    "{0}* operator->() const; {0}& operator*() const; "
 )
 
 
-def _scope(scope: Healed) -> list[str]:
+def _scope(scope: Healed, number: Iterator[int]) -> list[str]:
     """Declarations of everything in a namespace or class."""
     inside_class = scope.kind != NAMESPACE
     lines = []
     for entry in scope.children.values():
         if entry.kind == NAMESPACE:
-            lines += _namespace(entry, top_level=scope.name == "")
+            lines += _namespace(entry, number, top_level=scope.name == "")
         elif entry.kind == NUMBER_TYPE and not entry.children and entry.parameters is None:
-            lines.append(f"enum {entry.name} : int {{}};")
+            lines.append(f"typedef _BitInt({_WIDTHS[next(number) % len(_WIDTHS)]}) {entry.name};")
         elif entry.kind in (TYPE, NUMBER_TYPE):
-            body = [_STRUCT.format(entry.name), *_scope(entry)]
+            body = [_STRUCT.format(entry.name), *_scope(entry, number)]
             lines += [f"{_template(entry)}struct {entry.name} {{", *body, "};"]
         elif entry.kind == FUNCTION:
             parameters = "".join(f"{p}, " for p in _parameters(entry.parameters or ""))
             storage = "static " if inside_class else ""
             lines.append(f"template <{parameters}class... A> {storage}int {entry.name}(A...);")
-        elif entry.kind == VALUE and entry.parameters is not None:
+        elif entry.kind == VALUE and (entry.parameters is not None or scope.parameters is not None):
+            # clang does not instantiate an invalid member; the number means nothing.
             lines.append(
                 f"{_template(entry)}{'static ' if inside_class else ''}constexpr int {entry.name} = 1;"
             )
@@ -121,11 +125,11 @@ def _scope(scope: Healed) -> list[str]:
     return lines
 
 
-def _namespace(entry: Healed, top_level: bool) -> list[str]:
+def _namespace(entry: Healed, number: Iterator[int], top_level: bool) -> list[str]:
     real = ALIASES.get(entry.name) if top_level else None
     if real is None:
-        return [f"namespace {entry.name} {{", *_scope(entry), "}"]
-    return [f"namespace {real} {{", *_scope(entry), "}", f"namespace {entry.name} = {real};"]
+        return [f"namespace {entry.name} {{", *_scope(entry, number), "}"]
+    return [f"namespace {real} {{", *_scope(entry, number), "}", f"namespace {entry.name} = {real};"]
 
 
 def _template(entry: Healed) -> str:

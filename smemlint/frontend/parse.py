@@ -34,6 +34,8 @@ VIRTUAL = "/smemlint-virtual"
 """Folder of files that exist in memory only. What is declared there is ours: names without meaning."""
 HEALED = f"{VIRTUAL}/healed.cuh"
 
+MAX_PROBLEMS = 500
+"""Errors looked at in one round; healing them uncovers the others."""
 MAX_ROUNDS = 7
 MAX_SECONDS = 4.0
 """No further healing round starts after this; what is parsed by then is what there is."""
@@ -157,8 +159,15 @@ class _Attempt:
 
 def _problems(tu: TranslationUnit) -> list[Problem]:
     """Errors in files of the project; what healing declares is in error by design."""
-    found = [Problem.from_diagnostic(d) for d in tu.diagnostics if d.severity >= Diagnostic.Error]
-    return [problem for problem in found if not is_virtual(problem.path)]
+    found: list[Problem] = []
+    for diagnostic in tu.diagnostics:
+        if diagnostic.severity >= Diagnostic.Error:
+            problem = Problem.from_diagnostic(diagnostic)
+            if not is_virtual(problem.path):
+                found.append(problem)
+                if len(found) == MAX_PROBLEMS:
+                    break
+    return found
 
 
 @lru_cache(maxsize=512)

@@ -72,6 +72,7 @@ typedef unsigned int uint;
 typedef unsigned short ushort;
 typedef unsigned long ulong;
 typedef double max_align_t;
+typedef long clock_t, time_t;
 #define NULL 0
 #define INT8_MAX 127
 #define INT8_MIN (-128)

@@ -25,7 +25,10 @@ for _code in b"([{":
 for _code in b")]}":
     _OPENING[_code] = -1
 
-_BETWEEN = re.compile(rb"[^;{}]{4000,}")
+_ENDS = re.compile(rb"[;{}]")
+_BETWEEN = re.compile(rb"[^;{}]+")
+_LONG = 4_000
+"""Bytes; a shorter stretch has no room for what the limits forbid."""
 _OPERATOR = re.compile(rb"[-+*/%&|^~!<>=?.:]+|\)\s*(?=[\w(])|\b(?:else|while|do|for|if|return)\b")
 _ELSE = re.compile(rb"\belse\b")
 
@@ -40,7 +43,7 @@ def find_excess(data: bytes) -> Excess | None:
     """The first thing in a text that must not reach the parser, or None."""
     suspicious = (
         _depth(data).max(initial=0) > MAX_NESTING // 2
-        or _BETWEEN.search(data) is not None
+        or max(map(len, _ENDS.split(data))) > _LONG
         or data.count(b"else") > MAX_ELSE_CHAIN
     )
     if not suspicious:
@@ -65,10 +68,10 @@ def _deep_nesting(code: bytes) -> Excess | None:
 
 
 def _long_expression(code: bytes) -> Excess | None:
-    """The first expression with too many operators; elements of a braced table are expressions of their own."""
+    """The first expression with too many operators; each element of a braced table is an expression."""
     for match in _BETWEEN.finditer(code):
         found = match.group()
-        if found.lstrip().startswith(b"#"):
+        if len(found) <= _LONG or found.lstrip().startswith(b"#"):
             continue
         in_table = code[match.start() - 1 : match.start()] == b"{"
         if (

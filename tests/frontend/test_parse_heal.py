@@ -1,0 +1,157 @@
+"""A file that lacks its headers still gives its whole program."""
+
+from __future__ import annotations
+
+from clang.cindex import Cursor, CursorKind
+
+from smemlint.frontend.options import ParseOptions
+from smemlint.frontend.parse import Unit, parse_unit
+from smemlint.source import source_from_bytes
+
+
+def parsed(text: str, *configuration: str, defines: tuple[str, ...] = ()) -> Unit:
+    source = source_from_bytes("/nowhere/kernel.cu", text.encode())
+    return parse_unit(
+        source, ParseOptions(defines=defines, project_root="/nowhere"), configuration=configuration
+    )
+
+
+def uses(unit: Unit, name: str) -> int:
+    """How many expressions of the main file name a variable."""
+    return sum(
+        1
+        for cursor in unit.tu.cursor.walk_preorder()
+        if cursor.kind == CursorKind.DECL_REF_EXPR and cursor.spelling == name
+    )
+
+
+def in_kernel(statement: str) -> Unit:
+    return parsed(f"__global__ void k(float* p, int n) {{ __shared__ float s[32]; {statement} }}")
+
+
+def test_undeclared_values_do_not_lose_the_statement() -> None:
+    unit = in_kernel("s[threadIdx.x] = s[0] * SCALE + offset.x[3]; p[0] = table[s[2]]->value;")
+    assert uses(unit, "s") == 3
+    assert unit.healed == {"SCALE": "value", "offset": "value", "table": "value"}
+    assert unit.problems == ()
+
+
+def test_undeclared_functions_and_templates() -> None:
+    unit = in_kernel("s[0] = load(p, s[1]); s[2] = cast<int, 3>(s[3]); ns::deep::store(&s[4], 1);")
+    assert uses(unit, "s") == 5
+    assert unit.healed["load"] == "function"
+    assert unit.healed["cast"] == "function template"
+    assert unit.healed["ns::deep::store"] == "function"
+
+
+def test_undeclared_types() -> None:
+    unit = in_kernel(
+        "real x = s[0]; Vec v(s[1]); Vec* w = (Vec*)s; w[2] = v; x = static_cast<real>(s[3]) + x;"
+    )
+    assert uses(unit, "s") == 4
+    assert unit.healed == {"real": "number type", "Vec": "type"}
+
+
+def test_undeclared_class_templates_and_their_members() -> None:
+    unit = in_kernel(
+        "Traits<float, 4>::Type q; q = s[0]; s[1] = Traits<float, 4>::kWidth; Traits<int>::run(s[2]);"
+    )
+    assert uses(unit, "s") == 3
+    assert unit.healed["Traits"] == "type template"
+
+
+def test_an_undeclared_extent_keeps_the_array() -> None:
+    unit = parsed(
+        "__global__ void k() { __shared__ float s[ROWS][COLS + 1]; s[threadIdx.y][threadIdx.x] = 0; }"
+    )
+    assert uses(unit, "s") == 1
+    assert any(c.kind == CursorKind.VAR_DECL and c.spelling == "s" for c in unit.tu.cursor.walk_preorder())
+
+
+def attributes(unit: Unit, name: str) -> set[str]:
+    function = next(c for c in unit.tu.cursor.walk_preorder() if c.spelling == name and c.is_definition())
+    return {child.kind.name for child in function.get_children() if child.kind.is_attribute()}
+
+
+def test_macros_in_capitals_before_a_function_are_qualifiers() -> None:
+    unit = parsed(
+        "MY_KERNEL void k(float* p) { __shared__ float s[2]; s[0] = p[0]; }\n"
+        "MY_HOST_DEVICE_INLINE int f(int a) { return a; }\n"
+        "static MY_DEVICE float g() { return 0; }\n"
+    )
+    assert uses(unit, "s") == 1
+    assert "CUDAGLOBAL_ATTR" in attributes(unit, "k")
+    assert {"CUDAHOST_ATTR", "CUDADEVICE_ATTR"} <= attributes(unit, "f")
+    assert "CUDADEVICE_ATTR" in attributes(unit, "g")
+
+
+def test_a_macro_before_a_loop_is_a_pragma() -> None:
+    unit = in_kernel("MY_UNROLL for (int i = 0; i < n; i++) s[i] = 0;")
+    assert uses(unit, "s") == 1
+    assert any(c.kind == CursorKind.FOR_STMT for c in unit.tu.cursor.walk_preorder())
+
+
+def test_a_name_that_the_program_declares_later_is_not_declared_twice() -> None:
+    unit = parsed(
+        "__global__ void k() { __shared__ int s[2]; s[0] = later; }\nint later(int x) { return x; }\n"
+    )
+    assert "later" not in unit.healed
+    assert any(
+        c.kind == CursorKind.FUNCTION_DECL and c.spelling == "later" for c in unit.tu.cursor.get_children()
+    )
+
+
+def launches(unit: Unit) -> list[Cursor]:
+    return [
+        cursor
+        for cursor in unit.tu.cursor.walk_preorder()
+        if cursor.kind == CursorKind.CALL_EXPR and cursor.spelling == "cudaConfigureCall"
+    ]
+
+
+def test_launches_in_host_code_are_there_also_in_templates_and_lambdas() -> None:
+    unit = parsed(
+        "template <int N> __global__ void k(float* p) {}\n"
+        "template <class T> void a(T* p) { auto l = [&](auto x) { k<32><<<1, x>>>(p); }; l(32); }\n"
+        "void b(float* p) { run([=] { k<64><<<dim3(1, 2), THREADS, 16, stream>>>(p); }); }\n"
+        "int main() { std::vector<float> v(3); k<1><<<1, 2>>>(v.data()); std::cout << v[0] << std::endl; }\n"
+    )
+    assert len(launches(unit)) == 3
+
+
+def test_pytorch_dispatch_macros_keep_the_launch() -> None:
+    unit = parsed(
+        "#include <torch/extension.h>\n"
+        "template <typename T> __global__ void k(T* p) {}\n"
+        "void f(torch::Tensor t) { TORCH_CHECK(t.is_cuda(), t.size(0));\n"
+        "const auto st = at::cuda::getCurrentCUDAStream();\n"
+        'AT_DISPATCH_FLOATING_TYPES_AND_HALF(t.scalar_type(), "f", [&] {\n'
+        "k<scalar_t><<<1, 2, 0, st>>>(t.data_ptr<scalar_t>()); }); }\n"
+        'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("f", &f); }\n'
+    )
+    assert len(launches(unit)) == 1
+
+
+def test_the_users_macros_and_the_configurations_switch_branches() -> None:
+    text = (
+        "#define FAST 0\n#if FAST\nint fast;\n#elif LARGE > 2\nint large;\n#endif\n"
+        "#if __CUDA_ARCH__ >= 1000\nint b200;\n#endif\n"
+    )
+
+    def variables(unit: Unit) -> list[str]:
+        return [c.spelling for c in unit.tu.cursor.walk_preorder() if c.kind == CursorKind.VAR_DECL]
+
+    assert variables(parsed(text)) == []
+    assert variables(parsed(text, defines=("LARGE=3",))) == ["large"]
+    assert variables(parsed(text, "FAST", "__CUDA_ARCH__=1000")) == ["fast", "b200"]
+    assert parsed(text, "FAST", "-LARGE").configuration == "FAST !LARGE"
+
+
+def test_the_prelude_is_no_project_file() -> None:
+    unit = parsed("__global__ void k() { unknown(atomicAdd((int*)0, 1)); }")
+    assert unit.files == ("/nowhere/kernel.cu",)
+    declared = [
+        c for c in unit.tu.cursor.walk_preorder() if c.spelling == "atomicAdd" and c.referenced is not None
+    ]
+    paths = {c.referenced.location.file.name for c in declared if c.referenced.location.file is not None}
+    assert paths and not any(unit.is_project_file(path) for path in paths)

@@ -1,0 +1,83 @@
+"""Includes are found by path suffix in the project; the system's are never read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from smemlint.frontend.options import ParseOptions
+from smemlint.frontend.parse import Unit, parse_unit
+from smemlint.source import read_source
+
+
+def unit_of(root: Path, files: dict[str, str], main: str, **options: object) -> Unit:
+    (root / "pyproject.toml").write_text("")
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return parse_unit(read_source(root / main), ParseOptions(**options))  # type: ignore[arg-type]
+
+
+def test_a_header_is_found_by_its_suffix_without_include_paths(tmp_path: Path) -> None:
+    unit = unit_of(
+        tmp_path,
+        {
+            "src/k.cu": '#include <lib/tile.cuh>\n#include "../missing/x.h"\nint a = TILE;\n',
+            "deps/include/lib/tile.cuh": '#include "lib/size.h"\n',
+            "deps/include/lib/size.h": "constexpr int TILE = 32;\n",
+        },
+        "src/k.cu",
+    )
+    assert [Path(file).name for file in unit.files] == ["k.cu", "tile.cuh", "size.h"]
+    assert unit.missing_includes == ("../missing/x.h",)
+    assert unit.healed == {}
+
+
+def test_the_prelude_answers_for_standard_headers_even_when_the_project_has_a_namesake(
+    tmp_path: Path,
+) -> None:
+    unit = unit_of(
+        tmp_path,
+        {
+            "k.cu": "#include <cuda_fp16.h>\n#include <vector>\nhalf h;\n",
+            "third_party/stubs/cuda_fp16.h": "int no;\n",
+        },
+        "k.cu",
+    )
+    assert unit.files == (str(tmp_path / "k.cu"),)
+    assert unit.problems == ()
+
+
+def test_given_folders_come_first_and_toolkits_are_ignored(tmp_path: Path) -> None:
+    unit = unit_of(
+        tmp_path,
+        {
+            "k.cu": '#include "size.h"\nint a = N;\n',
+            "one/size.h": "constexpr int N = 1;\n",
+            "two/size.h": "constexpr int N = 2;\n",
+            "toolkit/cuda_runtime.h": "",
+            "toolkit/size.h": "",
+        },
+        "k.cu",
+        include_dirs=(str(tmp_path / "toolkit"), str(tmp_path / "two")),
+    )
+    assert unit.files[1:] == (str(tmp_path / "two/size.h"),)
+
+
+def test_a_compile_command_is_reduced_to_what_clang_may_be_told(tmp_path: Path) -> None:
+    command = (
+        "nvcc -gencode arch=compute_90,code=sm_90 --expt-relaxed-constexpr -Xptxas -v -Ideps "
+        "-isystem /usr/local/cuda/include -DN=4 -UOLD -std=c++14 -c k.cu -o k.o"
+    )
+    entry = {"directory": str(tmp_path), "file": "k.cu", "command": command}
+    (tmp_path / "compile_commands.json").write_text(json.dumps([entry]))
+    unit = unit_of(
+        tmp_path,
+        {"k.cu": "#include <dep.h>\nint a[N + DEP];\n", "deps/dep.h": "#define DEP 1\n"},
+        "k.cu",
+        compile_commands=str(tmp_path),
+    )
+    assert unit.problems == ()
+    variables = [c for c in unit.tu.cursor.get_children() if c.kind.is_declaration()]
+    assert [c.type.element_count for c in variables] == [5]
