@@ -25,7 +25,6 @@ from smemlint.frontend.context import (
 )
 from smemlint.frontend.healed import (
     FUNCTION,
-    INTEGER_TYPE,
     MACRO,
     NAMESPACE,
     NUMBER_TYPE,

@@ -3,7 +3,8 @@
 clang keeps an expression that does not type-check (as a node without a type), but not one that names
 something undeclared. So the declarations need only exist. A value is declared with an unknown type: clang
 then takes every expression that holds it for type-dependent, as in a template, and checks nothing. Types
-are empty structs, or enums where they look like numbers.
+are structs that convert from and to everything or, where they look like numbers, integers of an odd width:
+those take every operator, claim no size that a program could mean, and no two of them are the same type.
 """
 
 from __future__ import annotations
