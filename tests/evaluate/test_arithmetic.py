@@ -1,4 +1,4 @@
-"""Integer operators on lanes plus uniform unknowns, against C's arithmetic on every choice of the unknowns."""
+"""Integer operators on lanes plus uniform unknowns, against C on every choice of the unknowns."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import math
 import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-
 from oracle.values import Num, UndefinedError
 from oracle.values import binary as c_binary
 from oracle.values import convert as c_convert
+
 from smemlint.evaluate import arithmetic
 from smemlint.evaluate.values import Int, Symbol, bounds
 from smemlint.ir import Scalar

@@ -47,9 +47,13 @@ BLOCKS = (
 
 @dataclass(frozen=True, slots=True)
 class Program:
+    """text and how it is started: the block, the argument n, and template arguments where there are some."""
+
     text: str
     block: tuple[int, int, int]
     n: int
+    bm: int = 0
+    type: str = ""
 
 
 @dataclass(slots=True)

@@ -16,6 +16,7 @@ from smemlint.ir import (
     Expr,
     Function,
     Launch,
+    Literal,
     Member,
     Module,
     Name,
@@ -202,7 +203,7 @@ class Machine:
 
     def resolve_or_auto(self, type_: Type, scope: Scope) -> Type | None:
         """None for `auto`, whose type is that of the value."""
-        if isinstance(type_, OpaqueType):
+        if isinstance(type_, OpaqueType) or (isinstance(type_, RecordRef) and "(lambda" in type_.name):
             return None
         if isinstance(type_, PointerTo) and isinstance(type_.to, OpaqueType):
             return PointerTo(type_.to, True) if type_.reference else None
@@ -323,7 +324,10 @@ class Machine:
             if found is None:
                 return builtins.type_of(callee.name, given)
             arguments = tuple(
-                self.resolve(a, frame.scope) if isinstance(a, TYPES) else a for a in callee.arguments
+                self.resolve(a, frame.scope)
+                if isinstance(a, TYPES)
+                else Literal(self.constant(a, frame.scope))
+                for a in callee.arguments
             )
             scope = self.layout.bind(found.template[: len(arguments)], arguments, {})
             self.layout.deduce(found, given, scope)
@@ -335,6 +339,10 @@ class Machine:
                 owner = owner.to
             if callee.name == "operator=":
                 return owner
+            function = self.choose(self.methods(owner, callee.name), len(given))
+            type_ = self.resolve_or_auto(function.returns, self.layout.scope_of(owner)) or OpaqueType("auto")
+        elif isinstance(callee, StaticMember):
+            owner = self.resolve(callee.owner, frame.scope)
             function = self.choose(self.methods(owner, callee.name), len(given))
             type_ = self.resolve_or_auto(function.returns, self.layout.scope_of(owner)) or OpaqueType("auto")
         else:

@@ -271,6 +271,12 @@ class Thread:
             yield from self.fill(ref, init.elements, frame)
         elif isinstance(init, Construct) and isinstance(ref.type, ArrayOf):
             yield from self.fill(ref, init.arguments, frame)
+        elif (
+            isinstance(ref.type, RecordRef)
+            and isinstance(self.type_of(init, frame), Scalar | PointerTo | ArrayOf)
+            and self.machine.constructors(ref.type, 1)
+        ):
+            yield from self.construct_at(ref, (init,), frame)
         else:
             value = yield from self.rvalue(init, frame)
             self.write(ref, self.converted(value, ref.type))
@@ -682,6 +688,11 @@ class Thread:
             scope = self.machine.layout.scope_of(frame.this.type) if found.record and frame.this else {}
             target = Callee(found, tuple(callee.arguments), scope)
             return (yield from self.enter(target, frame.this if found.record else None, expr, frame))
+        if isinstance(callee, StaticMember):
+            owner = self.machine.resolve(callee.owner, frame.scope)
+            function = self.machine.choose(self.machine.methods(owner, callee.name), len(expr.arguments))
+            target = Callee(function, tuple(callee.arguments), self.machine.layout.scope_of(owner))
+            return (yield from self.enter(target, None, expr, frame))
         value = yield from self.at(0, self.rvalue(callee, frame))
         if isinstance(value, Rec):
             return (
