@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from smemlint.diagnose.merge import diagnose, merge_kernels, order, site_of
@@ -25,38 +25,14 @@ from smemlint.diagnose.model import (
 )
 from smemlint.diagnose.select import visible
 from smemlint.diagnose.suppress import suppress
+from smemlint.jobs import Job, Options
 from smemlint.rules import Severity
 from smemlint.workers import Failure, run_isolated
 
+__all__ = ["Job", "Options", "View", "analyse", "analyse_file", "check", "collect", "shown"]
+
 MEMORY = 6 * 2**30
 """Bytes of address space that the analysis of one file may use."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How one file is analysed. blocks: kernel name -> block shape, '' for every kernel."""
-
-    min_ways: float = 2.0
-    blocks: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
-    arch: str = "sm_90"
-    defines: tuple[str, ...] = ()
-    includes: tuple[str, ...] = ()
-    std: str = ""
-    compile_commands: str | None = None
-    suggest: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One file to analyse.
-
-    text: its content where it is not read from disk (stdin, an editor's buffer). seconds: its time limit.
-    """
-
-    path: str
-    options: Options = Options()
-    text: str | None = None
-    seconds: float = 60.0
 
 
 def shown(path: str) -> str:

@@ -17,8 +17,9 @@ from smemlint import __version__, config
 from smemlint.config import DEFAULTS, FORMATS, SEVERITIES, ConfigError, Settings
 
 if TYPE_CHECKING:
-    from smemlint.api import Job, View
+    from smemlint.api import View
     from smemlint.diagnose.model import FileReport, Problem, Report
+    from smemlint.jobs import Job
     from smemlint.repair import Skipped
 
 CLEAN, FINDINGS, FAILED = 0, 1, 2
@@ -330,8 +331,8 @@ def _tell(skipped: Sequence[Skipped], summary: str) -> None:
 
 def _jobs(options: argparse.Namespace, said: Settings) -> tuple[list[Job], list[FileReport]]:
     """What is to be analysed, and a report for each path that leads to nothing. Raises ConfigError."""
-    from smemlint.api import Job, Options
     from smemlint.diagnose.model import FileReport, Problem
+    from smemlint.jobs import Job, Options
     from smemlint.source import discover
 
     jobs: list[Job] = []

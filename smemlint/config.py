@@ -230,7 +230,7 @@ def from_table(table: Mapping[str, Any], folder: Path) -> Settings:
 def _table_of(path: Path) -> Mapping[str, Any] | None:
     """The table of one file, None for a pyproject.toml that does not mention smemlint. Raises ConfigError."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"{path}: {error}") from None
     if path.name != "pyproject.toml":

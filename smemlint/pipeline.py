@@ -28,7 +28,7 @@ from smemlint.source import SourceError, SourceFile, read_source, source_from_by
 from smemlint.workers import DEBUG
 
 if TYPE_CHECKING:
-    from smemlint.api import Job, Options
+    from smemlint.jobs import Job, Options
 
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 
@@ -147,9 +147,7 @@ def _again(
     """The same kernels under the same launches in the file with other text, for the proof of a fix."""
     numbers = {id(kernel): key for module in modules for key, kernel in _numbered(module).items()}
 
-    def analyse(
-        path: str, data: bytes, before: Sequence[KernelAnalysis]
-    ) -> Sequence[KernelAnalysis | None]:
+    def analyse(path: str, data: bytes, before: Sequence[KernelAnalysis]) -> Sequence[KernelAnalysis | None]:
         if path != source.path or time.process_time() > until:
             return [None] * len(before)
         try:

@@ -257,7 +257,8 @@ def _declared(kernels: Sequence[KernelReport]) -> Iterator[Diagnostic]:
             if key in seen:
                 continue
             rule = _BY_CODE[declared.rule]
-            agreed = said[(kernel.key, *key)] == instances[kernel.key]
+            place = (kernel.key, *key)
+            agreed = said[place] == instances[kernel.key]
             if issubclass(rule, DeclarationRule) and rule.unanimous and not agreed:
                 continue
             seen.add(key)

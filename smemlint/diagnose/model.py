@@ -40,6 +40,8 @@ class Access:
     finding: Finding | None = None
     suggestion: int | None = None
     """Index in the FileReport's suggestions."""
+    line: int = 0
+    """The line that a profiler attributes the access to."""
 
     @property
     def ways(self) -> float | None:

@@ -72,6 +72,7 @@ def observe(
         array = kernel.arrays.get(site.array)
         access = Access(
             place=at(site.place),
+            line=site.line,
             op=site.op,
             width=site.width,
             array=array.name if array is not None else site.array,

@@ -1,0 +1,33 @@
+"""What is asked of the analysis: a file, and how to look at it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How one file is analysed. blocks: kernel name -> block shape, '' for every kernel."""
+
+    min_ways: float = 2.0
+    blocks: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    arch: str = "sm_90"
+    defines: tuple[str, ...] = ()
+    includes: tuple[str, ...] = ()
+    std: str = ""
+    compile_commands: str | None = None
+    suggest: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One file to analyse.
+
+    text: its content where it is not read from disk (stdin, an editor's buffer). seconds: its time limit.
+    """
+
+    path: str
+    options: Options = Options()
+    text: str | None = None
+    seconds: float = 60.0
