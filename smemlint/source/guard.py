@@ -18,6 +18,9 @@ MAX_NESTING = 250
 MAX_OPERATORS = 2_000
 """In one expression. A sum of 10,000 terms overflows the stack of libclang 18."""
 MAX_ELSE_CHAIN = 1_000
+MAX_EXPANSION = 200_000
+MAX_DOUBLINGS = 15
+"""Fewer macros than this cannot expand to MAX_EXPANSION words by naming each other."""
 
 _OPENING = np.zeros(256, np.int8)
 for _code in b"([{":
@@ -30,6 +33,8 @@ _BETWEEN = re.compile(rb"[^;{}]+")
 _LONG = 4_000
 """Bytes; a shorter stretch has no room for what the limits forbid."""
 _OPERATOR = re.compile(rb"[-+*/%&|^~!<>=?.:]+|\)\s*(?=[\w(])|\b(?:else|while|do|for|if|return)\b")
+_MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE)
+_WORD = re.compile(rb"[A-Za-z_]\w*")
 _ELSE = re.compile(rb"\belse\b")
 
 
@@ -47,9 +52,9 @@ def find_excess(data: bytes) -> Excess | None:
         or data.count(b"else") > MAX_ELSE_CHAIN
     )
     if not suspicious:
-        return None
+        return _exploding_macro(data)
     code = blank_literals(data)
-    return _deep_nesting(code) or _long_expression(code) or _long_chain(code)
+    return _exploding_macro(data) or _deep_nesting(code) or _long_expression(code) or _long_chain(code)
 
 
 def _depth(data: bytes) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
@@ -98,4 +103,26 @@ def _long_chain(code: bytes) -> Excess | None:
         last = match.end()
         if run > MAX_ELSE_CHAIN:
             return Excess(match.start(), f"more than {MAX_ELSE_CHAIN} `else` follow one another")
+    return None
+
+
+def _exploding_macro(data: bytes) -> Excess | None:
+    """A macro that expands to more text than a parser can hold, by naming others that do."""
+    if data.count(b"define") < MAX_DOUBLINGS:
+        return None
+    bodies = {
+        found.group(1): (found.start(1), _WORD.findall(found.group(2))) for found in _MACRO.finditer(data)
+    }
+    sizes: dict[bytes, int] = {}
+
+    def size(name: bytes, within: frozenset[bytes]) -> int:
+        if name not in bodies or name in within or len(within) > 100:
+            return 1
+        if name not in sizes:
+            sizes[name] = sum(size(word, within | {name}) for word in bodies[name][1]) + 1
+        return sizes[name]
+
+    for name, (offset, _) in bodies.items():
+        if size(name, frozenset()) > MAX_EXPANSION:
+            return Excess(offset, f"this macro expands to more than {MAX_EXPANSION} words")
     return None

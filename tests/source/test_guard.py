@@ -22,6 +22,8 @@ DEEP = {
     + b"int"
     + b">" * 10_000
     + b" x;",
+    "macros": b"#define A0 1\n"
+    + b"".join(b"#define A%d A%d+A%d\n" % (i, i - 1, i - 1) for i in range(1, 24)),
     "calls": b"void f(S s) { s" + b".m()" * 10_000 + b"; }",
 }
 
@@ -42,6 +44,7 @@ FINE = {
     + b"}",
     "an unbalanced end": b"}" * 10_000,
     "a long macro": b"#define M " + b"x + \\\n" * 500 + b"1\n",
+    "many macros": b"".join(b"#define A%d A%d+1\n" % (i, i - 1) for i in range(1, 500)),
     "a long comment": b"// " + b"-=" * 10_000 + b"\nint x;",
 }
 
