@@ -164,12 +164,12 @@ def _record(m: Machine, e: Asm, i: PtxAccess, p: Pointer, read: object) -> None:
         width = v.const if isinstance(v, Int) and v.known and isinstance(v.const, int) else None
     if width is None:
         reason = Unresolved("copy-size", f"`{i.mnemonic}` of a size that is not constant", e.place)
-        m.record(i.op, 4, p, e.place, reason=reason)
+        m.record(i.op, 4, p, e.place, reason=reason, node=e)
         return
     mask = None
     if i.op in ("ldmatrix", "stmatrix"):
         mask = m.linear % 32 < 8 * i.matrices
-    m.record(i.op, width, p, e.place, matrices=i.matrices, mask=mask)
+    m.record(i.op, width, p, e.place, matrices=i.matrices, mask=mask, node=e)
 
 
 def _address(m: Machine, a: PtxAddress, read: object) -> Value:

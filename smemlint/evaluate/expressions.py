@@ -10,6 +10,7 @@ import numpy as np
 
 from smemlint.evaluate import arithmetic as ar
 from smemlint.evaluate.layout import TYPES, is_type
+from smemlint.evaluate.lines import copied
 from smemlint.evaluate.machine import BYTE, Int_add, Machine
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
@@ -266,7 +267,7 @@ def resolve_arguments(m: Machine, arguments: tuple[object, ...]) -> tuple[Type |
 def _name(m: Machine, e: Expr) -> Value:
     assert isinstance(e, Name)
     p = _name_place(m, e)
-    return m.load(p, e.place) if isinstance(p, Pointer) else p
+    return m.load(p, e.place, e) if isinstance(p, Pointer) else p
 
 
 # ---------------------------------------------------------------------- places
@@ -405,7 +406,7 @@ def _unary(m: Machine, e: Expr) -> Value:
         return p
     if op == "*":
         p = lvalue(m, e)
-        return m.load(p, e.place) if isinstance(p, Pointer) else p
+        return m.load(p, e.place, e) if isinstance(p, Pointer) else p
     if op in ("++x", "--x", "x++", "x--"):
         return _step_by_one(m, e)
     v = rvalue(m, e.operand)
@@ -440,7 +441,7 @@ def _step_by_one(m: Machine, e: Unary) -> Value:
     p = lvalue(m, e.operand)
     if not isinstance(p, Pointer):
         return p
-    old = m.load(p, e.place)
+    old = m.load(p, e.place, e)
     delta = 1 if "++" in e.op else -1
     new: Value
     if isinstance(old, Int):
@@ -449,7 +450,7 @@ def _step_by_one(m: Machine, e: Unary) -> Value:
         new = offset_pointer(m, old, Int(delta), e.place)
     else:
         new = old
-    m.store(p, new, e.place)
+    m.store(p, new, e.place, e)
     return old if e.op in ("x++", "x--") else new
 
 
@@ -572,16 +573,16 @@ def _assign(m: Machine, e: Expr) -> Value:
             v = rvalue(m, e.value)
         if isinstance(target, Pointer):
             v = coerce(m, v, target.pointee)
-            m.store(target, v, _target_place(e))
+            m.store(target, v, _target_place(e), copied(e.target, e.value, target.pointee))
         return v
     target = lvalue(m, e.target)
     if not isinstance(target, Pointer):
         rvalue(m, e.value)
         return target
     value = rvalue(m, e.value)
-    old = m.load(target, _target_place(e))
+    old = m.load(target, _target_place(e), e.target)
     new = coerce(m, operate(m, e.op[:-1], old, value, e.place), target.pointee)
-    m.store(target, new, _target_place(e))
+    m.store(target, new, _target_place(e), e.target)
     return new
 
 
@@ -638,7 +639,7 @@ def _cast(m: Machine, e: Expr) -> Value:
     t = m.resolve(e.type)
     if isinstance(t, PointerTo) and t.reference:
         p = lvalue(m, e)
-        return m.load(p, e.place) if isinstance(p, Pointer) else p
+        return m.load(p, e.place, e) if isinstance(p, Pointer) else p
     if isinstance(e.operand, InitList):
         return build(m, t, e.operand.elements, e.place)
     v = rvalue(m, e.operand)
@@ -824,7 +825,7 @@ def _float(m: Machine, e: Expr) -> Value:
 
 def _place_then_load(m: Machine, e: Expr) -> Value:
     p = lvalue(m, e)
-    return m.load(p, getattr(e, "place", None)) if isinstance(p, Pointer) else p
+    return m.load(p, getattr(e, "place", None), e) if isinstance(p, Pointer) else p
 
 
 def _unknown(m: Machine, e: Expr) -> Value:

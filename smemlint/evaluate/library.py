@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from smemlint.evaluate import arithmetic as ar
 from smemlint.evaluate.expressions import as_int, build, coerce, lvalue, place_of, rvalue
 from smemlint.evaluate.layout import is_type, vector_layout
+from smemlint.evaluate.lines import copied
 from smemlint.evaluate.machine import BYTE, Machine
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import (
@@ -516,7 +517,8 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
     if v.name == "operator=" and isinstance(v.self, Pointer) and e.arguments:
         value = rvalue(m, e.arguments[0])
         place = getattr(getattr(e.callee, "base", None), "place", None) or e.place
-        m.store(v.self, coerce(m, value, v.self.pointee), place)
+        node = copied(getattr(e.callee, "base", e), e.arguments[0], v.self.pointee)
+        m.store(v.self, coerce(m, value, v.self.pointee), place, node)
         return value
     if isinstance(self_type, RecordRef) and self_type.name.startswith("cooperative_groups::"):
         return _group_method(m, v.name, self_type, e)

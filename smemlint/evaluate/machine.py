@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from smemlint.evaluate.arithmetic import Unknowns, select
 from smemlint.evaluate.layout import Bindings, Types, is_vector
+from smemlint.evaluate.lines import line_of
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.slicing import Slice
@@ -47,10 +48,14 @@ Mask = NDArray[np.bool_]
 
 
 class SliceLike(Protocol):
-    """id() of the statements that can be passed over; quiet: in iterations that leave no trace."""
+    """id() of the statements that can be passed over; quiet: in iterations that leave no trace.
+
+    open: branches that are taken every way when all of host code is to be seen.
+    """
 
     skippable: set[int]
     quiet: set[int]
+    open: set[int]
 
 
 Slicer: TypeAlias = Callable[[Function, frozenset[str]], SliceLike]
@@ -99,6 +104,7 @@ class SiteLog:
     """All events of one access as written."""
 
     place: Place
+    line: int
     op: str
     width: int
     matrices: int
@@ -125,6 +131,7 @@ class Frame:
     """id() of the statements that nothing of interest depends on."""
     quiet: set[int] | None = None
     """The same in iterations that leave no trace."""
+    open: set[int] | None = None
     instance: tuple[object, ...] = ()
     """Tells apart the same function under other template arguments."""
 
@@ -142,6 +149,7 @@ class Machine:
         on_launch: Callable[[Machine, LaunchStmt], None] | None = None,
         host: bool = False,
         defaults: bool = False,
+        explore: bool = False,
         slicer: Slicer = Slice,
     ) -> None:
         self.module = module
@@ -150,6 +158,7 @@ class Machine:
         self.on_launch = on_launch
         self.host = host
         self.defaults = defaults
+        self.explore = explore
         self.unknowns = Unknowns()
         self.types = Types(module, self.constant)
         threads = block[0] * block[1] * block[2]
@@ -262,6 +271,7 @@ class Machine:
             self.slices[key] = self.slicer(f, pointing)
         frame.skippable = self.slices[key].skippable
         frame.quiet = self.slices[key].quiet
+        frame.open = self.slices[key].open if self.explore else None
         frame.instance = tuple(
             (id, b.const if isinstance(b, Int) and isinstance(b.const, int) else str(b))
             for id, b in sorted(frame.bindings.items())
@@ -324,8 +334,8 @@ class Machine:
         self.frame.variables[var.id] = o
         return o
 
-    def load(self, p: Pointer, place: Place | None, text: str = "") -> Value:
-        """The value at an address; an access if it lies in shared memory."""
+    def load(self, p: Pointer, place: Place | None, node: Expr | None = None) -> Value:
+        """The value at an address; an access if it lies in shared memory. node: what decides its line."""
         t = p.pointee
         o = p.object
         if isinstance(t, ArrayOf):
@@ -334,7 +344,7 @@ class Machine:
             return self._read_cells(p, t, place)
         self.touched += 1
         if o.storage == "shared":
-            self._record_typed("load", p, t, place)
+            self._record_typed("load", p, t, place, node)
         return self._loaded(p, t, place)
 
     def _loaded(self, p: Pointer, t: Type, place: Place | None) -> Value:
@@ -463,12 +473,12 @@ class Machine:
             )
         return result
 
-    def store(self, p: Pointer, v: Value, place: Place | None) -> None:
+    def store(self, p: Pointer, v: Value, place: Place | None, node: Expr | None = None) -> None:
         t, o = p.pointee, p.object
         if o.storage != "local":
             self.touched += 1
         if o.storage == "shared":
-            self._record_typed("store", p, t, place)
+            self._record_typed("store", p, t, place, node)
             if isinstance(v, Pointer) and v.object.storage == "shared":
                 v.object.escapes = True
             return
@@ -557,7 +567,7 @@ class Machine:
 
     # ------------------------------------------------------------------ accesses
 
-    def _record_typed(self, op: str, p: Pointer, t: Type, place: Place | None) -> None:
+    def _record_typed(self, op: str, p: Pointer, t: Type, place: Place | None, node: Expr | None) -> None:
         """An access of a whole value: split the way the compiler moves it."""
         size = self.types.size_of(t)
         if size is None:
@@ -572,7 +582,7 @@ class Machine:
         if isinstance(t, Scalar | PointerTo) or (
             is_vector(t) and self.types.align_of(t) == size and size <= 16
         ):
-            self.record(op, size, p, place)
+            self.record(op, size, p, place, node=node)
             return
         width = min(self.types.align_of(t) or 1, 16)
         at = 0
@@ -580,7 +590,7 @@ class Machine:
             w = width
             while w > size - at:
                 w //= 2
-            self.record(op, w, Pointer(p.object, Int_add(p.offset, at), t), place)
+            self.record(op, w, Pointer(p.object, Int_add(p.offset, at), t), place, node=node)
             at += w
 
     def record(
@@ -593,8 +603,9 @@ class Machine:
         matrices: int = 1,
         reason: Unresolved | None = None,
         mask: Mask | None = None,
+        node: Expr | None = None,
     ) -> None:
-        """Log one access by the lanes of the mask."""
+        """Log one access by the lanes of the mask. node: the expression whose end decides its line."""
         if self.silent or place is None or p.object.storage != "shared":
             return
         may = self.may if mask is None else self.may & mask
@@ -614,7 +625,7 @@ class Machine:
         log = self.sites.get(key)
         if log is None:
             via = tuple(f.call for f in reversed(self.frames) if f.call is not None)
-            log = self.sites[key] = SiteLog(place, op, width, matrices, p.object, via)
+            log = self.sites[key] = SiteLog(place, line_of(node, place), op, width, matrices, p.object, via)
         if reason is not None:
             log.reason = log.reason or reason
         self.addresses += self.size

@@ -54,6 +54,7 @@ class Site:
     """One access as written. op: load, store, atomic, cas, increment, ldmatrix, stmatrix, cp.async
     (the engine's names). width: bytes a lane. matrices: of ldmatrix/stmatrix, else 1.
     inner: the place inside a device function or macro of an inlined call chain is `place`; `via` are the call places, innermost first.
+    line: the line that a profiler attributes the access to (docs/lines.md); 0: that of `place`.
     """
 
     place: Place
@@ -63,6 +64,11 @@ class Site:
     expression: str
     matrices: int = 1
     via: tuple[Place, ...] = ()
+    line: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.line:
+            object.__setattr__(self, "line", self.place.compiled_line)
 
 
 @dataclass(frozen=True, slots=True)

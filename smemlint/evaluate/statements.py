@@ -163,6 +163,8 @@ def merge_into(m: Machine, c: Int, then: Snapshot) -> None:
 def run_if(m: Machine, s: If) -> None:
     guesses = m.unknowns.guesses
     c = ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns)
+    if m.frame.open and id(s) in m.frame.open and not s.constexpr:
+        c = m.unknowns.value(BOOL, "either way", low=0, high=1)
     if c.known and isinstance(c.const, int):
         guessed = m.unknowns.guesses != guesses
         m.region += guessed
@@ -212,6 +214,8 @@ def branch(m: Machine, c: Int, then: Callable[[], None], otherwise: Callable[[],
 
 def run_switch(m: Machine, s: Switch) -> None:
     value = truth(m, rvalue(m, s.value))
+    if m.frame.open and id(s) in m.frame.open:
+        value = m.unknowns.value(INT, "any case")
     exits = Exits(m.nobody, m.nobody, switch=True)
     m.loops.append(exits)
     entry_must, entry_may = m.must, m.may

@@ -47,7 +47,7 @@ def traces_of(m: Machine, launch: Launch) -> list[Trace]:
     groups: dict[tuple[int, int], int] = {}
     traces: list[Trace] = []
     for log in m.sites.values():
-        site = Site(log.place, log.op, log.width, log.object.id, "", log.matrices, log.via)
+        site = Site(log.place, log.op, log.width, log.object.id, "", log.matrices, log.via, log.line)
         if log.reason is not None:
             traces.append(_unresolved(site, log.reason))
             continue

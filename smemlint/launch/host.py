@@ -49,8 +49,8 @@ def started_kernels(module: Module) -> tuple[Started, ...]:
     """Every launch in the module's host code, in the order in which it was met.
 
     Host code is run as if the program was told nothing (`int n = 1024; if (argc > 1) n = atoi(argv[1]);` is
-    1024), then again with such values unknown, which takes every way of a `switch (atoi(argv[1]))`, and
-    functions that neither reached run by themselves. A launch counts as the first of these runs shows its shape.
+    1024), then again every way of each branch that chooses among launches, and functions that neither
+    reached run by themselves. A launch counts as the first of these runs shows its shape.
     """
     launching = _launching(module)
     if not launching:
@@ -59,14 +59,10 @@ def started_kernels(module: Module) -> tuple[Started, ...]:
     roots = [f for f in launching.values() if f.id not in called]
     found: list[Started] = []
     shaped: set[tuple[str, int, str]] = set()
-    for functions, defaults in ((roots, True), (roots, False), (list(launching.values()), False)):
-        if (
-            defaults is False
-            and functions is roots
-            and _every_launch(module, launching) <= {k[:2] for k in shaped}
-        ):
-            continue
-        new = _run(module, functions, launching, defaults)
+    for functions, explore in ((roots, False), (roots, True), (list(launching.values()), True)):
+        if explore and _every_launch(launching) <= {k[:2] for k in shaped}:
+            break
+        new = _run(module, functions, launching, explore)
         fresh = [s for s in new if _site(s) not in shaped]
         found += fresh
         shaped |= {_site(s) for s in fresh if None not in s.block}
@@ -77,7 +73,7 @@ def _site(s: Started) -> tuple[str, int, str]:
     return s.place.path, s.place.offset, s.kernel.id
 
 
-def _every_launch(module: Module, launching: Mapping[str, Function]) -> set[tuple[str, int]]:
+def _every_launch(launching: Mapping[str, Function]) -> set[tuple[str, int]]:
     return {
         (n.place.path, n.place.offset)
         for f in launching.values()
@@ -87,7 +83,7 @@ def _every_launch(module: Module, launching: Mapping[str, Function]) -> set[tupl
 
 
 def _run(
-    module: Module, functions: Sequence[Function], launching: Mapping[str, Function], defaults: bool
+    module: Module, functions: Sequence[Function], launching: Mapping[str, Function], explore: bool
 ) -> list[Started]:
     """Run each function as a block of one thread; those that an earlier one reached are not run again."""
     names = frozenset(launching) | {f.name for f in launching.values()}
@@ -116,7 +112,8 @@ def _run(
             budget=HOST_BUDGET,
             on_launch=on_launch,
             host=True,
-            defaults=defaults,
+            defaults=True,
+            explore=explore,
             slicer=slicer,
         )
         m.frames.append(Frame({}, f))

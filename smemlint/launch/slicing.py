@@ -28,12 +28,13 @@ from smemlint.ir.walk import walk
 class HostSlice:
     """skippable: id() of the statements that neither launch, nor return, nor set what launches depend on.
 
-    launching: ids and names of the functions that start kernels.
+    launching: ids and names of the functions that start kernels. open: id() of the branches that choose among launches.
     """
 
     def __init__(self, f: Function, launching: frozenset[str]) -> None:
         self.launching = launching
         self.keeps: dict[int, bool] = {}
+        self.open: set[int] = set()
         self._mark(f.body)
         self.relevant: set[str] = set()
         nodes = list(walk(f.body))
@@ -58,7 +59,12 @@ class HostSlice:
         keep = keep or any(self._starts(n) for e in _expressions(s) for n in walk(e))
         leaves = leaves and not isinstance(s, Loop | Switch)
         self.keeps[id(s)] = keep or leaves
+        if isinstance(s, If | Switch) and any(self._launches(n) for part in _parts(s) for n in walk(part)):
+            self.open.add(id(s))
         return keep, leaves
+
+    def _launches(self, n: object) -> bool:
+        return isinstance(n, LaunchStmt) or self._starts(n)
 
     def _seed(self, nodes: list[object]) -> None:
         for n in nodes:

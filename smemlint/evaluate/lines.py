@@ -1,0 +1,90 @@
+"""The line that nvcc's -lineinfo, and so a profiler, gives to an access. The rule and its measurement: docs/lines.md.
+
+The compiler stamps an instruction with the place of what it evaluated last. For an access that is the end
+of its address: the last operand of the last subscript.
+"""
+
+from __future__ import annotations
+
+from smemlint.ir import (
+    Asm,
+    Assign,
+    Binary,
+    Cast,
+    Conditional,
+    Construct,
+    Expr,
+    Index,
+    Member,
+    Name,
+    Place,
+    PointerTo,
+    RecordRef,
+    This,
+    Type,
+    Unary,
+)
+
+_OBJECTS = (Name, Index, Member, This)
+
+
+def line_of(node: Expr | None, place: Place) -> int:
+    """The line of an access. node: what is evaluated last before it, None: just a place (a library's call)."""
+    found = None if node is None else _end(node)
+    return place.compiled_line if found is None else found
+
+
+def copied(target: Expr, value: Expr, t: Type) -> Expr:
+    """The expression that decides the line of the store in `target = value`.
+
+    Scalars are stored where the target ends, records that are copied from an object where that object ends.
+    """
+    return value if isinstance(t, RecordRef) and _is_object(value) else target
+
+
+def _is_object(e: Expr) -> bool:
+    """Whether an expression names something in memory, rather than making a temporary."""
+    if isinstance(e, Conditional):
+        return _is_object(e.then) and _is_object(e.otherwise)
+    if isinstance(e, Unary):
+        return e.op == "*"
+    if isinstance(e, Cast):
+        return isinstance(e.type, PointerTo) and e.type.reference
+    return isinstance(e, _OBJECTS)
+
+
+def _end(e: Expr) -> int | None:
+    """Where evaluation of an expression ends."""
+    inner = _last(e)
+    line = None if inner is None else _end(inner)
+    if line is not None:
+        return line
+    place = getattr(e, "place", None)
+    if not isinstance(place, Place):
+        return None
+    whole = inner is not None and place.macro is None and place.macro_line is None
+    return place.end_line if whole else place.compiled_line
+
+
+def _last(e: Expr) -> Expr | None:
+    """The part that is evaluated last; after a call, nothing of it: control comes back to where it begins."""
+    if isinstance(e, Index):
+        return e.index
+    if isinstance(e, Unary | Cast):
+        return e.operand
+    if isinstance(e, Binary):
+        return e.right
+    if isinstance(e, Member):
+        return e.base
+    if isinstance(e, Assign):
+        return e.target
+    if isinstance(e, Conditional):
+        return e.otherwise
+    if isinstance(e, Construct) and e.arguments:
+        return e.arguments[-1]
+    if isinstance(e, Asm):
+        return (e.inputs or e.outputs or (None,))[-1]
+    return None
+
+
+__all__ = ["copied", "line_of"]
