@@ -136,8 +136,11 @@ class Context:
     def require_method(self, definition: Definition) -> None:
         """A method is lowered once its name is seen; operators and constructors are called without a name."""
         name = definition.name
-        named = definition.node.kind == METHOD or definition.node.kind == FUNCTION_TEMPLATE
-        if named and not name.startswith("operator") and name not in self.mentioned:
+        named = definition.node.kind in (METHOD, FUNCTION_TEMPLATE)
+        text = definition.text()
+        if definition.file.path == self.main and (b"__shared__" in text or b"<<<" in text):
+            self.require(definition)
+        elif named and not name.startswith("operator") and name not in self.mentioned:
             self.waiting.setdefault(name, []).append(definition)
         else:
             self.require(definition)

@@ -11,7 +11,7 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from clang import cindex
 
@@ -20,6 +20,7 @@ from smemlint.frontend.cursors import MACRO_BIT, CType, Extent, Location, Node
 from smemlint.ir import Place
 
 _IDENTIFIER = re.compile(rb"[A-Za-z_]\w*")
+_LOGICAL_LINE = re.compile(rb"(?:[^\n\\]|\\\r?\n|\\.)*")
 _NEWLINE = re.compile(rb"\n")
 _DEFINE = re.compile(
     r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\(([^)]*)\))?((?:[^\n\\]|\\.|\\\r?\n)*)", re.MULTILINE
@@ -46,6 +47,8 @@ class FileText:
     starts: list[int] = field(default_factory=list)
     uses: dict[int, int] = field(default_factory=dict)
     """Ends of macro uses by where they begin."""
+    bodies: dict[int, str] = field(default_factory=dict)
+    """Text from an offset to the end of its logical line."""
 
     def line_column(self, offset: int) -> tuple[int, int]:
         """Both counted from 1, the column in bytes."""
@@ -144,7 +147,14 @@ class Positions:
         if span is None:
             return None
         file, begin, end, macro = span
-        return file.place(begin, max(begin, min(end, len(file.data))), macro)
+        place = file.place(begin, max(begin, min(end, len(file.data))), macro)
+        if not e.begin & MACRO_BIT:
+            return place
+        handle, use = cursors.expansion_location(Location(e.p0, e.p1, e.begin))
+        if not handle or self._file(handle) is not file:
+            return place
+        line, _ = file.line_column(use)
+        return place if line == place.line else replace(place, macro_line=line)
 
     def _macro_span(self, e: Extent) -> tuple[FileText, int, int, str | None] | None:
         end_file, end = self._span_end(e)
@@ -236,11 +246,13 @@ class Positions:
         at = cursors.spelled_location(self._tu, Extent(e.p0, e.p1, e.begin, e.begin))
         if at is None or not at[0]:
             return None
-        data = self._file(at[0]).data
-        end = at[1]
-        while end < len(data) and not (data[end] == 0x0A and data[end - 1 : end] != b"\\"):
-            end += 1
-        return data[at[1] : end].decode("utf-8", "replace").replace("\\\n", " ")
+        file = self._file(at[0])
+        known = file.bodies.get(at[1])
+        if known is None:
+            found = _LOGICAL_LINE.match(file.data, at[1])
+            text = found.group().decode("utf-8", "replace") if found else ""
+            known = file.bodies[at[1]] = text.replace("\\\r\n", " ").replace("\\\n", " ")
+        return known
 
     def project_files(self) -> list[FileText]:
         """Project files in which something was located so far."""

@@ -23,3 +23,11 @@ class Place:
     offset: int
     end_offset: int
     macro: str | None = None
+    macro_line: int | None = None
+    """Line on which the outermost macro use begins that this is an argument of, where that is another line:
+    the compiler sees all that a macro expands to on that line."""
+
+    @property
+    def compiled_line(self) -> int:
+        """The line on which the compiler sees the first token."""
+        return self.line if self.macro_line is None else self.macro_line
