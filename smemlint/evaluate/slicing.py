@@ -44,58 +44,11 @@ from smemlint.ir import (
 from smemlint.ir.walk import children, walk
 
 PURE_CALLS = frozenset(
-    [
-        "fmaf",
-        "fma",
-        "__fmaf_rn",
-        "fmaxf",
-        "fminf",
-        "fmax",
-        "fmin",
-        "max",
-        "min",
-        "sqrtf",
-        "rsqrtf",
-        "expf",
-        "__expf",
-        "exp",
-        "logf",
-        "log",
-        "powf",
-        "pow",
-        "fabsf",
-        "fabs",
-        "abs",
-        "__half2float",
-        "__float2half",
-        "__hadd",
-        "__hmul",
-        "__hfma",
-        "__hadd2",
-        "__hmul2",
-        "__hfma2",
-        "__hmax",
-        "__hmin",
-        "__low2float",
-        "__high2float",
-        "tanhf",
-        "sinf",
-        "cosf",
-        "sincosf",
-        "__fdividef",
-        "__frcp_rn",
-        "__float2half_rn",
-        "make_float2",
-        "make_float4",
-        "make_int2",
-        "make_int4",
-        "make_double2",
-        "__bfloat162float",
-        "__float2bfloat16",
-        "__float22half2_rn",
-        "__half22float2",
-        "__ldg",
-    ]
+    "fmaf fma __fmaf_rn fmaxf fminf fmax fmin max min sqrtf rsqrtf expf __expf exp logf log powf pow "
+    "fabsf fabs abs __half2float __float2half __hadd __hmul __hfma __hadd2 __hmul2 __hfma2 __hmax "
+    "__hmin __low2float __high2float tanhf sinf cosf sincosf __fdividef __frcp_rn __float2half_rn "
+    "make_float2 make_float4 make_int2 make_int4 make_double2 __bfloat162float __float2bfloat16 "
+    "__float22half2_rn __half22float2 __ldg".split()  # noqa: SIM905
 )
 
 
