@@ -470,6 +470,7 @@ def _memcpy(m: Machine, e: Call, arguments: tuple[TemplateArgument | Int, ...], 
                 reason=Unresolved(
                     "byte-copy", f"`{name}` on shared memory: its width is the compiler's choice", e.place
                 ),
+                node=e.arguments[-1],
             )
     return values[0] if values else Other()
 

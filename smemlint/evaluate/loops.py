@@ -55,6 +55,7 @@ def run_loop(m: Machine, s: Loop) -> None:
     m.loops.append(exits)
     left = m.nobody
     trips = 0
+    began = m.steps
     trip = compile_time_trips(m, s)
     ends: frozenset[int] = frozenset()
     gone = True
@@ -72,7 +73,8 @@ def run_loop(m: Machine, s: Loop) -> None:
             m.must, m.may = taken.must, taken.may
         if not m.anyone():
             break
-        if trips >= limit or (exits.uncertain and trips >= 2):
+        spent = trips >= 12 and m.steps - began > m.budget.loop_steps
+        if trips >= limit or spent or (exits.uncertain and trips >= 2):
             _generic(m, s, exits)
             break
         if trips in ends:

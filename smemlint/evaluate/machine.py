@@ -68,9 +68,11 @@ class BudgetExceededError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Per kernel: expression steps, recorded lane addresses, iterations of one loop that are enumerated."""
+    """Per kernel: expression steps, recorded lane addresses; per loop: iterations that are enumerated, and
+    steps after which one more iteration stands for all that are left."""
 
-    steps: int = 600_000
+    steps: int = 400_000
+    loop_steps: int = 24_000
     addresses: int = 24_000_000
     iterations: int = 1100
 

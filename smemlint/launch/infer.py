@@ -41,7 +41,7 @@ def infer(
     blocks = blocks or Blocks()
     seen = [s for s in started if _same_kernel(s.kernel, kernel)]
     told = blocks.told(kernel.name)
-    instances = _instances(kernel, module, seen)
+    instances, real = _instances(kernel, module, seen)
     launches: list[Launch] = []
     if told is not None:
         for template in instances:
@@ -49,7 +49,12 @@ def infer(
             base = _launch(facts[0], told) if facts else Launch(told, template=template)
             launches.append(
                 replace(
-                    base, block=told, grid=(None, None, None), arguments=_common(facts), origin=blocks.origin
+                    base,
+                    block=told,
+                    grid=(None, None, None),
+                    arguments=_common(facts),
+                    origin=blocks.origin,
+                    assumed=not real,
                 )
             )
         return tuple(launches[:MAX_LAUNCHES])
@@ -60,7 +65,7 @@ def infer(
     covered = [dict(x.template) for x in launches]
     for template in instances:
         if dict(template) not in covered:
-            launches.extend(_without_launch(kernel, module, template, blocks, seen))
+            launches.extend(_without_launch(kernel, module, template, blocks, seen, real))
     return tuple(_merged(launches)[:MAX_LAUNCHES])
 
 
@@ -105,16 +110,18 @@ def _merged(launches: Sequence[Launch]) -> list[Launch]:
     return merged
 
 
-def _instances(kernel: Function, module: Module, seen: Sequence[Started]) -> list[Mapping[str, Type | int]]:
-    """Template arguments that the project uses; the defaults, or float for a type, when it shows none."""
+def _instances(
+    kernel: Function, module: Module, seen: Sequence[Started]
+) -> tuple[list[Mapping[str, Type | int]], bool]:
+    """Template arguments that the project uses, and True; else the defaults, or float for a type, and False."""
     if not kernel.template:
-        return [{}]
+        return [{}], True
     found: list[Mapping[str, Type | int]] = []
     for s in seen:
         if s.template not in found:
             found.append(s.template)
     if found:
-        return found
+        return found, True
     m = Machine(module, (1, 1, 1), host=True)
     for id, arguments in module.explicit_instances:
         if id == kernel.id:
@@ -122,8 +129,8 @@ def _instances(kernel: Function, module: Module, seen: Sequence[Started]) -> lis
             if instance not in found:
                 found.append(instance)
     if found:
-        return found
-    return [_named(m, kernel, ())]
+        return found, True
+    return [_named(m, kernel, ())], False
 
 
 def _named(m: Machine, kernel: Function, arguments: Sequence[object]) -> dict[str, Type | int]:
@@ -144,19 +151,19 @@ def _without_launch(
     template: Mapping[str, Type | int],
     blocks: Blocks,
     seen: Sequence[Started],
+    real: bool,
 ) -> list[Launch]:
     """Block shapes for an instance whose launch says none."""
     facts = [s for s in seen if dict(s.template) == dict(template)]
     base = _launch(facts[0], (1, 1, 1)) if facts else Launch((1, 1, 1), template=template)
     base = replace(base, arguments=_common(facts))
     axes = _axes(kernel)
-    guessed_type = any(p.kind == "type" and p.name in template for p in kernel.template) and not facts
     bound = _launch_bounds(kernel, module, template)
     dynamic = base.dynamic if facts else None
     if bound is not None:
         origin = f"__launch_bounds__({bound})"
         if axes == "x":
-            return [replace(base, block=(bound, 1, 1), origin=origin, assumed=guessed_type, dynamic=dynamic)]
+            return [replace(base, block=(bound, 1, 1), origin=origin, assumed=not real, dynamic=dynamic)]
         shapes = _of_size(bound, axes)
         return [replace(base, block=s, origin=origin, assumed=True, dynamic=dynamic) for s in shapes]
     implied = implied_blocks(kernel, module, template, axes)
