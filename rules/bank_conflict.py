@@ -29,7 +29,7 @@ class BankConflict(ConflictRule):
 
     code, name = "SMEM199", "bank-conflict"
     conflicting = (
-        Kernel("out[threadIdx.x] = s[threadIdx.x * threadIdx.x];", shared("float s[1024]"), (32,), ways=4),
+        Kernel("out[threadIdx.x] = s[threadIdx.x * threadIdx.x];", shared("float s[1024]"), (32,), ways=8),
     )
     clean = (Kernel("out[threadIdx.x] = s[31 - threadIdx.x];", shared("float s[1024]"), (32,)),)
 

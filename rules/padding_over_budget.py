@@ -29,8 +29,8 @@ class PaddingOverBudget(DeclarationRule):
     """
 
     code, name, severity = "SMEM206", "padding-over-budget", Severity.ERROR
-    conflicting = (Kernel("t[threadIdx.x][threadIdx.y] = 0;", shared("float t[384][32 + 1]"), (32, 8)),)
-    clean = (Kernel("t[threadIdx.x][threadIdx.y] = 0;", shared("float t[256][32 + 1]"), (32, 8)),)
+    conflicting = (Kernel("t[threadIdx.x][threadIdx.y] = 0;", shared("float t[384][32 + 1]"), (32, 32)),)
+    clean = (Kernel("t[threadIdx.x][threadIdx.y] = 0;", shared("float t[256][32 + 1]"), (32, 32)),)
 
     def check(self, kernel: KernelAnalysis, text: str | None) -> Iterator[tuple[Place, Finding]]:
         static = sum(a.bytes or 0 for a in kernel.arrays.values() if not a.dynamic)

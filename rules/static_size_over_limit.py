@@ -32,8 +32,8 @@ class StaticSizeOverLimit(DeclarationRule):
     """
 
     code, name, severity = "SMEM202", "static-size-over-limit", Severity.ERROR
-    conflicting = (Kernel("t[threadIdx.x][k] = 0;", shared("float t[128][128]"), (32,)),)
-    clean = (Kernel("t[threadIdx.x][k] = 0;", shared("float t[96][128]"), (32,)),)
+    conflicting = (Kernel("t[k][threadIdx.x] = 0;", shared("float t[128][128]"), (32,)),)
+    clean = (Kernel("t[k][threadIdx.x] = 0;", shared("float t[96][128]"), (32,)),)
 
     def check(self, kernel: KernelAnalysis, text: str | None) -> Iterator[tuple[Place, Finding]]:
         static = [a for a in kernel.arrays.values() if not a.dynamic]
