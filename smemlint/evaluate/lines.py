@@ -1,4 +1,4 @@
-"""The line that nvcc's -lineinfo, and so a profiler, gives to an access. The rule and its measurement: docs/lines.md.
+"""The line that nvcc -lineinfo, and so a profiler, gives to an access. Rule and measurement: docs/lines.md.
 
 The compiler stamps an instruction with the place of what it evaluated last. For an access that is the end
 of its address: the last operand of the last subscript.
@@ -29,7 +29,7 @@ _OBJECTS = (Name, Index, Member, This)
 
 
 def line_of(node: Expr | None, place: Place) -> int:
-    """The line of an access. node: what is evaluated last before it, None: just a place (a library's call)."""
+    """The line of an access. node: what is evaluated last before it, None: the place itself (library calls)."""
     found = None if node is None else _end(node)
     return place.compiled_line if found is None else found
 

@@ -52,7 +52,7 @@ def _kernel(kernel: KernelReport) -> dict[str, Any]:
 def _access(access: Access) -> dict[str, Any]:
     return {
         "path": access.place.path,
-        "line": access.place.line,
+        "line": access.line or access.place.line,
         "column": access.place.column,
         "op": _OPS.get(access.op, access.op),
         "width": access.width,
@@ -96,7 +96,8 @@ def _row(access: Access, kernel: KernelReport) -> tuple[str, ...]:
     if len(expression) > _WIDEST:
         expression = expression[: _WIDEST - 3] + "..."
     same_file = access.place.path == kernel.place.path
-    where = str(access.place.line) if same_file else f"{access.place.path}:{access.place.line}"
+    line = access.line or access.place.line
+    where = str(line) if same_file else f"{access.place.path}:{line}"
     head = (where, _OPS.get(access.op, access.op), str(access.width), expression)
     if access.wavefronts is None or access.ways is None:
         return (*head, "-", "-", "-", "-", f"{access.grade}: {access.reason[1] if access.reason else ''}")

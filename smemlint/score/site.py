@@ -77,7 +77,7 @@ def score_all(trace: KernelTrace, *, assumed: bool = False) -> tuple[Conflict, .
 
 
 def _line(trace: Trace) -> tuple[str, int]:
-    return trace.site.place.path, trace.site.place.line
+    return trace.site.place.path, trace.site.line
 
 
 def _follower(leader: Conflict, trace: Trace, *, counted: bool) -> Conflict:

@@ -1,0 +1,341 @@
+"""On which line an access is counted: smemlint, and nvcc, against the marks in a source."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from smemlint.evaluate import evaluate
+from smemlint.frontend import load
+from smemlint.ir import Launch
+from smemlint.source import source_from_bytes
+
+SOURCE = """\
+#define F4(x) (reinterpret_cast<float4 *>(&(x))[0])
+#define STORE(x, v) (x) = (v)
+#define OUTER(x) x
+struct Pair { float x, y; };
+struct View {
+  float *p; int pitch;
+  __device__ float &operator()(int r, int c) { return p[r * pitch + c]; }
+  __device__ float get(int i) const {
+    return p
+      [i]; // get:load
+  }
+};
+#define KERNEL(name) extern "C" __global__ void name(float *g, int n, int a, int b)
+#define SHARED __shared__ float s[1024]; __shared__ float q[1024]; int t = threadIdx.x;
+
+KERNEL(scalars) {
+  SHARED
+  s[t
+    + n] // store
+    =
+    g[a
+      + t];
+  __syncthreads();
+  q[
+    t // store
+  ] = s[
+    t ^
+    a // load
+  ];
+  __syncthreads();
+  g[t] = q
+    [t ^ 1]; // load
+}
+KERNEL(members) {
+  SHARED
+  Pair *p = (Pair *)s;
+  p[t] // store
+    .x = 1;
+  p[t ^ n] // store
+    .y = 2;
+  __syncthreads();
+  g[t] = p[
+    t ^ a] // load
+    .y;
+}
+KERNEL(compound) {
+  SHARED
+  s[
+    t ^ a] // load store
+    +=
+    g[
+     b];
+  __syncthreads();
+  *(q +
+    t) // store
+    = *
+     (s + t
+      + b); // load
+  __syncthreads();
+  q[
+   n + t]++; // load store
+  __syncthreads();
+  g[t] = q[5]; // load
+}
+KERNEL(copies) {
+  SHARED
+  Pair *p = (Pair *)s, *r = (Pair *)g;
+  p[t ^
+    a] =
+    r[
+     t]; // store
+  __syncthreads();
+  p[t
+    ^ 5] = // store
+    Pair{
+     g[7],
+     g[8]};
+  __syncthreads();
+  Pair v = p[
+    t ^ b]; // load
+  g[t] = v.x * v.y;
+}
+KERNEL(vectors) {
+  SHARED
+  reinterpret_cast<float4 *>(
+    &s[4 * t])[0] =
+    reinterpret_cast<float4 *>(
+      &g[4 * t]
+    )[0]; // store
+  __syncthreads();
+  F4(
+    g[4 * t]) =
+    F4( // load
+      s[4 * (t ^ 1)]
+    );
+}
+KERNEL(macros) {
+  SHARED
+  STORE( // store
+    s[t],
+    g[a]);
+  __syncthreads();
+  OUTER( // load store
+    STORE(
+      q[t ^ b],
+      s[t ^ 1])
+  );
+  __syncthreads();
+  g[t] = q[
+    OUTER(t)
+    ^ 1]; // load
+}
+KERNEL(calls) {
+  SHARED
+  View v{s,
+    n};
+  v(t, // store
+    3)
+    =
+    g[2];
+  __syncthreads();
+  g[t] = v.get(
+    t ^ a);
+  g[t + n] =
+    v // load
+    (t,
+     5);
+  g[t + a] = s[
+    max(t,
+      a)
+      + 1]; // load
+}
+KERNEL(headers) {
+  SHARED
+  s[t] = g[t]; // store
+  __syncthreads();
+  float x = 0;
+  for (int i = (int)
+         s[t ^ a]; // load
+       i < (int)
+         s[t ^ b]; // load
+       i +=
+         s[i]) { // load
+    x += g[i];
+  }
+  g[t] = fmaf(
+    x,
+    s[t
+      ^ n], // load
+    x);
+}
+KERNEL(assembly) {
+  SHARED
+  unsigned p;
+  asm("{ .reg .u64 u; cvta.to.shared.u64 u, %1; cvt.u32.u64 %0, u; }" : "=r"(p) : "l"(&s[t ^ a]));
+  float x;
+  asm volatile(
+    "ld.shared.f32 %0, [%1];"
+    : "=f"(x)
+    : "r"((unsigned)
+      p) // load
+  );
+  asm volatile("st.shared.f32 [%0], %1;"
+    :
+    : "r"(p),
+      "f"(x) // store
+    : "memory");
+  g[t] = x;
+}
+"""
+
+Lines = dict[str, set[tuple[str, int]]]
+
+
+def marked() -> Lines:
+    """Kernel -> (op, line) of every mark; a mark `name:op` belongs to all kernels that call `name`."""
+    found: Lines = defaultdict(set)
+    kernel, everywhere = "", {}
+    for number, text in enumerate(SOURCE.splitlines(), 1):
+        if text.startswith("KERNEL("):
+            kernel = text[7 : text.index(")")]
+        if "// " not in text:
+            continue
+        for mark in text.split("// ")[1].split():
+            name, _, op = mark.rpartition(":")
+            if name:
+                everywhere[name] = (op, number)
+            else:
+                found[kernel].add((mark, number))
+    found["calls"].add(everywhere["get"])
+    return found
+
+
+KERNELS = tuple(marked())
+
+
+def launch() -> Launch:
+    return Launch((64, 1, 1))
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Lines:
+    path = tmp_path_factory.mktemp("lines") / "kernels.cu"
+    (module,) = load(source_from_bytes(str(path), SOURCE.encode()))
+    return {
+        kernel.name: {(trace.site.op, trace.site.line) for trace in evaluate(module, kernel, launch()).traces}
+        for kernel in module.kernels()
+    }
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_an_access_is_counted_where_its_address_ends(told: Lines, kernel: str) -> None:
+    assert told[kernel] == marked()[kernel]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_compiler_counts_it_there_too(compiled: Lines, kernel: str) -> None:
+    assert compiled[kernel] == marked()[kernel]
+
+
+# the compiler's line tables
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Lines:
+    nvcc = shutil.which("nvcc")
+    if nvcc is None:
+        pytest.skip("nvcc is not installed")
+    folder: Path = tmp_path_factory.mktemp("lines")
+    (folder / "kernels.cu").write_text(SOURCE)
+    command = (nvcc, "-arch=sm_90", "-cubin", "-O3", "-lineinfo", "-w", "-o", "kernels.cubin", "kernels.cu")
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    if done.returncode:
+        pytest.skip(f"nvcc cannot compile for sm_90: {done.stderr[-200:]}")
+    return shared_lines((folder / "kernels.cubin").read_bytes())
+
+
+def shared_lines(cubin: bytes) -> Lines:
+    """Kernel -> (op, line) of its shared loads and stores."""
+    sections = _sections(cubin)
+    rows = _line_rows(sections)
+    found: Lines = {}
+    for name, code in sections.items():
+        if not name.startswith(".text."):
+            continue
+        kernel = name.removeprefix(".text.")
+        found[kernel] = set()
+        for offset in range(0, len(code), 16):
+            opcode = struct.unpack_from("<Q", code, offset)[0] & 0xFFF
+            if opcode in (0x984, 0x388, 0x988):
+                line = max((a, number) for a, number in rows[kernel] if a <= offset)[1]
+                found[kernel].add(("load" if opcode == 0x984 else "store", line))
+    return found
+
+
+def _sections(elf: bytes) -> dict[str, bytes]:
+    table = struct.unpack_from("<Q", elf, 40)[0]
+    count, names = struct.unpack_from("<HH", elf, 60)
+    headers = [struct.unpack_from("<IIQQQQ", elf, table + 64 * i) for i in range(count)]
+    start = headers[names][4]
+    return {
+        elf[start + h[0] : elf.index(b"\0", start + h[0])].decode(): elf[h[4] : h[4] + h[5]] for h in headers
+    }
+
+
+def _line_rows(sections: dict[str, bytes]) -> dict[str, list[tuple[int, int]]]:
+    """Kernel -> (address, line) rows of the DWARF 2 line program."""
+    data = sections[".debug_line"]
+    owners = _owners(sections)
+    length, _, header, least, _, base, span, opcodes = struct.unpack_from("<IHIBBbBB", data, 0)
+    operands = data[18 : 18 + opcodes - 1]
+    at, end = 10 + header, 4 + length
+    rows: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    kernel, address, line = "", 0, 1
+
+    def number(*, signed: bool = False) -> int:
+        nonlocal at
+        value, shift = 0, 0
+        while True:
+            byte: int = data[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value - (1 << shift) if signed and byte & 0x40 else value
+
+    while at < end:
+        code = data[at]
+        at += 1
+        if code >= opcodes:
+            address += (code - opcodes) // span * least
+            line += base + (code - opcodes) % span
+            rows[kernel].append((address, line))
+        elif code == 0:
+            size = number()
+            if data[at] == 2:
+                kernel, address, line = owners[at + 1], 0, 1
+            at += size
+        elif code == 1:
+            rows[kernel].append((address, line))
+        elif code == 2:
+            address += number() * least
+        elif code == 3:
+            line += number(signed=True)
+        elif code == 8:
+            address += (255 - opcodes) // span * least
+        elif code == 9:
+            address += struct.unpack_from("<H", data, at)[0]
+            at += 2
+        else:
+            for _ in range(operands[code - 1]):
+                number()
+    return rows
+
+
+def _owners(sections: dict[str, bytes]) -> dict[int, str]:
+    """Kernels by where the line program sets its address to theirs."""
+    owners = {}
+    names, symbols, relocations = (sections[s] for s in (".strtab", ".symtab", ".rela.debug_line"))
+    for offset, info, _ in struct.iter_unpack("<QQQ", relocations):
+        name = struct.unpack_from("<I", symbols, 24 * (info >> 32))[0]
+        owners[offset] = names[name : names.index(b"\0", name)].decode().removeprefix(".text.")
+    return owners
