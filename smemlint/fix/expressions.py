@@ -84,13 +84,15 @@ def plus(text: str, k: int) -> str | None:
     """`text + k` as an author would write it: a literal is folded, a sum's literal as well, comments and
     spelling stay. None when the text is not an expression."""
     stripped = text.strip()
-    value = integer(stripped)
+    bare = _COMMENT.sub(lambda m: " " * len(m.group()), text)
+    value = integer(bare.strip())
     if value is not None:
-        return text.replace(stripped, str(value + k)) if value + k >= 0 else None
+        at = bare.index(bare.strip())
+        return f"{text[:at]}{value + k}{text[at + len(bare.strip()) :]}" if value + k >= 0 else None
     node = parse(text)
     if node is None:
         return None
-    tail = re.search(r"\+(\s*)(\d+)\s*\Z", _COMMENT.sub(lambda m: " " * len(m.group()), text))
+    tail = re.search(r"\+(\s*)(\d+)\s*\Z", bare)
     if tail is not None and isinstance(node, c_ast.BinaryOp) and node.op == "+":
         total = int(tail.group(2)) + k
         head = text[: tail.start()]

@@ -25,6 +25,8 @@ from smemlint.fix.candidates import (
 )
 from smemlint.fix.members import Instance, granule
 
+LARGEST_PADDING = 4
+"""A padding of more than 1/4 of the array is not offered."""
 SMALL_PADDING = 8
 """A padding of at most 1/8 of the array that costs no resident block counts as free."""
 
@@ -86,22 +88,32 @@ def order(option: Option, shapes: Sequence[Shape]) -> tuple[int, ...]:
 
 
 def _candidates(instances: Sequence[Instance], shapes: Sequence[Shape]) -> Iterator[Layout]:
-    together = granule(m for i in instances for m in i.members)
     first = shapes[0]
+    together = [granule(i.members) for i in instances]
+    unit = max(bytes_ // s.element for bytes_, s in zip(together, shapes, strict=True))
     sized = all(not i.array.dynamic for i in instances)
     if len(first.dims) > 1 and sized:
-        per_instance = [set(paddings(shape, together)) for shape in shapes]
-        yield from (p for p in paddings(first, together) if all(p in each for each in per_instance))
+        for padding in paddings(min(shapes, key=lambda s: s.element), 1):
+            if all(_affordable(padding, s, g) for s, g in zip(shapes, together, strict=True)):
+                yield padding
     if first.flat:
         return
     joined = any(m.conflict.trace.joined for i in instances for m in i.members)
     if not joined:
         # The compiler joins neighbours only where it sees that they are neighbours.
-        yield from (s for s in swizzles(first, together) if all(s.fits(shape) for shape in shapes))
+        kept = max(unit, 1) * first.element
+        yield from (s for s in swizzles(first, kept) if all(s.fits(shape) for shape in shapes))
         if sized:
-            yield from (t for t in trims(first, together) if all(t.swizzle.fits(t.shape(x)) for x in shapes))
-    if together <= first.element and sized:
+            yield from (t for t in trims(first, kept) if all(t.swizzle.fits(t.shape(x)) for x in shapes))
+    if unit <= 1 and sized:
         yield from exchanges(first)
+
+
+def _affordable(padding: Padding, shape: Shape, together: int) -> bool:
+    """Whether a padding keeps the alignment in every instance and costs at most a quarter of the array."""
+    padded = padding.shape(shape)
+    pitch = padded.strides()[padding.dim - 1] * shape.element
+    return pitch % together == 0 and (padded.bytes - shape.bytes) * LARGEST_PADDING <= shape.bytes
 
 
 def _try(groups: Sequence[Sequence[Batch]], layout: Layout) -> tuple[tuple[int, ...], ...] | None:

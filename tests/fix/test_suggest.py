@@ -1,0 +1,251 @@
+"""From source to suggestion, through every stage: the facts that a fix must never get wrong."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from smemlint.api import Job, analyse_file
+from smemlint.fix.apply import apply
+from smemlint.fix.model import Suggestion
+
+HEAD = "#include <cuda_fp16.h>\n"
+
+
+def suggestions(
+    tmp_path: Path, shared: str, body: str, block: str, before: str = "", launch: str = ""
+) -> dict[str, Suggestion]:
+    """Suggestions by array name for one kernel started once."""
+    text = (
+        f"{HEAD}{before}\n__global__ void k(float *out, const float *in, int n, int *data) {{\n"
+        f"    {shared}\n    int tx = threadIdx.x, ty = threadIdx.y;\n    {body}\n}}\n"
+        f"void start(float *o, const float *in, int *d) {{ k<<<4, {block}{launch}>>>(o, in, 8, d); }}\n"
+    )
+    return of_text(tmp_path, text.encode())[0]
+
+
+def of_text(tmp_path: Path, text: bytes) -> tuple[dict[str, Suggestion], str]:
+    path = tmp_path / "a.cu"
+    path.write_bytes(text)
+    report = analyse_file(Job(str(path)))
+    assert not report.problems, report.problems
+    return {s.array.name: s for s in report.suggestions}, str(path)
+
+
+def transpose(tmp_path: Path, declared: str, block: str, store: str = "t[ty][tx] = 0;") -> Suggestion:
+    body = f"{store} __syncthreads(); out[ty * n + tx] = (float)t[tx][ty];"
+    return suggestions(tmp_path, f"__shared__ {declared};", body, block)["t"]
+
+
+def test_a_32_by_32_float_column_becomes_33(tmp_path: Path) -> None:
+    fix = transpose(tmp_path, "float t[32][32]", "dim3(32, 32)")
+    assert fix.code == "t[32][33]"
+    assert fix.safe and fix.edits is not None
+    assert fix.words == "pad the row: `t[32][33]`; all 2 accesses become conflict-free, +128 B"
+    assert (fix.before, fix.after) == (32 * 32 + 32, 64)
+
+
+def test_a_16_by_16_tile_gets_a_swizzle_and_not_the_plus_one(tmp_path: Path) -> None:
+    fix = transpose(tmp_path, "float t[16][16]", "dim3(16, 16)")
+    assert fix.kind == "swizzle" and fix.edits is not None
+    assert fix.after == 16 and fix.bytes_added == 0
+
+
+def test_a_16_by_17_tile_is_mended_too(tmp_path: Path) -> None:
+    fix = transpose(tmp_path, "float t[16][16 + 1]", "dim3(16, 16)")
+    assert fix.kind == "swizzle" and fix.bytes_added == -64
+    assert fix.edits is not None and fix.after == 16
+
+
+@pytest.mark.parametrize(
+    ("declared", "store"),
+    [
+        ("__half t[32][32]", "t[ty][tx] = __half(0.0f);"),
+        ("char t[32][32]", "t[ty][tx] = 0;"),
+        ("double t[32][32]", "t[ty][tx] = 0;"),
+    ],
+)
+def test_columns_of_other_elements_get_a_pad_that_frees_them(
+    tmp_path: Path, declared: str, store: str
+) -> None:
+    fix = transpose(tmp_path, declared, "dim3(32, 32)", store)
+    assert fix.kind == "padding" and fix.safe
+    assert all(change.after == change.ideal for change in fix.sites)
+
+
+def test_a_float4_column_gets_one_more_vector(tmp_path: Path) -> None:
+    body = "t[ty][tx] = make_float4(0, 0, 0, 0); __syncthreads(); float4 v = t[tx][ty]; out[tx] = v.x + v.w;"
+    fix = suggestions(tmp_path, "__shared__ float4 t[8][8];", body, "dim3(8, 8)")["t"]
+    assert fix.code == "t[8][9]" and fix.edits is not None
+
+
+def test_the_textbook_matrix_product_gets_no_advice(tmp_path: Path) -> None:
+    body = (
+        "float sum = 0; As[ty][tx] = in[tx]; Bs[ty][tx] = in[ty]; __syncthreads();"
+        "for (int i = 0; i < 32; ++i) sum += As[ty][i] * Bs[i][tx]; out[ty * n + tx] = sum;"
+    )
+    shared = "__shared__ float As[32][32]; __shared__ float Bs[32][32];"
+    assert suggestions(tmp_path, shared, body, "dim3(32, 32)") == {}
+
+
+def test_an_array_read_by_16_byte_loads_never_gets_an_odd_pitch(tmp_path: Path) -> None:
+    body = (
+        "t[tx][ty] = in[tx]; __syncthreads();"
+        "float4 v = *reinterpret_cast<float4 *>(&t[ty][4 * (tx % 8)]); out[tx] = v.x + v.y + v.z + v.w;"
+    )
+    fix = suggestions(tmp_path, "__shared__ float t[32][32];", body, "dim3(32, 32)")["t"]
+    assert fix.kind in ("padding", "swizzle")
+    if fix.kind == "padding":
+        assert fix.bytes_added % (32 * 16) == 0
+
+
+def test_a_flat_tile_gets_a_named_pitch(tmp_path: Path) -> None:
+    body = "t[ty * BK + tx] = 0; __syncthreads(); out[tx] = t[tx * BK + ty];"
+    fix = suggestions(
+        tmp_path, "__shared__ float t[BM * BK];", body, "dim3(32, 32)", "#define BM 32\n#define BK 32"
+    )["t"]
+    assert fix.kind == "pitch" and fix.code == "T_PITCH = BK + 1"
+    assert fix.edits is not None and fix.safe
+
+
+def test_a_run_time_loop_leaves_the_padding_exact(tmp_path: Path) -> None:
+    body = "t[ty][tx] = 0; __syncthreads(); for (int i = 0; i < n; ++i) out[i] += t[tx][i];"
+    fix = suggestions(tmp_path, "__shared__ float t[32][32];", body, "dim3(32, 32)")["t"]
+    assert fix.code == "t[32][33]" and fix.edits is not None
+
+
+def test_every_instance_of_a_template_is_served(tmp_path: Path) -> None:
+    text = """
+template <typename T> __global__ void k(T *out) {
+    __shared__ T t[32][32];
+    t[threadIdx.y][threadIdx.x] = 0;
+    __syncthreads();
+    out[threadIdx.y * 32 + threadIdx.x] = t[threadIdx.x][threadIdx.y];
+}
+void start(float *f, double *d) { k<<<1, dim3(32, 32)>>>(f); k<<<1, dim3(32, 32)>>>(d); }
+"""
+    fix = of_text(tmp_path, text.encode())[0]["t"]
+    assert fix.code == "t[32][33]"
+    assert len(fix.sites) == 4 and all(change.after == change.ideal for change in fix.sites)
+
+
+REFUSED = [
+    (
+        "struct S { float a, b, c, d; };",
+        "__shared__ S t[64];",
+        "t[tx].a = 0; out[tx] = t[tx].b;",
+        "struct-layout",
+    ),
+    ("", "extern __shared__ float t[];", "t[tx * 32 + ty] = 0;", "size-elsewhere"),
+    ("", "__shared__ int t[64];", "t[2 * tx] = 0; out[tx] = t[2 * tx + 1];", "not-worth-it"),
+    (
+        "",
+        "__shared__ int t[32];",
+        "atomicAdd(&t[data[tx] & 31], 1); t[(tx * 32) & 31] = 0;",
+        "data-dependent",
+    ),
+    (
+        "__device__ void fill(float *p) { p[threadIdx.x * 32 + threadIdx.y] = 0; }",
+        "__shared__ float t[1024];",
+        "fill(t);",
+        "passed-on",
+    ),
+    ("", "__shared__ float t[32][32];", "float *p = &t[0][0]; p[tx * 32 + ty] = 0;", "not-proved"),
+    ("#define AT(i) t[i]", "__shared__ float t[1024];", "AT(tx * 32 + ty) = 0;", "used-in-macro"),
+]
+
+
+@pytest.mark.parametrize(("before", "shared", "body", "code"), REFUSED, ids=[r[3] for r in REFUSED])
+def test_what_cannot_be_edited_is_refused_by_name(
+    tmp_path: Path, before: str, shared: str, body: str, code: str
+) -> None:
+    found = suggestions(tmp_path, shared, body, "dim3(16, 16)" if "16" in shared else "dim3(32, 32)", before)
+    if "t" not in found:
+        pytest.fail(f"no suggestion for t: {found}")
+    fix = found["t"]
+    assert fix.edits is None and fix.refused is not None
+    assert fix.refused.code == code, fix.refused
+
+
+def test_an_array_whose_size_is_taken_is_swizzled_since_that_keeps_it(tmp_path: Path) -> None:
+    fix = suggestions(tmp_path, "__shared__ float t[32][32];", "t[tx][ty] = sizeof(t);", "dim3(32, 32)")["t"]
+    assert fix.kind == "swizzle" and fix.edits is not None and fix.bytes_added == 0
+
+
+def test_an_assumed_block_shape_makes_a_fix_unsafe(tmp_path: Path) -> None:
+    text = b"""
+__global__ void k(float *out) {
+    __shared__ float t[32][32];
+    t[threadIdx.x][threadIdx.y] = 0;
+    out[threadIdx.x] = t[threadIdx.x][threadIdx.y];
+}
+"""
+    found = of_text(tmp_path, text)[0]
+    assert all(not fix.safe and "assumed" in fix.unsafe_because for fix in found.values() if fix.edits)
+
+
+@pytest.mark.parametrize("newline", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_an_edit_changes_its_own_bytes_only(tmp_path: Path, newline: bytes, mark: bytes) -> None:
+    text = (
+        mark
+        + """// Größe: überall
+__global__ void k(float *out) {
+\t__shared__ float t[32][\t32 /* Spalten ä */ ];
+\tt[threadIdx.y][threadIdx.x] = 0; // ünï
+\t__syncthreads();
+\tout[threadIdx.y * 32 + threadIdx.x] = t[threadIdx.x][threadIdx.y];
+}
+void start(float *out) { k<<<1, dim3(32, 32)>>>(out); }
+""".encode().replace(b"\n", newline)
+    )
+    fix = of_text(tmp_path, text)[0]["t"]
+    assert fix.edits is not None, fix.refused
+    assert apply(fix.edits, text) == text.replace(
+        b"32 /* Spalten \xc3\xa4 */ ]", b"33 /* Spalten \xc3\xa4 */ ]"
+    )
+
+
+def test_invalid_utf8_survives_a_swizzle(tmp_path: Path) -> None:
+    text = b"""// \xff\xfe caf\xe9
+__global__ void k(float *out) {
+    __shared__ float t[16][16]; // \xe9
+    t[threadIdx.y][threadIdx.x] = 0;
+    __syncthreads();
+    out[threadIdx.y * 16 + threadIdx.x] = t[threadIdx.x][threadIdx.y];
+}
+void start(float *out) { k<<<1, dim3(16, 16)>>>(out); }
+"""
+    fix = of_text(tmp_path, text)[0]["t"]
+    assert fix.edits is not None, fix.refused
+    after = apply(fix.edits, text)
+    assert b"\xff\xfe caf\xe9" in after and b"; // \xe9\n" in after and b"swizzle_t(" in after
+
+
+def test_two_arrays_of_one_name_get_helpers_of_their_own(tmp_path: Path) -> None:
+    kernel = """__global__ void %s(float *out) {
+    __shared__ float t[16][16];
+    t[threadIdx.y][threadIdx.x] = 0;
+    __syncthreads();
+    out[threadIdx.y * 16 + threadIdx.x] = t[threadIdx.x][threadIdx.y];
+}
+"""
+    launches = "void start(float *o) { a<<<1, dim3(16, 16)>>>(o); b<<<1, dim3(16, 16)>>>(o); }\n"
+    path = tmp_path / "a.cu"
+    path.write_text(kernel % "a" + kernel % "b" + launches)
+    report = analyse_file(Job(str(path)))
+    edits = [e for s in report.suggestions for e in s.edits or ()]
+    text = apply(edits, path.read_bytes())
+    assert text.count(b"int swizzle_t(int row") == 1 and text.count(b"int swizzle_t2(int row") == 1
+    path.write_bytes(text)
+    again = analyse_file(Job(str(path)))
+    assert not again.suggestions
+    assert all(access.ways == 1 for k in again.kernels for access in k.accesses)
+
+
+def test_paths_are_as_the_user_named_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    fix = transpose(Path(os.curdir), "float t[32][32]", "dim3(32, 32)")
+    assert fix.edits is not None and fix.edits[0].path == "a.cu"
