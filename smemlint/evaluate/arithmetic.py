@@ -41,6 +41,8 @@ class Unknowns:
     count: int = 0
     guesses: int = 0
     """Comparisons that were decided by scale alone (`i < n`)."""
+    interior: bool = False
+    """Decide comparisons of uniform values by scale too: while a condition only chooses between numbers."""
 
     def fresh(
         self,
@@ -493,10 +495,14 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
         decided = _decided(op, low, high)
         if decided is not None:
             return Int(int(decided), BOOL)
-        sign = _dominant_sign(d)
-        if sign and not d.uniform:
+        if op in ("<", ">=") and _is_zero(b) and _rank(d) >= 2 and not d.varying:
             unknowns.guesses += 1
-            return Int(int(op in ("<", "<=")) if sign < 0 else int(op in (">", ">=")), BOOL)
+            return Int(int(op == ">="), BOOL)
+        if not d.uniform or unknowns.interior:
+            guess = _as_interior(op, d)
+            if guess is not None:
+                unknowns.guesses += 1
+                return guess
     if op in ("==", "!=") and not d.uniform and not d.varying and _one_lane(d):
         # one lane of the block matches: which one changes nothing
         hit = np.zeros(len(np.asarray(d.const)), dtype=np.int64)
@@ -521,24 +527,41 @@ def _decided(op: str, low: int | None, high: int | None) -> bool | None:
     return True if low is not None and low >= 0 else False if high is not None and high < 0 else None
 
 
-def _dominant_sign(d: Int) -> int:
-    """Sign of a difference whose largest term is a problem size or a block index; 0: cannot tell.
+def _is_zero(v: Int) -> bool:
+    return v.known and isinstance(v.const, int) and v.const == 0
 
-    Guards such as `i < n` are taken as an interior block meets them: all lanes inside.
-    """
+
+def _as_interior(op: str, d: Int) -> Int | None:
+    """`d op 0` for a difference whose largest term is a problem size or a block index, as an interior block
+    meets it: `i < n` holds, `i >= n` does not, `i > 0` does. None: cannot tell."""
     top = max((max(s.rank for s in m) for m in d.terms), default=0)
-    if top < 2:
-        return 0
+    if top < 1 or d.varying or any(s.rank < 1 for m in d.terms for s in m):
+        return None
+    if top < 3:
+        return _in_a_middle_block(op, d)
     signs = set()
     for mono, c in d.terms.items():
-        if max(s.rank for s in mono) != top or any(s.varying for s in mono):
-            continue
-        if isinstance(c, int):
-            signs.add(1 if c > 0 else -1)
-        else:
-            return 0
-    degree = {1, -1} & signs
-    return degree.pop() if len(degree) == 1 else 0
+        if max(s.rank for s in mono) == top:
+            if not isinstance(c, int):
+                return None
+            signs.add(c > 0)
+    if len(signs) != 1:
+        return None
+    positive = signs.pop()
+    return Int(int(op in (">", ">=") if positive else op in ("<", "<=")), BOOL)
+
+
+def _in_a_middle_block(op: str, d: Int) -> Int:
+    """The comparison in the middle of the grid (in block 1 of an unknown one), at the start of loops."""
+    total: Lanes = d.const
+    for mono, c in d.terms.items():
+        value = 1
+        for s in mono:
+            middle = 1 if s.high is None else max(s.high // 2, 1)
+            value *= middle if s.rank == 2 else s.low or 0
+        total = total + c * value
+    r = _COMPARE[op](total, 0)
+    return Int(int(r), BOOL) if isinstance(r, bool) else Int(np.asarray(r).astype(np.int64), BOOL)
 
 
 def binary(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:

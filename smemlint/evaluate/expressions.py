@@ -546,7 +546,10 @@ def truth(m: Machine, v: Value) -> Int:
 
 
 def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr], Value]) -> Value:
+    keep_interior = m.unknowns.interior
+    m.unknowns.interior = keep_interior or (_plain(e.then) and _plain(e.otherwise))
     c = ar.truth_of(truth(m, rvalue(m, e.condition)), m.unknowns)
+    m.unknowns.interior = keep_interior
     if c.known and isinstance(c.const, int):
         return evaluate(m, e.then if c.const else e.otherwise)
     from smemlint.evaluate.statements import decode
@@ -561,6 +564,19 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     if a is None or b is None:
         return a if a is not None else b if b is not None else Other()
     return m.merge(c, a, b)
+
+
+def _plain(e: Expr) -> bool:
+    """Arithmetic on names and numbers: nothing is lost when it is not evaluated."""
+    if isinstance(e, Literal | Name | Special | FloatLiteral | SizeOf | StaticMember):
+        return True
+    if isinstance(e, Unary):
+        return e.op in ("+", "-", "~", "!") and _plain(e.operand)
+    if isinstance(e, Binary):
+        return _plain(e.left) and _plain(e.right)
+    if isinstance(e, Cast):
+        return _plain(e.operand)
+    return isinstance(e, Conditional) and all(_plain(x) for x in (e.condition, e.then, e.otherwise))
 
 
 def _assign(m: Machine, e: Expr) -> Value:

@@ -12,6 +12,7 @@ from smemlint.evaluate.statements import run
 from smemlint.evaluate.trace import shared_array, traces_of
 from smemlint.evaluate.values import Int, RecordValue, Value
 from smemlint.ir import Function, Launch, Module, RecordRef, Scalar
+from smemlint.ir.types import INT
 
 
 def evaluate(module: Module, kernel: Function, launch: Launch, budget: Budget | None = None) -> KernelTrace:
@@ -22,7 +23,7 @@ def evaluate(module: Module, kernel: Function, launch: Launch, budget: Budget | 
     """
     m = Machine(module, launch.block, grid=launch.grid, budget=budget)
     stopped: Unresolved | None = None
-    m.frame.bindings = bind_kernel(kernel, launch)
+    m.frame.bindings = {**unbound(m, kernel), **bind_kernel(kernel, launch)}
     m.frame.function = kernel
     try:
         bind_arguments(m, kernel, launch)
@@ -54,6 +55,15 @@ def bind_kernel(kernel: Function, launch: Launch) -> dict[str, Binding]:
         elif value is not None and is_type(value):
             bindings[p.id] = value
     return bindings
+
+
+def unbound(m: Machine, kernel: Function) -> dict[str, Binding]:
+    """Value parameters that no launch binds: one unknown number each."""
+    return {
+        p.id: m.unknowns.value(p.type if isinstance(p.type, Scalar) else INT, p.name, low=0, rank=3)
+        for p in kernel.template
+        if p.kind == "value" and not p.pack
+    }
 
 
 def bind_arguments(m: Machine, kernel: Function, launch: Launch) -> None:

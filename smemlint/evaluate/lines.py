@@ -29,7 +29,7 @@ _OBJECTS = (Name, Index, Member, This)
 
 
 def line_of(node: Expr | None, place: Place) -> int:
-    """The line of an access. node: what is evaluated last before it, None: the place itself (library calls)."""
+    """The line of an access. node: what is evaluated last before it, None: the place itself."""
     found = None if node is None else _end(node)
     return place.compiled_line if found is None else found
 

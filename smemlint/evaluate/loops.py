@@ -73,7 +73,7 @@ def run_loop(m: Machine, s: Loop) -> None:
             m.must, m.may = taken.must, taken.may
         if not m.anyone():
             break
-        spent = trips >= 12 and m.steps - began > m.budget.loop_steps
+        spent = trips >= 3 and m.steps - began > m.budget.loop_steps
         if trips >= limit or spent or (exits.uncertain and trips >= 2):
             _generic(m, s, exits)
             break

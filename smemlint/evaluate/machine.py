@@ -72,7 +72,7 @@ class Budget:
     steps after which one more iteration stands for all that are left."""
 
     steps: int = 400_000
-    loop_steps: int = 24_000
+    loop_steps: int = 10_000
     addresses: int = 24_000_000
     iterations: int = 1100
 
