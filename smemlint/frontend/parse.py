@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from clang.cindex import Diagnostic, TranslationUnit, TranslationUnitLoadError
 
+from smemlint.frontend.compile_commands import CompileCommandsError
 from smemlint.frontend.configurations import drop_defines
 from smemlint.frontend.coverage import SkippedText
 from smemlint.frontend.heal import Healing, Problem
@@ -26,6 +27,7 @@ from smemlint.frontend.prelude import (
     clang_index,
     forget_prelude,
     prelude_arguments,
+    prelude_text,
 )
 from smemlint.frontend.skipped import skipped_ranges
 from smemlint.source import SourceError, SourceFile, read_source
@@ -86,10 +88,13 @@ def is_virtual(path: str) -> bool:
 def parse_unit(source: SourceFile, options: ParseOptions, *, configuration: tuple[str, ...] = ()) -> Unit:
     """Parse one file, heal unknown names, parse again until nothing new turns up.
 
-    Raises SourceError when clang gives no translation unit at all.
+    Raises SourceError when clang gives no translation unit, or the compilation database cannot be read.
     """
     main = os.path.abspath(source.path)
-    options = options_for(main, options)
+    try:
+        options = options_for(main, options)
+    except CompileCommandsError as error:
+        raise SourceError(source.path, str(error)) from error
     plan = plan_includes(source, main, options.include_dirs, options.project_root or os.path.dirname(main))
     attempt = _Attempt(source, main, options, plan, configuration)
     healing = Healing(lambda path: source.bytes if path == main else read_file(path))
@@ -127,7 +132,8 @@ class _Attempt:
 
     def parse(self, healed: str) -> TranslationUnit:
         std = standard(self.options, self.source.bytes)
-        text = configuration_text(self.options, self.configuration) + healed
+        prelude = "" if prelude_arguments(std) else prelude_text()
+        text = prelude + configuration_text(self.options, self.configuration) + healed
         switched = [re.split(r"[=(]", item.removeprefix("-"))[0] for item in self.configuration]
         unsaved: list[tuple[str, str | bytes]] = [
             (self.main, drop_defines(self.source.bytes, switched)),

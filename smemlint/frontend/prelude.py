@@ -50,33 +50,49 @@ def clang_index() -> Index:
 
 @lru_cache(maxsize=4)
 def prelude_arguments(std: str) -> tuple[str, ...]:
-    """Arguments that load the prelude for a language standard, compiled first when needed."""
+    """Arguments that load the prelude for a language standard, compiled first when needed; none when there is
+    no folder to keep it in: the prelude must then be read as text."""
     text = prelude_text()
     key = hashlib.sha256("\0".join((text, std, LIBRARY, *BASE_ARGUMENTS)).encode()).hexdigest()[:20]
     for folder in _cache_folders():
+        if not _is_ours(folder):
+            continue
         header = folder / f"prelude-{key}.pch"
         try:
             if not header.exists():
-                folder.mkdir(parents=True, exist_ok=True)
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 _compile(text, std, header)
         except OSError:
             continue
         return ("-Xclang", "-include-pch", "-Xclang", str(header), "-Xclang", "-fno-validate-pch")
-    raise OSError(
-        "no folder to keep the precompiled prelude in: neither the user's cache nor a temporary one"
-    )
+    return ()
 
 
 def forget_prelude(std: str) -> None:
     """Remove the compiled prelude of a standard (it may be damaged); the next use compiles it anew."""
     arguments = prelude_arguments(std)
     prelude_arguments.cache_clear()
-    Path(arguments[3]).unlink(missing_ok=True)
+    if arguments:
+        Path(arguments[3]).unlink(missing_ok=True)
 
 
 def _cache_folders() -> tuple[Path, ...]:
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return (Path(base) / "smemlint", Path(tempfile.gettempdir()) / f"smemlint-{os.getuid()}")
+    return (Path(base) / "smemlint", Path(tempfile.gettempdir()) / f"smemlint-{_user()}")
+
+
+def _user() -> int:
+    return os.getuid() if hasattr(os, "getuid") else 0
+
+
+def _is_ours(folder: Path) -> bool:
+    """A folder that somebody else made may hold anything."""
+    try:
+        return not hasattr(os, "getuid") or folder.stat().st_uid == _user()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
 
 
 def _compile(text: str, std: str, header: Path) -> None:

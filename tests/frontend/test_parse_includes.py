@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from smemlint.frontend.options import ParseOptions
 from smemlint.frontend.parse import Unit, parse_unit
-from smemlint.source import read_source
+from smemlint.source import SourceError, read_source
 
 
 def unit_of(root: Path, files: dict[str, str], main: str, **options: object) -> Unit:
@@ -81,3 +83,11 @@ def test_a_compile_command_is_reduced_to_what_clang_may_be_told(tmp_path: Path) 
     assert unit.problems == ()
     variables = [c for c in unit.tu.cursor.get_children() if c.kind.is_declaration()]
     assert [c.type.element_count for c in variables] == [5]
+
+
+def test_a_broken_compilation_database_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "compile_commands.json").write_text("{")
+    with pytest.raises(SourceError, match="is not JSON"):
+        unit_of(tmp_path, {"k.cu": ""}, "k.cu", compile_commands=str(tmp_path))
+    with pytest.raises(SourceError, match="cannot be read"):
+        unit_of(tmp_path, {"k.cu": ""}, "k.cu", compile_commands=str(tmp_path / "none.json"))
