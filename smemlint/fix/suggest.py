@@ -306,7 +306,7 @@ def _changes(choice: _Choice | None, instances: Sequence[Instance]) -> tuple[Sit
 def _offered(
     choice: _Choice, instances: Sequence[Instance], used: Sequence[Instance], edited: Edited, source: Source
 ) -> Suggestion:
-    unsafe = edited.unsafe or _open_questions(instances)
+    unsafe = edited.unsafe or _open_questions(instances) or _not_evaluated(instances, source)
     changes = _changes(choice, used)
     return Suggestion(
         kind=_kind(choice),
@@ -339,6 +339,27 @@ def _open_questions(instances: Sequence[Instance]) -> str:
                 return f"which lanes run `{site.expression}` on line {site.place.line} is not known exactly"
         for note in instance.analysis.notes:
             return note.text
+    return ""
+
+
+def _not_evaluated(instances: Sequence[Instance], source: Source) -> str:
+    """The first use of the array that no launch runs, as far as was seen; '' when there is none."""
+    at = _declared(instances[0], {source.path: source})
+    if isinstance(at, Refusal):
+        return ""
+    places = [
+        place
+        for instance in instances
+        for conflict in instance.analysis.conflicts
+        if conflict.site.array == instance.array.id
+        for place in (conflict.site.place, *conflict.site.via)
+        if place.path == source.path
+    ]
+    for use in at.uses:
+        if use.context != "subscript" or use.address:
+            continue
+        if not any(p.offset < use.end and use.offset < p.end_offset for p in places):
+            return f"no launch that was seen runs the use of `{at.name}` on line {use.line}"
     return ""
 
 

@@ -52,13 +52,15 @@ class Subscript:
 @dataclass(frozen=True, slots=True)
 class Use:
     """One appearance of a name. subscripts: the bracket groups that follow it directly.
-    context: subscript, sizeof, whole (the name alone, or with fewer subscripts than asked) or macro."""
+    context: subscript, sizeof, whole (the name alone, or with fewer subscripts than asked) or macro.
+    address: `&` stands before it."""
 
     offset: int
     end: int
     subscripts: tuple[Subscript, ...]
     context: str
     line: int
+    address: bool = False
 
 
 def tokenize(text: str) -> list[Token]:
@@ -277,6 +279,7 @@ class Source:
                 groups,
                 self._context(i, len(groups), subscripts),
                 self.line_of(token.offset),
+                self._address_taken(i),
             )
 
     def macro_uses(self, name: str) -> Iterator[Use]:
@@ -291,6 +294,13 @@ class Source:
             for match in pattern.finditer(token.text):
                 offset = token.offset + match.start()
                 yield Use(offset, offset + len(name), (), "macro", self.line_of(offset))
+
+    def _address_taken(self, index: int) -> bool:
+        """Whether a unary `&` stands directly before a token."""
+        if index < 1 or self.code[index - 1].text != "&":
+            return False
+        before = self.code[index - 2] if index > 1 else None
+        return before is None or not (before.kind in ("name", "number") or before.text in (")", "]"))
 
     def _context(self, index: int, groups: int, wanted: int) -> str:
         i = index - 1

@@ -142,8 +142,8 @@ REFUSED = [
     ("", "__shared__ int t[64];", "t[2 * tx] = 0; out[tx] = t[2 * tx + 1];", "not-worth-it"),
     (
         "",
-        "__shared__ int t[32];",
-        "atomicAdd(&t[data[tx] & 31], 1); t[(tx * 32) & 31] = 0;",
+        "__shared__ int t[1024];",
+        "atomicAdd(&t[data[tx] & 31], 1); t[tx * 32] = 0;",
         "data-dependent",
     ),
     (
@@ -184,6 +184,23 @@ __global__ void k(float *out) {
 """
     found = of_text(tmp_path, text)[0]
     assert all(not fix.safe and "assumed" in fix.unsafe_because for fix in found.values() if fix.edits)
+
+
+def test_a_use_that_no_launch_runs_makes_a_fix_unsafe(tmp_path: Path) -> None:
+    text = b"""
+template <bool FLIP> __global__ void k(float *out) {
+    __shared__ float t[32][32];
+    t[threadIdx.y][threadIdx.x] = 0;
+    __syncthreads();
+    if constexpr (FLIP)
+        out[0] = t[0][threadIdx.x];
+    out[threadIdx.y * 32 + threadIdx.x] = t[threadIdx.x][threadIdx.y];
+}
+void start(float *out) { k<false><<<1, dim3(32, 32)>>>(out); }
+"""
+    fix = of_text(tmp_path, text)[0]["t"]
+    assert fix.edits is not None and not fix.safe
+    assert fix.unsafe_because == "no launch that was seen runs the use of `t` on line 7"
 
 
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n"])

@@ -125,3 +125,8 @@ def test_unbalanced_braces_do_not_stop_the_scanner() -> None:
     index = text.find_declaration("t", 14, 0)
     assert index is not None
     assert text.subscripts_after(index)
+
+
+def test_an_address_is_told_from_a_bitwise_and() -> None:
+    text = source(b"void k() { f(&t[0]); x = y & t[1]; z = (a) & t[2]; p = &t[3]; }")
+    assert [u.address for u in text.uses("t", 0, len(text.code), 1)] == [True, False, False, True]
