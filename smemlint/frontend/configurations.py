@@ -8,7 +8,8 @@ configurations are proposed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from smemlint.frontend.conditions import Wish, merge, wish_for
 from smemlint.frontend.coverage import SkippedText, shared_tokens
@@ -57,9 +58,13 @@ def _wishes(file: SkippedText) -> list[Wish]:
         return []
     active = {token.offset for token in shared_tokens(file)}
     lost = [t.offset for t in shared_tokens(SkippedText(file.path, file.data, ())) if t.offset not in active]
-    lost = [offset for offset in lost if any(start <= offset < end for start, end in file.skipped)]
+    inside = {
+        offset: min(start for start, end in file.skipped if start <= offset < end)
+        for offset in lost
+        if any(start <= offset < end for start, end in file.skipped)
+    }
     wishes: list[Wish] = []
-    for conditions in dict.fromkeys(_guards(file.data, lost)):
+    for conditions in dict.fromkeys(_guards(file.data, inside)):
         wish: Wish | None = {}
         for condition, holds in conditions:
             more = wish_for(condition, holds)
@@ -69,32 +74,45 @@ def _wishes(file: SkippedText) -> list[Wish]:
     return wishes
 
 
-def _guards(data: bytes, offsets: Sequence[int]) -> list[tuple[tuple[str, bool], ...]]:
-    """For each offset, the conditions on its way in, outermost first, each with the truth it needs."""
+def _guards(data: bytes, lost: Mapping[int, int]) -> list[tuple[tuple[str, bool], ...]]:
+    """For each lost offset, the conditions that shut it out, outermost first, each with the truth it needs.
+
+    lost: offset -> where the outermost skipped range around it begins. Conditions that were passed before
+    (include guards among them) hold already and are left out.
+    """
     code = blank_literals(data)
     found: list[tuple[tuple[str, bool], ...]] = []
-    stack: list[list[tuple[str, bool]]] = []
-    pending = sorted(offsets)
+    stack: list[_Level] = []
+    pending = sorted(lost)
     at = 0
     for match in _DIRECTIVE.finditer(code):
         while at < len(pending) and pending[at] < match.start():
-            found.append(tuple(condition for level in stack for condition in level))
+            skipped = lost[pending[at]]
+            found.append(tuple(c for level in stack if level.end > skipped for c in level.conditions))
             at += 1
         word = match.group(1).decode()
         text = re.sub(r"\\\r?\n", " ", match.group(2).decode("latin-1")).strip()
-        if word == "if":
-            stack.append([(text, True)])
-        elif word == "ifdef":
-            stack.append([(f"defined({text.split()[0] if text else ''})", True)])
-        elif word == "ifndef":
-            stack.append([(f"defined({text.split()[0] if text else ''})", False)])
-        elif word in ("elif", "else") and stack:
-            last, truth = stack[-1].pop()
-            # Of earlier alternatives it is enough that they fail.
-            stack[-1].append((last, not truth))
-            if word == "elif":
-                stack[-1].append((text, True))
+        if word in ("ifdef", "ifndef"):
+            condition = f"defined({text.split()[0] if text else ''})"
+            stack.append(_Level(match.end(), [(condition, word == "ifdef")]))
+        elif word == "if":
+            stack.append(_Level(match.end(), [(text, True)]))
         elif word == "endif" and stack:
             stack.pop()
-    found += [()] * (len(pending) - at)
+        elif word in ("elif", "else") and stack:
+            # Of earlier alternatives it is enough that they fail.
+            level = stack[-1]
+            level.end = match.end()
+            last, truth = level.conditions.pop()
+            level.conditions.append((last, not truth))
+            if word == "elif":
+                level.conditions.append((text, True))
     return found
+
+
+@dataclass
+class _Level:
+    """An open #if: where its latest directive ends, and what its branch needs."""
+
+    end: int
+    conditions: list[tuple[str, bool]]

@@ -44,6 +44,14 @@ def test_a_skipped_branch_with_shared_memory_asks_for_its_macros() -> None:
     assert further_configurations([branch("#if 0")]) == ()
 
 
+def test_include_guards_and_other_conditions_that_hold_are_left_alone() -> None:
+    file = branch("#ifdef A")
+    text = b"#ifndef K_CUH\n#define K_CUH\n#if B\n" + file.data + b"#endif\n#endif\n"
+    shift = text.index(file.data)
+    skipped = tuple((start + shift, end + shift) for start, end in file.skipped)
+    assert further_configurations([SkippedText("k.cuh", text, skipped)]) == (("A",),)
+
+
 def test_wishes_that_agree_share_a_configuration_and_at_most_two_are_made() -> None:
     files = [branch("#ifdef A"), branch("#ifdef B"), branch("#ifndef A"), branch("#if A == 7")]
     assert further_configurations(files) == (("A", "B"), ("-A",))
