@@ -202,6 +202,9 @@ class ExpressionLowering:
             operator = self._between(expressions[0], expressions[1])
             if operator is not None:
                 return builtin_operator(operator, list(self.lower_all(expressions)), place, False)
+        if len(expressions) == 3 and self._text_between(expressions[0], expressions[1]) == "?":
+            condition, then, otherwise = self.lower_all(expressions)
+            return Conditional(condition, then, otherwise, place)
         if "?:" in text.replace(" ", "") and len(expressions) >= 2:
             first = self.lower(expressions[0])
             return Conditional(first, first, self.lower(expressions[-1]), place)
@@ -209,14 +212,17 @@ class ExpressionLowering:
 
     def _between(self, left: Node, right: Node) -> str | None:
         """The operator written between two operands that clang could not combine."""
-        first, second = self._c.place(left), self._c.place(right)
-        if first is None or second is None or first.path != second.path:
-            return None
-        start = self._c.positions.start(left)
-        if start is None or not 0 < second.offset - first.end_offset < 40:
-            return None
-        text = start[0].slice(first.end_offset, second.offset).strip()
+        text = self._text_between(left, right)
         return text if text in _BETWEEN else None
+
+    def _text_between(self, left: Node, right: Node) -> str:
+        first, second = self._c.place(left), self._c.place(right)
+        start = self._c.positions.start(left)
+        if first is None or second is None or start is None or first.path != second.path:
+            return ""
+        if not 0 < second.offset - first.end_offset < 40:
+            return ""
+        return start[0].slice(first.end_offset, second.offset).strip()
 
     def _without_parts(self, node: Node, text: str, place: Place | None) -> Expr:
         type_ = self._c.types.of(node)

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a kernel on one line is easier to compare with what becomes of it
 from lowered import function, kernel, lines, module
 
 from smemlint.ir import Assign, Call, Evaluate, FloatLiteral, Index, Literal, Name, Special

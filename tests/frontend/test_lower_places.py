@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a kernel on one line is easier to compare with what becomes of it
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
