@@ -145,7 +145,7 @@ def _source_options(parser: argparse.ArgumentParser) -> None:
         help="compile_commands.json, or the folder that holds it",
     )
     add("--config", metavar="FILE", help="read this configuration file, and no other")
-    add("--timeout", type=float, metavar="SECONDS", help=f"time for one file (default: {DEFAULTS.timeout:g})")
+    add("--timeout", type=float, metavar="SECONDS", help=f"time of one file (default: {DEFAULTS.timeout:g})")
     add(
         "-j", type=int, dest="jobs", metavar="N", help="processes (default: by the number of files and cores)"
     )
@@ -367,7 +367,7 @@ def _jobs(options: argparse.Namespace, said: Settings) -> tuple[list[Job], list[
                         suggest=options.command == "check",
                     ),
                     text,
-                    s.timeout or 60.0,
+                    s.timeout or 30.0,
                 )
             )
     return jobs, missing

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 
-SOFT = 0.5
+SOFT = 1 / 3
 """Share of a file's computing time after which no further kernel is begun and no fix is looked for."""
 
 

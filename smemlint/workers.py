@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 
 DEBUG = "SMEMLINT_DEBUG"
 """Set in the environment, it lets workers write tracebacks to stderr."""
-WAIT = 10
+WAIT = 8
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ def test_a_crash_costs_its_own_item_only(jobs: int) -> None:
 
 
 def test_an_item_that_hangs_is_given_up() -> None:
-    late = "gave up after 5 s, the time limit of one file"
+    late = "gave up after 4 s, the time limit of one file"
     assert results("a", "hang", "b", seconds=0.5) == ["A", late, "B"]
 
 
