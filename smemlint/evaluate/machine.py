@@ -56,6 +56,7 @@ class SliceLike(Protocol):
     skippable: set[int]
     quiet: set[int]
     open: set[int]
+    sets: dict[int, frozenset[str]]
 
 
 Slicer: TypeAlias = Callable[[Function, frozenset[str]], SliceLike]
@@ -134,6 +135,7 @@ class Frame:
     quiet: set[int] | None = None
     """The same in iterations that leave no trace."""
     open: set[int] | None = None
+    sets: dict[int, frozenset[str]] = field(default_factory=dict)
     instance: tuple[object, ...] = ()
     """Tells apart the same function under other template arguments."""
 
@@ -273,11 +275,26 @@ class Machine:
             self.slices[key] = self.slicer(f, pointing)
         frame.skippable = self.slices[key].skippable
         frame.quiet = self.slices[key].quiet
+        frame.sets = self.slices[key].sets
         frame.open = self.slices[key].open if self.explore else None
         frame.instance = tuple(
             (id, b.const if isinstance(b, Int) and isinstance(b.const, int) else str(b))
             for id, b in sorted(frame.bindings.items())
         )
+
+    def forget(self, ids: frozenset[str]) -> None:
+        """Variables that a skipped statement would have set are unknown from here on."""
+        for id in ids:
+            o = self.find(id)
+            if o is None or o.storage != "local":
+                continue
+            target = o.cells.get(0)
+            if isinstance(o.type, PointerTo) and isinstance(target, Pointer):
+                o = target.object
+            if o.storage == "local" and not (o.havoc and not o.cells):
+                o.cells = {}
+                o.havoc = True
+                o.uniform = False
 
     def anyone(self) -> bool:
         """Whether some lane is active."""

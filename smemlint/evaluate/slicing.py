@@ -6,9 +6,11 @@ looks at one function at a time, without regard to order: it may keep too much, 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from smemlint.ir import (
+    ArrayOf,
     Asm,
     Assign,
     Block,
@@ -33,9 +35,11 @@ from smemlint.ir import (
     PointerTo,
     RecordRef,
     Return,
+    Scalar,
     Stmt,
     Switch,
     This,
+    Type,
     Unary,
     UnknownExpr,
     UnknownStmt,
@@ -68,6 +72,7 @@ class Slice:
     """skippable: id() of the statements that can be skipped, given which parameters may be shared.
 
     quiet: those that can be skipped in an iteration that leaves no trace, for they only access.
+    sets: what a skipped statement would have changed; it is unknown afterwards.
     """
 
     def __init__(self, f: Function, may_be_shared: frozenset[str]) -> None:
@@ -80,6 +85,7 @@ class Slice:
         self.facts: dict[int, _Facts] = {}
         self.skippable: set[int] = set()
         self.quiet: set[int] = set()
+        self.sets: dict[int, frozenset[str]] = {}
         self.open: set[int] = set()
         self._visit(f.body)
 
@@ -100,6 +106,8 @@ class Slice:
                 root = root_of(n.target)
                 if root is not None:
                     links.append((root, n.value))
+        self.numbers = {v.id for v in (*variables, *f.parameters) if _floating(v.type)}
+        links = [(target, value) for target, value in links if target not in self.numbers]
         changed = True
         while changed:
             changed = False
@@ -153,11 +161,11 @@ class Slice:
                     self._need(condition)
             elif isinstance(n, Call):
                 if not (isinstance(n.callee, Name) and n.callee.name in PURE_CALLS):
-                    self._need(n)
+                    self._need(n, numbers=False)
             elif isinstance(n, Asm | UnknownExpr | Lambda | Construct):
-                self._need(n)
+                self._need(n, numbers=False)
             elif isinstance(n, Return) and n.value is not None:
-                self._need(n.value)
+                self._need(n.value, numbers=False)
             elif isinstance(n, LaunchStmt):
                 self._need(*n.arguments)
             if isinstance(n, Var) and n.init is not None:
@@ -185,9 +193,11 @@ class Slice:
                     self.relevant.add(target)
                     changed = True
 
-    def _need(self, *expressions: object) -> None:
+    def _need(self, *expressions: object, numbers: bool = True) -> None:
+        """The names in expressions matter; `numbers`: floating-point ones too, for they may become an index."""
         for e in expressions:
-            self.relevant.update(n.id for n in walk(e) if isinstance(n, Name))
+            names = {n.id for n in walk(e) if isinstance(n, Name)}
+            self.relevant |= names if numbers else names - self.numbers
 
     def _touches(self, base: Expr) -> bool:
         """Whether what is reached through this pointer may be shared."""
@@ -236,6 +246,7 @@ class Slice:
         outside = facts.assigned - facts.declared
         if isinstance(s, If | Loop | Evaluate) and not facts.sticky and not outside & self.relevant:
             self.quiet.add(id(s))
+            self.sets[id(s)] = frozenset(outside)
             if not facts.access:
                 self.skippable.add(id(s))
         return facts
@@ -271,6 +282,20 @@ class Slice:
         if isinstance(n, Member):
             return n.arrow and self._touches(n.base)
         return isinstance(n, Name) and (n.id in self.shared or not n.id)
+
+
+_FLOAT_RECORDS = re.compile(
+    r"(?:\w+::)*(?:float[1-4]|double[1-4]|__half2?|half2?|__nv_bfloat162?|nv_bfloat162?)$"
+)
+
+
+def _floating(t: Type) -> bool:
+    """Floating-point numbers, vectors and arrays of them: no address can hide there."""
+    while isinstance(t, ArrayOf):
+        t = t.element
+    if isinstance(t, RecordRef):
+        return not t.arguments and _FLOAT_RECORDS.match(t.name) is not None
+    return isinstance(t, Scalar) and t.kind == "float"
 
 
 def root_of(e: Expr) -> str | None:

@@ -89,6 +89,7 @@ def run(m: Machine, s: Stmt) -> None:
     if size is not None:
         m.touched += size[0]
         m.operations += size[1]
+        m.forget(m.frame.sets[id(s)])
         return
     touched, operations = m.touched, m.operations
     handler(m, s)

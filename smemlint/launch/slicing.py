@@ -43,6 +43,7 @@ class HostSlice:
         self.skippable: set[int] = set()
         self._visit(f.body)
         self.quiet = self.skippable
+        self.sets: dict[int, frozenset[str]] = {}
 
     def _starts(self, n: object) -> bool:
         return isinstance(n, Call) and any(
