@@ -7,12 +7,12 @@ branches that the preprocessor skipped.
 
 from __future__ import annotations
 
-import bisect
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from smemlint.frontend.shadows import Blocks, scope_end, shadowed_until
 from smemlint.ir import Place, Unparsed
 from smemlint.source.blank import blank_literals
 
@@ -21,7 +21,6 @@ DROPPED = "clang dropped the statement"
 
 _SHARED = re.compile(rb"(?<!\w)__shared__(?!\w)")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
-_BRACE = re.compile(rb"[{}]")
 _POINTER = re.compile(rb"\(\s*[*&]\s*(?:const\s+|__restrict__\s+)?([A-Za-z_]\w*)")
 _DIRECTIVE = re.compile(rb"^[ \t]*#(?:[^\n\\]|\\\r?\n|\\.)*", re.MULTILINE)
 _TYPE_WORDS = b"""
@@ -62,12 +61,20 @@ def shared_tokens(text: SkippedText) -> tuple[SharedToken, ...]:
         return ()
     scopes: dict[bytes, list[tuple[int, int]]] = {}
     own = {offset for _, offset, _ in declared}
-    closes = _closing(code)
+    closes = Blocks.of(code)
     for name, offset, end in declared:
-        scopes.setdefault(name, []).append((end, _scope_end(closes, offset, len(code))))
+        scopes.setdefault(name, []).append((end, scope_end(closes, offset)))
     names = re.compile(rb"(?<![\w])(?:" + b"|".join(sorted(map(re.escape, scopes))) + rb")(?!\w)")
+    hidden: dict[bytes, int] = {}
     for match in names.finditer(code):
-        if match.start() in own or _is_member(code, match.start()):
+        if match.start() in own:
+            hidden.pop(match.group(), None)
+            continue
+        if match.start() < hidden.get(match.group(), 0) or _is_member(code, match.start()):
+            continue
+        shadow = shadowed_until(code, match.start(), match.end(), closes)
+        if shadow is not None:
+            hidden[match.group()] = shadow
             continue
         if any(start <= match.start() < stop for start, stop in scopes[match.group()]):
             tokens.append(SharedToken(text.path, match.start(), match.group().decode(), False))
@@ -195,31 +202,6 @@ def _declarators(code: bytes, at: int) -> tuple[int, list[tuple[bytes, int]]]:
                 break
         position += 1
     return position, names
-
-
-def _closing(code: bytes) -> tuple[list[int], list[int]]:
-    """Opening offsets and the offsets of their closing braces, by opening offset."""
-    stack: list[int] = []
-    pairs: list[tuple[int, int]] = []
-    for match in _BRACE.finditer(code):
-        if match.group() == b"{":
-            stack.append(match.start())
-        elif stack:
-            pairs.append((stack.pop(), match.start()))
-    pairs += [(start, len(code)) for start in stack]
-    pairs.sort()
-    return [start for start, _ in pairs], [end for _, end in pairs]
-
-
-def _scope_end(closes: tuple[list[int], list[int]], offset: int, end: int) -> int:
-    """Where the innermost block around an offset ends."""
-    starts, ends = closes
-    at = bisect.bisect_left(starts, offset) - 1
-    while at >= 0:
-        if ends[at] > offset:
-            return ends[at]
-        at -= 1
-    return end
 
 
 def _is_member(code: bytes, offset: int) -> bool:

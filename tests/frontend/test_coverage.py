@@ -41,6 +41,21 @@ def test_uses_end_with_the_block_of_the_declaration() -> None:
     assert counted(text) == (["a"], ["a", "a", "a"])
 
 
+def test_a_parameter_or_local_of_the_same_name_is_another_variable() -> None:
+    text = (
+        "extern __shared__ int s[];\n"
+        "void f(volatile int* s, int n) { s[0] = s[n]; }\n"
+        "void g(int* s);\n"
+        "void h() { s[0] = n * s[1]; { float s = 2; s += 1; } for (int s = 0; s < 2; s++) { k(s); } }\n"
+        "void i() { k(n * s[2]); return s[3]; }\n"
+    )
+    tokens = shared_tokens(SkippedText("k.cu", text.encode(), ()))
+    used = [text[t.offset : t.offset + 4] for t in tokens if not t.declaration]
+    assert used[:2] == ["s[0]", "s[1]"]
+    assert used[-2:] == ["s[2]", "s[3]"]
+    assert "s[n]" not in used
+
+
 def test_members_comments_strings_and_defines_are_no_uses() -> None:
     text = (
         "#define A(x) (a[x] + \\\n a[0])\n"
