@@ -194,7 +194,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         return " ".join(_filled(lex(body), given))
 
     def parameter(self, node: Node, first: Node | None = None) -> Var:
-        """A parameter; `first` is the same one in the function's first declaration, which may have the default."""
+        """A parameter; `first` is the same one in the first declaration, which may have the default."""
         c = self._c
         name = cursors.spelling(node)
         use = c.names.use(node, None)
@@ -319,7 +319,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         return Var(var.id, var.name, var.type, var.storage, var.place, literal, var.align, var.const)
 
     def argument_array(self, passed: Expr) -> tuple[Expr, ...]:
-        """Kernel arguments behind cudaLaunchKernel's `void **`, where the array is written in the function."""
+        """Kernel arguments behind cudaLaunchKernel's `void **`, where the function writes the array."""
         while isinstance(passed, Cast):
             passed = passed.operand
         if isinstance(passed, Name):
