@@ -154,6 +154,7 @@ def _summary(
         accesses=len(sites),
         resolved=len(sites) - reasons.total(),
         unparsed=len(unparsed),
+        partial=len({k.key for k in kernels if k.notes}),
         reasons=dict(reasons.most_common()),
         rules=dict(sorted(Counter(d.code for d in diagnostics).items())),
         seconds=sum(r.seconds for r in reports),

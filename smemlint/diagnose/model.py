@@ -202,7 +202,8 @@ class Diagnostic:
 class Summary:
     """The counts behind the last line.
 
-    reasons: unresolved sites by reason. hidden: notes that are not shown.
+    reasons: unresolved sites by reason. hidden: notes that are not shown. partial: kernels of which a part
+    was not analysed.
     """
 
     files: int = 0
@@ -214,6 +215,7 @@ class Summary:
     accesses: int = 0
     resolved: int = 0
     unparsed: int = 0
+    partial: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
     rules: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0

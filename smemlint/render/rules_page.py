@@ -7,8 +7,8 @@ from smemlint.rules import RULES, Rule
 _HEAD = """\
 # Rules
 
-Generated from the rules themselves by `just docs`; edit `rules/*.py` instead. 1xx are bank conflicts,
-2xx declarations, 3xx what would fault, 9xx what analysis could not do. `smemlint explain CODE` shows the same text.
+Generated from the rules themselves by `just docs`; edit `rules/*.py` instead. 1xx are bank conflicts, 2xx
+declarations, 3xx what would fault, 9xx what analysis could not do. `smemlint explain CODE` shows the same.
 
 """
 

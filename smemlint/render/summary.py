@@ -18,6 +18,8 @@ def summary_line(summary: Summary) -> str:
     where = f"in {summary.files_with_findings} of {count(summary.files, 'file')}"
     parts = [f"{found} {where}", f"{count(summary.accesses, 'access')}, {summary.resolved} resolved"]
     parts.append(f"{summary.unparsed} unparsed")
+    if summary.partial:
+        parts.append(f"{count(summary.partial, 'kernel')} analysed in part")
     if summary.suppressed:
         parts.append(f"{summary.suppressed} suppressed")
     if summary.hidden:
