@@ -161,6 +161,8 @@ class Healing:
                 or re.match(r"\w", around.after_template)
             ):
                 return Healed(name, TYPE, kinds)
+            if _ALIAS_BEFORE.search(text[max(0, problem.offset - 200) : problem.offset]):
+                return Healed(name, TYPE, kinds)
             if around.after_template.startswith("("):
                 return Healed(name, FUNCTION, kinds)
             if around.after_template[:1] in (">", ",", "&", "*", ")") and not name.endswith("_v"):
@@ -174,6 +176,10 @@ class Healing:
             return Healed(name, _type_kind(name))
         if around.next.startswith("("):
             return Healed(name, FUNCTION)
+        if around.next[:1] == "{" and not around.starts_statement:
+            return Healed(name, TYPE)
+        if name.endswith("_t"):
+            return Healed(name, _type_kind(name))
         if around.next[:1] in (",", ">") and self._is_type_argument(name, problem):
             return Healed(name, _type_kind(name))
         if around.pointer_like and (
@@ -436,6 +442,26 @@ class Healing:
         entry.kind = NUMBER_TYPE
         return True
 
+    def expected_type(self, match: re.Match[str], problem: Problem) -> bool:
+        """A name taken for a value stands where only a type can."""
+        path = re.compile(r"[\w:]+").match(self._text(problem.path), problem.offset)
+        entry = self._names.find(tuple(path.group().split("::"))) if path else None
+        if entry is None or entry.kind not in (VALUE, FUNCTION):
+            return False
+        entry.kind = TYPE
+        return True
+
+    def computes(self, match: re.Match[str], problem: Problem) -> bool:
+        """A type taken for a class is calculated with."""
+        for name in match.groups():
+            entry = self._names.find(tuple(name.split("::"))) if name else None
+            plain = entry is not None and not entry.children and entry.parameters is None
+            if entry is not None and plain and entry.kind == TYPE and (entry.name, -1) not in self._corrected:
+                self._corrected.add((entry.name, -1))
+                entry.kind = NUMBER_TYPE
+                return True
+        return False
+
     def needs_class(self, match: re.Match[str], problem: Problem) -> bool:
         """A type taken for a number is a base class."""
         word = re.compile(r"[A-Za-z_]\w*").match(self._text(problem.path), problem.offset)
@@ -495,6 +521,8 @@ def _qualifier_macro(name: str) -> str:
     return f" {' '.join(qualifiers)}"
 
 
+_OPERAND = r"'(?:const )?([\w:]*)[^']*'(?: \(aka '[^']*'\))?"
+_ALIAS_BEFORE = re.compile(r"\busing\s+\w+\s*=\s*(?:typename\s+)?(?:\w+::)*\Z")
 _Reaction = Callable[[Healing, "re.Match[str]", Problem], bool]
 _REACTIONS: tuple[tuple[re.Pattern[str], _Reaction], ...] = tuple(
     (re.compile(pattern), reaction)
@@ -524,6 +552,9 @@ _REACTIONS: tuple[tuple[re.Pattern[str], _Reaction], ...] = tuple(
             Healing.incomplete,
         ),
         (r"a non-type template parameter cannot have type '(?:const )?([\w:]+)'", Healing.template_parameter),
+        (r"expected a type", Healing.expected_type),
+        (rf".*(?:binary expression|operand types) \({_OPERAND} and {_OPERAND}\)", Healing.computes),
+        (r"cannot (?:in|de)crement value of type '(?:const )?([\w:]+)'", Healing.computes),
         (r"base specifier must name a class", Healing.needs_class),
         (r"(?:expected class name|unknown class name)", Healing.class_name),
         (

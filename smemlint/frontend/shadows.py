@@ -66,7 +66,7 @@ def scope_end(blocks: Blocks, offset: int) -> int:
 
 
 def shadowed_until(code: bytes, start: int, end: int, blocks: Blocks) -> int | None:
-    """Where a name that is declared anew at `start`, as a parameter or local, ends to mean that; else None."""
+    """Where a name declared anew at `start`, as a parameter or a local, goes out of scope; else None."""
     if not _AFTER.match(code, end):
         return None
     before = code[max(0, start - 200) : start]

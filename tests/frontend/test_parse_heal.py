@@ -62,6 +62,23 @@ def test_undeclared_class_templates_and_their_members() -> None:
     assert unit.healed["Traits"] == "type template"
 
 
+def test_names_that_only_make_sense_as_types() -> None:
+    unit = in_kernel(
+        "using Atom = Copy<Wide<sizeof(word_t) * 8>, float>; auto a = make(Layout{}, s[0], Atom{}); a = s[1];"
+    )
+    assert uses(unit, "s") == 2
+    assert unit.problems == ()
+
+
+def test_a_type_that_is_calculated_with_is_a_number() -> None:
+    unit = parsed(
+        "const Ncv32u N = 128; template <Ncv32u M> __global__ void k(Ncv32u n) {"
+        " __shared__ Ncv32u s[N]; s[threadIdx.x * n] = s[n] + M; n--; }"
+    )
+    assert uses(unit, "s") == 2
+    assert unit.healed == {"Ncv32u": "number type"}
+
+
 def test_an_undeclared_extent_keeps_the_array() -> None:
     unit = parsed(
         "__global__ void k() { __shared__ float s[ROWS][COLS + 1]; s[threadIdx.y][threadIdx.x] = 0; }"
