@@ -59,6 +59,8 @@ def _fix(diagnostic: Diagnostic) -> tuple[str, ...]:
         return (
             (f"fix [*]: {fix.words}",) if fix.safe else (f"fix [unsafe]: {fix.words}; {fix.unsafe_because}",)
         )
+    if fix.refused is not None and fix.refused.code == "no-better-layout":
+        return (f"no fix: {fix.refused.text}",)
     if fix.refused is not None:
         return (f"fix: {fix.words}", f"no edit: {fix.refused.text}")
     return (f"fix: {fix.words}",)
