@@ -584,6 +584,8 @@ def binary(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
     elif op == "-":
         r = subtract(a, b, t)
     elif op == "*":
+        if len(a.terms) * len(b.terms) > MOST_TERMS:
+            return unknowns.derived("*", a, b, t)
         r = multiply(a, b, t)
     else:
         raise ValueError(f"no integer operator {op!r}")
@@ -614,6 +616,38 @@ def logical_and(a: Int, b: Int) -> Int:
 
 def logical_or(a: Int, b: Int) -> Int:
     return subtract(add(a, b, BOOL), multiply(a, b, BOOL), BOOL)
+
+
+def one_unknown(c: Int, unknowns: Unknowns) -> Int:
+    """The same truth value as a single unknown, where it has grown to a long formula over whole blocks."""
+    if (
+        len(c.terms) < 2
+        or not isinstance(c.const, int)
+        or any(not isinstance(x, int) for x in c.terms.values())
+    ):
+        return c
+    return unknowns.derived("truth", c, Int(0), BOOL, 0, 1)
+
+
+MOST_TERMS = 24
+
+
+def too_long(c: Int, a: Int, b: Int) -> bool:
+    """Whether `select(c, a, b)` would be a formula that costs more than it tells."""
+    return not c.known and (len(c.terms) + 1) * (len(a.terms) + len(b.terms)) > MOST_TERMS
+
+
+def one_of_two(c: Int, a: Int, b: Int, unknowns: Unknowns) -> Int:
+    """c ? a : b as one unknown between the ends of both."""
+    (la, ha), (lb, hb) = bounds(a), bounds(b)
+    low = None if la is None or lb is None else min(la, lb)
+    high = None if ha is None or hb is None else max(ha, hb)
+    reason = next((s.reason for v in (c, a, b) for m in v.terms for s in m if s.reason), None)
+    uniform = a.uniform and b.uniform and c.uniform
+    rank = min(_rank(a), _rank(b))
+    return unknowns.value(
+        a.type, "one of two values", varying=not uniform, low=low, high=high, rank=rank, reason=reason
+    )
 
 
 def select(c: Int, a: Int, b: Int) -> Int:

@@ -530,7 +530,8 @@ def _logical(m: Machine, e: Binary) -> Value:
     m.must, m.may = then.must, then.may
     right = ar.truth_of(truth(m, rvalue(m, e.right)), m.unknowns) if m.anyone() else Int(0, BOOL)
     m.must, m.may = keep
-    return ar.logical_and(left, right) if e.op == "&&" else ar.logical_or(left, right)
+    result = ar.logical_and(left, right) if e.op == "&&" else ar.logical_or(left, right)
+    return ar.one_unknown(result, m.unknowns)
 
 
 def truth(m: Machine, v: Value) -> Int:

@@ -6,6 +6,7 @@ an unknown that is the same for all lanes, or an unknown of each lane; two trial
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -14,7 +15,7 @@ from smemlint.evaluate.expressions import rvalue, truth
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.statements import Exits, decode, restore, run, snapshot
+from smemlint.evaluate.statements import Exits, Snapshot, decode, restore, run, snapshot
 from smemlint.evaluate.unroll import straight_lines
 from smemlint.evaluate.values import (
     Int,
@@ -44,6 +45,7 @@ from smemlint.ir import (
     Unary,
 )
 from smemlint.ir.types import INT, LONG
+from smemlint.ir.walk import walk
 
 
 def run_loop(m: Machine, s: Loop) -> None:
@@ -235,44 +237,12 @@ def _generic(m: Machine, s: Loop, exits: Exits) -> None:
     before = Work(m.touched, m.operations, len(m.log), m.region)
     first = _trial(m, s, exits)
     line = straight_lines(None, m.touched - before.touched, m.operations - before.operations, s.unroll)
-    copies = line.lines[0]
-    k = m.unknowns.fresh("iteration", low=0, rank=1)
     restore(start)
-    plan: dict[tuple[Object, int], Value] = {}
-    kinds: dict[tuple[Object, int], str] = {}
-    for (o, at), (old, new) in _changes(start.cells, first).items():
-        kinds[o, at] = _kind(old, new)
-        plan[o, at] = _form(m, o, old, new, kinds[o, at], k)
-    for _ in range(3):
-        _set(plan)
-        second = _trial(m, s, exits)
-        changed = False
-        for (o, at), planned in list(plan.items()):
-            after = second.get(o, {}).get(at, planned)
-            old = start.cells[o].get(at)
-            better = _check(old, planned, after, kinds[o, at], first[o].get(at))
-            if better != kinds[o, at]:
-                kinds[o, at] = better
-                plan[o, at] = _form(m, o, old, first[o].get(at), better, k, after)
-                changed = True
-        for o, cells in second.items():
-            for at, v in cells.items():
-                old = start.cells.get(o, {}).get(at)
-                if (o, at) not in plan and old is not None and not same(v, old):
-                    kinds[o, at] = _kind(old, v)
-                    plan[o, at] = _form(m, o, old, v, kinds[o, at], k)
-                    changed = True
-        restore(start)
-        if not changed:
-            break
-    k = m.unknowns.fresh("iteration", low=0, rank=1, multiple=max(line.step, 1))
-    for (o, at), kind in kinds.items():
-        if kind == "affine":
-            plan[o, at] = _form(m, o, start.cells[o].get(at), first[o].get(at), kind, k)
+    plan = _planned(m, s, exits, start, first, max(line.step, 1))
     _set(plan)
     m.must, m.may = must, may
     m.region += 1
-    for i in range(copies):
+    for i in range(line.lines[0]):
         if s.condition is not None:
             c = ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns)
             if i == 0 and (c.known or c.varying):
@@ -284,6 +254,84 @@ def _generic(m: Machine, s: Loop, exits: Exits) -> None:
             break
     m.region += 1
     m.must, m.may = must, may
+
+
+Cell = tuple[Object, int]
+State = dict[Object, dict[int, Value]]
+
+
+def _planned(
+    m: Machine, s: Loop, exits: Exits, start: Snapshot, first: State, step: int
+) -> dict[Cell, Value]:
+    """What each variable that the loop changes is in a generic iteration: by how the first trial left it, and
+    by a second one from that form, unless this loop was settled before."""
+    k = m.unknowns.fresh("iteration", low=0, rank=1)
+    kinds: dict[Cell, str] = {}
+    plan: dict[Cell, Value] = {}
+
+    def settle(cell: Cell, kind: str, new: Value | None, after: Value | None = None) -> None:
+        o, at = cell
+        kinds[cell] = kind
+        plan[cell] = _form(m, o, start.cells.get(o, {}).get(at), new, kind, k, after)
+
+    for cell, (old, new) in _changes(start.cells, first).items():
+        settle(cell, _kind(old, new), new)
+    known = m.loop_kinds.get((id(s), m.frame.instance))
+    names = {(o.id, at) for o, at in kinds}
+    if known is not None and names <= known.keys():
+        for cell in kinds:
+            settle(cell, known[cell[0].id, cell[1]], first[cell[0]].get(cell[1]))
+    elif not _only_counts(s, {o.id for o, _ in kinds}):
+        for _ in range(3):
+            _set(plan)
+            second = _trial(m, s, exits)
+            if not _revise(start, first, second, dict(plan), kinds, settle):
+                restore(start)
+                break
+            restore(start)
+    m.loop_kinds[id(s), m.frame.instance] = {(o.id, at): kind for (o, at), kind in kinds.items()}
+    k = m.unknowns.fresh("iteration", low=0, rank=1, multiple=step)
+    for cell, kind in kinds.items():
+        if kind == "affine":
+            settle(cell, kind, first[cell[0]].get(cell[1]))
+    return plan
+
+
+def _revise(
+    start: Snapshot,
+    first: State,
+    second: State,
+    plan: dict[Cell, Value],
+    kinds: dict[Cell, str],
+    settle: Callable[..., None],
+) -> bool:
+    """Correct the kinds that the second trial did not confirm; whether there were any."""
+    changed = False
+    for (o, at), planned in plan.items():
+        after = second.get(o, {}).get(at, planned)
+        new = first.get(o, {}).get(at)
+        better = _check(start.cells.get(o, {}).get(at), planned, after, kinds[o, at], new)
+        if better != kinds[o, at]:
+            settle((o, at), better, new, after)
+            changed = True
+    for o, cells in second.items():
+        for at, v in cells.items():
+            old = start.cells.get(o, {}).get(at)
+            if (o, at) not in plan and old is not None and not same(v, old):
+                settle((o, at), _kind(old, v), v)
+                changed = True
+    return changed
+
+
+def _only_counts(s: Loop, changed: set[str]) -> bool:
+    """Nothing but the loop's own counter changes, by a constant or an invariant each time."""
+    e = s.step
+    if isinstance(e, Unary) and isinstance(e.operand, Name):
+        return changed <= {e.operand.id}
+    if isinstance(e, Assign) and e.op in ("+=", "-=") and isinstance(e.target, Name):
+        invariant = not any(isinstance(n, Name) and n.id in changed for n in walk(e.value))
+        return changed <= {e.target.id} and invariant
+    return not changed
 
 
 def _trial(m: Machine, s: Loop, exits: Exits) -> dict[Object, dict[int, Value]]:

@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.evaluate.arithmetic import Unknowns, select
+from smemlint.evaluate.arithmetic import Unknowns, one_of_two, select, too_long
 from smemlint.evaluate.layout import Bindings, Types, is_vector
 from smemlint.evaluate.lines import line_of
 from smemlint.evaluate.memory import Object
@@ -187,6 +187,7 @@ class Machine:
         self.notes: list[Unresolved] = []
         self.sizes: dict[tuple[int, tuple[object, ...]], tuple[int, int]] = {}
         self.slicer = slicer
+        self.loop_kinds: dict[tuple[int, tuple[object, ...]], dict[tuple[str, int], str]] = {}
         self.slices: dict[tuple[str, frozenset[str]], SliceLike] = {}
         self.touched = 0
         self.operations = 0
@@ -547,10 +548,14 @@ class Machine:
             # `int n = 1024; if (argc > 1) n = atoi(argv[1]);`: what the program does when told nothing
             return new if known_number(new) else old
         if isinstance(new, Int) and isinstance(old, Int):
+            if too_long(c, new, old):
+                return one_of_two(c, new, old, self.unknowns)
             return select(c, new, old)
         if isinstance(new, Pointer) and isinstance(old, Pointer):
             if new.object is old.object:
-                return Pointer(new.object, select(c, new.offset, old.offset), new.pointee, new.integer)
+                offset = self.merge(c, new.offset, old.offset)
+                assert isinstance(offset, Int)
+                return Pointer(new.object, offset, new.pointee, new.integer)
             return new if new.object.storage == "shared" or old.object.storage != "shared" else old
         if isinstance(new, RecordValue) and isinstance(old, RecordValue):
             keys = new.cells.keys() & old.cells.keys()

@@ -180,6 +180,7 @@ def run_if(m: Machine, s: If) -> None:
 
 def branch(m: Machine, c: Int, then: Callable[[], None], otherwise: Callable[[], None] | None) -> None:
     """Both ways of a condition that differs between lanes or is not known."""
+    c = ar.one_unknown(c, m.unknowns)
     must, may = m.must, m.may
     yes, no = decode(m, c), decode(m, ar.logical_not(c, m.unknowns))
     before = None if c.known else snapshot(m)
