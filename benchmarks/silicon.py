@@ -520,7 +520,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = [options.command or (str(beside) if beside.exists() else "smemlint")]
     extra = [word for block in options.block for word in ("--block", block)]
     programs = [p for p in load(options.measurements) if not options.program or p.name in options.program]
-    results = [run(p, options.sources, command, extra, options.timeout) for p in programs]
+    results = []
+    for program in programs:
+        results.append(run(program, options.sources, command, extra, options.timeout))
+        print(f"{program.name}: {results[-1].seconds:.1f} s", file=sys.stderr)
     total = Result("total")
     for result in results:
         total.verdicts += result.verdicts
