@@ -7,8 +7,9 @@ rather than replace where they can, so that comments, macros and spelling stay a
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from smemlint.fix import flat
 from smemlint.fix.candidates import Exchange, Layout, Padding, Shape, Swizzle, Trimmed
@@ -16,6 +17,7 @@ from smemlint.fix.expressions import plus
 from smemlint.fix.model import Refusal, TextEdit
 from smemlint.fix.text import Source, Subscript, Use, has_side_effect, parse_range
 
+Value: TypeAlias = Callable[[str], "int | None"]
 _BEFORE_VALUES = ("return", "sizeof", "case", "else", "do", "co_return", "co_yield")
 
 
@@ -89,23 +91,25 @@ def build(
     linear_pitch: str | None,
     taken: set[str],
     shape: Shape,
+    value: Value = lambda text: None,
 ) -> Edited | Refusal:
     """Edits that carry out a layout.
 
     linear_pitch: for a flat array, the factor that is the row pitch. taken: names that are in use;
     names that the edits introduce are added. shape: the array as it stands, in some kernel instance.
+    value: of a constant expression in that instance.
     """
     if isinstance(layout, Padding):
         if linear_pitch is not None:
             return _pitch(layout, at, linear_pitch, taken, shape)
-        return _padding(layout, at)
+        return _padding(layout, at, value)
     blocked = _every_use_subscripted(at)
     if blocked is not None:
         return blocked
     if isinstance(layout, Exchange):
         return _exchange(layout, at)
     if isinstance(layout, Trimmed):
-        trimmed = _padding(layout.padding, at)
+        trimmed = _padding(layout.padding, at, value)
         swizzled = _swizzle(layout.swizzle, at, taken)
         if isinstance(trimmed, Refusal) or isinstance(swizzled, Refusal):
             return trimmed if isinstance(trimmed, Refusal) else swizzled
@@ -114,21 +118,37 @@ def build(
     return _swizzle(layout, at, taken)
 
 
-def _padding(layout: Padding, at: Declared) -> Edited | Refusal:
+def _padding(layout: Padding, at: Declared, value: Value) -> Edited | Refusal:
     sized = next((use for use in at.uses if use.context == "sizeof"), None)
     if sized is not None:
         return Refusal("size-elsewhere", f"`sizeof({at.name})` on line {sized.line} would change")
+    whole = next((use for use in at.uses if use.context == "whole"), None)
+    if whole is not None and len(whole.subscripts) < len(at.extents) - 1:
+        # What takes an array of arrays names its inner extents, in its own declaration.
+        return Refusal("passed-on", f"`{at.name}` is passed on whole on line {whole.line}, with its extents")
     bracket = at.extents[layout.dim]
     old = at.extent(layout.dim)
-    new = plus(old, layout.extra)
+    new = _without_summand(at, bracket, -layout.extra, value) or plus(old, layout.extra)
     if new is None:
         return Refusal("extent-not-an-expression", f"`[{_shown(old)}]` is not read as a C expression")
     edit = _edit(at.source, bracket.open + 1, bracket.close, new)
     if isinstance(edit, Refusal):
         return edit
-    whole = next((use for use in at.uses if use.context == "whole"), None)
     unsafe = f"`{at.name}` is passed on as a pointer on line {whole.line}" if whole else ""
     return Edited((edit,), at.text({layout.dim: new}), unsafe)
+
+
+def _without_summand(at: Declared, bracket: Subscript, less: int, value: Value) -> str | None:
+    """The extent without its last summand (`BDIMX + IPAD` -> `BDIMX`) where that is the padding."""
+    text = at.source.text[bracket.open + 1 : bracket.close]
+    depth = 0
+    for n in range(len(text) - 1, 0, -1):
+        depth += (text[n] == ")") - (text[n] == "(")
+        if text[n] in "+-*/%&|^<>?:," and depth == 0:
+            if text[n] == "+" and less > 0 and value(text[n + 1 :].strip()) == less:
+                return text[:n].rstrip()
+            return None
+    return None
 
 
 def _every_use_subscripted(at: Declared, resizes: bool = False) -> Refusal | None:

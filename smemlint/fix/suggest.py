@@ -262,7 +262,8 @@ def _write(
     at = _declared(instances[0], {source.path: source})
     if isinstance(at, Refusal):
         return at
-    return build(choice.option.layout, at, choice.pitch, taken, choice.shapes[0])
+    value = Constants([source], instances[0].analysis.launch).value
+    return build(choice.option.layout, at, choice.pitch, taken, choice.shapes[0], value)
 
 
 def _prove(
@@ -278,7 +279,8 @@ def _prove(
     for instance, shape, now in zip(instances, choice.shapes, again, strict=True):
         if now is None:
             name = instance.analysis.kernel.name
-            return Refusal("not-proved", f"`{name}` was not analysed again in the edited file")
+            why = "the time was over, or it stands in a file that the analysed one includes"
+            return Refusal("not-proved", f"`{name}` was not analysed again: {why}")
         promised = []
         for each in instance.members:
             at = addresses(each.offsets, each.conflict.trace.alignment, shape)

@@ -62,6 +62,30 @@ def test_padding_is_refused_where_the_size_is_taken() -> None:
     assert refusal(TILE.replace("out[0];", "sizeof(tile);"), "tile", Padding(1, 1)) == "size-elsewhere"
 
 
+def test_padding_is_refused_where_the_extents_are_part_of_a_type() -> None:
+    assert refusal(TILE.replace("out[0];", "sum(tile);"), "tile", Padding(1, 1)) == "passed-on"
+
+
+def test_a_row_that_is_passed_on_makes_padding_unsafe() -> None:
+    text = TILE.replace("out[0];", "sum(tile[1]);")
+    source = Source("a.cu", text.encode())
+    at = declared(source, "tile", text.index("__shared__"), 0, 2)
+    assert not isinstance(at, Refusal)
+    result = build(Padding(1, 1), at, None, set(), Shape((32, 32), 4))
+    assert isinstance(result, Edited) and "passed on as a pointer" in result.unsafe
+
+
+def test_a_padding_that_is_taken_back_goes_with_its_macro() -> None:
+    text = "#define PAD 2\n" + TILE.replace("[TILE_DIM][TILE_DIM]", "[TILE_DIM][TILE_DIM + PAD]")
+    source = Source("a.cu", text.encode())
+    at = declared(source, "tile", text.index("__shared__"), 0, 2)
+    assert not isinstance(at, Refusal)
+    value = Constants([source], Launch((16, 16, 1))).value
+    for extra, extents in ((-2, "[TILE_DIM][TILE_DIM]"), (-1, "[TILE_DIM][TILE_DIM + PAD - 1]")):
+        result = build(Padding(1, extra), at, None, set(), Shape((16, 18), 4), value)
+        assert isinstance(result, Edited) and result.code == "tile" + extents
+
+
 def test_a_swizzle_adds_a_helper_and_wraps_every_use() -> None:
     result = edited(TILE, "tile", Swizzle(5, 0, 0))
     assert result == (
