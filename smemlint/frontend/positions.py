@@ -47,6 +47,8 @@ class FileText:
     starts: list[int] = field(default_factory=list)
     uses: dict[int, int] = field(default_factory=dict)
     """Ends of macro uses by where they begin."""
+    places: dict[tuple[int, int, str | None, int | None], Place] = field(default_factory=dict)
+    """Places in macros, by range, macro and outermost use."""
     bodies: dict[int, str] = field(default_factory=dict)
     """Text from an offset to the end of its logical line."""
 
@@ -143,47 +145,50 @@ class Positions:
         return self._macro_place(e)
 
     def _macro_place(self, e: Extent) -> Place | None:
+        """Most of what a macro's body holds has the same place; it is made once."""
         span = self._macro_span(e)
         if span is None:
             return None
-        file, begin, end, macro = span
-        place = file.place(begin, max(begin, min(end, len(file.data))), macro)
-        if not e.begin & MACRO_BIT:
-            return place
-        handle, use = cursors.expansion_location(Location(e.p0, e.p1, e.begin))
-        if not handle or self._file(handle) is not file:
-            return place
-        line, _ = file.line_column(use)
-        return place if line == place.line else replace(place, macro_line=line)
+        file, begin, end, macro, use = span
+        key = (begin, end, macro, use)
+        known = file.places.get(key)
+        if known is None:
+            known = file.place(begin, max(begin, min(end, len(file.data))), macro)
+            if use is not None:
+                line, _ = file.line_column(use)
+                known = known if line == known.line else replace(known, macro_line=line)
+            file.places[key] = known
+        return known
 
-    def _macro_span(self, e: Extent) -> tuple[FileText, int, int, str | None] | None:
+    def _macro_span(self, e: Extent) -> tuple[FileText, int, int, str | None, int | None] | None:
+        """File, begin, end and macro of a range that touches a macro, and where the outermost use begins."""
         end_file, end = self._span_end(e)
         if not e.begin & MACRO_BIT:
             at = self.resolve(e, e.begin)
             if at is None:
                 return None
-            return at[0], at[1], end if end_file is at[0] else at[1], None
+            return at[0], at[1], end if end_file is at[0] else at[1], None, None
         where = Location(e.p0, e.p1, e.begin)
         handle, offset = cursors.file_location(where)
         use_handle, use = cursors.expansion_location(where)
         if not handle or not use_handle:
             return None
-        file = self._file(handle)
+        file, outer = self._file(handle), self._file(use_handle)
         if end_file is not file:
             end = offset
-        use_end = self.use_end(self._file(use_handle), use)
+        use_end = self.use_end(outer, use)
         ends_outside = not e.end & MACRO_BIT
-        if ends_outside and end > use_end and self._file(use_handle) is file:
-            return file, use, end, None
+        if ends_outside and end > use_end and outer is file:
+            return file, use, end, None, use
         if offset != use and ends_outside:
-            outer = self._file(use_handle)
-            return outer, use, use_end, self._identifier(outer, use)
+            return outer, use, use_end, self._identifier(outer, use), use
         name = self._identifier(file, offset)
         if offset == use:
-            return file, use, max(end, use_end) if ends_outside else max(use_end, end), name
+            return file, use, max(end, use_end), name, use
+        known_use = use if outer is file else None
         if name is not None and name in self.macros():
-            return file, offset, self.use_end(file, offset), name
-        return file, offset, end, None
+            return file, offset, self.use_end(file, offset), name, known_use
+        return file, offset, end, None, known_use
 
     def _span_end(self, e: Extent) -> tuple[FileText | None, int]:
         if e.end & MACRO_BIT:
