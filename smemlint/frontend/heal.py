@@ -127,9 +127,9 @@ class Healing:
 
     # Declaring.
 
-    def _declare(self, scope: dict[str, Healed], where: str, entry: Healed) -> bool:
+    def _declare(self, scope: dict[str, Healed], entry: Healed) -> bool:
         """Add a name, or turn what it was into a kind that tells more; never back."""
-        if f"{where}{entry.name}" in self._given_up:
+        if entry.name in self._given_up:
             return False
         old = scope.get(entry.name)
         if old is None:
@@ -146,7 +146,7 @@ class Healing:
         return True
 
     def _top_level(self, entry: Healed) -> bool:
-        return self._declare(self._names.root.children, "", entry)
+        return self._declare(self._names.root.children, entry)
 
     def _entry(self, name: str, around: Usage | None, problem: Problem, wants_type: bool = False) -> Healed:
         """The kind of thing that a use asks for."""
@@ -273,7 +273,7 @@ class Healing:
         path = tuple(part for part in space.split("::") if part)
         if any("(" in part or "<" in part for part in path) or "anonymous" in space:
             return False
-        return self._declare(self._names.scope(path).children, space + "::", entry)
+        return self._declare(self._names.scope(path).children, entry)
 
     def in_global_namespace(self, match: re.Match[str], problem: Problem) -> bool:
         name = match.group(2)
@@ -298,7 +298,7 @@ class Healing:
             member = Healed(name, TYPE)
         if name == entry.name:
             return False
-        return self._declare(entry.children, plain + "::", member)
+        return self._declare(entry.children, member)
 
     def _behind_alias(self, name: str, problem: Problem) -> Healed | None:
         """The healed type that `using name = ...` or `typedef ... name` of the same file leads to."""
@@ -335,7 +335,7 @@ class Healing:
         changed = False
         for depth in range(len(path)):
             scope = self._names.scope(path[:depth])
-            changed |= self._declare(scope.children, "::".join(path[:depth]), Healed(path[depth], NAMESPACE))
+            changed |= self._declare(scope.children, Healed(path[depth], NAMESPACE))
         return changed
 
     def wrong_argument(self, match: re.Match[str], problem: Problem) -> bool:
@@ -363,8 +363,10 @@ class Healing:
 
     def redefinition(self, match: re.Match[str], problem: Problem) -> bool:
         """The program declares the name after all: take ours back."""
-        name = match.group(1).rsplit("::", 1)[-1]
-        for scope in [self._names.root, *(e for _, e in self._names.walk())]:
+        return self._take_back(match.group(1).rsplit("::", 1)[-1])
+
+    def _take_back(self, name: str) -> bool:
+        for scope in [self._names.root, *(entry for _, entry in self._names.walk())]:
             known = scope.children.get(name)
             if known is not None and not (known.kind == NAMESPACE and known.children):
                 del scope.children[name]
@@ -372,14 +374,17 @@ class Healing:
                 return True
         return False
 
+    def conflicting_using(self, match: re.Match[str], problem: Problem) -> bool:
+        """`using other::name;` where we declared that name."""
+        word = re.compile(r"[A-Za-z_]\w*").match(self._text(problem.path), problem.offset)
+        return word is not None and self._take_back(word.group())
+
     def incomplete(self, match: re.Match[str], problem: Problem) -> bool:
         name = match.group(1)
         path = tuple(name.split("::"))
         if name in _DECLARATION_WORDS:
             return False
-        return self._declare(
-            self._names.scope(path[:-1]).children, "::".join(path[:-1]), Healed(path[-1], TYPE)
-        )
+        return self._declare(self._names.scope(path[:-1]).children, Healed(path[-1], TYPE))
 
     def class_name(self, match: re.Match[str], problem: Problem) -> bool:
         text = self._text(problem.path)
@@ -419,7 +424,7 @@ class Healing:
             and (owner := self._names.find(path)) is not None
             and owner.kind == NAMESPACE
         ):
-            return self._declare(owner.children, "::".join(path) + "::", Healed(name, NAMESPACE))
+            return self._declare(owner.children, Healed(name, NAMESPACE))
         return False
 
     def not_a_type(self, match: re.Match[str], problem: Problem) -> bool:
@@ -547,6 +552,7 @@ _REACTIONS: tuple[tuple[re.Pattern[str], _Reaction], ...] = tuple(
             Healing.redefinition,
         ),
         (r"reference to '([^']+)' is ambiguous", Healing.redefinition),
+        (r"target of using declaration conflicts with declaration", Healing.conflicting_using),
         (
             r".*incomplete (?:definition of )?type '(?:struct |class |union )?([A-Za-z_][\w:]*)'",
             Healing.incomplete,

@@ -115,7 +115,8 @@ def _scope(scope: Healed, number: Iterator[int]) -> list[str]:
         elif entry.kind == FUNCTION:
             parameters = "".join(f"{p}, " for p in _parameters(entry.parameters or ""))
             storage = "static " if inside_class else ""
-            lines.append(f"template <{parameters}class... A> {storage}int {entry.name}(A...);")
+            result = "cudaError_t" if entry.name.startswith("cuda") else "int"
+            lines.append(f"template <{parameters}class... A> {storage}{result} {entry.name}(A...);")
         elif entry.kind == VALUE and (entry.parameters is not None or scope.parameters is not None):
             # clang does not instantiate an invalid member; the number means nothing.
             lines.append(

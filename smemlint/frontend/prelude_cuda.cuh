@@ -25,7 +25,7 @@ struct warp_group : group {
     template <class T> unsigned int match_all(T, int&) const;
 };
 }  // namespace details
-struct thread_group : details::warp_group { template <class G> thread_group(const G&); thread_group() = default; };
+struct thread_group : details::warp_group { unsigned int __rank, __size; template <class G> thread_group(const G&); thread_group() = default; };
 struct thread_block : details::group {
     static dim3 group_index();
     static dim3 thread_index();
@@ -55,7 +55,7 @@ struct cluster_group : details::group {
     template <class T> static T* map_shared_rank(T*, int);
     template <class T> static unsigned int query_shared_rank(T*);
 };
-struct coalesced_group : details::warp_group {};
+struct coalesced_group : details::warp_group { unsigned int __rank, __size, __label; };
 template <unsigned int N, class P = void> struct thread_block_tile : details::warp_group {
     thread_block_tile() = default;
     template <class G> thread_block_tile(const G&);

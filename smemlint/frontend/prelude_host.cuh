@@ -10,7 +10,7 @@ SMEMLINT_FUNCTION(void*, memcpy) SMEMLINT_FUNCTION(void*, memset) SMEMLINT_FUNCT
 SMEMLINT_FUNCTION(size_t, strlen) SMEMLINT_INT(strcmp) SMEMLINT_INT(strncmp) SMEMLINT_FUNCTION(char*, strcpy)
 SMEMLINT_FUNCTION(char*, strstr) SMEMLINT_FUNCTION(char*, getenv) SMEMLINT_INT(atoi) SMEMLINT_FUNCTION(double, atof)
 SMEMLINT_FUNCTION(long, atol) SMEMLINT_FUNCTION(long, strtol) SMEMLINT_FUNCTION(double, strtod) SMEMLINT_INT(rand) SMEMLINT_VOID(srand)
-SMEMLINT_VOID(exit) SMEMLINT_VOID(abort) SMEMLINT_FUNCTION(double, drand48) SMEMLINT_INT(isnan) SMEMLINT_VOID(qsort)
+SMEMLINT_VOID(exit) SMEMLINT_VOID(abort) SMEMLINT_FUNCTION(double, drand48) SMEMLINT_VOID(qsort)
 SMEMLINT_VOID(perror)
 #define EXIT_SUCCESS 0
 #define EXIT_FAILURE 1
@@ -57,6 +57,7 @@ struct cudaDeviceProp {
         integrated, canMapHostMemory, unifiedAddressing, maxBlocksPerMultiProcessor, deviceOverlap, managedMemory, computeMode;
 };
 struct cudaFuncAttributes { size_t sharedSizeBytes, constSizeBytes, localSizeBytes; int maxThreadsPerBlock, numRegs, binaryVersion, maxDynamicSharedSizeBytes; };
+struct cudaPointerAttributes { int type, device; void *devicePointer, *hostPointer; };
 struct cudaChannelFormatDesc { int x, y, z, w, f; };
 struct cudaExtent { size_t width, height, depth; };
 struct cudaPitchedPtr { void* ptr; size_t pitch, xsize, ysize; };
@@ -91,7 +92,7 @@ template <class C> struct basic_string {
     basic_string operator+(const basic_string&) const; basic_string& operator+=(const basic_string&); basic_string& operator+=(C);
     bool operator==(const basic_string&) const; bool operator!=(const basic_string&) const; bool operator<(const basic_string&) const;
     template <class... U> basic_string substr(U...) const; template <class... U> size_t find(U...) const; C* begin(); C* end();
-    template <class U> basic_string& append(U); void push_back(C); template <class U> int compare(U) const;
+    template <class U> basic_string& append(U); void push_back(C); void resize(size_t); void clear(); C& back(); template <class U> int compare(U) const;
     template <class... U> size_t rfind(U...) const; static constexpr size_t npos = -1;
 };
 using string = basic_string<char>;
@@ -122,6 +123,7 @@ template <class T, class D = void> struct unique_ptr {
 };
 template <class T, class D> struct unique_ptr<T[], D> { template <class... U> unique_ptr(U...); T* get() const; T& operator[](size_t) const; };
 template <class T> struct shared_ptr { shared_ptr() = default; template <class U> shared_ptr(U); T* get() const; T& operator*() const; T* operator->() const; template <class... U> void reset(U...); explicit operator bool() const; };
+template <class T> struct weak_ptr { weak_ptr() = default; template <class U> weak_ptr(U); shared_ptr<T> lock() const; void swap(weak_ptr&); bool expired() const; };
 template <class T, class... A> unique_ptr<T> make_unique(A&&...);
 template <class T, class... A> shared_ptr<T> make_shared(A&&...);
 template <class F> struct function;
@@ -170,6 +172,7 @@ template <class T> struct maximum { T operator()(T, T) const; };
 template <class T> struct minimum { T operator()(T, T) const; };
 template <class T> using complex = std::complex<T>;
 using std::pair; using std::tuple; using std::make_pair; using std::make_tuple; using std::get; using std::swap;
+using std::tuple_element; using std::tuple_size; using std::tie;
 }
 
 // PyTorch extensions.

@@ -10,6 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 
 ROOT_MARKS = ("smemlint.toml", "pyproject.toml", ".git", ".hg")
+WEAK_MARKS = (".gitignore", "LICENSE", "LICENSE.txt", "LICENSE.md", "CMakeLists.txt")
+"""What an unpacked archive of a project has at its top; parts of it may have the same."""
 SKIPPED_FOLDERS = frozenset(
     {
         "build",
@@ -44,14 +46,17 @@ _INCLUDED_SUFFIXES = (
 
 @lru_cache(maxsize=4096)
 def project_root(path: Path) -> Path:
-    """The nearest folder at or above `path` that holds a mark of a project, else the path's own folder."""
+    """The nearest folder at or above `path` that holds a mark of a project; without any, the outermost that
+    looks like one; else the path's own folder."""
     start = Path(os.path.abspath(path))
     if not start.is_dir():
         start = start.parent
     for folder in (start, *start.parents):
         if any((folder / mark).exists() for mark in ROOT_MARKS):
             return folder
-    return start
+    above = [folder for folder in (start, *start.parents) if folder not in (Path.home(), Path(folder.anchor))]
+    looks = [folder for folder in above if any((folder / mark).exists() for mark in WEAK_MARKS)]
+    return looks[-1] if looks else start
 
 
 class ProjectIndex:

@@ -71,6 +71,12 @@ def test_the_project_root_is_the_nearest_mark(tmp_path: Path) -> None:
     assert project_root(tmp_path / "other") == tmp_path
 
 
+def test_an_unpacked_archive_without_marks_reaches_up_to_its_license(tmp_path: Path) -> None:
+    make(tmp_path, {"top/LICENSE": "", "top/src/CMakeLists.txt": "", "top/src/a/k.cu": "", "loose/k.cu": ""})
+    assert project_root(tmp_path / "top/src/a/k.cu") == tmp_path / "top"
+    assert project_root(tmp_path / "loose/k.cu") == tmp_path / "loose"
+
+
 def test_the_index_finds_the_nearest_file_with_the_whole_suffix(tmp_path: Path) -> None:
     make(
         tmp_path, {"x/inc/util/a.cuh": "", "y/inc/util/a.cuh": "", "y/inc/a.cuh": "", "build/util/a.cuh": ""}
