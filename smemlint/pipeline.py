@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smemlint.banks import architecture
 from smemlint.diagnose.model import FileReport, Problem, UnparsedEntry
 from smemlint.diagnose.observe import observe
 from smemlint.evaluate import Unresolved, evaluate
@@ -54,7 +55,13 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
     suggestions: Mapping[Key, Suggestion] = {}
     if job.options.suggest and time.process_time() < until:
         try:
-            suggestions = suggest(analyses, texts, _again(source, modules, job.options, until))
+            suggestions = suggest(
+                analyses,
+                texts,
+                _again(source, modules, job.options, until),
+                architecture(job.options.arch),
+                late=lambda: time.process_time() > until,
+            )
         except Exception as error:
             problems.append(_internal(path, "the search for fixes", error))
     numbers = {key: number for number, key in enumerate(suggestions)}

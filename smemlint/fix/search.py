@@ -6,8 +6,9 @@ Out: options, each with the wavefronts of every site before and after. No option
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from smemlint.banks import Arch
 from smemlint.fix.batch import Batch, batches
@@ -25,6 +26,7 @@ from smemlint.fix.candidates import (
 )
 from smemlint.fix.members import Instance, granule
 
+Late: TypeAlias = Callable[[], bool]
 LARGEST_PADDING = 4
 """A padding of more than 1/4 of the array is not offered."""
 SMALL_PADDING = 8
@@ -45,10 +47,13 @@ class Option:
         return sum(map(sum, self.after))
 
 
-def options(instances: Sequence[Instance], shapes: Sequence[Shape], arch: Arch) -> list[Option]:
+def options(
+    instances: Sequence[Instance], shapes: Sequence[Shape], arch: Arch, late: Late = lambda: False
+) -> list[Option]:
     """All layouts that lower the sum of wavefronts and raise no site's, best first.
 
-    shapes: one per instance, all with the same number of dimensions. The order is: wavefronts; resident
+    shapes: one per instance, all with the same number of dimensions. late: when to stop.
+    The order is: wavefronts; resident
     blocks lost; then a small padding, the simplest edit; then bytes; then the simplest formula.
     """
     groups = [batches(i.members, s) for i, s in zip(instances, shapes, strict=True)]
@@ -60,6 +65,8 @@ def options(instances: Sequence[Instance], shapes: Sequence[Shape], arch: Arch) 
         # Candidates of a kind come simplest first: after one that leaves nothing, the rest only costs more.
         if type(layout) in perfect:
             continue
+        if late():
+            break
         blocks = _blocks(instances, shapes, layout, arch)
         after = _try(groups, layout) if blocks is not None else None
         if after is None or blocks is None:

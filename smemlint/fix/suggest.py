@@ -20,7 +20,7 @@ from smemlint.fix.expressions import plus
 from smemlint.fix.members import Instance, members, movable
 from smemlint.fix.model import Kind, Refusal, SiteChange, Suggestion
 from smemlint.fix.proof import Analyse, check
-from smemlint.fix.search import Option, options, order
+from smemlint.fix.search import Late, Option, options, order
 from smemlint.fix.text import Source
 from smemlint.score.model import KernelAnalysis
 
@@ -54,12 +54,13 @@ def suggest(
     sources: Mapping[str, bytes],
     analyse: Analyse | None = None,
     arch: Arch = _ARCH,
+    late: Late = lambda: False,
 ) -> dict[Key, Suggestion]:
     """A suggestion for each array with a conflict.
 
     Args: analyses — every kernel instance and launch of the files. sources — text by path, as analysed.
     analyse — analyses an edited text again; without it no edit is offered, because none is proved.
-    arch — whose limits of shared memory hold.
+    arch — whose limits of shared memory hold. late — whether the time is over.
     """
     texts = {path: Source(path, data) for path, data in sources.items()}
     taken = {path: set(source.names()) for path, source in texts.items()}
@@ -67,7 +68,7 @@ def suggest(
     for key, instances in _arrays(analyses):
         if not _conflicted(instances):
             continue
-        result[key] = _suggestion(instances, texts, taken, analyse, arch)
+        result[key] = _suggestion(instances, texts, taken, analyse, arch, late)
     return result
 
 
@@ -90,11 +91,12 @@ def _suggestion(
     taken: Mapping[str, set[str]],
     analyse: Analyse | None,
     arch: Arch,
+    late: Late,
 ) -> Suggestion:
     array = instances[0].array
     blocked = _not_understood(instances)
     used = [i for i in instances if i.members]
-    choices, refused = _choices(used, texts, arch)
+    choices, refused = _choices(used, texts, arch, late)
     if blocked is not None or refused is not None or not choices:
         why = blocked or refused or Refusal("no-better-layout", _nothing_better(used))
         return _in_words(instances, choices[0] if choices else None, why, texts)
@@ -147,15 +149,17 @@ def _not_understood(instances: Sequence[Instance]) -> Refusal | None:
 
 
 def _choices(
-    instances: Sequence[Instance], texts: Mapping[str, Source], arch: Arch
+    instances: Sequence[Instance], texts: Mapping[str, Source], arch: Arch, late: Late
 ) -> tuple[list[_Choice], Refusal | None]:
     """Layouts that pay, best first, over all ways to see rows in the array."""
     found: list[_Choice] = []
     refused: Refusal | None = None
     for shapes, pitch in _shapes(instances, texts):
-        found += [_Choice(option, shapes, pitch) for option in options(instances, shapes, arch)]
+        found += [_Choice(option, shapes, pitch) for option in options(instances, shapes, arch, late)]
     if not found and instances:
-        refused = _hopeless(instances)
+        refused = (
+            Refusal("out-of-time", "the time for this file was over") if late() else _hopeless(instances)
+        )
     worth = [c for c in found if _worth(c.option, instances)]
     if found and not worth:
         refused = Refusal("not-worth-it", "it would cost about as much at run time as it saves")
