@@ -122,7 +122,8 @@ class Context:
 
     def require_call(self, definition: Definition) -> None:
         """The same for a callee: host code is followed only where it may compute a launch."""
-        if self.host and definition.end - definition.begin > HOST_LIMIT and b"<<<" not in definition.text():
+        text = definition.text()
+        if self.host and len(text) > HOST_LIMIT and b"<<<" not in text and b"__global__" not in text:
             return
         self.require(definition)
 
