@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from smemlint.evaluate.calls import bind
-from smemlint.evaluate.expressions import coerce, place_of, rvalue
+from smemlint.evaluate.expressions import coerce, resolve_arguments, rvalue
 from smemlint.evaluate.kernel import bind_arguments
 from smemlint.evaluate.layout import Binding, is_type
 from smemlint.evaluate.machine import Budget, BudgetExceededError, Frame, Machine, SliceLike
@@ -23,6 +23,7 @@ from smemlint.ir import (
     Name,
     Place,
     PointerTo,
+    TemplateArgument,
     Type,
 )
 from smemlint.ir.walk import walk
@@ -106,24 +107,40 @@ def _run(
     for f in functions:
         if f.id in reached:
             continue
-        m = Machine(
-            module,
-            (1, 1, 1),
-            budget=HOST_BUDGET,
-            on_launch=on_launch,
-            host=True,
-            defaults=True,
-            explore=explore,
-            slicer=slicer,
-        )
-        m.frames.append(Frame({}, f))
-        try:
-            bind_arguments(m, f, Launch((1, 1, 1)))
-            m.enter(m.frame, f)
-            run(m, f.body)
-        except (BudgetExceededError, RecursionError):
-            continue
+        for arguments in _written_instances(module, f):
+            m = Machine(
+                module,
+                (1, 1, 1),
+                budget=HOST_BUDGET,
+                on_launch=on_launch,
+                host=True,
+                defaults=True,
+                explore=explore,
+                slicer=slicer,
+            )
+            bound = bind(m, f, resolve_arguments(m, arguments), ())
+            m.frames.append(Frame(bound or {}, f))
+            try:
+                bind_arguments(m, f, Launch((1, 1, 1)))
+                m.enter(m.frame, f)
+                run(m, f.body)
+            except (BudgetExceededError, RecursionError):
+                continue
     return list(found.values())
+
+
+def _written_instances(module: Module, f: Function) -> list[tuple[TemplateArgument, ...]]:
+    """Template arguments under which a host function is named somewhere; none for the defaults."""
+    if not f.template:
+        return [()]
+    found = {
+        n.arguments: None
+        for g in module.functions.values()
+        if g.side != "device"
+        for n in walk(g.body)
+        if isinstance(n, Name) and n.id == f.id and n.arguments
+    }
+    return list(found)[:8] or [()]
 
 
 def _calls(body: object) -> set[str]:
