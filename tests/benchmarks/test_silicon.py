@@ -121,6 +121,12 @@ def test_the_entry_with_the_measured_dynamic_size_is_preferred(silicon: ModuleTy
     assert [k["launch"]["dynamic_shared_bytes"] for k in chosen] == [0]
 
 
+def test_an_instance_is_preferred_to_the_bare_template(silicon: ModuleType) -> None:
+    report = {"kernels": [kernel(), kernel(template={"N": "32"})]}
+    launch = program(silicon, [], kernel="void f<(int)32>(float *)").launches[0]
+    assert [k["template_arguments"] for k in silicon.instances(launch, report)[0]] == [{"N": "32"}]
+
+
 def test_sites_of_one_line_and_op_add_up(silicon: ModuleType) -> None:
     sites = [access(3, 32, 1), access(3, 1, 1), access(4, 7, 1)]
     result = silicon.judge(
