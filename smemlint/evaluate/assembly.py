@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from smemlint.evaluate import arithmetic as ar
 from smemlint.evaluate.expressions import as_int, lvalue, rvalue
+from smemlint.evaluate.library_lanes import lane_mask
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.ptx import (
@@ -57,7 +58,7 @@ def run_asm(m: Machine, e: Asm) -> None:
         if isinstance(o, PtxImmediate):
             return Int(o.value, LONG)
         if isinstance(o, PtxSpecial):
-            special = m.specials.get((o.name, o.axis))
+            special = m.specials.get((o.name, o.axis)) or lane_mask(m, o.name.removeprefix("lanemask_"))
             return special if special is not None else m.unknowns.value(UINT, o.name, low=0)
         return Other()
 

@@ -333,7 +333,7 @@ def _run(
 ) -> Value | Reference:
     from smemlint.evaluate.statements import run
 
-    frame = Frame(bindings, f, this, None, call=place)
+    frame = Frame(bindings, f, this, None, call=place, arguments=tuple(arguments))
     objects: list[Object] = []
     for i, parameter in enumerate(f.parameters):
         t = m.types.resolve(parameter.type, bindings)

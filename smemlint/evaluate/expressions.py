@@ -647,7 +647,9 @@ def coerce(m: Machine, v: Value, t: Type) -> Value:
             n = as_int(m, v)
             return n.typed(t)
     if isinstance(t, RecordRef) and isinstance(v, RecordValue) and v.type != t:
-        return RecordValue(t, v.cells)
+        from smemlint.evaluate.library_groups import generalised
+
+        return generalised(m, v, t) or RecordValue(t, v.cells)
     return v
 
 
@@ -765,6 +767,11 @@ def _construct(m: Machine, e: Expr) -> Value:
     assert isinstance(e, Construct)
     t = m.resolve(e.type)
     if isinstance(t, RecordRef):
+        from smemlint.evaluate.library import constructed
+
+        made = constructed(m, t, e)
+        if made is not None:
+            return made
         return _construct_from(
             m, t, [a if isinstance(a, InitList) else rvalue(m, a) for a in e.arguments], e.place
         )

@@ -138,6 +138,8 @@ class Frame:
     sets: dict[int, frozenset[str]] = field(default_factory=dict)
     instance: tuple[object, ...] = ()
     """Tells apart the same function under other template arguments."""
+    arguments: tuple[object, ...] = ()
+    """The expressions (or values) that the parameters were given."""
 
 
 class Machine:
@@ -194,6 +196,8 @@ class Machine:
         self.specials = self._specials(grid)
         self.loops: list[object] = []
         self.discarded: Expr | None = None
+        self.definitions: dict[str, dict[str, list[Expr]]] = {}
+        """By function: the values that each variable is given there."""
 
     # ------------------------------------------------------------------ what the hardware gives
 
