@@ -234,14 +234,15 @@ def smemlint(*arguments: str, **options: object) -> subprocess.CompletedProcess[
     return subprocess.run(command, capture_output=True, text=True, timeout=60, **options)  # type: ignore[call-overload,no-any-return]
 
 
-def test_help_and_version_import_nothing_heavy() -> None:
+def test_help_and_version_import_nothing_heavy(tmp_path: Path) -> None:
     for option in ("--help", "--version"):
         code = (
             "import sys\nfrom smemlint.cli import main\ntry:\n"
             f"    main(['{option}'])\nexcept SystemExit as e:\n    assert not e.code\n"
             "print([m for m in ('numpy', 'clang', 'lark', 'rich') if m in sys.modules], file=sys.stderr)"
         )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path)
         assert done.stderr.strip() == "[]" and done.stdout
 
 

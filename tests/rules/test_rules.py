@@ -49,15 +49,14 @@ def test_the_page_of_rules_is_up_to_date() -> None:
     assert (DOCS / "rules.md").read_text(encoding="utf-8") == page(), "run `just docs`"
 
 
-def test_listing_the_rules_imports_nothing_heavy() -> None:
+def test_listing_the_rules_imports_nothing_heavy(tmp_path: Path) -> None:
     code = (
         "import sys; from smemlint.cli import main; main(['rules']); main(['explain', 'SMEM101']);"
         "heavy = ('numpy', 'clang', 'lark', 'rich', 'pycparser');"
         "print([m for m in heavy if m in sys.modules], file=sys.stderr)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
-    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True, cwd=tmp_path)
     assert done.stderr.strip() == "[]"
 
 
