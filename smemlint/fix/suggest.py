@@ -7,21 +7,20 @@ wavefronts than it has to. Reads and writes no file.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from smemlint.banks import Arch, architecture
 from smemlint.evaluate.model import Grade, SharedArray
 from smemlint.fix import apply as application
-from smemlint.fix import flat
-from smemlint.fix.candidates import Exchange, Padding, Shape, Swizzle, Trimmed, addresses
+from smemlint.fix.candidates import addresses
+from smemlint.fix.choices import Choice, find_choices, locate
 from smemlint.fix.constants import Constants
-from smemlint.fix.edits import Declared, Edited, build, declared, swizzle_formula
-from smemlint.fix.expressions import plus
+from smemlint.fix.edits import Edited, build
 from smemlint.fix.members import Instance, members, movable
-from smemlint.fix.model import Kind, Refusal, SiteChange, Suggestion
+from smemlint.fix.model import Refusal, SiteChange, Suggestion
 from smemlint.fix.proof import Analyse, check
-from smemlint.fix.search import Late, Option, options, order
+from smemlint.fix.search import Late
 from smemlint.fix.text import Source
+from smemlint.fix.words import described, kind, nothing_better, words
 from smemlint.score.model import KernelAnalysis
 
 Key = tuple[str, int, str]
@@ -30,18 +29,6 @@ Key = tuple[str, int, str]
 _ARCH = architecture("sm_90")
 _TRIES = 4
 """Layouts of one array that are written out and proved before the search gives up."""
-_WORTH = 0.9
-"""A padding must leave at most this share of the wavefronts to be worth an edit."""
-_WORTH_ARITHMETIC = 0.6
-"""The same for a swizzle, which costs two or three instructions at every access: it must also save more than
-one wavefront a request. Measured, see docs/evaluation.md: what saved less ran at 0.93 to 1.00 times."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    option: Option
-    shapes: tuple[Shape, ...]
-    pitch: str | None
 
 
 def array_key(array: SharedArray) -> Key:
@@ -96,9 +83,9 @@ def _suggestion(
     array = instances[0].array
     blocked = _not_understood(instances)
     used = [i for i in instances if i.members]
-    choices, refused = _choices(used, texts, arch, late)
+    choices, refused = find_choices(used, texts, arch, late)
     if blocked is not None or refused is not None or not choices:
-        why = blocked or refused or Refusal("no-better-layout", _nothing_better(used))
+        why = blocked or refused or Refusal("no-better-layout", nothing_better(used))
         return _in_words(instances, choices[0] if choices else None, why, texts)
     source = texts.get(array.place.path)
     first_refusal: Refusal | None = None
@@ -116,7 +103,7 @@ def _suggestion(
     return _in_words(instances, choices[0], first_refusal or Refusal("no-better-layout", ""), texts)
 
 
-def _distinct(choices: Sequence[_Choice]) -> list[_Choice]:
+def _distinct(choices: Sequence[Choice]) -> list[Choice]:
     """The first few choices, and at least one of each kind of edit."""
     kept = list(choices[:_TRIES])
     kinds = {(type(c.option.layout), c.pitch) for c in kept}
@@ -148,122 +135,13 @@ def _not_understood(instances: Sequence[Instance]) -> Refusal | None:
     return None
 
 
-def _choices(
-    instances: Sequence[Instance], texts: Mapping[str, Source], arch: Arch, late: Late
-) -> tuple[list[_Choice], Refusal | None]:
-    """Layouts that pay, best first, over all ways to see rows in the array."""
-    found: list[_Choice] = []
-    refused: Refusal | None = None
-    for shapes, pitch in _shapes(instances, texts):
-        found += [_Choice(option, shapes, pitch) for option in options(instances, shapes, arch, late)]
-    if not found and instances:
-        refused = (
-            Refusal("out-of-time", "the time for this file was over") if late() else _hopeless(instances)
-        )
-    worth = [c for c in found if _worth(c.option, instances)]
-    if found and not worth:
-        refused = Refusal("not-worth-it", "it would cost about as much at run time as it saves")
-    found = worth or found
-    found.sort(key=lambda c: order(c.option, c.shapes))
-    return found, refused
-
-
-def _worth(option: Option, instances: Sequence[Instance]) -> bool:
-    """Whether a layout pays for what it costs at run time."""
-    members = [m for i in instances for m in i.members]
-    before = sum(m.before for m in members)
-    if isinstance(option.layout, (Padding, Exchange)):
-        return option.total <= before * _WORTH
-    requests = sum(int(m.weights[(m.offsets >= 0).any(axis=1)].sum()) for m in members)
-    saved = before - option.total
-    pays = saved > requests if isinstance(option.layout, Swizzle) else saved >= requests
-    return pays and option.total <= before * _WORTH_ARITHMETIC
-
-
-def _hopeless(instances: Sequence[Instance]) -> Refusal | None:
-    """Why no layout was found, where there is more to say than that none is better."""
-    array = instances[0].array
-    conflicted = [(i.array, m.conflict.site) for i in instances for m in i.members if m.before > m.ideal]
-    if any(i.length is None for i in instances) or array.dynamic:
-        return Refusal("size-elsewhere", f"the size of `{array.name}` is given at the launch")
-    for owner, site in conflicted:
-        if site.width < owner.element:
-            return Refusal(
-                "struct-layout", f"lanes reach {owner.element}-byte elements member by member at any pitch"
-            )
-    return None
-
-
-def _shapes(
-    instances: Sequence[Instance], texts: Mapping[str, Source]
-) -> Iterator[tuple[tuple[Shape, ...], str | None]]:
-    dims = {len(i.array.dims) for i in instances}
-    if len(dims) != 1 or dims == {0}:
-        return
-    if dims == {1}:
-        lengths = [i.length for i in instances]
-        if all(lengths):
-            yield (
-                tuple(Shape((n,), i.array.element) for n, i in zip(lengths, instances, strict=True) if n),
-                None,
-            )
-            yield from _flat_shapes(instances, [n or 0 for n in lengths], texts)
-        return
-    shapes = []
-    for instance in instances:
-        known = [d for d in instance.array.dims if d is not None]
-        if len(known) != len(instance.array.dims):
-            return
-        shapes.append(Shape(tuple(known), instance.array.element))
-    if shapes:
-        yield tuple(shapes), None
-
-
-def _flat_shapes(
-    instances: Sequence[Instance], lengths: Sequence[int], texts: Mapping[str, Source]
-) -> Iterator[tuple[tuple[Shape, ...], str]]:
-    at = _declared(instances[0], texts)
-    if isinstance(at, Refusal) or any(use.context != "subscript" for use in at.uses):
-        return
-    indices = flat.index_texts(at.source, at.uses, at.scope)
-    if isinstance(indices, str):
-        return
-    bracket = at.extents[0]
-    size = flat.terms(at.source, bracket.open + 1, bracket.close)
-    constants = [Constants([at.source, *texts.values()], i.analysis.launch) for i in instances]
-    for pitch in flat.pitches(indices, size, constants[0].value)[:3]:
-        values = [c.value(pitch) for c in constants]
-        if any(not v or n % v for v, n in zip(values, lengths, strict=True)):
-            continue
-        yield (
-            tuple(
-                Shape((n // v, v), i.array.element, flat=True)
-                for n, v, i in zip(lengths, values, instances, strict=True)
-                if v
-            ),
-            pitch,
-        )
-
-
-def _declared(instance: Instance, texts: Mapping[str, Source]) -> Declared | Refusal:
-    array = instance.array
-    source = texts.get(array.place.path)
-    if source is None:
-        return Refusal("other-file", f"`{array.name}` is declared in a file that was not given")
-    if array.place.macro is not None:
-        return Refusal("declared-in-macro", f"`{array.name}` is declared by the macro `{array.place.macro}`")
-    others = frozenset(a.name for a in instance.analysis.arrays.values() if a.name != array.name)
-    place = array.place
-    return declared(source, array.name, place.offset, place.end_offset, len(array.dims), others)
-
-
 def _write(
-    choice: _Choice, instances: Sequence[Instance], source: Source | None, taken: set[str]
+    choice: Choice, instances: Sequence[Instance], source: Source | None, taken: set[str]
 ) -> Edited | Refusal:
     array = instances[0].array
     if source is None:
         return Refusal("other-file", f"`{array.name}` is declared in a file that was not given")
-    at = _declared(instances[0], {source.path: source})
+    at = locate(instances[0], {source.path: source})
     if isinstance(at, Refusal):
         return at
     value = Constants([source], instances[0].analysis.launch).value
@@ -271,7 +149,7 @@ def _write(
 
 
 def _prove(
-    choice: _Choice, instances: Sequence[Instance], edited: Edited, source: Source, analyse: Analyse | None
+    choice: Choice, instances: Sequence[Instance], edited: Edited, source: Source, analyse: Analyse | None
 ) -> Refusal | None:
     if analyse is None:
         return Refusal("not-proved", "the edited file was not analysed again")
@@ -298,7 +176,7 @@ def _prove(
     return None
 
 
-def _changes(choice: _Choice | None, instances: Sequence[Instance]) -> tuple[SiteChange, ...]:
+def _changes(choice: Choice | None, instances: Sequence[Instance]) -> tuple[SiteChange, ...]:
     used = [i for i in instances if i.members]
     changes = []
     for n, instance in enumerate(used):
@@ -310,14 +188,14 @@ def _changes(choice: _Choice | None, instances: Sequence[Instance]) -> tuple[Sit
 
 
 def _offered(
-    choice: _Choice, instances: Sequence[Instance], used: Sequence[Instance], edited: Edited, source: Source
+    choice: Choice, instances: Sequence[Instance], used: Sequence[Instance], edited: Edited, source: Source
 ) -> Suggestion:
     unsafe = edited.unsafe or _open_questions(instances) or _not_evaluated(instances, source)
     changes = _changes(choice, used)
     return Suggestion(
-        kind=_kind(choice),
+        kind=kind(choice),
         array=instances[0].array,
-        words=_words(choice, edited.code, changes),
+        words=words(choice, edited.code, changes),
         edits=edited.edits,
         refused=None,
         safe=not unsafe,
@@ -350,7 +228,7 @@ def _open_questions(instances: Sequence[Instance]) -> str:
 
 def _not_evaluated(instances: Sequence[Instance], source: Source) -> str:
     """The first use of the array that no launch runs, as far as was seen; '' when there is none."""
-    at = _declared(instances[0], {source.path: source})
+    at = locate(instances[0], {source.path: source})
     if isinstance(at, Refusal):
         return ""
     places = [
@@ -370,22 +248,22 @@ def _not_evaluated(instances: Sequence[Instance], source: Source) -> str:
 
 
 def _in_words(
-    instances: Sequence[Instance], choice: _Choice | None, why: Refusal, texts: Mapping[str, Source]
+    instances: Sequence[Instance], choice: Choice | None, why: Refusal, texts: Mapping[str, Source]
 ) -> Suggestion:
     changes = _changes(choice, instances)
     code = ""
-    words = "no layout of this array costs less"
+    text = "no layout of this array costs less"
     if choice is not None:
-        code = _described(choice, instances[0], texts)
-        words = _words(choice, code, changes)
+        code = described(choice, instances[0], texts)
+        text = words(choice, code, changes)
     elif why.code == "struct-layout":
-        words = "split the structure into one array per member"
+        text = "split the structure into one array per member"
     elif why.code in ("unresolved-use", "run-time-stride", "data-dependent", "escapes"):
-        words = "a better layout cannot be proved"
+        text = "a better layout cannot be proved"
     return Suggestion(
-        kind=_kind(choice) if choice else "layout",
+        kind=kind(choice) if choice else "layout",
         array=instances[0].array,
-        words=words,
+        words=text,
         edits=None,
         refused=why,
         safe=False,
@@ -394,68 +272,3 @@ def _in_words(
         blocks_per_sm=choice.option.blocks if choice else None,
         code=code,
     )
-
-
-def _kind(choice: _Choice) -> Kind:
-    layout = choice.option.layout
-    if isinstance(layout, Padding):
-        return "pitch" if choice.pitch is not None else "padding"
-    return "exchange" if isinstance(layout, Exchange) else "swizzle"
-
-
-def _described(choice: _Choice, instance: Instance, texts: Mapping[str, Source]) -> str:
-    """The layout as code that no edit writes."""
-    layout = choice.option.layout
-    if isinstance(layout, Trimmed):
-        layout = layout.swizzle
-    if isinstance(layout, Swizzle):
-        return swizzle_formula(layout)
-    if choice.pitch is not None and isinstance(layout, Padding):
-        return plus(choice.pitch, layout.extra) or f"{choice.pitch} + {layout.extra}"
-    shape = choice.shapes[0]
-    at = _declared(instance, texts)
-    if isinstance(at, Declared) and isinstance(layout, Padding):
-        new = plus(at.extent(layout.dim), layout.extra)
-        if new is not None:
-            return at.text({layout.dim: new})
-    return instance.array.name + "".join(f"[{d}]" for d in layout.shape(shape).dims)
-
-
-def _words(choice: _Choice, code: str, changes: Sequence[SiteChange]) -> str:
-    layout = choice.option.layout
-    if isinstance(layout, Padding):
-        what = f"pad the row: `{code}`" if choice.pitch is None else f"pad the row pitch: `{code}`"
-    elif isinstance(layout, Exchange):
-        what = f"exchange the dimensions: `{code}`"
-    elif isinstance(layout, Trimmed):
-        what = f"take the padding back and swizzle the column: `{code}`"
-    else:
-        what = f"swizzle the {'index' if layout.linear else 'column'}: `{code}`"
-    return f"{what}; {_effect(changes)}, {_price(choice.option)}"
-
-
-def _effect(changes: Sequence[SiteChange]) -> str:
-    sites = {(c.site.place, c.site.op) for c in changes}
-    left = {(c.site.place, c.site.op) for c in changes if c.after > c.ideal}
-    if not left:
-        return (
-            "its only access becomes conflict-free"
-            if len(sites) == 1
-            else (f"all {len(sites)} accesses become conflict-free")
-        )
-    before, after = sum(c.before for c in changes), sum(c.after for c in changes)
-    return f"{before} wavefronts become {after}, {len(left)} of {len(sites)} accesses keep a conflict"
-
-
-def _price(option: Option) -> str:
-    price = f"+{option.bytes_added} B" if option.bytes_added >= 0 else f"-{-option.bytes_added} B"
-    before, after = option.blocks
-    return f"{price}, resident blocks per SM {before} -> {after}" if after < before else price
-
-
-def _nothing_better(instances: Sequence[Instance]) -> str:
-    if any(m.conflict.site.op in ("atomic", "cas", "increment") for i in instances for m in i.members):
-        return "lanes that update the same word take turns in any layout"
-    if any(m.conflict.trace.joined for i in instances for m in i.members):
-        return "every other layout makes an access worse or takes its wide loads away"
-    return "every other layout that was tried makes an access worse"

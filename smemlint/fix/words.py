@@ -1,0 +1,79 @@
+"""What a suggestion says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from smemlint.fix.candidates import Exchange, Padding, Swizzle, Trimmed
+from smemlint.fix.choices import Choice, locate
+from smemlint.fix.edits import Declared, swizzle_formula
+from smemlint.fix.expressions import plus
+from smemlint.fix.members import Instance
+from smemlint.fix.model import Kind, SiteChange
+from smemlint.fix.search import Option
+from smemlint.fix.text import Source
+
+
+def kind(choice: Choice) -> Kind:
+    layout = choice.option.layout
+    if isinstance(layout, Padding):
+        return "pitch" if choice.pitch is not None else "padding"
+    return "exchange" if isinstance(layout, Exchange) else "swizzle"
+
+
+def described(choice: Choice, instance: Instance, texts: Mapping[str, Source]) -> str:
+    """The layout as code that no edit writes."""
+    layout = choice.option.layout
+    if isinstance(layout, Trimmed):
+        layout = layout.swizzle
+    if isinstance(layout, Swizzle):
+        return swizzle_formula(layout)
+    if choice.pitch is not None and isinstance(layout, Padding):
+        return plus(choice.pitch, layout.extra) or f"{choice.pitch} + {layout.extra}"
+    shape = choice.shapes[0]
+    at = locate(instance, texts)
+    if isinstance(at, Declared) and isinstance(layout, Padding):
+        new = plus(at.extent(layout.dim), layout.extra)
+        if new is not None:
+            return at.text({layout.dim: new})
+    return instance.array.name + "".join(f"[{d}]" for d in layout.shape(shape).dims)
+
+
+def words(choice: Choice, code: str, changes: Sequence[SiteChange]) -> str:
+    layout = choice.option.layout
+    if isinstance(layout, Padding):
+        what = f"pad the row: `{code}`" if choice.pitch is None else f"pad the row pitch: `{code}`"
+    elif isinstance(layout, Exchange):
+        what = f"exchange the dimensions: `{code}`"
+    elif isinstance(layout, Trimmed):
+        what = f"take the padding back and swizzle the column: `{code}`"
+    else:
+        what = f"swizzle the {'index' if layout.linear else 'column'}: `{code}`"
+    return f"{what}; {_effect(changes)}, {_price(choice.option)}"
+
+
+def _effect(changes: Sequence[SiteChange]) -> str:
+    sites = {(c.site.place, c.site.op) for c in changes}
+    left = {(c.site.place, c.site.op) for c in changes if c.after > c.ideal}
+    if not left:
+        return (
+            "its only access becomes conflict-free"
+            if len(sites) == 1
+            else (f"all {len(sites)} accesses become conflict-free")
+        )
+    before, after = sum(c.before for c in changes), sum(c.after for c in changes)
+    return f"{before} wavefronts become {after}, {len(left)} of {len(sites)} accesses keep a conflict"
+
+
+def _price(option: Option) -> str:
+    price = f"+{option.bytes_added} B" if option.bytes_added >= 0 else f"-{-option.bytes_added} B"
+    before, after = option.blocks
+    return f"{price}, resident blocks per SM {before} -> {after}" if after < before else price
+
+
+def nothing_better(instances: Sequence[Instance]) -> str:
+    if any(m.conflict.site.op in ("atomic", "cas", "increment") for i in instances for m in i.members):
+        return "lanes that update the same word take turns in any layout"
+    if any(m.conflict.trace.joined for i in instances for m in i.members):
+        return "every other layout makes an access worse or takes its wide loads away"
+    return "every other layout that was tried makes an access worse"
