@@ -39,7 +39,7 @@ class SerialisedAtomic(ConflictRule):
     )
 
     def explains(self, conflict: Conflict, kernel: KernelAnalysis) -> Finding | None:
-        if conflict.site.op not in ("atomic", "cas", "increment"):
+        if conflict.site.op not in ("atomic", "cas", "cas loop", "increment"):
             return None
         found = meeting(conflict)
         if found is None or conflict.trace.low is not None:

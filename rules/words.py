@@ -22,7 +22,7 @@ WORD = 4
 BANK_CYCLE = BANKS * WORD
 """Bytes after which the banks repeat."""
 MATRIX_OPS = ("ldmatrix", "stmatrix")
-LANE_OPS = ("atomic", "cas")
+LANE_OPS = ("atomic", "cas", "cas loop")
 """Operations that serialise lanes on the same word."""
 
 

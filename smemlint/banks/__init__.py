@@ -13,16 +13,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from smemlint.banks.arch import ARCHITECTURES, Arch, architecture
-from smemlint.banks.request import BANK_CYCLE, BANKS, LANES, OPERATIONS, WORD, check
+from smemlint.banks.request import BANK_CYCLE, BANKS, CAS_LOOP, LANES, OPERATIONS, WORD, check
 from smemlint.banks.rule import CasLoop, Cost, cas_loop, wavefronts
 
 if TYPE_CHECKING:
+    from smemlint.banks.loops import cas_loop_cost, cas_loop_worst
     from smemlint.banks.ranges import Bounds, Span, bounds, wavefront_range
     from smemlint.banks.vector import cost_of, ideal_of
 
 # numpy takes longer to import than a single request takes to score; it is loaded when a name below is first
 # used.
 _LATER = {
+    "cas_loop_cost": "smemlint.banks.loops",
+    "cas_loop_worst": "smemlint.banks.loops",
     "cost_of": "smemlint.banks.vector",
     "ideal_of": "smemlint.banks.vector",
     "Bounds": "smemlint.banks.ranges",
@@ -35,6 +38,7 @@ __all__ = [
     "ARCHITECTURES",
     "BANKS",
     "BANK_CYCLE",
+    "CAS_LOOP",
     "LANES",
     "OPERATIONS",
     "WORD",
@@ -46,6 +50,8 @@ __all__ = [
     "architecture",
     "bounds",
     "cas_loop",
+    "cas_loop_cost",
+    "cas_loop_worst",
     "check",
     "cost_of",
     "ideal_of",

@@ -26,6 +26,8 @@ WIDTHS = {
 
 OPERATIONS = tuple(WIDTHS)
 MATRIX_OPERATIONS = ("ldmatrix", "stmatrix")
+CAS_LOOP = "cas loop"
+"""A loop of loads and compare-and-swaps that the compiler makes of an atomic; `cas_loop` tells its cost."""
 LANE_OPERATIONS = ("atomic", "cas", "cp.async")
 """Operations for which lanes on the same word take turns: lanes count, not distinct words."""
 

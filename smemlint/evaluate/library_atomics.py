@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from smemlint.banks import CAS_LOOP
 from smemlint.evaluate.expressions import rvalue
 from smemlint.evaluate.library_table import called, short_name
 from smemlint.evaluate.machine import Frame, Machine
@@ -26,7 +27,6 @@ from smemlint.ir import (
 )
 from smemlint.ir.walk import walk
 
-CAS_LOOP = "cas loop"
 _PREFIXES = ("atomic", "fetch_", "__nv_atomic_", "__atomic_")
 _LANE_SPECIALS = frozenset(("threadIdx", "laneid", "warpid"))
 _LANE_FUNCTIONS = ("shfl", "atomic", "lane", "thread", "rank", "match", "fetch_", "curand")

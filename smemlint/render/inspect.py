@@ -11,7 +11,7 @@ from smemlint.render.summary import summary_line
 from smemlint.rules.words import ways_text
 
 VERSION = 1
-_OPS = {"cas": "atomic", "increment": "atomic"}
+_OPS = {"cas": "atomic", "cas loop": "atomic", "increment": "atomic"}
 """The bank engine tells three kinds of atomics apart; here they are one."""
 
 

@@ -7,7 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.banks import BANK_CYCLE, BANKS, LANES, WORD, ideal_of, wavefront_range
+from smemlint.banks import (
+    BANK_CYCLE,
+    BANKS,
+    CAS_LOOP,
+    LANES,
+    WORD,
+    cas_loop_worst,
+    ideal_of,
+    wavefront_range,
+)
 from smemlint.banks.request import LANE_OPERATIONS, check, group_of, lanes_of, passes_of, unit_of
 from smemlint.evaluate.model import DataTerm
 from smemlint.score.requests import Access, Costs, shifts
@@ -31,6 +40,8 @@ def dependent(
 
     footprint: bytes of the array, None: unknown. Raises: ValueError for what does not exist.
     """
+    if access.op == CAS_LOOP:
+        return _looped(access, offsets, data, footprint)
     check(access.op, access.width, access.matrices)
     offsets = offsets.copy()
     offsets[:, lanes_of(access.op, access.matrices) :] = -1
@@ -54,6 +65,19 @@ def dependent(
     ideal = ideal_of(access.op, access.width, (offsets >= 0).sum(axis=1), access.matrices)
     ideal = np.minimum(ideal, high)
     return Costs(np.where(runs, np.clip(np.maximum(low, ideal), passes, high), 0), high, ideal)
+
+
+def _looped(
+    access: Access, offsets: Ints, data: Sequence[DataTerm], footprint: int | None
+) -> Costs:
+    """A loop of compare-and-swaps: of how many rounds is not known, so the ends are those of 32 rounds.
+
+    The ways are what is proved: every round has its ideal at least, and more rounds load more words at once.
+    """
+    runs = (offsets >= 0).any(axis=1)
+    ideal = np.where(runs, 3 * LANES, 0)
+    most = np.where(runs, cas_loop_worst(_words(access, offsets, data, footprint)) + 2 * LANES, 0)
+    return Costs(ideal, most, ideal)
 
 
 def _part(term: DataTerm, part: slice) -> DataTerm:

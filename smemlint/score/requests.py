@@ -8,7 +8,7 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.banks import BANK_CYCLE, WORD, cost_of, wavefront_range
+from smemlint.banks import BANK_CYCLE, CAS_LOOP, WORD, cas_loop_cost, cost_of, wavefront_range
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -100,9 +100,23 @@ def costs(access: Access, offsets: Ints, maybe: Bools | None) -> Costs:
 
 
 def _shifted(access: Access, offsets: Ints, maybe: Bools | None) -> tuple[Ints, Ints, Ints]:
+    if access.op == CAS_LOOP:
+        return _looped(offsets, maybe)
     if maybe is None or not maybe.any():
         wavefronts, ideal = cost_of(access.op, access.width, offsets, access.matrices)
         return wavefronts, wavefronts, ideal
     low, high, ideal = wavefront_range(access.op, access.width, offsets, maybe, access.matrices)
     # Both ends are ways of the same ideal: however few lanes run, a request is never below its own ideal.
     return np.maximum(low, ideal), high, ideal
+
+
+def _looped(offsets: Ints, maybe: Bools | None) -> tuple[Ints, Ints, Ints]:
+    """A loop of compare-and-swaps. Fewer lanes mean fewer rounds, whose ideal is smaller too; the ways stay
+    below those of rounds that all load what the first one does."""
+    wavefronts, ideal = cas_loop_cost(offsets)
+    if maybe is None or not (maybe & (offsets >= 0)).any():
+        return wavefronts, wavefronts, ideal
+    unsure = (maybe & (offsets >= 0)).any(axis=1)
+    first, _ = cost_of("load", WORD, offsets)
+    most = np.maximum(wavefronts, ideal // 3 * (first + 2))
+    return np.where(unsure, ideal, wavefronts), np.where(unsure, most, wavefronts), ideal
