@@ -19,6 +19,7 @@ from smemlint.frontend.lowering import Context
 from smemlint.frontend.names import (
     CONSTRUCTOR,
     CONVERSION,
+    CONVERSION_NAME,
     FUNCTIONS,
     METHOD,
     PARAMETER,
@@ -44,6 +45,7 @@ from smemlint.ir import (
     StaticMember,
     TemplateArgument,
     This,
+    Type,
     Unary,
     UnknownExpr,
 )
@@ -179,7 +181,7 @@ class CallLowering:
         arguments = self._lower_arguments(kids[1:], target)
         place = self._c.place(node)
         if target.kind == CONVERSION and isinstance(callee, Member):
-            return Cast(self._c.types.of(node), callee.base, place=place)
+            return converted(callee.base, self._c.types.of(node), place)
         if self._is_type(callee):
             return Cast(self._c.types.of(node), arguments[0], place=place) if arguments else callee
         return Call(callee, arguments, place)
@@ -247,11 +249,11 @@ class CallLowering:
         return Construct(type_, arguments, place)
 
     def _conversion(self, node: Node, member: Node) -> Expr:
-        """A conversion function's call is a cast of the object to the function's type."""
+        """A conversion function's call, cast to the type that clang found it to have."""
         kids = cursors.children(member)
         place = self._c.place(node)
         operand: Expr = self._c.exprs.lower(kids[0]) if kids else This(place)
-        return Cast(self._c.types.of(node), operand, place=place)
+        return converted(operand, self._c.types.of(node), place)
 
     def _unresolved_construct(self, node: Node, kids: list[Node]) -> Expr:
         """`T(x)`, `Helper<T>()` where the type depends on template parameters."""
@@ -378,6 +380,12 @@ class CallLowering:
             kernel = _without_casts(lowered[1])
             c.launches.append(LaunchStmt(kernel, parts[0], parts[1], parts[2], passed, place))
         return Literal(0, place=place)
+
+
+def converted(operand: Expr, to: Type, place: Place | None) -> Expr:
+    """A record turned into something else by its conversion function."""
+    callee = Member(operand, CONVERSION_NAME, False, place)
+    return Cast(to, Call(callee, (), place), place=place)
 
 
 def _without_casts(expr: Expr) -> Expr:

@@ -7,6 +7,7 @@ import re
 from smemlint.frontend import cursors
 from smemlint.frontend.cursors import Node
 from smemlint.frontend.kinds import is_expression
+from smemlint.frontend.lower_calls import converted
 from smemlint.frontend.lower_functions import FunctionLowering
 from smemlint.frontend.lower_records import RecordLowering
 from smemlint.frontend.lowering import Context
@@ -22,6 +23,7 @@ from smemlint.ir import (
     Name,
     OpaqueType,
     Place,
+    PointerTo,
     RecordRef,
     Scalar,
     Stmt,
@@ -119,9 +121,18 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
                 return found
         return c.types.lower(type_)
 
-    @staticmethod
-    def _initial(init: Expr, type_: Type) -> Expr | None:
-        """None for a default construction that leaves the variable as it is."""
+    def _initial(self, init: Expr, type_: Type) -> Expr | None:
+        """None for a default construction that leaves the variable as it is.
+
+        In a template clang does not show that `T *s = Helper<T>()` calls a conversion function; nothing else
+        can be meant.
+        """
+        if (
+            isinstance(init, Construct)
+            and isinstance(init.type, RecordRef)
+            and ((isinstance(type_, PointerTo) and not type_.reference) or isinstance(type_, Scalar))
+        ):
+            return converted(init, type_, init.place)
         if (
             isinstance(init, Construct)
             and not init.arguments

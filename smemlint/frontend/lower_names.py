@@ -110,7 +110,8 @@ class NameLowering:
         project = c.declarations.in_project(target)
         if not project and name in SPECIAL_NAMES:
             return special_triple(name) if name in SPECIAL_AXES else Special(name)
-        if target.kind == VARIABLE and parent.kind not in FUNCTIONS:
+        local = parent.kind in FUNCTIONS or cursors.lexical_parent(target).kind in FUNCTIONS
+        if target.kind == VARIABLE and not local:
             return c.decls.require_global(target, name, project)
         point = c.positions.point(target)
         return Name(c.local_id(name, point[1] if point else 0), name)

@@ -133,13 +133,19 @@ def test_a_dependent_call_with_one_candidate_names_it() -> None:
     assert call.callee.id in module(text).functions and show(call) == "put<T>(s)"  # type: ignore[union-attr]
 
 
-def test_a_conversion_of_a_helper_class_is_a_cast() -> None:
+def test_a_conversion_of_a_helper_class_is_a_call_and_a_cast() -> None:
     text = """template <typename T> struct Shared { __device__ operator T *() { extern __shared__ int raw[]; return (T *)raw; } };
     __global__ void k(int n) { float *s = Shared<float>(); s[n] = 0; }"""
-    assert lines(text)[0] == "float* s = (float*)Shared<float>();"
+    assert lines(text)[0] == "float* s = (float*)Shared<float>().operator conversion();"
     found = module(text)
     (conversion,) = found.records["Shared"].methods["operator conversion"]
     assert show(found.functions[conversion].body).split("\n")[1].strip() == "extern __shared__ int raw[];"
+
+
+def test_a_dependent_conversion_at_a_declaration_is_a_call_too() -> None:
+    text = """template <typename T> struct Shared { __device__ operator T *() { extern __shared__ int raw[]; return (T *)raw; } };
+    template <typename T> __global__ void k(int n) { T *s = Shared<T>(); s[n] = 0; }"""
+    assert lines(text)[0] == "T* s = (T*)Shared<T>().operator conversion();"
 
 
 def test_method_calls_keep_object_and_template_arguments() -> None:

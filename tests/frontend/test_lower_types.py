@@ -51,6 +51,16 @@ def test_extern_arrays_at_file_scope_are_globals() -> None:
     assert found.storage == "extern_shared" and found.type == ArrayOf(Scalar("float", 4, "float"), None)
 
 
+def test_extern_arrays_of_one_name_keep_the_type_each_function_gives_them() -> None:
+    text = """__global__ void a(int n) { extern __shared__ float s[]; s[n] = 0; }
+    __global__ void b(int n) { extern __shared__ int s[]; s[n] = 0; }"""
+    assert (
+        show_type(variable(text, "s", "a").type) == "float[]"
+        and show_type(variable(text, "s", "b").type) == "int[]"
+    )
+    assert variable(text, "s", "a").id != variable(text, "s", "b").id and not module(text).globals
+
+
 def test_alignment_is_read_however_it_is_written() -> None:
     for written in (
         "__align__(16) float s[4]",
