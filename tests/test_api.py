@@ -1,0 +1,73 @@
+"""The generator behind everything: jobs in, a report out, files kept apart and findings merged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from smemlint.rules import Severity
+
+from smemlint.api import Job, Options, View, analyse, check, shown
+
+HEADER = """\
+template <typename T>
+__global__ void column(T *out)
+{
+    __shared__ T tile[32][32];
+    tile[threadIdx.y][threadIdx.x] = out[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+"""
+FLOATS = '#include "column.cuh"\nvoid start(float *out) { column<float><<<1, dim3(32, 8)>>>(out); }\n'
+DOUBLES = '#include "column.cuh"\nvoid start(double *out) { column<double><<<1, dim3(32, 4)>>>(out); }\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "column.cuh").write_text(HEADER)
+    (tmp_path / "floats.cu").write_text(FLOATS)
+    (tmp_path / "doubles.cu").write_text(DOUBLES)
+    return tmp_path
+
+
+def test_a_header_kernel_seen_from_several_files_is_one_finding(folder: Path) -> None:
+    report = check([Job("column.cuh"), Job("floats.cu"), Job("doubles.cu")])
+    (found,) = report.diagnostics
+    assert (found.code, found.place.path, found.place.line) == ("SMEM101", "column.cuh", 7)
+    assert found.title == "32-way bank conflict"
+    assert any("block (32, 8) from floats.cu:2, for T = float" in note for note in found.notes)
+    assert any("also for T = double (16-way)" in note for note in found.notes)
+    assert {k.template_arguments for k in report.kernels} == {(("T", "float"),), (("T", "double"),)}
+    assert report.summary.accesses == 2 and report.summary.files == 3
+
+
+def test_a_header_alone_is_analysed_under_assumed_launches(folder: Path) -> None:
+    report = check([Job("column.cuh")], View(level=Severity.NOTE))
+    assert "SMEM902" in {d.code for d in report.diagnostics}
+
+
+def test_text_that_is_not_on_disk_wins_over_the_file(folder: Path) -> None:
+    edited = HEADER.replace("[32][32]", "[32][33]") + FLOATS.split("\n", 1)[1]
+    report = check([Job("floats.cu", text=edited)])
+    assert report.diagnostics == () and report.summary.accesses == 2
+
+
+def test_reports_come_one_a_file_with_the_index_of_the_job(folder: Path) -> None:
+    jobs = [Job("floats.cu"), Job("missing.cu"), Job("doubles.cu")]
+    reports = dict(analyse(jobs, processes=2))
+    assert sorted(reports) == [0, 1, 2]
+    assert [bool(reports[i].problems) for i in range(3)] == [False, True, False]
+    assert set(reports[0].files) == {"floats.cu", "column.cuh"}
+
+
+def test_a_block_shape_of_the_user_replaces_launches(folder: Path) -> None:
+    report = check([Job("floats.cu", Options(blocks={"column": (8, 8, 1)}))])
+    assert {k.block for k in report.kernels} == {(8, 8, 1)}
+
+
+def test_a_path_has_one_name(folder: Path) -> None:
+    assert shown("./a/../b.cu") == shown(str(folder / "b.cu")) == "b.cu"
+    assert shown("/x.cu") == "/x.cu"
