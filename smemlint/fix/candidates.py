@@ -73,7 +73,8 @@ def addresses(offsets: Offsets, alignment: int, shape: Shape) -> Addresses:
 
 @dataclass(frozen=True, slots=True)
 class Padding:
-    """`extra` elements more in dimension `dim` (at least 1: the outermost has no pitch)."""
+    """`extra` elements more in dimension `dim` (at least 1: the outermost has no pitch); less when negative,
+    where no access reaches the last ones."""
 
     dim: int
     extra: int
@@ -90,6 +91,10 @@ class Padding:
         )
 
     def apply(self, at: Addresses, shape: Shape) -> Offsets | None:
+        if self.extra < 0:
+            narrower = shape.dims[self.dim] + self.extra
+            if at.alignment or (at.indices[:, self.dim, :] >= narrower)[at.active].any():
+                return None
         before, after = shape.strides(), self.shape(shape).strides()
         moved = sum(
             at.indices[:, d, :] * ((after[d] - before[d]) * shape.element) for d in range(len(before))
@@ -177,9 +182,6 @@ class Trimmed:
         return at.alignment
 
     def apply(self, at: Addresses, shape: Shape) -> Offsets | None:
-        narrower = self.shape(shape).dims[self.padding.dim]
-        if (at.indices[:, self.padding.dim, :] >= narrower)[at.active].any() or at.alignment:
-            return None
         trimmed = self.padding.apply(at, shape)
         if trimmed is None:
             return None
@@ -222,14 +224,19 @@ def swizzles(shape: Shape, granule: int) -> Iterator[Swizzle]:
     yield from sorted(found, key=lambda s: (s.shift != s.base, s.bits, s.base, s.shift))
 
 
-def trims(shape: Shape, granule: int) -> Iterator[Trimmed]:
-    """Swizzles of a padded array after its last dimension went back to the power of two below."""
+def unpadding(shape: Shape) -> Padding | None:
+    """The last dimension back to the power of two below, where that is a narrow padding."""
     if len(shape.dims) < 2 or shape.flat:
-        return
+        return None
     last = len(shape.dims) - 1
     less = shape.dims[last] - (1 << (shape.dims[last].bit_length() - 1))
-    if 0 < less * shape.element <= CYCLE // 4:
-        padding = Padding(last, -less)
+    return Padding(last, -less) if 0 < less * shape.element <= CYCLE // 4 else None
+
+
+def trims(shape: Shape, granule: int) -> Iterator[Trimmed]:
+    """Swizzles of a padded array after its padding was taken back."""
+    padding = unpadding(shape)
+    if padding is not None:
         for swizzle in swizzles(padding.shape(shape), granule):
             yield Trimmed(padding, swizzle)
 

@@ -23,6 +23,7 @@ from smemlint.fix.candidates import (
     paddings,
     swizzles,
     trims,
+    unpadding,
 )
 from smemlint.fix.members import Instance, granule
 
@@ -99,6 +100,9 @@ def _candidates(instances: Sequence[Instance], shapes: Sequence[Shape]) -> Itera
     together = [granule(i.members) for i in instances]
     unit = max(bytes_ // s.element for bytes_, s in zip(together, shapes, strict=True))
     sized = all(not i.array.dynamic for i in instances)
+    bare = unpadding(first)
+    if bare is not None and sized and all(unpadding(s) == bare for s in shapes):
+        yield bare
     if len(first.dims) > 1 and sized:
         for padding in paddings(min(shapes, key=lambda s: s.element), 1):
             if all(_affordable(padding, s, g) for s, g in zip(shapes, together, strict=True)):

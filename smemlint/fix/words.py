@@ -41,7 +41,9 @@ def described(choice: Choice, instance: Instance, texts: Mapping[str, Source]) -
 
 def words(choice: Choice, code: str, changes: Sequence[SiteChange]) -> str:
     layout = choice.option.layout
-    if isinstance(layout, Padding):
+    if isinstance(layout, Padding) and layout.extra < 0:
+        what = f"take the padding back: `{code}`"
+    elif isinstance(layout, Padding):
         what = f"pad the row: `{code}`" if choice.pitch is None else f"pad the row pitch: `{code}`"
     elif isinstance(layout, Exchange):
         what = f"exchange the dimensions: `{code}`"

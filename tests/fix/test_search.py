@@ -131,3 +131,17 @@ def test_a_padding_that_costs_a_resident_block_yields_to_a_swizzle() -> None:
     best = found((32, 1), t, column)[0]
     lost = [o for o in found((32, 1), t, column) if o.blocks[1] < o.blocks[0]]
     assert best.blocks[0] == best.blocks[1] or not lost
+
+
+def test_a_padding_that_only_harms_is_taken_back() -> None:
+    t = array(16, 17)
+    row = access(t, (16, 16), lambda x, y: (y, x), "store")
+    best = found((16, 16), t, row)[0]
+    assert best.layout == Padding(1, -1)
+    assert best.after == ((8,),) and best.bytes_added == -64
+
+
+def test_a_column_that_an_access_reaches_is_no_padding() -> None:
+    t = array(16, 17)
+    row = access(t, (16, 16), lambda x, y: (y, x + 1), "store")
+    assert all(o.bytes_added >= 0 for o in found((16, 16), t, row))
