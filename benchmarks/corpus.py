@@ -2,10 +2,11 @@
 
     python benchmarks/corpus.py DIR... [--reasons CODE] [--unseen] [--json OUT] [-j N]
 
-Each file that mentions shared memory is analysed by itself, in a worker process with the linter's own time
-and memory budgets; a crash is a line in the report. Times are computing time. Coverage is checked against a
-count that shares nothing with the linter: lines of the file that subscript a name declared `__shared__`, in
-whatever `#if`.
+Each file with shared memory or a launch is analysed in a worker process with the linter's own time and memory
+budgets; a crash is a line in the report. Times are computing time. What the files of a folder say is brought
+together as `smemlint inspect DIR` does: a kernel in a header is known by launches elsewhere. Coverage is
+checked against a count that shares nothing with the linter: lines of the file that subscript a name declared
+`__shared__`, in whatever `#if`.
 `--reasons CODE` lists the sites behind one reason, `--unseen` the lines that no site stands on.
 """
 
@@ -31,58 +32,84 @@ BRACKETS = re.compile(r"\[[^\[\]]*\]")
 
 @dataclass(slots=True)
 class FileResult:
-    """One file. accesses: place, op, expression, grade, reason code and text, low, high; each site once."""
+    """One file: its time, what went wrong, the lines that subscript shared names, those without a site."""
 
     path: str
     seconds: float = 0.0
     problem: str = ""
-    accesses: list[list[Any]] = field(default_factory=list)
-    kernels: int = 0
-    unparsed: list[list[Any]] = field(default_factory=list)
-    rules: dict[str, int] = field(default_factory=dict)
+    shared: bool = True
     textual: list[int] = field(default_factory=list)
     unseen: list[int] = field(default_factory=list)
 
 
+@dataclass(slots=True)
+class RepositoryResult:
+    """One folder. accesses: place, op, expression, grade, reason code and text, low, high; each site once."""
+
+    name: str
+    files: list[FileResult] = field(default_factory=list)
+    accesses: list[list[Any]] = field(default_factory=list)
+    kernels: int = 0
+    unparsed: list[list[Any]] = field(default_factory=list)
+    rules: dict[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
 def candidates(root: Path) -> Iterator[Path]:
-    """The files below a folder that a kernel with shared memory may stand in."""
+    """The files below a folder with shared memory, or with a launch: it may be of a header's kernel."""
     for path in sorted(root.rglob("*")) if root.is_dir() else [root]:
         if path.suffix in SUFFIXES and path.is_file() and ".git" not in path.parts:
             try:
                 text = path.read_text(encoding="utf-8", errors="replace")
             except OSError:
                 continue
-            if SHARED.search(text):
+            if SHARED.search(text) or "<<<" in text:
                 yield path
 
 
-def analyse(paths: Sequence[Path], seconds: float, processes: int, fixes: bool) -> Iterator[FileResult]:
-    """The result of each file, as they are done. What goes wrong with a file is its `problem`."""
+def analyse(
+    name: str, paths: Sequence[Path], *, seconds: float = 60.0, processes: int = 1, fixes: bool = False
+) -> RepositoryResult:
+    """The files of one folder, analysed and brought together. What goes wrong is a file's `problem`."""
     from smemlint.api import Job, Options, collect
     from smemlint.api import analyse as run
     from smemlint.render.inspect import render_json
 
+    start = time.perf_counter()
     jobs = [Job(str(path), Options(suggest=fixes), seconds=seconds) for path in paths]
-    for index, found in run(jobs, processes=processes):
-        collected = collect([found])
-        result = read(paths[index], json.loads(render_json(collected)))
-        result.seconds, result.rules = found.seconds, dict(collected.summary.rules)
-        yield result
+    reports = dict(run(jobs, processes=processes))
+    collected = collect([reports[i] for i in sorted(reports)])
+    result = read(name, paths, json.loads(render_json(collected)))
+    result.rules = dict(collected.summary.rules)
+    for index, file in enumerate(result.files):
+        file.seconds = reports[index].seconds
+        file.problem = "; ".join(p.message for p in reports[index].problems)
+    result.seconds = time.perf_counter() - start
+    return result
 
 
-def read(path: Path, data: dict[str, Any]) -> FileResult:
-    """One file's result from what `smemlint inspect` says of it."""
-    textual = subscripts(path.read_text(encoding="utf-8", errors="replace"))
-    accesses = [a for kernel in data["kernels"] for a in kernel["accesses"]]
-    here = {a["line"] for a in accesses if Path(a["path"]).resolve() == path.resolve()}
-    return FileResult(
-        str(path),
-        problem="; ".join(e["message"] for e in data.get("errors", [])),
-        accesses=sites(data),
-        kernels=len({(k["path"], k["line"]) for k in data["kernels"]}),
-        unparsed=[[u["path"], u["line"], u["reason"], u.get("text", "")] for u in data["unparsed"]],
-        textual=textual,
-        unseen=[line for line in textual if line not in here],
+def read(name: str, paths: Sequence[Path], data: dict[str, Any]) -> RepositoryResult:
+    """A folder's result from what `smemlint inspect` says of it."""
+    listed: dict[Path, set[int]] = {}
+    for kernel in data["kernels"]:
+        for a in kernel["accesses"]:
+            listed.setdefault(Path(a["path"]), set()).add(a["line"])
+    lines: dict[Path, set[int]] = {}
+    for path, here in listed.items():
+        lines.setdefault(path.resolve(), set()).update(here)
+    files = []
+    for path in paths:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        textual = subscripts(text)
+        unseen = [line for line in textual if line not in lines.get(path.resolve(), ())]
+        shared = bool(SHARED.search(text))
+        files.append(FileResult(str(path), shared=shared, textual=textual, unseen=unseen))
+    return RepositoryResult(
+        name,
+        files,
+        sites(data),
+        len({(k["path"], k["line"]) for k in data["kernels"] if k["accesses"]}),
+        [[u["path"], u["line"], u["reason"], u.get("text", "")] for u in data["unparsed"]],
     )
 
 
@@ -128,37 +155,49 @@ def percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "-"
 
 
-def report(name: str, files: Sequence[FileResult], seconds: float) -> str:
+def report(result: RepositoryResult) -> str:
     """What people read first: failures, coverage, grades, reasons, times."""
-    grades = Counter(a[3] for f in files for a in f.accesses)
+    grades = Counter(a[3] for a in result.accesses)
     total = sum(grades.values())
-    reasons = Counter(a[4] or "-" for f in files for a in f.accesses if a[3] == "unresolved")
-    lost = Counter(u[2].split(":")[0] for f in files for u in f.unparsed)
+    reasons = Counter(a[4] or "-" for a in result.accesses if a[3] == "unresolved")
+    lost = Counter(u[2].split(":")[0] for u in result.unparsed)
+    files = result.files
     failed = [f for f in files if f.problem]
     textual = sum(len(f.textual) for f in files)
     seen = textual - sum(len(f.unseen) for f in files)
-    conflicts = sum(a[6] is not None and a[6] > 1.05 for f in files for a in f.accesses)
+    conflicts = sum(a[6] is not None and a[6] > 1.05 for a in result.accesses)
     times = sorted(f.seconds for f in files) or [0.0]
     resolved = total - grades["unresolved"]
     out = [
-        f"## {name}",
-        f"files with shared memory: {len(files)}, failed: {len(failed)}, "
-        f"kernels: {sum(f.kernels for f in files)}",
+        f"## {result.name}",
+        f"files: {len(files)}, with shared memory: {sum(f.shared for f in files)}, failed: {len(failed)}; "
+        f"kernels with shared memory: {result.kernels}",
         f"lines that subscript a shared name: {textual}, with a site: {seen} ({percent(seen, textual)}); "
-        f"reported as unparsed: {sum(len(f.unparsed) for f in files)}",
+        f"reported as unparsed: {len(result.unparsed)}",
         f"sites: {total}, resolved: {resolved} ({percent(resolved, total)}), conflicted: {conflicts}",
         "  " + ", ".join(f"{g}: {grades[g]} ({percent(grades[g], total)})" for g in GRADES),
-        f"time: {seconds:.1f} s in all; a file: median {statistics.median(times):.2f} s, "
+        f"time: {result.seconds:.1f} s in all; a file: median {statistics.median(times):.2f} s, "
         f"95 % {times[int(0.95 * (len(times) - 1))]:.2f} s, longest {times[-1]:.2f} s",
     ]
-    rules = sum((Counter(f.rules) for f in files), Counter[str]())
-    out += [f"  findings   {n:6} {code}" for code, n in sorted(rules.items())]
+    out += [f"  findings   {n:6} {code}" for code, n in sorted(result.rules.items())]
     out += [f"  unresolved {n:6} {code}" for code, n in reasons.most_common(25)]
     out += [f"  unparsed   {n:6} {why}" for why, n in lost.most_common(10)]
     out += [f"  failed: {f.path}: {f.problem[:160]}" for f in failed[:30]]
     slowest = sorted(files, key=lambda f: -f.seconds)[:5]
     out += [f"  slow: {f.seconds:6.2f} s {f.path}" for f in slowest if f.seconds > 2]
     return "\n".join(out)
+
+
+def together(results: Sequence[RepositoryResult]) -> RepositoryResult:
+    total = RepositoryResult("all")
+    for r in results:
+        total.files += r.files
+        total.accesses += r.accesses
+        total.kernels += r.kernels
+        total.unparsed += r.unparsed
+        total.seconds += r.seconds
+        total.rules = dict(Counter(total.rules) + Counter(r.rules))
+    return total
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -170,7 +209,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--reasons", metavar="CODE", help="list the sites that are unresolved for this reason"
     )
     parser.add_argument("--unseen", action="store_true", help="list the lines that no site stands on")
-    parser.add_argument("--timeout", type=float, default=60.0, help="seconds a file may take")
+    parser.add_argument(
+        "--timeout", type=float, default=60.0, help="seconds of computing that a file may take"
+    )
     parser.add_argument(
         "--fixes", action="store_true", help="look for fixes as well, as `smemlint check` does"
     )
@@ -178,27 +219,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("-j", "--jobs", type=int, default=1)
     parser.add_argument("--json", type=Path, help="write every site here")
     options = parser.parse_args(arguments)
-    everything: list[FileResult] = []
-    start_of_all = time.perf_counter()
+    results = []
     for folder in options.folders:
-        start = time.perf_counter()
         paths = list(candidates(folder.resolve()))[:: options.sample]
-        files = list(analyse(paths, options.timeout, options.jobs, options.fixes))
-        everything += files
-        print(report(folder.name, files, time.perf_counter() - start), flush=True)
-    if len(options.folders) > 1:
-        print(report("all", everything, time.perf_counter() - start_of_all))
-    if options.reasons:
-        for file in everything:
-            for a in file.accesses:
-                if a[3] == "unresolved" and a[4] == options.reasons:
-                    print(f"{file.path} {a[0]} {a[1]} {a[2]!r}: {a[5]}")
+        results.append(
+            analyse(folder.name, paths, seconds=options.timeout, processes=options.jobs, fixes=options.fixes)
+        )
+        print(report(results[-1]), flush=True)
+    total = together(results)
+    if len(results) > 1:
+        print(report(total))
+    for a in total.accesses:
+        if a[3] == "unresolved" and a[4] == options.reasons:
+            print(f"{a[0]} {a[1]} {a[2]!r}: {a[5]}")
     if options.unseen:
-        for file in everything:
+        for file in total.files:
             for line in file.unseen:
                 print(f"unseen {file.path}:{line}")
     if options.json:
-        options.json.write_text(json.dumps([asdict(f) for f in everything], indent=1), encoding="utf-8")
+        options.json.write_text(json.dumps([asdict(r) for r in results], indent=1), encoding="utf-8")
     return 0
 
 

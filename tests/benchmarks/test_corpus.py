@@ -52,19 +52,29 @@ def test_a_site_counts_once_with_its_least_sure_grade(corpus: ModuleType) -> Non
     ]
 
 
-def test_only_files_with_shared_memory_are_candidates(corpus: ModuleType, tmp_path: Path) -> None:
+def test_only_files_with_shared_memory_or_launches_are_candidates(corpus: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "a.cu").write_text(SOURCE)
     (tmp_path / "b.cu").write_text("int x;\n")
     (tmp_path / "c.txt").write_text(SOURCE)
-    assert [p.name for p in corpus.candidates(tmp_path)] == ["a.cu"]
+    (tmp_path / "d.cu").write_text("void g() { f<<<1, 32>>>(); }\n")
+    assert [p.name for p in corpus.candidates(tmp_path)] == ["a.cu", "d.cu"]
 
 
-def test_a_file_that_fails_is_a_line_of_the_report(corpus: ModuleType, tmp_path: Path) -> None:
-    (tmp_path / "a.cu").write_text(SOURCE)
-    data = {"kernels": [], "unparsed": [], "errors": [{"message": "gave up after 60 s"}]}
-    result = corpus.read(tmp_path / "a.cu", data)
-    assert result.problem == "gave up after 60 s"
-    text = corpus.report("here", [result], 1.0)
+def test_lines_without_a_site_are_unseen(corpus: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text(SOURCE)
+    path = str(tmp_path / "k.cu")
+    data = {
+        "kernels": [{"path": path, "line": 1, "accesses": [access(4, "exact", path=path)]}],
+        "unparsed": [],
+    }
+    result = corpus.read("here", [tmp_path / "k.cu"], data)
+    assert result.files[0].textual == [4, 6]
+    assert result.files[0].unseen == [6]
+
+
+def test_a_file_that_fails_is_a_line_of_the_report(corpus: ModuleType) -> None:
+    failed = corpus.FileResult("a.cu", problem="gave up after 60 s", textual=[4, 6], unseen=[4, 6])
+    text = corpus.report(corpus.RepositoryResult("here", [failed]))
     assert "failed: 1" in text
     assert "with a site: 0 (0.0 %)" in text
 
