@@ -7,7 +7,7 @@ answers for them.
 """
 
 # Paths are strings here, spelled as clang spells them.
-# ruff: noqa: PTH113, PTH117, PTH118, PTH120
+# ruff: noqa: PTH116, PTH113, PTH117, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from smemlint.source import SourceError, SourceFile, project_index, read_source
+from smemlint.source import ProjectIndex, SourceError, SourceFile, project_index, read_source
 
-MAX_FILES = 400
-MAX_TOTAL_BYTES = 6 * 1024 * 1024
+MAX_FOLDER_BYTES = 2 * 1024 * 1024
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include(?:_next)?[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 _ANSWERED_FOLDERS = (
@@ -67,61 +66,101 @@ def is_answered(name: str) -> bool:
 
 
 def plan_includes(source: SourceFile, main: str, include_dirs: tuple[str, ...], root: str) -> IncludePlan:
-    """Follow includes from `main`, breadth first, within a budget of files and bytes."""
+    """Follow includes from `main`, breadth first.
+
+    A search folder whose headers come to more than MAX_FOLDER_BYTES is a large library: reading it would take
+    seconds, so it is left out as a whole and its names heal like those of any missing header.
+    """
     index = project_index(Path(root))
-    dirs = list(include_dirs)
-    queue: deque[tuple[str, tuple[tuple[str, bool], ...]]] = deque([(main, _includes(source.bytes))])
-    seen: dict[str, None] = {main: None}
-    blanked: list[tuple[str, str]] = []
-    budget = MAX_TOTAL_BYTES
-    while queue and budget > 0 and len(seen) <= MAX_FILES:
-        current, names = queue.popleft()
-        folder = os.path.dirname(current)
-        for name, quoted in names:
-            found = _find(name, quoted, folder, dirs)
-            if found is None and (quoted or not is_answered(name)):
-                found = index.find(name, current)
-                if found is not None and found.endswith("/" + name):
-                    dirs.append(found[: -len(name) - 1])
-            if found is None or found in seen:
-                continue
-            seen[found] = None
-            scan = _scan(found)
-            budget -= scan.size
-            if scan.refused:
-                blanked.append((found, scan.refused))
-            else:
-                queue.append((found, scan.includes))
-    return IncludePlan(tuple(dict.fromkeys(dirs)), tuple(blanked), tuple(seen)[1:])
+    dropped: set[str] = set()
+    while True:
+        walk = _Walk(index, list(include_dirs), frozenset(dropped))
+        too_large = walk.follow(source, main)
+        if too_large is None:
+            return IncludePlan(tuple(dict.fromkeys(walk.dirs)), tuple(walk.blanked), tuple(walk.origins)[1:])
+        dropped.add(too_large)
 
 
-def _find(name: str, quoted: bool, folder: str, dirs: list[str]) -> str | None:
-    for base in (folder, *dirs) if quoted else dirs:
-        path = os.path.normpath(os.path.join(base, name))
-        if _is_file(path):
-            return path
-    return None
+class _Walk:
+    """One pass over the include graph. origins: file -> the search folder it was found through ('': beside
+    the main file)."""
 
+    def __init__(self, index: ProjectIndex, include_dirs: list[str], dropped: frozenset[str]) -> None:
+        self._index = index
+        self._dropped = dropped
+        self.dirs = [folder for folder in include_dirs if folder not in dropped]
+        self.origins: dict[str, str] = {}
+        self.blanked: list[tuple[str, str]] = []
 
-@lru_cache(maxsize=65536)
-def _is_file(path: str) -> bool:
-    return os.path.isfile(path)
+    def follow(self, source: SourceFile, main: str) -> str | None:
+        """Walk from the main file; the search folder that turned out too large, or None."""
+        self.origins[main] = ""
+        sizes: dict[str, int] = {}
+        queue: deque[tuple[str, tuple[tuple[str, bool], ...]]] = deque([(main, _includes(source.bytes))])
+        while queue:
+            current, names = queue.popleft()
+            for name, quoted in names:
+                found, origin = self._find(name, quoted, current)
+                if found is None or found in self.origins:
+                    continue
+                self.origins[found] = origin
+                scan = scan_file(found)
+                sizes[origin] = sizes.get(origin, 0) + scan.size
+                if sizes[origin] <= MAX_FOLDER_BYTES and not scan.refused:
+                    queue.append((found, scan.includes))
+                elif origin and not scan.refused:
+                    return origin
+                else:
+                    self.blanked.append((found, scan.refused or "too much is included"))
+        return None
+
+    def _find(self, name: str, quoted: bool, current: str) -> tuple[str | None, str]:
+        if quoted:
+            beside = os.path.normpath(os.path.join(os.path.dirname(current), name))
+            if os.path.isfile(beside):
+                return beside, self.origins[current]
+        for folder in self.dirs:
+            path = os.path.normpath(os.path.join(folder, name))
+            if os.path.isfile(path):
+                return path, folder
+        if not quoted and is_answered(name):
+            return None, ""
+        found = self._index.find(name, current)
+        if found is None or not found.endswith("/" + name):
+            return None, ""
+        folder = found[: -len(name) - 1]
+        if folder in self._dropped:
+            return None, ""
+        self.dirs.append(folder)
+        return found, folder
 
 
 @dataclass(frozen=True, slots=True)
-class _Scan:
+class Scan:
+    """An included file: its text as clang may see it, what it includes, why it is refused."""
+
     size: int
+    data: bytes = b""
     includes: tuple[tuple[str, bool], ...] = ()
     refused: str = ""
 
 
-@lru_cache(maxsize=8192)
-def _scan(path: str) -> _Scan:
+def scan_file(path: str) -> Scan:
+    """Read an included file, once for each version of it."""
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        return Scan(0, refused=str(error.strerror))
+    return _scan(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=2048)
+def _scan(path: str, modified: int, size: int) -> Scan:
     try:
         source = read_source(path)
     except SourceError as error:
-        return _Scan(0, refused=error.message)
-    return _Scan(len(source.bytes), _includes(source.bytes))
+        return Scan(0, refused=error.message)
+    return Scan(len(source.bytes), source.bytes, _includes(source.bytes))
 
 
 def _includes(data: bytes) -> tuple[tuple[str, bool], ...]:

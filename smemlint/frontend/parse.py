@@ -9,7 +9,6 @@ import os
 import re
 import time
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from clang.cindex import Diagnostic, TranslationUnit, TranslationUnitLoadError
 
@@ -17,7 +16,7 @@ from smemlint.frontend.compile_commands import CompileCommandsError
 from smemlint.frontend.configurations import drop_defines
 from smemlint.frontend.coverage import SkippedText
 from smemlint.frontend.heal import Healing, Problem
-from smemlint.frontend.includes import IncludePlan, plan_includes
+from smemlint.frontend.includes import IncludePlan, plan_includes, scan_file
 from smemlint.frontend.options import ParseOptions, configuration_text, options_for, standard
 from smemlint.frontend.prelude import (
     BASE_ARGUMENTS,
@@ -30,7 +29,7 @@ from smemlint.frontend.prelude import (
     prelude_text,
 )
 from smemlint.frontend.skipped import skipped_ranges
-from smemlint.source import SourceError, SourceFile, read_source
+from smemlint.source import SourceError, SourceFile
 
 VIRTUAL = "/smemlint-virtual"
 """Folder of files that exist in memory only. What is declared there is ours: names without meaning."""
@@ -176,13 +175,9 @@ def _problems(tu: TranslationUnit) -> list[Problem]:
     return found
 
 
-@lru_cache(maxsize=512)
 def read_file(path: str) -> bytes:
     """The bytes that clang saw of an included file; nothing of one that is virtual, gone or refused."""
-    try:
-        return read_source(path).bytes
-    except SourceError:
-        return b""
+    return scan_file(path).data
 
 
 def _included(tu: TranslationUnit) -> list[str]:

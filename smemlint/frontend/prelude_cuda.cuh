@@ -220,3 +220,5 @@ struct DeviceRadixSort { SMEMLINT_STATIC(SortKeys) SMEMLINT_STATIC(SortPairs) SM
 #undef SMEMLINT_STATIC
 }  // namespace cub
 namespace hipcub { using namespace cub; }
+namespace cute { using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t; using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t; using ::uintptr_t; using ::size_t; }
+namespace cutlass { using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t; using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t; using ::uintptr_t; using ::size_t; }

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from smemlint.frontend.includes import MAX_FOLDER_BYTES
 from smemlint.frontend.options import ParseOptions
 from smemlint.frontend.parse import Unit, parse_unit
 from smemlint.source import SourceError, read_source
@@ -91,3 +92,26 @@ def test_a_broken_compilation_database_is_one_sentence(tmp_path: Path) -> None:
         unit_of(tmp_path, {"k.cu": ""}, "k.cu", compile_commands=str(tmp_path))
     with pytest.raises(SourceError, match="cannot be read"):
         unit_of(tmp_path, {"k.cu": ""}, "k.cu", compile_commands=str(tmp_path / "none.json"))
+
+
+def test_a_large_library_is_left_out_and_its_names_heal(tmp_path: Path) -> None:
+    unit = unit_of(
+        tmp_path,
+        {
+            "k.cu": '#include "near.h"\n#include <big/all.h>\n__global__ void k() { big::run(NEAR); }\n',
+            "near.h": "#define NEAR 1\n",
+            "lib/big/all.h": "#include <big/more.h>\n",
+            "lib/big/more.h": "//" + "x" * MAX_FOLDER_BYTES + "\nint more;\n",
+        },
+        "k.cu",
+    )
+    assert [Path(file).name for file in unit.files] == ["k.cu", "near.h"]
+    assert unit.missing_includes == ("big/all.h",)
+    assert "big::run" in unit.healed
+
+
+def test_an_included_file_that_changed_is_read_again(tmp_path: Path) -> None:
+    first = unit_of(tmp_path, {"k.cu": '#include "a.h"\n', "a.h": "int a;\n"}, "k.cu")
+    assert first.texts()[1].data == b"int a;\n"
+    second = unit_of(tmp_path, {"a.h": "int a, b;\n"}, "k.cu")
+    assert second.texts()[1].data == b"int a, b;\n"
