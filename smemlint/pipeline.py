@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,12 +34,16 @@ if TYPE_CHECKING:
 
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 
+DEEPEST = 6000
+"""Python frames: inlined calls nest some twenty frames each, and templated device code nests deep."""
+
 SOFT = 1 / 3
 """Share of a file's computing time after which no further kernel is begun and no fix is looked for."""
 
 
 def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
     """The report of one file. A file that cannot be read or parsed at all is a Problem in it."""
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), DEEPEST))
     began = time.process_time()
     until = began + SOFT * job.seconds
     path = shown(job.path)
