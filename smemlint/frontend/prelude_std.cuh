@@ -1,8 +1,6 @@
 // The part of namespace std that device code uses. Bodies stand only where a constant expression needs them.
 #define SMEMLINT_FUNCTION(R, n) template <class... A> R n(A...);
 #define __cpp_lib_bit_cast 201806L
-void* operator new(size_t, void*) noexcept;
-void* operator new[](size_t, void*) noexcept;
 namespace std {
 using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t;
 using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t;
