@@ -437,10 +437,18 @@ def _uniform(v: Value) -> bool:
     return isinstance(v, Pointer) and v.offset.uniform
 
 
+def _is_record(p: Pointer, word: str) -> bool:
+    return isinstance(p.pointee, RecordRef) and word in p.pointee.name
+
+
 def _step_by_one(m: Machine, e: Unary) -> Value:
     p = lvalue(m, e.operand)
     if not isinstance(p, Pointer):
         return p
+    if _is_record(p, "atomic"):
+        from smemlint.evaluate.library_atomics import operator_on_atomic
+
+        return operator_on_atomic(m, p, e.op, Int(1), e.operand, e.place)
     old = m.load(p, e.place, e)
     delta = 1 if "++" in e.op else -1
     new: Value
@@ -597,6 +605,10 @@ def _assign(m: Machine, e: Expr) -> Value:
         rvalue(m, e.value)
         return target
     value = rvalue(m, e.value)
+    if _is_record(target, "atomic"):
+        from smemlint.evaluate.library_atomics import operator_on_atomic
+
+        return operator_on_atomic(m, target, e.op, value, e.target, e.place)
     old = m.load(target, _target_place(e), e.target)
     new = coerce(m, operate(m, e.op[:-1], old, value, e.place), target.pointee)
     m.store(target, new, _target_place(e), e.target)

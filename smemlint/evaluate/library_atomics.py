@@ -18,6 +18,7 @@ from smemlint.ir import (
     Lambda,
     Member,
     Name,
+    Place,
     RecordRef,
     Scalar,
     Special,
@@ -136,19 +137,26 @@ def is_atomic_object(t: Type | None) -> bool:
     )
 
 
-def atomic_method(m: Machine, e: Call, name: str, p: Pointer, discarded: bool) -> Value:
-    """A method of an atomic object, or of a reference to one."""
+def _referred(m: Machine, p: Pointer) -> Pointer | None:
+    """The element that an atomic object is or refers to; None where it is not followed."""
     t = p.pointee
     assert isinstance(t, RecordRef)
     element = t.arguments[0]
-    target = Pointer(p.object, p.offset, element)  # type: ignore[arg-type]
-    if short_name(t.name) == "atomic_ref":
-        held = p.object.cells.get(m.known_offset(p) or 0) if p.object.storage == "local" else None
-        if not isinstance(held, Pointer):
-            m.note("atomic-address", f"`.{name}`: what the atomic_ref refers to is not followed", e.place)
-            return Other(None, False, Unresolved("data-dependent", "comes from an atomic", e.place))
-        target = Pointer(held.object, held.offset, element)  # type: ignore[arg-type]
+    if short_name(t.name) != "atomic_ref":
+        return Pointer(p.object, p.offset, element)  # type: ignore[arg-type]
+    held = p.object.cells.get(m.known_offset(p) or 0) if p.object.storage == "local" else None
+    if not isinstance(held, Pointer):
+        return None
+    return Pointer(held.object, held.offset, element)  # type: ignore[arg-type]
+
+
+def atomic_method(m: Machine, e: Call, name: str, p: Pointer, discarded: bool) -> Value:
+    """A method of an atomic object, or of a reference to one."""
+    target = _referred(m, p)
     values = [rvalue(m, a) for a in e.arguments]
+    if target is None:
+        m.note("atomic-address", f"`.{name}`: what the atomic_ref refers to is not followed", e.place)
+        return Other(None, False, Unresolved("data-dependent", "comes from an atomic", e.place))
     if name in ("notify_one", "notify_all", "is_lock_free"):
         return Other(None, True)
     if name.startswith("operator") and name not in _OPERATORS:
@@ -157,6 +165,19 @@ def atomic_method(m: Machine, e: Call, name: str, p: Pointer, discarded: bool) -
     base = e.callee.base if isinstance(e.callee, Member) else None
     operand = values[0] if values else Int(1)
     return update(m, e, name, target, operand, discarded, base, reference=True)
+
+
+def operator_on_atomic(
+    m: Machine, p: Pointer, op: str, operand: Value, base: Expr, place: Place | None
+) -> Value:
+    """`++a`, `a += n` on an atomic object."""
+    call = Call(Member(base, f"operator{op}"), (), place)
+    name = "fetch_add" if "++" in op else "fetch_sub" if "--" in op else _OPERATORS.get(f"operator{op}")
+    target = _referred(m, p) if is_atomic_object(p.pointee) else None
+    if target is None or name is None:
+        m.note("atomic-address", f"`{op}` of an atomic object that is not followed", place)
+        return Other(None, False, Unresolved("data-dependent", "comes from an atomic", place))
+    return update(m, call, name, target, operand, False, base, reference=True)
 
 
 # ---------------------------------------------------------------------- one address for all threads
