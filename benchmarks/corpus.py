@@ -101,7 +101,8 @@ def read(name: str, paths: Sequence[Path], data: dict[str, Any]) -> RepositoryRe
     for path in paths:
         text = path.read_text(encoding="utf-8", errors="replace")
         textual = subscripts(text)
-        unseen = [line for line in textual if line not in lines.get(path.resolve(), ())]
+        here = lines.get(path.resolve(), set())
+        unseen = [line for line in textual if not here & {line, line + 1}]  # a copy stands where its source does
         shared = bool(SHARED.search(text))
         files.append(FileResult(str(path), shared=shared, textual=textual, unseen=unseen))
     return RepositoryResult(
