@@ -66,6 +66,7 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
                 _again(source, modules, job.options, until),
                 architecture(job.options.arch),
                 late=lambda: time.process_time() > until,
+                main=source.path,
             )
         except Exception as error:
             problems.append(_internal(path, "the search for fixes", error))
@@ -160,10 +161,15 @@ def _again(
     numbers = {id(kernel): key for module in modules for key, kernel in _numbered(module).items()}
 
     def analyse(path: str, data: bytes, before: Sequence[KernelAnalysis]) -> Sequence[KernelAnalysis | None]:
-        if path != source.path or time.process_time() > until:
+        included = any(path in module.files for module in modules)
+        if not (path == source.path or included) or time.process_time() > until:
             return [None] * len(before)
+        parsed = parse_options(options)
         try:
-            edited = load(source_from_bytes(path, data), parse_options(options))
+            if path == source.path:
+                edited = load(source_from_bytes(path, data), parsed)
+            else:
+                edited = load(source, replace(parsed, edited=((path, data),)))
         except SourceError:
             return [None] * len(before)
         kernels = {key: (module, kernel) for module in edited for key, kernel in _numbered(module).items()}

@@ -42,12 +42,14 @@ def suggest(
     analyse: Analyse | None = None,
     arch: Arch = _ARCH,
     late: Late = lambda: False,
+    main: str = "",
 ) -> dict[Key, Suggestion]:
     """A suggestion for each array with a conflict.
 
     Args: analyses — every kernel instance and launch of the files. sources — text by path, as analysed.
     analyse — analyses an edited text again; without it no edit is offered, because none is proved.
     arch — whose limits of shared memory hold. late — whether the time is over.
+    main — the file whose launches are known; other files may start kernels that stand elsewhere.
     """
     texts = {path: Source(path, data) for path, data in sources.items()}
     taken = {path: set(source.names()) for path, source in texts.items()}
@@ -55,7 +57,7 @@ def suggest(
     for key, instances in _arrays(analyses):
         if not _conflicted(instances):
             continue
-        result[key] = _suggestion(instances, texts, taken, analyse, arch, late)
+        result[key] = _suggestion(instances, texts, taken, analyse, arch, late, main)
     return result
 
 
@@ -79,6 +81,7 @@ def _suggestion(
     analyse: Analyse | None,
     arch: Arch,
     late: Late,
+    main: str,
 ) -> Suggestion:
     array = instances[0].array
     blocked = _not_understood(instances)
@@ -96,7 +99,7 @@ def _suggestion(
             unproved = _prove(choice, used, outcome, source, analyse)
             if unproved is None:
                 taken[source.path].update(names)
-                return _offered(choice, instances, used, outcome, source)
+                return _offered(choice, instances, used, outcome, source, main)
             outcome = unproved
         if first_refusal is None and isinstance(outcome, Refusal):
             first_refusal = outcome
@@ -188,9 +191,14 @@ def _changes(choice: Choice | None, instances: Sequence[Instance]) -> tuple[Site
 
 
 def _offered(
-    choice: Choice, instances: Sequence[Instance], used: Sequence[Instance], edited: Edited, source: Source
+    choice: Choice,
+    instances: Sequence[Instance],
+    used: Sequence[Instance],
+    edited: Edited,
+    source: Source,
+    main: str,
 ) -> Suggestion:
-    unsafe = edited.unsafe or _open_questions(instances) or _not_evaluated(instances, source)
+    unsafe = edited.unsafe or _open_questions(instances, main) or _not_evaluated(instances, source)
     changes = _changes(choice, used)
     return Suggestion(
         kind=kind(choice),
@@ -207,7 +215,7 @@ def _offered(
     )
 
 
-def _open_questions(instances: Sequence[Instance]) -> str:
+def _open_questions(instances: Sequence[Instance], main: str) -> str:
     """What keeps an edit from being safe, '' when nothing does."""
     for instance in instances:
         array = instance.array
@@ -215,8 +223,9 @@ def _open_questions(instances: Sequence[Instance]) -> str:
             return f"the size of `{array.name}` is given at the launch"
         if instance.analysis.launch.assumed:
             return f"the block shape of `{instance.analysis.kernel.name}` is assumed"
-        if array.place.path != instance.analysis.kernel.place.path:
-            return f"`{array.name}` is declared in {array.place.path}, which other files may include"
+        if array.place.path != (main or instance.analysis.kernel.place.path):
+            name = array.place.path.rpartition("/")[2]
+            return f"`{array.name}` is declared in {name}, which other files may include"
         for each in instance.members:
             site = each.conflict.site
             if each.conflict.grade is not Grade.EXACT or each.conflict.trace.maybe is not None:

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from smemlint.frontend.compile_commands import commands_for
 from smemlint.source import project_root
+from smemlint.source.blank import blank_literals
 
 _FOREIGN_MARKS = ("cuda_runtime.h", "stdio.h", "vector", "cuda_runtime_api.h")
-_MODERN = re.compile(rb"\b(?:concept\s+\w+\s*=|requires\s*[({]|requires\s+\w+|consteval\b|constinit\b)")
+_MODERN = re.compile(rb"\bconcept\s+\w+\s*=|\brequires\b|\bconsteval\b|\bconstinit\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class ParseOptions:
     the like, None: by the text. compile_commands: a compile_commands.json or the folder that holds it.
     project_root: where includes are looked up by path suffix (None: found from the file). arch:
     `__CUDA_ARCH__` / 10 of the first configuration. forced: files included before the first line.
+    edited: (absolute path, text) of included files that are read as if they stood so on disk.
     """
 
     include_dirs: tuple[str, ...] = ()
@@ -33,6 +35,7 @@ class ParseOptions:
     arch: int = 90
     undefines: tuple[str, ...] = ()
     forced: tuple[str, ...] = ()
+    edited: tuple[tuple[str, bytes], ...] = ()
 
 
 def options_for(path: str, options: ParseOptions) -> ParseOptions:
@@ -61,7 +64,8 @@ def standard(options: ParseOptions, text: bytes) -> str:
     wanted = (options.std or "").lower().replace("gnu++", "c++")
     if wanted in ("c++20", "c++2a", "c++23", "c++2b", "c++26"):
         return "c++20" if wanted in ("c++20", "c++2a") else "c++2b"
-    return "c++20" if not wanted and _MODERN.search(text) else "c++17"
+    modern = not wanted and _MODERN.search(text) and _MODERN.search(blank_literals(text))
+    return "c++20" if modern else "c++17"
 
 
 def configuration_text(options: ParseOptions, configuration: tuple[str, ...]) -> str:

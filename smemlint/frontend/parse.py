@@ -96,7 +96,8 @@ def parse_unit(source: SourceFile, options: ParseOptions, *, configuration: tupl
         raise SourceError(source.path, str(error)) from error
     plan = plan_includes(source, main, options.include_dirs, options.project_root or os.path.dirname(main))
     attempt = _Attempt(source, main, options, plan, configuration)
-    healing = Healing(lambda path: source.bytes if path == main else read_file(path))
+    known = {**dict(options.edited), main: source.bytes}
+    healing = Healing(lambda path: known[path] if path in known else read_file(path))
     deadline = time.monotonic() + MAX_SECONDS
     rounds = 0
     while True:
@@ -138,8 +139,11 @@ class _Attempt:
             (self.main, drop_defines(self.source.bytes, switched)),
             (HEALED, text),
         ]
-        if switched:
-            read = ((path, read_file(path)) for path in self.plan.files)
+        edited = dict(self.options.edited)
+        if not switched:
+            unsaved += edited.items()
+        else:
+            read = ((path, edited.get(path) or read_file(path)) for path in self.plan.files)
             unsaved += [(path, drop_defines(data, switched)) for path, data in read if b"#" in data]
         unsaved += [(path, b"") for path, _ in self.plan.blanked]
         for last in (False, True):

@@ -131,3 +131,17 @@ def test_the_working_directory_may_be_another(
     monkeypatch.chdir(os.sep)
     assert run(capfd, "--fix", str(path))[0] == 0
     assert "t[32][33]" in path.read_text()
+
+
+@pytest.mark.parametrize("paths", [("main.cu",), (".",)])
+def test_a_kernel_in_a_header_is_fixed_where_it_is_started(
+    file: Path, capfd: Capture, paths: tuple[str, ...]
+) -> None:
+    file.unlink()
+    Path("k.cuh").write_text(KERNEL)
+    Path("main.cu").write_text('#include "k.cuh"\n' + LAUNCH)
+    assert run(capfd, "--fix", *paths)[0] == 1
+    assert Path("k.cuh").read_text() == KERNEL
+    _, _, err = run(capfd, "--fix", "--unsafe-fixes", *paths)
+    assert Path("k.cuh").read_text() == KERNEL.replace("[32][32]", "[32][33]"), err
+    assert Path("main.cu").read_text() == '#include "k.cuh"\n' + LAUNCH
