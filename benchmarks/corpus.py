@@ -102,7 +102,8 @@ def read(name: str, paths: Sequence[Path], data: dict[str, Any]) -> RepositoryRe
         text = path.read_text(encoding="utf-8", errors="replace")
         textual = subscripts(text)
         here = lines.get(path.resolve(), set())
-        unseen = [line for line in textual if not here & {line, line + 1}]  # a copy stands where its source does
+        # A copy over two lines counts on the second, where a profiler has it.
+        unseen = [line for line in textual if not here & {line, line + 1}]
         shared = bool(SHARED.search(text))
         files.append(FileResult(str(path), shared=shared, textual=textual, unseen=unseen))
     return RepositoryResult(
