@@ -80,10 +80,14 @@ class _Worker(Generic[Item, Result]):
 
     def __init__(self, task: Callable[[Item], Result], seconds: float, memory: int) -> None:
         methods = multiprocessing.get_all_start_methods()
-        context: Any = multiprocessing.get_context("fork" if "fork" in methods else "spawn")
+        fork = "fork" in methods
+        context: Any = multiprocessing.get_context("fork" if fork else "spawn")
         self.connection: Connection
         self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, task, seconds, memory), daemon=True)
+        # A forked worker must close its copy of our end, or it would outlive us waiting for itself.
+        inherited = self.connection if fork else None
+        arguments = (theirs, inherited, task, seconds, memory)
+        self.process = context.Process(target=_serve, args=arguments, daemon=True)
         self.process.start()
         theirs.close()
         self.seconds = seconds
@@ -125,8 +129,16 @@ def _ending(code: int | None) -> str:
     return f"exit status {code}"
 
 
-def _serve(connection: Connection, task: Callable[[Any], Any], seconds: float, memory: int) -> None:
+def _serve(
+    connection: Connection,
+    inherited: Connection | None,
+    task: Callable[[Any], Any],
+    seconds: float,
+    memory: int,
+) -> None:
     """The life of a worker: items in, results out, until the pipe closes."""
+    if inherited is not None:
+        inherited.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _limit(memory)
     debug = os.environ.get(DEBUG)
