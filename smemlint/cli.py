@@ -367,7 +367,7 @@ def _jobs(options: argparse.Namespace, said: Settings) -> tuple[list[Job], list[
                         suggest=options.command == "check",
                     ),
                     text,
-                    s.timeout or 30.0,
+                    s.timeout or 40.0,
                 )
             )
     return jobs, missing

@@ -80,7 +80,7 @@ DEFAULTS = Settings(
     output_format="full",
     output=(),
     jobs=0,
-    timeout=30.0,
+    timeout=40.0,
 )
 
 

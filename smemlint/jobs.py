@@ -30,4 +30,4 @@ class Job:
     path: str
     options: Options = Options()
     text: str | None = None
-    seconds: float = 30.0
+    seconds: float = 40.0

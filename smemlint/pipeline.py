@@ -25,6 +25,7 @@ from smemlint.fix.suggest import Key, suggest
 from smemlint.frontend import ParseOptions, load
 from smemlint.ir import Function, Launch, Module, Place, PointerTo, RecordRef, Scalar
 from smemlint.launch import Blocks, infer, started_kernels
+from smemlint.launch.reach import kernels_with_shared_memory
 from smemlint.score import KernelAnalysis, score_all
 from smemlint.source import SourceError, SourceFile, read_source, source_from_bytes
 from smemlint.workers import DEBUG
@@ -37,7 +38,7 @@ _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 DEEPEST = 6000
 """Python frames: inlined calls nest some twenty frames each, and templated device code nests deep."""
 
-SOFT = 1 / 3
+SOFT = 0.5
 """Share of a file's computing time after which no further kernel is begun and no fix is looked for."""
 
 
@@ -118,20 +119,29 @@ def analyse_modules(
     )
     found = []
     for module in modules:
+        touching = kernels_with_shared_memory(module)
         started = started_kernels(module)
         for kernel in module.kernels():
             for launch in infer(kernel, module, started, blocks):
-                if time.process_time() > until:
+                if kernel.id not in touching:
+                    found.append(_without_evaluation(module, kernel, launch))
+                elif time.process_time() > until:
                     late = Unresolved("time", "the time for this file was over", kernel.place)
-                    found.append(KernelAnalysis(kernel, launch, module.configuration, {}, {}, (), (late,)))
-                    continue
-                found.append(_analysis(module, kernel, launch))
+                    found.append(_without_evaluation(module, kernel, launch, late))
+                else:
+                    found.append(_analysis(module, kernel, launch))
     return found
+
+
+def _without_evaluation(
+    module: Module, kernel: Function, launch: Launch, *notes: Unresolved
+) -> KernelAnalysis:
+    arguments = {name: spelled(value) for name, value in launch.template.items()}
+    return KernelAnalysis(kernel, launch, module.configuration, arguments, {}, (), notes)
 
 
 def _analysis(module: Module, kernel: Function, launch: Launch) -> KernelAnalysis:
     """One instance under one launch. A fault of smemlint's own costs this instance only, and is told."""
-    arguments = {name: spelled(value) for name, value in launch.template.items()}
     try:
         trace = evaluate(module, kernel, launch)
         conflicts = score_all(trace, assumed=launch.assumed)
@@ -141,10 +151,9 @@ def _analysis(module: Module, kernel: Function, launch: Launch) -> KernelAnalysi
         if os.environ.get(DEBUG):
             traceback.print_exception(error)
         fault = Unresolved("internal-error", f"{type(error).__name__}: {error}", kernel.place)
-        return KernelAnalysis(kernel, launch, module.configuration, arguments, {}, (), (fault,))
-    return KernelAnalysis(
-        kernel, launch, module.configuration, arguments, trace.arrays, conflicts, trace.notes
-    )
+        return _without_evaluation(module, kernel, launch, fault)
+    bare = _without_evaluation(module, kernel, launch, *trace.notes)
+    return replace(bare, arrays=trace.arrays, conflicts=conflicts)
 
 
 def _source(job: Job) -> SourceFile:

@@ -1,0 +1,61 @@
+"""Which kernels can touch shared memory at all: the others need no evaluation.
+
+Too many rather than too few: functions are told apart by their names alone, and a record whose methods touch
+shared memory counts as used by every kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+
+from smemlint.ir import Asm, Declare, Function, Member, Module, Name, Place, StaticMember
+
+_SHARED = ("shared", "extern_shared")
+
+
+def kernels_with_shared_memory(module: Module) -> frozenset[str]:
+    """Ids of the kernels that may reach a shared variable, or shared memory through inline PTX."""
+    shared = {id for id, var in module.globals.items() if var.storage in _SHARED}
+    named = {f.id: frozenset(_named(f)) for f in module.functions.values()}
+    touching = {f.id for f in module.functions.values() if _touches(f, shared)}
+    kernels = [f for f in module.functions.values() if f.side == "kernel"]
+    if any(module.functions[id].record for id in touching):
+        return frozenset(k.id for k in kernels)
+    names = {module.functions[id].name for id in touching}
+    while True:
+        more = {f.id for f in module.functions.values() if f.id not in touching and named[f.id] & names}
+        if not more:
+            return frozenset(k.id for k in kernels if k.id in touching)
+        if any(module.functions[id].record for id in more):
+            return frozenset(k.id for k in kernels)
+        touching |= more
+        names |= {module.functions[id].name for id in more}
+
+
+def _touches(function: Function, shared: set[str]) -> bool:
+    return any(
+        (isinstance(n, Declare) and n.var.storage in _SHARED)
+        or (isinstance(n, Name) and n.id in shared)
+        or (isinstance(n, Asm) and "shared" in n.text)
+        for n in _nodes(function.body)
+    )
+
+
+def _named(function: Function) -> Iterator[str]:
+    """Every name that the body may call something by, without its qualification."""
+    for n in _nodes(function.body):
+        if isinstance(n, Name | Member | StaticMember):
+            yield n.name.rsplit("::", 1)[-1]
+
+
+def _nodes(root: object) -> Iterator[object]:
+    """Every IR node under `root`, without recursion."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, tuple):
+            stack.extend(node)
+        elif is_dataclass(node) and not isinstance(node, type | Place):
+            yield node
+            stack.extend(getattr(node, f.name) for f in fields(node))
