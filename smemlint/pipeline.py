@@ -39,7 +39,9 @@ DEEPEST = 6000
 """Python frames: inlined calls nest some twenty frames each, and templated device code nests deep."""
 
 SOFT = 0.5
-"""Share of a file's computing time after which no further kernel is begun and no fix is looked for."""
+"""Share of a file's computing time after which no further kernel is begun."""
+FIXES = 0.8
+"""The same for fixes."""
 
 
 def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
@@ -59,14 +61,15 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
     analyses = [_with_expressions(analysis, texts) for analysis in analyses]
     problems: list[Problem] = []
     suggestions: Mapping[Key, Suggestion] = {}
-    if job.options.suggest and time.process_time() < until:
+    if job.options.suggest:
+        late = began + FIXES * job.seconds
         try:
             suggestions = suggest(
                 analyses,
                 texts,
-                _again(source, modules, job.options, until),
+                _again(source, modules, job.options, late),
                 architecture(job.options.arch),
-                late=lambda: time.process_time() > until,
+                late=lambda: time.process_time() > late,
                 main=source.path,
             )
         except Exception as error:
