@@ -7,6 +7,7 @@ Anything less is a note.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -201,6 +202,9 @@ def _launch_note(best: Sight, sights: Sequence[Sight], proved: bool) -> str:
             said = f"launch: block assumed; every shape tried conflicts: {', '.join(others)}"
     else:
         said = f"launch: block {shape}" + (f" from {kernel.origin}" if kernel.origin else "")
+    named = [f"{n} = {v}" for n, v in kernel.arguments if re.search(rf"\b{n}\b", best.access.expression)]
+    if named:
+        said += f", with {', '.join(named)}"
     if kernel.template_arguments:
         said += f", for {_arguments(kernel)}"
         others = [

@@ -117,6 +117,8 @@ class KernelReport:
     accesses: tuple[Access, ...]
     declared: tuple[Declared, ...] = ()
     notes: tuple[Note, ...] = ()
+    arguments: tuple[tuple[str, int], ...] = ()
+    """Kernel arguments that the launch is seen to pass, name and value."""
     min_ways: float = 2.0
     """The threshold that its findings were made with."""
 

@@ -114,6 +114,7 @@ def observe(
             for rule in DECLARATION_RULES
             for place, finding in rule.check(kernel, text)
         ),
+        arguments=tuple(launch.arguments.items()),
         min_ways=min_ways,
         notes=tuple(Note(n.code, n.text, at(n.at or kernel.kernel.place)) for n in kernel.notes),
     )
