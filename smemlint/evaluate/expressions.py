@@ -208,7 +208,7 @@ def declare_global(m: Machine, var: Var) -> Object:
     shared = var.storage in ("shared", "extern_shared")
     constant = var.storage == "constant" or (var.const and var.init is not None)
     storage = "shared" if shared else "local" if constant else "global"
-    o = Object(var.id, var.name, t, storage, var)
+    o = Object(var.id, var.name, t, storage, var, volatile=var.volatile)
     m.globals[var.id] = o
     if shared:
         m.shared[var.id] = o
@@ -627,6 +627,8 @@ def coerce(m: Machine, v: Value, t: Type) -> Value:
     """v as a variable of resolved type t holds it."""
     if isinstance(t, PointerTo):
         if isinstance(v, Pointer):
+            if t.volatile and v.object.storage == "shared":
+                v.object.volatile = True
             to = v.pointee if isinstance(t.to, Scalar) and t.to.kind == "void" else t.to
             if isinstance(to, OpaqueType | TypeParam | MemberType):
                 to = v.pointee
@@ -845,6 +847,7 @@ def _lambda(m: Machine, e: Expr) -> Value:
 
 def _special(m: Machine, e: Expr) -> Value:
     assert isinstance(e, Special)
+    m.asked.add((e.name, e.axis))
     v = m.specials.get((e.name, e.axis))
     return v if v is not None else Other(INT, False)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from smemlint.evaluate.unroll import unrolled
 
-__all__ = ["JoinEvent", "JoinGroup", "join", "layout", "redundant", "unrolled"]
+__all__ = ["JoinEvent", "JoinGroup", "join", "layout", "redundant", "settle", "unrolled"]
 
 WIDEST = 16
 """Bytes a lane of the widest shared-memory instruction."""
@@ -40,6 +40,7 @@ class JoinEvent:
     order: program order. declared: alignment in bytes that the array's declaration promises (16 for
     `extern __shared__`, the value of alignas, else the natural alignment of its elements).
     base: names the uniform unknown that `offsets` leaves out; only equal bases have a constant distance.
+    flow: names a loop without branch or barrier in which the address never changes; None: there is none.
     start: where a static array starts in the block's static shared memory (see `layout`), None: somewhere
     of its own, at a multiple of 16.
     """
@@ -56,6 +57,7 @@ class JoinEvent:
     declared: int = 0
     base: Hashable = None
     start: int | None = None
+    flow: Hashable = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +168,8 @@ def redundant(events: Sequence[JoinEvent]) -> frozenset[int]:
     """Indices of events that the compiler removes.
 
     They are loads whose value the thread already holds, from a load or a store of the same address, and
-    stores that the thread overwrites before anyone can read them. Only within a region, so that what takes
-    their place is certain to have run.
+    stores that the thread overwrites before anyone can read them. Only within a region, or within a flow for
+    addresses that loops do not change, so that what takes their place is certain to have run.
     """
     return _redundant(events, [_address(event) for event in events])
 
@@ -187,25 +189,34 @@ def _redundant(events: Sequence[JoinEvent], addresses: Sequence[_Address | None]
         elif event.op not in ("load", "store"):
             held, pending, loads, stores = {}, {}, _Log(), _Log()
         elif address is not None:
-            key = (address, event.region)
+            keys = _lives(event, address)
             if event.op == "load":
-                since = held.get(key)
+                since = max((held[key] for key in keys if key in held), default=None)
                 if since is not None and not event.volatile and not stores.meets(address, since):
                     gone.add(index)
                     continue
                 loads.add(address, position)
             else:
-                before = pending.pop(key, None)
+                before = next((pending[key] for key in keys if key in pending), None)
                 if before is not None and not event.volatile and not loads.meets(address, before[1]):
                     gone.add(before[0])
                 stores.add(address, position)
-                if not event.volatile:
+                for key in keys:
                     pending[key] = (index, position)
-            if event.volatile:
-                held.pop(key, None)
-            else:
+            for key in keys:
                 held[key] = position
+                if event.volatile:
+                    del held[key]
+                    pending.pop(key, None)
     return frozenset(gone)
+
+
+def _lives(event: JoinEvent, address: _Address) -> list[Hashable]:
+    """Names under which a register may still hold this address's value."""
+    keys: list[Hashable] = [(address, "region", event.region)]
+    if event.flow is not None:
+        keys.append((address, "flow", event.flow))
+    return keys
 
 
 def join(events: Sequence[JoinEvent]) -> list[JoinGroup]:
@@ -213,6 +224,11 @@ def join(events: Sequence[JoinEvent]) -> list[JoinGroup]:
 
     Events that are in no group run alone, except those of `redundant(events)`, which do not run at all.
     """
+    return settle(events)[0]
+
+
+def settle(events: Sequence[JoinEvent]) -> tuple[list[JoinGroup], frozenset[int]]:
+    """join() and redundant() in one."""
     addresses = [_address(event) for event in events]
     dropped = _redundant(events, addresses)
     windows = _Windows(events)
@@ -220,7 +236,7 @@ def join(events: Sequence[JoinEvent]) -> list[JoinGroup]:
         if index not in dropped:
             windows.take(index, addresses[index])
     groups = [group for members in windows.all for group in _groups(events, members)]
-    return sorted(groups, key=lambda group: events[group.leader].order)
+    return sorted(groups, key=lambda group: events[group.leader].order), dropped
 
 
 def _in_order(events: Sequence[JoinEvent]) -> list[int]:

@@ -22,7 +22,17 @@ def evaluate(module: Module, kernel: Function, launch: Launch, budget: Budget | 
     seen so far are reported as unresolved for that reason.
     """
     m = Machine(module, launch.block, grid=launch.grid, budget=budget)
-    stopped: Unresolved | None = None
+    stopped = _run(m, kernel, launch)
+    traces = traces_of(m, launch, lambda: _elsewhere(m, kernel, launch))
+    if stopped is not None:
+        m.notes.append(stopped)
+        traces = [dataclasses.replace(t, grade=Grade.UNRESOLVED, reason=stopped) for t in traces]
+    arrays = {id: shared_array(m, o) for id, o in m.shared.items() if o.var is not None}
+    return KernelTrace(arrays, _ordered(traces), tuple(m.notes))
+
+
+def _run(m: Machine, kernel: Function, launch: Launch) -> Unresolved | None:
+    """Fill the machine's log; the reason when it was stopped."""
     m.frame.bindings = {**unbound(m, kernel), **bind_kernel(kernel, launch)}
     m.frame.function = kernel
     try:
@@ -30,15 +40,40 @@ def evaluate(module: Module, kernel: Function, launch: Launch, budget: Budget | 
         m.enter(m.frame, kernel)
         run(m, kernel.body)
     except BudgetExceededError as error:
-        stopped = Unresolved("budget", str(error), kernel.place)
+        return Unresolved("budget", str(error), kernel.place)
     except RecursionError:
-        stopped = Unresolved("nesting", "expressions or calls are nested too deeply", kernel.place)
-    traces = traces_of(m, launch)
-    if stopped is not None:
-        m.notes.append(stopped)
-        traces = [dataclasses.replace(t, grade=Grade.UNRESOLVED, reason=stopped) for t in traces]
-    arrays = {id: shared_array(m, o) for id, o in m.shared.items() if o.var is not None}
-    return KernelTrace(arrays, _ordered(traces), tuple(m.notes))
+        return Unresolved("nesting", "expressions or calls are nested too deeply", kernel.place)
+    return None
+
+
+ELSEWHERE = 63
+"""How much larger than in truth the launch's numbers are for _elsewhere: odd, and odd after every halving."""
+LONG = 200_000
+"""Steps of an evaluation that is not worth repeating."""
+
+
+def _elsewhere(m: Machine, kernel: Function, launch: Launch) -> Machine | None:
+    """The same threads under numbers that another launch could have; None when the launch tells nothing.
+
+    The compiler knows no launch. Where addresses differ from those of `m`, it cannot know them.
+    """
+    told = {
+        (name, axis): v
+        for (name, axis), v in m.specials.items()
+        if (name, axis) in m.asked
+        and name in ("blockDim", "gridDim", "blockIdx", "threadIdx")
+        and v.known
+        and isinstance(v.const, int)
+    }
+    if (not told and not launch.arguments) or m.steps > LONG:
+        return None
+    changed = dataclasses.replace(launch, arguments={k: v + ELSEWHERE for k, v in launch.arguments.items()})
+    other = Machine(m.module, launch.block, grid=launch.grid, budget=m.budget)
+    for key, v in told.items():
+        assert isinstance(v.const, int)
+        other.specials[key] = Int(1 if key[0] == "threadIdx" else v.const + ELSEWHERE, v.type)
+    _run(other, kernel, changed)
+    return other
 
 
 def _ordered(traces: list[Trace]) -> tuple[Trace, ...]:

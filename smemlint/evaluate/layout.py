@@ -96,7 +96,7 @@ class Types:
             if self._depth > 64:
                 return OpaqueType("...")
             if isinstance(t, PointerTo):
-                return PointerTo(self.resolve(t.to, bindings), t.reference)
+                return PointerTo(self.resolve(t.to, bindings), t.reference, t.volatile)
             if isinstance(t, ArrayOf):
                 n = None if t.extent is None else self.constant(t.extent, bindings)
                 return ArrayOf(self.resolve(t.element, bindings), None if n is None else Literal(n))

@@ -56,10 +56,14 @@ def run_loop(m: Machine, s: Loop) -> None:
     exits = Exits(m.nobody, m.nobody)
     m.loops.append(exits)
     left = m.nobody
+    m.flow += 1
     trips = 0
     began = m.steps
     trip = compile_time_trips(m, s)
     ends: frozenset[int] = frozenset()
+    starts: list[tuple[int, int]] = []
+    ended: list[int] = []
+    body: tuple[int, int] | None = None
     gone = True
     limit = m.budget.iterations if m.steps < m.budget.steps // 2 else 8
     while True:
@@ -80,26 +84,27 @@ def run_loop(m: Machine, s: Loop) -> None:
             _generic(m, s, exits)
             break
         if trips in ends:
-            m.region += 1
+            m.straight()
+        starts.append((len(m.log), m.region))
         before = Work(m.touched, m.operations, len(m.log), m.region)
         _iterate(m, s, exits)
         trips += 1
         if trips == 1:
-            lines = straight_lines(
-                trip,
-                m.touched - before.touched,
-                m.operations - before.operations,
-                s.unroll,
-                known=trip is not None,
-            )
+            body = m.touched - before.touched, m.operations - before.operations
+            lines = straight_lines(trip, *body, s.unroll, known=trip is not None)
             gone = trip is not None and len(lines.lines) <= 1
             ends = frozenset(accumulate(lines.lines)) if trip is not None else frozenset(range(1, limit + 1))
             if not gone:
                 _separate(m, before)
+                starts[0] = (before.logged, m.region) if m.region != before.region else starts[0]
+        ended.append(m.region)
         if not m.anyone():
             break
+    if trip is None and body is not None:
+        _line_up(m, straight_lines(trips, *body, s.unroll, known=False).lines, starts, ended)
     if not gone:
-        m.region += 1
+        m.straight()
+    m.flow += 1
     m.loops.pop()
     may = left | exits.broken | m.may
     returned = m.frame.returned
@@ -121,13 +126,31 @@ class Work:
 
 def _separate(m: Machine, before: Work) -> None:
     """The first iteration turned out not to be in line with what stands before the loop."""
-    m.region += 1
+    went_on = m.region == before.region
+    m.straight()
     for event in m.log[before.logged :]:
         if event.region == before.region:
             event.region = m.region
-    if before.region == m.region - 1:
-        return
-    m.region += 1
+    if not went_on:
+        m.straight()
+
+
+def _line_up(m: Machine, lines: tuple[int, ...], starts: list[tuple[int, int]], ended: list[int]) -> None:
+    """Put iterations of a loop whose end only the launch tells into straight lines, as the compiler does.
+
+    starts: where in the log each iteration begins, and its region; ended: its region at its end.
+    """
+    first = 0
+    for copies in lines:
+        for i in range(first + 1, min(first + copies, len(ended))):
+            begin, region = starts[i]
+            if ended[i - 1] != starts[i - 1][1] or ended[i] != region:
+                break
+            until = starts[i + 1][0] if i + 1 < len(starts) else len(m.log)
+            for event in m.log[begin:until]:
+                if event.region == region:
+                    event.region = starts[first][1]
+        first += copies
 
 
 def _iterate(m: Machine, s: Loop, exits: Exits) -> None:
@@ -241,7 +264,7 @@ def _generic(m: Machine, s: Loop, exits: Exits) -> None:
     plan = _planned(m, s, exits, start, first, max(line.step, 1))
     _set(plan)
     m.must, m.may = must, may
-    m.region += 1
+    m.straight()
     for i in range(line.lines[0]):
         if s.condition is not None:
             c = ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns)
@@ -252,7 +275,7 @@ def _generic(m: Machine, s: Loop, exits: Exits) -> None:
         _iterate(m, s, exits)
         if not m.anyone():
             break
-    m.region += 1
+    m.straight()
     m.must, m.may = must, may
 
 
@@ -339,7 +362,7 @@ def _trial(m: Machine, s: Loop, exits: Exits) -> dict[Object, dict[int, Value]]:
     must, may = m.must, m.may
     keep = exits.broken, exits.continued, exits.uncertain
     frame_state = [(f, f.returned, f.result) for f in m.frames]
-    region = m.region
+    region, flow = m.region, m.flow
     m.silent += 1
     try:
         _iterate(m, s, exits)
@@ -350,7 +373,7 @@ def _trial(m: Machine, s: Loop, exits: Exits) -> dict[Object, dict[int, Value]]:
         for f, returned, result in frame_state:
             f.returned, f.result = returned, result
         m.must, m.may = must, may
-        m.region = region
+        m.region, m.flow = region, flow
     return after.cells
 
 

@@ -92,6 +92,9 @@ class Event:
     weight: int
     region: int
     order: int
+    flow: int = 0
+    """Accesses of one flow stand in one loop, with no branch or barrier between."""
+    volatile: bool = False
 
 
 @dataclass(slots=True)
@@ -176,6 +179,10 @@ class Machine:
         self.may: Mask = self.present
         self.weight = 1
         self.region = 0
+        self.regions = 0
+        self.flow = 0
+        self.asked: set[tuple[str, str]] = set()
+        """What the kernel asked of the launch: the compiler does not know it."""
         self.order = 0
         self.steps = 0
         self.addresses = 0
@@ -660,7 +667,7 @@ class Machine:
         if self.addresses > self.budget.addresses:
             raise BudgetExceededError(f"stopped after {self.budget.addresses} recorded addresses")
         must = self.must if mask is None else self.must & mask
-        event = Event(log, p.offset, must, may, self.weight, self.region, self.order)
+        event = Event(log, p.offset, must, may, self.weight, self.region, self.order, self.flow, p.object.volatile)
         log.events.append(event)
         self.log.append(event)
         self.order += 1
@@ -670,7 +677,13 @@ class Machine:
         if not self.silent:
             self.log.append(Barrier(self.region, self.order))
             self.order += 1
-        self.region += 1
+        self.flow += 1
+        self.straight()
+
+    def straight(self) -> None:
+        """What follows is no longer in one straight line with what was before."""
+        self.regions += 1
+        self.region = self.regions
 
 
 def known_number(v: Value) -> bool:

@@ -26,6 +26,7 @@ class Object:
     uniform: bool = False
     align: int = 1
     volatile: bool = False
+    """Declared so, or reached through a pointer to volatile by now."""
     escapes: bool = False
     havoc: bool = False
     """A write of unknown place or value went here: absent cells are unknown, not uninitialised."""

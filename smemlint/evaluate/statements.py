@@ -20,7 +20,7 @@ from smemlint.evaluate.expressions import (
     type_of,
     value_for,
 )
-from smemlint.evaluate.machine import Machine, Mask
+from smemlint.evaluate.machine import Barrier, Machine, Mask
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.values import Int, Other, Pointer, RecordValue, Value, same
 from smemlint.ir import (
@@ -45,6 +45,10 @@ from smemlint.ir import (
     UnknownStmt,
 )
 from smemlint.ir.types import BOOL, INT
+
+
+PREDICATED = 8
+"""Up to this many accesses and operations an `if` becomes predicates, and the straight line goes on after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +172,14 @@ def run_if(m: Machine, s: If) -> None:
         c = m.unknowns.value(BOOL, "either way", low=0, high=1)
     if c.known and isinstance(c.const, int):
         guessed = m.unknowns.guesses != guesses
-        m.region += guessed
+        if guessed:
+            m.straight()
         if c.const:
             run(m, s.then)
         elif s.otherwise is not None:
             run(m, s.otherwise)
-        m.region += guessed
+        if guessed:
+            m.straight()
         return
     branch(m, c, lambda: run(m, s.then), None if s.otherwise is None else lambda: run(m, s.otherwise))  # type: ignore[arg-type]
 
@@ -185,7 +191,9 @@ def branch(m: Machine, c: Int, then: Callable[[], None], otherwise: Callable[[],
     yes, no = decode(m, c), decode(m, ar.logical_not(c, m.unknowns))
     before = None if c.known else snapshot(m)
     m.must, m.may = yes.must, yes.may
-    m.region += 1
+    line, work, logged = m.region, m.touched + m.operations, len(m.log)
+    m.flow += 1
+    m.straight()
     if m.anyone():
         then()
     yes_must, yes_may = m.must, m.may
@@ -193,10 +201,16 @@ def branch(m: Machine, c: Int, then: Callable[[], None], otherwise: Callable[[],
     if before is not None:
         restore(before)
     m.must, m.may = no.must, no.may
-    m.region += 1
+    m.flow += 1
+    m.straight()
     if otherwise is not None and m.anyone():
         otherwise()
-    m.region += 1
+    m.flow += 1
+    m.straight()
+    if m.touched + m.operations - work <= PREDICATED and not any(
+        isinstance(e, Barrier) for e in m.log[logged:]
+    ):
+        m.region = line
     no_must, no_may = m.must, m.may
     m.may = yes_may | no_may
     if before is None or after_then is None:
@@ -283,7 +297,7 @@ def _declare(m: Machine, s: Declare) -> None:
         t = m.resolve(var.type)
         o = m.shared.get(var.id)
         if o is None:
-            o = Object(var.id, var.name, t, "shared", var)
+            o = Object(var.id, var.name, t, "shared", var, volatile=var.volatile)
             m.shared[var.id] = o
         m.frame.variables[var.id] = o
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import gcd
 
@@ -41,9 +42,9 @@ def shared_array(m: Machine, o: Object) -> SharedArray:
     )
 
 
-def traces_of(m: Machine, launch: Launch) -> list[Trace]:
-    """All events as requests: one Trace per site and width at which it runs."""
-    runs = widened(m)
+def traces_of(m: Machine, launch: Launch, view: Callable[[], Machine | None] = lambda: None) -> list[Trace]:
+    """All events as requests: one Trace per site and width at which it runs. view: see widened()."""
+    runs = widened(m, view)
     groups: dict[tuple[int, int], int] = {}
     traces: list[Trace] = []
     for log in m.sites.values():

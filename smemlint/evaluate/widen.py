@@ -1,15 +1,16 @@
-"""Which logged accesses run joined: the log as events for the compiler's rule, and its answer per site."""
+"""Which logged accesses run joined, or not at all: the log as events for the compiler's rule."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from math import gcd
 
 import numpy as np
+from numpy.typing import NDArray
 
-from smemlint.evaluate.join import JoinEvent, JoinGroup, join, layout
+from smemlint.evaluate.join import JoinEvent, JoinGroup, layout, settle
 from smemlint.evaluate.layout import dims_of
 from smemlint.evaluate.machine import Barrier, Event, Machine, SiteLog
 from smemlint.evaluate.memory import Object
@@ -28,23 +29,29 @@ class Runs:
     followed: tuple[int, SiteLog] | None = None
 
 
-def widened(m: Machine) -> dict[int, Runs]:
-    """Runs by id() of the SiteLog."""
+def widened(m: Machine, view: Callable[[], Machine | None] = lambda: None) -> dict[int, Runs]:
+    """Runs by id() of the SiteLog.
+
+    view: gives the same evaluation under another launch: what differs is not known to the compiler.
+    """
     runs = {id(s): Runs(alone=list(s.events)) for s in m.sites.values()}
-    chosen = _candidates(m)
-    if not chosen:
+    logged = _logged(m)
+    if not logged:
         return runs
-    starts = _starts(m)
-    steps = _steps(m, chosen)
-    logged: list[Event | Barrier] = [e for e in m.log if isinstance(e, Barrier) or e.region in chosen]
-    events = [_event(m, e, starts, steps) for e in logged]
-    dropped: set[int] = set()
-    extra: dict[int, dict[int, list[Event]]] = {}
-    for group in join(events):
+    facts = _Facts(m, logged)
+    events = [facts.event(e) for e in logged]
+    groups, gone = settle(events)
+    if not groups and not gone:
+        return runs
+    other = view()
+    if other is not None:
+        facts.compare(other)
+        groups, gone = settle([facts.event(e) for e in logged])
+    dropped = {id(logged[index]) for index in gone}
+    for group in groups:
         leader = logged[group.leader]
         assert isinstance(leader, Event)
-        wide = _wide(leader, group)
-        extra.setdefault(id(leader.site), {}).setdefault(group.width, []).append(wide)
+        runs[id(leader.site)].wide.setdefault(group.width, []).append(_wide(leader, group))
         for index in group.members:
             member = logged[index]
             assert isinstance(member, Event)
@@ -52,24 +59,122 @@ def widened(m: Machine) -> dict[int, Runs]:
             if member.site is not leader.site:
                 runs[id(member.site)].followed = (group.width, leader.site)
     for r in runs.values():
-        r.alone = [e for e in r.alone if id(e) not in dropped]
-    for site, wide_events in extra.items():
-        runs[site].wide = wide_events
+        left = [e for e in r.alone if id(e) not in dropped]
+        if left or r.wide or r.followed is not None:
+            r.alone = left
     return runs
 
 
-def _candidates(m: Machine) -> set[int]:
-    """Regions in which two narrow accesses of one kind and array meet."""
-    counts: Counter[tuple[int, int, str]] = Counter()
+def _logged(m: Machine) -> Sequence[Event | Barrier]:
+    """The part of the log that matters: where two accesses of one array meet, and all that lies between."""
+    counts: Counter[tuple[str, int, int]] = Counter()
     for e in m.log:
-        if isinstance(e, Event) and e.site.op in ("load", "store") and e.site.width in NARROW:
-            counts[e.region, id(e.site.object), e.site.op] += 1
-    return {region for (region, _, _), n in counts.items() if n > 1}
+        if isinstance(e, Event) and e.site.op in ("load", "store") and e.site.width in (*NARROW, 16):
+            counts["region", e.region, id(e.site.object)] += 1
+            counts["flow", e.flow, id(e.site.object)] += 1
+    regions = {number for (kind, number, _), n in counts.items() if n > 1 and kind == "region"}
+    flows = {number for (kind, number, _), n in counts.items() if n > 1 and kind == "flow"}
+    spans: dict[tuple[str, int], tuple[int, int]] = {}
+    for at, e in enumerate(m.log):
+        if isinstance(e, Event):
+            for key, wanted in ((("region", e.region), regions), (("flow", e.flow), flows)):
+                if key[1] in wanted:
+                    spans[key] = (spans[key][0] if key in spans else at, at)
+    inside = np.zeros(len(m.log) + 1, dtype=np.int64)
+    for first, last in spans.values():
+        inside[first] += 1
+        inside[last + 1] -= 1
+    kept = np.cumsum(inside)[:-1] > 0
+    return [e for e, keep in zip(m.log, kept.tolist(), strict=True) if keep]
+
+
+class _Facts:
+    """What the compiler knows of the logged addresses."""
+
+    def __init__(self, m: Machine, logged: Sequence[Event | Barrier]) -> None:
+        self.m = m
+        self.starts = _starts(m)
+        self.declared = {id(o): _declared(m, o) for o in m.shared.values()}
+        regions = {e.region for e in logged if isinstance(e, Event)}
+        self.steps = _steps(m, regions)
+        self.still = _still(m)
+        self.paths = {id(s): _path(s) for s in m.sites.values()}
+        self.shifts: dict[int, NDArray[np.int64]] = {}
+        """By id() of an event: how its lanes move under another launch."""
+        self.unsure: dict[int, int] = {}
+        """By id() of a site: what divides its addresses under another launch, where events do not match."""
+
+    def compare(self, other: Machine) -> None:
+        """Find what the launch decides, from the same kernel under another launch."""
+        for key, site in self.m.sites.items():
+            twin = other.sites.get(key)
+            if twin is None or not twin.events:
+                continue
+            if len(twin.events) == len(site.events):
+                for e, f in zip(site.events, twin.events, strict=True):
+                    self.shifts[id(e)] = _lanes(self.m, f) - _lanes(self.m, e)
+            both = site.events[0].may & twin.events[0].may
+            if both.any():
+                self.unsure[id(site)] = _variable(self.m, twin.events[0], both)
+
+    def event(self, e: Event | Barrier) -> JoinEvent:
+        if isinstance(e, Barrier):
+            return JoinEvent(-1, "barrier", 0, "", np.zeros(0, dtype=np.int64), 0, e.region, e.order)
+        s, o = e.site, e.site.object
+        lanes = _lanes(self.m, e)
+        variable = gcd(self.steps.get(id(s), 0), _variable(self.m, e, e.may), self.unsure.get(id(s), 0))
+        shift = self.shifts.get(id(e))
+        moved: Hashable = None
+        if shift is not None:
+            by = shift[e.may]
+            if by.any():
+                variable = gcd(variable, int(np.gcd.reduce(by)))
+                moved = by.tobytes()
+        low = int(lanes[e.may].min())
+        if low < 0:
+            lanes = lanes + -(low // 128) * 128
+        return JoinEvent(
+            site_key=id(s),
+            op=s.op,
+            width=s.width,
+            array=o.id,
+            offsets=np.where(e.may, lanes, -1),
+            alignment=variable & -variable,
+            region=e.region,
+            order=e.order,
+            volatile=e.volatile,
+            declared=self.declared[id(o)] if id(o) in self.declared else _declared(self.m, o),
+            base=(_base(e.offset), moved, self.paths[id(s)]),
+            start=self.starts.get(id(o)),
+            flow=e.flow if (id(s), e.flow) in self.still else None,
+        )
+
+
+def _lanes(m: Machine, e: Event) -> NDArray[np.int64]:
+    c = e.offset.const
+    return np.full(m.size, c, dtype=np.int64) if isinstance(c, int) else c
+
+
+def _variable(m: Machine, e: Event, active: NDArray[np.bool_]) -> int:
+    """What divides the part of an address that differs between lanes or is not known."""
+    lanes = _lanes(m, e)
+    first = int(lanes[int(np.argmax(active))])
+    variable = int(np.gcd.reduce((lanes - first)[active]))
+    for mono, coefficient in e.offset.terms.items():
+        variable = gcd(variable, gcd_of(coefficient) * multiple_of(mono))
+    return variable
 
 
 def _starts(m: Machine) -> dict[int, int]:
-    """Byte offset of each static array in the block's shared memory."""
-    static = [o for o in m.shared.values() if o.var is not None and o.var.storage == "shared"]
+    """Byte offset of each static array in the block's shared memory: file-scope ones last, without those
+    that are never read."""
+    read = {id(s.object) for s in m.sites.values() if s.op != "store"}
+    static = [
+        o
+        for o in m.shared.values()
+        if o.var is not None and o.var.storage == "shared" and (id(o) in read or o.escapes)
+    ]
+    static.sort(key=lambda o: o.id in m.globals)
     sizes: list[tuple[int, int]] = []
     for o in static:
         size = m.types.size_of(o.type)
@@ -107,39 +212,43 @@ def _steps(m: Machine, chosen: set[int]) -> dict[int, int]:
     return steps
 
 
+def _still(m: Machine) -> set[tuple[int, int]]:
+    """(id() of a site, flow) where all of the site's events in the flow have one address."""
+    still: dict[tuple[int, int], Event | None] = {}
+    for s in m.sites.values():
+        for e in s.events:
+            key = (id(s), e.flow)
+            before = still.setdefault(key, e)
+            if before is not None and before is not e and not _same_address(before, e):
+                still[key] = None
+    return {key for key, e in still.items() if e is not None}
+
+
+def _path(s: SiteLog) -> int | None:
+    """A digest of how a site moves from region to region; None if it does not.
+
+    Only two that move alike have a distance that the compiler knows.
+    """
+    firsts: dict[int, int] = {}
+    for e in s.events:
+        firsts.setdefault(e.region, _first(e))
+    if len(set(firsts.values())) < 2:
+        return None
+    start = next(iter(firsts.values()))
+    return hash(tuple((region, at - start) for region, at in firsts.items()))
+
+
+def _same_address(a: Event, b: Event) -> bool:
+    return (
+        _base(a.offset) == _base(b.offset)
+        and np.array_equal(a.offset.const, b.offset.const)
+        and (a.may is b.may or np.array_equal(a.may, b.may))
+    )
+
+
 def _first(e: Event) -> int:
     c = e.offset.const
     return c if isinstance(c, int) else int(c[int(np.argmax(e.may))])
-
-
-def _event(m: Machine, e: Event | Barrier, starts: dict[int, int], steps: dict[int, int]) -> JoinEvent:
-    if isinstance(e, Barrier):
-        return JoinEvent(-1, "barrier", 0, "", np.zeros(0, dtype=np.int64), 0, e.region, e.order)
-    s, o = e.site, e.site.object
-    c = e.offset.const
-    lanes = np.full(m.size, c, dtype=np.int64) if isinstance(c, int) else c
-    first = int(lanes[int(np.argmax(e.may))])
-    variable = steps[id(s)]
-    variable = gcd(variable, int(np.gcd.reduce((lanes - first)[e.may])))
-    for mono, coefficient in e.offset.terms.items():
-        variable = gcd(variable, gcd_of(coefficient) * multiple_of(mono))
-    low = int(lanes[e.may].min())
-    if low < 0:
-        lanes = lanes + -(low // 128) * 128
-    return JoinEvent(
-        site_key=id(s),
-        op=s.op,
-        width=s.width,
-        array=o.id,
-        offsets=np.where(e.may, lanes, -1),
-        alignment=variable & -variable,
-        region=e.region,
-        order=e.order,
-        volatile=o.volatile,
-        declared=_declared(m, o),
-        base=_base(e.offset),
-        start=starts.get(id(o)),
-    )
 
 
 def _base(offset: Int) -> Hashable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from smemlint.frontend import cursors
-from smemlint.frontend.cursors import Node
+from smemlint.frontend.cursors import CType, Node
 from smemlint.frontend.kinds import is_expression
 from smemlint.frontend.lower_calls import converted
 from smemlint.frontend.lower_functions import FunctionLowering
@@ -108,7 +108,17 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         if align is None and storage in ("shared", "extern_shared"):
             align = self._written_alignment(node)
         const = bool(cursors.is_const(type_))
-        return Var(identifier, name, lowered, storage, self.name_place(node), init, align, const)
+        volatile = storage in ("shared", "extern_shared") and self._is_volatile(type_)
+        return Var(identifier, name, lowered, storage, self.name_place(node), init, align, const, volatile)
+
+    @staticmethod
+    def _is_volatile(type_: CType) -> bool:
+        """Whether a variable, or the elements of an array, are volatile."""
+        from smemlint.frontend.lower_types import ARRAYS
+
+        while type_.kind in ARRAYS:
+            type_ = cursors.element_type(type_)
+        return bool(cursors.is_volatile(type_))
 
     def _variable_type(self, type_: cursors.CType, extents: list[Node]) -> Type:
         from smemlint.frontend.lower_types import ARRAYS

@@ -116,7 +116,9 @@ class TypeLowering:
         if pointee.kind in FUNCTION_TYPES:
             return FunctionType(cursors.type_spelling(type_))
         to = self.lower(pointee)
-        return to if isinstance(to, FunctionType) else PointerTo(to, reference)
+        if isinstance(to, FunctionType):
+            return to
+        return PointerTo(to, reference, bool(cursors.is_volatile(pointee)))
 
     def _array(self, type_: CType) -> Type:
         element = self.lower(cursors.element_type(type_))

@@ -227,6 +227,7 @@ class Var:
     init: Expr | None = None
     align: Expr | None = None
     const: bool = False
+    volatile: bool = False
 
 
 Expr: TypeAlias = (

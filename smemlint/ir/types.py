@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ class PointerTo:
 
     to: Type
     reference: bool = False
+    volatile: bool = field(default=False, compare=False)
+    """Every access through it runs as written."""
 
 
 @dataclass(frozen=True, slots=True)
