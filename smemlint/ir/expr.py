@@ -141,7 +141,9 @@ class Call:
     builtin or library function (by its unqualified-as-written name: `atomicAdd`, `std::min`,
     `__cvta_generic_to_shared`, `nvcuda::wmma::load_matrix_sync`), a Member for a method call,
     a StaticMember, or any expression that yields a lambda or function pointer.
-    Overloaded operators arrive as calls of a Member named `operator=`, `operator[]`, `operator()` ...
+    Overloaded operators arrive as calls of a Member named `operator=`, `operator[]`, `operator()` ...;
+    an implicit `operator=` as Assign, those of the library and those that a template leaves open as the built-in
+    operator's node. A conversion function is called by the name `operator conversion`, inside a Cast.
     """
 
     callee: Expr
