@@ -142,8 +142,9 @@ class Call:
     `__cvta_generic_to_shared`, `nvcuda::wmma::load_matrix_sync`), a Member for a method call,
     a StaticMember, or any expression that yields a lambda or function pointer.
     Overloaded operators arrive as calls of a Member named `operator=`, `operator[]`, `operator()` ...;
-    an implicit `operator=` as Assign, those of the library and those that a template leaves open as the
-    built-in operator's node. A conversion function is called by the name `operator conversion`, inside a Cast.
+    an implicit `operator=` as Assign, those of the library and those that a template leaves open as
+    the built-in operator's node. A conversion function is called by the name `operator conversion`,
+    inside a Cast.
     """
 
     callee: Expr
