@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from unittest import mock
 
@@ -19,6 +20,9 @@ Key = tuple[int, str, int, str]
 
 Pattern = tuple["int | None", ...]
 
+ATOMICS = ("atomic", "increment", "cas", "cas loop")
+"""How an atomic is compiled is told apart elsewhere; here they are one."""
+
 
 @dataclass
 class Comparison:
@@ -34,17 +38,21 @@ def compare(requests: list[Request], result: KernelTrace) -> Comparison:
     truth: dict[Key, Counter[Pattern]] = {}
     for r in requests:
         assert r.place is not None
-        key = (r.place.line, r.op, r.width, r.name)
+        key = (r.place.line, _op(r.op), r.width, r.name)
         truth.setdefault(key, Counter())[r.offsets] += 1
     traces: dict[Key, list[Trace]] = {}
     for one in result.traces:
         site = one.site
         array = result.arrays[site.array].name if site.array in result.arrays else "?"
-        traces.setdefault((site.place.line, site.op, site.width, array), []).append(one)
+        traces.setdefault((site.place.line, _op(site.op), site.width, array), []).append(one)
     outcome = Comparison()
     for key in {**truth, **traces}:
         _compare_key(key, truth.get(key, Counter()), traces.get(key, []), outcome)
     return outcome
+
+
+def _op(op: str) -> str:
+    return "atomic" if op in ATOMICS else op
 
 
 def _compare_key(key: Key, wanted: Counter[Pattern], traces: list[Trace], outcome: Comparison) -> None:
@@ -95,5 +103,109 @@ def evaluate_as_written(module: Module, kernel: Function, launch: Launch) -> Ker
         return evaluate(module, kernel, launch)
 
 
-def _alone(machine: Machine) -> dict[int, Runs]:
+def _alone(machine: Machine, *_: object) -> dict[int, Runs]:
     return {id(site): Runs(alone=list(site.events)) for site in machine.sites.values()}
+
+
+def outside(requests: list[Request], result: KernelTrace) -> list[str]:
+    """Requests that no row of the traces allows, where lanes and addresses may depend on data.
+
+    A row allows a request when its certain lanes take part, no lane does that it rules out, and the
+    addresses agree up to what it leaves open. How often a request happens is not compared.
+    """
+    wrong: list[str] = []
+    seen: set[tuple[Key, Pattern]] = set()
+    for r in requests:
+        assert r.place is not None
+        key = (r.place.line, _op(r.op), r.width, r.name)
+        if (key, r.offsets) in seen:
+            continue
+        seen.add((key, r.offsets))
+        traces = [
+            one
+            for one in result.traces
+            if (one.site.place.line, _op(one.site.op), one.site.width) == key[:3]
+            and result.arrays[one.site.array].name == key[3]
+        ]
+        if not any(one.grade is Grade.UNRESOLVED or _allows(one, r.offsets) for one in traces):
+            wrong.append(f"{key}: {_show(Counter({r.offsets: 1}))} is not allowed")
+    return wrong
+
+
+def _allows(one: Trace, pattern: Pattern) -> bool:
+    active = np.array([o is not None for o in pattern])
+    truth = np.array([0 if o is None else o for o in pattern])
+    possible = one.offsets >= 0
+    maybe = one.maybe if one.maybe is not None else np.zeros_like(possible)
+    rows = (possible | ~active).all(axis=1) & (active | ~(possible & ~maybe)).all(axis=1)
+    for row in np.flatnonzero(rows):
+        distance = truth - one.offsets[row]
+        if one.parameter is not None:
+            distance = distance - one.parameter.coefficient[row] * _slope(
+                distance, one.parameter.coefficient[row], active
+            )
+        step = np.zeros(32, dtype=np.int64)
+        for term in one.data:
+            step = np.gcd(step, np.abs(term.coefficient[row]) * term.multiple)
+        lanes = active & (step == 0)
+        left = distance[lanes]
+        if left.size and (left != left[0]).any():
+            continue
+        base = int(left[0]) if left.size else 0
+        if left.size and (base % one.alignment if one.alignment else base):
+            continue
+        rest = (distance - base)[active & (step != 0)]
+        steps = step[active & (step != 0)]
+        if (rest % np.gcd(steps, one.alignment or 0)).any():
+            continue
+        return True
+    return False
+
+
+def _slope(distance: np.ndarray, coefficient: np.ndarray, active: np.ndarray) -> int:
+    """The run-time value that two lanes with different coefficients give away."""
+    lanes = np.flatnonzero(active)
+    for lane in lanes[1:]:
+        run = int(coefficient[lane] - coefficient[lanes[0]])
+        if run:
+            return int(distance[lane] - distance[lanes[0]]) // run
+    return 0
+
+
+def uncovered(requests: list[Request], result: KernelTrace) -> list[str]:
+    """Bytes of an array that a lane touches and no trace shows, or that one shows to be stored without cause.
+
+    Lanes are told apart by their number in the warp, not by warp. Kernels whose traces are not all exact
+    have nothing to say.
+    """
+    if any(one.grade is not Grade.EXACT or one.alignment for one in result.traces):
+        return []
+    wanted: dict[tuple[str, str], set[tuple[int, int]]] = {}
+    shown: dict[tuple[str, str], set[tuple[int, int]]] = {}
+    for r in requests:
+        touched = wanted.setdefault((r.op, r.name), set())
+        touched.update(_bytes(r.offsets, r.width))
+    for one in result.traces:
+        touched = shown.setdefault((one.site.op, result.arrays[one.site.array].name), set())
+        for row in one.offsets.tolist():
+            touched.update(_bytes([None if o < 0 else o for o in row], one.joined or one.site.width))
+    wrong = []
+    for key, touched in wanted.items():
+        if key[0] not in ("load", "store"):
+            continue
+        lost = (
+            touched
+            - shown.get(key, set())
+            - (wanted.get(("store", key[1]), set()) if key[0] == "load" else set())
+        )
+        if lost:
+            wrong.append(f"{key}: {len(lost)} bytes are lost, such as (lane, byte) {min(lost)}")
+        if key[0] == "store" and (more := shown.get(key, set()) - touched):
+            wrong.append(f"{key}: {len(more)} bytes too many, such as (lane, byte) {min(more)}")
+    return wrong
+
+
+def _bytes(offsets: Sequence[int | None], width: int) -> Iterator[tuple[int, int]]:
+    for lane, offset in enumerate(offsets):
+        if offset is not None:
+            yield from ((lane, offset + i) for i in range(width))

@@ -21,14 +21,22 @@ template <int S> struct Tile {
   static __device__ int flat(int i, int j) { return i * kStride + j; }
 };
 struct Cursor { int x; int y; __device__ void move(int d) { x += d; y ^= d; } };
-template <typename E> struct Ring { E *data; int head; __device__ E &next() { head = (head + 1) & 7; return data[head * 32]; } };
+template <typename E> struct Ring {
+  E *data;
+  int head;
+  __device__ E &next() { head = (head + 1) & 7; return data[head * 32]; }
+};
 template <typename P> __device__ P *shift(P *p, int k) { return p + k; }
 template <int N> __device__ int wrapped(int i) { return i & (N - 1); }
 template <typename V> __device__ V larger(V a, V b) { return a > b ? a : b; }
 __device__ void bump(int &x, int by = 3) { x += by; }
 __device__ void swap(int &a, int &b) { int c = a; a = b; b = c; }
 __device__ int deep(int d, int i) { if (d == 0) return i; return deep(d - 1, i * 2 + 1); }
-template <int W> __device__ float sum(const float *p) { float s = 0; for (int j = 0; j < W; j++) s += p[j]; return s; }
+template <int W> __device__ float sum(const float *p) {
+  float s = 0;
+  for (int j = 0; j < W; j++) s += p[j];
+  return s;
+}
 """
 
 KERNEL = """template <int BM, typename T> __global__ void k(float *out, int n) {{
@@ -164,7 +172,9 @@ class CxxWriter(Writer):
         if kind == 0:
             self.line(f'float {r}; asm volatile("ld.shared.f32 %0, [%1];" : "=f"({r}) : "r"({made}));')
         elif kind == 1:
-            self.line(f'asm volatile("st.shared.v4.f32 [%0+16], {{%1, %1, %1, %1}};" :: "r"({made}), "f"(acc));')
+            self.line(
+                f'asm volatile("st.shared.v4.f32 [%0+16], {{%1, %1, %1, %1}};" :: "r"({made}), "f"(acc));'
+            )
         elif kind == 2:
             text = "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
             self.line(f"unsigned {r}[4];")

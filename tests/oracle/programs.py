@@ -33,15 +33,15 @@ BLOCKS = (
     (64, 1, 1),
     (16, 4, 1),
     (8, 8, 1),
-    (16, 16, 1),
-    (32, 4, 1),
-    (4, 4, 4),
+    (16, 2, 1),
+    (32, 2, 1),
+    (4, 4, 3),
     (8, 2, 3),
-    (33, 2, 1),
+    (33, 1, 1),
     (20, 1, 1),
-    (7, 9, 1),
-    (1, 64, 1),
-    (128, 1, 1),
+    (7, 5, 1),
+    (1, 40, 1),
+    (16, 16, 1),
 )
 
 
@@ -54,6 +54,7 @@ class Program:
     n: int
     bm: int = 0
     type: str = ""
+    block_index: int = 0
 
 
 @dataclass(slots=True)
@@ -62,7 +63,12 @@ class Writer:
 
     draw: Draw
     data: bool = False
-    """Whether conditions may depend on values from memory."""
+    """Whether conditions and indices may depend on values from memory."""
+    unknown: bool = False
+    """Whether the evaluator is not told n and the block's index. What it then assumes on purpose is not
+    written: guards by them, division of or by them when it could be negative or not known to divide."""
+    plain: bool = False
+    """Inside a condition of such a program, where only what is known may stand."""
     lines: list[str] = field(default_factory=list)
     numbers: list[str] = field(default_factory=list)
     fixed: set[str] = field(default_factory=set)
@@ -90,27 +96,48 @@ class Writer:
         kind = self.number(0, 9)
         if kind <= 3:
             return self.choose("threadIdx.x", "threadIdx.x", "threadIdx.y", "threadIdx.z")
-        if kind <= 6 and self.numbers:
+        if kind <= 6 and self.numbers and not self.plain:
             return self.choose(*self.numbers)
-        if kind == 7:
+        if kind == 7 and self.unknown and not self.plain:
+            return self.choose("blockIdx.x", "blockIdx.x * 32", "n", "threadIdx.x * n", "threadIdx.y * n + 1")
+        if kind == 7 and not self.unknown:
             return self.choose("blockDim.x", "blockDim.y", "n", "warpSize")
         return self.choose("0", "1", "2", "3", "4", "5", "7", "8", "16", "31", "32", "33", "64", "100", "3u")
+
+    def known(self, depth: int) -> str:
+        """An expression of what the evaluator knows for certain."""
+        outer, self.plain = self.plain, self.unknown
+        text = self.expr(depth)
+        self.plain = outer
+        return text
 
     def expr(self, depth: int = 2) -> str:
         if depth == 0 or self.chance(20):
             return self.leaf()
-        a = self.expr(depth - 1)
         kind = self.number(0, 17)
+        if self.unknown:
+            kind = {6: 0, 17: 12}.get(kind, kind)
+        a = self.known(depth - 1) if kind in (15, 16) else self.expr(depth - 1)
         if kind <= 3:
             return f"({a} + {self.expr(depth - 1)})"
         if kind <= 5:
             return f"({a} * {self.choose('2', '3', '4', '5', '8', '16', '32', '33', 'blockDim.x', 'n')})"
         if kind == 6:
             return f"({a} - {self.expr(depth - 1)})"
-        if kind == 7:
-            return f"({a} / {self.choose('2', '3', '4', '7', '8', '16', '32', 'n', '2u', 'blockDim.x')})"
-        if kind == 8:
-            return f"({a} % {self.choose('2', '3', '4', '5', '7', '8', '16', '32', 'n', '4u')})"
+        if kind in (7, 8):
+            divisors = (
+                "2",
+                "3",
+                "4",
+                "7",
+                "8",
+                "16",
+                "32",
+                "2u",
+                "blockDim.x",
+                *(() if self.unknown else ("n",)),
+            )
+            return f"({a} {'/' if kind == 7 else '%'} {self.choose(*divisors)})"
         if kind == 9:
             return f"({a} & {self.choose('1', '3', '7', '6', '15', '28', '31', '255', '~3', 'n')})"
         if kind == 10:
@@ -122,15 +149,23 @@ class Writer:
         if kind == 13:
             return f"({self.condition(depth - 1)} ? {a} : {self.expr(depth - 1)})"
         if kind == 14:
-            type_ = self.choose("unsigned", "int", "short", "unsigned char", "char", "long", "unsigned long")
-            return f"({type_})({a})"
+            types = ("unsigned", "int", "long", "unsigned long", "unsigned char", "short", "char")
+            return f"({self.choose(*types[: 5 if self.unknown else 7])})({a})"
         if kind == 15:
             return f"{self.choose('min', 'max')}((int)({a}), {self.number(0, 40)})"
+        if kind == 16 and self.unknown:
+            return self.choose(f"twist({a}, {self.leaf()})", f"pick({a})")
         if kind == 16:
             return self.choose(f"twist({a}, {self.leaf()})", f"pick({a})", f"(-{a})", f"(~{a})", f"(!{a})")
         return f"(({self.condition(depth - 1)}) + {a})"
 
     def condition(self, depth: int = 1) -> str:
+        outer, self.plain = self.plain, self.unknown
+        text = self.decision(depth)
+        self.plain = outer
+        return text
+
+    def decision(self, depth: int) -> str:
         a = self.expr(depth)
         kind = self.number(0, 5)
         if kind <= 2:
@@ -145,6 +180,8 @@ class Writer:
     def index(self, size: int, depth: int = 2) -> str:
         """In range, or likely to be."""
         a = self.expr(depth)
+        if self.unknown and size >= 1024 and self.chance(60):
+            return a
         if size & (size - 1) == 0 and self.chance(75):
             return f"{a} & {size - 1}"
         if self.chance(60):
@@ -195,7 +232,9 @@ class Writer:
         elif kind == 1:
             self.line(f"{place} += 1;")
         elif kind == 2 and place.startswith("c["):
-            self.line(f"atomic{self.choose('Add', 'Max', 'Exch')}(&{place}, {self.choose('1', '2', 'n')});")
+            self.line(
+                f"atomic{self.choose('Add', 'Max', 'Exch')}(&{place}, {self.choose('1', '2', 'n + 1')});"
+            )
         elif kind == 3 and place.startswith("t["):
             self.line(f"put(t, {self.index(512)}, acc);")
         else:
@@ -214,20 +253,29 @@ class Writer:
         self.numbers, self.pointers = kept
 
     def statement(self, depth: int, returns: bool = True) -> None:
+        if self.data and self.chance(15):
+            made = self.name("i")
+            source = self.choose(
+                f"c[{self.index(1024)}]", f"b[{self.index(2048)}]", "((int*)out)[threadIdx.x]"
+            )
+            self.line(f"int {made} = {source} & {self.choose('1', '3', '31', '255', '96')};")
+            self.numbers.append(made)
+            return
         kind = self.number(0, 19)
         writable = [v for v in self.numbers if v not in self.fixed]
         if kind <= 6 or (depth == 0 and kind >= 13):
             self.access()
         elif kind <= 9:
-            type_ = self.choose("int", "int", "unsigned", "long", "short", "unsigned char", "bool")
+            types = ("int", "int", "unsigned", "long", "short", "unsigned char", "bool")
+            type_ = self.choose(*types[: 4 if self.unknown else 7])
             made = self.name("i")
             self.line(f"{type_} {made} = {self.expr(3)};")
             self.numbers.append(made)
         elif kind == 10 and writable:
             v = self.choose(*writable)
-            op = self.choose("=", "+=", "-=", "*=", "&=", "^=", "|=", ">>=")
+            op = self.choose("=", "+=", "*=", "&=", "^=", "|=", ">>=", *(() if self.unknown else ("-=",)))
             value = str(self.number(1, 4)) if op in ("*=", ">>=") else self.expr(2)
-            self.line(self.choose(f"{v} {op} {value};", f"{v}++;", f"--{v};"))
+            self.line(self.choose(f"{v} {op} {value};", f"{v}++;", *(() if self.unknown else (f"--{v};",))))
         elif kind == 11:
             made = self.name("p")
             base = self.choose("t", "&q[0][0]", "t + 64", *self.pointers)
@@ -254,7 +302,7 @@ class Writer:
                 self.body(depth - 1, 2, returns)
             self.line("}")
         elif kind == 16:
-            self.line(f"switch ({self.expr(1)} & 3) {{")
+            self.line(f"switch ({self.known(1)} & 3) {{")
             for case in range(self.number(1, 3)):
                 self.line(f"case {case}: {{")
                 self.body(0, 1, returns)
@@ -291,11 +339,11 @@ class Writer:
                 f"for (int {i} = threadIdx.x; {i} < {self.number(20, 99)}; {i} += blockDim.x * 2 + 8) {{"
             )
         elif kind == 6:
-            bound = self.choose(*[v for v in self.fixed if v in self.numbers] or ["n & 3"])
-            bound = self.choose(bound, f"({self.leaf()} & 3)")
+            bound = self.choose(*[v for v in self.fixed if v in self.numbers] or ["threadIdx.y & 3"])
+            bound = self.choose(bound, f"({self.known(0)} & 3)")
             self.line(f"for (int {i} = 0; {i} < (int){bound}; {i}++) {{")
         elif kind == 7:
-            self.line(f"int {i} = {self.expr(1)} & 7;")
+            self.line(f"int {i} = {self.known(1)} & 7;")
             self.line(f"while ({i} < {self.number(6, 9)}) {{")
             after = [f"{i} += {self.number(2, 4)};"]
         elif kind == 8:
@@ -331,9 +379,10 @@ class Writer:
 
 
 @st.composite
-def programs(draw: Draw, data: bool = False) -> Program:
-    """Kernels `k(out, n)`; data: conditions may depend on memory, so that only bounds can be known."""
-    writer = Writer(draw, data)
+def programs(draw: Draw, data: bool = False, unknown: bool = False) -> Program:
+    """Kernels `k(out, n)`; data: lanes and addresses may depend on memory, so that only bounds can be known;
+    unknown: they use the block's index, and are for an evaluation that knows neither that nor n."""
+    writer = Writer(draw, data, unknown)
     block = draw(st.sampled_from(BLOCKS))
     for _ in range(writer.number(2, 6)):
         writer.statement(2)
@@ -341,4 +390,5 @@ def programs(draw: Draw, data: bool = False) -> Program:
         writer.access()
     writer.line("out[threadIdx.x] = acc;")
     head = HEAD.format(pitch=writer.choose("32", "33", "40"))
-    return Program(head + "\n".join(writer.lines) + "\n}\n", block, writer.number(1, 9))  # type: ignore[arg-type]
+    text = head + "\n".join(writer.lines) + "\n}\n"
+    return Program(text, block, writer.number(1, 9), block_index=writer.number(0, 5))  # type: ignore[arg-type]
