@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from smemlint.evaluate import arithmetic as ar
+from smemlint.evaluate.copies import CHUNK, Copied
 from smemlint.evaluate.expressions import as_int, lvalue, rvalue
 from smemlint.evaluate.library_lanes import lane_mask
 from smemlint.evaluate.machine import Machine
@@ -170,7 +171,11 @@ def _record(m: Machine, e: Asm, i: PtxAccess, p: Pointer, read: object) -> None:
     mask = None
     if i.op in ("ldmatrix", "stmatrix"):
         mask = m.linear % 32 < 8 * i.matrices
-    m.record(i.op, width, p, e.place, matrices=i.matrices, mask=mask, node=e)
+    copied = None
+    if i.op == "cp.async" and width == CHUNK and ".cg" in i.mnemonic:
+        source = _address(m, i.source, read) if i.source is not None else None
+        copied = Copied(source.offset if isinstance(source, Pointer) else None)
+    m.record(i.op, width, p, e.place, matrices=i.matrices, mask=mask, node=e, copied=copied)
 
 
 def _address(m: Machine, a: PtxAddress, read: object) -> Value:

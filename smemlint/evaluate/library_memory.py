@@ -7,6 +7,7 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.evaluate.copies import CHUNK, Copied
 from smemlint.evaluate.expressions import lvalue, place_of, rvalue
 from smemlint.evaluate.layout import is_vector
 from smemlint.evaluate.library_groups import Group, group_of
@@ -136,11 +137,18 @@ def _pipeline_copy(m: Machine, e: Call, arguments: Arguments, discarded: bool) -
     n = number(values[2])
     m.touched += 1
     if n in (4, 8, 16):
-        m.record("cp.async", n, values[0], e.place)
+        m.record("cp.async", n, values[0], e.place, copied=_past_l1(n, values[1]))
         return Other()
     text = f"`{called(e)}` of a size that is not a constant 4, 8 or 16 bytes"
     m.record("cp.async", 4, values[0], e.place, reason=Unresolved("copy-size", text, e.place))
     return Other()
+
+
+def _past_l1(n: int, source: Value) -> Copied | None:
+    """Copies of 16 bytes bypass L1."""
+    if n != CHUNK:
+        return None
+    return Copied(source.offset if isinstance(source, Pointer) else None)
 
 
 def _lost(m: Machine, e: Call, values: list[Value]) -> None:
@@ -252,7 +260,10 @@ def split(
     def move(offset: Int, mask: NDArray[np.bool_] | None = None) -> None:
         if target.object.storage == "shared":
             op = "cp.async" if chunk >= 4 and not in_shared(source) else "store"
-            m.record(op, chunk, at(target, offset), e.place, mask=mask)
+            copied = None
+            if op == "cp.async":
+                copied = _past_l1(chunk, at(source, offset) if isinstance(source, Pointer) else source)
+            m.record(op, chunk, at(target, offset), e.place, mask=mask, copied=copied)
         if isinstance(source, Pointer) and source.object.storage == "shared":
             m.record("load", chunk, at(source, offset), e.place, mask=mask)
 

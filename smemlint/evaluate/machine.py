@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate.arithmetic import Unknowns, one_of_two, select, too_long
+from smemlint.evaluate.copies import Copied
 from smemlint.evaluate.layout import Bindings, Types, is_vector
 from smemlint.evaluate.lines import line_of
 from smemlint.evaluate.memory import Object
@@ -95,6 +96,7 @@ class Event:
     flow: int = 0
     """Accesses of one flow stand in one loop, with no branch or barrier between."""
     volatile: bool = False
+    copied: Copied | None = None
 
 
 @dataclass(slots=True)
@@ -639,8 +641,10 @@ class Machine:
         reason: Unresolved | None = None,
         mask: Mask | None = None,
         node: Expr | None = None,
+        copied: Copied | None = None,
     ) -> None:
-        """Log one access by the lanes of the mask. node: the expression whose end decides its line."""
+        """Log one access by the lanes of the mask. node: the expression whose end decides its line;
+        copied: where a cp.async past L1 reads."""
         if self.silent or place is None or p.object.storage != "shared":
             return
         may = self.may if mask is None else self.may & mask
@@ -668,6 +672,7 @@ class Machine:
             raise BudgetExceededError(f"stopped after {self.budget.addresses} recorded addresses")
         must = self.must if mask is None else self.must & mask
         event = Event(log, p.offset, must, may, self.weight, self.region, self.order, self.flow, p.object.volatile)
+        event.copied = copied
         log.events.append(event)
         self.log.append(event)
         self.order += 1

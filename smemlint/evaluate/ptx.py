@@ -95,6 +95,8 @@ class PtxAccess:
     predicate: PtxPredicate | None = None
     destinations: tuple[PtxTarget, ...] = ()
     size: PtxOperand | None = None
+    source: PtxAddress | None = None
+    """Of cp.async: where it reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,7 +364,10 @@ def _copy(
     if isinstance(size, tuple | PtxAddress):
         return None
     width = size.value if isinstance(size, PtxImmediate) else None
-    return PtxAccess("cp.async", width, operands[0], space, "b8", mnemonic, 1, predicate, size=size)
+    source = operands[1] if isinstance(operands[1], PtxAddress) else None
+    return PtxAccess(
+        "cp.async", width, operands[0], space, "b8", mnemonic, 1, predicate, size=size, source=source
+    )
 
 
 def _width(modifiers: list[str]) -> int | None:

@@ -9,6 +9,7 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.evaluate.copies import Copied, ends, lines_of
 from smemlint.evaluate.layout import dims_of, type_name
 from smemlint.evaluate.machine import Event, Machine, SiteLog
 from smemlint.evaluate.memory import Object
@@ -18,6 +19,7 @@ from smemlint.evaluate.widen import widened
 from smemlint.ir import Launch
 
 EMPTY: NDArray[np.int64] = np.full((0, 32), -1, dtype=np.int64)
+_SOURCE = Unresolved("copy-source", "a 16-byte cp.async past L1 costs by where it reads as well")
 
 
 def shared_array(m: Machine, o: Object) -> SharedArray:
@@ -91,6 +93,29 @@ class _Builder:
         self.parameters: dict[Monomial, list[tuple[int, NDArray[np.int64]]]] = {}
         self.data: dict[Monomial, list[tuple[int, NDArray[np.int64]]]] = {}
         self.count = 0
+        self.low: list[NDArray[np.int64]] = []
+        self.high: list[NDArray[np.int64]] = []
+
+    def _copy(
+        self,
+        copied: Copied,
+        event: Event,
+        lanes: NDArray[np.int64],
+        active: NDArray[np.bool_],
+        rows: NDArray[np.bool_],
+    ) -> None:
+        """Ends of a copy whose cost hangs on where it reads."""
+        source = lines_of(copied.source, self.m.size)
+        known = lines_of(event.offset, self.m.size) is not None
+        low, high = ends(
+            None if source is None else source.reshape(-1, 32)[rows],
+            lanes,
+            known,
+            active,
+            active & event.must.reshape(-1, 32)[rows],
+        )
+        self.low.append(low)
+        self.high.append(high)
 
     def add(self, event: Event) -> None:
         offset = event.offset
@@ -114,6 +139,8 @@ class _Builder:
         self.weights.extend([event.weight] * n)
         for mono, coefficient in offset.terms.items():
             self._term(mono, coefficient, active, rows)
+        if event.copied is not None:
+            self._copy(event.copied, event, lanes, active, rows)
         self.visits.append((self.count, n))
         self.count += n
 
@@ -163,6 +190,11 @@ class _Builder:
             mono, parts = next(iter(self.parameters.items()))
             grade = Grade.PARAMETRIC
             parameter = Parameter(_name(mono), self._spread(parts), multiple_of(mono))
+        low = high = None
+        if len(self.low) == len(self.offsets) and self.low and parameter is None and not self.data:
+            low, high = np.concatenate(self.low), np.concatenate(self.high)
+            if grade is not Grade.ASSUMED and bool((low < high).any()):
+                grade = Grade.BOUND
         return Trace(
             site,
             offsets,
@@ -172,7 +204,9 @@ class _Builder:
             maybe=maybe,
             indices=self._indices(offsets),
             parameter=parameter,
-            reason=self._reason(maybe),
+            reason=self._reason(maybe) or (_SOURCE if low is not None and grade is Grade.BOUND else None),
+            low=low,
+            high=high,
             iterations=tuple(self.visits),
             data=tuple(
                 DataTerm(self._spread(parts), *_range(mono), multiple_of(mono), mono[0].reason)

@@ -118,6 +118,7 @@ def _executions(trace: Trace) -> int:
 
 
 def _given(access: Access, trace: Trace, low: Ints, high: Ints) -> Costs:
+    aligned(access, trace.offsets)
     ideal = ideal_of(access.op, access.width, (trace.offsets >= 0).sum(axis=1), access.matrices)
     return Costs(low, high, np.minimum(ideal, high))
 
@@ -157,7 +158,7 @@ def _conflict(
 def _grade(trace: Trace, access: Access, closed: bool, strided: bool, assumed: bool) -> Grade:
     """Exact where the ends agree; but wide accesses with unsure lanes may have a smaller ideal than was
     counted."""
-    unsure = trace.maybe is not None or bool(trace.data) or trace.low is not None
+    unsure = trace.maybe is not None or bool(trace.data)
     if closed and not (unsure and access.width > 4):
         return Grade.ASSUMED if assumed or trace.grade is Grade.ASSUMED else Grade.EXACT
     if strided:

@@ -1,0 +1,87 @@
+"""16-byte cp.async past L1 (`cp.async.cg`): its cost hangs on where it reads from as well as where it writes.
+
+Measured on an H100 (docs/banks.md): where both halves of every 32-byte sector that is read go to the two halves of
+one sector in shared memory, each pair of a 128-byte line read and a 128-byte row written is one wavefront. Other
+patterns cost more, up to one wavefront a lane, by a rule that is not known: they are told as bounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.evaluate.values import Int, multiple_of
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+LINE = 128
+CHUNK = 16
+_SECTOR = LINE // CHUNK // 4
+_APART = LINE << 24
+"""Put between lines whose distance is a run-time value: they are never the same line by accident."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A copy past L1. source: bytes from an address that is a multiple of 128; None: not followed."""
+
+    source: Int | None
+
+
+def lines_of(v: Int | None, size: int) -> Ints | None:
+    """Byte offsets of all threads, right within each line and apart where lines are; None where that is not
+    known."""
+    if v is None or v.varying:
+        return None
+    total = np.array(np.broadcast_to(np.asarray(v.const, dtype=np.int64), (size,)))
+    for number, (mono, coefficient) in enumerate(v.terms.items()):
+        steps = np.asarray(coefficient, dtype=np.int64)
+        if (steps * multiple_of(mono) % LINE).any():
+            return None
+        if steps.ndim:
+            total = total + (steps - steps.min()) * (_APART * (number + 1) + LINE * 977)
+    return total
+
+
+def ends(
+    source: Ints | None, target: Ints, aligned: bool, active: Bools, certain: Bools
+) -> tuple[Ints, Ints]:
+    """Least and most wavefronts of n requests; source, target: byte offsets of shape (n, 32).
+
+    aligned: the target's offsets are right modulo 128. certain: lanes that surely run.
+    """
+    found = [
+        _ends(None if source is None or not aligned else source[i], target[i], active[i], certain[i])
+        for i in range(len(target))
+    ]
+    low = np.array([a for a, _ in found], dtype=np.int64)
+    high = np.array([b for _, b in found], dtype=np.int64)
+    return low, high
+
+
+def _ends(source: Ints | None, target: Ints, active: Bools, certain: Bools) -> tuple[int, int]:
+    lanes = int(active.sum())
+    ideal = -(-lanes * CHUNK // LINE)
+    to = target[active] // CHUNK
+    if len(np.unique(to)) < lanes:
+        return ideal, lanes
+    rows = len(np.unique(target[certain] // LINE)) if certain.any() else 0
+    if source is not None:
+        come = source[active] // CHUNK
+        pairs = len(np.unique(np.stack([come // 8, to // 8]), axis=1).T)
+        if _by_sectors(come, to):
+            return (pairs if bool((active == certain).all()) else max(ideal, rows)), pairs
+    return max(ideal, rows), lanes
+
+
+def _by_sectors(come: Ints, to: Ints) -> bool:
+    """Whether each sector is read whole and goes whole to one sector."""
+    if len(come) % 2 or len(np.unique(come)) < len(come):
+        return False
+    order = np.argsort(come)
+    come, to = come[order].reshape(-1, 2), to[order].reshape(-1, 2)
+    whole = (come[:, 0] % 2 == 0) & (come[:, 1] == come[:, 0] + 1)
+    return bool((whole & (to[:, 0] // _SECTOR == to[:, 1] // _SECTOR)).all())
