@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from smemlint.banks import Arch
 from smemlint.fix import flat
-from smemlint.fix.candidates import Exchange, Padding, Shape, Swizzle
+from smemlint.fix.candidates import Exchange, Padding, Shape, Trimmed
 from smemlint.fix.constants import Constants
 from smemlint.fix.edits import Declared, declared
 from smemlint.fix.members import Instance
@@ -21,8 +21,12 @@ from smemlint.fix.text import Source
 _WORTH = 0.9
 """A padding must leave at most this share of the wavefronts to be worth an edit."""
 _WORTH_ARITHMETIC = 0.6
-"""The same for a swizzle, which costs two or three instructions at every access: it must also save more than
-one wavefront a request. Measured, see docs/evaluation.md: what saved less ran at 0.93 to 1.00 times."""
+"""The same for a swizzle, which takes the constant offsets away from accesses that share an address."""
+_SAVED = 2
+"""Wavefronts a request that a swizzle must save besides. Measured, see docs/evaluation.md: one that saved a
+little more than 1 in the inner loop of a matrix product ran at 0.80 times its speed."""
+_FEW = 8
+"""Requests a warp and site up to which a padding may be traded for a swizzle that saves 1 a request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +64,10 @@ def _worth(option: Option, instances: Sequence[Instance]) -> bool:
     before = sum(m.before for m in members)
     if isinstance(option.layout, (Padding, Exchange)):
         return option.total <= before * _WORTH
-    requests = sum(int(m.weights[(m.offsets >= 0).any(axis=1)].sum()) for m in members)
-    saved = before - option.total
-    pays = saved > requests if isinstance(option.layout, Swizzle) else saved >= requests
+    runs = [int(m.weights[(m.offsets >= 0).any(axis=1)].sum()) for m in members]
+    warps = max(-(-i.analysis.launch.threads // 32) for i in instances)
+    traded = isinstance(option.layout, Trimmed) and max(runs) <= _FEW * warps
+    pays = before - option.total >= sum(runs) * (1 if traded else _SAVED)
     return pays and option.total <= before * _WORTH_ARITHMETIC
 
 
