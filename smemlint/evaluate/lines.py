@@ -10,6 +10,7 @@ from smemlint.ir import (
     Asm,
     Assign,
     Binary,
+    Call,
     Cast,
     Conditional,
     Construct,
@@ -24,6 +25,7 @@ from smemlint.ir import (
     Type,
     Unary,
 )
+from smemlint.ir.walk import walk
 
 _OBJECTS = (Name, Index, Member, This)
 
@@ -37,9 +39,20 @@ def line_of(node: Expr | None, place: Place) -> int:
 def copied(target: Expr, value: Expr, t: Type) -> Expr:
     """The expression that decides the line of the store in `target = value`.
 
-    Scalars are stored where the target ends, records that are copied from an object where that object ends.
+    Scalars are stored where the target ends, records that are copied from an object where that object ends;
+    but with a call on either side the object is read first.
     """
-    return value if isinstance(t, RecordRef) and _is_object(value) else target
+    plain = (
+        isinstance(t, RecordRef) and _is_object(value) and not (_has_effects(target) or _has_effects(value))
+    )
+    return value if plain else target
+
+
+def _has_effects(e: Expr) -> bool:
+    return any(
+        isinstance(n, Call | Assign) or (isinstance(n, Unary) and n.op in ("++x", "--x", "x++", "x--"))
+        for n in walk(e)
+    )
 
 
 def _is_object(e: Expr) -> bool:

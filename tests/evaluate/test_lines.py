@@ -23,6 +23,7 @@ struct Pair { float x, y; };
 struct View {
   float *p; int pitch;
   __device__ float &operator()(int r, int c) { return p[r * pitch + c]; }
+  __device__ int at(int i, int j) const { return i ^ j; }
   __device__ float get(int i) const {
     return p
       [i]; // get:load
@@ -111,6 +112,14 @@ KERNEL(vectors) {
     F4( // load
       s[4 * (t ^ 1)]
     );
+}
+KERNEL(vectors_with_calls) {
+  SHARED
+  View v{g, n};
+  F4(s[4 * v.at(t, a)]) = // store
+    F4(g[4 * t]);
+  __syncthreads();
+  g[t] = s[t ^ a]; // load
 }
 KERNEL(macros) {
   SHARED
