@@ -402,7 +402,9 @@ class RecordLowering:
             return
         entry.record = found.node
         c.require_method(entry)
-        methods.setdefault(entry.name, []).append(self.function_id(entry))
+        # clang spells a template's constructor `Tile<S>`; calls look for `Tile`.
+        name = entry.name if entry.name.startswith("operator") else entry.name.split("<", 1)[0]
+        methods.setdefault(name, []).append(self.function_id(entry))
 
     def _specialisations(self, found: Definition) -> tuple[str, ...]:
         if found.node.kind != CLASS_TEMPLATE:
