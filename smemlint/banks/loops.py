@@ -41,7 +41,8 @@ def _loads(lanes: Ints) -> tuple[Ints, Ints]:
 
 
 def cas_loop_worst(words: Ints) -> Ints:
-    """Most loads of a loop of 32 rounds in which a bank has at most `words` distinct words; shape as given."""
+    """Most loads of a loop of 32 rounds in which a bank has at most `words` distinct words; shape as
+    given."""
     left = np.arange(1, LANES + 1)
     most: Ints = np.minimum(words[..., None], left).sum(axis=-1).astype(np.int64)
     return most

@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import gcd
 
 import numpy as np
 
@@ -204,7 +205,7 @@ def exact_quotient(v: Int, d: int, unknowns: Unknowns) -> Int | None:
         if g % d == 0:
             terms[mono] = c // d
             continue
-        common = int(np.gcd(g, d))
+        common = gcd(g, d)
         need = d // common
         symbol = next((s for s in mono if s.multiple % need == 0), None)
         if symbol is None:
@@ -327,7 +328,7 @@ def _modulo_floor(a: Int, d: int, t: Scalar, op: str, unknowns: Unknowns) -> Int
         return rest.typed(t)
     g = d
     for mono, c in rest.terms.items():
-        g = int(np.gcd(g, gcd_of(c) * multiple_of(mono)))
+        g = gcd(g, gcd_of(c) * multiple_of(mono))
     if g > 1:
         # (g*u + c) mod d = g * ((u + c/g) mod d/g) + c mod g
         inner = exact_quotient(Int(0, t, rest.terms), g, unknowns)
@@ -365,7 +366,7 @@ def bit_and(a: Int, b: Int, unknowns: Unknowns) -> Int:
             low = _modulo_floor(a, 1 << low_zeros, t, "%", unknowns)
             return subtract(a, low, t)
         if mask > 0:
-            aligned, rest = split(a, 1 << mask.bit_length())
+            _, rest = split(a, 1 << mask.bit_length())
             if rest.known:
                 return Int(rest.const & mask, t)
             if low_zeros and _power_of_two(top + 1):
@@ -383,7 +384,7 @@ def _low_power(v: Int) -> int:
     """Largest power of two (up to 2**40) that divides every unknown term."""
     g = 1 << 40
     for mono, c in v.terms.items():
-        g = int(np.gcd(g, gcd_of(c) * multiple_of(mono)))
+        g = gcd(g, gcd_of(c) * multiple_of(mono))
     return g & -g
 
 
@@ -432,7 +433,7 @@ def _disjoint(op: str, a: Int, b: Int, power: int, t: Scalar, unknowns: Unknowns
 def _granule(v: Int) -> int:
     g = _low_power(v)
     if np.any(v.const):
-        g = int(np.gcd(g, gcd_of(v.const)))
+        g = gcd(g, gcd_of(v.const))
     return g & -g
 
 

@@ -117,7 +117,7 @@ def _apply(m: Machine, v: Value, e: Call, discarded: bool) -> Value | Reference:
 def _method(m: Machine, callee: Member) -> Value:
     """A method bound to its object."""
     base = rvalue(m, callee.base) if callee.arrow else lvalue(m, callee.base)
-    if isinstance(base, Closure) or isinstance(base, FunctionValue):
+    if isinstance(base, Closure | FunctionValue):
         return base
     if isinstance(base, RecordValue):
         o = Object("temporary", "temporary", base.type, "local", None, dict(base.cells), havoc=not base.cells)

@@ -1,7 +1,9 @@
 """16-byte cp.async past L1 (`cp.async.cg`): its cost hangs on where it reads from as well as where it writes.
 
-Measured on an H100 (docs/banks.md): where both halves of every 32-byte sector that is read go to the two halves of
-one sector in shared memory, each pair of a 128-byte line read and a 128-byte row written is one wavefront. Other
+Measured on an H100 (docs/banks.md): where both halves of every 32-byte sector that is read go to the two
+halves of
+one sector in shared memory, each pair of a 128-byte line read and a 128-byte row written is one wavefront.
+Other
 patterns cost more, up to one wavefront a lane, by a rule that is not known: they are told as bounds.
 """
 

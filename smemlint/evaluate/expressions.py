@@ -318,8 +318,7 @@ def field_of(m: Machine, base: Value, name: str, place: Place | None) -> Pointer
         if layout is not None and name in layout.fields:
             at, ft = layout.fields[name]
             if isinstance(ft, PointerTo) and ft.reference:
-                held = m.load(Pointer(base.object, Int_add(base.offset, at), ft), place)
-                return held
+                return m.load(Pointer(base.object, Int_add(base.offset, at), ft), place)
             return Pointer(base.object, Int_add(base.offset, at), ft)
         if isinstance(t, RecordRef):
             constant = static_member(m, t, name)
@@ -402,8 +401,7 @@ def _unary(m: Machine, e: Expr) -> Value:
     assert isinstance(e, Unary)
     op = e.op
     if op == "&":
-        p = lvalue(m, e.operand)
-        return p
+        return lvalue(m, e.operand)
     if op == "*":
         p = lvalue(m, e)
         return m.load(p, e.place, e) if isinstance(p, Pointer) else p
@@ -890,8 +888,7 @@ def _call(m: Machine, e: Expr) -> Value:
     assert isinstance(e, Call)
     from smemlint.evaluate.calls import call
 
-    v = call(m, e)
-    return v
+    return call(m, e)
 
 
 def _conditional_value(m: Machine, e: Expr) -> Value:

@@ -18,8 +18,8 @@ from smemlint.ir.types import INT
 def evaluate(module: Module, kernel: Function, launch: Launch, budget: Budget | None = None) -> KernelTrace:
     """Addresses of every shared access of `kernel` as `launch` starts it.
 
-    Never raises for what the source holds: a budget that is hit, or nesting that is too deep, is a note, and the sites
-    seen so far are reported as unresolved for that reason.
+    Never raises for what the source holds: a budget that is hit, or nesting that is too deep, is a note,
+    and the sites seen so far are reported as unresolved for that reason.
     """
     m = Machine(module, launch.block, grid=launch.grid, budget=budget)
     stopped = _run(m, kernel, launch)
@@ -27,6 +27,10 @@ def evaluate(module: Module, kernel: Function, launch: Launch, budget: Budget | 
     if stopped is not None:
         m.notes.append(stopped)
         traces = [dataclasses.replace(t, grade=Grade.UNRESOLVED, reason=stopped) for t in traces]
+    if m.shared and not traces and stopped is None:
+        names = ", ".join(f"`{o.name}`" for o in m.shared.values())
+        text = f"no access to {names} was reached, for this launch or because a use is not followed"
+        m.notes.append(Unresolved("no-access", text, kernel.place))
     arrays = {id: shared_array(m, o) for id, o in m.shared.items() if o.var is not None}
     return KernelTrace(arrays, _ordered(traces), tuple(m.notes))
 

@@ -1,6 +1,7 @@
 """What CUDA's and C++'s own functions do to addresses, masks and shared memory.
 
-`function` and `method` answer calls without a body in the project, from the table that the modules beside this
+`function` and `method` answer calls without a body in the project, from the table that the modules beside
+this
 one fill: lanes, groups, memory, atomics, wmma. Integer functions are here.
 """
 
@@ -16,7 +17,7 @@ from smemlint.evaluate import library_wmma
 from smemlint.evaluate.expressions import as_int, build, coerce, lvalue, offset_pointer, rvalue
 from smemlint.evaluate.layout import is_vector, vector_layout
 from smemlint.evaluate.library_atomics import atomic, atomic_method, is_atomic, is_atomic_object
-from smemlint.evaluate.library_groups import group_method, is_group
+from smemlint.evaluate.library_groups import generalised, group_method, is_group
 from smemlint.evaluate.library_memory import escaped, given
 from smemlint.evaluate.library_table import (
     FUNCTIONS,
@@ -120,6 +121,9 @@ def constructed(m: Machine, t: RecordRef, e: Construct) -> Value | None:
     if is_atomic_object(t) and short_name(t.name) == "atomic_ref" and len(e.arguments) == 1:
         held = lvalue(m, e.arguments[0])
         return RecordValue(t, {0: held} if isinstance(held, Pointer) else {})
+    if is_group(t) and short_name(t.name) == "thread_group" and len(e.arguments) == 1:
+        group = rvalue(m, e.arguments[0])
+        return generalised(m, group, t) if isinstance(group, RecordValue) else None
     if t.name.startswith(_LIBRARIES):
         call = Call(e, e.arguments, e.place)
         for a in e.arguments:

@@ -82,7 +82,8 @@ def update(
     *,
     reference: bool = False,
 ) -> Value:
-    """A load, store or read-modify-write of `*p`. address: the expression of the pointer, which says whether the
+    """A load, store or read-modify-write of `*p`. address: the expression of the pointer, which says
+    whether the
     compiler can see that all threads have the same; reference: through cuda::atomic or atomic_ref."""
     t = p.pointee
     if name in ("load", "atomic_load"):
@@ -107,7 +108,7 @@ def operation(
 
     same: the compiler sees one address for all threads: it reduces over the warp and lets one lane update.
     """
-    size = t.size if isinstance(t, Scalar) else 4 if isinstance(t, RecordRef) else 4
+    size = t.size if isinstance(t, Scalar) else 4
     verb = name.removeprefix("atomic").removeprefix("fetch_").lower()
     if "cas" in verb or "compare" in verb:
         return "cas"

@@ -1,6 +1,7 @@
 """Cooperative groups: who is in a group, and what its members tell each other.
 
-A group whose members are numbers of the block or of a tile is known by its type. thread_group and coalesced_group
+A group whose members are numbers of the block or of a tile is known by its type. thread_group and
+coalesced_group
 carry theirs as two cells: rank at 0, size at 4.
 """
 

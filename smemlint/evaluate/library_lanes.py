@@ -107,7 +107,8 @@ def _vote(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
 
 def vote(m: Machine, name: str, predicate: Value, segments: Ints | None = None) -> Value:
     """A warp's vote; segments numbers the lanes of a group where it is smaller than the warp."""
-    one = "any" in name or "all" in name
+    everyone, someone = "all" in name and "ballot" not in name, "any" in name
+    one = everyone or someone
     holds = ar.truth_of(truth(m, predicate), m.unknowns)
     known = known_lanes(m, holds)
     if known is None or not _certain(m):
@@ -116,9 +117,9 @@ def vote(m: Machine, name: str, predicate: Value, segments: Ints | None = None) 
         return m.unknowns.value(UINT, "vote", low=0, high=1 if one else ALL)
     segment = m.linear // 32 if segments is None else segments
     yes = (known != 0) & m.may
-    if "any" in name:
+    if someone:
         result = _per(segment, yes.astype(np.int64), np.maximum, 0)
-    elif "all" in name:
+    elif everyone:
         result = _per(segment, (yes | ~m.may).astype(np.int64), np.minimum, 1)
     else:
         first = _per(segment, m.linear % 32, np.minimum, 32) if segments is not None else 0

@@ -1,7 +1,9 @@
 """`nvcuda::wmma` loads and stores: which lanes move which bytes, with what instruction, on sm_90.
 
-In memory a fragment is a tile of rows that lie `ldm` elements apart: rows run along M (matrix_a, accumulator) or
-K (matrix_b) for row_major, along the other dimension for col_major. What the compiler makes of it was read from
+In memory a fragment is a tile of rows that lie `ldm` elements apart: rows run along M (matrix_a,
+accumulator) or
+K (matrix_b) for row_major, along the other dimension for col_major. What the compiler makes of it was read
+from
 the machine code of every shape and layout (nvcc 13.0, sm_90):
 
 - 2-byte half matrices: ldmatrix over 8x8 tiles, 4 tiles or 2 at once, transposed or not;

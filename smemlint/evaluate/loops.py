@@ -1,6 +1,7 @@
 """Loops: enumerated while the bound is known, else one generic iteration.
 
-In the generic iteration what the loop changes is a closed form of the iteration number (start + delta * k), or
+In the generic iteration what the loop changes is a closed form of the iteration number (start + delta *
+k), or
 an unknown that is the same for all lanes, or an unknown of each lane; two trial iterations tell which.
 """
 
@@ -249,7 +250,12 @@ def _compile_time(m: Machine, e: Expr, depth: int = 0) -> bool:
             return e.id in m.module.globals or e.id not in m.module.functions
         if o.var is None or o.var.storage == "param":
             return False
-        return o.var.init is not None and depth < 6 and _compile_time(m, o.var.init, depth + 1)
+        if o.var.init is None or depth >= 6 or not _compile_time(m, o.var.init, depth + 1):
+            return False
+        value = o.cells.get(0)
+        if isinstance(value, Int) and value.known and isinstance(value.const, int):
+            return value.const == m.constant(o.var.init, m.bindings)  # else it was changed since
+        return True
     return False
 
 
@@ -399,7 +405,8 @@ def _difference(new: Value | None, old: Value | None) -> Int | None:
 
 
 def _kind(old: Value | None, new: Value) -> str:
-    """affine: start + delta * k. uniform: start + unknown. varying: nothing known. fresh: set anew each time."""
+    """affine: start + delta * k. uniform: start + unknown. varying: nothing known. fresh: set anew each
+    time."""
     if old is None:
         return "fresh"
     d = _difference(new, old)

@@ -671,7 +671,9 @@ class Machine:
         if self.addresses > self.budget.addresses:
             raise BudgetExceededError(f"stopped after {self.budget.addresses} recorded addresses")
         must = self.must if mask is None else self.must & mask
-        event = Event(log, p.offset, must, may, self.weight, self.region, self.order, self.flow, p.object.volatile)
+        event = Event(
+            log, p.offset, must, may, self.weight, self.region, self.order, self.flow, p.object.volatile
+        )
         event.copied = copied
         log.events.append(event)
         self.log.append(event)

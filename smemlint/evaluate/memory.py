@@ -13,7 +13,8 @@ class Object:
     """One variable or allocation.
 
     storage: 'local' (its value is followed), 'shared' (accesses are recorded) or 'global' (neither).
-    cells: value by byte offset, for local objects. `uniform`: what is read from unknown places is the same in all lanes.
+    cells: value by byte offset, for local objects. `uniform`: what is read from unknown places is the same
+    in all lanes.
     align: bytes that the start is known to be a multiple of.
     """
 

@@ -53,7 +53,8 @@ class SharedArray:
 class Site:
     """One access as written. op: load, store, atomic, cas, increment, ldmatrix, stmatrix, cp.async
     (the engine's names). width: bytes a lane. matrices: of ldmatrix/stmatrix, else 1.
-    inner: the place inside a device function or macro of an inlined call chain is `place`; `via` are the call places, innermost first.
+    inner: the place inside a device function or macro of an inlined call chain is `place`; `via` are the
+    call places, innermost first.
     line: the line that a profiler attributes the access to (docs/lines.md); 0: that of `place`.
     """
 
@@ -85,7 +86,8 @@ class Parameter:
 class DataTerm:
     """A value that each lane reads from memory: address = offsets + coefficient * value of the lane.
 
-    coefficient: shape (requests, 32), bytes. low, high: range of the value, None: not known. multiple: divides it.
+    coefficient: shape (requests, 32), bytes. low, high: range of the value, None: not known. multiple:
+    divides it.
     """
 
     coefficient: NDArray[np.int64]
@@ -99,16 +101,19 @@ class DataTerm:
 class Trace:
     """Addresses of one site over one block.
 
-    offsets: byte offset of each lane within the array, shape (requests, 32), -1: inactive. Any part that is the
+    offsets: byte offset of each lane within the array, shape (requests, 32), -1: inactive. Any part that
+    is the
     same for all lanes and unknown is left out (it rotates the banks); `alignment` is what is known to
     divide it, in bytes (0: nothing was left out).
     weights: how often each request runs in one block, shape (requests,); repeated requests are folded.
     maybe: lanes that may or may not be active (data-dependent masks), same shape, or None.
-    indices: index per dimension of each lane, shape (requests, dims, 32), or None when the site does not reach the array dimension by dimension.
+    indices: index per dimension of each lane, shape (requests, dims, 32), or None when the site does not
+    reach the array dimension by dimension.
     joined: sites that the compiler merges with this one into one wider access carry the same group
     number and `joined` (width in bytes of the access that runs); the group's first site carries its offsets.
     reason is set when nothing could be said: offsets is then empty.
-    possible_words: for data-dependent addresses, an upper bound of distinct words a request can touch per bank group, else None.
+    possible_words: for data-dependent addresses, an upper bound of distinct words a request can touch per
+    bank group, else None.
     """
 
     site: Site

@@ -1,4 +1,5 @@
-"""Which statements no address, mask or loop bound depends on: those are run once, for their size, then skipped.
+"""Which statements no address, mask or loop bound depends on: those are run once, for their size, then
+skipped.
 
 Most of a kernel's time goes into arithmetic on values that never become an address. The analysis
 looks at one function at a time, without regard to order: it may keep too much, never too little.
@@ -48,11 +49,58 @@ from smemlint.ir import (
 from smemlint.ir.walk import children, walk
 
 PURE_CALLS = frozenset(
-    "fmaf fma __fmaf_rn fmaxf fminf fmax fmin max min sqrtf rsqrtf expf __expf exp logf log powf pow "
-    "fabsf fabs abs __half2float __float2half __hadd __hmul __hfma __hadd2 __hmul2 __hfma2 __hmax "
-    "__hmin __low2float __high2float tanhf sinf cosf sincosf __fdividef __frcp_rn __float2half_rn "
-    "make_float2 make_float4 make_int2 make_int4 make_double2 __bfloat162float __float2bfloat16 "
-    "__float22half2_rn __half22float2 __ldg".split()  # noqa: SIM905
+    [
+        "fmaf",
+        "fma",
+        "__fmaf_rn",
+        "fmaxf",
+        "fminf",
+        "fmax",
+        "fmin",
+        "max",
+        "min",
+        "sqrtf",
+        "rsqrtf",
+        "expf",
+        "__expf",
+        "exp",
+        "logf",
+        "log",
+        "powf",
+        "pow",
+        "fabsf",
+        "fabs",
+        "abs",
+        "__half2float",
+        "__float2half",
+        "__hadd",
+        "__hmul",
+        "__hfma",
+        "__hadd2",
+        "__hmul2",
+        "__hfma2",
+        "__hmax",
+        "__hmin",
+        "__low2float",
+        "__high2float",
+        "tanhf",
+        "sinf",
+        "cosf",
+        "sincosf",
+        "__fdividef",
+        "__frcp_rn",
+        "__float2half_rn",
+        "make_float2",
+        "make_float4",
+        "make_int2",
+        "make_int4",
+        "make_double2",
+        "__bfloat162float",
+        "__float2bfloat16",
+        "__float22half2_rn",
+        "__half22float2",
+        "__ldg",
+    ]
 )
 
 
@@ -100,7 +148,7 @@ class Slice:
             if isinstance(n, Var):
                 if n.storage in ("shared", "extern_shared"):
                     self.shared.add(n.id)
-                elif n.init is not None and not n.storage == "param":
+                elif n.init is not None and n.storage != "param":
                     links.append((n.id, n.init))
             elif isinstance(n, Assign):
                 root = root_of(n.target)
@@ -194,7 +242,8 @@ class Slice:
                     changed = True
 
     def _need(self, *expressions: object, numbers: bool = True) -> None:
-        """The names in expressions matter; `numbers`: floating-point ones too, for they may become an index."""
+        """The names in expressions matter; `numbers`: floating-point ones too, for they may become an
+        index."""
         for e in expressions:
             names = {n.id for n in walk(e) if isinstance(n, Name)}
             self.relevant |= names if numbers else names - self.numbers

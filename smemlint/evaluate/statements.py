@@ -46,9 +46,9 @@ from smemlint.ir import (
 )
 from smemlint.ir.types import BOOL, INT
 
-
 PREDICATED = 8
-"""Up to this many accesses and operations an `if` becomes predicates, and the straight line goes on after it."""
+"""Up to this many accesses and operations an `if` becomes predicates, and the straight line goes on after
+it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,10 +354,8 @@ def _return(m: Machine, s: Return) -> None:
         v: Value
         if frame.function is not None:
             t = m.resolve(frame.function.returns)
-            if isinstance(t, PointerTo) and t.reference:
-                v = lvalue(m, s.value)
-            else:
-                v = value_for(m, t, s.value)
+            by_reference = isinstance(t, PointerTo) and t.reference
+            v = lvalue(m, s.value) if by_reference else value_for(m, t, s.value)
         else:
             v = rvalue(m, s.value)
         if frame.result is None:

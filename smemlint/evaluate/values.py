@@ -1,6 +1,7 @@
 """Values: an integer is a polynomial in unknowns whose coefficients are known for every thread.
 
-`threadIdx.x * n + k` is {(n,): [0, 1, 2, ...], (): k}. A coefficient that is one number for the whole block is a
+`threadIdx.x * n + k` is {(n,): [0, 1, 2, ...], (): k}. A coefficient that is one number for the whole
+block is a
 Python int, else an int64 vector over the block's threads (padded to whole warps).
 """
 
@@ -259,8 +260,7 @@ def bounds(v: Int) -> tuple[int | None, int | None]:
             if coefficient == 0:
                 ends.append(0)
                 continue
-            for end in (s_low, s_high):
-                ends.append(None if end is None else coefficient * end)
+            ends += [None if end is None else coefficient * end for end in (s_low, s_high)]
         finite = [e for e in ends if e is not None]
         positive, negative = cs[1] > 0, cs[0] < 0
         unbounded_low = (positive and s_low is None) or (negative and s_high is None)

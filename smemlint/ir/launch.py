@@ -15,7 +15,8 @@ class Launch:
 
     block: threads in x, y, z. grid: blocks, None where unknown. dynamic: bytes of dynamic shared
     memory, None when unknown. template: parameter name -> Type or integer (after deduction and defaults).
-    arguments: kernel parameter name -> known integer. origin: where the block shape comes from, as the user reads it
+    arguments: kernel parameter name -> known integer. origin: where the block shape comes from, as the
+    user reads it
     (`transpose.cu:108`, `--block`, `__launch_bounds__(256)`, `implied by tile[16][16]`, `default`).
     assumed: the block shape is a candidate, not a fact.
     """

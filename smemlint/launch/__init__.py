@@ -1,6 +1,7 @@
 """How is each kernel started?
 
-In: modules. Out: Launches, each fact with its origin. Host code is run by the evaluator as a block of one thread.
+In: modules. Out: Launches, each fact with its origin. Host code is run by the evaluator as a block of one
+thread.
 May import evaluate and ir; never clang, never the renderers.
 """
 

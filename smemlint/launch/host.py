@@ -34,7 +34,8 @@ HOST_BUDGET = Budget(steps=60_000, iterations=40)
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """One launch that host code was seen to make. block entries None: not known; likely: an upper end that is known."""
+    """One launch that host code was seen to make. block entries None: not known; likely: an upper end that
+    is known."""
 
     kernel: Function
     block: tuple[int | None, int | None, int | None]
@@ -165,9 +166,7 @@ def _launching(module: Module) -> dict[str, Function]:
 
 def _start(m: Machine, s: LaunchStmt) -> Iterator[Started]:
     kernel = rvalue(m, s.kernel)
-    values: list[Value] = []
-    for a in s.arguments:
-        values.append(rvalue(m, a))
+    values = [rvalue(m, a) for a in s.arguments]
     block, likely = _shape(m, s.block)
     grid, _ = _shape(m, s.grid)
     dynamic = _number(rvalue(m, s.dynamic)) if s.dynamic is not None else 0

@@ -27,7 +27,8 @@ from smemlint.ir.walk import walk
 def implied_blocks(
     kernel: Function, module: Module, template: Mapping[str, Type | int], axes: str
 ) -> list[tuple[tuple[int, int, int], str]]:
-    """At most one shape, with its reason: `tile[16][17]` indexed by `[threadIdx.y][threadIdx.x]` implies (16, 16)."""
+    """At most one shape, with its reason: `tile[16][17]` indexed by `[threadIdx.y][threadIdx.x]` implies
+    (16, 16)."""
     m = Machine(module, (1, 1, 1), host=True)
     m.frame.bindings = bind_kernel(kernel, Launch((1, 1, 1), template=template))
     m.frame.function = kernel

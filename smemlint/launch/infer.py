@@ -1,4 +1,5 @@
-"""The launches under which a kernel is analysed: the user's word, launches seen, bounds, hints, candidates."""
+"""The launches under which a kernel is analysed: the user's word, launches seen, bounds, hints,
+candidates."""
 
 from __future__ import annotations
 
@@ -96,7 +97,8 @@ def _common(facts: Sequence[Started]) -> dict[str, int]:
 
 
 def _merged(launches: Sequence[Launch]) -> list[Launch]:
-    """One launch per block shape, template instance and dynamic size; arguments and grids that differ are dropped."""
+    """One launch per block shape, template instance and dynamic size; arguments and grids that differ are
+    dropped."""
     groups: dict[tuple[object, ...], list[Launch]] = {}
     for x in launches:
         key = (x.block, tuple(sorted(x.template.items(), key=lambda i: i[0])), x.dynamic, x.assumed)
@@ -113,7 +115,8 @@ def _merged(launches: Sequence[Launch]) -> list[Launch]:
 def _instances(
     kernel: Function, module: Module, seen: Sequence[Started]
 ) -> tuple[list[Mapping[str, Type | int]], bool]:
-    """Template arguments that the project uses, and True; else the defaults, or float for a type, and False."""
+    """Template arguments that the project uses, and True; else the defaults, or float for a type, and
+    False."""
     if not kernel.template:
         return [{}], True
     found: list[Mapping[str, Type | int]] = []

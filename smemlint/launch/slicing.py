@@ -1,4 +1,5 @@
-"""Which statements of host code a launch depends on: filling test data and checking results are passed over."""
+"""Which statements of host code a launch depends on: filling test data and checking results are passed
+over."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ from smemlint.ir.walk import walk
 class HostSlice:
     """skippable: id() of the statements that neither launch, nor return, nor set what launches depend on.
 
-    launching: ids and names of the functions that start kernels. open: id() of the branches that choose among launches.
+    launching: ids and names of the functions that start kernels. open: id() of the branches that choose
+    among launches.
     """
 
     def __init__(self, f: Function, launching: frozenset[str]) -> None:

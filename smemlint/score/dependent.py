@@ -67,9 +67,7 @@ def dependent(
     return Costs(np.where(runs, np.clip(np.maximum(low, ideal), passes, high), 0), high, ideal)
 
 
-def _looped(
-    access: Access, offsets: Ints, data: Sequence[DataTerm], footprint: int | None
-) -> Costs:
+def _looped(access: Access, offsets: Ints, data: Sequence[DataTerm], footprint: int | None) -> Costs:
     """A loop of compare-and-swaps: of how many rounds is not known, so the ends are those of 32 rounds.
 
     The ways are what is proved: every round has its ideal at least, and more rounds load more words at once.
