@@ -1,0 +1,97 @@
+"""From source to instructions: which of a kernel's accesses run joined, or not at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.evaluate import evaluate
+from smemlint.frontend import load
+from smemlint.ir import Launch
+from smemlint.source import source_from_bytes
+
+PROLOGUE = (
+    "__shared__ float s[4096]; __shared__ float q[4096]; int t = threadIdx.x;"
+    "q[t] = in[t]; s[t] = in[t + 1]; __syncthreads(); float x = 0;"
+)
+EPILOGUE = "; __syncthreads(); out[t] = x + s[t] + q[t]; "
+WARPS = 2
+
+
+def instructions(body: str, *, block: tuple[int, int, int] = (64, 1, 1), n: int = 16) -> dict[str, int]:
+    """'load 16' -> warp instructions of `body` on s and q a warp, where s and q are read around it."""
+    source = (
+        "__global__ void k(float *in, float *out, int n) {\n" + PROLOGUE + "\n" + body + "\n" + EPILOGUE + "}"
+    )
+    (module,) = load(source_from_bytes("k.cu", source.encode()))
+    (kernel,) = module.kernels()
+    trace = evaluate(module, kernel, Launch(block, arguments={"n": n}))
+    warps = block[0] * block[1] * block[2] // 32
+    found: dict[str, int] = {}
+    for t in trace.traces:
+        if t.site.place.line == 3 and len(t.offsets):
+            key = f"{t.site.op} {t.joined or t.site.width}"
+            found[key] = found.get(key, 0) + int(t.weights.sum()) // warps
+    return found
+
+
+FOUR = "x += s[{0}] * s[{0} + 1] - s[{0} + 2] / s[{0} + 3];"
+
+
+@pytest.mark.parametrize(
+    ("address", "width"),
+    [
+        ("4 * t", 16),
+        ("4 * t + 4 * n", 16),
+        ("threadIdx.y * blockDim.x * 4 + 4 * t", 16),
+        ("4 * t + n", 4),
+        ("4 * t + blockDim.x", 4),
+        ("threadIdx.y * blockDim.x + 4 * t", 4),
+        ("threadIdx.y * 33 + 4 * t", 4),
+        ("2 * t", 8),
+    ],
+)
+def test_numbers_of_the_launch_prove_nothing(address: str, width: int) -> None:
+    assert instructions(FOUR.format(address)) == {f"load {width}": 16 // width}
+
+
+def test_a_volatile_pointer_keeps_accesses_apart() -> None:
+    assert instructions("volatile float *v = s; x = v[4 * t] * v[4 * t + 1];") == {"load 4": 2}
+    assert instructions("float *v = s; x = v[4 * t] * v[4 * t + 1];") == {"load 8": 1}
+
+
+def test_a_value_that_is_held_is_not_loaded_again() -> None:
+    again = "for (int i = 0; i < 4; ++i) { x += s[t] * in[i]; q[t] = x; }"
+    assert instructions(again) == {"load 4": 1, "store 4": 1}
+    assert instructions(again.replace("q[t]", "s[t + n]")) == {"load 4": 4, "store 4": 4}
+    assert instructions("volatile float *v = s;" + again.replace("s[t]", "v[t]"))["load 4"] == 4
+
+
+def test_an_access_stays_in_the_report_although_it_never_runs() -> None:
+    assert instructions("x = s[t]; x += s[t];") == {"load 4": 2}
+
+
+def test_a_sum_in_shared_memory_is_kept_in_a_register_over_a_loop() -> None:
+    assert instructions("for (int i = 0; i < n; ++i) s[t] += in[i];") == {"load 4": 1, "store 4": 1}
+    assert instructions("for (int i = 0; i < n; ++i) { s[t] += in[i]; __syncthreads(); }") == {
+        "load 4": 16,
+        "store 4": 16,
+    }
+
+
+def test_loops_that_only_the_launch_ends_join_in_what_the_compiler_unrolls() -> None:
+    assert instructions("for (int k = 0; k < n; ++k) x += s[k] * q[32 * k + t];") == {
+        "load 16": 4,
+        "load 4": 16,
+    }
+
+
+def test_a_small_branch_does_not_end_a_straight_line() -> None:
+    assert instructions("x = s[4 * t]; if (t > 5) out[t] = x; x += s[4 * t + 1];") == {"load 8": 1}
+    assert instructions("x = s[4 * t]; for (int i = 0; i < n; ++i) out[i] = x; x += s[4 * t + 1];") == {
+        "load 4": 2
+    }
+
+
+def test_loop_variables_that_differ_have_no_known_distance() -> None:
+    body = "for (int i = 0; i < n; ++i) for (int j = 0; j < i; ++j) s[64 * i + t] -= s[64 * j + t];"
+    assert instructions(body)["store 4"] == 120
