@@ -1,0 +1,62 @@
+"""Atomics cost what the compiler makes of them."""
+
+from __future__ import annotations
+
+import pytest
+from costs import told
+
+
+@pytest.mark.parametrize(
+    ("call", "op", "ways"),
+    [
+        ("atomicAdd(&s[0], n);", "increment", 1.0),
+        ("out[threadIdx.x] = atomicAdd(&s[n & 3], 1);", "increment", 1.0),
+        ("int *p = s + (n & 3); atomicSub(p, out[threadIdx.x]);", "increment", 1.0),
+        ("atomicMax(&s[blockIdx.x & 3], out[threadIdx.x]);", "increment", 1.0),
+        ("atomicAdd_block(&s[threadIdx.x / 8], 1);", "increment", 1.0),
+        ("atomicAdd(&s[threadIdx.x / 32], n);", "atomic", 32.0),
+        ("atomicAdd(&s[threadIdx.y], n);", "atomic", 32.0),
+        ("int w = threadIdx.x / 64; atomicAdd(&s[w], n);", "atomic", 32.0),
+        ("atomicSub(&s[threadIdx.x / 8], 1);", "atomic", 8.0),
+        ("out[threadIdx.x] = atomicMax(&s[0], n);", "atomic", 32.0),
+        ("atomicExch(&s[0], n);", "atomic", 32.0),
+        ("atomicInc((unsigned *)&s[0], 7u);", "atomic", 32.0),
+        ("atomicCAS(&s[0], 1, n);", "cas", 32.0),
+    ],
+)
+def test_integer_atomics(call: str, op: str, ways: float) -> None:
+    assert told(call) == [(op, 4, ways)]
+
+
+def test_a_device_function_passes_the_address_on() -> None:
+    free = "auto add = [&](int i) { atomicAdd(&s[i], n); };"
+    assert told(f"{free} add(3);") == [("increment", 4, 1.0)]
+
+
+@pytest.mark.parametrize("element", ["float", "__half2", "__nv_bfloat162"])
+def test_atomics_without_an_instruction_are_a_loop_that_a_profiler_finds_clean(element: str) -> None:
+    assert ("cas loop", 4, 1.0) in told("atomicAdd(&s[0], s[1]);", shared=f"{element} s[64]")
+
+
+def test_a_loop_on_many_words_of_one_bank_loads_them_all() -> None:
+    ((op, _, ways),) = told("atomicAdd(&s[threadIdx.x * 32], 1.0f);", shared="float s[2048]")
+    assert op == "cas loop" and ways is not None and ways > 6
+
+
+def test_eight_byte_atomics_compare_and_swap() -> None:
+    assert told("atomicAdd(&s[threadIdx.x], 1ull);", shared="unsigned long long s[64]")[0][:2] == ("cas", 8)
+    assert told("atomicExch(&s[threadIdx.x], 1ull);", shared="unsigned long long s[64]")[0][:2] == (
+        "atomic",
+        8,
+    )
+
+
+def test_an_atomic_ref_is_an_atomic_on_what_it_refers_to() -> None:
+    body = "cuda::atomic_ref<int, cuda::thread_scope_block> r(s[threadIdx.x / 8]); r.fetch_add(1);"
+    assert told(body) == [("atomic", 4, 8.0)]
+
+
+def test_operators_of_an_atomic_object_are_atomics() -> None:
+    shared = "cuda::atomic<int, cuda::thread_scope_block> count"
+    assert told("count++; count.fetch_add(2);", shared=shared) == [("increment", 4, 1.0)] * 2
+    assert told("out[0] = count.load();", shared=shared) == [("load", 4, 1.0)]
