@@ -6,7 +6,7 @@ import re
 
 from smemlint.frontend import cursors
 from smemlint.frontend.cursors import CType, Node
-from smemlint.frontend.kinds import is_expression
+from smemlint.frontend.kinds import UNEXPOSED, is_expression
 from smemlint.frontend.lower_calls import converted
 from smemlint.frontend.lower_functions import FunctionLowering
 from smemlint.frontend.lower_records import RecordLowering
@@ -20,6 +20,7 @@ from smemlint.ir import (
     Expr,
     InitList,
     Literal,
+    MemberType,
     Name,
     OpaqueType,
     Place,
@@ -28,6 +29,7 @@ from smemlint.ir import (
     Scalar,
     Stmt,
     Type,
+    TypeParam,
     Unary,
     UnknownStmt,
     Var,
@@ -103,7 +105,9 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         extents = [k for k in kids if is_expression(k.kind) and not (has_init and _same(k, initializer))]
         lowered = self._variable_type(type_, extents)
         if has_init and storage not in ("shared", "extern_shared"):
-            init = self._initial(c.exprs.lower(initializer), lowered)
+            init = self._dependent(node, initializer, lowered)
+            if init is None:
+                init = self._initial(c.exprs.lower(initializer), lowered)
         align = self.alignment(kids)
         if align is None and storage in ("shared", "extern_shared"):
             align = self._written_alignment(node)
@@ -130,6 +134,15 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
             if found is not None:
                 return found
         return c.types.lower(type_)
+
+    def _dependent(self, node: Node, init: Node, type_: Type) -> Expr | None:
+        """`Tile<BM> tile(a, b)` in a template: clang shows a list in brackets right behind the name."""
+        if init.kind != UNEXPOSED or not isinstance(type_, (RecordRef, TypeParam, MemberType)):
+            return None
+        place = self._c.place(init)
+        if place is None or place.offset != self.name_place(node).end_offset:
+            return None
+        return Construct(type_, self._c.exprs.lower_all(cursors.children(init)), place)
 
     def _initial(self, init: Expr, type_: Type) -> Expr | None:
         """None for a default construction that leaves the variable as it is.
