@@ -14,7 +14,7 @@ constexpr int kPad = 1;
 template <int S> struct Tile {
   static constexpr int kStride = S + kPad;
   float *base;
-  __device__ Tile(float *b) : base(b) {}
+  __device__ Tile(float *b, int o = 1) : base(b + o) {}
   __device__ float &at(int i, int j) { return base[i * kStride + j]; }
   __device__ float *row(int i) const { return base + i * S; }
   __device__ float &operator()(int i, int j) { return base[i * S + (i ^ j)]; }
