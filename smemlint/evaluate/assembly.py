@@ -172,9 +172,10 @@ def _record(m: Machine, e: Asm, i: PtxAccess, p: Pointer, read: object) -> None:
     if i.op in ("ldmatrix", "stmatrix"):
         mask = m.linear % 32 < 8 * i.matrices
     copied = None
-    if i.op == "cp.async" and width == CHUNK and ".cg" in i.mnemonic:
+    if i.op == "cp.async":
         source = _address(m, i.source, read) if i.source is not None else None
-        copied = Copied(source.offset if isinstance(source, Pointer) else None)
+        past_l1 = width == CHUNK and ".cg" in i.mnemonic
+        copied = Copied(source.offset if isinstance(source, Pointer) else None, past_l1)
     m.record(i.op, width, p, e.place, matrices=i.matrices, mask=mask, node=e, copied=copied)
 
 

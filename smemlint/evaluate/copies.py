@@ -1,6 +1,7 @@
-"""16-byte cp.async past L1 (`cp.async.cg`): its cost hangs on where it reads from as well as where it writes.
+"""cp.async: its cost hangs on where it reads from as well as where it writes.
 
-Measured on an H100 (docs/banks.md): where both halves of every 32-byte sector that is read go to the two
+Measured on an H100 (docs/banks.md). Through L1 (`cp.async.ca`) the bank rule holds where the lanes read one after the
+other; other sources cost more, up to one wavefront a lane. Past L1 (`.cg`, 16 bytes): where both halves of every 32-byte sector that is read go to the two
 halves of
 one sector in shared memory, each pair of a 128-byte line read and a 128-byte row written is one wavefront.
 Other
@@ -28,9 +29,31 @@ _APART = LINE << 24
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """A copy past L1. source: bytes from an address that is a multiple of 128; None: not followed."""
+    """source: bytes from an address that is a multiple of 128; None: not followed. past_l1: `cp.async.cg`."""
 
     source: Int | None
+    past_l1: bool
+
+
+def in_order(v: Int | None, width: int, size: int, active: Bools) -> Bools | None:
+    """Requests whose lanes read one after the other, shape (requests,); active: shape (requests, 32).
+
+    None: not known of any.
+    """
+    if v is None or v.varying:
+        return None
+    start = np.broadcast_to(np.asarray(v.const, dtype=np.int64), (size,)) - width * np.arange(size)
+    ordered = _alike(start.reshape(-1, 32), active)
+    for coefficient in v.terms.values():
+        if not isinstance(coefficient, int):
+            ordered &= _alike(coefficient.reshape(-1, 32), active)
+    return ordered
+
+
+def _alike(lanes: Ints, active: Bools) -> Bools:
+    first = lanes[np.arange(len(lanes)), active.argmax(axis=1)][:, None]
+    alike: Bools = (~active | (lanes == first)).all(axis=1)
+    return alike
 
 
 def lines_of(v: Int | None, size: int) -> Ints | None:

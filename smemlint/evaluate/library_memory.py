@@ -137,18 +137,16 @@ def _pipeline_copy(m: Machine, e: Call, arguments: Arguments, discarded: bool) -
     n = number(values[2])
     m.touched += 1
     if n in (4, 8, 16):
-        m.record("cp.async", n, values[0], e.place, copied=_past_l1(n, values[1]))
+        m.record("cp.async", n, values[0], e.place, copied=_copied(n, values[1]))
         return Other()
     text = f"`{called(e)}` of a size that is not a constant 4, 8 or 16 bytes"
     m.record("cp.async", 4, values[0], e.place, reason=Unresolved("copy-size", text, e.place))
     return Other()
 
 
-def _past_l1(n: int, source: Value) -> Copied | None:
+def _copied(n: int, source: Value) -> Copied:
     """Copies of 16 bytes bypass L1."""
-    if n != CHUNK:
-        return None
-    return Copied(source.offset if isinstance(source, Pointer) else None)
+    return Copied(source.offset if isinstance(source, Pointer) else None, n == CHUNK)
 
 
 def _lost(m: Machine, e: Call, values: list[Value]) -> None:
@@ -262,7 +260,7 @@ def split(
             op = "cp.async" if chunk >= 4 and not in_shared(source) else "store"
             copied = None
             if op == "cp.async":
-                copied = _past_l1(chunk, at(source, offset) if isinstance(source, Pointer) else source)
+                copied = _copied(chunk, at(source, offset) if isinstance(source, Pointer) else source)
             m.record(op, chunk, at(target, offset), e.place, mask=mask, copied=copied)
         if isinstance(source, Pointer) and source.object.storage == "shared":
             m.record("load", chunk, at(source, offset), e.place, mask=mask)

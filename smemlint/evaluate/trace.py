@@ -9,7 +9,8 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.evaluate.copies import Copied, ends, lines_of
+from smemlint.banks import wavefront_range
+from smemlint.evaluate.copies import Copied, ends, in_order, lines_of
 from smemlint.evaluate.layout import dims_of, type_name
 from smemlint.evaluate.machine import Event, Machine, SiteLog
 from smemlint.evaluate.memory import Object
@@ -19,7 +20,7 @@ from smemlint.evaluate.widen import widened
 from smemlint.ir import Launch
 
 EMPTY: NDArray[np.int64] = np.full((0, 32), -1, dtype=np.int64)
-_SOURCE = Unresolved("copy-source", "a 16-byte cp.async past L1 costs by where it reads as well")
+_SOURCE = Unresolved("copy-source", "a cp.async costs by where it reads as well")
 
 
 def shared_array(m: Machine, o: Object) -> SharedArray:
@@ -93,6 +94,8 @@ class _Builder:
         self.parameters: dict[Monomial, list[tuple[int, NDArray[np.int64]]]] = {}
         self.data: dict[Monomial, list[tuple[int, NDArray[np.int64]]]] = {}
         self.count = 0
+        self.plain = True
+        """Whether the plain bank rule told all copies so far."""
         self.low: list[NDArray[np.int64]] = []
         self.high: list[NDArray[np.int64]] = []
 
@@ -105,6 +108,20 @@ class _Builder:
         rows: NDArray[np.bool_],
     ) -> None:
         """Ends of a copy whose cost hangs on where it reads."""
+        maybe = active & ~event.must.reshape(-1, 32)[rows]
+        width = self.log.width
+        rest = np.where(active, lanes % width, 0).max(axis=1, keepdims=True)
+        try:
+            least, most, ideal = wavefront_range("cp.async", width, np.where(active, lanes - rest, -1), maybe)
+        except ValueError:
+            return
+        if not copied.past_l1:
+            ordered = in_order(copied.source, width, self.m.size, event.may.reshape(-1, 32))
+            in_turn = np.maximum(most, active.sum(axis=1))
+            self.plain = self.plain and ordered is not None and bool(ordered[rows].all())
+            self.low.append(np.maximum(least, ideal))
+            self.high.append(in_turn if ordered is None else np.where(ordered[rows], most, in_turn))
+            return
         source = lines_of(copied.source, self.m.size)
         known = lines_of(event.offset, self.m.size) is not None
         low, high = ends(
@@ -112,8 +129,9 @@ class _Builder:
             lanes,
             known,
             active,
-            active & event.must.reshape(-1, 32)[rows],
+            active & ~maybe,
         )
+        self.plain = self.plain and bool((low == high).all() and (low == most).all())
         self.low.append(low)
         self.high.append(high)
 
@@ -191,7 +209,8 @@ class _Builder:
             grade = Grade.PARAMETRIC
             parameter = Parameter(_name(mono), self._spread(parts), multiple_of(mono))
         low = high = None
-        if len(self.low) == len(self.offsets) and self.low and parameter is None and not self.data:
+        followed = len(self.low) == len(self.offsets) and not self.plain
+        if followed and parameter is None and not self.data:
             low, high = np.concatenate(self.low), np.concatenate(self.high)
             if grade is not Grade.ASSUMED and bool((low < high).any()):
                 grade = Grade.BOUND

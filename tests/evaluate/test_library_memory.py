@@ -100,3 +100,19 @@ def test_swap_loads_and_stores_both() -> None:
 def test_a_byte_copy_is_named() -> None:
     (conflict,) = scored("memset(&s[threadIdx.x], 0, 4);")
     assert conflict.reason is not None and conflict.reason.code == "byte-copy"
+
+
+@pytest.mark.parametrize(
+    ("to", "come", "low", "high"),
+    [
+        ("threadIdx.x", "threadIdx.x + n", 1.0, 1.0),
+        ("8 * threadIdx.x", "threadIdx.x", 8.0, 8.0),
+        ("threadIdx.x", "threadIdx.x * n", 1.0, 32.0),
+        ("threadIdx.x", "out[threadIdx.x]", 1.0, 32.0),
+    ],
+)
+def test_a_copy_through_l1_is_exact_where_it_reads_in_order(
+    to: str, come: str, low: float, high: float
+) -> None:
+    (conflict,) = scored(f"__pipeline_memcpy_async(&s[{to}], &in[{come}], 4);", shared=F)
+    assert (conflict.ways_low, conflict.ways) == (low, high)
