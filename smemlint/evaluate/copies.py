@@ -2,9 +2,9 @@
 
 Measured on an H100 (docs/banks.md). Through L1 (`cp.async.ca`) the bank rule holds where the lanes read one
 after the other; other sources cost more, up to one wavefront a lane. Past L1 (`.cg`, 16 bytes): where both
-halves of every 32-byte sector that is read go to the two halves of one sector in shared memory, each pair of a
-128-byte line read and a 128-byte row written is one wavefront. Other patterns cost more, up to one wavefront a
-lane, by a rule that is not known: they are told as bounds.
+halves of every 32-byte sector that is read go to the two halves of one sector in shared memory, each pair of
+a 128-byte line read and a 128-byte row written is one wavefront. Other patterns cost more, up to one
+wavefront a lane, by a rule that is not known: they are told as bounds.
 """
 
 from __future__ import annotations
