@@ -52,7 +52,7 @@ def _run(m: Machine, kernel: Function, launch: Launch) -> Unresolved | None:
 
 ELSEWHERE = 63
 """How much larger than in truth the launch's numbers are for _elsewhere: odd, and odd after every halving."""
-LONG = 200_000
+LONG = 350_000
 """Steps of an evaluation that is not worth repeating."""
 
 

@@ -59,7 +59,8 @@ def run_loop(m: Machine, s: Loop) -> None:
     left = m.nobody
     m.flow += 1
     trips = 0
-    began = m.steps
+    began = latest = m.steps
+    alike, length = False, 0
     trip = compile_time_trips(m, s)
     ends: frozenset[int] = frozenset()
     starts: list[tuple[int, int]] = []
@@ -80,7 +81,8 @@ def run_loop(m: Machine, s: Loop) -> None:
             m.must, m.may = taken.must, taken.may
         if not m.anyone():
             break
-        spent = trips >= 3 and m.steps - began > m.budget.loop_steps
+        spent = trips >= 3 and alike and m.steps - began > m.budget.loop_steps
+        spent = spent or m.steps - began > 8 * m.budget.loop_steps
         if trips >= limit or spent or (exits.uncertain and trips >= 2):
             _generic(m, s, exits)
             break
@@ -90,6 +92,8 @@ def run_loop(m: Machine, s: Loop) -> None:
         before = Work(m.touched, m.operations, len(m.log), m.region)
         _iterate(m, s, exits)
         trips += 1
+        # Iterations of one length do the same work: one more can stand for the others.
+        alike, length, latest = m.steps - latest == length, m.steps - latest, m.steps
         if trips == 1:
             body = m.touched - before.touched, m.operations - before.operations
             lines = straight_lines(trip, *body, s.unroll, known=trip is not None)

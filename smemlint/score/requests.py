@@ -107,7 +107,10 @@ def _shifted(access: Access, offsets: Ints, maybe: Bools | None) -> tuple[Ints, 
         return wavefronts, wavefronts, ideal
     low, high, ideal = wavefront_range(access.op, access.width, offsets, maybe, access.matrices)
     # Both ends are ways of the same ideal: however few lanes run, a request is never below its own ideal.
-    return np.maximum(low, ideal), high, ideal
+    # Fewer lanes of a wide access have a smaller ideal, down to one pass, and may still need every group.
+    unsure = (maybe & (offsets >= 0)).any(axis=1)
+    sparse = np.where(unsure, high * ideal, high)
+    return np.maximum(low, ideal), sparse, ideal
 
 
 def _looped(offsets: Ints, maybe: Bools | None) -> tuple[Ints, Ints, Ints]:
