@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 
 from smemlint.evaluate.layout import Binding, is_type
 from smemlint.evaluate.machine import Budget, BudgetExceededError, Machine
@@ -56,10 +57,13 @@ LONG = 350_000
 """Steps of an evaluation that is not worth repeating."""
 
 
-def _elsewhere(m: Machine, kernel: Function, launch: Launch) -> Machine | None:
-    """The same threads under numbers that another launch could have; None when the launch tells nothing.
+def _elsewhere(m: Machine, kernel: Function, launch: Launch) -> Iterator[Machine]:
+    """The same threads under numbers that other launches could have; nothing when the launch tells nothing.
 
-    The compiler knows no launch. Where addresses differ from those of `m`, it cannot know them.
+    The compiler knows no launch. Where addresses differ from those of `m`, it cannot know them. All
+    numbers are
+    changed by an odd amount first, then every second one by an even amount: `n * (1 + m)` moves under one
+    of both.
     """
     told = {
         (name, axis): v
@@ -70,14 +74,18 @@ def _elsewhere(m: Machine, kernel: Function, launch: Launch) -> Machine | None:
         and isinstance(v.const, int)
     }
     if (not told and not launch.arguments) or m.steps > LONG:
-        return None
-    changed = dataclasses.replace(launch, arguments={k: v + ELSEWHERE for k, v in launch.arguments.items()})
-    other = Machine(m.module, launch.block, grid=launch.grid, budget=m.budget)
-    for key, v in told.items():
-        assert isinstance(v.const, int)
-        other.specials[key] = Int(1 if key[0] == "threadIdx" else v.const + ELSEWHERE, v.type)
-    _run(other, kernel, changed)
-    return other
+        return
+    for alternate in (0, 1) if len(launch.arguments) > 1 else (0,):
+        arguments = {
+            k: v + ELSEWHERE + (alternate if i % 2 else 0)
+            for i, (k, v) in enumerate(launch.arguments.items())
+        }
+        other = Machine(m.module, launch.block, grid=launch.grid, budget=m.budget)
+        for key, v in told.items():
+            assert isinstance(v.const, int)
+            other.specials[key] = Int(1 if key[0] == "threadIdx" else v.const + ELSEWHERE, v.type)
+        _run(other, kernel, dataclasses.replace(launch, arguments=arguments))
+        yield other
 
 
 def _ordered(traces: list[Trace]) -> tuple[Trace, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import gcd
 
@@ -45,9 +45,11 @@ def shared_array(m: Machine, o: Object) -> SharedArray:
     )
 
 
-def traces_of(m: Machine, launch: Launch, view: Callable[[], Machine | None] = lambda: None) -> list[Trace]:
-    """All events as requests: one Trace per site and width at which it runs. view: see widened()."""
-    runs = widened(m, view)
+def traces_of(
+    m: Machine, launch: Launch, views: Callable[[], Iterator[Machine]] = lambda: iter(())
+) -> list[Trace]:
+    """All events as requests: one Trace per site and width at which it runs. views: see widened()."""
+    runs = widened(m, views)
     groups: dict[tuple[int, int], int] = {}
     traces: list[Trace] = []
     for log in m.sites.values():

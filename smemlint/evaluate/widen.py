@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import gcd
 
@@ -29,10 +29,10 @@ class Runs:
     followed: tuple[int, SiteLog] | None = None
 
 
-def widened(m: Machine, view: Callable[[], Machine | None] = lambda: None) -> dict[int, Runs]:
+def widened(m: Machine, views: Callable[[], Iterator[Machine]] = lambda: iter(())) -> dict[int, Runs]:
     """Runs by id() of the SiteLog.
 
-    view: gives the same evaluation under another launch: what differs is not known to the compiler.
+    views: give the same evaluation under other launches: what differs is not known to the compiler.
     """
     runs = {id(s): Runs(alone=list(s.events)) for s in m.sites.values()}
     logged = _logged(m)
@@ -43,10 +43,11 @@ def widened(m: Machine, view: Callable[[], Machine | None] = lambda: None) -> di
     groups, gone = settle(events)
     if not groups and not gone:
         return runs
-    other = view()
-    if other is not None:
+    for other in views():
         facts.compare(other)
         groups, gone = settle([facts.event(e) for e in logged])
+        if not groups and not gone:
+            return runs
     dropped = {id(logged[index]) for index in gone}
     for group in groups:
         leader = logged[group.leader]
@@ -99,8 +100,8 @@ class _Facts:
         self.steps = _steps(m, regions)
         self.still = _still(m)
         self.paths = {id(s): _path(s) for s in m.sites.values()}
-        self.shifts: dict[int, NDArray[np.int64]] = {}
-        """By id() of an event: how its lanes move under another launch."""
+        self.shifts: dict[int, list[NDArray[np.int64]]] = {}
+        """By id() of an event: how its lanes move under each other launch."""
         self.unsure: dict[int, int] = {}
         """By id() of a site: what divides its addresses under another launch, where events do not match."""
 
@@ -112,10 +113,11 @@ class _Facts:
                 continue
             if len(twin.events) == len(site.events):
                 for e, f in zip(site.events, twin.events, strict=True):
-                    self.shifts[id(e)] = _lanes(self.m, f) - _lanes(self.m, e)
+                    self.shifts.setdefault(id(e), []).append(_lanes(self.m, f) - _lanes(self.m, e))
             both = site.events[0].may & twin.events[0].may
             if both.any():
-                self.unsure[id(site)] = _variable(self.m, twin.events[0], both)
+                divides = _variable(self.m, twin.events[0], both)
+                self.unsure[id(site)] = gcd(self.unsure.get(id(site), 0), divides)
 
     def event(self, e: Event | Barrier) -> JoinEvent:
         if isinstance(e, Barrier):
@@ -123,13 +125,12 @@ class _Facts:
         s, o = e.site, e.site.object
         lanes = _lanes(self.m, e)
         variable = gcd(self.steps.get(id(s), 0), _variable(self.m, e, e.may), self.unsure.get(id(s), 0))
-        shift = self.shifts.get(id(e))
-        moved: Hashable = None
-        if shift is not None:
+        moved: tuple[bytes, ...] = ()
+        for shift in self.shifts.get(id(e), ()):
             by = shift[e.may]
             if by.any():
                 variable = gcd(variable, int(np.gcd.reduce(by)))
-                moved = by.tobytes()
+                moved = (*moved, by.tobytes())
         low = int(lanes[e.may].min())
         if low < 0:
             lanes = lanes + -(low // 128) * 128
