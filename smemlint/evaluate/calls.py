@@ -69,7 +69,7 @@ def call(m: Machine, e: Call, want_place: bool = False) -> Value:
         v = rvalue(m, callee)
         if isinstance(v, Other) and isinstance(callee, Name):
             v = FunctionValue(callee.name, (), resolve_arguments(m, callee.arguments))
-    result = _apply(m, v, e, discarded)
+    result = _apply(m, v, e, discarded, want_place)
     if not want_place and isinstance(result, Reference):
         return m.load(result.place, e.place)
     if isinstance(result, Reference):
@@ -89,7 +89,7 @@ def _owner_name(m: Machine, callee: StaticMember) -> str:
     return owner.name if isinstance(owner, RecordRef) else "?"
 
 
-def _apply(m: Machine, v: Value, e: Call, discarded: bool) -> Value | Reference:
+def _apply(m: Machine, v: Value, e: Call, discarded: bool, want_place: bool) -> Value | Reference:
     if isinstance(v, FunctionValue) and v.candidates:
         result = invoke(m, v.candidates, e.arguments, v.arguments, None, e.place, v.outer)
         if result is not None:
@@ -104,7 +104,7 @@ def _apply(m: Machine, v: Value, e: Call, discarded: bool) -> Value | Reference:
 
         return method(m, v, e, discarded)
     if isinstance(v, Closure):
-        return _run_closure(m, v, e)
+        return _run_closure(m, v, e, want_place)
     if isinstance(v, Pointer | RecordValue):
         return Other()
     from smemlint.evaluate.library import function
@@ -393,7 +393,8 @@ def _enter(m: Machine, frame: Frame, body: Callable[[], None], f: Function | Non
     result = frame.result
     if result is None:
         return Other()
-    if f is not None and isinstance(result, Pointer) and _is_reference(f.returns):
+    by_reference = frame.names_place if f is None else _is_reference(f.returns)
+    if by_reference and isinstance(result, Pointer):
         return Reference(result)
     return result
 
@@ -411,14 +412,14 @@ def _initialise_members(m: Machine, f: Function) -> None:
             m.store(target, v, None)
 
 
-def _run_closure(m: Machine, c: Closure, e: Call) -> Value | Reference:
+def _run_closure(m: Machine, c: Closure, e: Call, want_place: bool) -> Value | Reference:
     from smemlint.evaluate.statements import run
 
     if m.depth >= MAX_DEPTH:
         return Other()
     parent = c.frame
     assert isinstance(parent, Frame)
-    frame = Frame(parent.bindings, None, parent.this, parent, call=e.place)
+    frame = Frame(parent.bindings, None, parent.this, parent, call=e.place, place=want_place)
     for parameter, a in zip(c.function.parameters, e.arguments, strict=False):
         t = m.resolve(parameter.type)
         v: Value = place_of(m, a) if _is_reference(t) else coerce(m, rvalue(m, a), t)

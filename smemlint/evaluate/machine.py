@@ -135,6 +135,9 @@ class Frame:
     returned: Mask | None = None
     result: Value | None = None
     call: Place | None = None
+    place: bool = False
+    """A lambda called for the place it names (`f(t) = x`), where it returns one."""
+    names_place: bool = False
     skippable: set[int] | None = None
     """id() of the statements that nothing of interest depends on."""
     quiet: set[int] | None = None

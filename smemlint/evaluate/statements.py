@@ -31,10 +31,14 @@ from smemlint.ir import (
     Continue,
     Declare,
     Evaluate,
+    Expr,
     If,
+    Index,
     LaunchStmt,
     Literal,
     Loop,
+    Member,
+    Name,
     OpaqueType,
     PointerTo,
     RecordRef,
@@ -42,6 +46,7 @@ from smemlint.ir import (
     Stmt,
     Switch,
     Type,
+    Unary,
     UnknownStmt,
 )
 from smemlint.ir.types import BOOL, INT
@@ -348,6 +353,10 @@ def _evaluate(m: Machine, s: Evaluate) -> None:
     rvalue(m, s.expr)
 
 
+def _names_a_place(e: Expr) -> bool:
+    return isinstance(e, Name | Index | Member) or (isinstance(e, Unary) and e.op == "*")
+
+
 def _return(m: Machine, s: Return) -> None:
     frame = m.frame
     if s.value is not None:
@@ -357,7 +366,8 @@ def _return(m: Machine, s: Return) -> None:
             by_reference = isinstance(t, PointerTo) and t.reference
             v = lvalue(m, s.value) if by_reference else value_for(m, t, s.value)
         else:
-            v = rvalue(m, s.value)
+            frame.names_place = frame.place and _names_a_place(s.value)
+            v = lvalue(m, s.value) if frame.names_place else rvalue(m, s.value)
         if frame.result is None:
             frame.result = v
         else:
