@@ -67,6 +67,8 @@ def call(m: Machine, e: Call, want_place: bool = False) -> Value:
             v = replace(v, arguments=resolve_arguments(m, callee.arguments))
     else:
         v = rvalue(m, callee)
+        if isinstance(v, RecordValue):  # a dependent `tile(i, j)`, which clang leaves without its operator
+            v = _method(m, Member(callee, "operator()", place=e.place))
         if isinstance(v, Other) and isinstance(callee, Name):
             v = FunctionValue(callee.name, (), resolve_arguments(m, callee.arguments))
     result = _apply(m, v, e, discarded, want_place)
