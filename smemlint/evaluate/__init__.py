@@ -4,6 +4,8 @@ In: an ir.Module, a kernel of it and a Launch. Out: a KernelTrace, one Trace per
 May import ir and grammar only; never clang, never the renderers.
 """
 
+from smemlint.evaluate.dispatch import answer_by
+from smemlint.evaluate.evaluators import BUILDERS, PLACES, RUNNERS, VALUES
 from smemlint.evaluate.kernel import evaluate
 from smemlint.evaluate.machine import Budget
 from smemlint.evaluate.model import (
@@ -16,6 +18,8 @@ from smemlint.evaluate.model import (
     Trace,
     Unresolved,
 )
+
+answer_by(VALUES, PLACES, RUNNERS, BUILDERS)
 
 __all__ = [
     "Budget",

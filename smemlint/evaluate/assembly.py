@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from smemlint.evaluate import arithmetic as ar
+from smemlint.evaluate.accesses import load, record_access, store
+from smemlint.evaluate.cells import merge
+from smemlint.evaluate.conversions import as_int, coerce
 from smemlint.evaluate.copies import CHUNK, Copied
-from smemlint.evaluate.expressions import as_int, lvalue, rvalue
+from smemlint.evaluate.dispatch import lvalue, rvalue
 from smemlint.evaluate.library_lanes import lane_mask
 from smemlint.evaluate.machine import Machine
+from smemlint.evaluate.masks import decode
 from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.operators import operate
 from smemlint.evaluate.ptx import (
     PtxAccess,
     PtxAddress,
@@ -23,7 +28,6 @@ from smemlint.evaluate.ptx import (
     PtxUnread,
     parse,
 )
-from smemlint.evaluate.statements import decode
 from smemlint.evaluate.values import Int, Other, Pointer, Value
 from smemlint.ir import Asm, Scalar
 from smemlint.ir.types import BOOL, INT, LONG, UINT, ULONG
@@ -42,8 +46,8 @@ _COMPARE = {
 }
 
 
-def run_asm(m: Machine, e: Asm) -> None:
-    """Accesses and integer results of one asm statement."""
+def asm_value(m: Machine, e: Asm) -> Value:
+    """Accesses and integer results of one asm statement, which has no value itself."""
     inputs = [rvalue(m, x) for x in e.inputs]
     registers: dict[str, Value] = {}
     count = len(e.outputs)
@@ -53,7 +57,7 @@ def run_asm(m: Machine, e: Asm) -> None:
             if o.number >= count:
                 return inputs[o.number - count] if o.number - count < len(inputs) else Other()
             p = lvalue(m, e.outputs[o.number])
-            return m.load(p, e.place) if isinstance(p, Pointer) and p.object.storage == "local" else Other()
+            return load(m, p, e.place) if isinstance(p, Pointer) and p.object.storage == "local" else Other()
         if isinstance(o, PtxRegister):
             return registers.get(o.name, Other())
         if isinstance(o, PtxImmediate):
@@ -69,9 +73,7 @@ def run_asm(m: Machine, e: Asm) -> None:
         elif target.number < count:
             p = lvalue(m, e.outputs[target.number])
             if isinstance(p, Pointer):
-                from smemlint.evaluate.expressions import coerce
-
-                m.store(p, coerce(m, v, p.pointee), e.place)
+                store(m, p, coerce(m, v, p.pointee), e.place)
 
     for instruction in parse(e.text):
         if isinstance(instruction, PtxAccess):
@@ -91,6 +93,7 @@ def run_asm(m: Machine, e: Asm) -> None:
                 m.note("ptx-unread", "inline PTX that mentions shared memory could not be read", e.place)
             for i in range(count):
                 write(PtxArgument(i), Other())
+    return Other()
 
 
 def _scalar(type: str) -> Scalar:
@@ -110,8 +113,6 @@ def _compute(m: Machine, i: PtxCompute, values: list[Value]) -> Value:
         if i.type.startswith("f"):
             return Other()
         return first
-    from smemlint.evaluate.expressions import operate
-
     if i.operator in _ARITHMETIC and len(values) == 2:
         a, b = (v if isinstance(v, Pointer) else as_int(m, v) for v in values)
         return operate(m, _ARITHMETIC[i.operator], a, b, None)
@@ -127,7 +128,7 @@ def _compute(m: Machine, i: PtxCompute, values: list[Value]) -> Value:
     if i.operator == "not" and isinstance(first, Int):
         return operate(m, "^", first, Int(-1, first.type), None)
     if i.operator == "selp" and len(values) == 3 and isinstance(values[2], Int):
-        return m.merge(ar.truth_of(values[2], m.unknowns), values[0], values[1])
+        return merge(m, ar.truth_of(values[2], m.unknowns), values[0], values[1])
     uniform = all(isinstance(v, Int | Other) and v.uniform for v in values)
     return Other(None, uniform)
 
@@ -166,7 +167,7 @@ def _record(m: Machine, e: Asm, i: PtxAccess, p: Pointer, read: object) -> None:
         width = v.const if isinstance(v, Int) and v.known and isinstance(v.const, int) else None
     if width is None:
         reason = Unresolved("copy-size", f"`{i.mnemonic}` of a size that is not constant", e.place)
-        m.record(i.op, 4, p, e.place, reason=reason, node=e)
+        record_access(m, i.op, 4, p, e.place, reason=reason, node=e)
         return
     mask = None
     if i.op in ("ldmatrix", "stmatrix"):
@@ -176,12 +177,10 @@ def _record(m: Machine, e: Asm, i: PtxAccess, p: Pointer, read: object) -> None:
         source = _address(m, i.source, read) if i.source is not None else None
         past_l1 = width == CHUNK and ".cg" in i.mnemonic
         copied = Copied(source.offset if isinstance(source, Pointer) else None, past_l1)
-    m.record(i.op, width, p, e.place, matrices=i.matrices, mask=mask, node=e, copied=copied)
+    record_access(m, i.op, width, p, e.place, matrices=i.matrices, mask=mask, node=e, copied=copied)
 
 
 def _address(m: Machine, a: PtxAddress, read: object) -> Value:
-    from smemlint.evaluate.expressions import operate
-
     v: Value = read(a.base)  # type: ignore[operator]
     if a.index is not None:
         other: Value = read(a.index)  # type: ignore[operator]

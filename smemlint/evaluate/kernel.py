@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
+from smemlint.evaluate.dispatch import run
 from smemlint.evaluate.layout import Binding, is_type
 from smemlint.evaluate.machine import Budget, BudgetExceededError, Machine
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
-from smemlint.evaluate.statements import run
 from smemlint.evaluate.trace import shared_array, traces_of
 from smemlint.evaluate.values import Int, RecordValue, Value
 from smemlint.ir import Function, Launch, Module, RecordRef, Scalar

@@ -1,8 +1,7 @@
 """What CUDA's and C++'s own functions do to addresses, masks and shared memory.
 
 `function` and `method` answer calls without a body in the project, from the table that the modules beside
-this
-one fill: lanes, groups, memory, atomics, wmma. Integer functions are here.
+this one fill: lanes, groups, memory, atomics, wmma. Integer functions are here.
 """
 
 from __future__ import annotations
@@ -13,28 +12,32 @@ from collections.abc import Callable
 import numpy as np
 
 from smemlint.evaluate import arithmetic as ar
-from smemlint.evaluate import library_wmma
-from smemlint.evaluate.expressions import as_int, build, coerce, lvalue, offset_pointer, rvalue
+from smemlint.evaluate import library_groups, library_lanes, library_memory, library_wmma
+from smemlint.evaluate.accesses import load, store
+from smemlint.evaluate.conversions import as_int, coerce
+from smemlint.evaluate.dispatch import build, lvalue, rvalue
+from smemlint.evaluate.groups import generalised, is_group
 from smemlint.evaluate.layout import is_vector, vector_layout
 from smemlint.evaluate.library_atomics import atomic, atomic_method, is_atomic, is_atomic_object
-from smemlint.evaluate.library_groups import generalised, group_method, is_group
+from smemlint.evaluate.library_groups import group_method
 from smemlint.evaluate.library_memory import escaped, given
 from smemlint.evaluate.library_table import (
     FUNCTIONS,
     Arguments,
-    called,
     in_shared,
-    is_uniform,
     named,
     reason_of,
     short_name,
 )
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.values import Int, Method, Other, Pointer, RecordValue, Value, bounds
-from smemlint.ir import ArrayOf, Call, Construct, Expr, InitList, RecordRef, Type
+from smemlint.evaluate.places import offset_pointer
+from smemlint.evaluate.values import Int, Method, Other, Pointer, RecordValue, Value, bounds, is_uniform
+from smemlint.ir import ArrayOf, Call, Construct, InitList, RecordRef, Type
 from smemlint.ir.types import INT
 
+FILLED_BY = (library_groups, library_lanes, library_memory, library_wmma)
+"""The modules that put their functions into the table when they are imported."""
 _BARRIERS = frozenset(
     (
         "__syncthreads",
@@ -142,7 +145,7 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
     if v.name == "operator=" and isinstance(v.self, Pointer) and e.arguments:
         value = rvalue(m, e.arguments[0])
         base = getattr(e.callee, "base", None)
-        m.store(v.self, coerce(m, value, v.self.pointee), getattr(base, "place", None) or e.place)
+        store(m, v.self, coerce(m, value, v.self.pointee), getattr(base, "place", None) or e.place)
         return value
     if is_group(self_type):
         return group_method(m, v.name, v.self, e)
@@ -150,10 +153,10 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
         return _element(m, v.self, self_type, e)
     if v.name in ("operator+=", "operator-=", "operator*=", "operator/=") and isinstance(v.self, Pointer):
         place = getattr(getattr(e.callee, "base", None), "place", None) or e.place
-        m.load(v.self, place)
+        load(m, v.self, place)
         for a in e.arguments:
             rvalue(m, a)
-        m.store(v.self, Other(), place)
+        store(m, v.self, Other(), place)
         return v.self
     values = [given(m, a) for a in e.arguments]
     if isinstance(v.self, Pointer) and v.self.object.storage == "shared":
@@ -173,7 +176,7 @@ def _shared_object(m: Machine, v: Method, p: Pointer, e: Call) -> None:
     """A method of an object in shared memory whose body is not known."""
     name = p.pointee.name if isinstance(p.pointee, RecordRef) else ""
     if v.name.startswith("operator"):
-        m.load(p, getattr(getattr(e.callee, "base", None), "place", None) or e.place)
+        load(m, p, getattr(getattr(e.callee, "base", None), "place", None) or e.place)
     elif "barrier" in name:
         m.note("barrier-object", f"`.{v.name}` of a barrier object in shared memory is not scored", e.place)
         m.barrier()
@@ -190,7 +193,7 @@ def _element(m: Machine, p: Pointer, t: RecordRef, e: Call) -> Value:
         _, inner = layout.fields["_data"]
         assert isinstance(inner, ArrayOf)
         target = offset_pointer(m, Pointer(p.object, p.offset, inner.element), index, e.place)
-        return m.load(target, e.place)
+        return load(m, target, e.place)
     return Other(
         None, False, Unresolved("unknown-function", "`operator[]` of a type that is not known", e.place)
     )
@@ -334,6 +337,3 @@ def _same(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     for a in e.arguments[1:]:
         rvalue(m, a)
     return v
-
-
-__all__ = ["Expr", "called", "constructed", "function", "library_wmma", "method"]

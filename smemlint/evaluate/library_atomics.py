@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from smemlint.banks import CAS_LOOP
-from smemlint.evaluate.expressions import rvalue
+from smemlint.evaluate.accesses import load, record_access, store
+from smemlint.evaluate.cells import known_offset
+from smemlint.evaluate.dispatch import rvalue
 from smemlint.evaluate.library_table import called, short_name
 from smemlint.evaluate.machine import Frame, Machine
 from smemlint.evaluate.model import Unresolved
@@ -87,16 +89,16 @@ def update(
     compiler can see that all threads have the same; reference: through cuda::atomic or atomic_ref."""
     t = p.pointee
     if name in ("load", "atomic_load"):
-        return m.load(p, e.place)
+        return load(m, p, e.place)
     if name in ("store", "atomic_store"):
-        m.store(p, operand or Other(), e.place)
+        store(m, p, operand or Other(), e.place)
         return Other()
     m.touched += 1
     if p.object.storage == "shared":
         size = m.types.size_of(t) or 4
         same = p.offset.uniform and address is not None and same_for_all(m, address)
         op = operation(name, t, operand, discarded, same, reference)
-        m.record(op, size, p, e.place)
+        record_access(m, op, size, p, e.place)
     reason = Unresolved("data-dependent", f"comes from `{name}`", e.place)
     return m.unknown(t, name, uniform=False, reason=reason)
 
@@ -145,7 +147,7 @@ def _referred(m: Machine, p: Pointer) -> Pointer | None:
     element = t.arguments[0]
     if short_name(t.name) != "atomic_ref":
         return Pointer(p.object, p.offset, element)  # type: ignore[arg-type]
-    held = p.object.cells.get(m.known_offset(p) or 0) if p.object.storage == "local" else None
+    held = p.object.cells.get(known_offset(m, p) or 0) if p.object.storage == "local" else None
     if not isinstance(held, Pointer):
         return None
     return Pointer(held.object, held.offset, element)  # type: ignore[arg-type]

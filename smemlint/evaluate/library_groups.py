@@ -1,24 +1,18 @@
-"""Cooperative groups: who is in a group, and what its members tell each other.
-
-A group whose members are numbers of the block or of a tile is known by its type. thread_group and
-coalesced_group
-carry theirs as two cells: rank at 0, size at 4.
-"""
+"""Functions of cooperative groups: how they are made, and what their members tell each other."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate import arithmetic as ar
-from smemlint.evaluate.expressions import as_int, rvalue, type_of
+from smemlint.evaluate.conversions import as_int, type_of
+from smemlint.evaluate.dispatch import rvalue
+from smemlint.evaluate.groups import RANK, SIZE, SPACE, Ints, group_of, is_group, numbered
 from smemlint.evaluate.library_lanes import reduced, scanned, shuffled, vote
 from smemlint.evaluate.library_table import (
     Arguments,
     called,
-    is_uniform,
     known_lanes,
     named,
     number,
@@ -28,63 +22,9 @@ from smemlint.evaluate.library_table import (
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.values import Int, Other, Pointer, RecordValue, Value, collapse
-from smemlint.ir import Call, Literal, RecordRef, TemplateArgument, Type
+from smemlint.evaluate.values import Int, Other, Pointer, RecordValue, Value, collapse, is_uniform
+from smemlint.ir import Call, Literal, RecordRef, TemplateArgument
 from smemlint.ir.types import UINT, ULONG
-
-Ints = NDArray[np.int64]
-SPACE = "cooperative_groups::"
-_RANK, _SIZE = 0, 4
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """rank: of each thread in its group, None when not known; size: threads of the group."""
-
-    rank: Ints | None
-    size: Int | None
-
-
-def is_group(t: Type | None) -> bool:
-    return isinstance(t, RecordRef) and t.name.startswith(SPACE)
-
-
-def group_of(m: Machine, v: Value) -> Group:
-    """The group that a value stands for."""
-    if isinstance(v, Pointer):
-        cells = {k: c for k, c in v.object.cells.items() if k in (_RANK, _SIZE)}
-        return _group(m, v.pointee, cells)
-    if isinstance(v, RecordValue):
-        return _group(m, v.type, v.cells)
-    return Group(None, None)
-
-
-def _group(m: Machine, t: Type, cells: dict[int, Value]) -> Group:
-    kind = short_name(t.name) if isinstance(t, RecordRef) else ""
-    threads = m.block[0] * m.block[1] * m.block[2]
-    if kind == "thread_block":
-        return Group(m.linear, Int(threads, UINT))
-    if kind == "thread_block_tile":
-        size = record_argument(t, 0)
-        return Group(None, None) if not size else Group(m.linear % size, Int(size, UINT))
-    rank, size_value = cells.get(_RANK), cells.get(_SIZE)
-    lanes = known_lanes(m, rank) if rank is not None else None
-    return Group(lanes, size_value if isinstance(size_value, Int) else None)
-
-
-def generalised(m: Machine, v: RecordValue, t: RecordRef) -> RecordValue | None:
-    """A block or tile as a thread_group; None for other conversions."""
-    if short_name(t.name) != "thread_group" or not is_group(v.type):
-        return None
-    group = _group(m, v.type, v.cells)
-    return _numbered(t.name, group.rank, group.size)
-
-
-def _numbered(name: str, rank: Ints | None, size: Int | None) -> RecordValue:
-    t = RecordRef(name)
-    if rank is None or size is None:
-        return RecordValue(t, {})
-    return RecordValue(t, {_RANK: Int(rank, UINT), _SIZE: size.typed(UINT)})
 
 
 def _segments(m: Machine, v: Value) -> Ints | None:
@@ -133,7 +73,7 @@ def _members(m: Machine, segments: Ints, active: NDArray[np.bool_]) -> RecordVal
         rank[at] = np.arange(len(at))
         size[at] = len(at)
     only = Int(collapse(size, active), UINT)
-    cells: dict[int, Value] = {_RANK: Int(rank, UINT), _SIZE: only, 8: Int(segments, UINT)}
+    cells: dict[int, Value] = {RANK: Int(rank, UINT), SIZE: only, 8: Int(segments, UINT)}
     return RecordValue(RecordRef(SPACE + "coalesced_group"), cells)
 
 
@@ -149,7 +89,7 @@ def _tile(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     size = as_int(m, values[1], e.place) if len(values) > 1 else None
     n = number(size)
     if n:
-        return _numbered(SPACE + "thread_group", m.linear % n, Int(n, UINT))
+        return numbered(SPACE + "thread_group", m.linear % n, Int(n, UINT))
     return RecordValue(RecordRef(SPACE + "thread_group"), {})
 
 

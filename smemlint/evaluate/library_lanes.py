@@ -12,19 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate import arithmetic as ar
-from smemlint.evaluate.expressions import rvalue, truth
-from smemlint.evaluate.library_table import (
-    Arguments,
-    called,
-    is_uniform,
-    known_lanes,
-    lanes_value,
-    named,
-    number,
-)
+from smemlint.evaluate.accesses import store
+from smemlint.evaluate.conversions import truth
+from smemlint.evaluate.dispatch import rvalue
+from smemlint.evaluate.library_table import Arguments, called, known_lanes, lanes_value, named, number
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.values import Int, Lanes, Other, Pointer, Value, bounds, collapse
+from smemlint.evaluate.values import Int, Lanes, Other, Pointer, Value, bounds, collapse, is_uniform
 from smemlint.ir import Call, Place
 from smemlint.ir.types import INT, UINT
 
@@ -265,7 +259,7 @@ def _match(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
         result = lanes_value(m, masks, Int(0, UINT))
         holds = lanes_value(m, agrees, Int(0, INT))
     if every and len(values) > 2 and isinstance(values[2], Pointer):
-        m.store(values[2], holds, e.place)
+        store(m, values[2], holds, e.place)
     return result
 
 

@@ -7,23 +7,23 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.evaluate.accesses import load, record_access, store
 from smemlint.evaluate.copies import CHUNK, Copied
-from smemlint.evaluate.expressions import lvalue, place_of, rvalue
+from smemlint.evaluate.dispatch import lvalue, rvalue
+from smemlint.evaluate.groups import Group, group_of
 from smemlint.evaluate.layout import is_vector
-from smemlint.evaluate.library_groups import Group, group_of
 from smemlint.evaluate.library_table import (
     Arguments,
     called,
     in_shared,
-    is_uniform,
     named,
     number,
     record_argument,
-    short_name,
 )
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.values import Int, Other, Pointer, RecordValue, Value, add, scale
+from smemlint.evaluate.places import place_of
+from smemlint.evaluate.values import Int, Other, Pointer, RecordValue, Value, add, is_uniform, scale
 from smemlint.ir import Call, Expr, Index, Member, Name, RecordRef, Scalar, Unary
 from smemlint.ir.types import LONG, ULONG
 
@@ -35,7 +35,7 @@ _ROUNDS = 64
 @named("__ldg", "__ldcg", "__ldca", "__ldcs", "__ldlu", "__ldcv", "__builtin_nontemporal_load", "ThreadLoad")
 def _read(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     p = rvalue(m, e.arguments[0])
-    return m.load(p, e.place) if isinstance(p, Pointer) else Other(None, is_uniform(p))
+    return load(m, p, e.place) if isinstance(p, Pointer) else Other(None, is_uniform(p))
 
 
 @named("__stcs", "__stcg", "__stwb", "__stwt", "ThreadStore")
@@ -43,7 +43,7 @@ def _write(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     p = rvalue(m, e.arguments[0])
     v = rvalue(m, e.arguments[1])
     if isinstance(p, Pointer):
-        m.store(p, v, e.place)
+        store(m, p, v, e.place)
     return Other()
 
 
@@ -52,7 +52,7 @@ def _write_value_first(m: Machine, e: Call, arguments: Arguments, discarded: boo
     v = rvalue(m, e.arguments[0])
     p = rvalue(m, e.arguments[1])
     if isinstance(p, Pointer):
-        m.store(p, v, e.place)
+        store(m, p, v, e.place)
     return Other()
 
 
@@ -82,7 +82,9 @@ def _memcpy(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value
     for v, op in zip(sources, ("store", "load"), strict=False):
         if isinstance(v, Pointer) and v.object.storage == "shared":
             text = f"`{name}` on shared memory: its width is the compiler's choice"
-            m.record(op, 1, v, e.place, reason=Unresolved("byte-copy", text, e.place), node=e.arguments[-1])
+            record_access(
+                m, op, 1, v, e.place, reason=Unresolved("byte-copy", text, e.place), node=e.arguments[-1]
+            )
     target = values[0] if values else None
     if isinstance(target, Pointer) and target.object.storage == "local":
         target.object.cells.clear()
@@ -95,9 +97,9 @@ def _swap(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     if len(e.arguments) != 2:
         return Other()
     a, b = place_of(m, e.arguments[0]), place_of(m, e.arguments[1])
-    va, vb = m.load(a, e.place), m.load(b, e.place)
-    m.store(a, vb, e.place)
-    m.store(b, va, e.place)
+    va, vb = load(m, a, e.place), load(m, b, e.place)
+    store(m, a, vb, e.place)
+    store(m, b, va, e.place)
     return Other()
 
 
@@ -113,7 +115,7 @@ def given(m: Machine, a: Expr) -> Value:
         t = p.pointee
         if p.object.storage == "shared" and isinstance(t, RecordRef) and not is_vector(t):
             return p
-        return m.load(p, getattr(a, "place", None), a)
+        return load(m, p, getattr(a, "place", None), a)
     return rvalue(m, a)
 
 
@@ -137,10 +139,10 @@ def _pipeline_copy(m: Machine, e: Call, arguments: Arguments, discarded: bool) -
     n = number(values[2])
     m.touched += 1
     if n in (4, 8, 16):
-        m.record("cp.async", n, values[0], e.place, copied=_copied(n, values[1]))
+        record_access(m, "cp.async", n, values[0], e.place, copied=_copied(n, values[1]))
         return Other()
     text = f"`{called(e)}` of a size that is not a constant 4, 8 or 16 bytes"
-    m.record("cp.async", 4, values[0], e.place, reason=Unresolved("copy-size", text, e.place))
+    record_access(m, "cp.async", 4, values[0], e.place, reason=Unresolved("copy-size", text, e.place))
     return Other()
 
 
@@ -208,7 +210,7 @@ def _group_copy(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> V
     if chunk < 4:
         text = f"`{called(e)}` of elements of {chunk} bytes: it looks at the alignment while it runs"
         reason = Unresolved("copy-alignment", text, e.place)
-        m.record("cp.async", 4, target, e.place, reason=reason)
+        record_access(m, "cp.async", 4, target, e.place, reason=reason)
         return Other()
     split(m, e, group_of(m, values[0]), target, source, total, chunk, clamp=tile)
     return Other()
@@ -247,7 +249,7 @@ def split(
     m.touched += 1
     if group.rank is None or size is None:
         reason = Unresolved("group-copy", "the ranks of the group's threads are not known", e.place)
-        m.record("cp.async", chunk, target, e.place, reason=reason)
+        record_access(m, "cp.async", chunk, target, e.place, reason=reason)
         return
     rank = Int(group.rank * chunk, LONG)
     stride = size * chunk
@@ -261,9 +263,9 @@ def split(
             copied = None
             if op == "cp.async":
                 copied = _copied(chunk, at(source, offset) if isinstance(source, Pointer) else source)
-            m.record(op, chunk, at(target, offset), e.place, mask=mask, copied=copied)
+            record_access(m, op, chunk, at(target, offset), e.place, mask=mask, copied=copied)
         if isinstance(source, Pointer) and source.object.storage == "shared":
-            m.record("load", chunk, at(source, offset), e.place, mask=mask)
+            record_access(m, "load", chunk, at(source, offset), e.place, mask=mask)
 
     n = number(total)
     if n is None:
@@ -290,6 +292,3 @@ def split(
         start = full * stride
         last = np.minimum(group.rank, rest - 1) if clamp else group.rank
         move(Int(start + last * chunk, LONG), None if clamp else group.rank < rest)
-
-
-__all__ = ["escaped", "given", "short_name", "split"]

@@ -38,12 +38,6 @@ def called(e: Call) -> str:
     return short_name(getattr(e.callee, "name", ""))
 
 
-def is_uniform(v: Value) -> bool:
-    if isinstance(v, Int | Other):
-        return v.uniform
-    return isinstance(v, Pointer) and v.offset.uniform
-
-
 def reason_of(values: list[Value]) -> Unresolved | None:
     """Why the first value that is not known is not."""
     for v in values:

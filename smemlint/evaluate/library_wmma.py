@@ -23,7 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.evaluate.expressions import as_int, lvalue, rvalue
+from smemlint.evaluate.accesses import record_access
+from smemlint.evaluate.conversions import as_int
+from smemlint.evaluate.dispatch import lvalue, rvalue
 from smemlint.evaluate.library_table import Arguments, called, named, number, short_name
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.model import Unresolved
@@ -204,7 +206,7 @@ def _move(
     op, size = ("store" if store else "load"), m.types.size_of(p.pointee) or 4
     if f is None:
         reason = Unresolved("wmma-fragment", "shape or type of the fragment is not known", e.place)
-        m.record(op, size, p, e.place, reason=reason)
+        record_access(m, op, size, p, e.place, reason=reason)
         return
     row_major = f.row_major
     if row_major is None and major is not None:
@@ -213,12 +215,12 @@ def _move(
     found = None if row_major is None else moves(f, row_major, store)
     if found is None:
         what = "layout of the fragment is not known" if row_major is None else "no such fragment on sm_90"
-        m.record(op, size, p, e.place, reason=Unresolved("wmma-fragment", what, e.place))
+        record_access(m, op, size, p, e.place, reason=Unresolved("wmma-fragment", what, e.place))
         return
     pitch_bytes = _pitch(ldm, f.bits)
     if pitch_bytes is None:
         reason = Unresolved("wmma-fragment", "rows of elements smaller than a byte, ldm not known", e.place)
-        m.record(op, size, p, e.place, reason=reason)
+        record_access(m, op, size, p, e.place, reason=reason)
         return
     for move in found:
         _record(m, e, move, p, pitch_bytes)
@@ -236,4 +238,4 @@ def _record(m: Machine, e: Call, move: Move, p: Pointer, pitch: Int) -> None:
     within = add(scale(pitch, move.rows[lane], LONG), Int(move.bytes[lane], LONG), LONG)
     target = Pointer(p.object, add(p.offset, within, LONG), p.pointee)
     mask = lane < 8 * move.matrices if move.op == "ldmatrix" else None
-    m.record(move.op, move.width, target, e.place, matrices=move.matrices, mask=mask)
+    record_access(m, move.op, move.width, target, e.place, matrices=move.matrices, mask=mask)

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from smemlint.evaluate import arithmetic as ar
-from smemlint.evaluate.expressions import rvalue, truth
-from smemlint.evaluate.machine import Machine
+from smemlint.evaluate.conversions import truth
+from smemlint.evaluate.dispatch import run, rvalue
+from smemlint.evaluate.machine import Exits, Machine
+from smemlint.evaluate.masks import Snapshot, decode, restore, snapshot
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.statements import Exits, Snapshot, decode, restore, run, snapshot
 from smemlint.evaluate.unroll import straight_lines
 from smemlint.evaluate.values import (
     Int,

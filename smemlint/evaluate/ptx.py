@@ -185,7 +185,7 @@ def parse(text: str) -> tuple[PtxInstruction, ...]:
     quick = _without_grammar(text)
     if quick is not None:
         return (quick,)
-    from lark.exceptions import LarkError
+    from lark.exceptions import LarkError  # late: Lark is slow to import, and most files have no such text
 
     try:
         tree = _parser().parse(text)
@@ -206,7 +206,7 @@ def _without_grammar(text: str) -> PtxInstruction | None:
 
 @lru_cache(maxsize=1)
 def _parser() -> Lark:
-    from lark import Lark
+    from lark import Lark  # late, as in parse()
 
     return Lark.open_from_package("smemlint.grammar", "ptx.lark", parser="lalr", maybe_placeholders=False)
 

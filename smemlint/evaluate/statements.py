@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import numpy as np
 
 from smemlint.evaluate import arithmetic as ar
-from smemlint.evaluate.expressions import (
-    coerce,
-    declare_global,
-    initialise,
-    lvalue,
-    place_of,
-    rvalue,
-    truth,
-    type_of,
-    value_for,
-)
-from smemlint.evaluate.machine import Barrier, Machine, Mask
+from smemlint.evaluate.cells import merge
+from smemlint.evaluate.construction import construct
+from smemlint.evaluate.conversions import truth, type_of
+from smemlint.evaluate.dispatch import lvalue, run, rvalue
+from smemlint.evaluate.initialisers import initialise, value_for
+from smemlint.evaluate.machine import Barrier, Exits, Machine, Mask
+from smemlint.evaluate.masks import decode, merge_into, restore, snapshot
 from smemlint.evaluate.memory import Object
-from smemlint.evaluate.values import Int, Other, Pointer, RecordValue, Value, same
+from smemlint.evaluate.names import declare_global
+from smemlint.evaluate.places import place_of
+from smemlint.evaluate.values import Int, Other, RecordValue, Value
 from smemlint.ir import (
     ArrayOf,
-    Binary,
     Block,
     Break,
     Continue,
@@ -35,8 +29,6 @@ from smemlint.ir import (
     If,
     Index,
     LaunchStmt,
-    Literal,
-    Loop,
     Member,
     Name,
     OpaqueType,
@@ -54,120 +46,6 @@ from smemlint.ir.types import BOOL, INT
 PREDICATED = 8
 """Up to this many accesses and operations an `if` becomes predicates, and the straight line goes on after
 it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """Lanes that surely and possibly take a branch."""
-
-    must: Mask
-    may: Mask
-
-
-@dataclass(slots=True)
-class Exits:
-    """Where lanes left a loop or switch. `uncertain`: some left under a condition that nobody can decide."""
-
-    broken: Mask
-    continued: Mask
-    uncertain: bool = False
-    switch: bool = False
-
-
-@dataclass(slots=True)
-class Snapshot:
-    """The cells of every followed object."""
-
-    cells: dict[Object, dict[int, Value]] = field(default_factory=dict)
-    havoc: dict[Object, bool] = field(default_factory=dict)
-
-
-def run(m: Machine, s: Stmt) -> None:
-    """Run a statement for the lanes of the mask; the mask is then that of the lanes that go on."""
-    m.step()
-    handler = _RUN.get(type(s))
-    if handler is None:
-        return
-    skippable = m.frame.quiet if m.silent else m.frame.skippable
-    if skippable is None or id(s) not in skippable:
-        handler(m, s)
-        return
-    if m.host:
-        return
-    size = m.sizes.get((id(s), m.frame.instance))
-    if size is not None:
-        m.touched += size[0]
-        m.operations += size[1]
-        m.forget(m.frame.sets[id(s)])
-        return
-    touched, operations = m.touched, m.operations
-    handler(m, s)
-    m.sizes[id(s), m.frame.instance] = (m.touched - touched, m.operations - operations)
-
-
-def decode(m: Machine, c: Int) -> Branch:
-    """The lanes of the mask for which a 0/1 value is, or may be, 1.
-
-    A condition that is unknown but the same for all lanes keeps them all: when the branch runs at all,
-    it runs with the full mask.
-    """
-    if c.known and isinstance(c.const, int):
-        return Branch(m.must, m.may) if c.const else Branch(m.nobody, m.nobody)
-    if c.known:
-        taken = c.const != 0
-        return Branch(m.must & taken, m.may & taken)
-    undecided = np.zeros(m.size, dtype=bool)
-    varying = np.zeros(m.size, dtype=bool)
-    for mono, coefficient in c.terms.items():
-        hit = np.broadcast_to(np.asarray(coefficient) != 0, (m.size,))
-        undecided |= hit
-        if any(s.varying for s in mono):
-            varying |= hit
-    base = np.broadcast_to(np.asarray(c.const) != 0, (m.size,))
-    may = m.may & (base | undecided)
-    return Branch(m.must & may & ~varying, may)
-
-
-def snapshot(m: Machine) -> Snapshot:
-    s = Snapshot()
-    frames = list(m.frames)
-    for f in m.frames:
-        parent = f.parent
-        while parent is not None:
-            frames.append(parent)
-            parent = parent.parent
-    pending = [o for f in frames for o in f.variables.values()]
-    pending += [o for o in m.globals.values() if o.storage == "local"]
-    pending += [f.this.object for f in frames if f.this is not None]
-    while pending:
-        o = pending.pop()
-        if o.storage == "local" and o not in s.cells:
-            s.cells[o] = dict(o.cells)
-            s.havoc[o] = o.havoc
-            pending.extend(
-                v.object for v in o.cells.values() if isinstance(v, Pointer) and v.object.storage == "local"
-            )
-    return s
-
-
-def restore(s: Snapshot) -> None:
-    for o, cells in s.cells.items():
-        o.cells = dict(cells)
-        o.havoc = s.havoc[o]
-
-
-def merge_into(m: Machine, c: Int, then: Snapshot) -> None:
-    """The present state is the one of `else`; make it `c ? then : else`."""
-    for o, cells in then.cells.items():
-        if o.storage != "local":
-            continue
-        o.havoc = o.havoc or then.havoc[o]
-        for at, v in cells.items():
-            old = o.cells.get(at)
-            if old is None:
-                o.cells[at] = v
-            elif not same(v, old):
-                o.cells[at] = m.merge(c, v, old)
 
 
 def run_if(m: Machine, s: If) -> None:
@@ -229,7 +107,7 @@ def branch(m: Machine, c: Int, then: Callable[[], None], otherwise: Callable[[],
         merge_into(m, c, after_then)
     lost = (yes.may & ~yes_may) | (no.may & ~no_may)
     if lost.any() and m.loops:
-        m.loops[-1].uncertain = True  # type: ignore[attr-defined]
+        m.loops[-1].uncertain = True
     m.must = must & may & m.may & ~(lost if c.varying else m.nobody)
 
 
@@ -250,7 +128,7 @@ def run_switch(m: Machine, s: Switch) -> None:
                 else m.unknowns.value(BOOL, "case", low=0, high=1, varying=not m.host)
             )
             m.must, m.may = entry_must, entry_may
-            branch(m, c, lambda case=case: _run_all(m, case.body), None)  # type: ignore[misc]
+            branch(m, c, lambda case=case: run_all(m, case.body), None)  # type: ignore[misc]
     m.loops.pop()
     if not value.known:
         m.must, m.may = entry_must, entry_may
@@ -279,24 +157,24 @@ def _known_switch(m: Machine, s: Switch, value: Int) -> None:
         enter = ~matched if label is None else label
         m.must, m.may = m.must | (waiting_must & enter), m.may | (waiting_may & enter)
         if m.anyone():
-            _run_all(m, case.body)
+            run_all(m, case.body)
     default = any(label is None for label in labels)
     if not default:
         m.must, m.may = m.must | (waiting_must & ~matched), m.may | (waiting_may & ~matched)
 
 
-def _run_all(m: Machine, body: tuple[Stmt, ...]) -> None:
+def run_all(m: Machine, body: tuple[Stmt, ...]) -> None:
     for s in body:
         if not m.anyone():
             return
         run(m, s)
 
 
-def _block(m: Machine, s: Block) -> None:
-    _run_all(m, s.body)
+def run_block(m: Machine, s: Block) -> None:
+    run_all(m, s.body)
 
 
-def _declare(m: Machine, s: Declare) -> None:
+def run_declare(m: Machine, s: Declare) -> None:
     var = s.var
     if var.storage in ("shared", "extern_shared"):
         t = m.resolve(var.type)
@@ -319,8 +197,6 @@ def _declare(m: Machine, s: Declare) -> None:
         o = m.declare(var, t)
         if isinstance(t, RecordRef):
             o.havoc = True
-            from smemlint.evaluate.calls import construct
-
             made = construct(m, t, [], var.place, quiet=True)
             if isinstance(made, RecordValue):
                 o.cells.update(made.cells)
@@ -348,7 +224,7 @@ def _deduced(t: Type, v: Value) -> Type:
     return t
 
 
-def _evaluate(m: Machine, s: Evaluate) -> None:
+def run_evaluate(m: Machine, s: Evaluate) -> None:
     m.discarded = s.expr
     rvalue(m, s.expr)
 
@@ -357,7 +233,7 @@ def _names_a_place(e: Expr) -> bool:
     return isinstance(e, Name | Index | Member) or (isinstance(e, Unary) and e.op == "*")
 
 
-def _return(m: Machine, s: Return) -> None:
+def run_return(m: Machine, s: Return) -> None:
     frame = m.frame
     if s.value is not None:
         v: Value
@@ -374,69 +250,33 @@ def _return(m: Machine, s: Return) -> None:
             again = frame.returned is not None and bool((frame.returned & m.may).any())
             if again:
                 which = m.unknowns.fresh("which return", low=0, high=1, varying=not m.host)
-                frame.result = m.merge(Int(0, INT, {(which,): 1}), v, frame.result)
+                frame.result = merge(m, Int(0, INT, {(which,): 1}), v, frame.result)
             else:
-                frame.result = m.merge(Int(m.may.astype(np.int64)), v, frame.result)
+                frame.result = merge(m, Int(m.may.astype(np.int64)), v, frame.result)
     frame.returned = m.may if frame.returned is None else frame.returned | m.may
     m.must, m.may = m.nobody, m.nobody
 
 
-def _break(m: Machine, s: Stmt) -> None:
+def run_break(m: Machine, s: Break) -> None:
     if m.loops:
         exits = m.loops[-1]
-        exits.broken = exits.broken | m.may  # type: ignore[attr-defined]
+        exits.broken = exits.broken | m.may
     m.must, m.may = m.nobody, m.nobody
 
 
-def _continue(m: Machine, s: Stmt) -> None:
+def run_continue(m: Machine, s: Continue) -> None:
     for exits in reversed(m.loops):
-        if not exits.switch:  # type: ignore[attr-defined]
-            exits.continued = exits.continued | m.may  # type: ignore[attr-defined]
+        if not exits.switch:
+            exits.continued = exits.continued | m.may
             break
     m.must, m.may = m.nobody, m.nobody
 
 
-def _launch(m: Machine, s: LaunchStmt) -> None:
+def run_launch(m: Machine, s: LaunchStmt) -> None:
     if m.on_launch is not None and not m.silent:
         m.on_launch(m, s)
 
 
-def _unknown(m: Machine, s: UnknownStmt) -> None:
+def run_unknown(m: Machine, s: UnknownStmt) -> None:
     m.note("unknown-statement", s.reason, s.place)
-    _run_all(m, s.parts)
-
-
-def _loop(m: Machine, s: Loop) -> None:
-    from smemlint.evaluate.loops import run_loop
-
-    run_loop(m, s)
-
-
-Runner: TypeAlias = "Callable[[Machine, object], None]"
-_RUN: dict[type, Callable[[Machine, object], None]] = {
-    Block: _block,  # type: ignore[dict-item]
-    Declare: _declare,  # type: ignore[dict-item]
-    Evaluate: _evaluate,  # type: ignore[dict-item]
-    If: run_if,  # type: ignore[dict-item]
-    Loop: _loop,  # type: ignore[dict-item]
-    Switch: run_switch,  # type: ignore[dict-item]
-    Return: _return,  # type: ignore[dict-item]
-    Break: _break,  # type: ignore[dict-item]
-    Continue: _continue,  # type: ignore[dict-item]
-    LaunchStmt: _launch,  # type: ignore[dict-item]
-    UnknownStmt: _unknown,  # type: ignore[dict-item]
-}
-
-__all__ = [
-    "Binary",
-    "Branch",
-    "Exits",
-    "Literal",
-    "branch",
-    "coerce",
-    "decode",
-    "merge_into",
-    "restore",
-    "run",
-    "snapshot",
-]
+    run_all(m, s.parts)

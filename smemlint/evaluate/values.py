@@ -181,6 +181,18 @@ def multiple_of(mono: Iterable[Symbol]) -> int:
     return math.prod(s.multiple for s in mono)
 
 
+def is_uniform(v: Value) -> bool:
+    """Whether a value is the same in all lanes."""
+    if isinstance(v, Int | Other):
+        return v.uniform
+    return isinstance(v, Pointer) and v.offset.uniform
+
+
+def plus(a: Int, n: int) -> Int:
+    """a + n, in a's type."""
+    return a if n == 0 else Int(a.const + n, a.type, a.terms)
+
+
 def add(a: Int, b: Int, type: Scalar) -> Int:
     if not a.terms and not b.terms:
         return Int(a.const + b.const, type)

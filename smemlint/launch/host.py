@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from smemlint.evaluate.calls import bind
-from smemlint.evaluate.expressions import coerce, resolve_arguments, rvalue
+from smemlint.evaluate.accesses import load
+from smemlint.evaluate.conversions import coerce
+from smemlint.evaluate.dispatch import run, rvalue
 from smemlint.evaluate.kernel import bind_arguments
 from smemlint.evaluate.layout import Binding, is_type
 from smemlint.evaluate.machine import Budget, BudgetExceededError, Frame, Machine, SliceLike
-from smemlint.evaluate.statements import run
-from smemlint.evaluate.values import FunctionValue, Int, Pointer, RecordValue, Value, bounds
+from smemlint.evaluate.names import resolve_arguments
+from smemlint.evaluate.overloads import bind
+from smemlint.evaluate.values import FunctionValue, Int, Other, Pointer, RecordValue, Value, bounds
 from smemlint.ir import (
     Call,
     Expr,
@@ -171,7 +173,7 @@ def _start(m: Machine, s: LaunchStmt) -> Iterator[Started]:
     grid, _ = _shape(m, s.grid)
     dynamic = _number(rvalue(m, s.dynamic)) if s.dynamic is not None else 0
     if isinstance(kernel, Pointer):
-        kernel = m.load(kernel, s.place)
+        kernel = load(m, kernel, s.place)
     if not isinstance(kernel, FunctionValue):
         return
     for f in kernel.candidates:
@@ -218,7 +220,7 @@ def _shape(m: Machine, e: Expr | None) -> tuple[Shape, Shape]:
     else:
         v = rvalue(m, e)
         if isinstance(v, Pointer) and not isinstance(v.pointee, PointerTo):
-            v = m.load(v, None)
+            v = load(m, v, None)
         if isinstance(v, RecordValue):
             parts = [
                 v.cells.get(4 * i, Int(0, terms=None)) if 4 * i in v.cells else _lost() for i in range(3)
@@ -236,8 +238,6 @@ def _shape(m: Machine, e: Expr | None) -> tuple[Shape, Shape]:
 
 
 def _lost() -> Value:
-    from smemlint.evaluate.values import Other
-
     return Other()
 
 

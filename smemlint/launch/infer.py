@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
-from smemlint.evaluate.expressions import integer
+from smemlint.evaluate.conversions import integer
 from smemlint.evaluate.kernel import bind_kernel
 from smemlint.evaluate.machine import Machine
+from smemlint.evaluate.overloads import bind
 from smemlint.ir import Expr, Function, Launch, Module, Special, Type
 from smemlint.ir.types import FLOAT
 from smemlint.ir.walk import walk
@@ -137,7 +138,6 @@ def _instances(
 
 
 def _named(m: Machine, kernel: Function, arguments: Sequence[object]) -> dict[str, Type | int]:
-    from smemlint.evaluate.calls import bind
     from smemlint.launch.host import _template
 
     bound = bind(m, kernel, arguments, ())  # type: ignore[arg-type]

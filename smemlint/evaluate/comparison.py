@@ -1,0 +1,189 @@
+"""Comparisons, truth values and the choice between two numbers.
+
+What arithmetic does not decide, scale does: a problem size is larger than a block, as guards take it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+
+import numpy as np
+
+from smemlint.evaluate.unknowns import Unknowns, rank_of
+from smemlint.evaluate.values import (
+    Int,
+    Lanes,
+    Monomial,
+    add,
+    bounds,
+    collapse,
+    multiply,
+    subtract,
+)
+from smemlint.evaluate.widths import common_type, wrap_lanes
+from smemlint.ir.types import BOOL, INT
+
+COMPARISONS: dict[str, Callable[[Lanes, Lanes], object]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+
+
+def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
+    """0 or 1 for each thread; an unknown of range 0..1 where neither arithmetic nor scale tells."""
+    if a.known and b.known:
+        t = common_type(a.type, b.type)
+        r = COMPARISONS[op](wrap_lanes(a.const, t), wrap_lanes(b.const, t))
+        return Int(int(r), BOOL) if isinstance(r, bool) else Int(np.asarray(r).astype(np.int64), BOOL)
+    d = subtract(a, b, INT)
+    if d.known:
+        return compare(op, d, Int(0), unknowns)
+    low, high = bounds(d)
+    if op in ("==", "!="):
+        if (low is not None and low > 0) or (high is not None and high < 0):
+            return Int(int(op == "!="), BOOL)
+    else:
+        decided = _decided(op, low, high)
+        if decided is not None:
+            return Int(int(decided), BOOL)
+        if op in ("<", ">=") and _is_zero(b) and rank_of(d) >= 2 and not d.varying:
+            unknowns.guesses += 1
+            return Int(int(op == ">="), BOOL)
+        if not d.uniform or unknowns.interior:
+            guess = _as_interior(op, d)
+            if guess is not None:
+                unknowns.guesses += 1
+                return guess
+    if op in ("==", "!=") and not d.uniform and not d.varying and _one_lane(d):
+        # one lane of the block matches: which one changes nothing
+        hit = np.zeros(len(np.asarray(d.const)), dtype=np.int64)
+        hit[0] = 1
+        return Int(hit if op == "==" else 1 - hit, BOOL)
+    return unknowns.derived(op, d, Int(0), BOOL, 0, 1)
+
+
+def _one_lane(d: Int) -> bool:
+    if isinstance(d.const, int) or any(not isinstance(c, int) for c in d.terms.values()):
+        return False
+    return len(np.unique(d.const)) == len(d.const)
+
+
+def _decided(op: str, low: int | None, high: int | None) -> bool | None:
+    if op == "<":
+        return True if high is not None and high < 0 else False if low is not None and low >= 0 else None
+    if op == "<=":
+        return True if high is not None and high <= 0 else False if low is not None and low > 0 else None
+    if op == ">":
+        return True if low is not None and low > 0 else False if high is not None and high <= 0 else None
+    return True if low is not None and low >= 0 else False if high is not None and high < 0 else None
+
+
+def _is_zero(v: Int) -> bool:
+    return v.known and isinstance(v.const, int) and v.const == 0
+
+
+def _as_interior(op: str, d: Int) -> Int | None:
+    """`d op 0` for a difference whose largest term is a problem size or a block index, as an interior block
+    meets it: `i < n` holds, `i >= n` does not, `i > 0` does. None: cannot tell."""
+    top = max((max(s.rank for s in m) for m in d.terms), default=0)
+    if top < 1 or d.varying or any(s.rank < 1 for m in d.terms for s in m):
+        return None
+    if top < 3:
+        return _in_a_middle_block(op, d)
+    signs = set()
+    for mono, c in d.terms.items():
+        if max(s.rank for s in mono) == top:
+            if not isinstance(c, int):
+                return None
+            signs.add(c > 0)
+    if len(signs) != 1:
+        return None
+    positive = signs.pop()
+    return Int(int(op in (">", ">=") if positive else op in ("<", "<=")), BOOL)
+
+
+def _in_a_middle_block(op: str, d: Int) -> Int:
+    """The comparison in the middle of the grid (in block 1 of an unknown one), at the start of loops."""
+    total: Lanes = d.const
+    for mono, c in d.terms.items():
+        value = 1
+        for s in mono:
+            middle = 1 if s.high is None else max(s.high // 2, 1)
+            value *= middle if s.rank == 2 else s.low or 0
+        total = total + c * value
+    r = COMPARISONS[op](total, 0)
+    return Int(int(r), BOOL) if isinstance(r, bool) else Int(np.asarray(r).astype(np.int64), BOOL)
+
+
+def truth_of(a: Int, unknowns: Unknowns) -> Int:
+    """a != 0 as 0 or 1."""
+    if a.type is BOOL:
+        return a
+    return compare("!=", a, Int(0, a.type), unknowns)
+
+
+def logical_not(a: Int, unknowns: Unknowns) -> Int:
+    truth = truth_of(a, unknowns)
+    return subtract(Int(1, BOOL), truth, BOOL)
+
+
+def logical_and(a: Int, b: Int) -> Int:
+    return multiply(a, b, BOOL)
+
+
+def logical_or(a: Int, b: Int) -> Int:
+    return subtract(add(a, b, BOOL), multiply(a, b, BOOL), BOOL)
+
+
+def one_unknown(c: Int, unknowns: Unknowns) -> Int:
+    """The same truth value as a single unknown, where it has grown to a long formula over whole blocks."""
+    if (
+        len(c.terms) < 2
+        or not isinstance(c.const, int)
+        or any(not isinstance(x, int) for x in c.terms.values())
+    ):
+        return c
+    return unknowns.derived("truth", c, Int(0), BOOL, 0, 1)
+
+
+MOST_TERMS = 24
+
+
+def too_long(c: Int, a: Int, b: Int) -> bool:
+    """Whether `select(c, a, b)` would be a formula that costs more than it tells."""
+    return not c.known and (len(c.terms) + 1) * (len(a.terms) + len(b.terms)) > MOST_TERMS
+
+
+def one_of_two(c: Int, a: Int, b: Int, unknowns: Unknowns) -> Int:
+    """c ? a : b as one unknown between the ends of both."""
+    (la, ha), (lb, hb) = bounds(a), bounds(b)
+    low = None if la is None or lb is None else min(la, lb)
+    high = None if ha is None or hb is None else max(ha, hb)
+    reason = next((s.reason for v in (c, a, b) for m in v.terms for s in m if s.reason), None)
+    uniform = a.uniform and b.uniform and c.uniform
+    rank = min(rank_of(a), rank_of(b))
+    return unknowns.value(
+        a.type, "one of two values", varying=not uniform, low=low, high=high, rank=rank, reason=reason
+    )
+
+
+def select(c: Int, a: Int, b: Int) -> Int:
+    """c ? a : b for a 0/1 value c: b + c * (a - b)."""
+    t = common_type(a.type, b.type) if a.type != b.type else a.type
+    if c.known:
+        if isinstance(c.const, int):
+            return (a if c.const else b).typed(t)
+        keep = c.const != 0
+        terms: dict[Monomial, Lanes] = {}
+        for mono in {**a.terms, **b.terms}:
+            merged = np.where(keep, a.terms.get(mono, 0), b.terms.get(mono, 0))
+            value = collapse(merged)
+            if not (isinstance(value, int) and value == 0):
+                terms[mono] = value
+        return Int(np.where(keep, a.const, b.const), t, terms)
+    return add(b, multiply(c, subtract(a, b, t), t), t)

@@ -1,0 +1,84 @@
+"""`c ? a : b`, `&&` and `||`: a side runs in the lanes that need it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from smemlint.evaluate import arithmetic as ar
+from smemlint.evaluate.cells import merge
+from smemlint.evaluate.conversions import truth
+from smemlint.evaluate.dispatch import lvalue, rvalue
+from smemlint.evaluate.machine import Machine
+from smemlint.evaluate.masks import decode
+from smemlint.evaluate.values import Int, Other, Pointer, Value
+from smemlint.ir import (
+    Binary,
+    Cast,
+    Conditional,
+    Expr,
+    FloatLiteral,
+    Literal,
+    Name,
+    SizeOf,
+    Special,
+    StaticMember,
+    Unary,
+)
+from smemlint.ir.types import BOOL
+
+
+def logical_value(m: Machine, e: Binary) -> Value:
+    """Short circuit: the right side runs in the lanes that need it."""
+    left = ar.truth_of(truth(m, rvalue(m, e.left)), m.unknowns)
+    if left.known and isinstance(left.const, int):
+        if bool(left.const) != (e.op == "&&"):
+            return left
+        return ar.truth_of(truth(m, rvalue(m, e.right)), m.unknowns)
+    condition = left if e.op == "&&" else ar.logical_not(left, m.unknowns)
+    then = decode(m, condition)
+    keep = m.must, m.may
+    m.must, m.may = then.must, then.may
+    right = ar.truth_of(truth(m, rvalue(m, e.right)), m.unknowns) if m.anyone() else Int(0, BOOL)
+    m.must, m.may = keep
+    result = ar.logical_and(left, right) if e.op == "&&" else ar.logical_or(left, right)
+    return ar.one_unknown(result, m.unknowns)
+
+
+def conditional_value(m: Machine, e: Conditional) -> Value:
+    return _conditional(m, e, rvalue)
+
+
+def conditional_place(m: Machine, e: Conditional) -> Pointer | Value:
+    return _conditional(m, e, lvalue)
+
+
+def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr], Value]) -> Value:
+    keep_interior = m.unknowns.interior
+    m.unknowns.interior = keep_interior or (_plain(e.then) and _plain(e.otherwise))
+    c = ar.truth_of(truth(m, rvalue(m, e.condition)), m.unknowns)
+    m.unknowns.interior = keep_interior
+    if c.known and isinstance(c.const, int):
+        return evaluate(m, e.then if c.const else e.otherwise)
+    then, otherwise = decode(m, c), decode(m, ar.logical_not(c, m.unknowns))
+    keep = m.must, m.may
+    m.must, m.may = then.must, then.may
+    a = evaluate(m, e.then) if m.anyone() else None
+    m.must, m.may = otherwise.must, otherwise.may
+    b = evaluate(m, e.otherwise) if m.anyone() else None
+    m.must, m.may = keep
+    if a is None or b is None:
+        return a if a is not None else b if b is not None else Other()
+    return merge(m, c, a, b)
+
+
+def _plain(e: Expr) -> bool:
+    """Arithmetic on names and numbers: nothing is lost when it is not evaluated."""
+    if isinstance(e, Literal | Name | Special | FloatLiteral | SizeOf | StaticMember):
+        return True
+    if isinstance(e, Unary):
+        return e.op in ("+", "-", "~", "!") and _plain(e.operand)
+    if isinstance(e, Binary):
+        return _plain(e.left) and _plain(e.right)
+    if isinstance(e, Cast):
+        return _plain(e.operand)
+    return isinstance(e, Conditional) and all(_plain(x) for x in (e.condition, e.then, e.otherwise))

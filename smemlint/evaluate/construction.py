@@ -1,0 +1,152 @@
+"""Objects out of their parts: constructors, aggregates, `T{...}`, and casts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from smemlint.evaluate.accesses import load
+from smemlint.evaluate.cells import write_cell
+from smemlint.evaluate.conversions import coerce
+from smemlint.evaluate.dispatch import build, lvalue, rvalue
+from smemlint.evaluate.initialisers import fill_array, value_for
+from smemlint.evaluate.inlining import invoke
+from smemlint.evaluate.layout import Bindings
+from smemlint.evaluate.library import constructed
+from smemlint.evaluate.machine import Frame, Machine
+from smemlint.evaluate.memory import Object
+from smemlint.evaluate.values import Int, Other, Pointer, RecordValue, Value, is_uniform
+from smemlint.ir import (
+    ArrayOf,
+    Cast,
+    Construct,
+    Expr,
+    InitList,
+    Place,
+    PointerTo,
+    RecordRef,
+    Scalar,
+    Type,
+)
+
+
+def construct_value(m: Machine, e: Construct) -> Value:
+    t = m.resolve(e.type)
+    if isinstance(t, RecordRef):
+        made = constructed(m, t, e)
+        if made is not None:
+            return made
+        return build_record(m, t, e.arguments, e.place)
+    return build(m, t, e.arguments, e.place)
+
+
+def build_array(m: Machine, t: ArrayOf, elements: tuple[Expr, ...], place: Place | None) -> Value:
+    """`{...}` for an array: its cells."""
+    o = Object("temporary", "temporary", t, "local")
+    fill_array(m, o, 0, t, elements)
+    return RecordValue(t, dict(o.cells))
+
+
+def build_record(m: Machine, t: RecordRef, elements: tuple[Expr, ...], place: Place | None) -> Value:
+    """`T{...}` for a record: by a constructor, else member by member."""
+    values = [e if isinstance(e, InitList) else rvalue(m, e) for e in elements]
+    return construct_from(m, t, values, place)
+
+
+def build_single(m: Machine, t: Type, elements: tuple[Expr, ...], place: Place | None) -> Value:
+    """`T{x}` for a number or pointer; `T{}` is zero."""
+    if elements:
+        return value_for(m, t, elements[0])
+    if isinstance(t, Scalar | PointerTo):
+        return coerce(m, Int(0), t)
+    return Other()
+
+
+def init_list_value(m: Machine, e: InitList) -> Value:
+    values = [rvalue(m, x) for x in e.elements]
+    return values[0] if len(values) == 1 else Other(None, all(is_uniform(v) for v in values))
+
+
+def construct_from(m: Machine, t: RecordRef, values: list[Value | InitList], place: Place | None) -> Value:
+    """A record from constructor arguments, or by aggregate initialisation."""
+    made = construct(m, t, values, place)
+    if made is not None:
+        return made
+    if len(values) == 1 and isinstance(values[0], RecordValue) and values[0].type == t:
+        return values[0]
+    short = t.name.rsplit("::", 1)[-1]
+    if short == "dim3":
+        defaults: list[Value | InitList] = [Int(1), Int(1), Int(1)]
+        values = [*values, *defaults[len(values) :]]
+    layout = m.types.layout(t)
+    if layout is None:
+        return Other(t, all(is_uniform(v) for v in values if not isinstance(v, InitList)))
+    cells: dict[int, Value] = {}
+    for (at, ft), v in zip(layout.fields.values(), values, strict=False):
+        leaf = build(m, ft, v.elements, place) if isinstance(v, InitList) else coerce(m, v, ft)
+        if isinstance(leaf, RecordValue):
+            cells.update({at + k: x for k, x in leaf.cells.items()})
+        else:
+            cells[at] = leaf
+    if not values:
+        return RecordValue(t, {})
+    return RecordValue(t, cells)
+
+
+def construct(
+    m: Machine, t: RecordRef, values: Sequence[Value | InitList], place: Place | None, *, quiet: bool = False
+) -> Value | None:
+    """A record made by a constructor of the project; None when it has none that fits."""
+    found = m.types.record_of(t)
+    if found is None:
+        return None
+    record, bindings = found
+    short = record.name.split("@", 1)[0].split("<", 1)[0].rsplit("::", 1)[-1]
+    ids = record.methods.get(short, ())
+    functions = [m.module.functions[i] for i in ids if i in m.module.functions]
+    o = Object("temporary", short, t, "local", havoc=True)
+    this = Pointer(o, Int(0), t)
+    _default_members(m, t, o, bindings)
+    if functions:
+        arguments: list[Expr | Value] = list(values)
+        if invoke(m, functions, arguments, (), this, place) is not None:
+            return RecordValue(t, dict(o.cells))
+    if quiet or not values:
+        return RecordValue(t, dict(o.cells))
+    return None
+
+
+def _default_members(m: Machine, t: RecordRef, o: Object, bindings: Bindings) -> None:
+    found = m.types.record_of(t)
+    layout = m.types.layout(t)
+    if found is None or layout is None:
+        return
+    for f in found[0].fields:
+        if f.init is not None and f.name in layout.fields:
+            at, ft = layout.fields[f.name]
+            m.frames.append(Frame(bindings))
+            v = value_for(m, ft, f.init)
+            m.frames.pop()
+            write_cell(m, o, at, v, ft)
+
+
+def cast_value(m: Machine, e: Cast) -> Value:
+    t = m.resolve(e.type)
+    if isinstance(t, PointerTo) and t.reference:
+        p = lvalue(m, e)
+        return load(m, p, e.place, e) if isinstance(p, Pointer) else p
+    if isinstance(e.operand, InitList):
+        return build(m, t, e.operand.elements, e.place)
+    v = rvalue(m, e.operand)
+    if isinstance(t, Scalar) and t.kind == "void":
+        return Other()
+    if isinstance(t, RecordRef):
+        return v if isinstance(v, RecordValue) else construct_from(m, t, [v], e.place)
+    return coerce(m, v, t)
+
+
+def cast_place(m: Machine, e: Cast) -> Pointer | Value:
+    """A cast to a reference names the place of its operand as another type."""
+    if not (isinstance(e.type, PointerTo) and e.type.reference):
+        return rvalue(m, e)
+    p = lvalue(m, e.operand)
+    return Pointer(p.object, p.offset, m.resolve(e.type.to)) if isinstance(p, Pointer) else p

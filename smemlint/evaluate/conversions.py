@@ -1,0 +1,113 @@
+"""Values as other types: as a number, as a condition, as what a variable of some type holds."""
+
+from __future__ import annotations
+
+from smemlint.evaluate import arithmetic as ar
+from smemlint.evaluate.dispatch import rvalue
+from smemlint.evaluate.groups import generalised
+from smemlint.evaluate.machine import Machine
+from smemlint.evaluate.memory import Object
+from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.values import Int, Other, Pointer, RecordValue, Value, is_uniform
+from smemlint.ir import (
+    Expr,
+    MemberType,
+    OpaqueType,
+    Place,
+    PointerTo,
+    RecordRef,
+    Scalar,
+    Type,
+    TypeParam,
+)
+from smemlint.ir.types import BOOL, INT, ULONG
+
+
+def type_of(v: Value) -> Type:
+    """The type of a value, as far as it tells."""
+    if isinstance(v, Int):
+        return v.type
+    if isinstance(v, Pointer):
+        return v.integer or PointerTo(v.pointee)
+    if isinstance(v, RecordValue):
+        return v.type
+    if isinstance(v, Other) and v.type is not None:
+        return v.type
+    return OpaqueType("?")
+
+
+def integer(m: Machine, e: Expr, what: str = "") -> Int:
+    """The value of an expression as an integer; an unknown one where it is none."""
+    return as_int(m, rvalue(m, e), getattr(e, "place", None), what)
+
+
+def as_int(m: Machine, v: Value, place: Place | None = None, what: str = "") -> Int:
+    """A value as an integer; an unknown one where it is none."""
+    if isinstance(v, Int):
+        return v
+    if isinstance(v, Pointer):
+        return m.unknowns.value(ULONG, f"&{v.object.name}", low=1, rank=3)
+    uniform = isinstance(v, Other) and v.uniform
+    reason = v.reason if isinstance(v, Other) else None
+    return m.unknowns.value(
+        INT,
+        what or "value",
+        varying=not uniform and not m.host,
+        rank=3 if uniform else 0,
+        reason=reason
+        or Unresolved("untracked-value", "the index comes from a value that is not followed", place),
+    )
+
+
+def truth(m: Machine, v: Value) -> Int:
+    """A condition's value as an integer."""
+    if isinstance(v, Int):
+        return v
+    if isinstance(v, Pointer):
+        return Int(1, BOOL)
+    reason = v.reason if isinstance(v, Other) else None
+    return m.unknowns.value(
+        BOOL, "condition", varying=not is_uniform(v) and not m.host, low=0, high=1, reason=reason
+    )
+
+
+def coerce(m: Machine, v: Value, t: Type) -> Value:
+    """v as a variable of resolved type t holds it."""
+    if isinstance(t, PointerTo):
+        if isinstance(v, Pointer):
+            if t.volatile and v.object.storage == "shared":
+                v.object.volatile = True
+            to = v.pointee if isinstance(t.to, Scalar) and t.to.kind == "void" else t.to
+            if isinstance(to, OpaqueType | TypeParam | MemberType):
+                to = v.pointee
+            return Pointer(v.object, v.offset, to)
+        if isinstance(v, Int):
+            return Pointer(Object("null", "null", t.to, "global"), Int(0), t.to)
+        return v
+    if isinstance(t, Scalar):
+        if t.kind == "float":
+            if isinstance(v, Int):
+                number = float(v.const) if v.known and isinstance(v.const, int) else None
+                return Other(t, v.uniform, None, number)
+            return Other(
+                t,
+                is_uniform(v),
+                v.reason if isinstance(v, Other) else None,
+                v.value if isinstance(v, Other) else None,
+            )
+        if isinstance(v, Int):
+            return ar.convert(v, t, m.unknowns)
+        if isinstance(v, Pointer):
+            if t.kind == "bool":
+                return Int(1, BOOL)
+            return Pointer(v.object, v.offset, v.pointee, t)
+        if isinstance(v, Other):
+            if t.kind == "void":
+                return v
+            if v.value is not None:
+                return Int(int(v.value), t)
+            n = as_int(m, v)
+            return n.typed(t)
+    if isinstance(t, RecordRef) and isinstance(v, RecordValue) and v.type != t:
+        return generalised(m, v, t) or RecordValue(t, v.cells)
+    return v

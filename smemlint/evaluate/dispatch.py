@@ -1,0 +1,79 @@
+"""The four questions that the evaluator asks again and again, answered by the type of what is asked about.
+
+Expressions hold calls, calls run statements, statements hold expressions: the modules that evaluate them
+would import each other in a ring. They ask here instead, and `evaluators.py`, above all, says who answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.values import Other, Pointer, Value
+from smemlint.ir import Expr, Place, Stmt, Type
+
+if TYPE_CHECKING:
+    from smemlint.evaluate.machine import Machine
+
+Values: TypeAlias = "Mapping[type, Callable[[Machine, Any], Value]]"
+Places: TypeAlias = "Mapping[type, Callable[[Machine, Any], Pointer | Value]]"
+Runners: TypeAlias = "Mapping[type, Callable[[Machine, Any], None]]"
+Builders: TypeAlias = "Mapping[type, Callable[[Machine, Any, tuple[Expr, ...], Place | None], Value]]"
+
+_VALUES: dict[type, Callable[[Machine, Any], Value]] = {}
+_PLACES: dict[type, Callable[[Machine, Any], Pointer | Value]] = {}
+_RUNNERS: dict[type, Callable[[Machine, Any], None]] = {}
+_BUILDERS: dict[type, Callable[[Machine, Any, tuple[Expr, ...], Place | None], Value]] = {}
+
+
+def answer_by(values: Values, places: Places, runners: Runners, builders: Builders) -> None:
+    """Say which function answers for which type of expression, statement and (for `{...}`) type."""
+    _VALUES.update(values)
+    _PLACES.update(places)
+    _RUNNERS.update(runners)
+    _BUILDERS.update(builders)
+
+
+def rvalue(m: Machine, e: Expr) -> Value:
+    """The value of an expression for every lane of the mask. Reading a shared place is an access."""
+    m.step()
+    evaluate = _VALUES.get(type(e))
+    if evaluate is None:
+        return Other(reason=Unresolved("unknown-expression", type(e).__name__))
+    return evaluate(m, e)
+
+
+def lvalue(m: Machine, e: Expr) -> Pointer | Value:
+    """Where an expression's value lies, or its value if it has no place."""
+    m.step()
+    locate = _PLACES.get(type(e))
+    return rvalue(m, e) if locate is None else locate(m, e)
+
+
+def build(m: Machine, t: Type, elements: tuple[Expr, ...], place: Place | None) -> Value:
+    """`t{elements}` for a resolved type."""
+    return _BUILDERS[type(t)](m, t, elements, place)
+
+
+def run(m: Machine, s: Stmt) -> None:
+    """Run a statement for the lanes of the mask; the mask is then that of the lanes that go on."""
+    m.step()
+    execute = _RUNNERS.get(type(s))
+    if execute is None:
+        return
+    skippable = m.frame.quiet if m.silent else m.frame.skippable
+    if skippable is None or id(s) not in skippable:
+        execute(m, s)
+        return
+    if m.host:
+        return
+    size = m.sizes.get((id(s), m.frame.instance))
+    if size is not None:
+        m.touched += size[0]
+        m.operations += size[1]
+        m.forget(m.frame.sets[id(s)])
+        return
+    touched, operations = m.touched, m.operations
+    execute(m, s)
+    m.sizes[id(s), m.frame.instance] = (m.touched - touched, m.operations - operations)

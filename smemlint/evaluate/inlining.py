@@ -1,0 +1,207 @@
+"""Inlining: the body of a device function or lambda runs in a frame of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from smemlint.evaluate.accesses import store
+from smemlint.evaluate.conversions import coerce, type_of
+from smemlint.evaluate.dispatch import run, rvalue
+from smemlint.evaluate.initialisers import value_for
+from smemlint.evaluate.layout import Binding, Bindings
+from smemlint.evaluate.machine import Frame, Machine
+from smemlint.evaluate.memory import Object
+from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.overloads import bind, has_pack, score_of, specialisation
+from smemlint.evaluate.places import field_of, place_of
+from smemlint.evaluate.values import (
+    Closure,
+    FunctionValue,
+    Int,
+    Method,
+    Other,
+    Pointer,
+    RecordValue,
+    Value,
+)
+from smemlint.ir import (
+    Call,
+    Expr,
+    Function,
+    InitList,
+    OpaqueType,
+    Place,
+    PointerTo,
+    TemplateArgument,
+    Type,
+    Var,
+)
+
+MAX_DEPTH = 48
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What a function that returns a reference hands back."""
+
+    place: Pointer
+
+
+def invoke(
+    m: Machine,
+    candidates: Sequence[Function],
+    arguments: Sequence[Expr | Value],
+    explicit: Sequence[TemplateArgument | Int],
+    this: Pointer | None,
+    place: Place | None,
+    outer: Bindings | None = None,
+) -> Value | Reference | None:
+    """Inline the first candidate that fits; None when none does."""
+    device = [f for f in candidates if f.side != "host"] if not m.host else list(candidates)
+    fitting = [f for f in device if len(f.parameters) == len(arguments)] or [
+        f for f in device if len(f.parameters) > len(arguments) or has_pack(f)
+    ]
+    if not fitting:
+        return None
+    if m.depth >= MAX_DEPTH:
+        m.note("recursion", f"`{fitting[0].name}` calls itself too deeply", place)
+        return Other(reason=Unresolved("recursion", f"`{fitting[0].name}` recurses", place))
+    references = [
+        all(i < len(f.parameters) and _is_reference(f.parameters[i].type) for f in fitting)
+        for i in range(len(arguments))
+    ]
+    values: list[Value] = []
+    for a, by_reference in zip(arguments, references, strict=True):
+        if isinstance(a, Int | Pointer | Other | RecordValue | FunctionValue | Closure | Method):
+            values.append(a)
+        elif by_reference:
+            values.append(place_of(m, a))
+        elif isinstance(a, InitList):
+            values.append(Other())
+        else:
+            values.append(rvalue(m, a))
+    best: tuple[int, Function, dict[str, Binding]] | None = None
+    for f in fitting:
+        bound = bind(m, f, explicit, values, this, outer)
+        if bound is None:
+            continue
+        score = score_of(m, f, values, bound)
+        if best is None or score > best[0]:
+            best = (score, f, bound)
+    if best is None:
+        return None
+    _, f, bound = best
+    special = specialisation(m, f, bound)
+    if special is not None:
+        f, bound = special
+    return _run_function(m, f, bound, arguments, values, this, place)
+
+
+def _is_reference(t: Type) -> bool:
+    return isinstance(t, PointerTo) and t.reference
+
+
+def _run_function(
+    m: Machine,
+    f: Function,
+    bindings: Bindings,
+    arguments: Sequence[Expr | Value],
+    values: Sequence[Value],
+    this: Pointer | None,
+    place: Place | None,
+) -> Value | Reference:
+    frame = Frame(bindings, f, this, None, call=place, arguments=tuple(arguments))
+    objects: list[Object] = []
+    for i, parameter in enumerate(f.parameters):
+        t = m.types.resolve(parameter.type, bindings)
+        if i < len(values):
+            v = values[i]
+            if isinstance(t, PointerTo) and t.reference:
+                if not isinstance(v, Pointer) or v.integer is not None:
+                    v = _boxed(v)
+            else:
+                v = coerce(m, v, t)
+        else:
+            m.frames.append(frame)
+            v = coerce(m, rvalue(m, parameter.init), t) if parameter.init is not None else Other(t)
+            m.frames.pop()
+        objects.append(_parameter(parameter, t, v))
+    for o in objects:
+        frame.variables[o.id] = o
+    m.enter(frame, f)
+    return _run_body(m, frame, lambda: run(m, f.body), f)
+
+
+def _parameter(parameter: Var, t: Type, v: Value) -> Object:
+    """The object of a parameter of resolved type t that was given v."""
+    if isinstance(t, OpaqueType) and not isinstance(v, Other):
+        t = type_of(v)
+    o = Object(parameter.id, parameter.name, t, "local", parameter)
+    if isinstance(v, RecordValue):
+        o.cells.update(v.cells)
+        o.havoc = True
+    else:
+        o.cells[0] = v
+    return o
+
+
+def _boxed(v: Value) -> Value:
+    """A temporary that a reference can bind to."""
+    if isinstance(v, Closure | FunctionValue):
+        return v
+    o = Object("temporary", "temporary", type_of(v), "local")
+    if isinstance(v, RecordValue):
+        o.cells.update(v.cells)
+        o.havoc = True
+    else:
+        o.cells[0] = v
+    return Pointer(o, Int(0), o.type)
+
+
+def run_closure(m: Machine, c: Closure, e: Call, want_place: bool) -> Value | Reference:
+    """Inline a lambda, in the frame that it was made in."""
+    if m.depth >= MAX_DEPTH:
+        return Other()
+    parent = c.frame
+    assert isinstance(parent, Frame)
+    frame = Frame(parent.bindings, None, parent.this, parent, call=e.place, place=want_place)
+    for parameter, a in zip(c.function.parameters, e.arguments, strict=False):
+        t = m.resolve(parameter.type)
+        v: Value = place_of(m, a) if _is_reference(t) else coerce(m, rvalue(m, a), t)
+        frame.variables[parameter.id] = _parameter(parameter, t, v)
+    return _run_body(m, frame, lambda: run(m, c.function.body), None)
+
+
+def _run_body(m: Machine, frame: Frame, body: Callable[[], None], f: Function | None) -> Value | Reference:
+    must, may = m.must, m.may
+    loops, m.loops = m.loops, []
+    m.frames.append(frame)
+    m.depth += 1
+    try:
+        if f is not None and f.initialisers:
+            _initialise_members(m, f)
+        body()
+    finally:
+        m.depth -= 1
+        m.frames.pop()
+        m.loops = loops
+        m.must, m.may = must, may
+    result = frame.result
+    if result is None:
+        return Other()
+    by_reference = frame.names_place if f is None else _is_reference(f.returns)
+    if by_reference and isinstance(result, Pointer):
+        return Reference(result)
+    return result
+
+
+def _initialise_members(m: Machine, f: Function) -> None:
+    this = m.frame.this
+    if this is None:
+        return
+    for name, init in f.initialisers:
+        target = field_of(m, this, name, None)
+        if isinstance(target, Pointer):
+            v = value_for(m, target.pointee, init)
+            store(m, target, v, None)

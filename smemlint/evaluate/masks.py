@@ -1,0 +1,95 @@
+"""Branches: the lanes that a condition sends there, and the state to go back to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from smemlint.evaluate.cells import merge
+from smemlint.evaluate.machine import Machine, Mask
+from smemlint.evaluate.memory import Object
+from smemlint.evaluate.values import Int, Pointer, Value, same
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Lanes that surely and possibly take a branch."""
+
+    must: Mask
+    may: Mask
+
+
+@dataclass(slots=True)
+class Snapshot:
+    """The cells of every followed object."""
+
+    cells: dict[Object, dict[int, Value]] = field(default_factory=dict)
+    havoc: dict[Object, bool] = field(default_factory=dict)
+
+
+def decode(m: Machine, c: Int) -> Branch:
+    """The lanes of the mask for which a 0/1 value is, or may be, 1.
+
+    A condition that is unknown but the same for all lanes keeps them all: when the branch runs at all,
+    it runs with the full mask.
+    """
+    if c.known and isinstance(c.const, int):
+        return Branch(m.must, m.may) if c.const else Branch(m.nobody, m.nobody)
+    if c.known:
+        taken = c.const != 0
+        return Branch(m.must & taken, m.may & taken)
+    undecided = np.zeros(m.size, dtype=bool)
+    varying = np.zeros(m.size, dtype=bool)
+    for mono, coefficient in c.terms.items():
+        hit = np.broadcast_to(np.asarray(coefficient) != 0, (m.size,))
+        undecided |= hit
+        if any(s.varying for s in mono):
+            varying |= hit
+    base = np.broadcast_to(np.asarray(c.const) != 0, (m.size,))
+    may = m.may & (base | undecided)
+    return Branch(m.must & may & ~varying, may)
+
+
+def snapshot(m: Machine) -> Snapshot:
+    """The state now."""
+    s = Snapshot()
+    frames = list(m.frames)
+    for f in m.frames:
+        parent = f.parent
+        while parent is not None:
+            frames.append(parent)
+            parent = parent.parent
+    pending = [o for f in frames for o in f.variables.values()]
+    pending += [o for o in m.globals.values() if o.storage == "local"]
+    pending += [f.this.object for f in frames if f.this is not None]
+    while pending:
+        o = pending.pop()
+        if o.storage == "local" and o not in s.cells:
+            s.cells[o] = dict(o.cells)
+            s.havoc[o] = o.havoc
+            pending.extend(
+                v.object for v in o.cells.values() if isinstance(v, Pointer) and v.object.storage == "local"
+            )
+    return s
+
+
+def restore(s: Snapshot) -> None:
+    """Go back to a state."""
+    for o, cells in s.cells.items():
+        o.cells = dict(cells)
+        o.havoc = s.havoc[o]
+
+
+def merge_into(m: Machine, c: Int, then: Snapshot) -> None:
+    """The present state is the one of `else`; make it `c ? then : else`."""
+    for o, cells in then.cells.items():
+        if o.storage != "local":
+            continue
+        o.havoc = o.havoc or then.havoc[o]
+        for at, v in cells.items():
+            old = o.cells.get(at)
+            if old is None:
+                o.cells[at] = v
+            elif not same(v, old):
+                o.cells[at] = merge(m, c, v, old)

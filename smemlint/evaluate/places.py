@@ -1,0 +1,119 @@
+"""Where elements and members lie."""
+
+from __future__ import annotations
+
+from smemlint.evaluate.accesses import load
+from smemlint.evaluate.conversions import as_int, type_of
+from smemlint.evaluate.dispatch import lvalue, rvalue
+from smemlint.evaluate.machine import Machine
+from smemlint.evaluate.memory import Object
+from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.names import static_member
+from smemlint.evaluate.values import Int, Other, Pointer, RecordValue, Value, add, multiply, plus, scale
+from smemlint.ir import Expr, Index, Member, OpaqueType, Place, PointerTo, RecordRef
+from smemlint.ir.types import LONG
+
+
+def place_of(m: Machine, e: Expr) -> Pointer:
+    """lvalue(), with a temporary for what has no place."""
+    p = lvalue(m, e)
+    if isinstance(p, Pointer):
+        return p
+    o = Object("temporary", "temporary", type_of(p), "local")
+    if isinstance(p, RecordValue):
+        for k, leaf in p.cells.items():
+            o.cells[k] = leaf
+        o.havoc = not p.cells
+    else:
+        o.cells[0] = p
+    return Pointer(o, Int(0), o.type)
+
+
+def value_at_place(m: Machine, e: Expr) -> Value:
+    """The value of `a[i]` or `a.b`: what lies there."""
+    p = lvalue(m, e)
+    return load(m, p, getattr(e, "place", None), e) if isinstance(p, Pointer) else p
+
+
+def index_place(m: Machine, e: Index) -> Pointer | Value:
+    base = rvalue(m, e.base)
+    index = rvalue(m, e.index)
+    if isinstance(base, Int) and isinstance(index, Pointer):
+        base, index = index, base
+    if isinstance(base, Pointer):
+        return offset_pointer(m, base, as_int(m, index, e.place), e.place)
+    if isinstance(base, RecordValue):
+        return Other()
+    return lost(base, e.place)
+
+
+def lost(v: Value, place: Place | None) -> Value:
+    """What a pointer that is not followed points to."""
+    reason = v.reason if isinstance(v, Other) else None
+    return Other(
+        None, False, reason or Unresolved("untracked-pointer", "a pointer that is not followed", place)
+    )
+
+
+def offset_pointer(m: Machine, p: Pointer, n: Int, place: Place | None) -> Pointer:
+    """p + n, in elements of p's type."""
+    size = 1 if p.integer else m.types.size_of(p.pointee)
+    if size is None:
+        reason = Unresolved(
+            "unknown-size", f"the size of an element of `{p.object.name}` is not known", place
+        )
+        if p.object.storage == "shared":
+            m.note(reason.code, reason.text, place)
+        step = m.unknowns.value(LONG, "sizeof", low=1, reason=reason, varying=not m.host)
+        return Pointer(p.object, add(p.offset, multiply(n, step, LONG), LONG), p.pointee, p.integer)
+    return Pointer(p.object, add(p.offset, scale(n, size, LONG), LONG), p.pointee, p.integer)
+
+
+def member_place(m: Machine, e: Member) -> Pointer | Value:
+    base: Value
+    if e.arrow:
+        base = rvalue(m, e.base)
+        if isinstance(base, Pointer) and base.integer:
+            base = Pointer(base.object, base.offset, base.pointee)
+    else:
+        base = lvalue(m, e.base)
+    return field_of(m, base, e.name, e.place)
+
+
+def field_of(m: Machine, base: Value, name: str, place: Place | None) -> Pointer | Value:
+    """base.name for a place or a record value."""
+    if isinstance(base, Pointer):
+        t = base.pointee
+        layout = m.types.layout(t) if isinstance(t, RecordRef) else None
+        if layout is not None and name in layout.fields:
+            at, ft = layout.fields[name]
+            if isinstance(ft, PointerTo) and ft.reference:
+                return load(m, Pointer(base.object, plus(base.offset, at), ft), place)
+            return Pointer(base.object, plus(base.offset, at), ft)
+        if isinstance(t, RecordRef):
+            constant = static_member(m, t, name)
+            if constant is not None:
+                return constant
+        if base.object.storage == "shared":
+            m.note("unknown-member", f"`.{name}` of a type that is not known", place)
+            return Pointer(
+                base.object,
+                multiply(base.offset, m.unknowns.value(LONG, name, varying=True), LONG),
+                OpaqueType("?"),
+            )
+        uniform = base.object.storage == "local" and base.object.uniform
+        return Other(
+            None, uniform, Unresolved("unknown-member", f"`.{name}` of a type that is not known", place)
+        )
+    if isinstance(base, RecordValue):
+        t = base.type
+        layout = m.types.layout(t) if isinstance(t, RecordRef) else None
+        if layout is not None and name in layout.fields:
+            at, ft = layout.fields[name]
+            o = Object("temporary", name, t, "local", None, dict(base.cells), havoc=True)
+            return Pointer(o, Int(at), ft)
+    reason = base.reason if isinstance(base, Other) else None
+    uniform = isinstance(base, Other) and base.uniform
+    return Other(
+        None, uniform, reason or Unresolved("unknown-member", f"`.{name}` of a type that is not known", place)
+    )

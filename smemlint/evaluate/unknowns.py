@@ -1,0 +1,118 @@
+"""Unknowns: makes the unknown integers of one evaluation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.values import (
+    Int,
+    Symbol,
+)
+from smemlint.ir import Scalar
+
+NONLINEAR = "nonlinear-index"
+
+
+@dataclass(slots=True)
+class Unknowns:
+    """Makes the unknowns of one evaluation; equal uniform expressions get the same unknown."""
+
+    memo: dict[tuple[object, ...], Symbol] = field(default_factory=dict)
+    count: int = 0
+    guesses: int = 0
+    """Comparisons that were decided by scale alone (`i < n`)."""
+    interior: bool = False
+    """Decide comparisons of uniform values by scale too: while a condition only chooses between numbers."""
+
+    def fresh(
+        self,
+        name: str,
+        *,
+        varying: bool = False,
+        low: int | None = None,
+        high: int | None = None,
+        multiple: int = 1,
+        rank: int = 0,
+        reason: Unresolved | None = None,
+    ) -> Symbol:
+        self.count += 1
+        return Symbol(self.count, name, varying, low, high, multiple, rank, reason)
+
+    def value(self, type: Scalar, name: str, **facts: object) -> Int:
+        return Int(0, type, {(self.fresh(name, **facts),): 1})  # type: ignore[arg-type]
+
+    def derived(
+        self,
+        op: str,
+        a: Int,
+        b: Int,
+        type: Scalar,
+        low: int | None = None,
+        high: int | None = None,
+        multiple: int = 1,
+    ) -> Int:
+        """The result of an operator that the polynomial cannot express."""
+        uniform = a.uniform and b.uniform
+        reason = next((s.reason for v in (a, b) for m in v.terms for s in m if s.varying and s.reason), None)
+        if not uniform and reason is None:
+            reason = Unresolved(
+                NONLINEAR, f"`{op}` cuts through a run-time value that is added to a lane term"
+            )
+        ka, kb = a.key(), b.key()
+        key = (op, ka, kb) if uniform and ka is not None and kb is not None else None
+        if key is not None and key in self.memo:
+            return Int(0, type, {(self.memo[key],): 1})
+        rank = max((s.rank for v in (a, b) for m in v.terms for s in m), default=0)
+        symbol = self.fresh(
+            f"({name_of(a)} {op} {name_of(b)})",
+            varying=not uniform,
+            low=low,
+            high=high,
+            multiple=multiple,
+            rank=rank if op in ("/", ">>", "*", "<<") else 0,
+            reason=None if uniform else reason,
+        )
+        if key is not None:
+            self.memo[key] = symbol
+        return Int(0, type, {(symbol,): 1})
+
+    def quotient(self, symbol: Symbol, by: int) -> Symbol:
+        """symbol / by, which `symbol.multiple` proves exact."""
+        key = ("quotient", symbol.order, by)
+        if key not in self.memo:
+            self.memo[key] = self.fresh(
+                f"({symbol.name}/{by})",
+                varying=symbol.varying,
+                low=None if symbol.low is None else symbol.low // by,
+                high=None if symbol.high is None else symbol.high // by,
+                multiple=symbol.multiple // by,
+                rank=symbol.rank,
+                reason=symbol.reason,
+            )
+        return self.memo[key]
+
+
+def name_of(v: Int) -> str:
+    """A short text of a value for messages."""
+    parts = []
+    for mono, c in v.terms.items():
+        text = " * ".join(s.name for s in mono)
+        parts.append(
+            text
+            if isinstance(c, int) and c == 1
+            else f"{c} * {text}"
+            if isinstance(c, int)
+            else f"lanes * {text}"
+        )
+    if isinstance(v.const, int):
+        if v.const or not parts:
+            parts.append(str(v.const))
+    else:
+        parts.append("lanes")
+    text = " + ".join(parts)
+    return text if len(text) < 60 else "..."
+
+
+def rank_of(v: Int) -> int:
+    return max((s.rank for m in v.terms for s in m), default=0)
