@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from oracle.frames import OWN, Barrier, Flow, Frame, Ref, Value
 from oracle.memory import SHARED
 from oracle.values import Num, Ptr, UnsupportedError, binary, common, convert, promote
 from smemlint.ir import ArrayOf, Call, Literal, PointerTo, RecordRef, Scalar, Type
 from smemlint.ir.types import FLOAT, INT, UINT, ULONG
 
 if TYPE_CHECKING:
-    from oracle.thread import Flow, Frame, Thread, Value
+    from oracle.thread import Thread
 
 _NOTHING = {
     "__syncwarp",
@@ -97,8 +98,6 @@ def call(thread: Thread, name: str, expr: Call, frame: Frame, used: bool) -> Flo
     """The value of a call of a function that the module does not define."""
     name = name.rsplit("::", 1)[-1]
     if name in ("__syncthreads", "__syncthreads_or", "__syncthreads_and", "__syncthreads_count"):
-        from oracle.thread import Barrier
-
         yield Barrier(tuple(thread.path))
         return None
     if name in _NOTHING:
@@ -112,8 +111,6 @@ def call(thread: Thread, name: str, expr: Call, frame: Frame, used: bool) -> Flo
     if base in _ATOMIC:
         return (yield from _atomic(thread, base, expr, values, used))
     if name == "__ldg" and isinstance(values[0], Ptr):
-        from oracle.thread import Ref
-
         return (yield from thread.load(Ref(values[0].address, values[0].to), expr))
     if name == "__cvta_generic_to_shared" and isinstance(values[0], Ptr):
         if values[0].address < SHARED:
@@ -129,8 +126,6 @@ def call(thread: Thread, name: str, expr: Call, frame: Frame, used: bool) -> Flo
 
 
 def _atomic(thread: Thread, name: str, expr: Call, values: list[Any], used: bool) -> Flow:
-    from oracle.thread import OWN, Ref
-
     pointer = values[0]
     if not isinstance(pointer, Ptr) or not isinstance(pointer.to, Scalar):
         raise UnsupportedError(f"{name} on {pointer}")

@@ -5,21 +5,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from oracle.frames import OWN, Flow, Frame, Ref
 from oracle.memory import SHARED
 from oracle.values import Num, Ptr, UnsupportedError
 from smemlint.ir import Asm
 from smemlint.ir.types import ULONG
 
 if TYPE_CHECKING:
-    from oracle.thread import Flow, Frame, Ref, Thread
+    from oracle.thread import Thread
 
 _BITS = re.compile(r"[a-z](\d+)$")
 
 
 def execute(thread: Thread, asm: Asm, frame: Frame) -> Flow:
     """Outputs hold what the registers hold at the end; values that come from memory are noise."""
-    from oracle.thread import OWN
-
     outputs: list[Ref] = []
     for i, output in enumerate(asm.outputs):
         outputs.append((yield from thread.at(i, thread.lvalue(output, frame))))

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from oracle import builtins
+from oracle.frames import Access, Barrier, Callee, Flow, Frame, Ref
 from oracle.layout import TYPES, Layout, Scope
 from oracle.memory import SHARED, Memory
-from oracle.thread import Access, Barrier, Callee, Flow, Frame, Ref, Thread, decayed
+from oracle.thread import Thread
+from oracle.types import decayed
 from oracle.values import Num, UndefinedError, UnsupportedError
 from smemlint.ir import (
     ArrayOf,

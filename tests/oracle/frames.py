@@ -1,0 +1,91 @@
+"""What a thread has: frames of calls, references to objects, and what it tells the scheduler."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from oracle.layout import Scope
+from oracle.values import (
+    Num,
+    Ptr,
+    Rec,
+)
+from smemlint.ir import (
+    Expr,
+    Function,
+    Lambda,
+    Place,
+    Type,
+)
+
+if TYPE_CHECKING:
+    from oracle.run import Machine
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    path: tuple[int, ...]
+    node: Expr
+    op: str
+    width: int
+    address: int
+    matrices: int
+    via: tuple[Place | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    path: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """An object of some type at an address: an lvalue."""
+
+    address: int
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """A function with what is known of its template arguments, or a lambda with its frame."""
+
+    function: Function | Lambda
+    arguments: tuple[Any, ...] = ()
+    scope: Scope = field(default_factory=dict)
+    frame: Frame | None = None
+
+
+@dataclass(slots=True)
+class Frame:
+    scope: Scope
+    this: Ref | None = None
+    env: dict[str, Ref | Callee] = field(default_factory=dict)
+    returns: Type | None = None
+    result: Value | Ref = None
+
+
+Value: TypeAlias = "Num | Ptr | Rec | Callee | None"
+Flow: TypeAlias = Generator["Access | Barrier", None, Any]
+
+OWN = 1000
+"""Path element of an expression's own access, after those of its parts."""
+
+
+class Part:
+    """The state of a thread, which each part of the interpreter works on."""
+
+    def __init__(self, machine: Machine, index: tuple[int, int, int]) -> None:
+        self.machine = machine
+        self.index = index
+        self.path: list[int] = []
+        self.via: list[Place | None] = []
+        self._pure = machine.pure
+
+    def at(self, position: int, flow: Flow) -> Flow:
+        self.path.append(position)
+        result = yield from flow
+        self.path.pop()
+        return result

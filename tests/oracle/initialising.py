@@ -1,0 +1,132 @@
+"""Variables and what they start with."""
+
+from __future__ import annotations
+
+from oracle.frames import OWN, Callee, Flow, Frame, Part, Ref
+from oracle.types import is_lvalue, type_of_value
+from oracle.values import (
+    Num,
+)
+from smemlint.ir import (
+    ArrayOf,
+    Construct,
+    Expr,
+    InitList,
+    Literal,
+    PointerTo,
+    RecordRef,
+    Scalar,
+    Type,
+    Var,
+)
+from smemlint.ir.types import INT
+
+
+class Initialising(Part):
+    """Declarations, braces and constructors."""
+
+    def declare(self, var: Var, frame: Frame) -> Flow:
+        machine = self.machine
+        if var.storage in ("shared", "extern_shared"):
+            frame.env[var.id] = machine.shared(var, frame.scope)
+            return
+        written = machine.resolve_or_auto(var.type, frame.scope)
+        if isinstance(written, PointerTo) and written.reference:
+            assert var.init is not None
+            frame.env[var.id] = yield from self.bind(var.init, written.to, frame)
+            return
+        if written is None:
+            assert var.init is not None
+            value = yield from self.rvalue(var.init, frame)
+            if isinstance(value, Callee):
+                frame.env[var.id] = value
+                return
+            written = type_of_value(value)
+            ref = machine.local(var.name, written)
+            self.write(ref, value)
+        else:
+            if isinstance(written, ArrayOf) and written.extent is None and isinstance(var.init, InitList):
+                written = ArrayOf(written.element, Literal(len(var.init.elements)))
+            ref = machine.local(var.name, written)
+            if var.init is not None:
+                yield from self.initialise(ref, var.init, frame)
+            elif isinstance(written, RecordRef) and machine.constructors(written, 0):
+                yield from self.construct_at(ref, (), frame)
+        frame.env[var.id] = ref
+
+    def bind(self, expr: Expr, type_: Type, frame: Frame) -> Flow:
+        """What a reference refers to."""
+        if is_lvalue(expr):
+            found = yield from self.lvalue(expr, frame)
+            return found
+        value = yield from self.rvalue(expr, frame)
+        if isinstance(value, Callee):
+            return value
+        known = self.machine.resolve_or_auto(type_, frame.scope) or type_of_value(value)
+        ref = self.machine.local("temporary", known)
+        self.write(ref, self.converted(value, known))
+        return ref
+
+    def initialise(self, ref: Ref, init: Expr, frame: Frame) -> Flow:
+        if isinstance(init, InitList):
+            yield from self.fill(ref, init.elements, frame)
+        elif isinstance(init, Construct) and isinstance(ref.type, ArrayOf):
+            yield from self.fill(ref, init.arguments, frame)
+        elif (
+            isinstance(ref.type, RecordRef)
+            and isinstance(self.type_of(init, frame), Scalar | PointerTo | ArrayOf)
+            and self.machine.constructors(ref.type, 1)
+        ):
+            yield from self.construct_at(ref, (init,), frame)
+        else:
+            value = yield from self.rvalue(init, frame)
+            self.write(ref, self.converted(value, ref.type))
+
+    def fill(self, ref: Ref, elements: tuple[Expr, ...], frame: Frame) -> Flow:
+        """Aggregate initialisation: what is not given is zero."""
+        layout = self.machine.layout
+        if isinstance(ref.type, RecordRef) and self.machine.constructors(ref.type, len(elements)):
+            yield from self.construct_at(ref, elements, frame)
+            return
+        self.machine.memory.store(ref.address, layout.size(ref.type), 0)
+        if isinstance(ref.type, ArrayOf):
+            step = layout.size(ref.type.element)
+            parts = [Ref(ref.address + i * step, ref.type.element) for i in range(len(elements))]
+        elif isinstance(ref.type, RecordRef):
+            slots = layout.slots(ref.type)
+            parts = [Ref(ref.address + s.offset, s.type) for s in slots]
+            for slot, part in list(zip(slots, parts, strict=True))[len(elements) :]:
+                if slot.field.init is not None:
+                    inner = Frame(layout.scope_of(ref.type), ref)
+                    yield from self.initialise(part, slot.field.init, inner)
+        else:
+            parts = [ref]
+        for i, (part, element) in enumerate(zip(parts, elements, strict=False)):
+            yield from self.at(i, self.initialise(part, element, frame))
+
+    def construct(self, type_: Type, arguments: tuple[Expr, ...], frame: Frame) -> Flow:
+        if not isinstance(type_, RecordRef):
+            if not arguments:
+                return self.converted(Num(0, INT), type_)
+            return self.converted((yield from self.at(0, self.rvalue(arguments[0], frame))), type_)
+        if len(arguments) == 1 and not self.machine.constructors(type_, 1):
+            given = self.type_of(arguments[0], frame)
+            if given == type_:
+                return (yield from self.at(0, self.rvalue(arguments[0], frame)))
+        ref = self.machine.local("temporary", type_)
+        yield from self.fill(ref, arguments, frame)
+        return self.read(ref)
+
+    def construct_at(self, ref: Ref, arguments: tuple[Expr, ...], frame: Frame) -> Flow:
+        function = self.machine.constructors(ref.type, len(arguments))[0]
+        scope = self.machine.layout.scope_of(ref.type)
+        inner = Frame(scope, ref)
+        yield from self.pass_arguments(function.parameters, arguments, inner, frame)
+        self.path.append(OWN // 2)
+        given = dict(function.initialisers)
+        for i, slot in enumerate(self.machine.layout.slots(ref.type)):
+            init = given.get(slot.field.name, slot.field.init)
+            if init is not None:
+                yield from self.at(i, self.initialise(Ref(ref.address + slot.offset, slot.type), init, inner))
+        yield from self.at(OWN, self.execute(function.body, inner))
+        self.path.pop()

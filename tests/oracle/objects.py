@@ -1,0 +1,136 @@
+"""Objects in memory: reading, writing and converting them, and telling of accesses."""
+
+from __future__ import annotations
+
+from oracle.frames import OWN, Access, Callee, Flow, Part, Ref, Value
+from oracle.memory import SHARED
+from oracle.types import type_of_value
+from oracle.values import (
+    Num,
+    Ptr,
+    Rec,
+    UnsupportedError,
+    convert,
+    from_bits,
+    to_bits,
+)
+from smemlint.ir import (
+    ArrayOf,
+    Expr,
+    OpaqueType,
+    PointerTo,
+    RecordRef,
+    Scalar,
+    Type,
+)
+from smemlint.ir.types import ULONG
+
+
+class Objects(Part):
+    """Loads and stores of whole values."""
+
+    def load(self, ref: Ref | Callee, node: Expr) -> Flow:
+        if isinstance(ref, Callee):
+            return ref
+        if isinstance(ref.type, ArrayOf):
+            return Ptr(ref.address, ref.type.element)
+        yield from self.touch("load", ref, node)
+        return self.read(ref)
+
+    def store(self, ref: Ref, value: Value, node: Expr) -> Flow:
+        yield from self.touch("store", ref, node)
+        self.write(ref, self.converted(value, ref.type))
+
+    def touch(self, op: str, ref: Ref, node: Expr) -> Flow:
+        """Tells of an access; a record that is no vector type goes member by member."""
+        if ref.address < SHARED:
+            return
+        position = OWN + (500 if op == "store" else 0)
+        for i, (offset, width) in enumerate(self.pieces(ref.type)):
+            yield self.access(op, ref.address + offset, width, node, position + i)
+
+    def access(
+        self, op: str, address: int, width: int, node: Expr, position: int, matrices: int = 1
+    ) -> Access:
+        return Access((*self.path, position), node, op, width, address, matrices, tuple(reversed(self.via)))
+
+    def pieces(self, type_: Type) -> list[tuple[int, int]]:
+        layout = self.machine.layout
+        if isinstance(type_, ArrayOf):
+            step = layout.size(type_.element)
+            count = layout.size(type_) // step
+            inner = self.pieces(type_.element)
+            return [(i * step + o, w) for i in range(count) for o, w in inner]
+        size, align = layout.size_and_align(type_)
+        if not isinstance(type_, RecordRef) or (size == align and size in (1, 2, 4, 8, 16)):
+            return [(0, size)]
+        return [(s.offset + o, w) for s in layout.slots(type_) for o, w in self.pieces(s.type)]
+
+    def read(self, ref: Ref) -> Value:
+        memory = self.machine.memory
+        if isinstance(ref.type, ArrayOf):
+            return Ptr(ref.address, ref.type.element)
+        if isinstance(ref.type, RecordRef):
+            size = self.machine.layout.size(ref.type)
+            data = bytearray(size)
+            for offset, width in self.bytes_of(ref.type):
+                bits = memory.load(ref.address + offset, width)
+                data[offset : offset + width] = bits.to_bytes(width, "little")
+            return Rec(ref.type, bytes(data))
+        if isinstance(ref.type, PointerTo):
+            return Ptr(memory.load(ref.address, 8), ref.type.to)
+        assert isinstance(ref.type, Scalar)
+        return Num(from_bits(memory.load(ref.address, ref.type.size), ref.type), ref.type)
+
+    def bytes_of(self, type_: Type) -> list[tuple[int, int]]:
+        """The scalars of a type, so that padding is never read."""
+        layout = self.machine.layout
+        if isinstance(type_, ArrayOf):
+            step = layout.size(type_.element)
+            inner = self.bytes_of(type_.element)
+            return [(i * step + o, w) for i in range(layout.size(type_) // step) for o, w in inner]
+        if isinstance(type_, RecordRef):
+            found = [(s.offset + o, w) for s in layout.slots(type_) for o, w in self.bytes_of(s.type)]
+            return found[:1] if layout.record(type_).union else found
+        return [(0, layout.size(type_))]
+
+    def write(self, ref: Ref, value: Value) -> None:
+        memory = self.machine.memory
+        if isinstance(value, Num) and isinstance(ref.type, Scalar):
+            memory.store(ref.address, ref.type.size, to_bits(value.value, ref.type))
+        elif isinstance(value, Ptr):
+            memory.store(ref.address, 8, value.address)
+        elif isinstance(value, Rec):
+            for offset, width in self.bytes_of(value.type):
+                bits = int.from_bytes(value.data[offset : offset + width], "little")
+                memory.store(ref.address + offset, width, bits)
+        else:
+            raise UnsupportedError(f"store of {value} as {ref.type}")
+
+    def temporary(self, value: Value) -> Ref:
+        ref = self.machine.local("temporary", type_of_value(value))
+        self.write(ref, value)
+        return ref
+
+    def converted(self, value: Value, type_: Type | None) -> Value:
+        """A value as another type; pointers and integers keep their bits."""
+        if type_ is None or isinstance(type_, OpaqueType):
+            return value
+        if isinstance(type_, Scalar) and type_.kind == "void":
+            return None
+        if isinstance(type_, Scalar):
+            if isinstance(value, Num):
+                return convert(value, type_)
+            if isinstance(value, Ptr):
+                return (
+                    Num(int(value.address != 0), type_)
+                    if type_.kind == "bool"
+                    else convert(Num(value.address, ULONG), type_)
+                )
+        if isinstance(type_, PointerTo) and isinstance(value, Num | Ptr):
+            return Ptr(value.address if isinstance(value, Ptr) else int(value.value), type_.to)
+        if isinstance(type_, RecordRef) and isinstance(value, Rec):
+            return value
+        if isinstance(type_, RecordRef) and isinstance(value, Num | Ptr):
+            raise UnsupportedError(f"conversion to {type_.name}")
+        return value
