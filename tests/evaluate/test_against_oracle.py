@@ -12,7 +12,8 @@ from oracle import Request, UndefinedError, run
 from oracle.c_text import load as load_c
 from oracle.compare import Comparison, compare, evaluate_as_written, outside, uncovered
 from oracle.cxx_programs import cxx_programs
-from oracle.programs import Program, programs
+from oracle.drawing import Program
+from oracle.programs import programs
 
 from smemlint.evaluate import evaluate
 from smemlint.frontend import load

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from oracle.programs import BLOCKS, HEAD, Draw, Program, Writer
+from oracle.drawing import Draw, Program
+from oracle.programs import Writer
 
 CXX_HEAD = """#define FLOAT4(x) (reinterpret_cast<float4 *>(&(x))[0])
 #define AT(r, k) t[(r) * 33 + (k)]
@@ -192,13 +193,9 @@ class CxxWriter(Writer):
 def cxx_programs(draw: Draw) -> Program:
     """Kernels `k<BM, T>(out, n)`: BM and T are in the launch's template arguments."""
     writer = CxxWriter(draw)
-    block = draw(st.sampled_from(BLOCKS))
-    for _ in range(writer.number(2, 6)):
-        writer.statement(2)
+    block = writer.statements()
     writer.access()
-    writer.line("out[threadIdx.x] = acc;")
-    head = HEAD.format(pitch=writer.choose("32", "33", "40"))
-    plain = head.replace("__global__ void k(float *out, int n) {\n", CXX_HEAD + KERNEL.format())
+    text = writer.kernel().replace("__global__ void k(float *out, int n) {\n", CXX_HEAD + KERNEL.format())
     bm = draw(st.sampled_from((8, 16, 32)))
     type_ = draw(st.sampled_from(("float", "double", "short")))
-    return Program(plain + "\n".join(writer.lines) + "\n}\n", block, writer.number(1, 9), bm, type_)  # type: ignore[arg-type]
+    return Program(text, block, writer.number(1, 9), bm, type_)

@@ -75,7 +75,7 @@ OWN = 1000
 
 
 class Part:
-    """The state of a thread, which each part of the interpreter works on."""
+    """The state of a thread. `Thread` is made of the parts beside it, which call each other through self."""
 
     def __init__(self, machine: Machine, index: tuple[int, int, int]) -> None:
         self.machine = machine

@@ -5,63 +5,17 @@ Most of what is drawn is defined behaviour and in range; what is not, the interp
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-Draw = Callable[[st.SearchStrategy], object]
-
-HEAD = """struct Pair {{ float a; int b; }};
-struct Odd {{ char c; float f; short s; }};
-__device__ int twist(int a, int b) {{ return (a * 3 + b) & 127; }}
-__device__ int pick(int a) {{ if (a > 5) return a - 5; return a + 40; }}
-__device__ void put(float *p, int i, float v) {{ p[i & 511] = v; }}
-__global__ void k(float *out, int n) {{
-__shared__ float t[4096];
-__shared__ float q[32][{pitch}];
-__shared__ int c[1024];
-__shared__ unsigned char b[2048];
-__shared__ double e[512];
-__shared__ struct Pair pairs[256];
-__shared__ struct Odd odds[256];
-float acc = 0;
-"""
-
-BLOCKS = (
-    (32, 1, 1),
-    (64, 1, 1),
-    (16, 4, 1),
-    (8, 8, 1),
-    (16, 2, 1),
-    (32, 2, 1),
-    (4, 4, 3),
-    (8, 2, 3),
-    (33, 1, 1),
-    (20, 1, 1),
-    (7, 5, 1),
-    (1, 40, 1),
-    (16, 16, 1),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """text and how it is started: the block, the argument n, and template arguments where there are some."""
-
-    text: str
-    block: tuple[int, int, int]
-    n: int
-    bm: int = 0
-    type: str = ""
-    block_index: int = 0
+from oracle.drawing import Draw, Drawer, Program
 
 
 @dataclass(slots=True)
-class Writer:
+class Writer(Drawer):
     """Draws statements. Variables are (name, type); `numbers` are those in scope."""
 
-    draw: Draw
     data: bool = False
     """Whether conditions and indices may depend on values from memory."""
     unknown: bool = False
@@ -69,26 +23,11 @@ class Writer:
     written: guards by them, division of or by them when it could be negative or not known to divide."""
     plain: bool = False
     """Inside a condition of such a program, where only what is known may stand."""
-    lines: list[str] = field(default_factory=list)
     numbers: list[str] = field(default_factory=list)
     fixed: set[str] = field(default_factory=set)
     """Counters of loops, which the body must not assign."""
     pointers: list[str] = field(default_factory=list)
-    count: int = 0
     loops: int = 0
-
-    def choose(self, *options: str) -> str:
-        return str(self.draw(st.sampled_from(options)))
-
-    def number(self, low: int, high: int) -> int:
-        return int(self.draw(st.integers(low, high)))  # type: ignore[call-overload]
-
-    def chance(self, percent: int) -> bool:
-        return self.number(1, 100) > 100 - percent
-
-    def name(self, prefix: str) -> str:
-        self.count += 1
-        return f"{prefix}{self.count}"
 
     # Expressions
 
@@ -242,9 +181,6 @@ class Writer:
 
     # Statements
 
-    def line(self, text: str) -> None:
-        self.lines.append(text)
-
     def body(self, depth: int, size: int, returns: bool = True) -> None:
         """Statements with a scope of their own."""
         kept = (list(self.numbers), list(self.pointers))
@@ -382,13 +318,9 @@ class Writer:
 def programs(draw: Draw, data: bool = False, unknown: bool = False) -> Program:
     """Kernels `k(out, n)`; data: lanes and addresses may depend on memory, so that only bounds can be known;
     unknown: they use the block's index, and are for an evaluation that knows neither that nor n."""
-    writer = Writer(draw, data, unknown)
-    block = draw(st.sampled_from(BLOCKS))
-    for _ in range(writer.number(2, 6)):
-        writer.statement(2)
+    writer = Writer(draw, data=data, unknown=unknown)
+    block = writer.statements()
     if not any(mark in line for line in writer.lines for mark in ("t[", "q[", "c[", "b[", "e[", "s[")):
         writer.access()
-    writer.line("out[threadIdx.x] = acc;")
-    head = HEAD.format(pitch=writer.choose("32", "33", "40"))
-    text = head + "\n".join(writer.lines) + "\n}\n"
-    return Program(text, block, writer.number(1, 9), block_index=writer.number(0, 5))  # type: ignore[arg-type]
+    text = writer.kernel()
+    return Program(text, block, writer.number(1, 9), block_index=writer.number(0, 5))

@@ -1,0 +1,95 @@
+"""What the generators of random kernels share: how choices are drawn, the head of a kernel, the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from hypothesis import strategies as st
+
+Draw = Callable[[st.SearchStrategy], object]
+
+HEAD = """struct Pair {{ float a; int b; }};
+struct Odd {{ char c; float f; short s; }};
+__device__ int twist(int a, int b) {{ return (a * 3 + b) & 127; }}
+__device__ int pick(int a) {{ if (a > 5) return a - 5; return a + 40; }}
+__device__ void put(float *p, int i, float v) {{ p[i & 511] = v; }}
+__global__ void k(float *out, int n) {{
+__shared__ float t[4096];
+__shared__ float q[32][{pitch}];
+__shared__ int c[1024];
+__shared__ unsigned char b[2048];
+__shared__ double e[512];
+__shared__ struct Pair pairs[256];
+__shared__ struct Odd odds[256];
+float acc = 0;
+"""
+
+BLOCKS = (
+    (32, 1, 1),
+    (64, 1, 1),
+    (16, 4, 1),
+    (8, 8, 1),
+    (16, 2, 1),
+    (32, 2, 1),
+    (4, 4, 3),
+    (8, 2, 3),
+    (33, 1, 1),
+    (20, 1, 1),
+    (7, 5, 1),
+    (1, 40, 1),
+    (16, 16, 1),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """text and how it is started: the block, the argument n, and template arguments where there are some."""
+
+    text: str
+    block: tuple[int, int, int]
+    n: int
+    bm: int = 0
+    type: str = ""
+    block_index: int = 0
+
+
+@dataclass(slots=True)
+class Drawer:
+    """Draws choices, and keeps the lines that are written."""
+
+    draw: Draw
+    lines: list[str] = field(default_factory=list)
+    count: int = 0
+
+    def choose(self, *options: str) -> str:
+        return str(self.draw(st.sampled_from(options)))
+
+    def number(self, low: int, high: int) -> int:
+        return int(self.draw(st.integers(low, high)))  # type: ignore[call-overload]
+
+    def chance(self, percent: int) -> bool:
+        return self.number(1, 100) > 100 - percent
+
+    def name(self, prefix: str) -> str:
+        self.count += 1
+        return f"{prefix}{self.count}"
+
+    def line(self, text: str) -> None:
+        self.lines.append(text)
+
+    def statement(self, depth: int) -> None:
+        """Write one statement, with others in it down to `depth`."""
+        raise NotImplementedError
+
+    def statements(self) -> tuple[int, int, int]:
+        """Draw a block, and write the two to six statements that it runs."""
+        block = self.draw(st.sampled_from(BLOCKS))
+        for _ in range(self.number(2, 6)):
+            self.statement(2)
+        return block  # type: ignore[return-value]
+
+    def kernel(self) -> str:
+        """The text: the shared arrays, what is written, and a use of `acc`."""
+        self.line("out[threadIdx.x] = acc;")
+        return HEAD.format(pitch=self.choose("32", "33", "40")) + "\n".join(self.lines) + "\n}\n"
