@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
 
 from smemlint.ir import Place
+from smemlint.records import record
 
 if TYPE_CHECKING:
     from smemlint.score.model import Conflict, KernelAnalysis
@@ -30,7 +30,7 @@ class Severity(Enum):
         return ("note", "warning", "error").index(self.value)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Label:
     """A second place that belongs to a finding, and what is to be seen there."""
 
@@ -38,7 +38,7 @@ class Label:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Finding:
     """What a rule says about one place.
 
@@ -53,7 +53,7 @@ class Finding:
     severity: Severity | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Kernel:
     """An example: a kernel body over some shared declarations, and the ways of its worst access."""
 

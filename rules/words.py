@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from smemlint.rules.base import Finding, Label
+
+from smemlint.records import record
 
 if TYPE_CHECKING:
     from smemlint.evaluate.model import SharedArray
@@ -46,7 +47,7 @@ def lanes_text(lanes: Sequence[int]) -> str:
     return f"lanes {', '.join(map(str, lanes[:3]))}, ..."
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Meeting:
     """The most loaded bank of a request: who meets there, for how many different words."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from smemlint.diagnose.merge import diagnose, merge_kernels, order, site_of
@@ -26,6 +25,7 @@ from smemlint.diagnose.model import (
 from smemlint.diagnose.select import visible
 from smemlint.diagnose.suppress import suppress
 from smemlint.jobs import Job, Options
+from smemlint.records import record
 from smemlint.rules import Severity
 from smemlint.workers import Failure, run_isolated
 
@@ -67,7 +67,7 @@ def analyse_file(job: Job) -> FileReport:
     return run_stages(job, shown)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class View:
     """Which findings are shown. chosen: the (select, ignore) lists that hold for a path."""
 

@@ -9,10 +9,12 @@ import difflib
 import re
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
+
+from smemlint.records import record
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -29,7 +31,7 @@ class ConfigError(Exception):
     """The user's configuration cannot be followed; the text says where and why."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Settings:
     """Every option; None where the user has not said anything.
 

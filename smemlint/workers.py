@@ -14,9 +14,10 @@ import signal
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
+
+from smemlint.records import record
 
 try:
     import resource
@@ -31,7 +32,7 @@ DEBUG = "SMEMLINT_DEBUG"
 WAIT = 8
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Failure:
     """Why there is no result, for people."""
 

@@ -1,6 +1,7 @@
 """What one warp request costs: 32 banks of 4 bytes, as silicon counts it.
 
-In: an operation, a width and byte offsets. Out: wavefronts, ideal, ways. Imports nothing of the project.
+In: an operation, a width and byte offsets. Out: wavefronts, ideal, ways. Imports nothing of the project but
+`records`.
 
 `wavefronts` is the definition, in plain integers, for one request; `cost_of` is the same rule for many
 requests at once (numpy); `wavefront_range` and `bounds` prove lower and upper ends where lanes or addresses

@@ -6,12 +6,12 @@ multiprocessor and allocation granularity also stand in CUDA 13.0's `cuda_occupa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from smemlint.records import record
 
 KIB = 1024
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Arch:
     """One compute capability. Sizes in bytes.
 

@@ -9,7 +9,6 @@ reach in it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +33,7 @@ from smemlint.banks.vector import (
     one_address,
     uniform_cost,
 )
+from smemlint.records import record
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -80,7 +80,7 @@ def _favourable(certain: Ints) -> Ints:
     return np.where(one_address(certain), np.minimum(costs, uniform_cost(certain, last)), costs)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Span:
     """Where one lane may be: byte offsets low, low + step, ... up to and including high at most."""
 
@@ -100,7 +100,7 @@ class Span:
         return range(self.low, self.high + 1, self.step)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Bounds:
     """low <= wavefronts <= high of a request that executes; ideal: with every lane active that may be."""
 

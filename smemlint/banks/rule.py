@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from smemlint.banks.request import (
     BANK_CYCLE,
@@ -22,11 +21,12 @@ from smemlint.banks.request import (
     passes_of,
     unit_of,
 )
+from smemlint.records import record
 
 Lanes = Sequence["int | None"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Cost:
     """What one request costs.
 
@@ -161,7 +161,7 @@ def _ideal(op: str, width: int, active: int, matrices: int, total: int) -> int:
     return min(total, passes_of(op) * -(-active * width // BANK_CYCLE))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CasLoop:
     """What the loop costs that the compiler makes of an atomic without an instruction of its own.
 

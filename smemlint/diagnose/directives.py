@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
+
+from smemlint.records import record
 
 if TYPE_CHECKING:
     from lark import Lark, Tree
@@ -22,7 +23,7 @@ _TOKENS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Comment:
     """line and column (from 1, in characters) are those of its first character.
 
@@ -36,7 +37,7 @@ class Comment:
     alone: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Ignore:
     """`smemlint: ignore[...]`; `applies` is the line that it speaks about."""
 
@@ -46,7 +47,7 @@ class Ignore:
     applies: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Expectation:
     """`expect:` and `todo:` in test files. ways: None where none are written."""
 
@@ -56,7 +57,7 @@ class Expectation:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Malformed:
     """A `smemlint:` comment that the grammar does not know."""
 

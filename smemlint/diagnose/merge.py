@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from smemlint.diagnose import observe
 from smemlint.diagnose.model import Access, Diagnostic, FileReport, KernelReport
 from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
+from smemlint.records import record
 from smemlint.rules import RULES, DeclarationRule, Rule, Severity
 from smemlint.rules.words import ways_text
 
@@ -62,7 +63,7 @@ def _joined(first: KernelReport, second: KernelReport) -> KernelReport:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Sight:
     """One access as seen under one kernel instance and launch."""
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
+from smemlint.records import record
 from smemlint.rules import Finding, Label, Severity
 
 Block = tuple[int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Access:
     """One access site under one kernel instance and launch.
 
@@ -71,7 +72,7 @@ def _ratio(wavefronts: int | None, ideal: int | None) -> float | None:
     return wavefronts / ideal if ideal else 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SharedEntry:
     """A shared array as inspect shows it."""
 
@@ -82,7 +83,7 @@ class SharedEntry:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Declared:
     """What a declaration rule found."""
 
@@ -91,7 +92,7 @@ class Declared:
     finding: Finding
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Note:
     """A place where analysis stopped."""
 
@@ -100,7 +101,7 @@ class Note:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class KernelReport:
     """One kernel instance under one launch."""
 
@@ -128,7 +129,7 @@ class KernelReport:
         return (self.place.path, self.place.line, self.place.column)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Problem:
     """A file that could not be analysed, or not all of it; line and column are 0 when there is no place."""
 
@@ -142,7 +143,7 @@ class Problem:
         return f"error: {where}: {self.message}" if where else f"error: {self.message}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class UnparsedEntry:
     """Text that mentions shared memory and did not reach the syntax tree."""
 
@@ -152,7 +153,7 @@ class UnparsedEntry:
     configuration: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FileReport:
     """All that the analysis of one file gave."""
 
@@ -165,7 +166,7 @@ class FileReport:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Diagnostic:
     """A finding for people: one place, one cause, over all instances and launches.
 
@@ -200,7 +201,7 @@ class Diagnostic:
         return f"{self.title}: {self.here}" if self.here else self.title
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Summary:
     """The counts behind the last line.
 
@@ -223,7 +224,7 @@ class Summary:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Report:
     """Everything a renderer needs. texts: path -> source of the files that diagnostics stand in."""
 

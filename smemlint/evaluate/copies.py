@@ -9,12 +9,11 @@ wavefront a lane, by a rule that is not known: they are told as bounds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate.values import Int, multiple_of
+from smemlint.records import record
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -26,7 +25,7 @@ _APART = LINE << 24
 """Put between lines whose distance is a run-time value: they are never the same line by accident."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Copied:
     """source: bytes from an address that is a multiple of 128; None: not followed. past_l1: `cp.async.cg`."""
 

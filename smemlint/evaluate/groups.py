@@ -6,7 +6,6 @@ coalesced_group carry theirs as two cells: rank at 0, size at 4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -17,13 +16,14 @@ from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.values import Int, Pointer, RecordValue, Value
 from smemlint.ir import RecordRef, Type
 from smemlint.ir.types import UINT
+from smemlint.records import record
 
 Ints: TypeAlias = NDArray[np.int64]
 SPACE = "cooperative_groups::"
 RANK, SIZE = 0, 4
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Group:
     """rank: of each thread in its group, None when not known; size: threads of the group."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from smemlint.evaluate.accesses import store
 from smemlint.evaluate.conversions import coerce, type_of
@@ -37,11 +36,12 @@ from smemlint.ir import (
     Type,
     Var,
 )
+from smemlint.records import record
 
 MAX_DEPTH = 48
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Reference:
     """What a function that returns a reference hands back."""
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate.unroll import unrolled
+from smemlint.records import record
 
 __all__ = ["JoinEvent", "JoinGroup", "join", "layout", "redundant", "settle", "unrolled"]
 
@@ -25,7 +26,7 @@ _ATOMICS = frozenset({"atomic", "cas", "cas loop", "increment"})
 _INACTIVE = np.iinfo(np.int64).min
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class JoinEvent:
     """One shared access of all threads of a block, or a barrier.
 
@@ -60,7 +61,7 @@ class JoinEvent:
     flow: Hashable = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class JoinGroup:
     """Accesses that run as one instruction.
 
@@ -75,7 +76,7 @@ class JoinGroup:
     leader: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Address:
     """An event's address up to lane-independent constants.
 
@@ -123,7 +124,7 @@ def _may_meet(a: _Address, b: _Address) -> bool:
     return not (distance >= a.width and modulus - distance >= b.width)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Log:
     """Accesses since the last barrier, folded: where each kind of address was last touched."""
 
@@ -243,7 +244,7 @@ def _in_order(events: Sequence[JoinEvent]) -> list[int]:
     return sorted(range(len(events)), key=lambda index: events[index].order)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Window:
     """Accesses of one op that fall into one aligned stretch of `span` bytes."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from smemlint.evaluate.values import Int
@@ -39,6 +38,7 @@ from smemlint.ir.types import (
     ULONG,
     USHORT,
 )
+from smemlint.records import record
 
 Binding: TypeAlias = "Type | Int | tuple[Type | Int, ...]"
 Bindings: TypeAlias = Mapping[str, Binding]
@@ -54,7 +54,7 @@ _VECTOR = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Layout:
     """size and align in bytes; fields: name -> (byte offset, type), inherited ones included."""
 

@@ -18,8 +18,6 @@ bfloat16, tf32 and double use generic loads and stores, which meet in the same b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,6 +30,7 @@ from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import Int, Other, Pointer, Value, add, scale
 from smemlint.ir import Call, Expr, RecordRef, Scalar, Type
 from smemlint.ir.types import LONG
+from smemlint.records import record
 
 Ints = NDArray[np.int64]
 LANE: Ints = np.arange(32, dtype=np.int64)
@@ -40,7 +39,7 @@ _BITS = {"s4": 4, "u4": 4, "b1": 1, "tf32": 32}
 _MATRICES = ("matrix_a", "matrix_b")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Fragment:
     """use: matrix_a, matrix_b or accumulator. bits: of one element in memory. kind: half, bfloat16, tf32, ...
     row_major: None where the call decides (accumulators)."""
@@ -54,7 +53,7 @@ class Fragment:
     row_major: bool | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Move:
     """One instruction: row and byte within the row of each of the 32 lanes (the first 8 * matrices count)."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -10,9 +10,10 @@ from smemlint.evaluate.cells import merge
 from smemlint.evaluate.machine import Machine, Mask
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.values import Int, Pointer, Value, same
+from smemlint.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Branch:
     """Lanes that surely and possibly take a branch."""
 
@@ -20,7 +21,7 @@ class Branch:
     may: Mask
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Snapshot:
     """The cells of every followed object."""
 

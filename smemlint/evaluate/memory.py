@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from smemlint.evaluate.values import Value
 from smemlint.ir import Type, Var
+from smemlint.records import record
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Object:
     """One variable or allocation.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.ir import Place
+from smemlint.records import record
 
 
 class Grade(Enum):
@@ -22,7 +22,7 @@ class Grade(Enum):
     UNRESOLVED = "unresolved"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Unresolved:
     """Why there is no number. `code` is one of docs/limits.md's names, `text` tells this case."""
 
@@ -31,7 +31,7 @@ class Unresolved:
     at: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SharedArray:
     """A shared variable of one kernel instance. dims: elements per dimension, outermost first
     (None: unknown, as for extern arrays); bytes None when unknown; `element` in bytes."""
@@ -49,7 +49,7 @@ class SharedArray:
     """Its address went somewhere that evaluation could not follow."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Site:
     """One access as written. op: load, store, atomic, cas, increment, ldmatrix, stmatrix, cp.async
     (the engine's names). width: bytes a lane. matrices: of ldmatrix/stmatrix, else 1.
@@ -72,7 +72,7 @@ class Site:
             object.__setattr__(self, "line", self.place.compiled_line)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Parameter:
     """A run-time value that multiplies a lane term: address = offsets + coefficient * value."""
 
@@ -82,7 +82,7 @@ class Parameter:
     multiple_of: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class DataTerm:
     """A value that each lane reads from memory: address = offsets + coefficient * value of the lane.
 
@@ -97,7 +97,7 @@ class DataTerm:
     reason: Unresolved | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Trace:
     """Addresses of one site over one block.
 
@@ -139,7 +139,7 @@ class Trace:
     """Bytes of the array, when known: no address lies outside."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class KernelTrace:
     """Everything evaluation found for one kernel instance and one launch."""
 

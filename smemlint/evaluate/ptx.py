@@ -11,29 +11,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
+
+from smemlint.records import record
 
 if TYPE_CHECKING:
     from lark import Lark, Token, Tree
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PtxArgument:
     """`%N`: operand N of the asm statement, outputs first."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PtxRegister:
     """A register of the text's own, declared by `.reg`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PtxSpecial:
     """A value that the hardware gives, under the IR's name (threadIdx, blockIdx, blockDim, gridDim,
     laneid, warpid) where there is one, else PTX's (`smid`, `lanemask_lt`). axis: x, y, z or ''."""
@@ -42,12 +43,12 @@ class PtxSpecial:
     axis: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PtxImmediate:
     value: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PtxOpaque:
     """An operand without a meaning for addresses: a float, `_`, a pair or an inverted predicate."""
 
@@ -58,7 +59,7 @@ PtxOperand: TypeAlias = PtxArgument | PtxRegister | PtxSpecial | PtxImmediate | 
 PtxTarget: TypeAlias = PtxArgument | PtxRegister
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PtxAddress:
     """`[base + offset + index]`: a register or operand, bytes, and a second operand if there is one."""
 
@@ -67,7 +68,7 @@ class PtxAddress:
     index: PtxOperand | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PtxPredicate:
     """`@p` or, negated, `@!p`."""
 
@@ -75,7 +76,7 @@ class PtxPredicate:
     negated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PtxAccess:
     """One access to memory that is, or may be, shared.
 
@@ -99,7 +100,7 @@ class PtxAccess:
     """Of cp.async: where it reads."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PtxCompute:
     """`destination = operator(operands)` on integers or predicates.
 
@@ -117,14 +118,14 @@ class PtxCompute:
     predicate: PtxPredicate | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PtxBranch:
     """A jump inside the text: what follows may run never, once or often."""
 
     predicate: PtxPredicate | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PtxUnknown:
     """Does not touch shared memory; what it writes is unknown. destinations None: every output."""
 
@@ -132,7 +133,7 @@ class PtxUnknown:
     destinations: tuple[PtxTarget, ...] | None = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PtxOutside:
     """Uses shared memory in a way that is not scored; `reason` names it for the user."""
 
@@ -141,7 +142,7 @@ class PtxOutside:
     destinations: tuple[PtxTarget, ...] | None = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PtxUnread:
     """Text that is not PTX as the grammar knows it. touches: it mentions shared memory."""
 

@@ -8,7 +8,7 @@ looks at one function at a time, without regard to order: it may keep too much, 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from smemlint.ir import (
     ArrayOf,
@@ -47,6 +47,7 @@ from smemlint.ir import (
     Var,
 )
 from smemlint.ir.walk import children, walk
+from smemlint.records import record
 
 PURE_CALLS = frozenset(
     [
@@ -104,7 +105,7 @@ PURE_CALLS = frozenset(
 )
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Facts:
     """What one statement does, sub-statements included."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import (
@@ -10,11 +10,12 @@ from smemlint.evaluate.values import (
     Symbol,
 )
 from smemlint.ir import Scalar
+from smemlint.records import record
 
 NONLINEAR = "nonlinear-index"
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Unknowns:
     """Makes the unknowns of one evaluation; equal uniform expressions get the same unknown."""
 

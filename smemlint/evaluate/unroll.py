@@ -7,7 +7,7 @@ measured with nvcc 13.0 (docs/joining.md). They are not documented and decide on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from smemlint.records import record
 
 _FULL_EARLY = 380
 """Up to this many instructions in all copies together, the optimiser makes a loop disappear."""
@@ -21,7 +21,7 @@ _COPIES_LATE = 4
 """Fewer copies than this are not worth it late."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Lines:
     """lines: iterations of one straight line after the other; they add up to the trip count.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from smemlint.evaluate.model import Unresolved
 from smemlint.ir import Function, Lambda, Scalar, TemplateArgument, Type
 from smemlint.ir.types import INT
+from smemlint.records import record
 
 if TYPE_CHECKING:
     from smemlint.evaluate.memory import Object
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Lanes: TypeAlias = "int | NDArray[np.int64]"
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@record(frozen=True, eq=False, slots=True)
 class Symbol:
     """An unknown integer. `varying`: may differ from lane to lane, else one value for all lanes.
 
@@ -89,7 +89,7 @@ class Int:
         return f"Int({' + '.join([str(self.const), *parts])}: {self.type.name})"
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@record(frozen=True, eq=False, slots=True)
 class Pointer:
     """An address: an object, a byte offset in it and the type pointed to.
 
@@ -102,7 +102,7 @@ class Pointer:
     integer: Scalar | None = None
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@record(frozen=True, eq=False, slots=True)
 class Other:
     """Anything whose value is not followed: floats, fragments, handles. `uniform`: the same in all lanes."""
 
@@ -112,7 +112,7 @@ class Other:
     value: float | None = None
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@record(frozen=True, eq=False, slots=True)
 class RecordValue:
     """A struct by value: the value of each leaf by byte offset."""
 
@@ -120,7 +120,7 @@ class RecordValue:
     cells: dict[int, Value]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@record(frozen=True, eq=False, slots=True)
 class FunctionValue:
     """A function or an overload set: candidates and the template arguments that were written.
 
@@ -133,13 +133,13 @@ class FunctionValue:
     outer: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@record(frozen=True, eq=False, slots=True)
 class Closure:
     function: Lambda
     frame: object
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@record(frozen=True, eq=False, slots=True)
 class Method:
     """A member function bound to its object, or a name to be answered by the library table."""
 

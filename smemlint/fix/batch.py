@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +10,11 @@ from numpy.typing import NDArray
 from smemlint.fix.candidates import Addresses, Layout, Shape, Swizzle, addresses
 from smemlint.fix.linear import WORD, wavefronts
 from smemlint.fix.members import Member
+from smemlint.records import record
 from smemlint.score.requests import Access, costs
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Batch:
     """The distinct requests of sites that are alike in operation, width and what is known of them.
 

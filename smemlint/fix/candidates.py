@@ -6,12 +6,13 @@ Pure integer work on the traces: nothing is parsed or evaluated again to try one
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import gcd, prod
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from smemlint.records import record
 
 Offsets: TypeAlias = NDArray[np.int64]
 
@@ -19,7 +20,7 @@ CYCLE = 128
 """Bytes after which the banks repeat."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Shape:
     """How an array is laid out today. dims: elements per dimension, outermost first; element: bytes.
 
@@ -39,7 +40,7 @@ class Shape:
         return tuple(prod(self.dims[d + 1 :]) for d in range(len(self.dims)))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Addresses:
     """Where the lanes of one site's requests go.
 
@@ -71,7 +72,7 @@ def addresses(offsets: Offsets, alignment: int, shape: Shape) -> Addresses:
     return Addresses(offsets, np.stack(parts, axis=1), alignment)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Padding:
     """`extra` elements more in dimension `dim` (at least 1: the outermost has no pitch); less when negative,
     where no access reaches the last ones."""
@@ -102,7 +103,7 @@ class Padding:
         return np.where(at.active, at.offsets + moved, -1)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Exchange:
     """Dimensions `dim` and `dim + 1` change places."""
 
@@ -127,7 +128,7 @@ class Exchange:
         return np.where(at.active, at.offsets + moved, -1)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Swizzle:
     """The column is xored with `bits` bits of the row: `col ^ (((row >> shift) & (2**bits - 1)) << base)`.
 
@@ -168,7 +169,7 @@ class Swizzle:
         return alignment % (period * shape.element) == 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Trimmed:
     """A row padding that did not help is taken back (`padding.extra` below 0), and the columns swizzled."""
 

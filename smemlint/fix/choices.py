@@ -6,7 +6,6 @@ Rows are its dimensions; a one-dimensional array is one row, or rows of the pitc
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from smemlint.banks import Arch
 from smemlint.fix import flat
@@ -17,6 +16,7 @@ from smemlint.fix.members import Instance
 from smemlint.fix.model import Refusal
 from smemlint.fix.search import Late, Option, options, order
 from smemlint.fix.text import Source
+from smemlint.records import record
 
 _WORTH = 0.9
 """A padding must leave at most this share of the wavefronts to be worth an edit."""
@@ -29,7 +29,7 @@ _FEW = 8
 """Requests a warp and site up to which a padding may be traded for a swizzle that saves 1 a request."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Choice:
     """A layout, and the array's shape in each instance. pitch: the factor in the indices of a flat array."""
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from smemlint.fix.apply import EditError, apply, compatible, diff, replace_file
 from smemlint.fix.model import Suggestion, TextEdit
 from smemlint.fix.proof import verify
+from smemlint.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class EditedFile:
     """A file with the edits of some suggestions done in memory."""
 
@@ -24,7 +25,7 @@ class EditedFile:
         return diff(self.path, self.before, self.after)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Skipped:
     """A suggestion, or a whole file, that was not done, and why, for the user."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from smemlint.fix import flat
@@ -16,12 +15,13 @@ from smemlint.fix.candidates import Exchange, Layout, Padding, Shape, Swizzle, T
 from smemlint.fix.expressions import plus
 from smemlint.fix.model import Refusal, TextEdit
 from smemlint.fix.text import Source, Subscript, Use, has_side_effect, parse_range
+from smemlint.records import record
 
 Value: TypeAlias = Callable[[str], "int | None"]
 _BEFORE_VALUES = ("return", "sizeof", "case", "else", "do", "co_return", "co_yield")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Declared:
     """An array as the text declares it. index: the name's token in `source.code`; scope: tokens after the
     declaration up to the end of its block; uses: every use of the name in that scope."""
@@ -47,7 +47,7 @@ class Declared:
         return self.name + "".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Edited:
     """Edits and how the array or its access reads with them. unsafe: what the edit relies on, or ''."""
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from smemlint.fix.expressions import integer
 from smemlint.fix.text import Source, Token, Use, parse_range
+from smemlint.records import record
 
 _WEAK = frozenset(
     ("%", "<<", ">>", "&", "|", "^", "?", ":", "<", ">", "<=", ">=", "==", "!=", "&&", "||", ",", "=")
@@ -20,7 +20,7 @@ _WEAK = frozenset(
 _LOCAL = ("int", "unsigned", "size_t", "uint32_t", "int32_t", "uint", "auto", "long", "short", "const")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Factor:
     """Source text [offset, end); `text` without white space and comments."""
 
@@ -29,7 +29,7 @@ class Factor:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Term:
     factors: tuple[Factor, ...]
 
@@ -106,7 +106,7 @@ def _factor(tokens: Sequence[Token]) -> Factor:
     return Factor(tokens[0].offset, tokens[-1].end, "".join(t.text for t in tokens))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class IndexText:
     """One index expression of the array: of a use itself, or of the local variable that holds it."""
 

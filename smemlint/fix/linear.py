@@ -8,10 +8,11 @@ lane 0 goes: thousands of them are scored at once.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from smemlint.records import record
 
 _LANES = np.arange(32, dtype=np.int64)
 _BITS = 5
@@ -19,7 +20,7 @@ _BANKS = 31
 WORD = 4
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LinearClass:
     """Requests alike but for a xor. parts: what each lane bit adds, in words; weight: how often they run."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import lcm
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from smemlint.evaluate.model import Grade, SharedArray
 from smemlint.fix.linear import WORD, LinearClass, classes
+from smemlint.records import record
 from smemlint.score.model import Conflict, KernelAnalysis
 from smemlint.score.requests import Access, costs
 
@@ -18,7 +18,7 @@ MATRIX_ROW = 16
 """Bytes of one row of an ldmatrix or stmatrix matrix; its address must be a multiple."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Member:
     """One site of the array: its requests as the hardware sees them (joined where the compiler joins)."""
 
@@ -32,7 +32,7 @@ class Member:
     """Its requests as classes that a swizzle treats alike, where they are bit-linear 4-byte ones."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Instance:
     """One kernel instance under one launch, as far as this array goes."""
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from smemlint.evaluate.model import SharedArray, Site
+from smemlint.records import record
 
 Kind = Literal["padding", "pitch", "swizzle", "exchange", "layout"]
 """How an array is laid out anew; `layout` is advice that no edit carries out."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TextEdit:
     """Replace the bytes [offset, end_offset) of a file, which read `original`, by `replacement`.
 
@@ -25,7 +25,7 @@ class TextEdit:
     original: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Refusal:
     """Why there is no edit. `code` is one of docs/fixes.md's names, `text` tells this case."""
 
@@ -33,7 +33,7 @@ class Refusal:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SiteChange:
     """One access site of one kernel instance, in wavefronts of one block, before and after."""
 
@@ -44,7 +44,7 @@ class SiteChange:
     ideal: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Suggestion:
     """The best layout that was found for one array over all kernel instances that use it.
 

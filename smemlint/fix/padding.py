@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,13 +18,14 @@ from smemlint.fix.expressions import integer
 from smemlint.fix.members import MATRIX_ROW, Instance, Member, granule, members, score
 from smemlint.fix.search import options
 from smemlint.fix.text import Source
+from smemlint.records import record
 from smemlint.score.model import Conflict, KernelAnalysis
 
 MOST_BYTES = 32
 """A pad is narrow; more unused columns than this are something else."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Padded:
     """A padded array under one launch. extra: elements a row; bytes: all of them.
 

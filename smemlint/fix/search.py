@@ -7,7 +7,6 @@ Out: options, each with the wavefronts of every site before and after. No option
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from smemlint.banks import Arch
@@ -26,6 +25,7 @@ from smemlint.fix.candidates import (
     unpadding,
 )
 from smemlint.fix.members import Instance, granule
+from smemlint.records import record
 
 Late: TypeAlias = Callable[[], bool]
 LARGEST_PADDING = 4
@@ -34,7 +34,7 @@ SMALL_PADDING = 8
 """A padding of at most 1/8 of the array that costs no resident block counts as free."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Option:
     """One layout and what it does. after: wavefronts per instance and member, as `Instance.members` stand."""
 

@@ -9,8 +9,9 @@ import itertools
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
+
+from smemlint.records import record
 
 _TOKEN = re.compile(
     r"""
@@ -28,7 +29,7 @@ _BOM = "\xef\xbb\xbf"
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Token:
     """kind: name, number, string, punct, comment, or directive (a whole logical line)."""
 
@@ -41,7 +42,7 @@ class Token:
         return self.offset + len(self.text)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Subscript:
     """`[ ... ]`: offsets of the two brackets; the text between them is [open + 1, close)."""
 
@@ -49,7 +50,7 @@ class Subscript:
     close: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Use:
     """One appearance of a name. subscripts: the bracket groups that follow it directly.
     context: subscript, sizeof, whole (the name alone, or with fewer subscripts than asked) or macro.

@@ -9,10 +9,11 @@ import json
 import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+from smemlint.records import record
 
 MAX_BYTES = 256 * 1024 * 1024
 
@@ -21,7 +22,7 @@ class CompileCommandsError(Exception):
     """The file is missing or is not a compilation database."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Command:
     """The flags of one file that are honoured; all others (nvcc's own would make clang stop) are left out."""
 

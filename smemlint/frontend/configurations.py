@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from smemlint.frontend.conditions import Wish, merge, wish_for
 from smemlint.frontend.coverage import SkippedText, shared_tokens
+from smemlint.records import record
 from smemlint.source.blank import blank_literals
 
 MAX_EXTRA = 2
@@ -110,7 +110,7 @@ def _guards(data: bytes, lost: Mapping[int, int]) -> list[tuple[tuple[str, bool]
     return found
 
 
-@dataclass
+@record
 class _Level:
     """An open #if: where its latest directive ends, and what its branch needs."""
 

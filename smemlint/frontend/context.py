@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
+
+from smemlint.records import record
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _SPACE = re.compile(r"(?:\s|\\\n|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
@@ -27,7 +28,7 @@ _TYPE_WORD = re.compile(
 _LIMIT = 4000
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Usage:
     """What stands around a name. `next` is the token's first characters that follow, `previous` the token
     before."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from smemlint.frontend.shadows import Blocks, scope_end, shadowed_until
 from smemlint.ir import Place, Unparsed
+from smemlint.records import record
 from smemlint.source.blank import blank_literals
 
 INACTIVE = "in a preprocessor branch that no tried configuration switches on"
@@ -30,7 +30,7 @@ _TYPE_WORDS = b"""
 _WORDS_OF_TYPES = frozenset(_TYPE_WORDS.split())
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SharedToken:
     """A name of a shared variable in the text: where it is declared, or where it is used. Offsets are
     bytes."""
@@ -41,7 +41,7 @@ class SharedToken:
     declaration: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SkippedText:
     """One file with the branches that were skipped in one configuration, as byte ranges."""
 

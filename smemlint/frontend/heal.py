@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from clang.cindex import Diagnostic
 
@@ -33,6 +32,7 @@ from smemlint.frontend.healed import (
     Healed,
     HealedNames,
 )
+from smemlint.records import record
 
 _MISSING_INCLUDE = re.compile(r"'(.+)' file not found")
 _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+\w+(?:\([^)\n]*\))?((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE)
@@ -42,7 +42,7 @@ MAX_NAMES = 1500
 MAX_PER_ROUND = 400
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Problem:
     """An error of clang: its sentence and where. kind is 'include' for a header that was not found
     (name), else ''. offset counts bytes."""

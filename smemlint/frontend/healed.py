@@ -10,8 +10,10 @@ those take every operator, claim no size that a program could mean, and no two o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
+
+from smemlint.records import record
 
 TYPE = "type"
 NUMBER_TYPE = "number type"
@@ -30,7 +32,7 @@ ALIASES = {
 """Namespaces that programs know under another name, set in a header that is missing."""
 
 
-@dataclass
+@record
 class Healed:
     """One name. parameters: kinds of its template parameters (`t` type, `v` value), None when it is no
     template. text: of a macro, what follows its name. children: what is declared inside, of a namespace
@@ -46,7 +48,7 @@ class Healed:
         return f"{self.kind} template" if self.parameters is not None else self.kind
 
 
-@dataclass
+@record
 class HealedNames:
     """All healed names of a file, as a tree."""
 

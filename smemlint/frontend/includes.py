@@ -14,10 +14,10 @@ from __future__ import annotations
 import os
 import re
 from collections import deque
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from smemlint.records import record
 from smemlint.source import ProjectIndex, SourceError, SourceFile, project_index, read_source
 
 MAX_FOLDER_BYTES = 2 * 1024 * 1024
@@ -46,7 +46,7 @@ _ANSWERED_STEMS = """
 _ANSWERED = frozenset(_ANSWERED_STEMS.split())
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class IncludePlan:
     """search_dirs: in order, for clang. blanked: included files that must not reach clang, with the reason;
     they are replaced by empty text. files: every project file that may be read, the main file not among
@@ -135,7 +135,7 @@ class _Walk:
         return found, folder
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Scan:
     """An included file: its text as clang may see it, what it includes, why it is refused."""
 

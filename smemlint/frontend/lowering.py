@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
 from clang import cindex
@@ -15,6 +15,7 @@ from smemlint.frontend.names import FUNCTION_TEMPLATE, METHOD, Declarations, Def
 from smemlint.frontend.positions import Positions
 from smemlint.ir import Expr, Function, LaunchStmt, Place, Record, TemplateParam, Type, Var
 from smemlint.ir import Name as NameExpr
+from smemlint.records import record
 
 if TYPE_CHECKING:
     from smemlint.frontend.lower_asm import AsmLowering
@@ -45,7 +46,7 @@ class ParsedUnit(Protocol):
     def is_project_file(self, path: str | None) -> bool: ...
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Scope:
     """Template parameters and local names that are visible, innermost last."""
 
@@ -72,7 +73,7 @@ class Scope:
         return tuple(p for frame in self.templates for p in frame)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Context:
     """Shared state: indexes, results so far, and the functions still to be lowered."""
 

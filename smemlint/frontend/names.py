@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from smemlint.frontend import cursors
 from smemlint.frontend.cursors import Node
 from smemlint.frontend.positions import FileText, Positions
+from smemlint.records import record
 
 STRUCT, UNION, CLASS, ENUM, FIELD, ENUMERATOR, FUNCTION, VARIABLE, PARAMETER = 2, 3, 4, 5, 6, 7, 8, 9, 10
 TYPEDEF, METHOD, NAMESPACE, LINKAGE, CONSTRUCTOR, DESTRUCTOR, CONVERSION = 20, 21, 22, 23, 24, 25, 26
@@ -34,7 +35,7 @@ def valid(node: Node) -> bool:
     return node.kind != 0 and node.kind not in _INVALID
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Definition:
     """A function or record that the project defines. `begin` and `end` are offsets in `file`."""
 
@@ -51,7 +52,7 @@ class Definition:
         return self.file.data[self.begin : self.end]
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Declarations:
     """Index over the namespace-scope declarations of project files."""
 

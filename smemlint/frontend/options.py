@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from smemlint.frontend.compile_commands import commands_for
+from smemlint.records import record
 from smemlint.source import project_root
 from smemlint.source.blank import blank_literals
 
@@ -18,7 +19,7 @@ _FOREIGN_MARKS = ("cuda_runtime.h", "stdio.h", "vector", "cuda_runtime_api.h")
 _MODERN = re.compile(rb"\bconcept\s+\w+\s*=|\brequires\b|\bconsteval\b|\bconstinit\b")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ParseOptions:
     """include_dirs: searched first. defines: `NAME` or `NAME=VALUE`. undefines: names. std: `c++17` and
     the like, None: by the text. compile_commands: a compile_commands.json or the folder that holds it.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from clang.cindex import Diagnostic, TranslationUnit, TranslationUnitLoadError
 
@@ -29,6 +29,7 @@ from smemlint.frontend.prelude import (
     prelude_text,
 )
 from smemlint.frontend.skipped import skipped_ranges
+from smemlint.records import record
 from smemlint.source import SourceError, SourceFile
 
 VIRTUAL = "/smemlint-virtual"
@@ -42,7 +43,7 @@ MAX_SECONDS = 4.0
 """No further healing round starts after this; what is parsed by then is what there is."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Unit:
     """One translation unit in one configuration.
 
@@ -122,7 +123,7 @@ def parse_unit(source: SourceFile, options: ParseOptions, *, configuration: tupl
     )
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Attempt:
     source: SourceFile
     main: str

@@ -11,13 +11,14 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from clang import cindex
 
 from smemlint.frontend import cursors
 from smemlint.frontend.cursors import MACRO_BIT, CType, Extent, Location, Node
 from smemlint.ir import Place
+from smemlint.records import record
 
 _IDENTIFIER = re.compile(rb"[A-Za-z_]\w*")
 _LOGICAL_LINE = re.compile(rb"(?:[^\n\\]|\\\r?\n|\\.)*")
@@ -28,7 +29,7 @@ _DEFINE = re.compile(
 __all__ = ["CType", "FileText", "Macro", "Positions"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Macro:
     """A `#define` as text; parameters None for an object-like one."""
 
@@ -37,7 +38,7 @@ class Macro:
     body: str
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class FileText:
     """One file as clang read it."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import bisect
 import re
-from dataclasses import dataclass
 
 from smemlint.frontend.context import in_parameter_list
+from smemlint.records import record
 
 _BRACE = re.compile(rb"[{}]")
 _NO_TYPES = frozenset(
@@ -33,7 +33,7 @@ _PARAMETER = re.compile(rb"[(,]\s*(?:(?:const|volatile|unsigned|register|typenam
 _AFTER = re.compile(rb"\s*(?:=(?!=)|[;\[,){:])")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Blocks:
     """Braces of a text: where each opens, in order, and where it closes."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from smemlint.frontend.literals import literal_from_text
@@ -43,6 +43,7 @@ from smemlint.ir import (
     Unary,
 )
 from smemlint.ir.types import BOOL
+from smemlint.records import record
 
 _TOKEN = re.compile(
     r"""(?P<skip>\s+|//[^\n]*|/\*.*?\*/|\\\r?\n)
@@ -91,7 +92,7 @@ def lex(text: str) -> list[str]:
     return [m.group() for m in _TOKEN.finditer(text) if m.lastgroup != "skip"]
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class TextParser:
     """Recursive descent over tokens; every method raises TextError when the text does not fit."""
 

@@ -1,7 +1,7 @@
 """What a kernel is, without clang.
 
 In: nothing. Out: frozen dataclasses for types, expressions, statements, functions and modules.
-Imports nothing of the project.
+Imports nothing of the project but `records`.
 """
 
 from smemlint.ir.expr import (

@@ -6,17 +6,17 @@ in a template the type is known only to the evaluator. Nothing is folded here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from smemlint.ir.place import Place
 from smemlint.ir.types import INT, Scalar, TemplateArgument, Type
+from smemlint.records import record
 
 if TYPE_CHECKING:
     from smemlint.ir.stmt import Stmt
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Literal:
     """An integer, character, bool, enum or nullptr (0) constant with its type."""
 
@@ -25,20 +25,20 @@ class Literal:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FloatLiteral:
     value: float
     type: Scalar
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class StringLiteral:
     value: str
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Name:
     """A use of a variable, parameter, value template parameter or function, by declaration id."""
 
@@ -49,7 +49,7 @@ class Name:
     """Template arguments written after a function's name (`kernel<128>`)."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Special:
     """A value the hardware gives: threadIdx, blockIdx, blockDim, gridDim (axis x, y, z),
     warpSize, laneid, warpid (axis '')."""
@@ -59,7 +59,7 @@ class Special:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Unary:
     """op is one of `+ - ~ !`, `*` (dereference), `&` (address), `++x --x x++ x--`."""
 
@@ -68,7 +68,7 @@ class Unary:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Binary:
     """op is one of `+ - * / % & | ^ << >> < <= > >= == != && || ,`."""
 
@@ -78,7 +78,7 @@ class Binary:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Assign:
     """op is `=` or a compound operator such as `+=`."""
 
@@ -88,7 +88,7 @@ class Assign:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Conditional:
     condition: Expr
     then: Expr
@@ -96,7 +96,7 @@ class Conditional:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Cast:
     """Any explicit cast, C style, functional or named; `reinterpret` for reinterpret_cast."""
 
@@ -106,14 +106,14 @@ class Cast:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Index:
     base: Expr
     index: Expr
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Member:
     """`base.name`, or `base->name` when arrow."""
 
@@ -125,7 +125,7 @@ class Member:
     """Template arguments written after a method's name (`tile.template at<4>(i)`)."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class StaticMember:
     """`Owner::name` where the owner is a record (maybe dependent): a constant or a function."""
 
@@ -135,7 +135,7 @@ class StaticMember:
     arguments: tuple[TemplateArgument, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Call:
     """A call. `callee` is a Name of a function in the module, a Name with an unknown id for a
     builtin or library function (by its unqualified-as-written name: `atomicAdd`, `std::min`,
@@ -152,7 +152,7 @@ class Call:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Construct:
     """`T(args)`, `T{args}`, `T x(args)`: a record made by constructor or aggregate initialisation."""
 
@@ -161,7 +161,7 @@ class Construct:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class InitList:
     """A braced list whose type is that of what it initialises."""
 
@@ -169,7 +169,7 @@ class InitList:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SizeOf:
     """`sizeof` or `alignof` of a type, or of an expression that is not evaluated."""
 
@@ -178,12 +178,12 @@ class SizeOf:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class This:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Lambda:
     """Parameters by id as in Function; everything named outside is captured by reference."""
 
@@ -192,7 +192,7 @@ class Lambda:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Asm:
     """Inline PTX: the template text with `%0`, `%1` ... over outputs then inputs."""
 
@@ -203,7 +203,7 @@ class Asm:
     constraints: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class UnknownExpr:
     """Not understood; `parts` are still evaluated, so that accesses inside are not lost."""
 
@@ -212,7 +212,7 @@ class UnknownExpr:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Var:
     """A declared variable, parameter or constant.
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from smemlint.ir.expr import Expr, Var
 from smemlint.ir.place import Place
 from smemlint.ir.stmt import Stmt
 from smemlint.ir.types import TemplateArgument, Type
+from smemlint.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TemplateParam:
     """kind: 'type', 'value' or 'template'. `default` is a Type or an Expr, by kind."""
 
@@ -24,7 +25,7 @@ class TemplateParam:
     """Of a value parameter."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Function:
     """A function, method or kernel with a body.
 
@@ -50,7 +51,7 @@ class Function:
     """Of a constructor: member name, value."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Field:
     """A data member. `bits` is set for a bit-field (out of scope, named in reasons)."""
 
@@ -62,7 +63,7 @@ class Field:
     align: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Record:
     """A struct, class or union. Layout is computed by the evaluator (it may depend on arguments).
 
@@ -85,7 +86,7 @@ class Record:
     specialisations: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Unparsed:
     """Text that mentions shared memory and did not reach the AST."""
 
@@ -94,7 +95,7 @@ class Unparsed:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Module:
     """One translation unit in one preprocessor configuration.
 

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from smemlint.ir.expr import Expr, Var
 from smemlint.ir.place import Place
+from smemlint.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Declare:
     """One declared variable; `__shared__` arrays arrive here too (storage 'shared')."""
 
     var: Var
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Evaluate:
     expr: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Block:
     body: tuple[Stmt, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class If:
     condition: Expr
     then: Stmt
@@ -35,7 +35,7 @@ class If:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Loop:
     """`for`, `while` (no init, no step) and `do` (`test_first` False).
 
@@ -51,7 +51,7 @@ class Loop:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Case:
     """One label of a switch with the statements up to the next label; no value: default."""
 
@@ -59,29 +59,29 @@ class Case:
     body: tuple[Stmt, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Switch:
     value: Expr
     cases: tuple[Case, ...]
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Return:
     value: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Break:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Continue:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LaunchStmt:
     """A kernel started by host code: `kernel<<<grid, block, dynamic>>>(arguments)`, or the
     same through cudaLaunchKernel(Ex). `kernel` is a Name or any expression of function-pointer value."""
@@ -94,7 +94,7 @@ class LaunchStmt:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class UnknownStmt:
     """Not understood; its sub-statements are still walked."""
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from smemlint.records import record
 
 if TYPE_CHECKING:
     from smemlint.ir.expr import Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Scalar:
     """A fundamental type, an enum's underlying type, or a fragment-free 2-byte float.
 
@@ -21,7 +23,7 @@ class Scalar:
     kind: Literal["int", "uint", "bool", "float", "void"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PointerTo:
     """`T *`, or `T &` when `reference` is true."""
 
@@ -31,7 +33,7 @@ class PointerTo:
     """Every access through it runs as written."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ArrayOf:
     """`T [extent]`; extent None for `T []` (extern __shared__, parameters decay in the front end)."""
 
@@ -39,7 +41,7 @@ class ArrayOf:
     extent: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RecordRef:
     """A class, struct or union: `Module.records[name]`, with its template arguments if any."""
 
@@ -47,7 +49,7 @@ class RecordRef:
     arguments: tuple[TemplateArgument, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TypeParam:
     """A template's type parameter, by the id of its declaration (`TemplateParam.id`)."""
 
@@ -55,7 +57,7 @@ class TypeParam:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MemberType:
     """`typename Owner::name`: looked up in the owner's aliases once the arguments are known."""
 
@@ -63,14 +65,14 @@ class MemberType:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FunctionType:
     """A function or function-pointer type; only ever called through a known value."""
 
     spelling: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class OpaqueType:
     """A type whose layout is not known (healed name, library type). `spelling` as written."""
 

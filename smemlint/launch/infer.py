@@ -4,7 +4,7 @@ candidates."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import PurePath
 
 from smemlint.evaluate.conversions import integer
@@ -16,13 +16,14 @@ from smemlint.ir.types import FLOAT
 from smemlint.ir.walk import walk
 from smemlint.launch.host import Started
 from smemlint.launch.implied import implied_blocks
+from smemlint.records import record
 
 MAX_THREADS = 1024
 MAX_LAUNCHES = 40
 CANDIDATES = {"x": ((256, 1, 1),), "xy": ((32, 8, 1), (16, 16, 1)), "xyz": ((32, 4, 2), (8, 8, 8))}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Blocks:
     """Block shapes that the user gave. `of`: by kernel name; `default`: for kernels without any fact;
     `every`: for all kernels (`--block X,Y,Z`)."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from smemlint.ir import Place
+from smemlint.records import record
 
 TAB = 4
 WIDTH = 120
@@ -14,7 +14,7 @@ WIDTH = 120
 _MARK = "..."
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Mark:
     """Something to point at. Only its first line is underlined."""
 
@@ -23,7 +23,7 @@ class Mark:
     primary: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Line:
     """One line of output: `number` in the gutter (None: blank), the kind tells how to paint it."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from smemlint.evaluate.model import Grade, SharedArray, Site, Trace, Unresolved
 from smemlint.ir import Function, Launch
+from smemlint.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Request:
     """One warp's request, as an example: byte offset per lane (None: inactive) and its cost."""
 
@@ -24,7 +24,7 @@ class Request:
         return self.wavefronts / self.ideal if self.ideal else 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Stride:
     """ways as a function of a run-time value: `ways[r]` for value congruent r modulo `modulus`.
 
@@ -38,7 +38,7 @@ class Stride:
     """The condition under which there is no conflict, in words a user can check (`stride is odd`), or ''."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Conflict:
     """Cost of one site, summed over all warps of one block and all enumerated iterations.
 
@@ -77,7 +77,7 @@ class Conflict:
         return self.wavefronts_low / self.ideal
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class KernelAnalysis:
     """One kernel instance under one launch, all stages done.
 

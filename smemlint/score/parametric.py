@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import gcd
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from smemlint.banks import BANK_CYCLE, WORD
 from smemlint.evaluate.model import Parameter
+from smemlint.records import record
 from smemlint.score.model import Stride
 from smemlint.score.requests import Access, Costs, MisalignedError, costs, faults, positive
 
@@ -31,7 +31,7 @@ _MOST = 1 << 19
 pass."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Parametric:
     """costs: of each request at the worst residue, and `low` the least sum over all values tried.
 
@@ -81,7 +81,7 @@ def parametric(
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Rows:
     """Requests that differ by more than a turn of the banks, with the weights of all that are alike."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.banks import BANK_CYCLE, CAS_LOOP, WORD, cas_loop_cost, cost_of, wavefront_range
+from smemlint.records import record
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -18,7 +18,7 @@ class MisalignedError(ValueError):
     """Some lane's address is no multiple of its width, whatever the unknown part is: it would fault."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Access:
     """What runs: operation, bytes a lane, matrices, and what divides the left-out part (0: nothing left
     out)."""
@@ -29,7 +29,7 @@ class Access:
     alignment: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Costs:
     """Per request, shape (n,): low <= wavefronts <= high, and the ideal of the request with all its lanes."""
 

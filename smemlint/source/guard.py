@@ -8,10 +8,10 @@ anything written by hand.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 
+from smemlint.records import record
 from smemlint.source.blank import blank_literals
 
 MAX_NESTING = 250
@@ -38,7 +38,7 @@ _WORD = re.compile(rb"[A-Za-z_]\w*")
 _ELSE = re.compile(rb"\belse\b")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Excess:
     offset: int
     message: str

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import bisect
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from smemlint.records import record
 from smemlint.source.guard import find_excess
 
 MAX_BYTES = 8 * 1024 * 1024
@@ -28,7 +28,7 @@ class SourceError(Exception):
         self.message = message
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class SourceFile:
     """A file's text.
 

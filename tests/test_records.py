@@ -1,0 +1,89 @@
+"""Records mean what dataclasses mean."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import FrozenInstanceError, asdict, dataclass, field, fields, replace
+
+import pytest
+
+from smemlint.records import record
+
+
+@record(frozen=True, slots=True)
+class Point:
+    x: int
+    y: int = 2
+    tags: tuple[str, ...] = ()
+    note: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """The same by the standard library."""
+
+    x: int
+    y: int = 2
+    tags: tuple[str, ...] = ()
+    note: str = field(default="", compare=False)
+
+
+@record(slots=True)
+class Growing:
+    """Each has a list of its own; `later` is set by nobody."""
+
+    name: str
+    items: list[int] = field(default_factory=list)
+    later: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.items.append(len(self.name))
+
+
+@record(frozen=True, eq=False, slots=True)
+class Alone:
+    x: int
+
+
+def test_an_object_is_made_shown_and_converted_as_by_the_standard_library() -> None:
+    point, twin = Point(1, tags=("a",)), Twin(1, tags=("a",))
+    assert repr(point) == repr(twin).replace("Twin", "Point")
+    assert asdict(point) == asdict(twin)
+    assert [f.name for f in fields(Point)] == [f.name for f in fields(Twin)]
+    assert replace(point, y=5) == Point(1, 5, ("a",))
+
+
+def test_fields_that_are_not_compared_make_no_difference() -> None:
+    assert Point(1, note="a") == Point(1, note="b")
+    assert hash(Point(1, note="a")) == hash(Point(1, note="b"))
+    other: object = Twin(1)
+    assert Point(1) != Point(2) and Point(1) != other
+
+
+def test_a_frozen_record_cannot_be_changed() -> None:
+    with pytest.raises(FrozenInstanceError):
+        Point(1).x = 2  # type: ignore[misc]
+    with pytest.raises(FrozenInstanceError):
+        del Point(1).x
+
+
+def test_a_frozen_record_survives_the_way_to_another_process() -> None:
+    assert pickle.loads(pickle.dumps(Point(1, 3, ("a",)))) == Point(1, 3, ("a",))
+
+
+def test_each_object_has_containers_of_its_own() -> None:
+    first, second = Growing("ab"), Growing("abc")
+    assert (first.items, second.items) == ([2], [3])
+    assert Growing("ab", [7]).items == [7, 2]
+    with pytest.raises(TypeError):
+        hash(first)
+
+
+def test_without_comparison_only_the_object_itself_is_equal() -> None:
+    one = Alone(1)
+    assert one == one and one != Alone(1) and len({one, Alone(1)}) == 2
+
+
+def test_a_missing_argument_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="x"):
+        Point()  # type: ignore[call-arg]
