@@ -62,7 +62,7 @@ def _compare(made: Any, values: Any, frozen: bool) -> None:
 def _initialiser(made: Any, frozen: bool) -> Any:
     """`def __init__(self, a, b=default)` that sets each field and calls __post_init__."""
     known: dict[str, Any] = {"_missing": MISSING, "_set": object.__setattr__}
-    parameters, lines = ["self"], []
+    parameters, lines = ["_made"], []  # a field may itself be called self
     for f in fields(made):
         made_by, default = f.default_factory, f.default
         value = f.name
@@ -80,9 +80,9 @@ def _initialiser(made: Any, frozen: bool) -> Any:
             value = f"_default_{f.name}"
         elif made_by is MISSING:
             continue
-        lines.append(f"_set(self, {f.name!r}, {value})" if frozen else f"self.{f.name} = {value}")
+        lines.append(f"_set(_made, {f.name!r}, {value})" if frozen else f"_made.{f.name} = {value}")
     if hasattr(made, "__post_init__"):
-        lines.append("self.__post_init__()")
+        lines.append("_made.__post_init__()")
     body = "\n    ".join(lines or ["pass"])
     exec(f"def __init__({', '.join(parameters)}):\n    {body}\n", known)
     known["__init__"].__qualname__ = f"{made.__qualname__}.__init__"
