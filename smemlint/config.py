@@ -5,7 +5,6 @@ In: paths of configuration files, parsed arguments. Out: Settings. Knows nothing
 
 from __future__ import annotations
 
-import difflib
 import re
 import sys
 from collections.abc import Iterable, Mapping
@@ -15,11 +14,6 @@ from pathlib import Path
 from typing import Any, cast
 
 from smemlint.records import record
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib  # type: ignore[import-not-found, unused-ignore]
 
 Block = tuple[int, int, int]
 SEVERITIES = ("note", "warning", "error")
@@ -195,6 +189,8 @@ def from_table(table: Mapping[str, Any], folder: Path) -> Settings:
     blocks: dict[str, Block] = {}
     for key, value in table.items():
         if key not in KEYS:
+            import difflib
+
             near = difflib.get_close_matches(key.replace("_", "-"), KEYS, n=1, cutoff=0.0)
             raise ConfigError(f"unknown key `{key}`; the nearest one is `{near[0]}`")
         field = key.replace("-", "_")
@@ -231,6 +227,11 @@ def from_table(table: Mapping[str, Any], folder: Path) -> Settings:
 
 def _table_of(path: Path) -> Mapping[str, Any] | None:
     """The table of one file, None for a pyproject.toml that does not mention smemlint. Raises ConfigError."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib  # type: ignore[import-not-found, unused-ignore]
+
     try:
         data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

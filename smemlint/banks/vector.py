@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -82,7 +84,7 @@ def distinct_rows(lanes: Ints, unit: int) -> tuple[Ints, NDArray[np.intp]]:
     if len(moved) < 2:
         return moved, np.zeros(len(moved), dtype=np.intp)
     # One number a row sorts faster than the rows; a collision is caught below and costs only time.
-    weights = np.random.default_rng(1).integers(1, 1 << 62, size=moved.shape[1], dtype=np.int64) | 1
+    weights = _weights(moved.shape[1])
     with np.errstate(over="ignore"):
         key = moved @ weights
     _, first, back = np.unique(key, return_index=True, return_inverse=True)
@@ -92,6 +94,17 @@ def distinct_rows(lanes: Ints, unit: int) -> tuple[Ints, NDArray[np.intp]]:
         distinct, back = np.unique(moved, axis=0, return_inverse=True)
         back = back.reshape(-1)
     return distinct, back
+
+
+@lru_cache(maxsize=4)
+def _weights(count: int) -> Ints:
+    """Odd numbers without a pattern, wrapped to 64 bits."""
+    numbers, mask = [], (1 << 62) - 1
+    last = 1
+    for _ in range(count):
+        last = (last * 6364136223846793005 + 1442695040888963407) & mask
+        numbers.append(last | 1)
+    return np.array(numbers, dtype=np.int64)
 
 
 def turns(op: str, width: int, lanes: Ints) -> Ints:

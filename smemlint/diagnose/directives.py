@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
+from smemlint.patterns import pattern
 from smemlint.records import record
 
 if TYPE_CHECKING:
     from lark import Lark, Tree
 
 MARK = "smemlint:"
-_TOKENS = re.compile(
+_TOKENS = pattern(
     r"""//(?P<line>(?:[^\\\n]|\\\r?\n|\\.)*)"""
     r"""|/\*(?P<block>.*?)(?:\*/|\Z)"""
     r"""|R"(?P<tag>[^()\s\\]{0,16})\(.*?\)(?P=tag)\""""

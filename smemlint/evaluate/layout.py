@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
@@ -38,6 +37,7 @@ from smemlint.ir.types import (
     ULONG,
     USHORT,
 )
+from smemlint.patterns import pattern
 from smemlint.records import record
 
 Binding: TypeAlias = "Type | Int | tuple[Type | Int, ...]"
@@ -49,7 +49,7 @@ _VECTOR_BASE: dict[str, Scalar] = {
     "ulong": ULONG, "longlong": LONG, "ulonglong": ULONG, "float": FLOAT, "double": DOUBLE,
     "half": HALF, "__half": HALF, "nv_bfloat16": BFLOAT16, "__nv_bfloat16": BFLOAT16,
 }  # fmt: skip
-_VECTOR = re.compile(
+_VECTOR = pattern(
     r"(?:struct )?(u?(?:char|short|int|long|longlong)|float|double|__half|half|(?:__)?nv_bfloat16)([1-4])$"
 )
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
+from smemlint.patterns import pattern
 from smemlint.records import record
 
 if TYPE_CHECKING:
@@ -153,20 +154,20 @@ class PtxUnread:
 PtxInstruction: TypeAlias = PtxAccess | PtxCompute | PtxBranch | PtxUnknown | PtxOutside | PtxUnread
 _Operand: TypeAlias = "PtxOperand | PtxAddress | tuple[_Operand, ...]"
 
-_TOUCHES = re.compile(r"\.shared|ldmatrix|stmatrix|cp\.async\.[cb]|cp\.reduce|st\.async|red\.async")
-_MATRIX_UNIT = re.compile(r"(?<![\w.])(?:wgmma|tcgen05|mma)\.[\w.:]+")
-_SINGLE = re.compile(
+_TOUCHES = pattern(r"\.shared|ldmatrix|stmatrix|cp\.async\.[cb]|cp\.reduce|st\.async|red\.async")
+_MATRIX_UNIT = pattern(r"(?<![\w.])(?:wgmma|tcgen05|mma)\.[\w.:]+")
+_SINGLE = pattern(
     r"\s*(?P<mnemonic>(?:mma|mma\.sp|bar|barrier|membar|fence|nanosleep|wgmma|tcgen05|griddepcontrol|"
     r"setmaxnreg|trap|brkpt|exit|cp\.async\.(?:bulk\.)?(?:commit_group|wait_group|wait_all)|cvt\.\w+\.\w*f\w*|"
     r"fma|ex2|rcp|lg2|tanh|prmt|lop3|shfl|redux|elect|createpolicy|prefetch\w*)\b[\w.:]*)[^;]*;?\s*"
 )
 _SPECIALS = {"tid": "threadIdx", "ntid": "blockDim", "ctaid": "blockIdx", "nctaid": "gridDim"}
-_REGISTERS = re.compile(
+_REGISTERS = pattern(
     r"laneid|n?warpid|n?smid|gridid|lanemask_[elg][qet]|clock(_hi|64)?|globaltimer(_lo|_hi)?|"
     r"(total|dynamic|aggr)_smem_size|n?clusterid|cluster_n?cta(id|rank)|is_explicit_cluster"
 )
-_INTEGER = re.compile(r"[sub](8|16|32|64)|pred")
-_ELEMENT = re.compile(r"[a-z]*?(\d+)(x2)?")
+_INTEGER = pattern(r"[sub](8|16|32|64)|pred")
+_ELEMENT = pattern(r"[a-z]*?(\d+)(x2)?")
 _PLAIN = frozenset(
     ("add", "sub", "div", "rem", "min", "max", "abs", "neg", "and", "or", "xor", "not", "shl", "shr", "selp")
 )
@@ -436,29 +437,29 @@ def _operator(base: str, modifiers: list[str]) -> tuple[str, str, str] | None:
 # What is not scored
 
 _OUTSIDE = (
-    (re.compile(r"cp\.async\.mbarrier|cp\.async\.arrive"), "arrival on a barrier object"),
-    (re.compile(r"cp\.async\.bulk\.(commit_group|wait_group|prefetch)|cp\.async\.(commit|wait)"), ""),
-    (re.compile(r"cp\.(reduce\.)?async\.bulk|st\.bulk"), "bulk copy by the tensor memory accelerator"),
-    (re.compile(r"(st|red)\.async\b(?!.*\.global)"), "asynchronous store to another block's shared memory"),
-    (re.compile(r"mbarrier|(atom|red)\b.*\.arrive\b"), "barrier object in shared memory"),
-    (re.compile(r"wgmma\.mma_async"), "operands of wgmma, given by a descriptor"),
-    (re.compile(r"tcgen05\.(mma|cp)"), "operands of tcgen05, given by a descriptor"),
-    (re.compile(r"wmma\.(load|store)"), "wmma fragment, whose lane layout is not public"),
+    (pattern(r"cp\.async\.mbarrier|cp\.async\.arrive"), "arrival on a barrier object"),
+    (pattern(r"cp\.async\.bulk\.(commit_group|wait_group|prefetch)|cp\.async\.(commit|wait)"), ""),
+    (pattern(r"cp\.(reduce\.)?async\.bulk|st\.bulk"), "bulk copy by the tensor memory accelerator"),
+    (pattern(r"(st|red)\.async\b(?!.*\.global)"), "asynchronous store to another block's shared memory"),
+    (pattern(r"mbarrier|(atom|red)\b.*\.arrive\b"), "barrier object in shared memory"),
+    (pattern(r"wgmma\.mma_async"), "operands of wgmma, given by a descriptor"),
+    (pattern(r"tcgen05\.(mma|cp)"), "operands of tcgen05, given by a descriptor"),
+    (pattern(r"wmma\.(load|store)"), "wmma fragment, whose lane layout is not public"),
     (
-        re.compile(r"tensormap.*\.shared|clusterlaunchcontrol\.try|tcgen05\.alloc"),
+        pattern(r"tensormap.*\.shared|clusterlaunchcontrol\.try|tcgen05\.alloc"),
         "descriptor in shared memory",
     ),
-    (re.compile(r"(ld|st|atom|red)\b.*\.global"), ""),
+    (pattern(r"(ld|st|atom|red)\b.*\.global"), ""),
     (
-        re.compile(r"(ld|st|atom|red|ldmatrix|stmatrix|cp\.async\.c[ag])\b"),
+        pattern(r"(ld|st|atom|red|ldmatrix|stmatrix|cp\.async\.c[ag])\b"),
         "access in a form that is not known",
     ),
 )
 
 
 def _unscored(mnemonic: str, destinations: tuple[PtxTarget, ...] | None) -> PtxUnknown | PtxOutside:
-    for pattern, reason in _OUTSIDE:
-        if pattern.match(mnemonic):
+    for shape, reason in _OUTSIDE:
+        if shape.match(mnemonic):
             if not reason:
                 break
             return PtxOutside(mnemonic, reason, destinations)

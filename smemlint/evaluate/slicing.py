@@ -7,7 +7,6 @@ looks at one function at a time, without regard to order: it may keep too much, 
 
 from __future__ import annotations
 
-import re
 from dataclasses import field
 
 from smemlint.ir import (
@@ -47,6 +46,7 @@ from smemlint.ir import (
     Var,
 )
 from smemlint.ir.walk import children, walk
+from smemlint.patterns import pattern
 from smemlint.records import record
 
 PURE_CALLS = frozenset(
@@ -334,7 +334,7 @@ class Slice:
         return isinstance(n, Name) and (n.id in self.shared or not n.id)
 
 
-_FLOAT_RECORDS = re.compile(
+_FLOAT_RECORDS = pattern(
     r"(?:\w+::)*(?:float[1-4]|double[1-4]|__half2?|half2?|__nv_bfloat162?|nv_bfloat162?)$"
 )
 

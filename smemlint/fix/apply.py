@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import tempfile
 from collections.abc import Iterable, Sequence
-from difflib import unified_diff
 from pathlib import Path
 
 from smemlint.fix.model import TextEdit
@@ -55,6 +53,8 @@ def replace_file(path: Path, expected: bytes, data: bytes) -> None:
 
     Raises: EditError when the file is not what was analysed, is read-only, or cannot be written.
     """
+    import tempfile
+
     target = path.resolve()
     try:
         mode = stat.S_IMODE(target.stat().st_mode)
@@ -84,6 +84,8 @@ def replace_file(path: Path, expected: bytes, data: bytes) -> None:
 
 def diff(path: str, before: bytes, after: bytes) -> str:
     """A unified diff that `git apply` and `patch -p1` take."""
+    from difflib import unified_diff
+
     name = path.lstrip("/")
     old = before.decode("utf-8", "surrogateescape").splitlines(keepends=True)
     new = after.decode("utf-8", "surrogateescape").splitlines(keepends=True)

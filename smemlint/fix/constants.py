@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from smemlint.fix.expressions import value_of
+from smemlint.fix.literals import integer
 from smemlint.fix.text import Source
 from smemlint.ir import Launch
+from smemlint.patterns import pattern
 
-_DEFINE = re.compile(r"#[ \t]*define[ \t]+(\w+)[ \t]+([^\n]*(?:\\\r?\n[^\n]*)*)")
-_CONSTANT = re.compile(
+_DEFINE = pattern(r"#[ \t]*define[ \t]+(\w+)[ \t]+([^\n]*(?:\\\r?\n[^\n]*)*)")
+_CONSTANT = pattern(
     r"\b(?:constexpr|const|enum)\b[^;={}()]*?[{\s*&]\s*(\w+)\s*=\s*([^;,{}]+?)\s*(?=[;,}])", re.DOTALL
 )
 
@@ -27,6 +28,11 @@ class Constants:
         return self._value(text, ())
 
     def _value(self, text: str, within: tuple[str, ...]) -> int | None:
+        literal = integer(text)
+        if literal is not None:
+            return literal
+        from smemlint.fix.expressions import value_of
+
         return value_of(text, lambda name: self._find(name, within))
 
     def _find(self, name: str, within: tuple[str, ...]) -> int | None:
@@ -55,8 +61,8 @@ class Constants:
 @lru_cache(maxsize=64)
 def _definitions(source: Source) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    for pattern in (_DEFINE, _CONSTANT):
-        for match in pattern.finditer(source.text):
+    for shape in (_DEFINE, _CONSTANT):
+        for match in shape.finditer(source.text):
             text = re.sub(r"//[^\n]*|/\*.*?\*/|\\\r?\n", " ", match.group(2), flags=re.DOTALL).strip()
             if text:
                 found[match.group(1)] = (*found.get(match.group(1), ()), text)

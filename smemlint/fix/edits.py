@@ -12,7 +12,6 @@ from typing import TypeAlias
 
 from smemlint.fix import flat
 from smemlint.fix.candidates import Exchange, Layout, Padding, Shape, Swizzle, Trimmed
-from smemlint.fix.expressions import plus
 from smemlint.fix.model import Refusal, TextEdit
 from smemlint.fix.text import Source, Subscript, Use, has_side_effect, parse_range
 from smemlint.records import record
@@ -126,6 +125,8 @@ def _padding(layout: Padding, at: Declared, value: Value) -> Edited | Refusal:
     if whole is not None and len(whole.subscripts) < len(at.extents) - 1:
         # What takes an array of arrays names its inner extents, in its own declaration.
         return Refusal("passed-on", f"`{at.name}` is passed on whole on line {whole.line}, with its extents")
+    from smemlint.fix.expressions import plus
+
     bracket = at.extents[layout.dim]
     old = at.extent(layout.dim)
     new = _without_summand(at, bracket, -layout.extra, value) or plus(old, layout.extra)
@@ -192,6 +193,8 @@ def _pitch(layout: Padding, at: Declared, pitch: str, taken: set[str], shape: Sh
     new = flat.new_size(old, size, bracket.open + 1, pitch, name, rows * value, value)
     if new is None:
         return Refusal("size-not-rows", f"`[{_shown(old)}]` is not said as rows of `{pitch}`")
+    from smemlint.fix.expressions import plus
+
     padded = plus(pitch, layout.extra)
     if padded is None:
         return Refusal("extent-not-an-expression", f"`{pitch}` is not read as a C expression")

@@ -1,6 +1,7 @@
 """C expressions as text: values, and printing `extent + k` with the right parentheses.
 
 pycparser reads and prints; what C lacks (qualified names, template arguments) passes as a plain name.
+Imported only where an edit is written or a constant is looked up: most files need neither.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from functools import lru_cache
 
 from pycparser import c_ast, c_generator, c_parser
 
-_QUALIFIED = re.compile(r"(?:::)?[A-Za-z_]\w*(?:<[^<>;{}()]*>)?(?:::[A-Za-z_]\w*(?:<[^<>;{}()]*>)?)+")
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_CAST = re.compile(r"\bstatic_cast<[\w ]+>(?=\()")
+from smemlint.fix.literals import integer
+from smemlint.patterns import pattern
+
+_QUALIFIED = pattern(r"(?:::)?[A-Za-z_]\w*(?:<[^<>;{}()]*>)?(?:::[A-Za-z_]\w*(?:<[^<>;{}()]*>)?)+")
+_COMMENT = pattern(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_CAST = pattern(r"\bstatic_cast<[\w ]+>(?=\()")
 _CALLED_CAST = "static_cast_to"
-_INTEGER = re.compile(r"(0[xX][0-9a-fA-F']+|0[bB][01']+|[0-9][0-9']*)([uUlLzZ]*)\Z")
 _OPERATIONS: dict[str, Callable[[int, int], int]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
@@ -35,19 +38,6 @@ _OPERATIONS: dict[str, Callable[[int, int], int]] = {
     "||": lambda a, b: int(bool(a) or bool(b)),
 }
 _MAX_DEPTH = 16
-
-
-def integer(text: str) -> int | None:
-    """The value of an integer literal, None for any other text."""
-    match = _INTEGER.match(text.strip())
-    if match is None:
-        return None
-    digits = match.group(1).replace("'", "")
-    octal = len(digits) > 1 and digits[0] == "0" and digits.isdigit()
-    try:
-        return int(digits, 8) if octal else int(digits, 0)
-    except ValueError:
-        return None
 
 
 @lru_cache(maxsize=4096)

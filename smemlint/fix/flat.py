@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from smemlint.fix.expressions import integer
+from smemlint.fix.literals import integer
 from smemlint.fix.text import Source, Token, Use, parse_range
 from smemlint.records import record
 

@@ -14,7 +14,7 @@ import numpy as np
 from smemlint.banks import Arch, architecture
 from smemlint.evaluate.model import Grade, SharedArray
 from smemlint.fix.candidates import Padding, Shape, addresses
-from smemlint.fix.expressions import integer
+from smemlint.fix.literals import integer
 from smemlint.fix.members import MATRIX_ROW, Instance, Member, granule, members, score
 from smemlint.fix.search import options
 from smemlint.fix.text import Source

@@ -5,9 +5,6 @@ site of the array must be where the layout said it would be.
 from __future__ import annotations
 
 import os
-import shlex
-import subprocess
-import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -109,6 +106,10 @@ def verify(command: str, path: str, data: bytes, timeout: float = 600) -> str | 
     The text stands beside the original for the time of the command, so that its includes are found. `{}` in
     the command stands for its path; without one the path is appended.
     """
+    import shlex
+    import subprocess
+    import tempfile
+
     original = Path(path).resolve()
     try:
         words = shlex.split(command)

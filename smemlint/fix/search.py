@@ -60,6 +60,8 @@ def options(
     groups = [batches(i.members, s) for i, s in zip(instances, shapes, strict=True)]
     before = sum(m.before for i in instances for m in i.members)
     ideal = sum(m.ideal for i in instances for m in i.members)
+    if before <= ideal:
+        return []
     found: list[Option] = []
     perfect: set[type] = set()
     for layout in _candidates(instances, shapes):

@@ -11,9 +11,10 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 
+from smemlint.patterns import pattern
 from smemlint.records import record
 
-_TOKEN = re.compile(
+_TOKEN = pattern(
     r"""
     (?P<space>[ \t\r\n\f\v\\]+)
   | (?P<comment>//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z))

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from smemlint.fix.candidates import Exchange, Padding, Swizzle, Trimmed
 from smemlint.fix.choices import Choice, locate
 from smemlint.fix.edits import Declared, swizzle_formula
-from smemlint.fix.expressions import plus
 from smemlint.fix.members import Instance
 from smemlint.fix.model import Kind, SiteChange
 from smemlint.fix.search import Option
@@ -23,6 +22,8 @@ def kind(choice: Choice) -> Kind:
 
 def described(choice: Choice, instance: Instance, texts: Mapping[str, Source]) -> str:
     """The layout as code that no edit writes."""
+    from smemlint.fix.expressions import plus
+
     layout = choice.option.layout
     if isinstance(layout, Trimmed):
         layout = layout.swizzle

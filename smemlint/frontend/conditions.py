@@ -6,11 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import TypeAlias
 
+from smemlint.patterns import pattern
+
 Wish: TypeAlias = "dict[str, str | None]"
 """Macro -> its value as text; None: undefined."""
 
-_TOKEN = re.compile(r"\s*(defined|[A-Za-z_]\w*|0[xX][0-9a-fA-F]+|\d+|&&|\|\||[=!<>]=|[-+*/%<>!()]|\S)[uUlL]*")
-_FIXED = re.compile(
+_TOKEN = pattern(r"\s*(defined|[A-Za-z_]\w*|0[xX][0-9a-fA-F]+|\d+|&&|\|\||[=!<>]=|[-+*/%<>!()]|\S)[uUlL]*")
+_FIXED = pattern(
     r"_MSC_VER|_WIN(?:32|64)|__cplusplus|__clang\w*|__GNUC\w*|__APPLE__|__linux__|__INTEL_\w*|NDEBUG|"
     r".*(?:HIP|ROCM|AMD|MUSA|SYCL|METAL|OPENCL|MLU|CPU_ONLY|DOXYGEN).*|__has_\w+|__CUDACC__|__NVCC__|__CUDACC_RTC__"
 )

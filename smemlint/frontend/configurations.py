@@ -12,11 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from smemlint.frontend.conditions import Wish, merge, wish_for
 from smemlint.frontend.coverage import SkippedText, shared_tokens
+from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source.blank import blank_literals
 
 MAX_EXTRA = 2
-_DIRECTIVE = re.compile(
+_DIRECTIVE = pattern(
     rb"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE
 )
 

@@ -7,19 +7,20 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 
+from smemlint.patterns import pattern
 from smemlint.records import record
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_SPACE = re.compile(r"(?:\s|\\\n|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
-_BEFORE = re.compile(r"([A-Za-z_]\w*|::|->|\S)\s*\Z")
-_POINTER = re.compile(
+_WORD = pattern(r"[A-Za-z_]\w*")
+_SPACE = pattern(r"(?:\s|\\\n|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_BEFORE = pattern(r"([A-Za-z_]\w*|::|->|\S)\s*\Z")
+_POINTER = pattern(
     r"(?:const\b|volatile\b|__restrict__\b|[*&]|\s)+(?=[),>;\]]|\Z)|[*&]+\s*(?:const\s+|__restrict__\s+)?[A-Za-z_]\w*\s*(?:=(?!=)|;|\[|,\s*[*&])"
 )
-_VALUE_ARGUMENT = re.compile(
+_VALUE_ARGUMENT = pattern(
     r"^\s*(?:[-+!~]|\d|'|true\b|false\b|sizeof\b|nullptr\b|k[A-Z]\w*$|.*(?:::value|_v(?:<.*>)?)\s*$)|[-+/%|?]|&&|[=!<>]=|\*\s*[\w(]",
     re.DOTALL,
 )
-_TYPE_WORD = re.compile(
+_TYPE_WORD = pattern(
     r"^\s*(?:const |typename |unsigned |struct )"
     r"|^\s*(?:float|double|int|char|bool|void|short|long|half|half2|float\d|int\d|\w+_t|T|T\w|[A-Z][a-z]\w*|.*[*&])"
     r"\s*(?:[*&<].*)?$",
@@ -145,8 +146,8 @@ def _argument_kind(argument: str, text: str) -> str:
     return "v" if (plain.isupper() and len(plain) > 1) or re.fullmatch(r"[KMNBP]|[a-z]\w*", plain) else "t"
 
 
-_TYPE_BEFORE = re.compile(r"\b(?:class|typename|struct|using)\s*(?:\.\.\.\s*)?\Z")
-_VALUE_BEFORE = re.compile(r"\b(?:int|bool|unsigned|size_t|auto|long|char|\w+_t|[A-Z]\w+)\s+\Z")
+_TYPE_BEFORE = pattern(r"\b(?:class|typename|struct|using)\s*(?:\.\.\.\s*)?\Z")
+_VALUE_BEFORE = pattern(r"\b(?:int|bool|unsigned|size_t|auto|long|char|\w+_t|[A-Z]\w+)\s+\Z")
 
 
 def find_word(text: str, name: str, start: int = 0, end: int | None = None) -> Iterator[int]:
@@ -176,8 +177,8 @@ def _declared_kind(name: str, text: str) -> str:
     return ""
 
 
-_VARIABLE_AFTER = re.compile(r"[\s*&]+[A-Za-z_]\w*\s*(?:[;\[{]|=(?!=))")
-_STATEMENT_BEFORE = re.compile(
+_VARIABLE_AFTER = pattern(r"[\s*&]+[A-Za-z_]\w*\s*(?:[;\[{]|=(?!=))")
+_STATEMENT_BEFORE = pattern(
     r"(?:[;{}]|\b(?:const|static|constexpr|__shared__|__constant__|__device__|extern))\s*\Z"
 )
 
@@ -216,9 +217,7 @@ def enclosing_template(text: str, at: int) -> tuple[str, int] | None:
     return None
 
 
-_DECLARATOR = re.compile(
-    r"([A-Za-z_]\w*)(?:\s*<[^;{}()]*>)?[\s*&]+(?:[A-Za-z_]\w*\s*::\s*)*[A-Za-z_~]\w*\s*\Z"
-)
+_DECLARATOR = pattern(r"([A-Za-z_]\w*)(?:\s*<[^;{}()]*>)?[\s*&]+(?:[A-Za-z_]\w*\s*::\s*)*[A-Za-z_~]\w*\s*\Z")
 _NO_TYPES = frozenset(("return", "else", "new", "throw", "case", "goto", "delete"))
 
 

@@ -13,16 +13,17 @@ from functools import lru_cache
 
 from smemlint.frontend.shadows import Blocks, scope_end, shadowed_until
 from smemlint.ir import Place, Unparsed
+from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source.blank import blank_literals
 
 INACTIVE = "in a preprocessor branch that no tried configuration switches on"
 DROPPED = "clang dropped the statement"
 
-_SHARED = re.compile(rb"(?<!\w)__shared__(?!\w)")
-_NAME = re.compile(rb"[A-Za-z_]\w*")
-_POINTER = re.compile(rb"\(\s*[*&]\s*(?:const\s+|__restrict__\s+)?([A-Za-z_]\w*)")
-_DIRECTIVE = re.compile(rb"^[ \t]*#(?:[^\n\\]|\\\r?\n|\\.)*", re.MULTILINE)
+_SHARED = pattern(rb"(?<!\w)__shared__(?!\w)")
+_NAME = pattern(rb"[A-Za-z_]\w*")
+_POINTER = pattern(rb"\(\s*[*&]\s*(?:const\s+|__restrict__\s+)?([A-Za-z_]\w*)")
+_DIRECTIVE = pattern(rb"^[ \t]*#(?:[^\n\\]|\\\r?\n|\\.)*", re.MULTILINE)
 _TYPE_WORDS = b"""
     const volatile unsigned signed struct union class typename alignas __align__ __attribute__ __restrict__
     extern static int float double char short long bool auto void half

@@ -32,10 +32,11 @@ from smemlint.frontend.healed import (
     Healed,
     HealedNames,
 )
+from smemlint.patterns import pattern
 from smemlint.records import record
 
-_MISSING_INCLUDE = re.compile(r"'(.+)' file not found")
-_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+\w+(?:\([^)\n]*\))?((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE)
+_MISSING_INCLUDE = pattern(r"'(.+)' file not found")
+_MACRO = pattern(r"^[ \t]*#[ \t]*define[ \t]+\w+(?:\([^)\n]*\))?((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE)
 _RANKS = (VALUE, FUNCTION, NAMESPACE, NUMBER_TYPE, TYPE, MACRO)
 """What a name can turn into when a guess was wrong: only to the right."""
 MAX_NAMES = 1500
@@ -93,8 +94,8 @@ class Healing:
             return False
         changed = False
         for problem in [p for p in problems if not p.kind][:MAX_PER_ROUND]:
-            for pattern, react in _REACTIONS:
-                match = pattern.match(problem.message)
+            for message, react in _REACTIONS:
+                match = message.match(problem.message)
                 if match:
                     changed |= react(self, match, problem)
                     break
@@ -527,11 +528,11 @@ def _qualifier_macro(name: str) -> str:
 
 
 _OPERAND = r"'(?:const )?([\w:]*)[^']*'(?: \(aka '[^']*'\))?"
-_ALIAS_BEFORE = re.compile(r"\busing\s+\w+\s*=\s*(?:typename\s+)?(?:\w+::)*\Z")
+_ALIAS_BEFORE = pattern(r"\busing\s+\w+\s*=\s*(?:typename\s+)?(?:\w+::)*\Z")
 _Reaction = Callable[[Healing, "re.Match[str]", Problem], bool]
 _REACTIONS: tuple[tuple[re.Pattern[str], _Reaction], ...] = tuple(
-    (re.compile(pattern), reaction)
-    for pattern, reaction in (
+    (pattern(text), reaction)
+    for text, reaction in (
         (r"use of undeclared identifier '([A-Za-z_]\w*)'", Healing.undeclared),
         (r"unknown type name '([A-Za-z_]\w*)'", Healing.unknown_type),
         (r"no (type|member|template) named '([A-Za-z_]\w*)' in namespace '([^']+)'", Healing.in_namespace),

@@ -17,12 +17,13 @@ from collections import deque
 from functools import lru_cache
 from pathlib import Path
 
+from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source import ProjectIndex, SourceError, SourceFile, project_index, read_source
 
 MAX_FOLDER_BYTES = 2 * 1024 * 1024
 
-_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include(?:_next)?[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
+_INCLUDE = pattern(rb'^[ \t]*#[ \t]*include(?:_next)?[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 _ANSWERED_FOLDERS = (
     "thrust/", "cub/", "cuda/", "nv/", "torch/", "ATen/", "c10/", "pybind11/", "sys/", "bits/", "hip/",
     "hipcub/", "rocprim/", "CL/", "boost/", "gtest/", "benchmark/", "cooperative_groups/", "arpa/",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from smemlint.frontend.scalars import BY_KIND, LONG_LONG, ULONG_LONG
 from smemlint.ir import FloatLiteral, Literal
 from smemlint.ir.types import CHAR, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, Scalar
+from smemlint.patterns import pattern
 
-_INTEGER = re.compile(r"(0[xX][\da-fA-F]+|0[bB][01]+|\d+)([uUlLzZ]*)$")
-_FLOAT = re.compile(r"(0[xX][\da-fA-F]*\.?[\da-fA-F]*[pP][+-]?\d+|\d*\.?\d*(?:[eE][+-]?\d+)?)([fFlL]?)$")
+_INTEGER = pattern(r"(0[xX][\da-fA-F]+|0[bB][01]+|\d+)([uUlLzZ]*)$")
+_FLOAT = pattern(r"(0[xX][\da-fA-F]*\.?[\da-fA-F]*[pP][+-]?\d+|\d*\.?\d*(?:[eE][+-]?\d+)?)([fFlL]?)$")
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "0": 0, "a": 7, "b": 8, "f": 12, "v": 11}
 
 

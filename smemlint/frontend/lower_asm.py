@@ -10,8 +10,9 @@ from smemlint.frontend.kinds import is_expression
 from smemlint.frontend.lowering import Context
 from smemlint.frontend.textual import lex
 from smemlint.ir import Asm, Expr, UnknownExpr
+from smemlint.patterns import pattern
 
-_ESCAPE = re.compile(r"\\(n|t|r|\\|\"|'|\r?\n|[0-7]{1,3}|x[\da-fA-F]+)")
+_ESCAPE = pattern(r"\\(n|t|r|\\|\"|'|\r?\n|[0-7]{1,3}|x[\da-fA-F]+)")
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'", "\n": "", "\r\n": ""}
 _MACRO_DEPTH = 6
 

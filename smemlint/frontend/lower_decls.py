@@ -35,12 +35,13 @@ from smemlint.ir import (
     Var,
 )
 from smemlint.ir.types import INT
+from smemlint.patterns import pattern
 
 SHARED_ATTRIBUTE, ALIGNED_ATTRIBUTE, CONSTANT_ATTRIBUTE, DEVICE_ATTRIBUTE = 416, 441, 412, 413
 EXTERN, STATIC = 2, 3
 _NOWHERE = Place("", 1, 1, 1, 1, 0, 0)
 
-_ALIGNMENT = re.compile(r"\b(?:alignas|__align__|aligned)\s*\(.*", re.DOTALL)
+_ALIGNMENT = pattern(r"\b(?:alignas|__align__|aligned)\s*\(.*", re.DOTALL)
 
 
 class DeclarationLowering(RecordLowering, FunctionLowering):

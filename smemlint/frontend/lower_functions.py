@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from smemlint.frontend import cursors
@@ -33,12 +32,13 @@ from smemlint.ir import (
     UnknownStmt,
     Var,
 )
+from smemlint.patterns import pattern
 
 GLOBAL_ATTRIBUTE, DEVICE_ATTRIBUTE, HOST_ATTRIBUTE, OTHER_ATTRIBUTE = 414, 413, 415, 400
-_CLUSTER = re.compile(r"__cluster_dims__\s*\(")
+_CLUSTER = pattern(r"__cluster_dims__\s*\(")
 
 
-_DEVICE = re.compile(rb"__global__|__device__|constexpr|DEVICE|_HD\b")
+_DEVICE = pattern(rb"__global__|__device__|constexpr|DEVICE|_HD\b")
 
 
 class FunctionLowering:

@@ -35,8 +35,9 @@ from smemlint.ir import (
     UnknownExpr,
 )
 from smemlint.ir.types import INT
+from smemlint.patterns import pattern
 
-_DEPENDENT_MEMBER = re.compile(
+_DEPENDENT_MEMBER = pattern(
     r"\s*(->|\.)\s*(template\b)?\s*(~?[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*|operator\b.*)"
 )
 

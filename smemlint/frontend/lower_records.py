@@ -50,9 +50,10 @@ from smemlint.ir import (
     Var,
 )
 from smemlint.ir.types import DOUBLE, FLOAT, INT, LONG, SHORT, UINT, ULONG, USHORT
+from smemlint.patterns import pattern
 
 BASE_SPECIFIER = 44
-_VECTOR = re.compile(r"(u?)(char|short|int|long|longlong|float|double)([1-4])$")
+_VECTOR = pattern(r"(u?)(char|short|int|long|longlong|float|double)([1-4])$")
 _ELEMENTS: dict[str, Scalar] = {
     "short": SHORT, "ushort": USHORT, "int": INT, "uint": UINT, "long": LONG, "ulong": ULONG,
     "longlong": Scalar("long long", 8, "int"), "ulonglong": Scalar("unsigned long long", 8, "uint"),

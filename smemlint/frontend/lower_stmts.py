@@ -27,11 +27,12 @@ from smemlint.ir import (
     UnknownExpr,
     UnknownStmt,
 )
+from smemlint.patterns import pattern
 
 COMPOUND, CASE, DEFAULT, FOR, NULL, DECL_STMT, UNEXPOSED_STMT = 202, 203, 204, 209, 230, 231, 200
 _LOOPS = (207, 208, 209, 225)
-_UNROLL = re.compile(r"unroll\b\s*(\(?\s*[\w+*/-]+\s*\)?)?")
-_PRAGMA = re.compile(r"#\s*pragma[^\n]*|_Pragma\s*\(\s*\"[^\"]*\"\s*\)|\[\[[^\]]*\]\]")
+_UNROLL = pattern(r"unroll\b\s*(\(?\s*[\w+*/-]+\s*\)?)?")
+_PRAGMA = pattern(r"#\s*pragma[^\n]*|_Pragma\s*\(\s*\"[^\"]*\"\s*\)|\[\[[^\]]*\]\]")
 
 
 class StatementLowering:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from smemlint.frontend import cursors
 from smemlint.frontend.cursors import CType, Node
 from smemlint.frontend.lowering import Context
@@ -34,14 +32,15 @@ from smemlint.ir import (
     TypeParam,
 )
 from smemlint.ir.types import INT
+from smemlint.patterns import pattern
 
 POINTER, LVALUE, RVALUE, RECORD, ENUMERATION, TYPEDEF_TYPE = 101, 103, 104, 105, 106, 107
 FUNCTION_TYPES = (110, 111)
 CONSTANT_ARRAY, INCOMPLETE_ARRAY, VARIABLE_ARRAY, DEPENDENT_ARRAY = 112, 114, 115, 116
 ARRAYS = (CONSTANT_ARRAY, INCOMPLETE_ARRAY, VARIABLE_ARRAY, DEPENDENT_ARRAY)
 AUTO, ELABORATED, UNEXPOSED, ATTRIBUTED = 118, 119, 1, 163
-_WORD = re.compile(r"(?:(?:const|volatile|struct|class|typename)\s+)*([A-Za-z_]\w*)\s*(\.\.\.)?$")
-_CANONICAL = re.compile(r"(?:(?:const|volatile)\s+)*type-parameter-(\d+)-(\d+)")
+_WORD = pattern(r"(?:(?:const|volatile|struct|class|typename)\s+)*([A-Za-z_]\w*)\s*(\.\.\.)?$")
+_CANONICAL = pattern(r"(?:(?:const|volatile)\s+)*type-parameter-(\d+)-(\d+)")
 _TYPE_DEPTH = 40
 
 

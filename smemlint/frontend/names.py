@@ -5,13 +5,13 @@ Definitions are found by the raw location of their name, which a template and al
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import field
 
 from smemlint.frontend import cursors
 from smemlint.frontend.cursors import Node
 from smemlint.frontend.positions import FileText, Positions
+from smemlint.patterns import pattern
 from smemlint.records import record
 
 STRUCT, UNION, CLASS, ENUM, FIELD, ENUMERATOR, FUNCTION, VARIABLE, PARAMETER = 2, 3, 4, 5, 6, 7, 8, 9, 10
@@ -27,7 +27,7 @@ FUNCTIONS = frozenset((FUNCTION, METHOD, CONSTRUCTOR, DESTRUCTOR, CONVERSION, FU
 TYPEDEFS = frozenset((TYPEDEF, ALIAS, ALIAS_TEMPLATE))
 TEMPLATE_PARAMETERS = frozenset((TYPE_PARAMETER, VALUE_PARAMETER, TEMPLATE_PARAMETER))
 _INVALID = range(70, 74)
-_UNNAMED = re.compile(r"(\((?:unnamed|anonymous|lambda)[\w ]*?) at .*?:(\d+:\d+)(?=\))")
+_UNNAMED = pattern(r"(\((?:unnamed|anonymous|lambda)[\w ]*?) at .*?:(\d+:\d+)(?=\))")
 """Clang names what has no name by its path."""
 
 

@@ -11,12 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from smemlint.frontend.compile_commands import commands_for
+from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source import project_root
 from smemlint.source.blank import blank_literals
 
 _FOREIGN_MARKS = ("cuda_runtime.h", "stdio.h", "vector", "cuda_runtime_api.h")
-_MODERN = re.compile(rb"\bconcept\s+\w+\s*=|\brequires\b|\bconsteval\b|\bconstinit\b")
+_MODERN = pattern(rb"\bconcept\s+\w+\s*=|\brequires\b|\bconsteval\b|\bconstinit\b")
 
 
 @record(frozen=True, slots=True)

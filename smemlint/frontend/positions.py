@@ -18,12 +18,13 @@ from clang import cindex
 from smemlint.frontend import cursors
 from smemlint.frontend.cursors import MACRO_BIT, CType, Extent, Location, Node
 from smemlint.ir import Place
+from smemlint.patterns import pattern
 from smemlint.records import record
 
-_IDENTIFIER = re.compile(rb"[A-Za-z_]\w*")
-_LOGICAL_LINE = re.compile(rb"(?:[^\n\\]|\\\r?\n|\\.)*")
-_NEWLINE = re.compile(rb"\n")
-_DEFINE = re.compile(
+_IDENTIFIER = pattern(rb"[A-Za-z_]\w*")
+_LOGICAL_LINE = pattern(rb"(?:[^\n\\]|\\\r?\n|\\.)*")
+_NEWLINE = pattern(rb"\n")
+_DEFINE = pattern(
     r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\(([^)]*)\))?((?:[^\n\\]|\\.|\\\r?\n)*)", re.MULTILINE
 )
 __all__ = ["CType", "FileText", "Macro", "Positions"]

@@ -11,9 +11,7 @@ standard.
 from __future__ import annotations
 
 import hashlib
-import importlib.resources
 import os
-import tempfile
 from functools import lru_cache
 from pathlib import Path
 
@@ -37,8 +35,8 @@ TU_KEEP_GOING = 0x200
 
 @lru_cache(maxsize=1)
 def prelude_text() -> str:
-    folder = importlib.resources.files("smemlint.frontend")
-    return "".join((folder / f"prelude_{part}.cuh").read_text("utf-8") for part in PARTS)
+    here = Path(__file__)
+    return "".join(here.with_name(f"prelude_{part}.cuh").read_text("utf-8") for part in PARTS)
 
 
 @lru_cache(maxsize=1)
@@ -78,6 +76,8 @@ def forget_prelude(std: str) -> None:
 
 def _cache_folders() -> tuple[Path, ...]:
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    import tempfile
+
     return (Path(base) / "smemlint", Path(tempfile.gettempdir()) / f"smemlint-{_user()}")
 
 
@@ -104,6 +104,8 @@ def _compile(text: str, std: str, header: Path) -> None:
         str(source), args=arguments, unsaved_files=[(str(source), text)], options=TU_INCOMPLETE
     )
     _check(unit)
+    import tempfile
+
     handle, name = tempfile.mkstemp(suffix=".pch", dir=header.parent)
     os.close(handle)
     try:

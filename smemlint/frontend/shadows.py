@@ -6,9 +6,10 @@ import bisect
 import re
 
 from smemlint.frontend.context import in_parameter_list
+from smemlint.patterns import pattern
 from smemlint.records import record
 
-_BRACE = re.compile(rb"[{}]")
+_BRACE = pattern(rb"[{}]")
 _NO_TYPES = frozenset(
     (
         b"return",
@@ -25,12 +26,12 @@ _NO_TYPES = frozenset(
     )
 )
 _TYPE = rb"([A-Za-z_][\w:]*)(?:\s*<[^;{}()]*>)?(?:\s*[*&]+\s*|\s+)(?:(?:const|__restrict__|volatile)\s+)*\Z"
-_LOCAL = re.compile(
+_LOCAL = pattern(
     rb"(?:[;{}]|\bfor\s*\()\s*(?:(?:const|volatile|unsigned|static|register|typename|auto|constexpr)\s+)*"
     + _TYPE
 )
-_PARAMETER = re.compile(rb"[(,]\s*(?:(?:const|volatile|unsigned|register|typename)\s+)*" + _TYPE)
-_AFTER = re.compile(rb"\s*(?:=(?!=)|[;\[,){:])")
+_PARAMETER = pattern(rb"[(,]\s*(?:(?:const|volatile|unsigned|register|typename)\s+)*" + _TYPE)
+_AFTER = pattern(rb"\s*(?:=(?!=)|[;\[,){:])")
 
 
 @record(frozen=True, slots=True)

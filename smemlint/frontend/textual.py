@@ -43,9 +43,10 @@ from smemlint.ir import (
     Unary,
 )
 from smemlint.ir.types import BOOL
+from smemlint.patterns import pattern
 from smemlint.records import record
 
-_TOKEN = re.compile(
+_TOKEN = pattern(
     r"""(?P<skip>\s+|//[^\n]*|/\*.*?\*/|\\\r?\n)
     |(?P<string>(?:u8|[uUL])?R"(?P<mark>[^()\s\\]*)\(.*?\)(?P=mark)"|(?:u8|[uUL])?"(?:[^"\\\n]|\\.)*")
     |(?P<char>(?:u8|[uUL])?'(?:[^'\\\n]|\\.)+')

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_LITERALS = re.compile(
+from smemlint.patterns import pattern
+
+_LITERALS = pattern(
     rb"""
     //(?:[^\n\\]|\\.)*                              # line comment, maybe continued
     | /\*.*?(?:\*/|\Z)                              # block comment, maybe never closed
@@ -14,7 +16,7 @@ _LITERALS = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
-_INK = re.compile(rb"[^\n]+")
+_INK = pattern(rb"[^\n]+")
 
 
 def blank_literals(data: bytes, keep_strings: bool = False) -> bytes:

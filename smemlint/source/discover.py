@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-
-import pathspec
+from typing import TYPE_CHECKING
 
 from smemlint.source.project import SKIPPED_FOLDERS, project_root
+
+if TYPE_CHECKING:
+    import pathspec
 
 CUDA_SUFFIXES = frozenset({".cu", ".cuh"})
 HEADER_SUFFIXES = frozenset({".h", ".hpp", ".hxx", ".hh", ".inl", ".cpp", ".cc", ".cxx"})
@@ -90,6 +92,8 @@ class _Ignore:
             lines = (folder / ".gitignore").read_text("utf-8", "replace").splitlines()
         except OSError:
             return
+        import pathspec
+
         self._specs.append((folder, pathspec.GitIgnoreSpec.from_lines(lines)))
 
     def matches(self, path: Path, is_folder: bool) -> bool:

@@ -11,6 +11,7 @@ import re
 
 import numpy as np
 
+from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source.blank import blank_literals
 
@@ -28,14 +29,14 @@ for _code in b"([{":
 for _code in b")]}":
     _OPENING[_code] = -1
 
-_ENDS = re.compile(rb"[;{}]")
-_BETWEEN = re.compile(rb"[^;{}]+")
+_ENDS = pattern(rb"[;{}]")
+_BETWEEN = pattern(rb"[^;{}]+")
 _LONG = 4_000
 """Bytes; a shorter stretch has no room for what the limits forbid."""
-_OPERATOR = re.compile(rb"[-+*/%&|^~!<>=?.:]+|\)\s*(?=[\w(])|\b(?:else|while|do|for|if|return)\b")
-_MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE)
-_WORD = re.compile(rb"[A-Za-z_]\w*")
-_ELSE = re.compile(rb"\belse\b")
+_OPERATOR = pattern(rb"[-+*/%&|^~!<>=?.:]+|\)\s*(?=[\w(])|\b(?:else|while|do|for|if|return)\b")
+_MACRO = pattern(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE)
+_WORD = pattern(rb"[A-Za-z_]\w*")
+_ELSE = pattern(rb"\belse\b")
 
 
 @record(frozen=True, slots=True)

@@ -7,13 +7,14 @@ import re
 from functools import cached_property
 from pathlib import Path
 
+from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source.guard import find_excess
 
 MAX_BYTES = 8 * 1024 * 1024
 """Larger files are refused: the largest CUDA sources written by hand stay under 1 MiB."""
 
-_LINE_END = re.compile(rb"\r\n|\n|\r")
+_LINE_END = pattern(rb"\r\n|\n|\r")
 _BOM = b"\xef\xbb\xbf"
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from smemlint.fix.expressions import integer, parse, plus, times, value_of
+from smemlint.fix.expressions import parse, plus, times, value_of
+from smemlint.fix.literals import integer
 
 
 @pytest.mark.parametrize(
