@@ -124,14 +124,17 @@ def record_access(
     if log is None:
         via = tuple(f.call for f in reversed(m.frames) if f.call is not None)
         log = m.sites[key] = SiteLog(place, line_of(node, place), op, width, matrices, p.object, via)
+        log.node, log.function = node, m.frame.function
     if reason is not None:
         log.reason = log.reason or reason
     m.addresses += m.size
     if m.addresses > m.budget.addresses:
         raise BudgetExceededError(f"stopped after {m.budget.addresses} recorded addresses")
     must = m.must if mask is None else m.must & mask
-    event = Event(log, p.offset, must, may, m.weight, m.region, m.order, m.flow, p.object.volatile)
-    event.copied = copied
+    event = Event(
+        log, p.offset, must, may, m.weight, m.region, m.order, m.flow, p.object.volatile, copied, m.turn
+    )
+    event.stale = m.stale
     log.events.append(event)
     m.log.append(event)
     m.order += 1

@@ -157,6 +157,7 @@ def masked(m: Machine, new: Value, old: Value) -> Value:
     """`new` in the lanes of the mask, `old` elsewhere."""
     if m.may.sum() == m.present.sum():
         return new
+    m.stale = True
     return merge(m, Int(m.may.astype(np.int64)), new, old)
 
 

@@ -14,7 +14,7 @@ from itertools import accumulate
 from smemlint.evaluate import arithmetic as ar
 from smemlint.evaluate.conversions import truth
 from smemlint.evaluate.dispatch import run, rvalue
-from smemlint.evaluate.machine import Exits, Machine
+from smemlint.evaluate.machine import Event, Exits, Machine
 from smemlint.evaluate.masks import Snapshot, decode, restore, snapshot
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
@@ -53,7 +53,7 @@ from smemlint.ir.walk import walk
 def run_loop(m: Machine, s: Loop) -> None:
     if s.init is not None:
         run(m, s.init)
-    entry_must, entry_may = m.must, m.may
+    entry_must, entry_may, turn = m.must, m.may, m.turn
     gone_before = m.frame.returned
     exits = Exits(m.nobody, m.nobody)
     m.loops.append(exits)
@@ -65,9 +65,12 @@ def run_loop(m: Machine, s: Loop) -> None:
     trip = compile_time_trips(m, s)
     ends: frozenset[int] = frozenset()
     starts: list[tuple[int, int]] = []
+    turns: list[int] = []
     ended: list[int] = []
     body: tuple[int, int] | None = None
     gone = True
+    counter = _counter(s)
+    constants = set(m.constants)
     limit = m.budget.iterations if m.steps < m.budget.steps // 2 else 8
     while True:
         if s.condition is not None and (s.test_first or trips):
@@ -89,6 +92,8 @@ def run_loop(m: Machine, s: Loop) -> None:
             break
         if trips in ends:
             m.straight()
+        if not gone or trips in ends:
+            m.next_turn()
         starts.append((len(m.log), m.region))
         before = Work(m.touched, m.operations, len(m.log), m.region)
         _iterate(m, s, exits)
@@ -103,14 +108,22 @@ def run_loop(m: Machine, s: Loop) -> None:
             if not gone:
                 _separate(m, before)
                 starts[0] = (before.logged, m.region) if m.region != before.region else starts[0]
+            elif counter is not None:
+                m.constants.add(counter)
+        turns.append(m.turn)
         ended.append(m.region)
         if not m.anyone():
             break
-    if trip is None and body is not None:
-        _line_up(m, straight_lines(trips, *body, s.unroll, known=False).lines, starts, ended)
+    if body is not None and not gone:
+        known = trip is not None
+        lines = straight_lines(trip if known else trips, *body, s.unroll, known=known)
+        if not known:
+            _line_up(m, lines.lines, starts, ended)
+        _take_turns(m, lines.lines, turns)
     if not gone:
         m.straight()
     m.flow += 1
+    m.turn, m.constants = turn, constants
     m.loops.pop()
     may = left | exits.broken | m.may
     returned = m.frame.returned
@@ -133,10 +146,14 @@ class Work:
 def _separate(m: Machine, before: Work) -> None:
     """The first iteration turned out not to be in line with what stands before the loop."""
     went_on = m.region == before.region
+    turn = m.turn
     m.straight()
+    m.next_turn()
     for event in m.log[before.logged :]:
         if event.region == before.region:
             event.region = m.region
+        if isinstance(event, Event) and event.turn == turn:
+            event.turn = m.turn
     if not went_on:
         m.straight()
 
@@ -159,6 +176,14 @@ def _line_up(m: Machine, lines: tuple[int, ...], starts: list[tuple[int, int]], 
         first += copies
 
 
+def _take_turns(m: Machine, lines: tuple[int, ...], turns: list[int]) -> None:
+    """Note which iterations stand in one line. turns: of each iteration."""
+    first = 0
+    for copies in lines:
+        m.lined |= dict.fromkeys(turns[first + 1 : first + copies], turns[first] if first < len(turns) else 0)
+        first += copies
+
+
 def _iterate(m: Machine, s: Loop, exits: Exits) -> None:
     """Body and step once."""
     must = m.must
@@ -170,6 +195,12 @@ def _iterate(m: Machine, s: Loop, exits: Exits) -> None:
         m.may = m.may | resumed
     if s.step is not None and m.anyone():
         rvalue(m, s.step)
+
+
+def _counter(s: Loop) -> str | None:
+    """The variable that the loop's condition looks at."""
+    c = s.condition
+    return c.left.id if isinstance(c, Binary) and isinstance(c.left, Name) else None
 
 
 def compile_time_trips(m: Machine, s: Loop) -> int | None:
@@ -248,7 +279,7 @@ def _compile_time(m: Machine, e: Expr, depth: int = 0) -> bool:
     if isinstance(e, Conditional):
         return all(_compile_time(m, x, depth) for x in (e.condition, e.then, e.otherwise))
     if isinstance(e, Name):
-        if e.id in m.bindings:
+        if e.id in m.bindings or e.id in m.constants:
             return True
         o = m.find(e.id)
         if o is None:
@@ -276,6 +307,7 @@ def _generic(m: Machine, s: Loop, exits: Exits) -> None:
     _set(plan)
     m.must, m.may = must, may
     m.straight()
+    m.next_turn()
     for i in range(line.lines[0]):
         if s.condition is not None:
             c = ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns)

@@ -80,6 +80,8 @@ class Event:
     """One execution of a site by the whole block. offset in bytes; weight: times it runs.
 
     region: accesses of one region stand in one straight line once loops are unrolled.
+    turn: tells apart the iterations of loops that do not disappear; within one turn all is constant that
+    loops change.
     """
 
     site: SiteLog
@@ -93,6 +95,9 @@ class Event:
     """Accesses of one flow stand in one loop, with no branch or barrier between."""
     volatile: bool = False
     copied: Copied | None = None
+    turn: int = 0
+    stale: bool = False
+    """Lanes that do not take part may hold values that the address never had."""
 
 
 @dataclass(slots=True)
@@ -117,6 +122,8 @@ class SiteLog:
     events: list[Event] = field(default_factory=list)
     reason: Unresolved | None = None
     dims: tuple[tuple[int, int], ...] = ()
+    node: Expr | None = None
+    function: Function | None = None
 
 
 @dataclass(slots=True)
@@ -191,6 +198,14 @@ class Machine:
         self.weight = 1
         self.region = 0
         self.regions = 0
+        self.turn = 0
+        self.stale = False
+        """Whether a variable was set in some lanes only since the mask last was whole."""
+        self.constants: set[str] = set()
+        """Counters of the loops around that disappear: the compiler knows them."""
+        self.turns = 0
+        self.lined: dict[int, int] = {}
+        """By turn: the first of its straight line, where that is another."""
         self.flow = 0
         self.asked: set[tuple[str, str]] = set()
         """What the kernel asked of the launch: the compiler does not know it."""
@@ -383,6 +398,11 @@ class Machine:
         """What follows is no longer in one straight line with what was before."""
         self.regions += 1
         self.region = self.regions
+
+    def next_turn(self) -> None:
+        """A loop that does not disappear goes round once more."""
+        self.turns += 1
+        self.turn = self.turns
 
 
 def _may_be_shared(o: Object) -> bool:

@@ -71,6 +71,7 @@ def branch(m: Machine, c: Int, then: Callable[[], None], otherwise: Callable[[],
     """Both ways of a condition that differs between lanes or is not known."""
     c = ar.one_unknown(c, m.unknowns)
     must, may = m.must, m.may
+    m.stale = m.stale and not np.array_equal(may, m.present)
     yes, no = decode(m, c), decode(m, ar.logical_not(c, m.unknowns))
     before = None if c.known else snapshot(m)
     m.must, m.may = yes.must, yes.may

@@ -14,6 +14,7 @@ from smemlint.evaluate.join import JoinEvent, JoinGroup, layout, settle
 from smemlint.evaluate.layout import dims_of
 from smemlint.evaluate.machine import Barrier, Event, Machine, SiteLog
 from smemlint.evaluate.memory import Object
+from smemlint.evaluate.roots import Roots, bent
 from smemlint.evaluate.values import Int, gcd_of, multiple_of
 
 NARROW = (1, 2, 4, 8)
@@ -98,8 +99,11 @@ class _Facts:
         self.declared = {id(o): _declared(m, o) for o in m.shared.values()}
         regions = {e.region for e in logged if isinstance(e, Event)}
         self.steps = _steps(m, regions)
+        self.stale = {e.region for e in logged if isinstance(e, Event) and e.stale}
         self.still = _still(m)
         self.paths = {id(s): _path(s) for s in m.sites.values()}
+        self.roots = Roots()
+        self.made: dict[int, frozenset[str]] = {}
         self.shifts: dict[int, list[NDArray[np.int64]]] = {}
         """By id() of an event: how its lanes move under each other launch."""
         self.unsure: dict[int, int] = {}
@@ -124,7 +128,12 @@ class _Facts:
             return JoinEvent(-1, "barrier", 0, "", np.zeros(0, dtype=np.int64), 0, e.region, e.order)
         s, o = e.site, e.site.object
         lanes = _lanes(self.m, e)
-        variable = gcd(self.steps.get(id(s), 0), _variable(self.m, e, e.may), self.unsure.get(id(s), 0))
+        here = e.may if e.region in self.stale else self.m.present
+        variable = gcd(
+            self.steps.get(id(s), 0),
+            _variable(self.m, e, here),
+            self.unsure.get(id(s), 0),
+        )
         moved: tuple[bytes, ...] = ()
         for shift in self.shifts.get(id(e), ()):
             by = shift[e.may]
@@ -145,15 +154,39 @@ class _Facts:
             order=e.order,
             volatile=e.volatile,
             declared=self.declared[id(o)] if id(o) in self.declared else _declared(self.m, o),
-            base=(_base(e.offset), moved, self.paths[id(s)]),
+            base=(
+                _base(e.offset),
+                moved,
+                self.paths[id(s)],
+                _elsewhere(self.m, e, here),
+                self._made_of(e, lanes),
+            ),
             start=self.starts.get(id(o)),
             flow=e.flow if (id(s), e.flow) in self.still else None,
         )
+
+    def _made_of(self, e: Event, lanes: NDArray[np.int64]) -> frozenset[str]:
+        """The roots of a bent address."""
+        s = e.site
+        if id(s) not in self.made:
+            self.made[id(s)] = self.roots.of(s.node, s.function)
+        made = self.made[id(s)]
+        return made if made and bent(lanes, e.may, self.m.block) else frozenset()
 
 
 def _lanes(m: Machine, e: Event) -> NDArray[np.int64]:
     c = e.offset.const
     return np.full(m.size, c, dtype=np.int64) if isinstance(c, int) else c
+
+
+def _elsewhere(m: Machine, e: Event, here: NDArray[np.bool_]) -> int | None:
+    """A digest of the address in the lanes that do not take part, for the compiler cannot tell them apart:
+    `s[t]` and `s[t ^ 1]` of even lanes are not known to be neighbours."""
+    c = e.offset.const
+    if isinstance(c, int) or e.may is m.present or here is e.may:
+        return None
+    others = c[here & ~e.may]
+    return hash((others - c[int(np.argmax(e.may))]).tobytes()) if others.size else None
 
 
 def _variable(m: Machine, e: Event, active: NDArray[np.bool_]) -> int:
@@ -196,17 +229,18 @@ def _declared(m: Machine, o: Object) -> int:
 
 
 def _steps(m: Machine, chosen: set[int]) -> dict[int, int]:
-    """By site: what divides the way from its event in one region to its event in the next."""
+    """By site: what divides the way from its event in one line of a loop to its event in the next."""
     steps: dict[int, int] = {}
     for s in m.sites.values():
         previous: dict[int, Event] = {}
         position: Counter[int] = Counter()
         g = 0
         for e in s.events:
-            at = position[e.region]
-            position[e.region] += 1
+            turn = m.lined.get(e.turn, e.turn)
+            at = position[turn]
+            position[turn] += 1
             before = previous.get(at)
-            if before is not None and before.region != e.region and e.region in chosen:
+            if before is not None and m.lined.get(before.turn, before.turn) != turn and e.region in chosen:
                 g = gcd(g, _first(e) - _first(before))
             previous[at] = e
         steps[id(s)] = abs(g)
@@ -226,17 +260,17 @@ def _still(m: Machine) -> set[tuple[int, int]]:
 
 
 def _path(s: SiteLog) -> int | None:
-    """A digest of how a site moves from region to region; None if it does not.
+    """A digest of how a site moves from turn to turn of the loops that stay loops; None if it does not.
 
     Only two that move alike have a distance that the compiler knows.
     """
     firsts: dict[int, int] = {}
     for e in s.events:
-        firsts.setdefault(e.region, _first(e))
+        firsts.setdefault(e.turn, _first(e))
     if len(set(firsts.values())) < 2:
         return None
     start = next(iter(firsts.values()))
-    return hash(tuple((region, at - start) for region, at in firsts.items()))
+    return hash(tuple((turn, at - start) for turn, at in firsts.items()))
 
 
 def _same_address(a: Event, b: Event) -> bool:
