@@ -55,7 +55,7 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
             unknowns.guesses += 1
             return Int(int(op == ">="), BOOL)
         if not d.uniform or unknowns.interior:
-            guess = _as_interior(op, d)
+            guess = _as_interior(op, d) or _between_sizes(op, d, unknowns)
             if guess is not None:
                 unknowns.guesses += 1
                 return guess
@@ -105,6 +105,17 @@ def _as_interior(op: str, d: Int) -> Int | None:
         return None
     positive = signs.pop()
     return Int(int(op in (">", ">=") if positive else op in ("<", "<=")), BOOL)
+
+
+def _between_sizes(op: str, d: Int, unknowns: Unknowns) -> Int | None:
+    """`d op 0` where sizes stand on both sides (`first + i > last`): which way it goes is unknown, but away
+    from the edge it goes the same way in all lanes of a block."""
+    sizes = any(s.rank >= 3 for m in d.terms for s in m)
+    if not sizes or d.uniform or d.varying or any(s.rank < 1 for m in d.terms for s in m):
+        return None
+    if isinstance(d.const, int) or any(not isinstance(c, int) for c in d.terms.values()):
+        return None
+    return unknowns.derived(op, Int(int(d.const.min()), d.type, d.terms), Int(0), BOOL, 0, 1)
 
 
 def _in_a_middle_block(op: str, d: Int) -> Int:
