@@ -63,7 +63,7 @@ def run(m: Machine, s: Stmt) -> None:
     if execute is None:
         return
     skippable = m.frame.quiet if m.silent else m.frame.skippable
-    if skippable is None or id(s) not in skippable:
+    if skippable is None or id(s) not in skippable or id(s) in m.waiting:
         execute(m, s)
         return
     if m.host:

@@ -14,6 +14,7 @@ from smemlint.evaluate.dispatch import rvalue
 from smemlint.evaluate.layout import Bindings, Types
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.sinking import Guard, Path, sinks
 from smemlint.evaluate.slicing import Slice
 from smemlint.evaluate.unknowns import Unknowns
 from smemlint.evaluate.values import (
@@ -98,6 +99,8 @@ class Event:
     turn: int = 0
     stale: bool = False
     """Lanes that do not take part may hold values that the address never had."""
+    sunk: tuple[Mask, Mask, int] | None = None
+    """Lanes that surely and possibly run it where the compiler puts it, and its region there."""
 
 
 @dataclass(slots=True)
@@ -106,6 +109,15 @@ class Barrier:
 
     region: int
     order: int
+
+
+@dataclass(slots=True)
+class Held:
+    """Loads of one statement that wait for a branch. since: position in the log after them."""
+
+    events: list[Event]
+    since: int
+    guard: Guard
 
 
 @dataclass(slots=True)
@@ -157,6 +169,8 @@ class Frame:
     """The same in iterations that leave no trace."""
     open: set[int] | None = None
     sets: dict[int, frozenset[str]] = field(default_factory=dict)
+    sinks: dict[int, Path] = field(default_factory=dict)
+    """By id() of a statement that loads: the branches that alone use the value."""
     instance: tuple[object, ...] = ()
     """Tells apart the same function under other template arguments."""
     arguments: tuple[object, ...] = ()
@@ -199,6 +213,9 @@ class Machine:
         self.region = 0
         self.regions = 0
         self.turn = 0
+        self.sinks: dict[str, dict[int, Path]] = {}
+        self.waiting: dict[int, list[Held]] = {}
+        """By id() of a branch: loads that may move under it."""
         self.stale = False
         """Whether a variable was set in some lanes only since the mask last was whole."""
         self.constants: set[str] = set()
@@ -311,6 +328,10 @@ class Machine:
         frame.skippable = self.slices[key].skippable
         frame.quiet = self.slices[key].quiet
         frame.sets = self.slices[key].sets
+        if not self.host:
+            if f.id not in self.sinks:
+                self.sinks[f.id] = sinks(f)
+            frame.sinks = self.sinks[f.id]
         frame.open = self.slices[key].open if self.explore else None
         frame.instance = tuple(
             (id, b.const if isinstance(b, Int) and isinstance(b.const, int) else str(b))

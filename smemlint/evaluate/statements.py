@@ -17,6 +17,7 @@ from smemlint.evaluate.masks import decode, merge_into, restore, snapshot
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.names import declare_global
 from smemlint.evaluate.places import place_of
+from smemlint.evaluate.sunk import hold, move, released
 from smemlint.evaluate.values import Int, Other, RecordValue, Value
 from smemlint.ir import (
     ArrayOf,
@@ -49,6 +50,7 @@ it."""
 
 
 def run_if(m: Machine, s: If) -> None:
+    held = released(m, id(s)) if m.waiting and not m.silent else []
     guesses = m.unknowns.guesses
     c = ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns)
     if m.frame.open and id(s) in m.frame.open and not s.constexpr:
@@ -57,6 +59,8 @@ def run_if(m: Machine, s: If) -> None:
         guessed = m.unknowns.guesses != guesses
         if guessed:
             m.straight()
+        move(m, held, None)
+        move(m, held, bool(c.const))
         if c.const:
             run(m, s.then)
         elif s.otherwise is not None:
@@ -64,7 +68,15 @@ def run_if(m: Machine, s: If) -> None:
         if guessed:
             m.straight()
         return
-    branch(m, c, lambda: run(m, s.then), None if s.otherwise is None else lambda: run(m, s.otherwise))  # type: ignore[arg-type]
+
+    def arm(taken: bool, body: Stmt | None) -> None:
+        move(m, held, taken)
+        if body is not None:
+            run(m, body)
+
+    move(m, held, None)
+    either = s.otherwise is not None or bool(held)
+    branch(m, c, lambda: arm(True, s.then), (lambda: arm(False, s.otherwise)) if either else None)
 
 
 def branch(m: Machine, c: Int, then: Callable[[], None], otherwise: Callable[[], None] | None) -> None:
@@ -176,6 +188,18 @@ def run_block(m: Machine, s: Block) -> None:
 
 
 def run_declare(m: Machine, s: Declare) -> None:
+    since = len(m.log)
+    _declare(m, s)
+    _hold(m, s, since)
+
+
+def _hold(m: Machine, s: Stmt, since: int) -> None:
+    path = m.frame.sinks.get(id(s))
+    if path is not None and not m.silent:
+        hold(m, path, since)
+
+
+def _declare(m: Machine, s: Declare) -> None:
     var = s.var
     if var.storage in ("shared", "extern_shared"):
         t = m.resolve(var.type)
@@ -226,8 +250,10 @@ def _deduced(t: Type, v: Value) -> Type:
 
 
 def run_evaluate(m: Machine, s: Evaluate) -> None:
+    since = len(m.log)
     m.discarded = s.expr
     rvalue(m, s.expr)
+    _hold(m, s, since)
 
 
 def _names_a_place(e: Expr) -> bool:
