@@ -118,9 +118,12 @@ class _Facts:
             twin = other.sites.get(key)
             if twin is None or not twin.events:
                 continue
-            if len(twin.events) == len(site.events):
-                for e, f in zip(site.events, twin.events, strict=True):
-                    self.shifts.setdefault(id(e), []).append(_lanes(self.m, f) - _lanes(self.m, e))
+            # Where a loop runs another number of times, the first event's move stands for all.
+            alike = len(twin.events) == len(site.events)
+            first = _lanes(self.m, twin.events[0]) - _lanes(self.m, site.events[0])
+            for i, e in enumerate(site.events):
+                shift = _lanes(self.m, twin.events[i]) - _lanes(self.m, e) if alike else first
+                self.shifts.setdefault(id(e), []).append(shift)
             both = site.events[0].may & twin.events[0].may
             if both.any():
                 divides = _variable(self.m, twin.events[0], both)
