@@ -83,6 +83,8 @@ def coerce(m: Machine, v: Value, t: Type) -> Value:
             return Pointer(v.object, v.offset, to)
         if isinstance(v, Int):
             return Pointer(Object("null", "null", t.to, "global"), Int(0), t.to)
+        if m.host and isinstance(v, Other):
+            return m.unknown(t, "memory", uniform=True)  # what an unknown allocator returns has a type
         return v
     if isinstance(t, Scalar):
         if t.kind == "float":
@@ -108,6 +110,8 @@ def coerce(m: Machine, v: Value, t: Type) -> Value:
                 return Int(int(v.value), t)
             n = as_int(m, v)
             return n.typed(t)
+    if isinstance(t, RecordRef) and isinstance(v, Int) and t.name.rsplit("::", 1)[-1] == "dim3":
+        return RecordValue(t, {0: v, 4: Int(1), 8: Int(1)})
     if isinstance(t, RecordRef) and isinstance(v, RecordValue) and v.type != t:
         return generalised(m, v, t) or RecordValue(t, v.cells)
     return v

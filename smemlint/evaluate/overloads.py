@@ -18,7 +18,9 @@ from smemlint.ir import (
     Scalar,
     TemplateArgument,
     Type,
+    TypeParam,
 )
+from smemlint.ir.walk import walk
 
 
 def bind(
@@ -56,11 +58,17 @@ def bind(
         deduced: dict[str, Binding] = {}
         if m.types.match(pattern, found, deduced):
             for k, x in deduced.items():
-                bindings.setdefault(k, x)
+                if not is_open(x):
+                    bindings.setdefault(k, x)
     for parameter in f.template:
         if parameter.id not in bindings and parameter.default is not None:
             bindings[parameter.id] = m.types.bound(m.types.argument(parameter.default, bindings))
     return bindings
+
+
+def is_open(binding: object) -> bool:
+    """Whether a template argument still names a parameter, of a function whose own are not known."""
+    return any(isinstance(t, TypeParam) for t in walk(binding))
 
 
 def record_bindings(m: Machine, f: Function, this: Pointer | None) -> Bindings:

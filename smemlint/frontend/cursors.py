@@ -8,7 +8,18 @@ valid as long as the translation unit they come from is alive.
 from __future__ import annotations
 
 import ctypes
-from ctypes import CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_int, c_longlong, c_uint, c_void_p
+from ctypes import (
+    CFUNCTYPE,
+    POINTER,
+    Structure,
+    byref,
+    c_char_p,
+    c_int,
+    c_longlong,
+    c_uint,
+    c_ulonglong,
+    c_void_p,
+)
 from typing import Any
 
 from clang import cindex
@@ -106,6 +117,7 @@ template_argument_count = bind("clang_Cursor_getNumTemplateArguments", c_int, No
 template_argument_kind = bind("clang_Cursor_getTemplateArgumentKind", c_int, Node, c_uint)
 template_argument_type = bind("clang_Cursor_getTemplateArgumentType", CType, Node, c_uint)
 template_argument_value = bind("clang_Cursor_getTemplateArgumentValue", c_longlong, Node, c_uint)
+template_argument_unsigned = bind("clang_Cursor_getTemplateArgumentUnsignedValue", c_ulonglong, Node, c_uint)
 
 cursor_type = bind("clang_getCursorType", CType, Node)
 typedef_underlying = bind("clang_getTypedefDeclUnderlyingType", CType, Node)

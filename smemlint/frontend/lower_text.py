@@ -112,7 +112,7 @@ class TextLowering:
         variable = declarations.variables_named.get(last)
         if variable is not None:
             return self._c.names.use(variable, None)
-        enumerator = declarations.enumerator(last)
+        enumerator = declarations.enumerator(name)
         if enumerator is not None:
             return self._c.names.enumerator(enumerator, None)
         functions = declarations.functions_named.get(last)

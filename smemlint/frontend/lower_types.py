@@ -31,7 +31,7 @@ from smemlint.ir import (
     Type,
     TypeParam,
 )
-from smemlint.ir.types import INT
+from smemlint.ir.types import BOOL, INT
 from smemlint.patterns import pattern
 
 POINTER, LVALUE, RVALUE, RECORD, ENUMERATION, TYPEDEF_TYPE = 101, 103, 104, 105, 106, 107
@@ -244,7 +244,10 @@ class TypeLowering:
         if kind == 1:
             return self.lower(cursors.template_argument_type(declaration, index))
         if kind == 4:
-            return Literal(int(cursors.template_argument_value(declaration, index)))
+            value = int(cursors.template_argument_value(declaration, index))
+            if value == -1 and cursors.template_argument_unsigned(declaration, index) == 1:
+                return Literal(1, BOOL)  # one bit, and its sign
+            return Literal(value)
         return None
 
     def specialisation_arguments(self, declaration: Node) -> tuple[TemplateArgument, ...] | None:

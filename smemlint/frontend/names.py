@@ -231,14 +231,18 @@ class Declarations:
                 yield node
 
     def enumerator(self, name: str) -> Node | None:
-        """A namespace-scope enumerator of the project by name."""
+        """A namespace-scope enumerator of the project by name, its enum's before it or not."""
         if self._enumerators is None:
             self._enumerators = {}
             for enum in self.enums:
+                owner = cursors.spelling(enum)
                 for child in cursors.children(enum):
                     if child.kind == ENUMERATOR:
-                        self._enumerators.setdefault(cursors.spelling(child), child)
-        return self._enumerators.get(name)
+                        own = cursors.spelling(child)
+                        self._enumerators.setdefault(own, child)
+                        self._enumerators.setdefault(f"{owner}::{own}", child)
+        parts = name.split("::")
+        return self._enumerators.get("::".join(parts[-2:])) or self._enumerators.get(parts[-1])
 
 
 CONVERSION_NAME = "operator conversion"

@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 
 from clang import cindex
 
 from smemlint.frontend import cursors
 from smemlint.frontend.cursors import MACRO_BIT, CType, Extent, Location, Node
+from smemlint.frontend.expansion import Macro, Uses, put_in, uses_below
 from smemlint.ir import Place
 from smemlint.patterns import pattern
 from smemlint.records import record
@@ -28,15 +29,6 @@ _DEFINE = pattern(
     r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\(([^)]*)\))?((?:[^\n\\]|\\.|\\\r?\n)*)", re.MULTILINE
 )
 __all__ = ["CType", "FileText", "Macro", "Positions"]
-
-
-@record(frozen=True, slots=True)
-class Macro:
-    """A `#define` as text; parameters None for an object-like one."""
-
-    name: str
-    parameters: tuple[str, ...] | None
-    body: str
 
 
 @record(slots=True)
@@ -53,6 +45,10 @@ class FileText:
     """Places in macros, by range, macro and outermost use."""
     bodies: dict[int, str] = field(default_factory=dict)
     """Text from an offset to the end of its logical line."""
+    defining: dict[int, Macro | None] = field(default_factory=dict)
+    """The macro in whose definition an offset stands."""
+    expanded: dict[int, Uses] = field(default_factory=dict)
+    """Of an outermost use, by where it begins."""
 
     def line_column(self, offset: int) -> tuple[int, int]:
         """Both counted from 1, the column in bytes."""
@@ -246,7 +242,8 @@ class Positions:
         return span[0].slice(span[1], span[2])
 
     def body_text(self, node: Node) -> str | None:
-        """Text from a cursor's first token to the end of the macro's definition it stands in."""
+        """Text from a cursor's first token to the end of the macro's definition it stands in, with what this
+        use of the macro gives for its parameters."""
         e = cursors.extent(node)
         if not e.begin & MACRO_BIT:
             return None
@@ -259,7 +256,33 @@ class Positions:
             found = _LOGICAL_LINE.match(file.data, at[1])
             text = found.group().decode("utf-8", "replace") if found else ""
             known = file.bodies[at[1]] = text.replace("\\\r\n", " ").replace("\\\n", " ")
-        return known
+        macro = self._defining(file, at[1])
+        if macro is None or not macro.parameters:
+            return known
+        given = self._given(e, macro.name, (file.path, at[1]))
+        return put_in(known, given) if given else known
+
+    def _defining(self, file: FileText, offset: int) -> Macro | None:
+        """The macro in whose definition an offset of a file stands."""
+        if offset not in file.defining:
+            begin = file.data.rfind(b"\n", 0, offset) + 1
+            while file.data[max(0, begin - 3) : begin].endswith((b"\\\n", b"\\\r\n")):
+                begin = file.data.rfind(b"\n", 0, begin - 1) + 1
+            found = _DEFINE.match(file.slice(begin, offset))
+            file.defining[offset] = _macro(*found.groups(default="")) if found else None
+        return file.defining[offset]
+
+    def _given(self, e: Extent, macro: str, token: tuple[str, int]) -> Mapping[str, str] | None:
+        """What the use of a macro that a range stands in gives for its parameters."""
+        handle, use = cursors.expansion_location(Location(e.p0, e.p1, e.begin))
+        if not handle:
+            return None
+        outer = self._file(handle)
+        uses = outer.expanded.get(use)
+        if uses is None:
+            text = outer.slice(use, self.use_end(outer, use))
+            uses = outer.expanded[use] = uses_below(text, self.macros())
+        return uses.arguments(macro, token, e.begin)
 
     def project_files(self) -> list[FileText]:
         """Project files in which something was located so far."""
@@ -277,8 +300,12 @@ class Positions:
             ]
             self._macros = {}
             for text in texts:
-                for name, call, parameters, body in _DEFINE.findall(text):
-                    names = tuple(p.strip() for p in parameters.split(",")) if call else None
-                    clean = body.replace("\\\r\n", " ").replace("\\\n", " ").strip()
-                    self._macros[name] = Macro(name, names, clean)
+                for parts in _DEFINE.findall(text):
+                    macro = _macro(*parts)
+                    self._macros[macro.name] = macro
         return self._macros
+
+
+def _macro(name: str, call: str, parameters: str, body: str) -> Macro:
+    names = tuple(p.strip() for p in parameters.split(",")) if call else None
+    return Macro(name, names, body.replace("\\\r\n", " ").replace("\\\n", " ").strip())

@@ -54,6 +54,8 @@ BY_KIND: dict[int, Scalar] = {
     31: Scalar("_Float16", 2, "float"),
 }
 
+_SIGNED = {8: SCHAR, 16: SHORT, 32: INT, 64: LONG}
+_UNSIGNED = {8: UCHAR, 16: USHORT, 32: UINT, 64: ULONG}
 _FP8 = ("__nv_fp8_e4m3", "__nv_fp8_e5m2", "__nv_fp8_e8m0", "__nv_fp8_storage_t")
 LIBRARY_SCALARS: dict[str, Scalar] = {
     "__half": HALF,
@@ -63,8 +65,15 @@ LIBRARY_SCALARS: dict[str, Scalar] = {
     "nv_bfloat16": BFLOAT16,
     "__nv_bfloat16_raw": BFLOAT16,
     **{name: Scalar(name, 1, "float") for name in _FP8},
+    **{f"{form}_t": s for bits, s in _SIGNED.items() for form in (f"int{bits}", f"int_least{bits}")},
+    **{f"{form}_t": s for bits, s in _UNSIGNED.items() for form in (f"uint{bits}", f"uint_least{bits}")},
+    **dict.fromkeys(("size_t", "uintptr_t", "uintmax_t", "ulong"), ULONG),
+    **dict.fromkeys(("ssize_t", "ptrdiff_t", "intptr_t", "intmax_t"), LONG),
+    "uint": UINT,
+    "ushort": USHORT,
 }
-"""Types that the CUDA headers make of a class and that lowering treats as numbers."""
+"""Types that the CUDA headers make of a class and that lowering treats as numbers, and the usual names of
+integers, for text: the prelude's declarations are not listed."""
 
 BUILTIN_TYPES = frozenset(
     {"void", "bool", "char", "short", "int", "long", "unsigned", "signed", "float", "double"}

@@ -33,6 +33,7 @@ from smemlint.ir import (
     OpaqueType,
     PointerTo,
     RecordRef,
+    Scalar,
     SizeOf,
     Special,
     StaticMember,
@@ -272,6 +273,8 @@ class TextParser:
                 owner = MemberType(owner, name)
                 continue
             found = self.resolver.type(name, arguments)
+            if isinstance(found, Scalar):
+                continue  # an enum's name before an enumerator, like a namespace
             if found is not None:
                 owner = found
             elif arguments is not None:

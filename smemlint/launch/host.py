@@ -12,7 +12,7 @@ from smemlint.evaluate.kernel import bind_arguments
 from smemlint.evaluate.layout import Binding, is_type
 from smemlint.evaluate.machine import Budget, BudgetExceededError, Frame, Machine, SliceLike
 from smemlint.evaluate.names import resolve_arguments
-from smemlint.evaluate.overloads import bind
+from smemlint.evaluate.overloads import bind, is_open
 from smemlint.evaluate.values import FunctionValue, Int, Other, Pointer, RecordValue, Value, bounds
 from smemlint.ir import (
     Call,
@@ -56,10 +56,10 @@ def started_kernels(module: Module) -> tuple[Started, ...]:
     1024), then again every way of each branch that chooses among launches, and functions that neither
     reached run by themselves. A launch counts as the first of these runs shows its shape.
     """
-    launching = _launching(module)
+    launching = launching_functions(module)
     if not launching:
         return ()
-    called = {c for f in launching.values() for c in _calls(f.body)}
+    called = {c for f in launching.values() for c in named_functions(f.body)}
     roots = [f for f in launching.values() if f.id not in called]
     found: list[Started] = []
     shaped: set[tuple[str, int, str]] = set()
@@ -146,15 +146,15 @@ def _written_instances(module: Module, f: Function) -> list[tuple[TemplateArgume
     return list(found)[:8] or [()]
 
 
-def _calls(body: object) -> set[str]:
+def named_functions(body: object) -> set[str]:
     """Ids of the functions that are named below."""
     return {n.id for n in walk(body) if isinstance(n, Name) and n.id}
 
 
-def _launching(module: Module) -> dict[str, Function]:
+def launching_functions(module: Module) -> dict[str, Function]:
     """Host functions that start kernels, themselves or through others."""
     host = {f.id: f for f in module.functions.values() if f.side in ("host", "both")}
-    calls = {id: _calls(f.body) for id, f in host.items()}
+    calls = {id: named_functions(f.body) for id, f in host.items()}
     overloads = {id: f.name for id, f in host.items()}
     named = {id: {n.name for n in walk(f.body) if isinstance(n, Name) and not n.id} for id, f in host.items()}
     found = {id for id, f in host.items() if any(isinstance(n, LaunchStmt) for n in walk(f.body))}
@@ -199,7 +199,7 @@ def _template(f: Function, bound: Mapping[str, Binding]) -> dict[str, Type | int
             n = _number(b)
             if n is not None:
                 template[p.name] = n
-        elif b is not None and is_type(b):
+        elif b is not None and is_type(b) and not is_open(b):
             template[p.name] = b  # type: ignore[assignment]
     return template
 

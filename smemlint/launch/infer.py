@@ -42,9 +42,10 @@ def infer(
 ) -> tuple[Launch, ...]:
     """All launches to analyse `kernel` under; never empty, at most MAX_LAUNCHES."""
     blocks = blocks or Blocks()
-    seen = [s for s in started if _same_kernel(s.kernel, kernel)]
+    seen, whole = _whole([s for s in started if _same_kernel(s.kernel, kernel)], kernel, module)
     told = blocks.told(kernel.name)
     instances, real = _instances(kernel, module, seen)
+    real = real and whole
     launches: list[Launch] = []
     if told is not None:
         for template in instances:
@@ -64,12 +65,24 @@ def infer(
     for s in seen:
         shape = _complete(s.block)
         if shape is not None:
-            launches.append(_launch(s, shape))
+            launches.append(replace(_launch(s, shape), assumed=not whole))
     covered = [dict(x.template) for x in launches]
     for template in instances:
         if dict(template) not in covered:
             launches.extend(_without_launch(kernel, module, template, blocks, seen, real))
     return tuple(_merged(launches)[:MAX_LAUNCHES])
+
+
+def _whole(seen: list[Started], kernel: Function, module: Module) -> tuple[list[Started], bool]:
+    """Launches whose instance is known, and True. Where all come from host templates that were run without
+    their arguments: what is missing as if nothing was seen, and whether that is known."""
+    wanted = {p.name for p in kernel.template if not p.pack}
+    known = [s for s in seen if wanted <= s.template.keys()]
+    if known or not seen:
+        return known, True
+    instances, real = _instances(kernel, module, ())
+    filled = [replace(s, template={**x, **s.template}) for s in seen for x in instances]
+    return filled, real
 
 
 def _same_kernel(a: Function, b: Function) -> bool:

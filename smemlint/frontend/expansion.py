@@ -1,0 +1,111 @@
+"""Macros expanded as text: what the parameters of a macro stand for where a cursor stands in its body.
+
+clang tells where a macro is used from outside all macros, and where in a definition a token is spelled, but
+not which use of the macro that was when one macro uses another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+
+from smemlint.patterns import pattern
+from smemlint.records import record
+
+_WORD = pattern(r"[A-Za-z_]\w*")
+_DEPTH = 8
+_MOST = 400
+"""Uses that are followed below one outermost use."""
+
+
+@record(frozen=True, slots=True)
+class Macro:
+    """A `#define` as text; parameters None for an object-like one."""
+
+    name: str
+    parameters: tuple[str, ...] | None
+    body: str
+
+
+@record(slots=True)
+class Uses:
+    """Every use of a function-like macro below an outermost one, in the order of the text: what its
+    parameters are given. places: raw locations at which a token of a definition, by offset, was met."""
+
+    given: dict[str, list[Mapping[str, str]]] = field(default_factory=dict)
+    places: dict[tuple[str, int], list[int]] = field(default_factory=dict)
+
+    def arguments(self, name: str, token: tuple[str, int], raw: int) -> Mapping[str, str] | None:
+        """Of the use of `name` that a token stands in: the nth place of a token belongs to the nth use."""
+        uses = self.given.get(name, [])
+        met = self.places.setdefault(token, [])
+        if raw not in met:
+            met.append(raw)
+        at = met.index(raw)
+        return uses[at] if at < len(uses) else None
+
+
+def uses_below(text: str, macros: Mapping[str, Macro]) -> Uses:
+    """What the text of an outermost use (`LAUNCH(128, float)`) expands to, as far as macros use macros."""
+    found = Uses()
+    _expand(text, macros, found, 0)
+    return found
+
+
+def put_in(body: str, given: Mapping[str, str]) -> str:
+    """The body with its parameters replaced, `##` joined."""
+    text = _WORD.sub(lambda m: given.get(m.group(), m.group()), body)
+    return re.sub(r"\s*##\s*", "", text)
+
+
+def _expand(text: str, macros: Mapping[str, Macro], found: Uses, depth: int) -> None:
+    at = 0
+    while depth < _DEPTH and (word := _WORD.search(text, at)) is not None:
+        at = word.end()
+        macro = macros.get(word.group())
+        if macro is None or sum(map(len, found.given.values())) > _MOST:
+            continue
+        if macro.parameters is None:
+            if macro.body != text:
+                _expand(macro.body, macros, found, depth + 1)
+            continue
+        call = _call(text, at)
+        if call is None:
+            continue
+        arguments, at = call
+        given = _given(macro.parameters, arguments)
+        found.given.setdefault(macro.name, []).append(given)
+        _expand(put_in(macro.body, given), macros, found, depth + 1)
+
+
+def _given(parameters: Sequence[str], arguments: Sequence[str]) -> dict[str, str]:
+    given: dict[str, str] = {}
+    for i, name in enumerate(parameters):
+        if name.endswith("..."):
+            given[name[:-3].strip() or "__VA_ARGS__"] = ", ".join(arguments[i:])
+        elif i < len(arguments):
+            given[name] = arguments[i]
+    return given
+
+
+def _call(text: str, at: int) -> tuple[list[str], int] | None:
+    """The arguments of `(a, b)` that begins at an offset, and where it ends."""
+    while at < len(text) and text[at] in " \t\r\n\\":
+        at += 1
+    if text[at : at + 1] != "(":
+        return None
+    parts: list[str] = []
+    depth, begin = 0, at + 1
+    for i in range(at, len(text)):
+        char = text[i]
+        if char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+        if depth == 0 or (depth == 1 and char == ","):
+            parts.append(text[begin:i].strip())
+            begin = i + 1
+        if depth == 0:
+            return parts, i + 1
+    return None

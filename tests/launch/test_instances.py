@@ -1,0 +1,141 @@
+"""Which instances of a kernel template host code starts."""
+
+from __future__ import annotations
+
+from smemlint.frontend import load
+from smemlint.ir import RecordRef, Scalar
+from smemlint.launch import infer, started_kernels
+from smemlint.source import source_from_bytes
+
+KERNEL = """
+#include <cstdint>
+template <typename T> __global__ void sum(const T *in, T *out, int n) {
+    __shared__ T part[256];
+    part[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = part[threadIdx.x ^ 1];
+}
+"""
+
+
+def launches(text: str) -> set[tuple[object, ...]]:
+    """(block x, template arguments as text ..., or '?' behind it when assumed) of the last kernel."""
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    kernel = module.kernels()[-1]
+    return {
+        (x.block[0], *(spelled(v) for v in x.template.values()), *(["?"] if x.assumed else []))
+        for x in infer(kernel, module, started_kernels(module))
+    }
+
+
+def spelled(value: object) -> object:
+    if isinstance(value, RecordRef):
+        return f"{value.name}<{', '.join(str(getattr(a, 'value', a)) for a in value.arguments)}>"
+    return value.name if isinstance(value, Scalar) else value
+
+
+def test_arguments_are_deduced_through_host_templates_from_memory_of_an_unknown_allocator() -> None:
+    text = (
+        KERNEL
+        + """
+    template <typename T> void upload_and_sum(int n, T *host) {
+        T *in, *out;
+        cudaMalloc((void **)&in, n * sizeof(T));
+        cudaMalloc((void **)&out, n * sizeof(T));
+        sum<<<n / 128, 128>>>(in, out, n);
+    }
+    template <typename T> void measure(int n) {
+        T *host = (T *)pool_allocate(64, n * sizeof(T));
+        upload_and_sum(n, host);
+    }
+    int main(int argc, char **argv) {
+        int n = atoi(argv[1]);
+        measure<float>(n);
+        measure<double>(n);
+    }
+    """
+    )
+    assert launches(text) == {(128, "float"), (128, "double")}
+
+
+def test_integers_of_fixed_width_are_types_in_the_arguments_of_host_templates() -> None:
+    text = (
+        KERNEL
+        + """
+    template <typename T, uint32_t threads> void one(uint64_t n) {
+        T *in, *out;
+        sum<T><<<1, threads>>>(in, out, n);
+    }
+    template <uint32_t threads> void all(uint64_t n) { one<uint32_t, threads>(n); one<int16_t, threads>(n); }
+    int main() { all<64>(1000); }
+    """
+    )
+    assert launches(text) == {(64, "unsigned int"), (64, "short")}
+
+
+def test_a_host_template_that_nothing_calls_starts_the_usual_instance_as_assumed() -> None:
+    text = KERNEL + "template <typename T> void run(T *a) { sum<T><<<1, 64>>>(a, a, 1); }"
+    assert launches(text) == {(64, "float", "?")}
+
+
+def test_an_instance_that_is_written_out_is_taken_where_the_launch_leaves_it_open() -> None:
+    text = (
+        KERNEL
+        + """
+    template __global__ void sum<double>(const double *, double *, int);
+    template <typename T> void run(T *a) { sum<T><<<1, 64>>>(a, a, 1); }
+    """
+    )
+    assert launches(text) == {(64, "double")}
+
+
+def test_a_macro_gives_template_arguments_in_a_host_template() -> None:
+    text = """
+    template <typename T, int threads> __global__ void scale(T *a) {
+        __shared__ T part[threads];
+        part[threadIdx.x] = a[threadIdx.x];
+        a[0] = part[threadIdx.x];
+    }
+    #define START(threads, type) scale<type, threads><<<1, threads>>>(a)
+    #define BOTH(type) START(64, type); \\
+        START(128, type)
+    template <typename T> void run(T *a) { BOTH(T); START(256, T); }
+    int main() { float *a; run(a); }
+    """
+    assert launches(text) == {(64, "float", 64), (128, "float", 128), (256, "float", 256)}
+
+
+def test_an_enumerator_is_named_through_its_enum_in_a_macro() -> None:
+    text = """
+    enum class Memory { shared, global };
+    enum class Other { global, shared };
+    template <typename T, Memory where> __global__ void count(T *a) {
+        __shared__ T part[64];
+        part[threadIdx.x] = a[0];
+        a[1] = part[0];
+    }
+    #define COUNT(where) count<T, where><<<1, 64>>>(a)
+    template <typename T> void run(T *a) { COUNT(Memory::shared); COUNT(Memory::global); }
+    int main() { int *a; run(a); }
+    """
+    assert launches(text) == {(64, "int", 0), (64, "int", 1)}
+
+
+def test_true_is_one_in_the_arguments_of_a_traits_class() -> None:
+    text = """
+    template <int threads, bool even> struct Traits { static constexpr int size = threads; };
+    template <typename Traits> __global__ void scan(float *a) {
+        __shared__ float part[Traits::size];
+        part[threadIdx.x] = a[0];
+        a[1] = part[0];
+    }
+    int main() { float *a; scan<Traits<128, true>><<<1, 128>>>(a); }
+    """
+    assert launches(text) == {(128, "Traits<128, 1>")}
+
+
+def test_one_number_for_a_grid_leaves_its_other_extents_at_one() -> None:
+    text = KERNEL + "int main() { dim3 grid = 1024 / 64; sum<int><<<grid, 64>>>(nullptr, nullptr, 1); }"
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    (launch,) = infer(module.kernels()[0], module, started_kernels(module))
+    assert launch.grid == (16, 1, 1)
