@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from smemlint.banks import Arch
+from smemlint.evaluate.model import SharedArray
 from smemlint.fix import flat
 from smemlint.fix.candidates import Exchange, Padding, Shape, Trimmed
 from smemlint.fix.constants import Constants
-from smemlint.fix.edits import Declared, declared
+from smemlint.fix.edits import Declared, declared, pointed
 from smemlint.fix.members import Instance
 from smemlint.fix.model import Refusal
 from smemlint.fix.search import Late, Option, options, order
@@ -36,6 +37,8 @@ class Choice:
     option: Option
     shapes: tuple[Shape, ...]
     pitch: str | None
+    pool: SharedArray | None = None
+    """The array that is cut into parts, where this is the layout of a part."""
 
 
 def find_choices(
@@ -45,7 +48,8 @@ def find_choices(
     found: list[Choice] = []
     refused: Refusal | None = None
     for shapes, pitch in _shapes(instances, texts):
-        found += [Choice(option, shapes, pitch) for option in options(instances, shapes, arch, late)]
+        pool = instances[0].piece.pool if instances[0].piece is not None else None
+        found += [Choice(option, shapes, pitch, pool) for option in options(instances, shapes, arch, late)]
     if not found and instances:
         refused = (
             Refusal("out-of-time", "the time for this file was over") if late() else _hopeless(instances)
@@ -75,7 +79,7 @@ def _hopeless(instances: Sequence[Instance]) -> Refusal | None:
     """Why no layout was found, where there is more to say than that none is better."""
     array = instances[0].array
     conflicted = [(i.array, m.conflict.site) for i in instances for m in i.members if m.before > m.ideal]
-    if any(i.length is None for i in instances) or array.dynamic:
+    if any(i.length is None for i in instances) or (array.dynamic and instances[0].piece is None):
         return Refusal("size-elsewhere", f"the size of `{array.name}` is given at the launch")
     for owner, site in conflicted:
         if site.width < owner.element:
@@ -116,19 +120,24 @@ def _flat_shapes(
     at = locate(instances[0], texts)
     if isinstance(at, Refusal) or any(use.context != "subscript" for use in at.uses):
         return
+    cut = instances[0].piece is not None
+    if cut and not all(i.resizable for i in instances):
+        return
     indices = flat.index_texts(at.source, at.uses, at.scope)
     if isinstance(indices, str):
         return
-    bracket = at.extents[0]
-    size = flat.terms(at.source, bracket.open + 1, bracket.close)
-    constants = [Constants([at.source, *texts.values()], i.analysis.launch) for i in instances]
+    size = []
+    if not cut:
+        bracket = at.extents[0]
+        size = flat.terms(at.source, bracket.open + 1, bracket.close)
+    constants = [Constants([at.source, *texts.values()], i.analysis.launch, arguments=cut) for i in instances]
     for pitch in flat.pitches(indices, size, constants[0].value)[:3]:
         values = [c.value(pitch) for c in constants]
-        if any(not v or n % v for v, n in zip(values, lengths, strict=True)):
+        if any(not v or v > n or (n % v and not cut) for v, n in zip(values, lengths, strict=True)):
             continue
         yield (
             tuple(
-                Shape((n // v, v), i.array.element, flat=True)
+                Shape((-(-n // v), v), i.array.element, flat=True)
                 for n, v, i in zip(lengths, values, instances, strict=True)
                 if v
             ),
@@ -145,4 +154,7 @@ def locate(instance: Instance, texts: Mapping[str, Source]) -> Declared | Refusa
         return Refusal("declared-in-macro", f"`{array.name}` is declared by the macro `{array.place.macro}`")
     others = frozenset(a.name for a in instance.analysis.arrays.values() if a.name != array.name)
     place = array.place
+    if instance.piece is not None and instance.piece.pointer is not None:
+        starts = frozenset(pointer.used for pointer in instance.piece.pointers)
+        return pointed(source, instance.piece.pointer, starts, others)
     return declared(source, array.name, place.offset, place.end_offset, len(array.dims), others)

@@ -18,11 +18,15 @@ _CONSTANT = pattern(
 
 
 class Constants:
-    """Looks names up in a launch (template arguments, block shape) and in source files."""
+    """Looks names up in a launch (template arguments, block shape) and in source files.
 
-    def __init__(self, sources: Iterable[Source], launch: Launch) -> None:
+    arguments: kernel arguments count as well, where the launch is seen to pass a known integer.
+    """
+
+    def __init__(self, sources: Iterable[Source], launch: Launch, arguments: bool = False) -> None:
         self._sources = tuple(sources)
         self._launch = launch
+        self._arguments = launch.arguments if arguments else {}
 
     def value(self, text: str) -> int | None:
         return self._value(text, ())
@@ -42,6 +46,8 @@ class Constants:
         given = self._launch.template.get(name)
         if isinstance(given, int):
             return given
+        if name in self._arguments:
+            return self._arguments[name]
         if name.startswith("blockDim."):
             return dict(zip("xyz", self._launch.block, strict=True)).get(name[9:])
         if name == "warpSize":

@@ -13,11 +13,28 @@ from typing import TypeAlias
 from smemlint.fix import flat
 from smemlint.fix.candidates import Exchange, Layout, Padding, Shape, Swizzle, Trimmed
 from smemlint.fix.model import Refusal, TextEdit
+from smemlint.fix.pointers import Pointer
 from smemlint.fix.text import Source, Subscript, Use, has_side_effect, parse_range
+from smemlint.ir import Place
 from smemlint.records import record
 
 Value: TypeAlias = Callable[[str], "int | None"]
 _BEFORE_VALUES = ("return", "sizeof", "case", "else", "do", "co_return", "co_yield")
+
+
+@record(frozen=True, slots=True)
+class Pool:
+    """What an edit that makes a part of a dynamic pool larger has to change besides.
+
+    after: the pointers that start behind it, each with the bytes of its last step's unit, unless they start
+    at one that moves with them. launches: where the kernel is started. value: of a constant expression under
+    each of them. unknown: launches that may exist besides, or ''.
+    """
+
+    after: tuple[tuple[Pointer, int], ...]
+    launches: tuple[Place, ...]
+    value: Callable[[str], list[int] | None]
+    unknown: str = ""
 
 
 @record(frozen=True, slots=True)
@@ -34,6 +51,8 @@ class Declared:
     local: bool
     others: frozenset[str] = frozenset()
     """Names of the other shared arrays in sight."""
+    pool: Pool | None = None
+    """Where the size of a part of a dynamic pool is written."""
 
     def extent(self, dim: int) -> str:
         bracket = self.extents[dim]
@@ -75,6 +94,20 @@ def declared(
     if any(_declares_again(source, use) for use in uses):
         return Refusal("declared-twice", f"`{name}` is declared again in the same scope")
     return Declared(source, name, index, (after, last), extents, uses, scope is not None, others)
+
+
+def pointed(
+    source: Source, pointer: Pointer, starts: frozenset[int], others: frozenset[str] = frozenset()
+) -> Declared | Refusal:
+    """A part of a pool, as its pointer declares it. starts: offsets of uses where other parts are cut off."""
+    scope = source.scope_of(pointer.index)
+    if scope is None:
+        return Refusal("several-kernels", f"`{pointer.name}` is declared outside a function")
+    after = pointer.index + 1
+    uses = tuple(use for use in source.uses(pointer.name, after, scope[1], 1) if use.offset not in starts)
+    if any(_declares_again(source, use) for use in uses):
+        return Refusal("declared-twice", f"`{pointer.name}` is declared again in the same scope")
+    return Declared(source, pointer.name, pointer.index, (after, scope[1]), (), uses, True, others)
 
 
 def _declares_again(source: Source, use: Use) -> bool:
@@ -181,10 +214,12 @@ def _pitch(layout: Padding, at: Declared, pitch: str, taken: set[str], shape: Sh
     hits = flat.occurrences(indices, pitch)
     if not hits:
         return Refusal("pitch-not-found", f"no row pitch is seen in the indices of `{at.name}`")
-    if pitch.startswith("blockDim"):
+    if pitch.startswith("blockDim") and at.pool is None:
         return Refusal(
             "run-time-pitch", f"the row pitch of `{at.name}` is `{pitch}`, known at the launch only"
         )
+    if at.pool is not None:
+        return _pool_pitch(layout, at, at.pool, pitch, hits, taken, shape)
     name = _fresh(f"{at.name.upper()}_PITCH", taken)
     bracket = at.extents[0]
     old = at.extent(0)
@@ -204,6 +239,66 @@ def _pitch(layout: Padding, at: Declared, pitch: str, taken: set[str], shape: Sh
     edits = [_edit(source, start, start, definition), _edit(source, bracket.open + 1, bracket.close, new)]
     edits.extend(_edit(source, hit.offset, hit.end, name) for hit in _unique(hits))
     return _checked(edits, f"{name} = {padded}")
+
+
+def _pool_pitch(
+    layout: Padding,
+    at: Declared,
+    pool: Pool,
+    pitch: str,
+    hits: list[flat.Factor],
+    taken: set[str],
+    shape: Shape,
+) -> Edited | Refusal:
+    """Another row pitch of a part of a dynamic pool: what is behind it moves, and launches ask for more."""
+    from smemlint.fix.expressions import plus
+    from smemlint.fix.launches import grown
+
+    source = at.source
+    name = _fresh(f"{at.name.upper()}_PITCH", taken)
+    padded = plus(pitch, layout.extra)
+    if padded is None:
+        return Refusal("extent-not-an-expression", f"`{pitch}` is not read as a C expression")
+    growth = shape.dims[0] * layout.extra * shape.element
+    start = source.statement_start(at.index)
+    definition = f"const int {name} = {padded};{source.newline}{source.indent_of(start)}"
+    edits = [_edit(source, start, start, definition)]
+    edits.extend(_edit(source, hit.offset, hit.end, name) for hit in _unique(hits))
+    for pointer, unit in pool.after:
+        if not pointer.steps or growth % unit:
+            return Refusal("part-start", f"`{pointer.name}` would have to start {growth} bytes later")
+        step = pointer.steps[-1]
+        rows = _rows_before(at, pool, pointer, pitch, layout.extra, growth // unit)
+        if rows is not None:
+            edits.append(_edit(source, rows.offset, rows.end, name))
+            continue
+        moved = plus(source.text[step.begin : step.end], growth // unit)
+        if moved is None:
+            return Refusal("extent-not-an-expression", f"the start of `{pointer.name}` is not read as C")
+        edits.append(_edit(source, step.begin, step.end, moved))
+    launches = grown(source, pool.launches, growth)
+    if isinstance(launches, Refusal):
+        return launches
+    edits.extend(_edit(source, begin, end, text) for begin, end, text in launches)
+    return _checked(edits, f"{name} = {padded}", pool.unknown)
+
+
+def _rows_before(
+    at: Declared, pool: Pool, pointer: Pointer, pitch: str, extra: int, growth: int
+) -> flat.Factor | None:
+    """The factor of a pointer's start that is the row pitch of the part before it, None without one."""
+    if pointer.index < at.index:
+        return None
+    step = pointer.steps[-1]
+    text = at.source.text[step.begin : step.end]
+    was = pool.value(text)
+    for term in flat.terms(at.source, step.begin, step.end):
+        for hit in (f for f in term.factors if f.text == pitch and len(term.factors) > 1):
+            wider = f"{text[: hit.offset - step.begin]}({pitch} + {extra}){text[hit.end - step.begin :]}"
+            now = pool.value(wider)
+            if was is not None and now is not None and [n - growth for n in now] == was:
+                return hit
+    return None
 
 
 def _unique(hits: list[flat.Factor]) -> list[flat.Factor]:
@@ -311,10 +406,10 @@ def _edit(source: Source, start: int, end: int, replacement: str) -> TextEdit | 
     return TextEdit(source.path, start, end, replacement, original)
 
 
-def _checked(edits: Sequence[TextEdit | Refusal], code: str) -> Edited | Refusal:
+def _checked(edits: Sequence[TextEdit | Refusal], code: str, unsafe: str = "") -> Edited | Refusal:
     done: list[TextEdit] = []
     for edit in edits:
         if isinstance(edit, Refusal):
             return edit
         done.append(edit)
-    return Edited(tuple(sorted(done, key=lambda e: (e.offset, e.end_offset))), code)
+    return Edited(tuple(sorted(done, key=lambda e: (e.offset, e.end_offset))), code, unsafe)

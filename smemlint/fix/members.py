@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from smemlint.evaluate.model import Grade, SharedArray
 from smemlint.fix.linear import WORD, LinearClass, classes
+from smemlint.fix.pointers import Pointer
 from smemlint.records import record
 from smemlint.score.model import Conflict, KernelAnalysis
 from smemlint.score.requests import Access, costs
@@ -33,12 +34,49 @@ class Member:
 
 
 @record(frozen=True, slots=True)
+class Piece:
+    """Where a part of a pool lies: bytes [start, end) of the array `pool`.
+
+    sites: those that go through this part. rest: the other sites of the pool, as they run.
+    pointer: by which it is reached, None when the pool is one part. cuts: all pointers that cut the pool and
+    start at a known place, with that place in bytes. open: what is not known of the rest, or ''.
+    """
+
+    pool: SharedArray
+    start: int
+    end: int
+    rest: tuple[Member, ...]
+    pointer: Pointer | None
+    sites: tuple[Conflict, ...] = ()
+    cuts: tuple[tuple[Pointer, int], ...] = ()
+    open: str = ""
+
+    @property
+    def pointers(self) -> tuple[Pointer, ...]:
+        return tuple(pointer for pointer, _ in self.cuts)
+
+
+@record(frozen=True, slots=True)
 class Instance:
-    """One kernel instance under one launch, as far as this array goes."""
+    """One kernel instance under one launch, as far as this array goes, or this part of it.
+
+    piece: set for a part; `array` is then the part, and offsets count from its start.
+    """
 
     analysis: KernelAnalysis
     array: SharedArray
     members: tuple[Member, ...]
+    piece: Piece | None = None
+
+    @property
+    def pool(self) -> SharedArray:
+        """The array as declared."""
+        return self.array if self.piece is None else self.piece.pool
+
+    @property
+    def resizable(self) -> bool:
+        """Whether an edit can make it larger: at its declaration, or where a launch gives its bytes."""
+        return self.array.dynamic == (self.piece is not None)
 
     @property
     def length(self) -> int | None:

@@ -101,7 +101,7 @@ def _candidates(instances: Sequence[Instance], shapes: Sequence[Shape]) -> Itera
     first = shapes[0]
     together = [granule(i.members) for i in instances]
     unit = max(bytes_ // s.element for bytes_, s in zip(together, shapes, strict=True))
-    sized = all(not i.array.dynamic for i in instances)
+    sized = all(i.resizable for i in instances)
     bare = unpadding(first)
     if bare is not None and sized and all(unpadding(s) == bare for s in shapes):
         yield bare
@@ -154,7 +154,7 @@ def _blocks(
         dynamic = analysis.launch.dynamic or 0
         threads = analysis.launch.threads
         added = layout.shape(shape).bytes - shape.bytes
-        if added > 0 and static + added > arch.shared_static:
+        if added > 0 and static + (dynamic if instance.array.dynamic else 0) + added > arch.shared_static:
             return None
         before = arch.resident_blocks(threads, static + dynamic)
         after = arch.resident_blocks(threads, static + dynamic + added)

@@ -7,21 +7,29 @@ wavefronts than it has to. Reads and writes no file.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from smemlint.banks import Arch, architecture
 from smemlint.evaluate.model import Grade, SharedArray
 from smemlint.fix import apply as application
-from smemlint.fix.candidates import addresses
+from smemlint.fix.apply import compatible
+from smemlint.fix.candidates import Padding, addresses
 from smemlint.fix.choices import Choice, find_choices, locate
 from smemlint.fix.constants import Constants
 from smemlint.fix.edits import Edited, build
+from smemlint.fix.launches import unknown_launch
 from smemlint.fix.members import Instance, members, movable
 from smemlint.fix.model import Refusal, SiteChange, Suggestion
-from smemlint.fix.proof import Analyse, check
+from smemlint.fix.parts import cut, places_of, pool_of
+from smemlint.fix.proof import Analyse, check, sites_of
 from smemlint.fix.search import Late
 from smemlint.fix.text import Source
 from smemlint.fix.words import described, kind, nothing_better, words
-from smemlint.score.model import KernelAnalysis
+from smemlint.records import record
+from smemlint.score.model import Conflict, KernelAnalysis
 
 Key = tuple[str, int, str]
 """Path, byte offset and name of an array's declaration."""
@@ -83,9 +91,76 @@ def _suggestion(
     late: Late,
     main: str,
 ) -> Suggestion:
+    parts = cut(instances, texts) or []
+    conflicted = [p for p in parts if _conflicted(p.instances)]
+    found = [
+        _in_words(p.instances, None, p.refused, texts)
+        if p.refused is not None
+        else _best(p.instances, texts, taken, analyse, arch, late, main)
+        for p in conflicted
+    ]
+    if not found:
+        one = _best(instances, texts, taken, analyse, arch, late, main)
+        return one if isinstance(one, Suggestion) else one.suggestion
+    moves = [each for each in found if isinstance(each, Move)]
+    if moves:
+        return _together(moves, texts, analyse)
+    in_words = [each for each in found if isinstance(each, Suggestion)]
+    return max(in_words, key=lambda s: (s.refused is not None and s.after < s.before, s.before - s.after))
+
+
+def _together(moves: Sequence[Move], texts: Mapping[str, Source], analyse: Analyse | None) -> Suggestion:
+    """The fixes of the parts of one pool as one: the one that saves most, and those that hold with it."""
+    best = max(moves, key=lambda m: m.suggestion.before - m.suggestion.after)
+    kept = [best]
+    for move in moves:
+        if move is best or any(not compatible(move.edited.edits, k.edited.edits) for k in kept):
+            continue
+        if _prove([*kept, move], texts[best.pool.place.path], analyse) is None:
+            kept.append(move)
+    ordered = [m.suggestion for m in moves if m in kept]
+    first = best.suggestion
+    return replace(
+        first,
+        words="; ".join(s.words for s in ordered),
+        edits=tuple(
+            sorted((e for s in ordered for e in s.edits or ()), key=lambda e: (e.offset, e.end_offset))
+        ),
+        safe=all(s.safe for s in ordered),
+        sites=tuple(change for s in ordered for change in s.sites),
+        bytes_added=sum(s.bytes_added for s in ordered),
+        unsafe_because=next((s.unsafe_because for s in ordered if not s.safe), ""),
+        code="`, `".join(s.code for s in ordered),
+    )
+
+
+@record(frozen=True, slots=True)
+class Move:
+    """A layout of one array, or of one part of a pool, as edits that were proved."""
+
+    suggestion: Suggestion
+    choice: Choice
+    used: tuple[Instance, ...]
+    edited: Edited
+
+    @property
+    def pool(self) -> SharedArray:
+        return self.used[0].pool
+
+
+def _best(
+    instances: Sequence[Instance],
+    texts: Mapping[str, Source],
+    taken: Mapping[str, set[str]],
+    analyse: Analyse | None,
+    arch: Arch,
+    late: Late,
+    main: str,
+) -> Move | Suggestion:
+    """The best layout that is proved, or the best one in words with the reason why there is no edit."""
     array = instances[0].array
     blocked = _not_understood(instances)
-    used = [i for i in instances if i.members]
+    used = tuple(i for i in instances if i.members)
     choices, refused = find_choices(used, texts, arch, late)
     if blocked is not None or refused is not None or not choices:
         why = blocked or refused or Refusal("no-better-layout", nothing_better(used))
@@ -96,10 +171,12 @@ def _suggestion(
         names = set(taken.get(array.place.path, ()))
         outcome = _write(choice, used, source, names)
         if isinstance(outcome, Edited) and source is not None:
-            unproved = _prove(choice, used, outcome, source, analyse)
+            suggestion = _offered(choice, instances, used, outcome, source, main)
+            move = Move(suggestion, choice, used, outcome)
+            unproved = _prove([move], source, analyse)
             if unproved is None:
                 taken[source.path].update(names)
-                return _offered(choice, instances, used, outcome, source, main)
+                return move
             outcome = unproved
         if first_refusal is None and isinstance(outcome, Refusal):
             first_refusal = outcome
@@ -123,10 +200,10 @@ def _not_understood(instances: Sequence[Instance]) -> Refusal | None:
     for instance in instances:
         array = instance.array
         if array.escapes:
-            return Refusal("escapes", f"the address of `{array.name}` goes where analysis cannot follow")
-        for conflict in instance.analysis.conflicts:
-            if conflict.site.array != array.id:
-                continue
+            return Refusal(
+                "escapes", f"the address of `{instance.pool.name}` goes where analysis cannot follow"
+            )
+        for conflict in instance.piece.sites if instance.piece else sites_of(instance.analysis, array):
             said = f"`{conflict.site.expression}` on line {conflict.site.place.line}"
             if conflict.grade is Grade.UNRESOLVED:
                 why = conflict.reason.text if conflict.reason else "its address is not known"
@@ -147,36 +224,88 @@ def _write(
     at = locate(instances[0], {source.path: source})
     if isinstance(at, Refusal):
         return at
+    if _growth(choice, 0):
+        pool = pool_of(instances, source)
+        if isinstance(pool, Refusal):
+            return pool
+        if len({_growth(choice, n) for n in range(len(instances))}) != 1:
+            return Refusal(
+                "launches-differ", f"the launches would need `{array.name}` larger by different sizes"
+            )
+        at = replace(at, pool=pool)
     value = Constants([source], instances[0].analysis.launch).value
     return build(choice.option.layout, at, choice.pitch, taken, choice.shapes[0], value)
 
 
-def _prove(
-    choice: Choice, instances: Sequence[Instance], edited: Edited, source: Source, analyse: Analyse | None
-) -> Refusal | None:
+def _growth(choice: Choice, number: int) -> int:
+    """Bytes that a layout adds to a part of a dynamic pool in one instance; 0 for an array with extents."""
+    shape = choice.shapes[number]
+    if choice.pool is None or not choice.pool.dynamic or not isinstance(choice.option.layout, Padding):
+        return 0
+    return choice.option.layout.shape(shape).bytes - shape.bytes
+
+
+def _prove(moves: Sequence[Move], source: Source, analyse: Analyse | None) -> Refusal | None:
+    """Whether every lane of every site of the array reaches the address that the layouts predict."""
     if analyse is None:
         return Refusal("not-proved", "the edited file was not analysed again")
     try:
-        text = application.apply(edited.edits, source.data)
+        text = application.apply([e for m in moves for e in m.edited.edits], source.data)
     except application.EditError as error:
         return Refusal("not-proved", str(error))
-    again = analyse(source.path, text, [i.analysis for i in instances])
-    for instance, shape, now in zip(instances, choice.shapes, again, strict=True):
-        if now is None:
-            name = instance.analysis.kernel.name
+    analyses: dict[int, KernelAnalysis] = {}
+    for move in moves:
+        for n, instance in enumerate(move.used):
+            now = analyses.get(id(instance.analysis), instance.analysis)
+            grown = _growth(move.choice, n)
+            launch = (
+                replace(now.launch, dynamic=now.launch.dynamic + grown) if now.launch.dynamic else now.launch
+            )
+            analyses[id(instance.analysis)] = replace(now, launch=launch)
+    again = dict(zip(analyses, analyse(source.path, text, list(analyses.values())), strict=True))
+    for key, edited in again.items():
+        mine = [(m, n, i) for m in moves for n, i in enumerate(m.used) if id(i.analysis) == key]
+        _, _, first = mine[0]
+        if edited is None:
+            name = first.analysis.kernel.name
             why = "the time was over, or it stands in a file that the analysed one includes"
             return Refusal("not-proved", f"`{name}` was not analysed again: {why}")
-        promised = []
-        for each in instance.members:
-            at = addresses(each.offsets, each.conflict.trace.alignment, shape)
-            moved = choice.option.layout.apply(at, shape)
-            if moved is None:
-                return Refusal("not-proved", "part of an address is not known")
-            promised.append((each.conflict, moved))
-        broken = check(instance.analysis, instance.array, promised, now)
+        promised = _promised(mine)
+        if promised is None:
+            return Refusal("not-proved", "part of an address is not known")
+        broken = check(first.analysis, first.pool, promised, edited)
         if broken is not None:
             return Refusal("not-proved", broken)
     return None
+
+
+def _promised(
+    moves: Sequence[tuple[Move, int, Instance]],
+) -> list[tuple[Conflict, NDArray[np.int64]]] | None:
+    """Where each site of an array must go in one instance when all the moves are done."""
+    growth = [(i.piece.end, _growth(m.choice, n)) for m, n, i in moves if i.piece is not None]
+    promised = []
+    done = set()
+    for move, n, instance in moves:
+        shape = move.choice.shapes[n]
+        start = instance.piece.start if instance.piece is not None else 0
+        start += sum(bytes_ for end, bytes_ in growth if start >= end)
+        for each in instance.members:
+            at = addresses(each.offsets, each.conflict.trace.alignment, shape)
+            moved = move.choice.option.layout.apply(at, shape)
+            if moved is None:
+                return None
+            promised.append((each.conflict, np.where(moved >= 0, moved + start, -1)))
+            done.add(id(each.conflict))
+    for _, _, instance in moves[:1]:
+        for each in instance.piece.rest if instance.piece is not None else ():
+            if id(each.conflict) in done:
+                continue
+            moved = each.offsets
+            for end, bytes_ in growth:
+                moved = np.where(each.offsets >= end, moved + bytes_, moved)
+            promised.append((each.conflict, moved))
+    return promised
 
 
 def _changes(choice: Choice | None, instances: Sequence[Instance]) -> tuple[SiteChange, ...]:
@@ -199,10 +328,12 @@ def _offered(
     main: str,
 ) -> Suggestion:
     unsafe = edited.unsafe or _open_questions(instances, main) or _not_evaluated(instances, source)
+    if instances[0].array.dynamic and not unsafe:
+        unsafe = unknown_launch(source, instances[0].analysis.kernel.name, places_of(instances))
     changes = _changes(choice, used)
     return Suggestion(
         kind=kind(choice),
-        array=instances[0].array,
+        array=instances[0].pool,
         words=words(choice, edited.code, changes),
         edits=edited.edits,
         refused=None,
@@ -219,8 +350,10 @@ def _open_questions(instances: Sequence[Instance], main: str) -> str:
     """What keeps an edit from being safe, '' when nothing does."""
     for instance in instances:
         array = instance.array
-        if array.dynamic:
+        if array.dynamic and instance.piece is None:
             return f"the size of `{array.name}` is given at the launch"
+        if instance.piece is not None and instance.piece.open:
+            return instance.piece.open
         if instance.analysis.launch.assumed:
             return f"the block shape of `{instance.analysis.kernel.name}` is assumed"
         if array.place.path != (main or instance.analysis.kernel.place.path):
@@ -271,7 +404,7 @@ def _in_words(
         text = "a better layout cannot be proved"
     return Suggestion(
         kind=kind(choice) if choice else "layout",
-        array=instances[0].array,
+        array=instances[0].pool,
         words=text,
         edits=None,
         refused=why,

@@ -75,7 +75,9 @@ def _price(option: Option) -> str:
 
 
 def nothing_better(instances: Sequence[Instance]) -> str:
-    if any(m.conflict.site.op in ("atomic", "cas", "increment") for i in instances for m in i.members):
+    if any(
+        m.conflict.site.op in ("atomic", "cas", "cas loop", "increment") for i in instances for m in i.members
+    ):
         return "lanes that update the same word take turns in any layout"
     if any(m.conflict.trace.joined for i in instances for m in i.members):
         return "every other layout makes an access worse or takes its wide loads away"
