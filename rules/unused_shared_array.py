@@ -41,7 +41,10 @@ class UnusedSharedArray(DeclarationRule):
             return
         start, end = body_range(text, place.offset)
         body = text.encode()[start:end]
-        for array in kernel.arrays.values():
+        accessed = {conflict.site.array for conflict in kernel.conflicts}
+        for name, array in kernel.arrays.items():
+            if name in accessed:  # by a macro that another file defines
+                continue
             inside = array.place.path == place.path and start <= array.place.offset < end
             if not inside or array.dynamic or array.place.macro:
                 continue

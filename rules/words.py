@@ -82,6 +82,13 @@ def meeting(conflict: Conflict) -> Meeting | None:
     return best
 
 
+def served_apart(conflict: Conflict) -> bool:
+    """Whether no two lanes want different words of a bank: few lanes of a wide access, in several groups.
+    Counted as ways by the hardware, but no layout changes it."""
+    found = meeting(conflict)
+    return found is not None and found.words == 1 and conflict.site.op not in LANE_OPS
+
+
 def cost_text(request: Request) -> str:
     plural = "s" if request.wavefronts != 1 else ""
     return f"{request.wavefronts} wavefront{plural}, {request.ideal} would do"
@@ -93,7 +100,10 @@ def meeting_text(conflict: Conflict) -> str:
     if worst is None or found is None:
         return unknown_text(conflict)
     bank = f"bank {found.bank}" if conflict.trace.alignment == 0 else "one bank"
-    if found.words == 1:
+    if served_apart(conflict):
+        active = tuple(lane for lane, offset in enumerate(worst.offsets) if offset is not None)
+        who = f"{lanes_text(active)} take a pass in each group of lanes, without a conflict in any"
+    elif found.words == 1:
         who = f"{lanes_text(found.lanes)} meet on one word of {bank}"
     elif found.words < len(found.lanes):
         who = f"{lanes_text(found.lanes)} ask {bank} for {found.words} different words"

@@ -55,6 +55,12 @@ def test_text_that_is_not_on_disk_wins_over_the_file(folder: Path) -> None:
     assert report.diagnostics == () and report.summary.accesses == 2
 
 
+def test_an_array_that_only_a_macro_names_is_used(folder: Path) -> None:
+    kernel = "__global__ void k(float *out) { __shared__ float s[32]; CELL(threadIdx.x) = 0; out[0] = CELL(1); }\n"
+    (folder / "cell.h").write_text("#define CELL(i) s[i]\n")
+    assert check([Job("k.cu", text='#include "cell.h"\n' + kernel)]).diagnostics == ()
+
+
 def test_reports_come_one_a_file_with_the_index_of_the_job(folder: Path) -> None:
     jobs = [Job("floats.cu"), Job("missing.cu"), Job("doubles.cu")]
     reports = dict(analyse(jobs, processes=2))

@@ -8,7 +8,8 @@ from dataclasses import replace
 from smemlint.diagnose.model import Access, Declared, KernelReport, Note, SharedEntry
 from smemlint.fix.suggest import Key, array_key
 from smemlint.ir import Place
-from smemlint.rules import CONFLICT_RULES, DECLARATION_RULES, Finding, Label
+from smemlint.rules import CONFLICT_RULES, DECLARATION_RULES, Finding, Label, Severity
+from smemlint.rules.words import served_apart
 from smemlint.score.model import Conflict, KernelAnalysis
 
 SLACK = 0.05
@@ -41,6 +42,8 @@ def explain(conflict: Conflict, kernel: KernelAnalysis) -> tuple[str, Finding] |
     """(code, finding) of the first rule that recognises the cause of a conflict."""
     for rule in CONFLICT_RULES:
         finding = rule.explains(conflict, kernel)
+        if finding is not None and served_apart(conflict):
+            finding = replace(finding, severity=Severity.NOTE)
         if finding is not None:
             return rule.code, finding
     return None
