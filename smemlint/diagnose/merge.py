@@ -79,7 +79,8 @@ def diagnose(kernels: Sequence[KernelReport], reports: Sequence[FileReport]) -> 
     for kernel in kernels:
         shapes[kernel.key] = shapes.get(kernel.key, 0) + 1
     suggestions = {r.path: r.suggestions for r in reports}
-    owners = {id(k): r.path for r in reports for k in r.kernels}
+    # By access: a kernel that several files show is a new record, with accesses of each.
+    owners = {id(a): r.path for r in reports for k in r.kernels for a in k.accesses}
     sites: dict[Site, list[Sight]] = {}
     for kernel in kernels:
         for access in kernel.accesses:
@@ -91,7 +92,7 @@ def diagnose(kernels: Sequence[KernelReport], reports: Sequence[FileReport]) -> 
         conflict = _conflict(_with_candidates(sights, shapes))
         if conflict is not None:
             sight, diagnostic = conflict
-            fixes = suggestions.get(owners.get(id(sight.kernel), ""), ())
+            fixes = suggestions.get(owners.get(id(sight.access), ""), ())
             found.append(replace(diagnostic, fix=_fix(sight.access, fixes)))
         elif all(s.access.wavefronts is None for s in sights):
             found.append(_unresolved(sights[0]))

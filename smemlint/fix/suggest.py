@@ -35,6 +35,7 @@ Key = tuple[str, int, str]
 """Path, byte offset and name of an array's declaration."""
 
 _ARCH = architecture("sm_90")
+_HEADERS = (".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc")
 _TRIES = 4
 """Layouts of one array that are written out and proved before the search gives up."""
 
@@ -356,7 +357,8 @@ def _open_questions(instances: Sequence[Instance], main: str) -> str:
             return instance.piece.open
         if instance.analysis.launch.assumed:
             return f"the block shape of `{instance.analysis.kernel.name}` is assumed"
-        if array.place.path != (main or instance.analysis.kernel.place.path):
+        path = array.place.path
+        if path != (main or instance.analysis.kernel.place.path) or path.endswith(_HEADERS):
             name = array.place.path.rpartition("/")[2]
             return f"`{array.name}` is declared in {name}, which other files may include"
         for each in instance.members:
