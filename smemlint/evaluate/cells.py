@@ -60,10 +60,24 @@ def read_cells(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
                 uniform=v.uniform,
                 reason=Unresolved("untracked-local", f"`{o.name}` is read in parts", place),
             )
+        if m.may is not m.present:
+            v = _here(m, v)
         return v.typed(t) if t.kind != "bool" else v
     if isinstance(v, Other) and isinstance(t, Scalar) and t.kind not in ("float", "void"):
         return m.unknown(t, o.name, uniform=v.uniform, reason=v.reason)
+    if isinstance(v, Pointer) and m.may is not m.present:
+        return Pointer(v.object, _here(m, v.offset), v.pointee, v.integer)
     return v
+
+
+def _here(m: Machine, v: Int) -> Int:
+    """A number as the lanes of the mask see it: what others hold is nothing to them."""
+    one = collapse(v.const, m.may)
+    const = one if isinstance(one, int) else v.const
+    if const is v.const and not v.terms:
+        return v
+    terms = {k: c for k, c in v.terms.items() if isinstance(c, int) or bool(c[m.may].any())}
+    return Int(const, v.type, terms)
 
 
 def _untracked(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:

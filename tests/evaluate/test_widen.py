@@ -95,3 +95,59 @@ def test_a_small_branch_does_not_end_a_straight_line() -> None:
 def test_loop_variables_that_differ_have_no_known_distance() -> None:
     body = "for (int i = 0; i < n; ++i) for (int j = 0; j < i; ++j) s[64 * i + t] -= s[64 * j + t];"
     assert instructions(body)["store 4"] == 120
+
+
+TREE = """
+for (int d = 32; d > 0; d >>= 1) {
+    __syncthreads();
+    if (t < d) { int a = offset * (2 * t + 1) - 1; int b = offset * (2 * t + 2) - 1; s[b] += s[a]; }
+    offset *= 2;
+}"""
+
+
+def tree(body: str) -> dict[str, int]:
+    """Instructions of a block of one warp pair on s, whatever the line."""
+    source = "__global__ void k(float *in, float *out, int n) {\n" + PROLOGUE + body + EPILOGUE + "}"
+    (module,) = load(source_from_bytes("k.cu", source.encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((64, 1, 1), arguments={"n": 16}))
+    found: dict[str, int] = {}
+    for t in trace.traces:
+        if len(t.offsets) and trace.arrays[t.site.array].name == "s":
+            key = f"{t.site.op} {t.joined or t.site.width}"
+            found[key] = found.get(key, 0) + int(t.weights.sum())
+    return found
+
+
+def test_the_step_of_a_tree_that_reaches_neighbours_joins_by_itself() -> None:
+    """Read from machine code: of six unrolled steps the first loads both words at once."""
+    assert tree("int offset = 1;" + TREE)["load 8"] == 1
+
+
+def test_a_loop_that_stays_a_loop_joins_no_single_step() -> None:
+    """With an end that only the launch tells, no step is known to be the first."""
+    assert "load 8" not in tree("int offset = 1;" + TREE.replace("d = 32", "d = blockDim.x / 2"))
+
+
+def test_a_loop_within_a_loop_that_disappears_may_start_from_its_counter() -> None:
+    body = """
+    for (unsigned int size = 2; size <= 128; size <<= 1)
+        for (unsigned int stride = size / 2; stride > 0; stride >>= 1) {
+            __syncthreads();
+            unsigned int p = 2 * t - (t & (stride - 1));
+            float a = s[p]; float b = s[p + stride];
+            s[p] = a < b ? a : b; s[p + stride] = a < b ? b : a;
+        }"""
+    assert tree(body)["store 8"] == 14  # seven steps with stride 1, two warps
+
+
+def test_a_mask_proves_no_alignment() -> None:
+    assert instructions("if ((t ^ 1) > t) x = s[t] * s[t ^ 1];") == {"load 4": 2}
+
+
+def test_bent_addresses_that_were_made_apart_have_no_known_distance() -> None:
+    """A value just loaded is loaded again when a store between may have hit it."""
+    swap = "int a = 2 * t, b = 2 * t + 1; {0} float u = s[a], v = s[b]; s[a] = v; s[b] = s[b] + u;"
+    bent = "a += a >> 5; b += b >> 5;"
+    plain = tree(swap.format(""))
+    assert plain.get("load 8", 0) == 2
+    assert sum(n for key, n in tree(swap.format(bent)).items() if key.startswith("load")) > 4
