@@ -51,7 +51,7 @@ class MisalignedVectorRow(DeclarationRule):
             array = kernel.arrays.get(conflict.site.array)
             pitch = row_pitch(array) if array is not None else None
             width = _alignment(conflict)
-            if array is None or pitch is None or pitch % width == 0 or not _faults(conflict, width):
+            if array is None or pitch is None or not _faults(conflict, width) or pitch % width == 0:
                 continue
             yield (
                 conflict.site.place,

@@ -41,8 +41,9 @@ def repair(
 
     def recheck(path: str, data: bytes, suggestions: Sequence[Suggestion]) -> str | None:
         job = by_path.get(path)
-        if job is None:  # an included file: each of its fixes was proved where it is included
-            return None
+        own = {id(s) for r in reports if r.path == path for s in r.suggestions}
+        if job is None or not any(id(s) in own for s in suggestions):
+            return None  # an included file: each of its fixes was proved where it is included
         text = data.decode("utf-8", errors="surrogateescape")
         ((_, again),) = analyse([replace(job, text=text)])
         if again.problems:

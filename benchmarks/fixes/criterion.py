@@ -218,15 +218,12 @@ def from_folders(options: Any, temporary: Path) -> Iterator[Work]:
 
 def staged(program: silicon.Program, checkout: Checkout, copy: Path) -> Work:
     copy.mkdir(parents=True)
-    blocks = {}
-    if program.driver_is_ours:
-        blocks = {silicon.base_name(r.kernel): r.block for r in program.launches}
     files = []
     for path in silicon.stage(program, checkout, copy):
         files += sorted(path.rglob("*.cu")) if path.is_dir() else [path] if path.suffix == ".cu" else []
     root = checkout.root
     includes = [root / program.folder, root, root / "Common", root / "include"]
-    options = Options(min_ways=LEAST_WAYS, blocks=blocks, defines=program.defines)
+    options = Options(min_ways=LEAST_WAYS, defines=program.defines)
     return Work(program.name, copy, files, options, includes)
 
 

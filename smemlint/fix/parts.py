@@ -164,8 +164,6 @@ def _part(
         if isinstance(piece, Refusal):
             return Part(name, tuple(instances), piece)
         made.append(piece)
-    if len({i.array.element for i in made}) > 1 and pointer is not None:
-        return Part(name, tuple(instances), Refusal("part-start", f"`{name}` has elements of several sizes"))
     return Part(name, tuple(made))
 
 
