@@ -180,15 +180,20 @@ def _run_body(m: Machine, frame: Frame, body: Callable[[], None], f: Function | 
     m.depth += 1
     try:
         if f is not None and f.initialisers:
+    ended = False
             _initialise_members(m, f)
         body()
     finally:
         m.depth -= 1
+        ended = frame.exited and frame.returned is None and not m.anyone()
         m.frames.pop()
         m.loops = loops
         m.must, m.may = must, may
     result = frame.result
     if result is None:
+    if ended:
+        m.frame.exited = True
+        m.must, m.may = m.nobody, m.nobody
         return Other()
     by_reference = frame.names_place if f is None else _is_reference(f.returns)
     if by_reference and isinstance(result, Pointer):

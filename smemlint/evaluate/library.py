@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from smemlint.evaluate import arithmetic as ar
-from smemlint.evaluate import library_groups, library_lanes, library_memory, library_wmma
+from smemlint.evaluate import library_groups, library_host, library_lanes, library_memory, library_wmma
 from smemlint.evaluate.accesses import load, store
 from smemlint.evaluate.conversions import as_int, coerce
 from smemlint.evaluate.dispatch import build, lvalue, rvalue
@@ -36,7 +36,7 @@ from smemlint.evaluate.values import Int, Method, Other, Pointer, RecordValue, V
 from smemlint.ir import ArrayOf, Call, Construct, InitList, RecordRef, Type
 from smemlint.ir.types import INT
 
-FILLED_BY = (library_groups, library_lanes, library_memory, library_wmma)
+FILLED_BY = (library_groups, library_host, library_lanes, library_memory, library_wmma)
 """The modules that put their functions into the table when they are imported."""
 _BARRIERS = frozenset(
     (
@@ -96,7 +96,9 @@ def function(m: Machine, name: str, arguments: Arguments, e: Call, discarded: bo
 
 def _unknown_function(m: Machine, e: Call, name: str) -> Value:
     values = [given(m, a) for a in e.arguments]
-    if name not in _HARMLESS:
+    if m.host:
+        library_host.forget(m, short_name(name), values)
+    elif name not in _HARMLESS:
         code, text = _taken_by(name, values)
         for v in values:
             escaped(m, v, code, text, e)

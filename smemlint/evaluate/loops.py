@@ -308,7 +308,7 @@ def _generic(m: Machine, s: Loop, exits: Exits) -> None:
     m.must, m.may = must, may
     m.straight()
     m.next_turn()
-    for i in range(line.lines[0]):
+    for i in range(1 if m.host else line.lines[0]):
         if s.condition is not None:
             c = ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns)
             if i == 0 and (c.known or c.varying):

@@ -158,6 +158,8 @@ class Frame:
     parent: Frame | None = None
     variables: dict[str, Object] = field(default_factory=dict)
     returned: Mask | None = None
+    exited: bool = False
+    """The program ended here on some way (host code)."""
     result: Value | None = None
     call: Place | None = None
     place: bool = False

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from smemlint.frontend import cursors
 from smemlint.frontend.cursors import Node
 from smemlint.frontend.kinds import is_expression
+from smemlint.frontend.lower_ranges import range_loop
 from smemlint.frontend.lowering import DEPTH_LIMIT, Context
 from smemlint.frontend.names import ENUM, TYPEDEFS, VARIABLE
 from smemlint.ir import (
@@ -296,12 +297,18 @@ class StatementLowering:
 
     def _range_for(self, node: Node) -> Stmt:
         parts: list[Stmt] = []
+        ranges: list[Node] = []
+        place = self._c.place(node)
         for kid in cursors.children(node):
             if kid.kind == VARIABLE:
                 parts.extend(self._c.decls.local(kid))
             elif is_expression(kid.kind) or kid.kind >= 200:
-                parts.append(self.lower(kid))
-        return UnknownStmt("range-based for", tuple(parts), self._c.place(node))
+                ranges.append(kid)
+        if len(ranges) == 2 and place is not None:
+            found = range_loop(self._c, ranges[0], parts, self.lower(ranges[1]), place)
+            if found is not None:
+                return found
+        return UnknownStmt("range-based for", (*parts, *map(self.lower, ranges)), place)
 
     # The rest
 

@@ -10,6 +10,7 @@ from smemlint.evaluate.conversions import coerce
 from smemlint.evaluate.dispatch import run, rvalue
 from smemlint.evaluate.kernel import bind_arguments
 from smemlint.evaluate.layout import Binding, is_type
+from smemlint.evaluate.library_host import command_line
 from smemlint.evaluate.machine import Budget, BudgetExceededError, Frame, Machine, SliceLike
 from smemlint.evaluate.names import resolve_arguments
 from smemlint.evaluate.overloads import bind, is_open
@@ -49,12 +50,14 @@ class Started:
     place: Place
 
 
-def started_kernels(module: Module) -> tuple[Started, ...]:
+def started_kernels(module: Module, told: Sequence[str] | None = None) -> tuple[Started, ...]:
     """Every launch in the module's host code, in the order in which it was met.
 
-    Host code is run as if the program was told nothing (`int n = 1024; if (argc > 1) n = atoi(argv[1]);` is
-    1024), then again every way of each branch that chooses among launches, and functions that neither
-    reached run by themselves. A launch counts as the first of these runs shows its shape.
+    The program is run with the words that it is told on its command line; without any, and where it gives
+    up then, with words that are not known (`int n = 1024; if (argc > 1) n = atoi(argv[1]);` is 1024). For
+    kernels that this does not start, every way of each branch that chooses among launches is taken, and
+    functions that nothing reached run by themselves. A launch counts as the first of these runs shows its
+    shape.
     """
     launching = launching_functions(module)
     if not launching:
@@ -62,12 +65,17 @@ def started_kernels(module: Module) -> tuple[Started, ...]:
     called = {c for f in launching.values() for c in named_functions(f.body)}
     roots = [f for f in launching.values() if f.id not in called]
     found: list[Started] = []
-    shaped: set[tuple[str, int, str]] = set()
-    for functions, explore in ((roots, False), (roots, True), (list(launching.values()), True)):
-        if explore and _every_launch(launching) <= {k[:2] for k in shaped}:
+    for words in dict.fromkeys((tuple(told or ()), (), None)):
+        found = _run(module, roots, launching, words, explore=False)
+        if found:
             break
-        new = _run(module, functions, launching, explore)
-        fresh = [s for s in new if _site(s) not in shaped]
+    shaped = {_site(s) for s in found if None not in s.block}
+    for functions in (roots, list(launching.values())):
+        if _every_launch(launching) <= {k[:2] for k in shaped}:
+            break
+        seen = {s.kernel.id for s in found if None not in s.block}
+        new = _run(module, functions, launching, None, explore=True)
+        fresh = [s for s in new if s.kernel.id not in seen]
         found += fresh
         shaped |= {_site(s) for s in fresh if None not in s.block}
     return tuple(s for s in found if None not in s.block or _site(s) not in shaped)
@@ -87,15 +95,23 @@ def _every_launch(launching: Mapping[str, Function]) -> set[tuple[str, int]]:
 
 
 def _run(
-    module: Module, functions: Sequence[Function], launching: Mapping[str, Function], explore: bool
+    module: Module,
+    functions: Sequence[Function],
+    launching: Mapping[str, Function],
+    words: Sequence[str] | None,
+    *,
+    explore: bool,
 ) -> list[Started]:
-    """Run each function as a block of one thread; those that an earlier one reached are not run again."""
+    """Run each function as a block of one thread; those that an earlier one reached are not run again.
+
+    words: what `main` is told, None where that is not known.
+    """
     names = frozenset(launching) | {f.name for f in launching.values()}
     found: dict[tuple[object, ...], Started] = {}
     reached: set[str] = set()
 
     def slicer(f: Function, pointing: frozenset[str]) -> SliceLike:
-        return HostSlice(f, names)
+        return HostSlice(f, names, module)
 
     def on_launch(m: Machine, s: LaunchStmt) -> None:
         reached.update(f.function.id for f in m.frames if f.function is not None)
@@ -125,6 +141,10 @@ def _run(
             m.frames.append(Frame(bound or {}, f))
             try:
                 bind_arguments(m, f, Launch((1, 1, 1)))
+                if words is not None and f.name == "main" and len(f.parameters) >= 2:
+                    argc, argv = command_line(words)
+                    m.frame.variables[f.parameters[0].id].cells[0] = argc
+                    m.frame.variables[f.parameters[1].id].cells[0] = argv
                 m.enter(m.frame, f)
                 run(m, f.body)
             except (BudgetExceededError, RecursionError):

@@ -183,10 +183,14 @@ def _without_launch(
             return [replace(base, block=(bound, 1, 1), origin=origin, assumed=not real, dynamic=dynamic)]
         shapes = _of_size(bound, axes)
         return [replace(base, block=s, origin=origin, assumed=True, dynamic=dynamic) for s in shapes]
-    implied = implied_blocks(kernel, module, template, axes)
+    likely = [s for f in facts if (s := _complete(f.likely)) is not None]
+    implied = [
+        (s, why)
+        for s, why in implied_blocks(kernel, module, template, axes)
+        if not likely or all(a <= b for a, b in zip(s, likely[0], strict=True))
+    ]
     if implied:
         return [replace(base, block=s, origin=why, assumed=True, dynamic=dynamic) for s, why in implied]
-    likely = [s for f in facts if (s := _complete(f.likely)) is not None]
     if likely:
         return [replace(base, block=likely[0], origin=f"at most, {base.origin}", assumed=True)]
     if blocks.default is not None:

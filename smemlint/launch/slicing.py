@@ -3,20 +3,26 @@ over."""
 
 from __future__ import annotations
 
+from smemlint.evaluate.library_host import EXITS
+from smemlint.evaluate.library_table import called
 from smemlint.evaluate.slicing import root_of
 from smemlint.ir import (
+    ArrayOf,
     Assign,
     Block,
     Break,
     Call,
     Continue,
     Declare,
+    Evaluate,
     Expr,
     Function,
     If,
     LaunchStmt,
     Loop,
+    Module,
     Name,
+    PointerTo,
     Return,
     Stmt,
     Switch,
@@ -33,8 +39,9 @@ class HostSlice:
     among launches.
     """
 
-    def __init__(self, f: Function, launching: frozenset[str]) -> None:
+    def __init__(self, f: Function, launching: frozenset[str], module: Module) -> None:
         self.launching = launching
+        self.module = module
         self.keeps: dict[int, bool] = {}
         self.open: set[int] = set()
         self._mark(f.body)
@@ -112,7 +119,9 @@ class HostSlice:
             self.skippable.add(id(s))
             return
         for part in _parts(s):
-            self._visit(part)
+            # `launch(); exit(0);` ends the run; `if (failed) { print(); exit(1); }` does not happen
+            if not _ends(part):
+                self._visit(part)
 
     def _sets(self, s: Stmt) -> set[str]:
         found = _assigned_below(s)
@@ -121,17 +130,39 @@ class HostSlice:
                 found.add(n.var.id)
             elif isinstance(n, Call):
                 # what is handed over by address may be set by the callee
-                for a in n.arguments:
+                callees = self._callees(n.callee)
+                for i, a in enumerate(n.arguments):
                     if isinstance(a, Unary) and a.op == "&":
                         root = root_of(a)
                         if root is not None:
                             found.add(root)
-                    elif isinstance(a, Name):
+                    elif isinstance(a, Name) and not (callees and all(_copies(f, i) for f in callees)):
                         found.add(a.id)
                 root = root_of(n.callee.base) if hasattr(n.callee, "base") else None
                 if root is not None:
                     found.add(root)
         return found
+
+    def _callees(self, callee: Expr) -> list[Function]:
+        """The project's functions that a call may mean; none when some may be another."""
+        if not isinstance(callee, Name):
+            return []
+        own = self.module.functions.get(callee.id)
+        ids = () if callee.id else self.module.overloads.get(callee.name.rsplit("::", 1)[-1], ())
+        return (
+            [own] if own is not None else [f for i in ids if (f := self.module.functions.get(i)) is not None]
+        )
+
+
+def _ends(s: Stmt) -> bool:
+    """Whether a statement ends the program."""
+    call = s.expr if isinstance(s, Evaluate) else None
+    return isinstance(call, Call) and isinstance(call.callee, Name) and called(call) in EXITS
+
+
+def _copies(f: Function, at: int) -> bool:
+    """Whether a parameter is a number or object of its own."""
+    return at < len(f.parameters) and not isinstance(f.parameters[at].type, PointerTo | ArrayOf)
 
 
 def _assigned_below(s: object) -> set[str]:

@@ -3,6 +3,7 @@ import pytest
 from lowered import function, kernel, lines
 
 from smemlint.ir import Asm, Block, Evaluate, If, Loop, Switch, UnknownStmt
+from smemlint.ir.show import show
 
 
 def loops(text: str) -> list[Loop]:
@@ -82,7 +83,8 @@ def test_a_switch_falls_through_by_the_order_of_its_cases() -> None:
 
 
 def test_goto_labels_and_range_for_keep_their_parts() -> None:
-    text = "__global__ void k(int n) { again: n++; if (n < 4) goto again; int a[2]; for (int x : a) n += x; }"
+    text = """struct R { __device__ int *begin(); __device__ int *end(); };
+    __global__ void k(int n, R r) { again: n++; if (n < 4) goto again; for (int x : r) n += x; }"""
     found = function(text, "k").body.body  # type: ignore[union-attr]
     label, range_for = found[0], found[-1]
     assert isinstance(label, UnknownStmt) and label.reason == "label" and isinstance(label.parts[0], Evaluate)
@@ -91,6 +93,14 @@ def test_goto_labels_and_range_for_keep_their_parts() -> None:
         and range_for.reason == "range-based for"
         and len(range_for.parts) >= 2
     )
+
+
+def test_range_for_over_an_array_is_a_loop_over_its_indices() -> None:
+    text = "__global__ void k(int n) { int a[2]; for (int x : a) n += x; for (int y : {4, 5, 6}) n += y; }"
+    array, listed = function(text, "k").body.body[1:]  # type: ignore[union-attr]
+    assert show(array).split("\n")[1].strip() == "for (int (index) = 0; (index) < 2; ++(index))"
+    assert "int x = a[(index)];" in show(array)
+    assert "int (range)[3] = {4, 5, 6};" in show(listed)
 
 
 def assembly(statement: str, before: str = "", head: str = "float *p, unsigned a") -> Asm:
