@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
-
 from smemlint.ir import Assign, Binary, Declare, Expr, Literal, Name, Stmt
+from smemlint.ir.walk import walk
 
-
-def nodes(root: object) -> Iterator[object]:
-    """Every IR node under `root`, itself included, without recursion: bodies can be deep."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, tuple):
-            stack.extend(node)
-        elif is_dataclass(node) and not isinstance(node, type):
-            yield node
-            stack.extend(getattr(node, f.name) for f in fields(node))
+_LAST: list[tuple[Stmt, dict[str, tuple[list[Expr], set[str]]]]] = []
+"""The body that was read last: all accesses of a kernel ask about the same one."""
 
 
 def definitions(body: Stmt) -> dict[str, tuple[list[Expr], set[str]]]:
     """Variable name -> the values it is initialised with or assigned, and the names in them."""
+    if _LAST and _LAST[0][0] is body:
+        return _LAST[0][1]
     result: dict[str, tuple[list[Expr], set[str]]] = {}
-    for node in nodes(body):
+    for node in walk(body):
         if isinstance(node, Declare) and node.var.init is not None:
             name, value = node.var.name, node.var.init
         elif isinstance(node, Assign) and isinstance(node.target, Name):
@@ -32,7 +23,8 @@ def definitions(body: Stmt) -> dict[str, tuple[list[Expr], set[str]]]:
             continue
         values, names = result.setdefault(name, ([], set()))
         values.append(value)
-        names.update(n.name for n in nodes(value) if isinstance(n, Name))
+        names.update(n.name for n in walk(value) if isinstance(n, Name))
+    _LAST[:] = [(body, result)]
     return result
 
 
@@ -43,5 +35,5 @@ def has_xor(value: Expr) -> bool:
         and n.op == "^"
         and not isinstance(n.left, Literal)
         and not isinstance(n.right, Literal)
-        for n in nodes(value)
+        for n in walk(value)
     )

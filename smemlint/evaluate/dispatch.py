@@ -72,8 +72,12 @@ def run(m: Machine, s: Stmt) -> None:
     if size is not None:
         m.touched += size[0]
         m.operations += size[1]
+        m.flow += size[2]
+        if size[3]:
+            m.straight()
         m.forget(m.frame.sets[id(s)])
         return
-    touched, operations = m.touched, m.operations
+    touched, operations, flow, region = m.touched, m.operations, m.flow, m.region
     execute(m, s)
-    m.sizes[id(s), m.frame.instance] = (m.touched - touched, m.operations - operations)
+    size = m.touched - touched, m.operations - operations, m.flow - flow, m.region != region
+    m.sizes[id(s), m.frame.instance] = size

@@ -166,6 +166,8 @@ def run_closure(m: Machine, c: Closure, e: Call, want_place: bool) -> Value | Re
     parent = c.frame
     assert isinstance(parent, Frame)
     frame = Frame(parent.bindings, None, parent.this, parent, call=e.place, place=want_place)
+    frame.skippable, frame.quiet, frame.sets = parent.skippable, parent.quiet, parent.sets
+    frame.instance = parent.instance
     for parameter, a in zip(c.function.parameters, e.arguments, strict=False):
         t = m.resolve(parameter.type)
         v: Value = place_of(m, a) if _is_reference(t) else coerce(m, rvalue(m, a), t)

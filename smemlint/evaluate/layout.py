@@ -78,6 +78,10 @@ def vector_layout(name: str) -> Layout | None:
     return Layout(size, align, {f: (i * base.size, base) for i, f in enumerate("xyzw"[:n])})
 
 
+_MOST_SEEN = 4096
+"""Types that are remembered by id() at a time."""
+
+
 class Types:
     """Resolves types of one module. `constant(expr, bindings)` folds an expression to a number or None."""
 
@@ -85,6 +89,8 @@ class Types:
         self.module = module
         self.constant = constant
         self._layouts: dict[RecordRef, Layout | None] = {}
+        self._seen: dict[int, tuple[RecordRef, Layout | None]] = {}
+        """The same by id(): hashing a type walks its arguments."""
         self._depth = 0
 
     def resolve(self, t: Type, bindings: Bindings) -> Type:
@@ -255,9 +261,16 @@ class Types:
 
     def layout(self, t: RecordRef) -> Layout | None:
         """Fields of a resolved record type; None when some size is not known."""
+        seen = self._seen.get(id(t))
+        if seen is not None:
+            return seen[1]
         if t not in self._layouts:
             self._layouts[t] = None  # a record that holds itself has no layout
             self._layouts[t] = self._layout(t)
+            return self._layouts[t]
+        if len(self._seen) > _MOST_SEEN:
+            self._seen.clear()
+        self._seen[id(t)] = t, self._layouts[t]
         return self._layouts[t]
 
     def _layout(self, t: RecordRef) -> Layout | None:

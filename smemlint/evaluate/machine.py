@@ -9,13 +9,13 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.evaluate import slicing
 from smemlint.evaluate.copies import Copied
 from smemlint.evaluate.dispatch import rvalue
 from smemlint.evaluate.layout import Bindings, Types
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.sinking import Guard, Path, sinks
-from smemlint.evaluate.slicing import Slice
 from smemlint.evaluate.unknowns import Unknowns
 from smemlint.evaluate.values import (
     Closure,
@@ -193,7 +193,7 @@ class Machine:
         host: bool = False,
         defaults: bool = False,
         explore: bool = False,
-        slicer: Slicer = Slice,
+        slicer: Slicer | None = None,
     ) -> None:
         self.module = module
         self.block = block
@@ -239,8 +239,8 @@ class Machine:
         self.sites: dict[tuple[object, ...], SiteLog] = {}
         self.log: list[Event | Barrier] = []
         self.notes: list[Unresolved] = []
-        self.sizes: dict[tuple[int, tuple[object, ...]], tuple[int, int]] = {}
-        self.slicer = slicer
+        self.sizes: dict[tuple[int, tuple[object, ...]], tuple[int, int, int, bool]] = {}
+        self.slicer: Slicer = slicer or slicing.slicer(module)
         self.loop_kinds: dict[tuple[int, tuple[object, ...]], dict[tuple[str, int], str]] = {}
         self.slices: dict[tuple[str, frozenset[str]], SliceLike] = {}
         self.touched = 0

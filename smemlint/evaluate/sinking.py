@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from smemlint.evaluate.slicing import PURE_CALLS
+from smemlint.evaluate.inert import arithmetic
 from smemlint.ir import (
     ArrayOf,
     Asm,
@@ -134,7 +134,7 @@ class _Sinks:
         """Loads from memory in an expression that may move; more than SOURCES where it may not."""
         loads = 0
         for n in walk(e):
-            if isinstance(n, Call) and not (isinstance(n.callee, Name) and n.callee.name in PURE_CALLS):
+            if isinstance(n, Call) and not (isinstance(n.callee, Name) and arithmetic(n.callee.name)):
                 return SOURCES + 1
             if isinstance(n, Asm | Assign | Construct | Lambda | This | UnknownExpr) or _steps(n):
                 return SOURCES + 1

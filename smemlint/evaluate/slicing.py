@@ -2,17 +2,21 @@
 skipped.
 
 Most of a kernel's time goes into arithmetic on values that never become an address. The analysis
-looks at one function at a time, without regard to order: it may keep too much, never too little.
+looks at one function at a time, its lambdas included, without regard to order, and sees through calls that
+are inert: it may keep too much, never too little.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import field
 
+from smemlint.evaluate.inert import FRAGMENTS, Calls, place_of, plain
 from smemlint.ir import (
     ArrayOf,
     Asm,
     Assign,
+    Binary,
     Block,
     Break,
     Call,
@@ -30,6 +34,7 @@ from smemlint.ir import (
     LaunchStmt,
     Loop,
     Member,
+    Module,
     Name,
     OpaqueType,
     PointerTo,
@@ -45,64 +50,10 @@ from smemlint.ir import (
     UnknownStmt,
     Var,
 )
+from smemlint.ir.types import INT
 from smemlint.ir.walk import children, walk
 from smemlint.patterns import pattern
 from smemlint.records import record
-
-PURE_CALLS = frozenset(
-    [
-        "fmaf",
-        "fma",
-        "__fmaf_rn",
-        "fmaxf",
-        "fminf",
-        "fmax",
-        "fmin",
-        "max",
-        "min",
-        "sqrtf",
-        "rsqrtf",
-        "expf",
-        "__expf",
-        "exp",
-        "logf",
-        "log",
-        "powf",
-        "pow",
-        "fabsf",
-        "fabs",
-        "abs",
-        "__half2float",
-        "__float2half",
-        "__hadd",
-        "__hmul",
-        "__hfma",
-        "__hadd2",
-        "__hmul2",
-        "__hfma2",
-        "__hmax",
-        "__hmin",
-        "__low2float",
-        "__high2float",
-        "tanhf",
-        "sinf",
-        "cosf",
-        "sincosf",
-        "__fdividef",
-        "__frcp_rn",
-        "__float2half_rn",
-        "make_float2",
-        "make_float4",
-        "make_int2",
-        "make_int4",
-        "make_double2",
-        "__bfloat162float",
-        "__float2bfloat16",
-        "__float22half2_rn",
-        "__half22float2",
-        "__ldg",
-    ]
-)
 
 
 @record(slots=True)
@@ -117,6 +68,47 @@ class _Facts:
     declared: set[str] = field(default_factory=set)
 
 
+class _Passed:
+    """What the parameters of a function's lambdas are given.
+
+    links: (parameter, argument) of every call by the name of a lambda that is used in no other way. open:
+    the parameters of all other lambdas, which may be given anything. bodies: id() of the lambdas of the first
+    kind.
+    """
+
+    def __init__(self, nodes: list[object]) -> None:
+        named = {n.id: n.init for n in nodes if isinstance(n, Var) and isinstance(n.init, Lambda)}
+        uses: dict[str, int] = {}
+        called: dict[str, list[Call]] = {}
+        for n in nodes:
+            if isinstance(n, Name) and n.id in named:
+                uses[n.id] = uses.get(n.id, 0) + 1
+            elif isinstance(n, Call) and isinstance(n.callee, Name) and n.callee.id in named:
+                called.setdefault(n.callee.id, []).append(n)
+        known = {id: f for id, f in named.items() if uses.get(id, 0) == len(called.get(id, ()))}
+        self.known = known
+        self.bodies = {id(f) for f in known.values()}
+        self.links = [
+            (parameter, value)
+            for name, f in known.items()
+            for call in called.get(name, ())
+            for parameter, value in zip(f.parameters, call.arguments, strict=False)
+        ]
+        self.open = [
+            p for n in nodes if isinstance(n, Lambda) and id(n) not in self.bodies for p in n.parameters
+        ]
+
+    def calls(self, e: Call) -> bool:
+        """Whether a call is one of a known lambda by its name."""
+        return isinstance(e.callee, Name) and e.callee.id in self.known
+
+    def results(self, e: Call) -> list[Expr]:
+        """What a known lambda returns."""
+        f = self.known[e.callee.id] if isinstance(e.callee, Name) else None
+        nodes = () if f is None else walk(f.body)
+        return [n.value for n in nodes if isinstance(n, Return) and n.value is not None]
+
+
 class Slice:
     """skippable: id() of the statements that can be skipped, given which parameters may be shared.
 
@@ -124,13 +116,21 @@ class Slice:
     sets: what a skipped statement would have changed; it is unknown afterwards.
     """
 
-    def __init__(self, f: Function, may_be_shared: frozenset[str]) -> None:
+    def __init__(self, f: Function, may_be_shared: frozenset[str], calls: Calls) -> None:
+        self.calls = calls
         self.shared: set[str] = set(may_be_shared)
         self.parameters = {p.id for p in f.parameters}
         nodes = list(walk(f.body))
+        self.passed = _Passed(nodes)
+        self.memory = {n.id for n in nodes if isinstance(n, Var) and n.storage in ("shared", "extern_shared")}
+        """Shared arrays, and what the kernel is given: stores there change no value that is followed."""
+        if f.side == "kernel":
+            pointers = [p for p in f.parameters if isinstance(p.type, PointerTo)]
+            self.memory |= {p.id for p in pointers}
+        self.types = {v.id: v.type for v in (*f.parameters, *(n for n in nodes if isinstance(n, Var)))}
         self._spread_shared(nodes, f)
         self.relevant: set[str] = set()
-        self._spread_relevant(nodes)
+        self._spread_relevant(nodes, f)
         self.facts: dict[int, _Facts] = {}
         self.skippable: set[int] = set()
         self.quiet: set[int] = set()
@@ -149,12 +149,17 @@ class Slice:
             if isinstance(n, Var):
                 if n.storage in ("shared", "extern_shared"):
                     self.shared.add(n.id)
-                elif n.init is not None and n.storage != "param":
+                elif n.init is not None and n.storage != "param" and n.id not in self.passed.known:
                     links.append((n.id, n.init))
             elif isinstance(n, Assign):
                 root = root_of(n.target)
                 if root is not None:
                     links.append((root, n.value))
+        links += [(parameter.id, value) for parameter, value in self.passed.links]
+        self.shared |= {p.id for p in self.passed.open if not _floating(p.type)}
+        references |= {
+            p.id for p, _ in self.passed.links if isinstance(p.type, PointerTo) and p.type.reference
+        }
         self.numbers = {v.id for v in (*variables, *f.parameters) if _floating(v.type)}
         links = [(target, value) for target, value in links if target not in self.numbers]
         changed = True
@@ -177,6 +182,8 @@ class Slice:
             return self._holds_pointers(e)
         if isinstance(e, Unary) and e.op == "*":
             return False
+        if isinstance(e, Call) and self.passed.calls(e):
+            return any(map(self._mentions_shared, self.passed.results(e)))
         if isinstance(e, Call | Lambda | Construct | This | UnknownExpr):
             return any(isinstance(n, Name) and n.id in self.shared for n in walk(e)) or isinstance(
                 e, Lambda | This
@@ -188,15 +195,19 @@ class Slice:
     def _holds_pointers(self, e: Index | Member) -> bool:
         """An element of a local array or record that shared addresses were put into."""
         root = root_of(e)
-        return root in self.shared and root in self.locals
+        if root not in self.shared or root not in self.locals:
+            return False
+        t = self.types.get(root)
+        return not isinstance(t, PointerTo) or self.calls.holds_pointers(t.to)
 
     # names whose values matter
 
-    def _spread_relevant(self, nodes: list[object]) -> None:
+    def _spread_relevant(self, nodes: list[object], f: Function) -> None:
         links: list[tuple[str, Expr]] = []
         variables = [n for n in nodes if isinstance(n, Var)]
         pointers = {v.id for v in variables if isinstance(v.type, PointerTo | OpaqueType)}
         own = {v.id for v in variables if v.storage == "local"} | self.parameters
+        flows: list[tuple[str, Expr]] = []
         for n in nodes:
             if isinstance(n, Index) and self._touches(n.base):
                 self._need(n.index, n.base)
@@ -206,41 +217,103 @@ class Slice:
                 self._need(n.base)
             elif isinstance(n, If | Switch | Conditional | Loop):
                 condition = n.value if isinstance(n, Switch) else n.condition
-                if condition is not None:
+                if condition is not None and not _counts_elements(condition):
                     self._need(condition)
-            elif isinstance(n, Call):
-                if not (isinstance(n.callee, Name) and n.callee.name in PURE_CALLS):
-                    self._need(n, numbers=False)
-            elif isinstance(n, Asm | UnknownExpr | Lambda | Construct):
+                elif condition is not None:
+                    self._need(*(c for c in children(condition) if not _is_count(c)))
+            elif isinstance(n, Call | Asm) and self._inert(n):
+                self._set_by(n, self.calls.outputs(n), flows)
+            elif isinstance(n, Construct) and self.calls.trivial(n.type):
+                pass
+            elif isinstance(n, Call) and self.passed.calls(n):
+                pass  # what its parameters are given is linked
+            elif isinstance(n, Asm) and not any("+" in c for c in n.constraints):
+                self._need(*n.inputs, numbers=False)
+                self._set_by(n, n.outputs, flows)
+            elif isinstance(n, Call) and (needed := self._needed(n)) is not None:
+                self._need(*needed, numbers=False)
+                self._set_by(n, [a for a in n.arguments if not any(a is b for b in needed)], flows)
+            elif isinstance(n, Call | Asm | UnknownExpr | Construct) or (
+                isinstance(n, Lambda) and id(n) not in self.passed.bodies
+            ):
                 self._need(n, numbers=False)
             elif isinstance(n, Return) and n.value is not None:
                 self._need(n.value, numbers=False)
             elif isinstance(n, LaunchStmt):
                 self._need(*n.arguments)
-            if isinstance(n, Var) and n.init is not None:
+            if isinstance(n, Var) and n.id in self.passed.known:
+                pass  # what it names matters where the lambda is called, and it is in `nodes` itself
+            elif isinstance(n, Var) and n.init is not None:
                 links.append((n.id, n.init))
                 if n.id in self.shared:
                     self._need(n.init)
             elif isinstance(n, Assign):
                 root = root_of(n.target)
-                if root is not None:
+                if root in self.memory and not isinstance(n.target, Name):
+                    links.append((root, n.target))  # what lies there is not known anyway
+                elif root is not None:
                     links.append((root, n.value))
                     links.append((root, n.target))
                     if root in self.shared:
                         self._need(n.value) if isinstance(n.target, Name) else None
+        links += [(parameter.id, value) for parameter, value in self.passed.links]
+        pointers |= {p.id for p, _ in self.passed.links if isinstance(p.type, PointerTo | OpaqueType)}
+        self.relevant |= {p.id for p in self.passed.open}
+        none = frozenset[str]()
+        named = [
+            (target, _names(value), _bases(value) if target in pointers else none) for target, value in links
+        ]
+        named += [(target, _names(value), none) for target, value in flows]
+        self._spread(named, own)
+        self.inside = frozenset(self.relevant)
+        # What the caller gets through a pointer or reference may matter there.
+        self.relevant |= {p.id for p in f.parameters if f.side != "kernel" and _hands_back(p.type)}
+        self._spread(named, own)
+
+    def _spread(self, named: list[tuple[str, frozenset[str], frozenset[str]]], own: set[str]) -> None:
+        """Make relevant what relevant names depend on. named: (variable, names in what it is given, names
+        that it may point to)."""
         changed = True
         while changed:
             changed = False
-            for target, value in links:
-                names = {n.id for n in walk(value) if isinstance(n, Name)}
+            for target, names, bases in named:
                 if target in self.relevant:
                     if names - self.relevant:
                         self.relevant |= names
                         changed = True
-                elif target in pointers and not names.isdisjoint(self.relevant & own):
+                elif not bases.isdisjoint(self.relevant & own):
                     # What is written through it may be the variable that matters.
                     self.relevant.add(target)
                     changed = True
+
+    def _set_by(self, e: Expr, places: Iterable[Expr], flows: list[tuple[str, Expr]]) -> None:
+        """What lies in these places matters only if the variables do that they belong to."""
+        for place in places:
+            root = place_of(place)
+            if root:
+                flows.append((root, e))
+            elif root is None:
+                self._need(place, numbers=False)
+
+    def _needed(self, e: Call) -> list[Expr] | None:
+        """The arguments that matter to addresses, masks or loop bounds inside a function of the module; None:
+        not known."""
+        found = self.calls.functions(e)
+        if not found and isinstance(e.callee, Name) and (moved := FRAGMENTS.fullmatch(e.callee.name)):
+            fragment = 0 if moved[1] == "load" else 1
+            return [a for i, a in enumerate(e.arguments) if i != fragment]
+        if not found or any(len(f.parameters) != len(e.arguments) for f in found):
+            return None
+        needed: set[int] = set()
+        for f in found:
+            pointing = frozenset(
+                p.id for p, a in zip(f.parameters, e.arguments, strict=True) if self._touches(a)
+            )
+            relevant = self.calls.relevant(f, pointing)
+            if relevant is None:
+                return None
+            needed |= {i for i, p in enumerate(f.parameters) if p.id in relevant}
+        return [a for i, a in enumerate(e.arguments) if i in needed]
 
     def _need(self, *expressions: object, numbers: bool = True) -> None:
         """The names in expressions matter; `numbers`: floating-point ones too, for they may become an
@@ -275,10 +348,10 @@ class Slice:
             parts = [x for c in s.cases for x in c.body]
         elif isinstance(s, Declare):
             facts.declared.add(s.var.id)
-            if s.var.id in self.relevant or s.var.storage != "local":
+            if s.var.storage != "local":
                 facts.sticky = True
             expressions = [s.var.init] if s.var.init is not None else []
-            if isinstance(s.var.type, RecordRef):
+            if isinstance(s.var.type, RecordRef) and not self.calls.trivial(s.var.type):
                 facts.sticky = True
         elif isinstance(s, Evaluate):
             expressions = [s.expr]
@@ -287,6 +360,9 @@ class Slice:
             parts = list(s.parts) if isinstance(s, UnknownStmt) else []
         for e in expressions:
             self._expression(e, facts)
+            for n in walk(e):
+                if isinstance(n, Lambda):
+                    self._visit(n.body)
         below = [self._visit(p) for p in parts]
         for b in below:
             facts.sticky = facts.sticky or b.sticky
@@ -302,12 +378,16 @@ class Slice:
         return facts
 
     def _expression(self, e: Expr, facts: _Facts) -> None:
-        for n in walk(e):
+        nodes = list(walk(e))
+        callees = {id(n.callee) for n in nodes if isinstance(n, Call) and self._inert(n)}
+        for n in nodes:
+            if id(n) in callees:
+                continue
             if isinstance(n, Assign):
                 root = root_of(n.target)
                 if root is None:
                     facts.sticky = True
-                else:
+                elif root not in self.memory or isinstance(n.target, Name):
                     facts.assigned.add(root)
             elif isinstance(n, Unary) and n.op in ("++x", "--x", "x++", "x--"):
                 root = root_of(n.operand)
@@ -315,13 +395,27 @@ class Slice:
                     facts.sticky = True
                 else:
                     facts.assigned.add(root)
-            elif isinstance(n, Call):
-                if not (isinstance(n.callee, Name) and n.callee.name in PURE_CALLS):
+            elif isinstance(n, Call | Asm):
+                if not self._inert(n):
                     facts.sticky = True
-            elif isinstance(n, Asm | UnknownExpr | Lambda | Construct | This):
+                    continue
+                for out in self.calls.outputs(n):
+                    root = place_of(out)
+                    if root is None or self.calls.holds_pointers(self.types.get(root, INT)) is not (
+                        isinstance(self.types.get(root), PointerTo)
+                    ):
+                        facts.sticky = True
+                    elif root:
+                        facts.assigned.add(root)
+            elif isinstance(n, Construct):
+                facts.sticky = facts.sticky or not self.calls.trivial(n.type)
+            elif isinstance(n, UnknownExpr | Lambda | This):
                 facts.sticky = True
             elif self._reaches_shared(n):
                 facts.access = True
+
+    def _inert(self, e: Call | Asm) -> bool:
+        return plain(e) if isinstance(e, Asm) else self.calls.inert(e)
 
     def _reaches_shared(self, n: object) -> bool:
         """Whether a node by itself may access shared memory or pass its address on."""
@@ -339,6 +433,11 @@ _FLOAT_RECORDS = pattern(
 )
 
 
+def _hands_back(t: Type) -> bool:
+    """Whether a parameter of this type may bring the caller a number that becomes an address."""
+    return isinstance(t, OpaqueType) or (isinstance(t, PointerTo) and not _floating(t.to))
+
+
 def _floating(t: Type) -> bool:
     """Floating-point numbers, vectors and arrays of them: no address can hide there."""
     while isinstance(t, ArrayOf):
@@ -346,6 +445,29 @@ def _floating(t: Type) -> bool:
     if isinstance(t, RecordRef):
         return not t.arguments and _FLOAT_RECORDS.match(t.name) is not None
     return isinstance(t, Scalar) and t.kind == "float"
+
+
+def _names(e: object) -> frozenset[str]:
+    return frozenset(n.id for n in walk(e) if isinstance(n, Name))
+
+
+def _is_count(e: object) -> bool:
+    """The number of a fragment's elements: its type tells, its value does not matter."""
+    return isinstance(e, Member) and e.name == "num_elements"
+
+
+def _counts_elements(e: Expr) -> bool:
+    return isinstance(e, Binary) and (_is_count(e.left) or _is_count(e.right))
+
+
+def _bases(e: object) -> frozenset[str]:
+    """The names in an expression that a pointer or reference made of it may lead to: not those that only
+    choose an element."""
+    if isinstance(e, Name):
+        return frozenset((e.id,))
+    if isinstance(e, Index):
+        return _bases(e.base)
+    return frozenset[str]().union(*map(_bases, children(e)))
 
 
 def root_of(e: Expr) -> str | None:
@@ -359,3 +481,14 @@ def root_of(e: Expr) -> str | None:
             e = e.operand
         else:
             return None
+
+
+def relevant(f: Function, may_be_shared: frozenset[str], calls: Calls) -> frozenset[str]:
+    """The variables of a function that an address, mask or loop bound in it depends on."""
+    return Slice(f, may_be_shared, calls).inside
+
+
+def slicer(module: Module) -> Callable[[Function, frozenset[str]], Slice]:
+    """Slices of the functions of one module."""
+    calls = Calls(module, relevant)
+    return lambda f, pointing: Slice(f, pointing, calls)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from smemlint.score.requests import Access, Costs, shifts
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Indices = NDArray[np.intp]
 
 _CHUNK = 1 << 12
 
@@ -45,6 +46,58 @@ def dependent(
     check(access.op, access.width, access.matrices)
     offsets = offsets.copy()
     offsets[:, lanes_of(access.op, access.matrices) :] = -1
+    low, high, ideal = (np.zeros(len(offsets), dtype=np.int64) for _ in range(3))
+    for terms, rows, back in _alike(offsets, data, maybe):
+        costs = _bounds(access, offsets[rows], terms, footprint, None if maybe is None else maybe[rows])
+        for ends, found in ((low, costs.low), (high, costs.high), (ideal, costs.ideal)):
+            ends[back >= 0] = found[back[back >= 0]]
+    return Costs(low, high, ideal)
+
+
+def _alike(
+    offsets: Ints, data: Sequence[DataTerm], maybe: Bools | None
+) -> Iterator[tuple[tuple[DataTerm, ...], Indices, Indices]]:
+    """Requests by the terms that they really have: (terms, one request of each kind, the kind of every
+    request or -1). Requests of one kind differ by whole turns of the banks and have one cost."""
+    active = offsets >= 0
+    none = np.iinfo(np.int64).max
+    lowest = np.where(active, offsets, none).min(axis=1, keepdims=True, initial=none)
+    moved = np.where(active, offsets - lowest // BANK_CYCLE * BANK_CYCLE, -1)
+    had: list[list[tuple[str, bytes, int]]] = [[] for _ in offsets]
+    for number, term in enumerate(data):
+        ends = f"{term.low} {term.high} {term.multiple}"
+        coefficient = np.where(active, term.coefficient, 0)
+        for row in np.flatnonzero(coefficient.any(axis=1)).tolist():
+            had[row].append((ends, coefficient[row].tobytes(), number))
+    groups: dict[tuple[str, ...], tuple[dict[object, int], list[int], Indices]] = {}
+    for row, terms in enumerate(had):
+        terms.sort()
+        ranges = tuple(t[0] for t in terms)
+        if ranges not in groups:
+            groups[ranges] = {}, [], np.full(len(offsets), -1, dtype=np.intp)
+        kinds, first, back = groups[ranges]
+        unsure = b"" if maybe is None else (active[row] & maybe[row]).tobytes()
+        kind = kinds.setdefault((moved[row].tobytes(), unsure, *(t[1] for t in terms)), len(kinds))
+        if kind == len(first):
+            first.append(row)
+        back[row] = kind
+    for ranges, (_, first, back) in groups.items():
+        rows = np.array(first, dtype=np.intp)
+        places = range(len(ranges))
+        yield tuple(_gathered(data, [had[row][i][2] for row in first], rows) for i in places), rows, back
+
+
+def _gathered(data: Sequence[DataTerm], numbers: Sequence[int], rows: Indices) -> DataTerm:
+    """One term out of the terms that stand at one place in each of the rows; their ranges are the same."""
+    like = data[numbers[0]]
+    coefficient = np.stack([data[number].coefficient[row] for number, row in zip(numbers, rows, strict=True)])
+    return DataTerm(coefficient, like.low, like.high, like.multiple, like.reason)
+
+
+def _bounds(
+    access: Access, offsets: Ints, data: Sequence[DataTerm], footprint: int | None, maybe: Bools | None
+) -> Costs:
+    """`dependent` of requests that all differ."""
     certain = offsets >= 0 if maybe is None else (offsets >= 0) & ~maybe
     low = np.zeros(len(offsets), dtype=np.int64)
     high = np.zeros(len(offsets), dtype=np.int64)
@@ -54,7 +107,7 @@ def dependent(
         reach = _reach(access, offsets[part], [_part(term, part) for term in data])
         high[part] = _most(access, reach, words[part])
         low[part] = _least(access, reach, certain[part])
-    fixed = np.logical_and.reduce([term.coefficient == 0 for term in data])
+    fixed = np.logical_and.reduce([term.coefficient == 0 for term in data]) if data else offsets >= 0
     known = np.where(fixed & (offsets % access.width == 0), offsets, -1)
     low = np.maximum(
         low, wavefront_range(access.op, access.width, known, ~certain & (known >= 0), access.matrices)[0]

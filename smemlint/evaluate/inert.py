@@ -1,0 +1,242 @@
+"""Which calls and asm statements do arithmetic only: what they leave behind lies in what they are given.
+
+A call is inert when nothing it runs waits, touches memory of the block, or has an effect beyond its result
+and the variables that its arguments name. Whether an inert call matters is then a question of whether those
+variables do (`slicing`). In: a module. What is not known is not inert.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from smemlint.evaluate.ptx import PtxCompute, PtxUnknown, parse
+from smemlint.ir import (
+    ArrayOf,
+    Asm,
+    Assign,
+    Call,
+    Cast,
+    Construct,
+    Expr,
+    Function,
+    Index,
+    Lambda,
+    LaunchStmt,
+    Member,
+    Module,
+    Name,
+    OpaqueType,
+    PointerTo,
+    Record,
+    RecordRef,
+    Scalar,
+    StaticMember,
+    Switch,
+    Type,
+    Unary,
+    UnknownExpr,
+    UnknownStmt,
+    Var,
+)
+from smemlint.ir.walk import walk
+from smemlint.patterns import pattern
+
+PURE_CALLS = frozenset(
+    (
+        "abs", "acosf", "asinf", "atan2f", "atanf", "cbrtf", "ceilf", "cos", "cosf", "coshf", "erfcf",
+        "erff", "exp", "exp10f", "exp2f", "expf", "expm1f", "fabs", "fabsf", "fdividef", "floorf", "fma",
+        "fmaf", "fmax", "fmaxf", "fmin", "fminf", "fmodf", "hypotf", "isinf", "isnan", "ldexpf", "log",
+        "log10f", "log1pf", "log2f", "logf", "make_double2", "make_float2", "make_float3", "make_float4",
+        "make_half2", "make_int2", "make_int4", "max", "min", "pow", "powf", "rintf", "roundf", "rsqrtf",
+        "sin", "sincosf", "sinf", "sinhf", "sqrt", "sqrtf", "tanf", "tanh", "tanhf", "truncf",
+    )
+)  # fmt: skip
+"""Functions of numbers, by name."""
+_INTRINSICS = pattern(
+    r"__(?:h(?:abs|add|div|eq|exp|fma|ge|gt|le|lt|max|min|mul|ne|neg|rcp|rsqrt|sqrt|sub|tanh)\w*"
+    r"|hal[fv]\w*|float\w*|double\w*|int_as_float|int2\w+|uint2\w+|ushort2\w+|short2\w+|bfloat16\w*|bfloat162\w*"
+    r"|low\w*2\w+|high\w*2\w+|lows2\w+|highs2\w+|low2\w+|high2\w+|exp10f|expf|exp2f|logf|log2f|log10f|powf"
+    r"|sinf|cosf|tanf|sincosf|saturatef|fdividef|f\w+_r[nzdu]|d\w+_r[nzdu]|frsqrt_rn|nv_cvt\w+|dp4a|dp2a\w*|byte_perm|ldg"
+    r"|builtin_\w*(?:inf|nan|huge)\w*)"
+)
+"""The same of the half, bfloat and intrinsic families."""
+_EXCHANGES = pattern(r"__(?:shfl\w*|ballot_sync|any_sync|all_sync|activemask)")
+"""Exchanges between the lanes of a warp."""
+_MATRIX = pattern(r"(?:(?:nvcuda::)?wmma::)?(?:mma_sync|bmma_sync|fill_fragment)")
+"""Matrix functions on fragments in registers; the first argument is what they set."""
+
+FRAGMENTS = pattern(r"(?:(?:nvcuda::)?wmma::)?(load|store)_matrix_sync")
+"""Copies between shared memory and a fragment, whose value is no address."""
+
+
+class Calls:
+    """Which calls of one module are inert."""
+
+    def __init__(
+        self, module: Module, slice: Callable[[Function, frozenset[str], Calls], frozenset[str]]
+    ) -> None:
+        self._module = module
+        self._slice = slice
+        self._relevant: dict[tuple[str, frozenset[str]], frozenset[str] | None] = {}
+        self._known: dict[str, bool] = {}
+        self._methods: dict[str, list[str]] = {}
+        for record in module.records.values():
+            for name, ids in record.methods.items():
+                self._methods.setdefault(name, []).extend(ids)
+
+    def inert(self, e: Call) -> bool:
+        """Whether a call of a function, method or operator does arithmetic only."""
+        callee = e.callee
+        if isinstance(callee, Name):
+            alike = self._module.overloads.get(callee.name.rsplit("::", 1)[-1], ())
+            if callee.id:
+                return callee.id in self._module.functions and all(map(self._function, {callee.id, *alike}))
+            return all(map(self._function, alike)) if alike else pure(callee.name)
+        if isinstance(callee, Member):
+            found = self._methods.get(callee.name, ())
+            return bool(found) and all(map(self._function, found))
+        return False
+
+    def functions(self, e: Call) -> list[Function]:
+        """The functions of the module that a call by name may mean; none when others may be meant."""
+        if not isinstance(e.callee, Name):
+            return []
+        alike = self._module.overloads.get(e.callee.name.rsplit("::", 1)[-1], ())
+        ids = {e.callee.id, *alike} if e.callee.id else set(alike)
+        ids |= {special for id in ids for special in self._module.specialisations.get(id, ())}
+        found = [self._module.functions.get(id) for id in sorted(ids)]
+        return [] if None in found else [f for f in found if f is not None]
+
+    def outputs(self, e: Call | Asm) -> Iterator[Expr]:
+        """What an inert call or asm may change: its arguments but numbers, and the object of a method."""
+        if isinstance(e, Asm):
+            yield from e.outputs
+            return
+        found = self.functions(e)
+        if isinstance(e.callee, Member):
+            yield e.callee.base
+            ids = self._methods.get(e.callee.name, ())
+            found = [f for id in ids if (f := self._module.functions.get(id)) is not None]
+        elif not found and isinstance(e.callee, Name):
+            if matrix(e.callee.name):
+                yield from e.arguments[:1]
+            elif e.callee.name in ("sincosf", "__sincosf"):
+                yield from e.arguments[1:]
+            return
+        for i, a in enumerate(e.arguments):
+            if not found or not all(
+                len(f.parameters) > i and isinstance(f.parameters[i].type, Scalar) for f in found
+            ):
+                yield a
+
+    def relevant(self, f: Function, pointing: frozenset[str]) -> frozenset[str] | None:
+        """The variables of a function that matter inside it (`slicing`), given which parameters may point to
+        shared memory; None while that is being found out."""
+        key = f.id, pointing
+        if key not in self._relevant:
+            self._relevant[key] = None
+            self._relevant[key] = self._slice(f, pointing, self)
+        return self._relevant[key]
+
+    def _function(self, id: str) -> bool:
+        known = self._known.get(id)
+        if known is None:
+            self._known[id] = False  # a function that calls itself is not followed
+            f = self._module.functions.get(id)
+            known = f is not None and all(map(self._function, self._module.specialisations.get(id, ())))
+            known = known and f is not None and self._body(f)
+            self._known[id] = known
+        return known
+
+    def _body(self, f: Function) -> bool:
+        if f.side == "kernel":
+            return False
+        own = {p.id for p in f.parameters}
+        nodes = [*walk(f.body), *(n for _, e in f.initialisers for n in walk(e))]
+        own |= {n.id for n in nodes if isinstance(n, Var) and n.storage == "local"}
+        return all(self._harmless(n, own) for n in nodes)
+
+    def _harmless(self, n: object, own: set[str]) -> bool:
+        if isinstance(n, Call):
+            return self.inert(n)
+        if isinstance(n, Asm):
+            return plain(n)
+        if isinstance(n, Construct):
+            return self.trivial(n.type)
+        if isinstance(n, Var):
+            local = n.storage in ("local", "constant") and not n.volatile
+            return local and (not isinstance(n.type, RecordRef) or self.trivial(n.type))
+        if isinstance(n, Name):  # globals may be shared arrays
+            return n.id in own or n.id not in self._module.globals or _constant(self._module.globals[n.id])
+        if isinstance(n, StaticMember):
+            return True
+        return not isinstance(n, Lambda | LaunchStmt | Switch | UnknownExpr | UnknownStmt)
+
+    def trivial(self, t: Type) -> bool:
+        """Whether making a record runs no code of the user's: numbers and arrays of them, no constructor."""
+        if not isinstance(t, RecordRef):
+            return True
+        record = self._module.records.get(t.name)
+        return record is None or (not record.specialisations and self._plain_record(record))
+
+    def holds_pointers(self, t: Type, depth: int = 0) -> bool:
+        """Whether what a variable points to may be reached through a copy of it."""
+        while isinstance(t, ArrayOf):
+            t = t.element
+        if isinstance(t, RecordRef):
+            record = self._module.records.get(t.name)
+            if record is None:
+                return any(isinstance(a, PointerTo) for a in t.arguments)
+            return (
+                depth > 4
+                or any(self.holds_pointers(f.type, depth + 1) for f in record.fields)
+                or bool(record.bases)
+            )
+        return isinstance(t, PointerTo | OpaqueType)
+
+    def _plain_record(self, record: Record) -> bool:
+        own = record.name.rsplit("::", 1)[-1].split("<", 1)[0].split("@", 1)[0]
+        return not record.bases and own not in record.methods and all(f.init is None for f in record.fields)
+
+
+def arithmetic(name: str) -> bool:
+    """Whether a function of the toolkit computes a lane's number from that lane's numbers."""
+    return name in PURE_CALLS or _INTRINSICS.fullmatch(name) is not None
+
+
+def pure(name: str) -> bool:
+    """Whether a function of the toolkit computes numbers from numbers, or fragments from fragments."""
+    return arithmetic(name) or _EXCHANGES.fullmatch(name) is not None or matrix(name)
+
+
+def matrix(name: str) -> bool:
+    return _MATRIX.fullmatch(name) is not None
+
+
+def _constant(v: Var) -> bool:
+    return v.storage == "constant"
+
+
+def plain(e: Asm) -> bool:
+    """Whether inline PTX computes its outputs and does nothing else."""
+    return all(isinstance(i, PtxCompute | PtxUnknown) for i in parse(e.text))
+
+
+def place_of(e: Expr) -> str | None:
+    """The variable that is changed with an argument; '' for a value that has no place, None: not known."""
+    while True:
+        if isinstance(e, Name):
+            return e.id or None
+        if isinstance(e, Index | Member):
+            e = e.base
+        elif isinstance(e, Cast) or (isinstance(e, Unary) and e.op in ("*", "&")):
+            e = e.operand
+        elif isinstance(e, Call) and isinstance(e.callee, Member):
+            e = e.callee.base
+        elif isinstance(e, Assign | Call | Lambda | UnknownExpr) or type(e).__name__ in (
+            "This",
+            "Conditional",
+        ):
+            return None
+        else:
+            return ""
