@@ -222,7 +222,8 @@ def staged(program: silicon.Program, checkout: Checkout, copy: Path) -> Work:
     for path in silicon.stage(program, checkout, copy):
         files += sorted(path.rglob("*.cu")) if path.is_dir() else [path] if path.suffix == ".cu" else []
     root = checkout.root
-    includes = [root / program.folder, root, root / "Common", root / "include"]
+    own = [p for p in (root / program.folder).rglob("*") if p.is_dir()]
+    includes = [root / program.folder, *own, root, root / "Common", root / "include"]
     options = Options(min_ways=LEAST_WAYS, defines=program.defines)
     return Work(program.name, copy, files, options, includes)
 
@@ -257,6 +258,7 @@ def main() -> int:
     parser.add_argument("--program", action="append")
     parser.add_argument("--folder", action="append", default=[])
     parser.add_argument("--define", action="append", default=[])
+    parser.add_argument("--include", action="append", default=[], help="where the compiler finds more headers")
     parser.add_argument("--nvcc", default="nvcc")
     parser.add_argument("--arch", default="sm_90")
     parser.add_argument("--out", type=Path, help="where the verdicts go as JSON")
@@ -269,6 +271,7 @@ def main() -> int:
             from_folders(options, Path(temporary) / "folders") if options.folder else iter(()),
         ):
             for work in kind:
+                work.includes += [Path(p) for p in options.include]
                 found = judge(work, options.nvcc, options.arch)
                 verdicts += found
                 for v in found:

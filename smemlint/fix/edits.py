@@ -155,8 +155,8 @@ def _padding(layout: Padding, at: Declared, value: Value) -> Edited | Refusal:
     if sized is not None:
         return Refusal("size-elsewhere", f"`sizeof({at.name})` on line {sized.line} would change")
     whole = next((use for use in at.uses if use.context == "whole"), None)
-    if whole is not None and len(whole.subscripts) < len(at.extents) - 1:
-        # What takes an array of arrays names its inner extents, in its own declaration.
+    if whole is not None and (len(whole.subscripts) < len(at.extents) - 1 or _names_extents(at.source)):
+        # What takes an array of arrays, or refers to a row, names its inner extents in its own declaration.
         return Refusal("passed-on", f"`{at.name}` is passed on whole on line {whole.line}, with its extents")
     from smemlint.fix.expressions import plus
 
@@ -170,6 +170,16 @@ def _padding(layout: Padding, at: Declared, value: Value) -> Edited | Refusal:
         return edit
     unsafe = f"`{at.name}` is passed on as a pointer on line {whole.line}" if whole else ""
     return Edited((edit,), at.text({layout.dim: new}), unsafe)
+
+
+def _names_extents(source: Source) -> bool:
+    """Whether a reference or pointer to an array is declared: `float (&row)[32]`."""
+    texts = [t.text for t in source.code]
+    return any(
+        texts[i] == "(" and texts[i + 1] in ("&", "*") and ")" in texts[i + 2 : i + 4] and after == "["
+        for i in range(len(texts) - 4)
+        for after in (texts[i + 4] if texts[i + 3] == ")" else texts[i + 3],)
+    )
 
 
 def _without_summand(at: Declared, bracket: Subscript, less: int, value: Value) -> str | None:
