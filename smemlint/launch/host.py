@@ -110,8 +110,12 @@ def _run(
     found: dict[tuple[object, ...], Started] = {}
     reached: set[str] = set()
 
+    slices: dict[str, HostSlice] = {}
+
     def slicer(f: Function, pointing: frozenset[str]) -> SliceLike:
-        return HostSlice(f, names, module)
+        if f.id not in slices:
+            slices[f.id] = HostSlice(f, names, module)
+        return slices[f.id]
 
     def on_launch(m: Machine, s: LaunchStmt) -> None:
         reached.update(f.function.id for f in m.frames if f.function is not None)

@@ -7,9 +7,9 @@ shared memory counts as used by every kernel.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 
-from smemlint.ir import Asm, Declare, Function, Member, Module, Name, Place, StaticMember
+from smemlint.ir import Asm, Declare, Function, Member, Module, Name, StaticMember
+from smemlint.ir.walk import walk
 
 _SHARED = ("shared", "extern_shared")
 
@@ -38,24 +38,12 @@ def _touches(function: Function, shared: set[str]) -> bool:
         (isinstance(n, Declare) and n.var.storage in _SHARED)
         or (isinstance(n, Name) and n.id in shared)
         or (isinstance(n, Asm) and "shared" in n.text)
-        for n in _nodes(function.body)
+        for n in walk(function.body)
     )
 
 
 def _named(function: Function) -> Iterator[str]:
     """Every name that the body may call something by, without its qualification."""
-    for n in _nodes(function.body):
+    for n in walk(function.body):
         if isinstance(n, Name | Member | StaticMember):
             yield n.name.rsplit("::", 1)[-1]
-
-
-def _nodes(root: object) -> Iterator[object]:
-    """Every IR node under `root`, without recursion."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, tuple):
-            stack.extend(node)
-        elif is_dataclass(node) and not isinstance(node, type | Place):
-            yield node
-            stack.extend(getattr(node, f.name) for f in fields(node))

@@ -43,6 +43,8 @@ class HostSlice:
         self.launching = launching
         self.module = module
         self.keeps: dict[int, bool] = {}
+        self.called: dict[int, bool] = {}
+        self.below: dict[int, tuple[set[str], set[str], bool]] = {}
         self.open: set[int] = set()
         self._mark(f.body)
         self.relevant: set[str] = set()
@@ -55,10 +57,34 @@ class HostSlice:
         self.sets: dict[int, frozenset[str]] = {}
 
     def _starts(self, n: object) -> bool:
-        return isinstance(n, Call) and any(
-            isinstance(x, Name) and (x.id in self.launching or (not x.id and x.name in self.launching))
-            for x in walk(n)
-        )
+        if not isinstance(n, Call):
+            return False
+        known = self.called.get(id(n))
+        if known is None:
+            known = any(
+                isinstance(x, Name) and (x.id in self.launching or (not x.id and x.name in self.launching))
+                for x in walk(n)
+            )
+            self.called[id(n)] = known
+        return known
+
+    def _below(self, s: Stmt) -> tuple[set[str], set[str], bool]:
+        """What is assigned in a statement; what else it may set; whether it launches. Found once for each."""
+        known = self.below.get(id(s))
+        if known is None:
+            assigned, handed, launches = set[str](), set[str](), isinstance(s, LaunchStmt)
+            for part in _parts(s):
+                below = self._below(part)
+                assigned |= below[0]
+                handed |= below[1]
+                launches = launches or below[2]
+            for e in _expressions(s):
+                nodes = list(walk(e))
+                assigned |= _assigned(nodes)
+                handed |= self._handed(nodes)
+                launches = launches or any(self._launches(n) for n in nodes)
+            known = self.below[id(s)] = assigned, handed, launches
+        return known
 
     def _mark(self, s: Stmt) -> tuple[bool, bool]:
         """Whether a statement launches or returns, and whether it leaves the loop or switch around it."""
@@ -69,7 +95,7 @@ class HostSlice:
         keep = keep or any(self._starts(n) for e in _expressions(s) for n in walk(e))
         leaves = leaves and not isinstance(s, Loop | Switch)
         self.keeps[id(s)] = keep or leaves
-        if isinstance(s, If | Switch) and any(self._launches(n) for part in _parts(s) for n in walk(part)):
+        if isinstance(s, If | Switch) and any(self._below(part)[2] for part in _parts(s)):
             self.open.add(id(s))
         return keep, leaves
 
@@ -103,16 +129,18 @@ class HostSlice:
                 # a condition decides over what is set below it
                 condition = n.value if isinstance(n, Switch) else n.condition
                 if condition is not None:
-                    links.extend((id, condition) for id in _assigned_below(n))
+                    links.extend((id, condition) for id in self._below(n)[0])
+        named: dict[int, frozenset[str]] = {}
+        for _, value in links:
+            if id(value) not in named:
+                named[id(value)] = frozenset(x.id for x in walk(value) if isinstance(x, Name))
         changed = True
         while changed:
             changed = False
             for target, value in links:
-                if target in self.relevant:
-                    names = {x.id for x in walk(value) if isinstance(x, Name)} - self.relevant
-                    if names:
-                        self.relevant |= names
-                        changed = True
+                if target in self.relevant and not named[id(value)] <= self.relevant:
+                    self.relevant |= named[id(value)]
+                    changed = True
 
     def _visit(self, s: Stmt) -> None:
         if not self.keeps[id(s)] and not self._sets(s) & self.relevant:
@@ -124,8 +152,13 @@ class HostSlice:
                 self._visit(part)
 
     def _sets(self, s: Stmt) -> set[str]:
-        found = _assigned_below(s)
-        for n in walk(s):
+        assigned, handed, _ = self._below(s)
+        return assigned | handed
+
+    def _handed(self, nodes: list[object]) -> set[str]:
+        """Variables that are declared, or given to a function that may set them."""
+        found: set[str] = set()
+        for n in nodes:
             if isinstance(n, Declare):
                 found.add(n.var.id)
             elif isinstance(n, Call):
@@ -165,9 +198,9 @@ def _copies(f: Function, at: int) -> bool:
     return at < len(f.parameters) and not isinstance(f.parameters[at].type, PointerTo | ArrayOf)
 
 
-def _assigned_below(s: object) -> set[str]:
+def _assigned(nodes: list[object]) -> set[str]:
     found: set[str] = set()
-    for n in walk(s):
+    for n in nodes:
         target: Expr | None = None
         if isinstance(n, Assign):
             target = n.target
