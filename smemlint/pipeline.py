@@ -22,12 +22,12 @@ from smemlint.evaluate import Unresolved, evaluate
 from smemlint.fix.deliver import renamed
 from smemlint.fix.model import Suggestion
 from smemlint.fix.suggest import Key, suggest
-from smemlint.frontend import ParseOptions, load
+from smemlint.frontend import ParseOptions, load, load_callers
 from smemlint.ir import Function, Launch, Module, Place, PointerTo, RecordRef, Scalar
-from smemlint.launch import Blocks, infer, started_kernels
+from smemlint.launch import Blocks, Started, infer, program_around, program_of
 from smemlint.launch.reach import kernels_with_shared_memory
 from smemlint.score import KernelAnalysis, score_all
-from smemlint.source import SourceError, SourceFile, read_source, source_from_bytes
+from smemlint.source import SourceError, SourceFile, read_source, source_from_bytes, users_of
 from smemlint.workers import DEBUG
 
 if TYPE_CHECKING:
@@ -121,19 +121,39 @@ def analyse_modules(
         of={name: shape for name, shape in options.blocks.items() if name}, every=options.blocks.get("")
     )
     found = []
+    read = _reader(options)
     for module in modules:
         touching = kernels_with_shared_memory(module)
-        started = started_kernels(module)
+        project = program_of(module, touching, users_of, read)
+        around: dict[str, tuple[Started, ...]] = {}
         for kernel in module.kernels():
-            for launch in infer(kernel, module, started, blocks):
+            home, seen, started = module, kernel, project.started
+            other = project.stand_in(kernel) if kernel.id in touching else None
+            if other is not None:
+                if other.path not in around:
+                    around[other.path] = program_around(other, project.others, touching)
+                home, seen, started = other, other.functions[kernel.id], around[other.path]
+            for launch in infer(seen, home, started, blocks):
                 if kernel.id not in touching:
-                    found.append(_without_evaluation(module, kernel, launch))
+                    found.append(_without_evaluation(home, seen, launch))
                 elif time.process_time() > until:
                     late = Unresolved("time", "the time for this file was over", kernel.place)
-                    found.append(_without_evaluation(module, kernel, launch, late))
+                    found.append(_without_evaluation(home, seen, launch, late))
                 else:
-                    found.append(_analysis(module, kernel, launch))
+                    found.append(_analysis(home, seen, launch))
     return found
+
+
+def _reader(options: Options) -> Callable[[str, frozenset[str]], Module | None]:
+    """Reads another file of the project for what it says of launches; None where that fails."""
+
+    def read(path: str, wanted: frozenset[str]) -> Module | None:
+        try:
+            return load_callers(read_source(path), parse_options(options), wanted)
+        except SourceError:
+            return None
+
+    return read
 
 
 def _without_evaluation(
@@ -170,7 +190,9 @@ def _again(
     source: SourceFile, modules: Sequence[Module], options: Options, until: float
 ) -> Callable[[str, bytes, Sequence[KernelAnalysis]], Sequence[KernelAnalysis | None]]:
     """The same kernels under the same launches in the file with other text, for the proof of a fix."""
-    numbers = {id(kernel): key for module in modules for key, kernel in _numbered(module).items()}
+    numbered = [pair for module in modules for pair in _numbered(module).items()]
+    numbers = {id(kernel): key for key, kernel in numbered}
+    by_id = {kernel.id: key for key, kernel in reversed(numbered)}
 
     def analyse(path: str, data: bytes, before: Sequence[KernelAnalysis]) -> Sequence[KernelAnalysis | None]:
         included = any(path in module.files for module in modules)
@@ -185,7 +207,8 @@ def _again(
         except SourceError:
             return [None] * len(before)
         kernels = {key: (module, kernel) for module in edited for key, kernel in _numbered(module).items()}
-        found = [kernels.get(numbers[id(analysis.kernel)]) for analysis in before]
+        # A kernel that another file stands in for has the same id in this one.
+        found = [kernels.get(numbers.get(id(a.kernel)) or by_id[a.kernel.id]) for a in before]
         return [
             _analysis(*pair, analysis.launch) if pair is not None and time.process_time() < until else None
             for pair, analysis in zip(found, before, strict=True)

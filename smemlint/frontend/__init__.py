@@ -16,7 +16,7 @@ from smemlint.frontend.parse import Unit, parse_unit
 from smemlint.ir import Module
 from smemlint.source import SourceFile
 
-__all__ = ["ParseOptions", "load"]
+__all__ = ["ParseOptions", "load", "load_callers"]
 
 
 def load(source: SourceFile, options: ParseOptions | None = None) -> tuple[Module, ...]:
@@ -39,12 +39,18 @@ def load(source: SourceFile, options: ParseOptions | None = None) -> tuple[Modul
     return tuple(modules)
 
 
+def load_callers(source: SourceFile, options: ParseOptions, wanted: frozenset[str]) -> Module:
+    """The file in its default configuration, with the functions that call one of the wanted names: host code
+    that starts what another file launches. Raises SourceError as load() does."""
+    return _lowered(parse_unit(source, options), wanted).module
+
+
 def _own_text(unit: Unit) -> tuple[SkippedText, ...]:
     """Only the main file is checked against its text: included files are lowered as far as it calls them."""
     return tuple(text for text in unit.texts() if text.path == unit.path)
 
 
-def _lowered(unit: Unit) -> Lowered:
-    found = lower(unit, unit.path, unit.configuration)
+def _lowered(unit: Unit, wanted: frozenset[str] = frozenset()) -> Lowered:
+    found = lower(unit, unit.path, unit.configuration, wanted)
     module = replace(found.module, missing_includes=unit.missing_includes, files=unit.files)
     return Lowered(module, found.shared_refs)

@@ -21,6 +21,7 @@ from smemlint.frontend.positions import Positions
 from smemlint.ir import Function, Module, Record, TemplateArgument, Var
 
 _MATTERS = re.compile(rb"__global__|__shared__|<<<|cudaLaunch\w*Kernel|cuLaunchKernel")
+_LAUNCHES = re.compile(rb"<<<|[lL]aunch\w*Kernel")
 _INSTANCE = re.compile(
     r"(?<![\w])template\s+(?!<)((?:[^;{}()<]|<(?!<)|\([^()]*\))*?)([A-Za-z_][\w:]*)\s*(<[^;{}]*>)?\s*\("
 )
@@ -36,9 +37,14 @@ class Lowered:
     shared_refs: frozenset[tuple[str, int]] = field(default_factory=frozenset)
 
 
-def lower(unit: ParsedUnit, path: str, configuration: str = "") -> Lowered:
+def lower(
+    unit: ParsedUnit, path: str, configuration: str = "", wanted: frozenset[str] = frozenset()
+) -> Lowered:
     """Lowers what matters of a parsed file: kernels, device code with shared memory, launching host code, and
-    whatever those call. Shares nothing with clang afterwards."""
+    whatever those call. Shares nothing with clang afterwards.
+
+    wanted: names of functions of other files that launch; their callers here matter as well.
+    """
     positions = Positions(unit.tu, unit.is_project_file)
     declarations = Declarations(positions)
     declarations.walk(cursors.root(unit.tu))
@@ -51,14 +57,14 @@ def lower(unit: ParsedUnit, path: str, configuration: str = "") -> Lowered:
     c.asm = AsmLowering(c)
     c.stmts = StatementLowering(c)
     c.decls = DeclarationLowering(c)
-    _require_roots(c)
+    _require_roots(c, wanted)
     _drain(c)
     instances = _explicit_instances(c)
     _drain(c)
     return Lowered(_module(c, path, configuration, instances), frozenset(c.shared_refs))
 
 
-def _require_roots(c: Context) -> None:
+def _require_roots(c: Context, wanted: frozenset[str]) -> None:
     """Of the main file all that matters; other files are analysed on their own and only answer calls here."""
     functions = list(c.declarations.functions.values())
     for record in list(c.declarations.records.values()):
@@ -66,7 +72,7 @@ def _require_roots(c: Context) -> None:
             c.decls.require_record(record)
     launching = _launching_macros(c)
     roots = [f for f in functions if _MATTERS.search(f.text()) or (launching and launching.search(f.text()))]
-    for root in (*roots, *_callers(functions, roots, launching)):
+    for root in (*roots, *_callers(functions, roots, launching, wanted)):
         if root.file.path == c.main:
             c.require(root)
 
@@ -84,14 +90,16 @@ def _launching_macros(c: Context) -> re.Pattern[bytes] | None:
 
 
 def _callers(
-    functions: Iterable[Definition], roots: Iterable[Definition], macros: re.Pattern[bytes] | None
+    functions: Iterable[Definition],
+    roots: Iterable[Definition],
+    macros: re.Pattern[bytes] | None,
+    wanted: frozenset[str],
 ) -> list[Definition]:
     """Functions that mention, however indirectly, one that launches: its arguments come from them."""
-    launching = {
+    launching = set(wanted) | {
         f.name
         for f in roots
-        if b"<<<" in f.text()
-        or b"aunchKernel" in f.text()
+        if _LAUNCHES.search(f.text())
         or (macros is not None and macros.search(f.text()))
     }
     if not launching:

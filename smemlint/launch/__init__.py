@@ -7,5 +7,6 @@ May import evaluate and ir; never clang, never the renderers.
 
 from smemlint.launch.host import Started, started_kernels
 from smemlint.launch.infer import Blocks, infer
+from smemlint.launch.linking import Program, program_around, program_of
 
-__all__ = ["Blocks", "Started", "infer", "started_kernels"]
+__all__ = ["Blocks", "Program", "Started", "infer", "program_around", "program_of", "started_kernels"]

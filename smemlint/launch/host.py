@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from smemlint.evaluate.accesses import load
 from smemlint.evaluate.conversions import coerce
 from smemlint.evaluate.dispatch import run, rvalue
+from smemlint.evaluate.inlining import MAX_DEPTH
 from smemlint.evaluate.kernel import bind_arguments
 from smemlint.evaluate.layout import Binding, is_type
 from smemlint.evaluate.library_host import command_line
@@ -17,15 +19,19 @@ from smemlint.evaluate.overloads import bind, is_open
 from smemlint.evaluate.values import FunctionValue, Int, Other, Pointer, RecordValue, Value, bounds
 from smemlint.ir import (
     Call,
+    Construct,
     Expr,
     Function,
     InitList,
     Launch,
     LaunchStmt,
+    Member,
     Module,
     Name,
     Place,
     PointerTo,
+    RecordRef,
+    StaticMember,
     TemplateArgument,
     Type,
 )
@@ -33,6 +39,10 @@ from smemlint.ir.walk import walk
 from smemlint.launch.slicing import HostSlice
 
 HOST_BUDGET = Budget(steps=60_000, iterations=40)
+HOST_SECONDS = 1.0
+"""Computing time after which a run begins no further host function."""
+HOST_DEPTH = 14
+"""Calls in one another: what a recursion starts deep down it has started before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +60,11 @@ class Started:
     place: Place
 
 
-def started_kernels(module: Module, told: Sequence[str] | None = None) -> tuple[Started, ...]:
-    """Every launch in the module's host code, in the order in which it was met.
+def started_kernels(
+    module: Module, told: Sequence[str] | None = None, kernels: frozenset[str] | None = None
+) -> tuple[Started, ...]:
+    """Every launch in the module's host code, in the order in which it was met. kernels: their ids, where
+    only what starts these is to be run.
 
     The program is run with the words that it is told on its command line; without any, and where it gives
     up then, with words that are not known (`int n = 1024; if (argc > 1) n = atoi(argv[1]);` is 1024). For
@@ -59,11 +72,12 @@ def started_kernels(module: Module, told: Sequence[str] | None = None) -> tuple[
     functions that nothing reached run by themselves. A launch counts as the first of these runs shows its
     shape.
     """
-    launching = launching_functions(module)
+    launching = launching_functions(module, kernels)
     if not launching:
         return ()
     called = {c for f in launching.values() for c in named_functions(f.body)}
-    roots = [f for f in launching.values() if f.id not in called]
+    by_name = {name for f in launching.values() for name in open_names(f.body)}
+    roots = [f for f in launching.values() if f.id not in called and open_name(f) not in by_name]
     found: list[Started] = []
     for words in dict.fromkeys((tuple(told or ()), (), None)):
         found = _run(module, roots, launching, words, explore=False)
@@ -106,9 +120,10 @@ def _run(
 
     words: what `main` is told, None where that is not known.
     """
-    names = frozenset(launching) | {f.name for f in launching.values()}
+    names = frozenset(launching) | {open_name(f) for f in launching.values()}
     found: dict[tuple[object, ...], Started] = {}
     reached: set[str] = set()
+    until = time.process_time() + HOST_SECONDS
 
     slices: dict[str, HostSlice] = {}
 
@@ -131,6 +146,8 @@ def _run(
         if f.id in reached:
             continue
         for arguments in _written_instances(module, f):
+            if time.process_time() > until:
+                break
             m = Machine(
                 module,
                 (1, 1, 1),
@@ -143,6 +160,7 @@ def _run(
             )
             bound = bind(m, f, resolve_arguments(m, arguments), ())
             m.frames.append(Frame(bound or {}, f))
+            m.depth = MAX_DEPTH - HOST_DEPTH
             try:
                 bind_arguments(m, f, Launch((1, 1, 1)))
                 if words is not None and f.name == "main" and len(f.parameters) >= 2:
@@ -175,19 +193,49 @@ def named_functions(body: object) -> set[str]:
     return {n.id for n in walk(body) if isinstance(n, Name) and n.id}
 
 
-def launching_functions(module: Module) -> dict[str, Function]:
-    """Host functions that start kernels, themselves or through others."""
+def open_name(f: Function) -> str:
+    """What a function is called by where only its name is known: `name`, or `.name` of a method."""
+    return f".{f.name}" if f.record is not None else f.name
+
+
+def open_names(body: object) -> set[str]:
+    """The same of what is called below."""
+    found: set[str] = set()
+    for n in walk(body):
+        if isinstance(n, Name) and not n.id:
+            found.add(n.name)
+        elif isinstance(n, Member | StaticMember):
+            found.add(f".{n.name}")
+        elif isinstance(n, Construct) and isinstance(n.type, RecordRef):
+            found.add("." + n.type.name.rsplit("::", 1)[-1])
+    return found
+
+
+def launching_functions(module: Module, kernels: frozenset[str] | None = None) -> dict[str, Function]:
+    """Host functions that start kernels (ids; None: any), themselves or through others."""
     host = {f.id: f for f in module.functions.values() if f.side in ("host", "both")}
     calls = {id: named_functions(f.body) for id, f in host.items()}
-    overloads = {id: f.name for id, f in host.items()}
-    named = {id: {n.name for n in walk(f.body) if isinstance(n, Name) and not n.id} for id, f in host.items()}
-    found = {id for id, f in host.items() if any(isinstance(n, LaunchStmt) for n in walk(f.body))}
+    overloads = {id: open_name(f) for id, f in host.items()}
+    named = {id: open_names(f.body) for id, f in host.items()}
+    found = {id for id, f in host.items() if _starts_one(module, f, kernels)}
     while True:
         names = {overloads[id] for id in found}
         more = {id for id in host if id not in found and (calls[id] & found or named[id] & names)}
         if not more:
             return {id: f for id, f in host.items() if id in found}
         found |= more
+
+
+def _starts_one(module: Module, f: Function, kernels: frozenset[str] | None) -> bool:
+    """Whether a function holds a launch, of one of the kernels or of one that only running it tells."""
+    for n in walk(f.body):
+        if isinstance(n, LaunchStmt):
+            if kernels is None or not isinstance(n.kernel, Name):
+                return True
+            target = module.functions.get(n.kernel.id)
+            if target is None or target.side != "kernel" or target.id in kernels:
+                return True
+    return False
 
 
 def _start(m: Machine, s: LaunchStmt) -> Iterator[Started]:

@@ -7,15 +7,19 @@ nothing of the project but `ir` and `banks`; knows nothing of clang.
 from smemlint.source.discover import discover, is_cuda_text
 from smemlint.source.project import ProjectIndex, project_index, project_root
 from smemlint.source.text import SourceError, SourceFile, read_source, source_from_bytes
+from smemlint.source.users import includes, is_header, users_of
 
 __all__ = [
     "ProjectIndex",
     "SourceError",
     "SourceFile",
     "discover",
+    "includes",
     "is_cuda_text",
+    "is_header",
     "project_index",
     "project_root",
     "read_source",
     "source_from_bytes",
+    "users_of",
 ]

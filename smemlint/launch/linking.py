@@ -1,0 +1,196 @@
+"""Launches that other files of the project tell: who starts the kernels of this one, or calls what does.
+
+A wrapper's arguments are known where it is called. The few files that use a name of this one are read, and
+host code runs over all of them as if they were one file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from smemlint.ir import Function, Module, Record, Scalar
+from smemlint.launch.host import Started, launching_functions, named_functions, started_kernels
+
+MAX_FILES = 6
+MAX_ROUNDS = 3
+"""A wrapper's caller may itself be a wrapper that a third file calls."""
+
+Users: TypeAlias = "Callable[[str, Iterable[str]], Sequence[str]]"
+"""Path of a file and names -> other files that use one of them."""
+Reader: TypeAlias = "Callable[[str, frozenset[str]], Module | None]"
+"""Path of a file and names -> the file with the functions that use them; None where it cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What the project says of one module's launches. others: the modules that were read for it."""
+
+    started: tuple[Started, ...]
+    others: tuple[Module, ...] = ()
+
+    def stand_in(self, kernel: Function) -> Module | None:
+        """A file that includes the kernel's and starts it: there it stands as it is compiled."""
+        for other in self.others:
+            seen = other.functions.get(kernel.id)
+            if seen is not None and _place(seen) == _place(kernel):
+                return other
+        return None
+
+
+def program_of(module: Module, kernels: frozenset[str], users: Users, read: Reader) -> Program:
+    """Launches of a module's kernels (ids), as far as needed from other files."""
+    started = started_kernels(module)
+    wanted = _open_names(module, kernels, started)
+    if not wanted:
+        return Program(started)
+    others = _linked_files(module, wanted, users, read)
+    if not others:
+        return Program(started)
+    return Program(started_kernels(link(module, others), kernels=kernels) or started, others)
+
+
+def program_around(other: Module, others: Sequence[Module], kernels: frozenset[str]) -> tuple[Started, ...]:
+    """Launches of the kernels (ids) in one of the files that were read, with the others beside it."""
+    return started_kernels(link(other, [o for o in others if o is not other]), kernels=kernels)
+
+
+def link(module: Module, others: Sequence[Module]) -> Module:
+    """One module of several files. What two of them have is taken from the first, a `main` from each."""
+    functions = dict(module.functions)
+    records = dict(module.records)
+    variables = dict(module.globals)
+    specialisations = dict(module.specialisations)
+    for other in others:
+        for id, f in other.functions.items():
+            key = f"{id} in {other.path}" if f.name == "main" else id
+            functions.setdefault(key, replace(f, id=key))
+        for name, record in other.records.items():
+            mine = records.get(name)
+            records[name] = record if mine is None else _joined(mine, record)
+        for id, var in other.globals.items():
+            if id not in variables or (variables[id].init is None and var.init is not None):
+                variables[id] = var
+        for id, ids in other.specialisations.items():
+            specialisations[id] = tuple(dict.fromkeys((*specialisations.get(id, ()), *ids)))
+    overloads: dict[str, list[str]] = {}
+    for f in functions.values():
+        if f.specialises is None:
+            overloads.setdefault(f.name, []).append(f.id)
+    return replace(
+        module,
+        functions=functions,
+        records=records,
+        globals=variables,
+        specialisations=specialisations,
+        overloads={name: tuple(ids) for name, ids in overloads.items()},
+        explicit_instances=tuple(
+            dict.fromkeys((*module.explicit_instances, *(i for o in others for i in o.explicit_instances)))
+        ),
+    )
+
+
+def _joined(mine: Record, other: Record) -> Record:
+    """A class with the methods that either file defines."""
+    if mine.place.path != other.place.path or mine.place.offset != other.place.offset:
+        return mine
+    methods = dict(mine.methods)
+    for name, ids in other.methods.items():
+        methods[name] = tuple(dict.fromkeys((*methods.get(name, ()), *ids)))
+    return replace(mine, methods=methods)
+
+
+def _linked_files(module: Module, wanted: frozenset[str], users: Users, read: Reader) -> tuple[Module, ...]:
+    """The files that use the wanted names, and those that use what those define, one program's worth."""
+    found: list[Module] = []
+    seen = {module.path}
+    asked: set[str] = set()
+    for _ in range(MAX_ROUNDS):
+        asked |= wanted
+        new: list[Module] = []
+        for path in users(module.path, sorted(wanted)):
+            if path in seen or len(seen) > MAX_FILES:
+                continue
+            seen.add(path)
+            other = read(path, wanted)
+            if other is not None and not any(_clash(m, other) for m in (module, *found)):
+                found.append(other)
+                new.append(other)
+        wanted = frozenset(n for m in new for n in _open_wrappers(m, None)) - asked
+        if not wanted:
+            break
+    return tuple(found)
+
+
+def _clash(a: Module, b: Module) -> bool:
+    """Whether two files cannot be of one program: both define a function, or `main`."""
+    for id, f in a.functions.items():
+        other = b.functions.get(id)
+        if other is not None and _place(f) != _place(other):
+            return True
+    mains = {_place(f) for m in (a, b) for f in m.functions.values() if f.name == "main"}
+    return len(mains) > 1
+
+
+def _place(f: Function) -> tuple[str, int]:
+    return f.place.path, f.place.offset
+
+
+def _open_names(module: Module, kernels: frozenset[str], started: Sequence[Started]) -> frozenset[str]:
+    """Names whose users may tell more: kernels that nothing here starts, and what is called from elsewhere
+    to start those whose launch is not fully known here."""
+    by_kernel: dict[str, list[Started]] = {}
+    for s in started:
+        by_kernel.setdefault(s.kernel.id, []).append(s)
+    names: set[str] = set()
+    vague: set[str] = set()
+    for kernel in module.kernels():
+        if kernel.id not in kernels:
+            continue
+        if kernel.id not in by_kernel:
+            names.add(kernel.name)
+        elif not all(_full(s) for s in by_kernel[kernel.id]):
+            vague.add(kernel.id)
+    return frozenset(names | _open_wrappers(module, vague | {k for k in kernels if k not in by_kernel}))
+
+
+def _full(s: Started) -> bool:
+    """Whether a launch says all that it can."""
+    numbers = [
+        p.name for p in s.kernel.parameters if isinstance(p.type, Scalar) and p.type.kind in ("int", "uint")
+    ]
+    return None not in s.block and s.dynamic is not None and all(n in s.arguments for n in numbers)
+
+
+def _open_wrappers(module: Module, kernels: set[str] | None) -> set[str]:
+    """Names of functions that start one of the kernels (ids; None: any), are called by nothing here, and are
+    not where the program begins. Of a method: its class."""
+    launching = launching_functions(module)
+    calls = {id: named_functions(f.body) for id, f in launching.items()}
+    called = {c for id, names in calls.items() for c in names if c != id}
+    found: set[str] = set()
+    for id, f in launching.items():
+        if id in called or f.name == "main":
+            continue
+        if kernels is not None and not _reaches(id, calls, kernels):
+            continue
+        if f.record is not None:
+            found.add(f.record.rsplit("::", 1)[-1].split("<")[0])
+        elif f.parameters or f.template or kernels is None:
+            found.add(f.name)
+    return found
+
+
+def _reaches(start: str, calls: dict[str, set[str]], kernels: set[str]) -> bool:
+    seen: set[str] = set()
+    todo = [start]
+    while todo:
+        id = todo.pop()
+        if id in seen:
+            continue
+        seen.add(id)
+        if id in kernels:
+            return True
+        todo.extend(calls.get(id, ()))
+    return False

@@ -1,0 +1,116 @@
+"""Which other files of a project use a name: a textual search, nearest files first, within bounds."""
+
+# Paths are strings here, spelled as clang spells them.
+# ruff: noqa: PTH100, PTH110, PTH118, PTH119, PTH120, PTH202
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+
+from smemlint.source.project import ROOT_MARKS, SKIPPED_FOLDERS, project_root
+
+BUILD_FILES = (
+    "Makefile",
+    "makefile",
+    "GNUmakefile",
+    "CMakeLists.txt",
+    "meson.build",
+    "setup.py",
+    "BUILD",
+    "BUILD.bazel",
+    "SConstruct",
+)
+"""A folder with one of these builds a program or library of its own: no name is looked for above it."""
+MAX_FILES = 300
+"""A folder with more sources below it is a collection, not one program."""
+MAX_BYTES = 1_000_000
+"""Larger files are data."""
+_SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
+_HEADERS = (".cuh", ".h", ".hpp", ".hxx", ".hh", ".inl", ".inc", ".impl")
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"][^">\n]*?([^">/\n]+)[">]', re.MULTILINE)
+
+
+def users_of(path: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Files that mention one of the names, sources before headers, nearest first.
+
+    Looked for beside and below `path`, then folder by folder above it, up to the first folder that has a
+    user, has a build file, is the project's root, or holds too much. Who links with whom is the reader's
+    question.
+    """
+    wanted = [name.encode() for name in names if name]
+    if not wanted:
+        return ()
+    word = re.compile(rb"\b(?:" + b"|".join(sorted(map(re.escape, wanted))) + rb")\b")
+    own = os.path.abspath(path)
+    for folder in _levels(os.path.dirname(own)):
+        files = sources_below(folder)
+        if files is None:
+            break
+        found = [file for file in files if file != own and _mentions(file, wanted, word)]
+        if found:
+            beside = os.path.dirname(own)
+            return tuple(
+                sorted(
+                    found, key=lambda f: (not f.endswith(_SOURCES), os.path.dirname(f) != beside, len(f), f)
+                )
+            )
+    return ()
+
+
+def includes(path: str, header: str) -> bool:
+    """Whether a file includes another, directly, by its name alone."""
+    name = os.path.basename(header).encode()
+    return name in {match.group(1) for match in _INCLUDE.finditer(_bytes(path))}
+
+
+def is_header(path: str) -> bool:
+    return path.endswith(_HEADERS)
+
+
+def _levels(folder: str) -> list[str]:
+    """The folder and those above it that may belong to the same program."""
+    root = str(project_root(Path(folder)))
+    levels = [folder]
+    while folder != root and not _is_top(folder):
+        above = os.path.dirname(folder)
+        if above == folder:
+            break
+        levels.append(above)
+        folder = above
+    return levels
+
+
+@lru_cache(maxsize=1024)
+def _is_top(folder: str) -> bool:
+    return any(os.path.exists(os.path.join(folder, mark)) for mark in (*BUILD_FILES, *ROOT_MARKS))
+
+
+@lru_cache(maxsize=64)
+def sources_below(folder: str) -> tuple[str, ...] | None:
+    """C, C++ and CUDA files at or below a folder by name; None when there are more than MAX_FILES."""
+    found: list[str] = []
+    for current, folders, names in os.walk(folder):
+        folders[:] = sorted(n for n in folders if not n.startswith(".") and n not in SKIPPED_FOLDERS)
+        found += [f"{current}/{name}" for name in sorted(names) if name.endswith(_SOURCES + _HEADERS)]
+        if len(found) > MAX_FILES:
+            return None
+    return tuple(found)
+
+
+def _mentions(path: str, wanted: list[bytes], word: re.Pattern[bytes]) -> bool:
+    data = _bytes(path)
+    return any(name in data for name in wanted) and word.search(data) is not None
+
+
+@lru_cache(maxsize=128)
+def _bytes(path: str) -> bytes:
+    try:
+        if os.path.getsize(path) > MAX_BYTES:
+            return b""
+        return Path(path).read_bytes()
+    except OSError:
+        return b""

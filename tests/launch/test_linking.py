@@ -1,0 +1,95 @@
+"""Launches that other files of a project tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from smemlint.api import analyse_file
+from smemlint.jobs import Job, Options
+
+SCAN = """
+#define THREADS 256
+__global__ void scan_kernel(unsigned *out, const unsigned *in, unsigned size) {
+    __shared__ unsigned s[2 * THREADS];
+    unsigned pos = 2 * threadIdx.x - (threadIdx.x & (size - 1));
+    s[pos] = 0;
+    s[pos + size] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = s[pos + size];
+}
+extern "C" void scan(unsigned *out, const unsigned *in, unsigned batch, unsigned length) {
+    scan_kernel<<<batch, THREADS>>>(out, in, length);
+}
+"""
+MAIN = """
+extern "C" void scan(unsigned *, const unsigned *, unsigned, unsigned);
+int main(int argc, char **argv) {
+    unsigned *in = 0, *out = 0;
+    scan(out, in, 64, 1024);
+    return 0;
+}
+"""
+HEADER = """
+__global__ void transpose(float *out, const float *in) {
+    __shared__ float tile[TILE][TILE];
+    tile[threadIdx.y][threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+"""
+
+
+def write(folder: Path, **files: str) -> Path:
+    (folder / "Makefile").write_text("all:\n")
+    for name, text in files.items():
+        (folder / name.replace("_dot_", ".")).write_text(text)
+    return folder
+
+
+def launches(path: Path) -> list[tuple[str, tuple[int, int, int], bool, str]]:
+    report = analyse_file(Job(str(path), Options(suggest=False)))
+    assert not report.problems
+    return [(k.name, k.block, k.assumed, k.origin) for k in report.kernels]
+
+
+def test_a_wrapper_gets_its_arguments_from_the_file_that_calls_it(tmp_path: Path) -> None:
+    folder = write(tmp_path, scan_dot_cu=SCAN, main_dot_cpp=MAIN)
+    [kernel] = analyse_file(Job(str(folder / "scan.cu"), Options(suggest=False))).kernels
+    assert kernel.block == (256, 1, 1) and kernel.grid == (64, 1, 1)
+    assert kernel.origin.startswith("scan.cu:")
+    assert {a.grade for a in kernel.accesses} == {"exact"}
+
+
+def test_without_the_caller_the_arguments_stay_unknown(tmp_path: Path) -> None:
+    folder = write(tmp_path, scan_dot_cu=SCAN)
+    [kernel] = analyse_file(Job(str(folder / "scan.cu"), Options(suggest=False))).kernels
+    assert kernel.block == (256, 1, 1) and kernel.grid[0] is None
+
+
+def test_a_header_is_read_through_the_file_that_starts_its_kernel(tmp_path: Path) -> None:
+    main = '#define TILE 16\n#include "kernel.cuh"\n'
+    main += "int main() { transpose<<<1, dim3(TILE, TILE)>>>(0, 0); }\n"
+    folder = write(tmp_path, kernel_dot_cuh=HEADER, main_dot_cu=main)
+    assert launches(folder / "kernel.cuh") == [("transpose", (16, 16, 1), False, "main.cu:3")]
+
+
+def test_a_kernel_declared_in_the_file_that_starts_it(tmp_path: Path) -> None:
+    kernel = "__global__ void fill(int *p) { __shared__ int s[64]; s[threadIdx.x] = 1; *p = s[0]; }\n"
+    main = "__global__ void fill(int *p);\nint main() { fill<<<1, 64>>>(0); }\n"
+    folder = write(tmp_path, fill_dot_cu=kernel, main_dot_cu=main)
+    assert launches(folder / "fill.cu") == [("fill", (64, 1, 1), False, "main.cu:2")]
+
+
+def test_another_program_in_the_folder_says_nothing(tmp_path: Path) -> None:
+    other = SCAN + "int main() { scan(0, 0, 8, 512); }\n"
+    folder = write(tmp_path, scan_dot_cu=SCAN, other_dot_cu=other)
+    [kernel] = analyse_file(Job(str(folder / "scan.cu"), Options(suggest=False))).kernels
+    assert kernel.grid[0] is None
+
+
+def test_folders_above_a_build_file_are_not_searched(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    folder = write(tmp_path / "one", scan_dot_cu=SCAN)
+    (tmp_path / "main.cpp").write_text(MAIN)
+    [kernel] = analyse_file(Job(str(folder / "scan.cu"), Options(suggest=False))).kernels
+    assert kernel.grid[0] is None
