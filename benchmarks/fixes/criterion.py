@@ -258,7 +258,9 @@ def main() -> int:
     parser.add_argument("--program", action="append")
     parser.add_argument("--folder", action="append", default=[])
     parser.add_argument("--define", action="append", default=[])
-    parser.add_argument("--include", action="append", default=[], help="where the compiler finds more headers")
+    parser.add_argument(
+        "--include", action="append", default=[], help="where the compiler finds more headers"
+    )
     parser.add_argument("--nvcc", default="nvcc")
     parser.add_argument("--arch", default="sm_90")
     parser.add_argument("--out", type=Path, help="where the verdicts go as JSON")
