@@ -44,7 +44,15 @@ def test_a_header_kernel_seen_from_several_files_is_one_finding(folder: Path) ->
     assert report.summary.accesses == 2 and report.summary.files == 3
 
 
-def test_a_header_alone_is_analysed_under_assumed_launches(folder: Path) -> None:
+def test_a_header_alone_is_analysed_under_the_launches_of_its_project(folder: Path) -> None:
+    report = check([Job("column.cuh")], View(level=Severity.NOTE))
+    assert not any(k.assumed for k in report.kernels)
+    assert {d.code for d in report.diagnostics} == {"SMEM101"}
+
+
+def test_a_header_that_nothing_includes_is_analysed_under_assumed_launches(folder: Path) -> None:
+    (folder / "floats.cu").unlink()
+    (folder / "doubles.cu").unlink()
     report = check([Job("column.cuh")], View(level=Severity.NOTE))
     assert "SMEM902" in {d.code for d in report.diagnostics}
 
