@@ -191,6 +191,8 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
             offset = merge(m, c, new.offset, old.offset)
             assert isinstance(offset, Int)
             return Pointer(new.object, offset, new.pointee, new.integer)
+        if new.object.id == "null" and m.host:
+            return old
         return new if new.object.storage == "shared" or old.object.storage != "shared" else old
     if isinstance(new, RecordValue) and isinstance(old, RecordValue):
         keys = new.cells.keys() & old.cells.keys()

@@ -64,11 +64,16 @@ def truth(m: Machine, v: Value) -> Int:
     if isinstance(v, Int):
         return v
     if isinstance(v, Pointer):
-        return Int(1, BOOL)
+        return Int(int(not is_null(m, v)), BOOL)
     reason = v.reason if isinstance(v, Other) else None
     return m.unknowns.value(
         BOOL, "condition", varying=not is_uniform(v) and not m.host, low=0, high=1, reason=reason
     )
+
+
+def is_null(m: Machine, v: Value) -> bool:
+    """Whether host code holds no address. In kernels a pointer that is tested is taken to lead somewhere."""
+    return m.host and isinstance(v, Pointer) and v.object.id == "null"
 
 
 def coerce(m: Machine, v: Value, t: Type) -> Value:
@@ -82,7 +87,8 @@ def coerce(m: Machine, v: Value, t: Type) -> Value:
                 to = v.pointee
             return Pointer(v.object, v.offset, to)
         if isinstance(v, Int):
-            return Pointer(Object("null", "null", t.to, "global"), Int(0), t.to)
+            null = v.known and isinstance(v.const, int) and v.const == 0
+            return Pointer(Object("null" if null else "address", "null", t.to, "global"), Int(0), t.to)
         if m.host and isinstance(v, Other):
             return m.unknown(t, "memory", uniform=True)  # what an unknown allocator returns has a type
         return v

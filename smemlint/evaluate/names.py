@@ -20,6 +20,7 @@ from smemlint.ir import (
     OpaqueType,
     PointerTo,
     RecordRef,
+    Scalar,
     StaticMember,
     Type,
     TypeParam,
@@ -63,15 +64,18 @@ def declare_global(m: Machine, var: Var) -> Object:
     t = m.resolve(var.type)
     shared = var.storage in ("shared", "extern_shared")
     constant = var.storage == "constant" or (var.const and var.init is not None)
-    storage = "shared" if shared else "local" if constant else "global"
+    followed = constant or (m.host and isinstance(t, Scalar | RecordRef))
+    storage = "shared" if shared else "local" if followed else "global"
     o = Object(var.id, var.name, t, storage, var, volatile=var.volatile)
     m.globals[var.id] = o
     if shared:
         m.shared[var.id] = o
-    elif constant and var.init is not None:
+    elif followed and var.init is not None:
         keep, m.may = m.may, m.present
         initialise(m, o, t, var.init)
         m.may = keep
+    elif followed and isinstance(t, Scalar) and t.kind != "float" and var.storage != "constant":
+        o.cells[0] = Int(0, t)
     o.uniform = True
     return o
 

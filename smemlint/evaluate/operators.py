@@ -5,7 +5,7 @@ from __future__ import annotations
 from smemlint.evaluate import arithmetic as ar
 from smemlint.evaluate.accesses import load, store
 from smemlint.evaluate.conditionals import logical_value
-from smemlint.evaluate.conversions import as_int, coerce
+from smemlint.evaluate.conversions import as_int, coerce, is_null
 from smemlint.evaluate.dispatch import build, lvalue, rvalue
 from smemlint.evaluate.library_atomics import operator_on_atomic
 from smemlint.evaluate.lines import copied
@@ -47,7 +47,7 @@ def unary_value(m: Machine, e: Unary) -> Value:
         if op == "!":
             return ar.logical_not(v, m.unknowns)
     if isinstance(v, Pointer) and op == "!":
-        return Int(0, BOOL)
+        return Int(int(is_null(m, v)), BOOL)
     if op == "!":
         return m.unknowns.value(BOOL, "!", varying=not is_uniform(v) and not m.host, low=0, high=1)
     if isinstance(v, Other):
@@ -59,7 +59,7 @@ def unary_place(m: Machine, e: Unary) -> Pointer | Value:
     if e.op == "*":
         v = rvalue(m, e.operand)
         if isinstance(v, Pointer):
-            return Pointer(v.object, v.offset, v.pointee)
+            return Pointer(v.object, v.offset, v.pointee, steps=v.steps)
         return lost(v, e.place)
     if e.op in ("++x", "--x"):
         _step_by_one(m, e)
@@ -138,6 +138,8 @@ def _pointer_operation(m: Machine, op: str, a: Value, b: Value, place: Place | N
         return m.unknowns.value(ULONG, "pointer arithmetic", rank=3)
     if isinstance(b, Pointer) and op == "+":
         a, b = b, a
+    if is_null(m, a) or is_null(m, b):
+        return Int(int(op == "=="), BOOL) if op in ("==", "!=") else Other(None, False)
     if not isinstance(a, Pointer):
         return Int(int(op == "!="), BOOL) if op in ("==", "!=") else Other(None, False)
     n = as_int(m, b, place)

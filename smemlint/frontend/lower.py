@@ -72,7 +72,8 @@ def _require_roots(c: Context, wanted: frozenset[str]) -> None:
             c.decls.require_record(record)
     launching = _launching_macros(c)
     roots = [f for f in functions if _MATTERS.search(f.text()) or (launching and launching.search(f.text()))]
-    for root in (*roots, *_callers(functions, roots, launching, wanted)):
+    records = c.declarations.records.values()
+    for root in (*roots, *_callers(functions, roots, records, launching, wanted)):
         if root.file.path == c.main:
             c.require(root)
 
@@ -92,6 +93,7 @@ def _launching_macros(c: Context) -> re.Pattern[bytes] | None:
 def _callers(
     functions: Iterable[Definition],
     roots: Iterable[Definition],
+    records: Iterable[Definition],
     macros: re.Pattern[bytes] | None,
     wanted: frozenset[str],
 ) -> list[Definition]:
@@ -102,6 +104,7 @@ def _callers(
         if _LAUNCHES.search(f.text())
         or (macros is not None and macros.search(f.text()))
     }
+    launching |= {r.name for r in records if _LAUNCHES.search(r.text())}
     if not launching:
         return []
     rest = {f.key: (f, frozenset(w.decode() for w in _WORD.findall(f.text()))) for f in functions}

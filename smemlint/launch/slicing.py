@@ -5,31 +5,39 @@ from __future__ import annotations
 
 from smemlint.evaluate.library_host import EXITS
 from smemlint.evaluate.library_table import called
-from smemlint.evaluate.slicing import root_of
 from smemlint.ir import (
     ArrayOf,
     Assign,
     Block,
     Break,
     Call,
+    Cast,
+    Construct,
     Continue,
     Declare,
     Evaluate,
     Expr,
     Function,
     If,
+    Index,
     LaunchStmt,
     Loop,
+    Member,
     Module,
     Name,
     PointerTo,
+    RecordRef,
     Return,
+    StaticMember,
     Stmt,
     Switch,
+    This,
     Unary,
     UnknownStmt,
 )
 from smemlint.ir.walk import walk
+
+_THIS = "this"
 
 
 class HostSlice:
@@ -47,8 +55,8 @@ class HostSlice:
         self.below: dict[int, tuple[set[str], set[str], bool]] = {}
         self.open: set[int] = set()
         self._mark(f.body)
-        self.relevant: set[str] = set()
         nodes = list(walk(f.body))
+        self.relevant = self._outlives(f, nodes)
         self._seed(nodes)
         self._spread(nodes)
         self.skippable: set[int] = set()
@@ -57,12 +65,17 @@ class HostSlice:
         self.sets: dict[int, frozenset[str]] = {}
 
     def _starts(self, n: object) -> bool:
+        if isinstance(n, Construct):
+            name = n.type.name.rsplit("::", 1)[-1] if isinstance(n.type, RecordRef) else ""
+            return f".{name}" in self.launching
         if not isinstance(n, Call):
             return False
         known = self.called.get(id(n))
         if known is None:
             known = any(
-                isinstance(x, Name) and (x.id in self.launching or (not x.id and x.name in self.launching))
+                x.id in self.launching or (not x.id and x.name in self.launching)
+                if isinstance(x, Name)
+                else isinstance(x, Member | StaticMember) and f".{x.name}" in self.launching
                 for x in walk(n)
             )
             self.called[id(n)] = known
@@ -102,6 +115,25 @@ class HostSlice:
     def _launches(self, n: object) -> bool:
         return isinstance(n, LaunchStmt) or self._starts(n)
 
+    def _outlives(self, f: Function, nodes: list[object]) -> set[str]:
+        """What the caller sees when the function has returned: references, `*p = n`, members, globals."""
+        found = {_THIS}
+        found.update(p.id for p in f.parameters if isinstance(p.type, PointerTo) and p.type.reference)
+        for n in nodes:
+            target = n.target if isinstance(n, Assign) else None
+            if isinstance(target, Unary) and target.op == "*":
+                target = target.operand
+            elif isinstance(target, Member) and target.arrow:
+                target = target.base
+            elif isinstance(target, Name):
+                var = self.module.globals.get(target.id)
+                target = None if var is None or isinstance(var.type, PointerTo | ArrayOf) else target
+            else:
+                target = None
+            if isinstance(target, Name):
+                found.add(target.id)
+        return found
+
     def _seed(self, nodes: list[object]) -> None:
         for n in nodes:
             if isinstance(n, LaunchStmt | Return) or self._starts(n):
@@ -122,7 +154,7 @@ class HostSlice:
             if isinstance(n, Declare) and n.var.init is not None:
                 links.append((n.var.id, n.var.init))
             elif isinstance(n, Assign):
-                root = root_of(n.target)
+                root = _root(n.target)
                 if root is not None:
                     links.append((root, n))
             elif isinstance(n, If | Loop | Switch):
@@ -166,12 +198,12 @@ class HostSlice:
                 callees = self._callees(n.callee)
                 for i, a in enumerate(n.arguments):
                     if isinstance(a, Unary) and a.op == "&":
-                        root = root_of(a)
+                        root = _root(a)
                         if root is not None:
                             found.add(root)
                     elif isinstance(a, Name) and not (callees and all(_copies(f, i) for f in callees)):
                         found.add(a.id)
-                root = root_of(n.callee.base) if hasattr(n.callee, "base") else None
+                root = _root(n.callee.base) if hasattr(n.callee, "base") else None
                 if root is not None:
                     found.add(root)
         return found
@@ -193,6 +225,21 @@ def _ends(s: Stmt) -> bool:
     return isinstance(call, Call) and isinstance(call.callee, Name) and called(call) in EXITS
 
 
+def _root(e: Expr) -> str | None:
+    """The variable that an assignment target belongs to, or points from."""
+    while True:
+        if isinstance(e, This):
+            return _THIS
+        if isinstance(e, Name):
+            return e.id or None
+        if isinstance(e, Index | Member):
+            e = e.base
+        elif isinstance(e, Cast) or (isinstance(e, Unary) and e.op in ("*", "&")):
+            e = e.operand
+        else:
+            return None
+
+
 def _copies(f: Function, at: int) -> bool:
     """Whether a parameter is a number or object of its own."""
     return at < len(f.parameters) and not isinstance(f.parameters[at].type, PointerTo | ArrayOf)
@@ -206,7 +253,7 @@ def _assigned(nodes: list[object]) -> set[str]:
             target = n.target
         elif isinstance(n, Unary) and n.op in ("++x", "--x", "x++", "x--"):
             target = n.operand
-        root = root_of(target) if target is not None else None
+        root = _root(target) if target is not None else None
         if root is not None:
             found.add(root)
     return found

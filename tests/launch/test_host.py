@@ -104,3 +104,59 @@ def test_a_block_of_the_best_occupancy_is_assumed_to_be_the_largest() -> None:
 def test_what_unknown_code_may_set_is_not_known() -> None:
     (launch,) = launches("int main() { int n = 64; read_config(&n); sum<<<1, n>>>(0, 0); }")
     assert launch.assumed
+
+
+def test_what_a_function_hands_back_by_reference_is_followed() -> None:
+    main = """
+    struct Shape { int threads; };
+    int chosen;
+    void choose(int n, int &grid, int *threads, Shape *shape) {
+        grid = n / 96;
+        *threads = n > 100 ? 96 : 32;
+        shape->threads = 160;
+        chosen = 224;
+    }
+    int main() {
+        int grid = 0, threads = 0;
+        Shape shape;
+        choose(9600, grid, &threads, &shape);
+        sum<<<grid, threads>>>(0, 0);
+        sum<<<grid, shape.threads>>>(0, 0);
+        sum<<<grid, chosen>>>(0, 0);
+    }"""
+    assert blocks(main) == [96, 160, 224]
+
+
+def test_members_that_a_method_sets_are_followed() -> None:
+    main = """
+    class Sum {
+        dim3 block;
+        void prepare(int n) { block = dim3(n / 2); }
+    public:
+        Sum(int n) { prepare(n); }
+        void run() { sum<<<1, block>>>(0, 0); }
+    };
+    int main() { Sum s(256); s.run(); }"""
+    assert blocks(main) == [128]
+
+
+def test_a_null_pointer_is_null_in_host_code() -> None:
+    main = """
+    int main() {
+        char *name = 0;
+        int threads = 64;
+        if (name != nullptr) threads = 128;
+        if (name) threads = 256;
+        sum<<<1, threads>>>(0, 0);
+    }"""
+    assert blocks(main) == [64]
+
+
+def test_a_cooperative_launch_is_followed_through_its_callers() -> None:
+    main = """
+    void cooperate(int threads, float *in, float *out) {
+        void *arguments[] = {&in, &out};
+        cudaLaunchCooperativeKernel((void *)sum, dim3(8), dim3(threads), arguments, 0, 0);
+    }
+    int main() { float *p; cooperate(320, p, p); }"""
+    assert blocks(main) == [320]
