@@ -101,8 +101,7 @@ def _callers(
     launching = set(wanted) | {
         f.name
         for f in roots
-        if _LAUNCHES.search(f.text())
-        or (macros is not None and macros.search(f.text()))
+        if _LAUNCHES.search(f.text()) or (macros is not None and macros.search(f.text()))
     }
     launching |= {r.name for r in records if _LAUNCHES.search(r.text())}
     if not launching:
