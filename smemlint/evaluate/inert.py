@@ -154,7 +154,10 @@ class Calls:
         own = {p.id for p in f.parameters}
         nodes = [*walk(f.body), *(n for _, e in f.initialisers for n in walk(e))]
         own |= {n.id for n in nodes if isinstance(n, Var) and n.storage == "local"}
-        return all(self._harmless(n, own) for n in nodes)
+        record = self._module.records.get(f.record) if f.record is not None else None
+        own |= {p.id for p in (*f.template, *(() if record is None else record.template))}
+        callees = {id(n.callee) for n in nodes if isinstance(n, Call)}
+        return all(id(n) in callees or self._harmless(n, own) for n in nodes)
 
     def _harmless(self, n: object, own: set[str]) -> bool:
         if isinstance(n, Call):
@@ -166,8 +169,9 @@ class Calls:
         if isinstance(n, Var):
             local = n.storage in ("local", "constant") and not n.volatile
             return local and (not isinstance(n.type, RecordRef) or self.trivial(n.type))
-        if isinstance(n, Name):  # globals may be shared arrays
-            return n.id in own or n.id not in self._module.globals or _constant(self._module.globals[n.id])
+        if isinstance(n, Name):  # others may be shared arrays, or variables that a lambda captures
+            constant = self._module.globals.get(n.id)
+            return n.id in own or (constant is not None and constant.storage == "constant")
         if isinstance(n, StaticMember):
             return True
         return not isinstance(n, Lambda | LaunchStmt | Switch | UnknownExpr | UnknownStmt)
@@ -211,10 +215,6 @@ def pure(name: str) -> bool:
 
 def matrix(name: str) -> bool:
     return _MATRIX.fullmatch(name) is not None
-
-
-def _constant(v: Var) -> bool:
-    return v.storage == "constant"
 
 
 def plain(e: Asm) -> bool:

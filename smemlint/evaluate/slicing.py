@@ -68,6 +68,14 @@ class _Facts:
     declared: set[str] = field(default_factory=set)
 
 
+def _called_by(e: Call) -> str:
+    """The variable that holds the lambda which a call may run, '' for other calls."""
+    callee = e.callee
+    if isinstance(callee, Member) and callee.name == "operator()":
+        callee = callee.base
+    return callee.id if isinstance(callee, Name) else ""
+
+
 class _Passed:
     """What the parameters of a function's lambdas are given.
 
@@ -83,8 +91,8 @@ class _Passed:
         for n in nodes:
             if isinstance(n, Name) and n.id in named:
                 uses[n.id] = uses.get(n.id, 0) + 1
-            elif isinstance(n, Call) and isinstance(n.callee, Name) and n.callee.id in named:
-                called.setdefault(n.callee.id, []).append(n)
+            elif isinstance(n, Call) and (holder := _called_by(n)) in named:
+                called.setdefault(holder, []).append(n)
         known = {id: f for id, f in named.items() if uses.get(id, 0) == len(called.get(id, ()))}
         self.known = known
         self.bodies = {id(f) for f in known.values()}
@@ -100,12 +108,11 @@ class _Passed:
 
     def calls(self, e: Call) -> bool:
         """Whether a call is one of a known lambda by its name."""
-        return isinstance(e.callee, Name) and e.callee.id in self.known
+        return _called_by(e) in self.known
 
     def results(self, e: Call) -> list[Expr]:
         """What a known lambda returns."""
-        f = self.known[e.callee.id] if isinstance(e.callee, Name) else None
-        nodes = () if f is None else walk(f.body)
+        nodes = walk(self.known[_called_by(e)].body)
         return [n.value for n in nodes if isinstance(n, Return) and n.value is not None]
 
 

@@ -1,0 +1,139 @@
+"""What is passed over is what no address, mask or loop bound depends on, and nothing else."""
+
+from __future__ import annotations
+
+from smemlint.api import analyse_file
+from smemlint.evaluate.slicing import slicer
+from smemlint.frontend import load
+from smemlint.ir import Evaluate, Function, Module
+from smemlint.ir.walk import walk
+from smemlint.jobs import Job, Options
+from smemlint.source import source_from_bytes
+
+
+def ways(text: str, block: tuple[int, int, int] = (64, 1, 1)) -> dict[str, tuple[float, str]]:
+    """Expression of each access -> (ways, grade)."""
+    report = analyse_file(Job("k.cu", Options(blocks={"": block}, suggest=False), text))
+    return {
+        a.expression: ((a.wavefronts or 0) / (a.ideal or 1), a.grade)
+        for kernel in report.kernels
+        for a in kernel.accesses
+    }
+
+
+def read(text: str) -> tuple[Module, Function]:
+    module = load(source_from_bytes("k.cu", text.encode()))[0]
+    return module, module.kernels()[0]
+
+
+def skipped(text: str) -> list[str]:
+    """The statements `name(...)` and `a = b` of a kernel and its lambdas that are passed over, as written."""
+    module, kernel = read(text)
+    found = slicer(module)(kernel, frozenset()).skippable
+    places = [n.expr.place for n in walk(kernel.body) if isinstance(n, Evaluate) and id(n) in found]
+    return [text.encode()[p.offset : p.end_offset].decode() for p in places if p is not None]
+
+
+def test_what_a_function_hands_back_is_known_every_time_it_is_called() -> None:
+    found = ways("""
+__device__ void coords(int &row, int &column, int i) { row = threadIdx.x % 8 + i; column = threadIdx.x / 8; }
+__device__ void place(int *at, int i) { *at = threadIdx.x * 32 + i; }
+__global__ void k() {
+    __shared__ float t[64][32], u[4096];
+    for (int i = 0; i < 4; i++) {
+        int r, c, q;
+        coords(r, c, i);
+        t[r][c] = 1;
+        place(&q, i);
+        u[q] = 2;
+    }
+}""")
+    assert found["t[r][c]"] == (8, "exact")
+    assert found["u[q]"] == (32, "exact")
+
+
+def test_arithmetic_in_a_lambda_is_passed_over() -> None:
+    text = """
+struct Pair { float x[2]; };
+__device__ void multiply(const Pair &a, float b, Pair &c) { c.x[0] += a.x[0] * b; c.x[1] += a.x[1] * b; }
+__global__ void k(float *out) {
+    __shared__ float t[1024];
+    Pair a, c;
+    auto step = [&](int i) {
+        a.x[0] = t[threadIdx.x * 2 + i * 64];
+        multiply(a, 2.0f, c);
+    };
+    for (int i = 0; i < 8; i++) step(i);
+    out[threadIdx.x] = c.x[0];
+}"""
+    assert skipped(text) == ["multiply(a, 2.0f, c)", "out[threadIdx.x] = c.x[0]"]
+    assert ways(text)["t[threadIdx.x * 2 + i * 64]"] == (2, "exact")
+
+
+def test_an_index_that_a_lambda_is_given_or_sets_is_kept() -> None:
+    found = ways("""
+__global__ void k() {
+    __shared__ float t[8192];
+    int at = 0;
+    auto to = [&](int n) { at = threadIdx.x * n; };
+    auto set = [&](int &r, int n) { r = threadIdx.x * n; };
+    for (int n = 2; n < 9; n *= 2) {
+        int other;
+        to(n);
+        t[at] = 1;
+        set(other, 4);
+        t[other + 4096] = 2;
+    }
+}""")
+    assert found["t[at]"] == ((2 + 4 + 8) / 3, "exact")
+    assert found["t[other + 4096]"] == (4, "exact")
+
+
+def test_a_lambda_that_is_handed_on_may_be_given_anything() -> None:
+    found = ways("""
+template <class F> __device__ void both(F f) { f(threadIdx.x * 2); __syncthreads(); f(threadIdx.x * 2 + 512); }
+__global__ void k() {
+    __shared__ float t[1024];
+    both([&](int i) { int j = i; t[j] = 1; });
+}""")
+    assert found["t[j]"] == (2, "exact")
+
+
+def test_a_number_from_another_lane_that_becomes_an_address_is_kept() -> None:
+    text = """
+__global__ void k(float *out) {
+    __shared__ float t[1024];
+    int row = threadIdx.x;
+    float sum = 0;
+    for (int i = 0; i < 4; i++) {
+        row = __shfl_sync(0xffffffffu, row, 0) + threadIdx.x * 2;
+        sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+        t[row % 1024] = sum;
+    }
+}"""
+    assert skipped(text) == ["sum += __shfl_xor_sync(0xffffffffu, sum, 1)"]
+
+
+def test_matrix_arithmetic_is_passed_over_and_its_copies_are_not() -> None:
+    text = """
+#include <mma.h>
+using namespace nvcuda;
+__global__ void k(float *out) {
+    __shared__ half a[16 * 16], b[16 * 16];
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> fa;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> fb;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> c;
+    wmma::fill_fragment(c, 0.0f);
+    for (int i = 0; i < 4; i++) {
+        wmma::load_matrix_sync(fa, a, 16);
+        wmma::load_matrix_sync(fb, b, 16);
+        wmma::mma_sync(c, fa, fb, c);
+    }
+    for (int t = 0; t < c.num_elements; t++) c.x[t] *= 2;
+    wmma::store_matrix_sync(out, c, 16, wmma::mem_row_major);
+}"""
+    assert skipped(text) == [
+        "wmma::fill_fragment(c, 0.0f)",
+        "wmma::mma_sync(c, fa, fb, c)",
+        "c.x[t] *= 2",
+    ]
