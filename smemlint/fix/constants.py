@@ -21,11 +21,15 @@ class Constants:
     """Looks names up in a launch (template arguments, block shape) and in source files.
 
     arguments: kernel arguments count as well, where the launch is seen to pass a known integer.
+    block: so does the block shape; without it a value is one that the compiler knows.
     """
 
-    def __init__(self, sources: Iterable[Source], launch: Launch, arguments: bool = False) -> None:
+    def __init__(
+        self, sources: Iterable[Source], launch: Launch, arguments: bool = False, block: bool = True
+    ) -> None:
         self._sources = tuple(sources)
         self._launch = launch
+        self._block = block
         self._arguments = launch.arguments if arguments else {}
 
     def value(self, text: str) -> int | None:
@@ -49,7 +53,7 @@ class Constants:
         if name in self._arguments:
             return self._arguments[name]
         if name.startswith("blockDim."):
-            return dict(zip("xyz", self._launch.block, strict=True)).get(name[9:])
+            return dict(zip("xyz", self._launch.block, strict=True)).get(name[9:]) if self._block else None
         if name == "warpSize":
             return 32
         for source in self._sources:

@@ -123,17 +123,17 @@ def build(
     linear_pitch: str | None,
     taken: set[str],
     shape: Shape,
-    value: Value = lambda text: None,
+    value: Value | None = None,
 ) -> Edited | Refusal:
     """Edits that carry out a layout.
 
     linear_pitch: for a flat array, the factor that is the row pitch. taken: names that are in use;
     names that the edits introduce are added. shape: the array as it stands, in some kernel instance.
-    value: of a constant expression in that instance.
+    value: of an expression that the compiler knows, in that instance; None takes all of them as known.
     """
     if isinstance(layout, Padding):
         if linear_pitch is not None:
-            return _pitch(layout, at, linear_pitch, taken, shape)
+            return _pitch(layout, at, linear_pitch, taken, shape, value)
         return _padding(layout, at, value)
     blocked = _every_use_subscripted(at)
     if blocked is not None:
@@ -150,14 +150,17 @@ def build(
     return _swizzle(layout, at, taken)
 
 
-def _padding(layout: Padding, at: Declared, value: Value) -> Edited | Refusal:
+def _padding(layout: Padding, at: Declared, value: Value | None) -> Edited | Refusal:
     sized = next((use for use in at.uses if use.context == "sizeof"), None)
     if sized is not None:
         return Refusal("size-elsewhere", f"`sizeof({at.name})` on line {sized.line} would change")
-    whole = next((use for use in at.uses if use.context == "whole"), None)
-    if whole is not None and (len(whole.subscripts) < len(at.extents) - 1 or _names_extents(at.source)):
+    wholes = [use for use in at.uses if use.context == "whole"]
+    for use in wholes:
         # What takes an array of arrays, or refers to a row, names its inner extents in its own declaration.
-        return Refusal("passed-on", f"`{at.name}` is passed on whole on line {whole.line}, with its extents")
+        if len(use.subscripts) < len(at.extents) - 1 or _names_extents(at, use):
+            return Refusal(
+                "passed-on", f"`{at.name}` is passed on whole on line {use.line}, with its extents"
+            )
     from smemlint.fix.expressions import plus
 
     bracket = at.extents[layout.dim]
@@ -168,28 +171,48 @@ def _padding(layout: Padding, at: Declared, value: Value) -> Edited | Refusal:
     edit = _edit(at.source, bracket.open + 1, bracket.close, new)
     if isinstance(edit, Refusal):
         return edit
-    unsafe = f"`{at.name}` is passed on as a pointer on line {whole.line}" if whole else ""
-    return Edited((edit,), at.text({layout.dim: new}), unsafe)
+    unsafe = f"`{at.name}` is passed on as a pointer on line {wholes[0].line}" if wholes else ""
+    return Edited((edit,), at.text({layout.dim: new}), unsafe or _in_macros(at))
 
 
-def _names_extents(source: Source) -> bool:
-    """Whether a reference or pointer to an array is declared: `float (&row)[32]`."""
-    texts = [t.text for t in source.code]
+def _names_extents(at: Declared, use: Use) -> bool:
+    """Whether a row may be bound to a reference or pointer to an array, `float (&row)[32]`.
+
+    That is one that the scope declares or, where the row is an argument of a function, any in the file.
+    """
+    code = at.source.code
+    first, last = at.scope
+    i, depth = at.source.index_at(use.offset) - 1, 0
+    while i > 0 and depth >= 0 and code[i].text not in (";", "{", "}"):
+        depth += (code[i].text == ")") - (code[i].text == "(")
+        i -= 1
+    if depth < 0 and code[i].kind == "name":
+        first, last = 0, len(code)
+    texts = [t.text for t in code[first:last]]
     return any(
-        texts[i] == "(" and texts[i + 1] in ("&", "*") and ")" in texts[i + 2 : i + 4] and after == "["
-        for i in range(len(texts) - 4)
-        for after in (texts[i + 4] if texts[i + 3] == ")" else texts[i + 3],)
+        texts[n : n + 2] in (["(", "&"], ["(", "*"])
+        and (texts[n + 2 : n + 4] == [")", "["] or texts[n + 3 : n + 5] == [")", "["])
+        for n in range(len(texts) - 3)
     )
 
 
-def _without_summand(at: Declared, bracket: Subscript, less: int, value: Value) -> str | None:
+def _in_macros(at: Declared) -> str:
+    """Where a macro uses the array in another way than element by element, '' when none does."""
+    for use in at.source.macro_uses(at.name):
+        after = at.source.text[use.end : use.end + 200].split("\n", 1)[0]
+        if len(re.findall(r"\[[^\[\]]*\]", after)) < len(at.extents):
+            return f"a macro on line {use.line} names `{at.name}`"
+    return ""
+
+
+def _without_summand(at: Declared, bracket: Subscript, less: int, value: Value | None) -> str | None:
     """The extent without its last summand (`BDIMX + IPAD` -> `BDIMX`) where that is the padding."""
     text = at.source.text[bracket.open + 1 : bracket.close]
     depth = 0
     for n in range(len(text) - 1, 0, -1):
         depth += (text[n] == ")") - (text[n] == "(")
         if text[n] in "+-*/%&|^<>?:," and depth == 0:
-            if text[n] == "+" and less > 0 and value(text[n + 1 :].strip()) == less:
+            if text[n] == "+" and less > 0 and value is not None and value(text[n + 1 :].strip()) == less:
                 return text[:n].rstrip()
             return None
     return None
@@ -213,7 +236,23 @@ def _every_use_subscripted(at: Declared, resizes: bool = False) -> Refusal | Non
     return None
 
 
-def _pitch(layout: Padding, at: Declared, pitch: str, taken: set[str], shape: Shape) -> Edited | Refusal:
+def _visible(at: Declared, pitch: str, value: int) -> str:
+    """The pitch as it can be written before the array: as a number where a name in it is declared later."""
+    names = set(re.findall(r"[A-Za-z_]\w*", pitch))
+    code = at.source.code
+    function = next((i for i in range(at.index, 0, -1) if at.source.scope_of(i) is None), 0)
+    before = {code[i].text for i in range(function, at.index)}
+    after = {
+        code[i].text
+        for i in range(at.index, at.scope[1])
+        if code[i].text in names and code[i - 1].kind == "name" and code[i + 1].text in ("=", "{", "(")
+    }
+    return str(value) if after - before else pitch
+
+
+def _pitch(
+    layout: Padding, at: Declared, pitch: str, taken: set[str], shape: Shape, value_of: Value | None
+) -> Edited | Refusal:
     blocked = _every_use_subscripted(at, resizes=True)
     if blocked is not None:
         return blocked
@@ -224,7 +263,7 @@ def _pitch(layout: Padding, at: Declared, pitch: str, taken: set[str], shape: Sh
     hits = flat.occurrences(indices, pitch)
     if not hits:
         return Refusal("pitch-not-found", f"no row pitch is seen in the indices of `{at.name}`")
-    if pitch.startswith("blockDim") and at.pool is None:
+    if at.pool is None and value_of is not None and value_of(pitch) is None:
         return Refusal(
             "run-time-pitch", f"the row pitch of `{at.name}` is `{pitch}`, known at the launch only"
         )
@@ -240,7 +279,7 @@ def _pitch(layout: Padding, at: Declared, pitch: str, taken: set[str], shape: Sh
         return Refusal("size-not-rows", f"`[{_shown(old)}]` is not said as rows of `{pitch}`")
     from smemlint.fix.expressions import plus
 
-    padded = plus(pitch, layout.extra)
+    padded = plus(_visible(at, pitch, value), layout.extra)
     if padded is None:
         return Refusal("extent-not-an-expression", f"`{pitch}` is not read as a C expression")
     start = source.statement_start(at.index)
@@ -266,7 +305,7 @@ def _pool_pitch(
 
     source = at.source
     name = _fresh(f"{at.name.upper()}_PITCH", taken)
-    padded = plus(pitch, layout.extra)
+    padded = plus(_visible(at, pitch, shape.dims[1]), layout.extra)
     if padded is None:
         return Refusal("extent-not-an-expression", f"`{pitch}` is not read as a C expression")
     growth = shape.dims[0] * layout.extra * shape.element

@@ -154,6 +154,8 @@ def _blocks(
         dynamic = analysis.launch.dynamic or 0
         threads = analysis.launch.threads
         added = layout.shape(shape).bytes - shape.bytes
+        if added > 0 and instance.array.dynamic and analysis.launch.dynamic is None:
+            return None
         if added > 0 and static + (dynamic if instance.array.dynamic else 0) + added > arch.shared_static:
             return None
         before = arch.resident_blocks(threads, static + dynamic)

@@ -80,7 +80,11 @@ def _arrays(analyses: Sequence[KernelAnalysis]) -> Iterator[tuple[Key, list[Inst
 
 
 def _conflicted(instances: Sequence[Instance]) -> bool:
-    return any(m.before > m.ideal for i in instances for m in i.members)
+    """Whether some access surely pays more than it has to, be its addresses known one by one or not."""
+    if any(m.before > m.ideal for i in instances for m in i.members):
+        return True
+    sites = (c for i in instances for c in (i.piece.sites if i.piece else sites_of(i.analysis, i.array)))
+    return any((c.wavefronts_low or 0) > (c.ideal or 0) for c in sites)
 
 
 def _suggestion(
@@ -234,7 +238,7 @@ def _write(
                 "launches-differ", f"the launches would need `{array.name}` larger by different sizes"
             )
         at = replace(at, pool=pool)
-    value = Constants([source], instances[0].analysis.launch).value
+    value = Constants([source], instances[0].analysis.launch, block=False).value
     return build(choice.option.layout, at, choice.pitch, taken, choice.shapes[0], value)
 
 

@@ -109,6 +109,29 @@ void start(float *out, const float *in)
     __syncthreads();
     out[ty * 32 + tx] = t[tx * 32 + ty] + swizzle_t;"""
     ),
+    "a pitch that is declared after the array": kernel(
+        """    __shared__ float t[1024];
+    const int width = 32;
+    for (int i = ty; i < 32; i += 16) t[i * width + tx] = in[i * 32 + tx];
+    __syncthreads();
+    out[ty * 32 + tx] = t[tx * width + ty];"""
+    ),
+    "a pitch that the block gives": kernel(
+        """    const int width = blockDim.x;
+    __shared__ float t[1024];
+    for (int i = ty; i < 32; i += 16) t[i * width + tx] = in[i * 32 + tx];
+    __syncthreads();
+    out[ty * 32 + tx] = t[tx * width + ty];"""
+    ),
+    "a pitch of a part that is declared after it": kernel(
+        """    extern __shared__ float pool[];
+    float *t = pool;
+    constexpr int width = 32;
+    for (int i = ty; i < 32; i += 16) t[i * width + tx] = in[i * 32 + tx];
+    __syncthreads();
+    out[ty * 32 + tx] = t[tx * width + ty];""",
+        dynamic=", 32 * 32 * sizeof(float)",
+    ),
     "two arrays in one declaration": kernel(
         """    __shared__ float a[32 * 32], b[32 * 32];
     for (int i = ty; i < 32; i += 16) { a[i * 32 + tx] = in[i * 32 + tx]; b[i * 32 + tx] = in[tx]; }
