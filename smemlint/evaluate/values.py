@@ -45,17 +45,30 @@ class Symbol:
 
 
 Monomial: TypeAlias = tuple[Symbol, ...]
+Parts: TypeAlias = tuple[tuple["Int", int], ...]
+MOST_PARTS = 6
 
 
 class Int:
-    """An integer of C type `type`: const + sum of coefficient * product of symbols. Immutable."""
+    """An integer of C type `type`: const + sum of coefficient * product of symbols. Immutable.
 
-    __slots__ = ("const", "terms", "type")
+    parts: the terms, with a factor each, of a sum of several that are no numbers; else empty. A compiler
+    knows what divides each of them, and not what divides their sum: `17 * (15 - t) + t` is no multiple of 16 to it.
+    """
 
-    def __init__(self, const: Lanes, type: Scalar = INT, terms: dict[Monomial, Lanes] | None = None) -> None:
+    __slots__ = ("const", "parts", "terms", "type")
+
+    def __init__(
+        self,
+        const: Lanes,
+        type: Scalar = INT,
+        terms: dict[Monomial, Lanes] | None = None,
+        parts: Parts = (),
+    ) -> None:
         self.const = const
         self.type = type
         self.terms: dict[Monomial, Lanes] = terms or {}
+        self.parts = parts
 
     @property
     def known(self) -> bool:
@@ -76,7 +89,7 @@ class Int:
         return any(s.varying for mono in self.terms for s in mono)
 
     def typed(self, type: Scalar) -> Int:
-        return self if type is self.type else Int(self.const, type, self.terms)
+        return self if type is self.type else Int(self.const, type, self.terms, self.parts)
 
     def key(self) -> tuple[object, ...] | None:
         """Equal keys: equal values. None when a coefficient is a vector."""
@@ -194,8 +207,9 @@ def plus(a: Int, n: int) -> Int:
 
 
 def add(a: Int, b: Int, type: Scalar) -> Int:
+    parts = _parts_of_sum(a, b)
     if not a.terms and not b.terms:
-        return Int(a.const + b.const, type)
+        return Int(a.const + b.const, type, None, parts)
     terms = dict(a.terms)
     for mono, c in b.terms.items():
         old = terms.get(mono)
@@ -208,13 +222,23 @@ def add(a: Int, b: Int, type: Scalar) -> Int:
             terms.pop(mono, None)
             continue
         terms[mono] = total
-    return Int(a.const + b.const, type, terms)
+    return Int(a.const + b.const, type, terms, parts)
+
+
+def _parts_of_sum(a: Int, b: Int) -> Parts:
+    if isinstance(a.const, int) and not a.terms:
+        return b.parts
+    if isinstance(b.const, int) and not b.terms:
+        return a.parts
+    parts = (a.parts or ((a, 1),)) + (b.parts or ((b, 1),))
+    return parts if len(parts) <= MOST_PARTS else ()
 
 
 def scale(a: Int, factor: Lanes, type: Scalar) -> Int:
     if isinstance(factor, int) and factor == 0:
         return Int(0, type)
-    return Int(a.const * factor, type, {m: c * factor for m, c in a.terms.items()})
+    parts = tuple((p, n * factor) for p, n in a.parts) if a.parts and isinstance(factor, int) else ()
+    return Int(a.const * factor, type, {m: c * factor for m, c in a.terms.items()}, parts)
 
 
 def subtract(a: Int, b: Int, type: Scalar) -> Int:

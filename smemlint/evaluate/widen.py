@@ -109,6 +109,8 @@ class _Facts:
         self.made: dict[int, frozenset[str]] = {}
         self.shifts: dict[int, list[NDArray[np.int64]]] = {}
         """By id() of an event: how its lanes move under each other launch."""
+        self.turns: dict[int, int] = {}
+        """By id() of a site: what divides its addresses in the active lanes of all turns."""
         self.unsure: dict[int, int] = {}
         """By id() of a site: what divides its addresses under another launch, where events do not match."""
 
@@ -126,7 +128,7 @@ class _Facts:
                 self.shifts.setdefault(id(e), []).append(shift)
             both = site.events[0].may & twin.events[0].may
             if both.any():
-                divides = _variable(self.m, twin.events[0], both)
+                divides = _variable(twin.events[0], both)
                 self.unsure[id(site)] = gcd(self.unsure.get(id(site), 0), divides)
 
     def event(self, e: Event | Barrier) -> JoinEvent:
@@ -134,10 +136,12 @@ class _Facts:
             return JoinEvent(-1, "barrier", 0, "", np.zeros(0, dtype=np.int64), 0, e.region, e.order)
         s, o = e.site, e.site.object
         lanes = _lanes(self.m, e)
-        here = e.may if e.region in self.stale else self.m.present
+        stale = e.region in self.stale
+        here = e.may if stale else self.m.present
+        own = 0 if stale else _variable(e, here)
         variable = gcd(
             self.steps.get(id(s), 0),
-            _variable(self.m, e, here),
+            own or self._over_turns(s),
             self.unsure.get(id(s), 0),
         )
         moved: tuple[bytes, ...] = ()
@@ -171,6 +175,12 @@ class _Facts:
             flow=e.flow if (id(s), e.flow) in self.still else None,
         )
 
+    def _over_turns(self, s: SiteLog) -> int:
+        """What divides the address in the lanes of any turn: the few lanes of one turn prove nothing."""
+        if id(s) not in self.turns:
+            self.turns[id(s)] = gcd(*(_variable(e, e.may) for e in s.events))
+        return self.turns[id(s)]
+
     def _made_of(self, e: Event, lanes: NDArray[np.int64]) -> frozenset[str]:
         """The roots of a bent address."""
         s = e.site
@@ -195,13 +205,15 @@ def _elsewhere(m: Machine, e: Event, here: NDArray[np.bool_]) -> int | None:
     return hash((others - c[int(np.argmax(e.may))]).tobytes()) if others.size else None
 
 
-def _variable(m: Machine, e: Event, active: NDArray[np.bool_]) -> int:
+def _variable(e: Event, active: NDArray[np.bool_]) -> int:
     """What divides the part of an address that differs between lanes or is not known."""
-    lanes = _lanes(m, e)
-    first = int(lanes[int(np.argmax(active))])
-    variable = int(np.gcd.reduce((lanes - first)[active]))
-    for mono, coefficient in e.offset.terms.items():
-        variable = gcd(variable, gcd_of(coefficient) * multiple_of(mono))
+    variable = 0
+    for part, factor in e.offset.parts or ((e.offset, 1),):
+        if not isinstance(part.const, int):
+            lanes = part.const[active]
+            variable = gcd(variable, factor * int(np.gcd.reduce(lanes - lanes[0])))
+        for mono, coefficient in part.terms.items():
+            variable = gcd(variable, factor * gcd_of(coefficient) * multiple_of(mono))
     return variable
 
 

@@ -151,3 +151,11 @@ def test_bent_addresses_that_were_made_apart_have_no_known_distance() -> None:
     plain = tree(swap.format(""))
     assert plain.get("load 8", 0) == 2
     assert sum(n for key, n in tree(swap.format(bent)).items() if key.startswith("load")) > 4
+
+
+@pytest.mark.parametrize(
+    ("address", "widths"), [("272 - 16 * t", {"load 8": 1}), ("17 * (16 - t) + t", {"load 4": 2})]
+)
+def test_a_sum_is_as_aligned_as_its_worst_term(address: str, widths: dict[str, int]) -> None:
+    """The same addresses, which only the first text shows to be multiples of 64 bytes."""
+    assert instructions(f"x += s[{address}] * s[{address} + 1];", block=(32, 1, 1)) == widths
