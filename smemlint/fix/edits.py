@@ -342,7 +342,7 @@ def _rows_before(
     text = at.source.text[step.begin : step.end]
     was = pool.value(text)
     for term in flat.terms(at.source, step.begin, step.end):
-        for hit in (f for f in term.factors if f.text == pitch and len(term.factors) > 1):
+        for hit in (f for f in reversed(term.factors) if f.text == pitch and len(term.factors) > 1):
             wider = f"{text[: hit.offset - step.begin]}({pitch} + {extra}){text[hit.end - step.begin :]}"
             now = pool.value(wider)
             if was is not None and now is not None and [n - growth for n in now] == was:

@@ -64,8 +64,9 @@ def pointers(source: Source, pool: str, type_: str, first: int, last: int) -> li
 def _whole_uses(source: Source, name: str, first: int, last: int) -> Iterator[int]:
     """Uses of a name that are no access of an element: without a subscript, or with its address taken."""
     for use in source.uses(name, first, last, 1):
-        if use.context == "whole" or (use.context == "subscript" and use.address):
-            yield source.index_at(use.offset)
+        i = source.index_at(use.offset)
+        if use.context == "whole" or (use.context == "subscript" and source.code[i - 1].text == "&"):
+            yield i
 
 
 def _statement_start(source: Source, index: int) -> int:

@@ -174,7 +174,7 @@ def _best(
     first_refusal: Refusal | None = None
     for choice in _distinct(choices):
         names = set(taken.get(array.place.path, ()))
-        outcome = _write(choice, used, source, names)
+        outcome = _write(choice, used, source, names, texts)
         if isinstance(outcome, Edited) and source is not None:
             suggestion = _offered(choice, instances, used, outcome, source, main)
             move = Move(suggestion, choice, used, outcome)
@@ -221,7 +221,11 @@ def _not_understood(instances: Sequence[Instance]) -> Refusal | None:
 
 
 def _write(
-    choice: Choice, instances: Sequence[Instance], source: Source | None, taken: set[str]
+    choice: Choice,
+    instances: Sequence[Instance],
+    source: Source | None,
+    taken: set[str],
+    texts: Mapping[str, Source],
 ) -> Edited | Refusal:
     array = instances[0].array
     if source is None:
@@ -238,7 +242,7 @@ def _write(
                 "launches-differ", f"the launches would need `{array.name}` larger by different sizes"
             )
         at = replace(at, pool=pool)
-    value = Constants([source], instances[0].analysis.launch, block=False).value
+    value = Constants([source, *texts.values()], instances[0].analysis.launch, block=False).value
     return build(choice.option.layout, at, choice.pitch, taken, choice.shapes[0], value)
 
 
