@@ -12,6 +12,7 @@ from smemlint.evaluate.layout import Binding, Bindings
 from smemlint.evaluate.machine import Frame, Machine
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.names import resolve_arguments
 from smemlint.evaluate.overloads import bind, has_pack, score_of, specialisation
 from smemlint.evaluate.places import field_of, place_of
 from smemlint.evaluate.values import (
@@ -29,6 +30,7 @@ from smemlint.ir import (
     Expr,
     Function,
     InitList,
+    Member,
     OpaqueType,
     Place,
     PointerTo,
@@ -165,14 +167,34 @@ def run_closure(m: Machine, c: Closure, e: Call, want_place: bool) -> Value | Re
         return Other()
     parent = c.frame
     assert isinstance(parent, Frame)
-    frame = Frame(parent.bindings, None, parent.this, parent, call=e.place, place=want_place)
+    bindings = _lambda_bindings(m, c, e, parent.bindings)
+    frame = Frame(bindings, None, parent.this, parent, call=e.place, place=want_place)
     frame.skippable, frame.quiet, frame.sets = parent.skippable, parent.quiet, parent.sets
     frame.instance = parent.instance
     for parameter, a in zip(c.function.parameters, e.arguments, strict=False):
-        t = m.resolve(parameter.type)
+        t = m.types.resolve(parameter.type, bindings)
         v: Value = place_of(m, a) if _is_reference(t) else coerce(m, rvalue(m, a), t)
         frame.variables[parameter.id] = _parameter(parameter, t, v)
     return _run_body(m, frame, lambda: run(m, c.function.body), None)
+
+
+def _lambda_bindings(m: Machine, c: Closure, e: Call, outer: Bindings) -> Bindings:
+    """The template arguments that a call of a lambda writes (`f.operator()<128>()`) or its values tell."""
+    template = c.function.template
+    if not template:
+        return outer
+    bindings: dict[str, Binding] = dict(outer)
+    if isinstance(e.callee, Member):
+        for p, x in zip(template, resolve_arguments(m, e.callee.arguments), strict=False):
+            bindings[p.id] = x
+    for parameter, a in zip(c.function.parameters, e.arguments, strict=False):
+        deduced: dict[str, Binding] = {}
+        m.silent += 1
+        found = type_of(rvalue(m, a))
+        m.silent -= 1
+        if m.types.match(parameter.type, found, deduced):
+            bindings = {**deduced, **bindings}
+    return bindings
 
 
 def _run_body(m: Machine, frame: Frame, body: Callable[[], None], f: Function | None) -> Value | Reference:
@@ -180,22 +202,22 @@ def _run_body(m: Machine, frame: Frame, body: Callable[[], None], f: Function | 
     loops, m.loops = m.loops, []
     m.frames.append(frame)
     m.depth += 1
+    ended = False
     try:
         if f is not None and f.initialisers:
-    ended = False
             _initialise_members(m, f)
         body()
+        ended = frame.exited and frame.returned is None and not m.anyone()
     finally:
         m.depth -= 1
-        ended = frame.exited and frame.returned is None and not m.anyone()
         m.frames.pop()
         m.loops = loops
         m.must, m.may = must, may
-    result = frame.result
-    if result is None:
     if ended:
         m.frame.exited = True
         m.must, m.may = m.nobody, m.nobody
+    result = frame.result
+    if result is None:
         return Other()
     by_reference = frame.names_place if f is None else _is_reference(f.returns)
     if by_reference and isinstance(result, Pointer):

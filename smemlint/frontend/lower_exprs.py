@@ -29,6 +29,7 @@ from smemlint.frontend.names import (
     valid,
 )
 from smemlint.frontend.opcodes import binary_operator, unary_operator
+from smemlint.frontend.scalars import builtin_scalar
 from smemlint.ir import (
     Assign,
     Binary,
@@ -47,12 +48,14 @@ from smemlint.ir import (
     Return,
     SizeOf,
     StringLiteral,
+    TemplateParam,
     This,
     Unary,
     UnknownExpr,
     Var,
 )
 from smemlint.ir.types import BOOL, DOUBLE, INT
+from smemlint.patterns import pattern
 
 _OPERATORS = ("=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "^=", "|=")
 _BETWEEN = frozenset(
@@ -78,6 +81,7 @@ _BETWEEN = frozenset(
         "||",
     )
 )
+_LAMBDA_TEMPLATE = pattern(r"\s*\[[^\]]*\]\s*<([^<>]*)>")
 
 
 class ExpressionLowering:
@@ -458,6 +462,32 @@ class ExpressionLowering:
 
     def _lambda(self, node: Node) -> Expr:
         c = self._c
+        template = self._lambda_template(node)
+        c.scope.templates.append(template)
+        try:
+            return self._lambda_of(node, template)
+        finally:
+            c.scope.templates.pop()
+
+    def _lambda_template(self, node: Node) -> tuple[TemplateParam, ...]:
+        """`<bool even, typename T>` after a lambda's captures, which clang's cursors do not show."""
+        text = self._c.positions.text(node)
+        found = _LAMBDA_TEMPLATE.match(text) if text else None
+        if found is None:
+            return ()
+        parameters: list[TemplateParam] = []
+        for part in found.group(1).split(","):
+            words = part.split("=")[0].split()
+            if len(words) < 2 or "..." in part:
+                return ()
+            type_ = builtin_scalar(words[:-1])
+            kind = "type" if words[0] in ("typename", "class") else "value"
+            id = self._c.local_id(words[-1], cursors.extent(node).begin)
+            parameters.append(TemplateParam(id, words[-1], kind, type=type_ if kind == "value" else None))
+        return tuple(parameters)
+
+    def _lambda_of(self, node: Node, template: tuple[TemplateParam, ...]) -> Expr:
+        c = self._c
         parameters: list[Var] = []
         body: Node | None = None
         captures: list[Node] = []
@@ -474,7 +504,7 @@ class ExpressionLowering:
         lowered = c.stmts.lower(body)
         if captures:
             lowered = c.stmts.block([*(s for k in captures for s in c.decls.local(k)), lowered])
-        return Lambda(tuple(parameters), lowered, place)
+        return Lambda(tuple(parameters), lowered, place, template)
 
     def _statement_expression(self, node: Node) -> Expr:
         """`({ ...; value; })` is a lambda that is called at once."""

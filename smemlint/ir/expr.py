@@ -13,6 +13,7 @@ from smemlint.ir.types import INT, Scalar, TemplateArgument, Type
 from smemlint.records import record
 
 if TYPE_CHECKING:
+    from smemlint.ir.module import TemplateParam
     from smemlint.ir.stmt import Stmt
 
 
@@ -190,6 +191,8 @@ class Lambda:
     parameters: tuple[Var, ...]
     body: Stmt
     place: Place | None = None
+    template: tuple[TemplateParam, ...] = ()
+    """Parameters that are written (`[]<int N>() { ... }`)."""
 
 
 @record(frozen=True, slots=True)

@@ -77,7 +77,11 @@ def started_kernels(
         return ()
     called = {c for f in launching.values() for c in named_functions(f.body)}
     by_name = {name for f in launching.values() for name in open_names(f.body)}
-    roots = [f for f in launching.values() if f.id not in called and open_name(f) not in by_name]
+    roots = [
+        f
+        for f in launching.values()
+        if f.id not in called and open_name(f) not in by_name and not (f.record or "").startswith("(lambda")
+    ]
     found: list[Started] = []
     for words in dict.fromkeys((tuple(told or ()), (), None)):
         found = _run(module, roots, launching, words, explore=False)

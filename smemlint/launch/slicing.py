@@ -20,6 +20,7 @@ from smemlint.ir import (
     Function,
     If,
     Index,
+    Lambda,
     LaunchStmt,
     Loop,
     Member,
@@ -54,8 +55,11 @@ class HostSlice:
         self.called: dict[int, bool] = {}
         self.below: dict[int, tuple[set[str], set[str], bool]] = {}
         self.open: set[int] = set()
-        self._mark(f.body)
         nodes = list(walk(f.body))
+        lambdas = [n.var for n in nodes if isinstance(n, Declare) and isinstance(n.var.init, Lambda)]
+        self.launching |= {v.id for v in lambdas if any(self._launches(n) for n in walk(v.init))}
+        self.called.clear()
+        self._mark(f.body)
         self.relevant = self._outlives(f, nodes)
         self._seed(nodes)
         self._spread(nodes)
@@ -105,7 +109,7 @@ class HostSlice:
         for part in _parts(s):
             below = self._mark(part)
             keep, leaves = keep or below[0], leaves or below[1]
-        keep = keep or any(self._starts(n) for e in _expressions(s) for n in walk(e))
+        keep = keep or any(self._launches(n) for e in _expressions(s) for n in walk(e))
         leaves = leaves and not isinstance(s, Loop | Switch)
         self.keeps[id(s)] = keep or leaves
         if isinstance(s, If | Switch) and any(self._below(part)[2] for part in _parts(s)):

@@ -139,3 +139,46 @@ def test_one_number_for_a_grid_leaves_its_other_extents_at_one() -> None:
     (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
     (launch,) = infer(module.kernels()[0], module, started_kernels(module))
     assert launch.grid == (16, 1, 1)
+
+
+SCALE = """
+template <typename T, bool even, int threads> __global__ void scale(T *a) {
+    __shared__ T part[threads];
+    part[threadIdx.x] = a[threadIdx.x];
+    a[0] = part[threadIdx.x ^ 1];
+}
+"""
+
+
+def test_switches_over_types_and_truth_give_constants_to_a_lambda() -> None:
+    text = (
+        SCALE
+        + """
+    #define IF_EVEN(condition, name, ...) \\
+        [&] { if (condition) { constexpr static bool name = true; return __VA_ARGS__(); } \\
+              else { constexpr static bool name = false; return __VA_ARGS__(); } }()
+    #define OF_KIND(kind, name, ...) \\
+        [&] { if (kind == 0) { using name = float; return __VA_ARGS__(); } \\
+              else { using name = double; return __VA_ARGS__(); } }()
+    void start(void *p, int kind, bool even) {
+        OF_KIND(kind, scalar_t, [&] {
+            IF_EVEN(even, even_length, [&] { scale<scalar_t, even_length, 64><<<1, 64>>>((scalar_t *)p); });
+        });
+    }
+    """
+    )
+    assert launches(text) == {(64, t, e, 64) for t in ("float", "double") for e in (0, 1)}
+
+
+def test_a_lambda_has_template_parameters_of_its_own() -> None:
+    text = (
+        SCALE
+        + """
+    void start(float *a, bool even) {
+        auto go = [&]<bool e, int n>() { scale<float, e, n><<<1, n>>>(a); };
+        if (even) go.operator()<true, 32>();
+        else go.template operator()<false, 96>();
+    }
+    """
+    )
+    assert launches(text) == {(32, "float", 1, 32), (96, "float", 0, 96)}
