@@ -104,13 +104,16 @@ def _suggestion(
         else _best(p.instances, texts, taken, analyse, arch, late, main)
         for p in conflicted
     ]
-    if not found:
-        one = _best(instances, texts, taken, analyse, arch, late, main)
-        return one if isinstance(one, Suggestion) else one.suggestion
     moves = [each for each in found if isinstance(each, Move)]
     if moves:
         return _together(moves, texts, analyse)
     in_words = [each for each in found if isinstance(each, Suggestion)]
+    if not in_words or not instances[0].array.dynamic:
+        # Pointers to rows (`&As[r * BK]`) cut no parts: the array is laid out as a whole.
+        whole = _best(instances, texts, taken, analyse, arch, late, main)
+        if isinstance(whole, Move):
+            return whole.suggestion
+        in_words.insert(0, whole)
     return max(in_words, key=lambda s: (s.refused is not None and s.after < s.before, s.before - s.after))
 
 

@@ -116,6 +116,13 @@ void start(float *out, const float *in)
     __syncthreads();
     out[ty * 32 + tx] = t[tx * width + ty];"""
     ),
+    "pointers to rows of a flat array": kernel(
+        """    __shared__ float t[32 * 32];
+    for (int i = ty; i < 32; i += 16) { float *row = &t[i * 32]; row[tx] = in[i * 32 + tx]; }
+    __syncthreads();
+    const float *mine = &t[tx * 32];
+    out[ty * 32 + tx] = mine[ty];"""
+    ),
     "a pitch that the block gives": kernel(
         """    const int width = blockDim.x;
     __shared__ float t[1024];
