@@ -259,7 +259,9 @@ class Slice:
                 if root in self.memory and not isinstance(n.target, Name):
                     links.append((root, n.target))  # what lies there is not known anyway
                 elif root is not None:
-                    links.append((root, n.value))
+                    # What is written through a pointer is not where it points.
+                    through = not isinstance(n.target, Name) and self._leads_to_numbers(root)
+                    (flows if through else links).append((root, n.value))
                     links.append((root, n.target))
                     if root in self.shared:
                         self._need(n.value) if isinstance(n.target, Name) else None
@@ -292,6 +294,10 @@ class Slice:
                     # What is written through it may be the variable that matters.
                     self.relevant.add(target)
                     changed = True
+
+    def _leads_to_numbers(self, id: str) -> bool:
+        t = self.types.get(id)
+        return isinstance(t, PointerTo) and not self.calls.holds_pointers(t.to)
 
     def _set_by(self, e: Expr, places: Iterable[Expr], flows: list[tuple[str, Expr]]) -> None:
         """What lies in these places matters only if the variables do that they belong to."""
