@@ -44,7 +44,7 @@ class NarrowBlockRows(ConflictRule):
         width, worst, site = kernel.launch.block[0], conflict.worst, conflict.site
         if width >= BANKS or BANKS % width or worst is None or site.op in ("ldmatrix", "stmatrix"):
             return None
-        from smemlint.banks import wavefronts
+        from smemlint.banks import ONE_ROUND, wavefronts
 
         for first in range(0, BANKS, width):
             row = tuple(
@@ -52,7 +52,7 @@ class NarrowBlockRows(ConflictRule):
             )
             if all(offset is None for offset in row):
                 continue
-            alone = wavefronts(site.op, conflict.joined or site.width, row)
+            alone = wavefronts(ONE_ROUND.get(site.op, site.op), conflict.joined or site.width, row)
             if alone.wavefronts > alone.ideal:
                 return None
         rows = BANKS // width

@@ -14,7 +14,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from smemlint.banks.arch import ARCHITECTURES, Arch, architecture
-from smemlint.banks.request import BANK_CYCLE, BANKS, CAS_LOOP, LANES, OPERATIONS, WORD, check
+from smemlint.banks.request import (
+    BANK_CYCLE,
+    BANKS,
+    CAS_LOOP,
+    CAS_LOOP_LOAD,
+    CAS_LOOPS,
+    LANES,
+    ONE_ROUND,
+    OPERATIONS,
+    WORD,
+    check,
+)
 from smemlint.banks.rule import CasLoop, Cost, cas_loop, wavefronts
 
 if TYPE_CHECKING:
@@ -40,7 +51,10 @@ __all__ = [
     "BANKS",
     "BANK_CYCLE",
     "CAS_LOOP",
+    "CAS_LOOPS",
+    "CAS_LOOP_LOAD",
     "LANES",
+    "ONE_ROUND",
     "OPERATIONS",
     "WORD",
     "Arch",

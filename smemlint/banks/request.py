@@ -26,8 +26,13 @@ WIDTHS = {
 
 OPERATIONS = tuple(WIDTHS)
 MATRIX_OPERATIONS = ("ldmatrix", "stmatrix")
+CAS_LOOP_LOAD = "cas loop load"
 CAS_LOOP = "cas loop"
-"""A loop of loads and compare-and-swaps that the compiler makes of an atomic; `cas_loop` tells its cost."""
+"""The loads and the compare-and-swaps of the loop that the compiler makes of an atomic without an
+instruction; `cas_loop` tells the cost of both."""
+CAS_LOOPS = (CAS_LOOP_LOAD, CAS_LOOP)
+ONE_ROUND = {CAS_LOOP_LOAD: "load", CAS_LOOP: "cas"}
+"""What one round of a loop does."""
 LANE_OPERATIONS = ("atomic", "cas", "cp.async")
 """Operations for which lanes on the same word take turns: lanes count, not distinct words."""
 

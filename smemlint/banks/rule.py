@@ -166,36 +166,51 @@ class CasLoop:
     """What the loop costs that the compiler makes of an atomic without an instruction of its own.
 
     rounds: times the loop runs. loads, swaps: wavefronts of its loads and of its compare-and-swaps, all
-    rounds. ideal: of both together, as counted per instruction (each round is at best one pass and two).
+    rounds; ideal_loads, ideal_swaps: theirs at best, as counted per instruction and round.
     """
 
     rounds: int
     loads: int
     swaps: int
-    ideal: int
+    ideal_loads: int
+    ideal_swaps: int
 
     @property
     def wavefronts(self) -> int:
         return self.loads + self.swaps
 
+    @property
+    def ideal(self) -> int:
+        return self.ideal_loads + self.ideal_swaps
 
-def cas_loop(offsets: Lanes) -> CasLoop:
-    """Cost of a 4-byte atomic that runs as a loop of load and compare-and-swap, such as `atomicAdd(float *)`.
 
-    One lane of each bank succeeds in a round, the lowest first; the others load again. Other warps are left
-    out.
+def cas_loop(offsets: Lanes, width: int = WORD) -> CasLoop:
+    """Cost of a 4- or 8-byte atomic that runs as a loop of load and compare-and-swap: `atomicAdd(float *)`.
+
+    One lane of each bank (of 8 bytes: of each pair of banks, in each half warp) succeeds in a round, the
+    lowest first, and one lane of each address; the others load again. Other warps are left out.
     """
-    waiting = [offset for offset in _checked(WORD, offsets) if offset is not None]
-    rounds = loads = 0
-    while waiting:
+    waiting = _checked(width, offsets)
+    size = group_of("load", width)
+    rounds = loads = swaps = ideal_loads = ideal_swaps = 0
+    while any(offset is not None for offset in waiting):
         rounds += 1
-        loads += max(_loads("load", WORD, waiting).values())
-        busy: set[int] = set()
-        rest = []
-        for offset in waiting:
-            bank = offset % BANK_CYCLE
-            if bank in busy:
-                rest.append(offset)
-            busy.add(bank)
-        waiting = rest
-    return CasLoop(rounds, loads, 2 * rounds, 3 * rounds)
+        read = wavefronts("load", width, waiting)
+        loads += read.wavefronts
+        ideal_loads += read.ideal
+        groups = [waiting[i : i + size] for i in range(0, LANES, size)]
+        passes = 2 * sum(any(offset is not None for offset in group) for group in groups)
+        swaps += passes
+        ideal_swaps += _ideal("cas", width, sum(offset is not None for offset in waiting), 1, passes)
+        written: set[int] = set()
+        for first in range(0, LANES, size):
+            busy: set[int] = set()
+            for lane in range(first, first + size):
+                offset = waiting[lane]
+                if offset is None:
+                    continue
+                if offset % BANK_CYCLE not in busy and offset not in written:
+                    written.add(offset)
+                    waiting[lane] = None
+                busy.add(offset % BANK_CYCLE)
+    return CasLoop(rounds, loads, swaps, ideal_loads, ideal_swaps)

@@ -22,7 +22,7 @@ __all__ = ["JoinEvent", "JoinGroup", "join", "layout", "redundant", "settle", "u
 WIDEST = 16
 """Bytes a lane of the widest shared-memory instruction."""
 
-_ATOMICS = frozenset({"atomic", "cas", "cas loop", "increment"})
+_ATOMICS = frozenset({"atomic", "cas", "cas loop load", "cas loop", "increment"})
 _INACTIVE = np.iinfo(np.int64).min
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from smemlint.banks import CAS_LOOP
+from smemlint.banks import CAS_LOOP, CAS_LOOP_LOAD
 from smemlint.evaluate.accesses import load, record_access, store
 from smemlint.evaluate.cells import known_offset
 from smemlint.evaluate.dispatch import rvalue
@@ -98,6 +98,8 @@ def update(
         size = m.types.size_of(t) or 4
         same = p.offset.uniform and address is not None and same_for_all(m, address)
         op = operation(name, t, operand, discarded, same, reference)
+        if op == CAS_LOOP:
+            record_access(m, CAS_LOOP_LOAD, size, p, e.place)
         record_access(m, op, size, p, e.place)
     reason = Unresolved("data-dependent", f"comes from `{name}`", e.place)
     return m.unknown(t, name, uniform=False, reason=reason)
@@ -119,7 +121,7 @@ def operation(
     floating = (isinstance(t, Scalar) and t.kind == "float") or isinstance(t, RecordRef)
     if floating or size != 4:
         pair = isinstance(t, RecordRef) and short_name(t.name) in _PAIRS
-        return CAS_LOOP if pair or (isinstance(t, Scalar) and size == 4) else "cas"
+        return CAS_LOOP if pair or (isinstance(t, Scalar) and size in (4, 8)) else "cas"
     if same and (verb in ("add", "sub") or (discarded and verb in ("max", "min", "and", "or", "xor"))):
         return "increment"
     one = isinstance(operand, Int) and operand.known and isinstance(operand.const, int) and operand.const == 1

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from smemlint.banks import (
     BANK_CYCLE,
     BANKS,
-    CAS_LOOP,
+    CAS_LOOP_LOAD,
+    CAS_LOOPS,
     LANES,
     WORD,
     cas_loop_worst,
@@ -41,7 +42,7 @@ def dependent(
 
     footprint: bytes of the array, None: unknown. Raises: ValueError for what does not exist.
     """
-    if access.op == CAS_LOOP:
+    if access.op in CAS_LOOPS:
         return _looped(access, offsets, data, footprint)
     check(access.op, access.width, access.matrices)
     offsets = offsets.copy()
@@ -126,8 +127,13 @@ def _looped(access: Access, offsets: Ints, data: Sequence[DataTerm], footprint: 
     The ways are what is proved: every round has its ideal at least, and more rounds load more words at once.
     """
     runs = (offsets >= 0).any(axis=1)
-    ideal = np.where(runs, 3 * LANES, 0)
-    most = np.where(runs, cas_loop_worst(_words(access, offsets, data, footprint)) + 2 * LANES, 0)
+    if access.op == CAS_LOOP_LOAD:
+        ideal = np.where(runs, LANES, 0)
+        words = _words(access, offsets, data, footprint)
+        most = np.where(runs, cas_loop_worst(access.width, words), 0)
+    else:
+        ideal = np.where(runs, 2 * LANES, 0)
+        most = ideal * (access.width // WORD)
     return Costs(ideal, most, ideal)
 
 

@@ -7,7 +7,15 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.banks import BANK_CYCLE, CAS_LOOP, WORD, cas_loop_cost, cost_of, wavefront_range
+from smemlint.banks import (
+    BANK_CYCLE,
+    CAS_LOOP_LOAD,
+    CAS_LOOPS,
+    WORD,
+    cas_loop_cost,
+    cost_of,
+    wavefront_range,
+)
 from smemlint.records import record
 
 Ints = NDArray[np.int64]
@@ -100,8 +108,8 @@ def costs(access: Access, offsets: Ints, maybe: Bools | None) -> Costs:
 
 
 def _shifted(access: Access, offsets: Ints, maybe: Bools | None) -> tuple[Ints, Ints, Ints]:
-    if access.op == CAS_LOOP:
-        return _looped(offsets, maybe)
+    if access.op in CAS_LOOPS:
+        return _looped(access, offsets, maybe)
     if maybe is None or not maybe.any():
         wavefronts, ideal = cost_of(access.op, access.width, offsets, access.matrices)
         return wavefronts, wavefronts, ideal
@@ -113,13 +121,17 @@ def _shifted(access: Access, offsets: Ints, maybe: Bools | None) -> tuple[Ints, 
     return np.maximum(low, ideal), sparse, ideal
 
 
-def _looped(offsets: Ints, maybe: Bools | None) -> tuple[Ints, Ints, Ints]:
-    """A loop of compare-and-swaps. Fewer lanes mean fewer rounds, whose ideal is smaller too; the ways stay
-    below those of rounds that all load what the first one does."""
-    wavefronts, ideal = cas_loop_cost(offsets)
+def _looped(access: Access, offsets: Ints, maybe: Bools | None) -> tuple[Ints, Ints, Ints]:
+    """A loop of compare-and-swaps. Fewer lanes mean fewer rounds, whose ideal is smaller too: the ways stay
+    below those of rounds that all load what the first one does. Compare-and-swaps of a word never take more
+    than their ideal; of eight bytes at most twice that, where few lanes are spread over both half warps."""
+    wavefronts, ideal = cas_loop_cost(access.op, access.width, offsets)
     if maybe is None or not (maybe & (offsets >= 0)).any():
         return wavefronts, wavefronts, ideal
     unsure = (maybe & (offsets >= 0)).any(axis=1)
-    first, _ = cost_of("load", WORD, offsets)
-    most = np.maximum(wavefronts, ideal // 3 * (first + 2))
+    if access.op == CAS_LOOP_LOAD:
+        first: Ints | int = wavefront_range("load", access.width, offsets, maybe)[1]
+    else:
+        first = 1 if access.width == WORD else 2
+    most = np.maximum(wavefronts, ideal * first)
     return np.where(unsure, ideal, wavefronts), np.where(unsure, most, wavefronts), ideal

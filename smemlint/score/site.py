@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.banks import CAS_LOOP, ideal_of, wavefronts
+from smemlint.banks import ONE_ROUND, ideal_of, wavefronts
 from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
 from smemlint.score.dependent import dependent
 from smemlint.score.model import Conflict, Request, Stride
@@ -175,7 +175,7 @@ def _worst(access: Access, offsets: Ints, cost: Costs, weights: Ints) -> Request
     at = int(np.lexsort((-cost.high, -ways))[0])
     row = aligned(access, offsets[at : at + 1])[0]
     lanes = tuple(None if offset < 0 else int(offset) for offset in row)
-    op = "cas" if access.op == CAS_LOOP else access.op
+    op = ONE_ROUND.get(access.op, access.op)
     banks = wavefronts(op, access.width, lanes, matrices=access.matrices).banks
     return Request(lanes, int(cost.high[at]), int(cost.ideal[at]), banks)
 

@@ -35,16 +35,27 @@ def test_a_device_function_passes_the_address_on() -> None:
 
 @pytest.mark.parametrize("element", ["float", "__half2", "__nv_bfloat162"])
 def test_atomics_without_an_instruction_are_a_loop_that_a_profiler_finds_clean(element: str) -> None:
-    assert ("cas loop", 4, 1.0) in told("atomicAdd(&s[0], s[1]);", shared=f"{element} s[64]")
+    found = told("atomicAdd(&s[0], s[1]);", shared=f"{element} s[64]")
+    assert ("cas loop load", 4, 1.0) in found and ("cas loop", 4, 1.0) in found
 
 
 def test_a_loop_on_many_words_of_one_bank_loads_them_all() -> None:
-    ((op, _, ways),) = told("atomicAdd(&s[threadIdx.x * 32], 1.0f);", shared="float s[2048]")
-    assert op == "cas loop" and ways is not None and ways > 6
+    found = told("atomicAdd(&s[threadIdx.x * 32], 1.0f);", shared="float s[2048]")
+    assert sorted(found) == [("cas loop", 4, 1.0), ("cas loop load", 4, 16.5)]
 
 
-def test_eight_byte_atomics_compare_and_swap() -> None:
-    assert told("atomicAdd(&s[threadIdx.x], 1ull);", shared="unsigned long long s[64]")[0][:2] == ("cas", 8)
+@pytest.mark.parametrize("element", ["double", "unsigned long long"])
+def test_eight_byte_atomics_are_a_loop_too(element: str) -> None:
+    loop = [("cas loop", 8, 1.0), ("cas loop load", 8, 1.0)]
+    assert sorted(told("atomicAdd(&s[threadIdx.x], 1);", shared=f"{element} s[64]")) == loop
+    assert sorted(told("atomicAdd(&s[0], 1);", shared=f"{element} s[64]")) == loop
+
+
+def test_eight_byte_exchange_and_compare_and_swap_have_instructions() -> None:
+    assert told("atomicCAS(&s[threadIdx.x], 1ull, 2ull);", shared="unsigned long long s[64]")[0][:2] == (
+        "cas",
+        8,
+    )
     assert told("atomicExch(&s[threadIdx.x], 1ull);", shared="unsigned long long s[64]")[0][:2] == (
         "atomic",
         8,
