@@ -100,8 +100,8 @@ def judge(work: Work, nvcc: str, arch: str) -> list[Verdict]:
             continue
         mine = [p for p in tried if any(uses(r, p, key) for r in reports)] or list(tried)
         broken = [said[p] for p in mine if said[p]]
-        original = [tried[p] for p in mine if tried[p]]
-        verdict.compiles = broken[0] if broken else "original: " + original[0] if original else "yes"
+        whole = [p for p in mine if not tried[p]]  # a file that others include need not compile by itself
+        verdict.compiles = broken[0] if broken else "yes" if whole else f"original: {tried[mine[0]]}"
         verdict.kept = kept(key, reports, again)
     return list(verdicts.values())
 
