@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
+from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,7 @@ def score(trace: Trace, *, assumed: bool = False) -> Conflict:
     """
     if trace.grade is Grade.UNRESOLVED:
         return _unresolved(trace, trace.reason or Unresolved("unknown", "nothing is known of the address"))
-    access = Access(trace.site.op, trace.joined or trace.site.width, trace.site.matrices, trace.alignment)
+    access = Access(trace.site.op, trace.joined or trace.site.width, trace.site.matrices, _alignment(trace))
     offsets, stride, low = trace.offsets, None, None
     try:
         if trace.low is not None and trace.high is not None:
@@ -49,6 +50,14 @@ def score(trace: Trace, *, assumed: bool = False) -> Conflict:
     except ValueError as error:
         return _unresolved(trace, Unresolved("unsupported-width", str(error), trace.site.place))
     return _conflict(trace, access, offsets, cost, stride, low, assumed)
+
+
+def _alignment(trace: Trace) -> int:
+    """What divides the left-out part. Offsets count from the array's start, which for joined accesses need
+    not be a multiple of their width: the compiler joins by where the array really lies."""
+    if trace.joined is None or trace.parameter is not None:
+        return trace.alignment
+    return gcd(trace.alignment, trace.site.width)
 
 
 def score_all(trace: KernelTrace, *, assumed: bool = False) -> tuple[Conflict, ...]:

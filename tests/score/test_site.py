@@ -364,3 +364,10 @@ def test_scoring_leaves_the_trace_alone() -> None:
     copy = replace(before, offsets=before.offsets.copy())
     score(before)
     assert np.array_equal(before.offsets, copy.offsets)
+
+
+def test_what_the_compiler_joins_may_start_between_multiples_of_its_width_in_the_array() -> None:
+    """An array of doubles at byte 8: its elements 1 and 2 are one 16-byte load."""
+    pair = trace([8] * 32, width=8, joined=16)
+    assert (score(pair).grade, score(pair).ways) == (Grade.EXACT, 1.0)
+    assert score(replace(pair, joined=None, site=replace(pair.site, width=16))).grade is Grade.UNRESOLVED
