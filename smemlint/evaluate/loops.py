@@ -8,7 +8,6 @@ an unknown that is the same for all lanes, or an unknown of each lane; two trial
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import accumulate
 
 from smemlint.evaluate import arithmetic as ar
@@ -48,6 +47,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.types import INT, LONG
 from smemlint.ir.walk import walk
+from smemlint.records import record
 
 
 def run_loop(m: Machine, s: Loop) -> None:
@@ -133,7 +133,7 @@ def run_loop(m: Machine, s: Loop) -> None:
         m.must = m.must & ~returned
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Work:
     """Counters before an iteration."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -42,6 +42,7 @@ from smemlint.ir import (
     Var,
 )
 from smemlint.ir.types import INT, UINT
+from smemlint.records import record
 
 Mask = NDArray[np.bool_]
 
@@ -65,7 +66,7 @@ class BudgetExceededError(Exception):
     """The evaluation was stopped: too many steps or too many recorded addresses."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Budget:
     """Per kernel: expression steps, recorded lane addresses; per loop: iterations that are enumerated, and
     steps after which one more iteration stands for all that are left."""
@@ -76,7 +77,7 @@ class Budget:
     iterations: int = 1100
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Event:
     """One execution of a site by the whole block. offset in bytes; weight: times it runs.
 
@@ -103,7 +104,7 @@ class Event:
     """Lanes that surely and possibly run it where the compiler puts it, and its region there."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Barrier:
     """Something that no access is moved across."""
 
@@ -111,7 +112,7 @@ class Barrier:
     order: int
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Held:
     """Loads of one statement that wait for a branch. since: position in the log after them."""
 
@@ -120,7 +121,7 @@ class Held:
     guard: Guard
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class SiteLog:
     """All events of one access as written."""
 
@@ -138,7 +139,7 @@ class SiteLog:
     function: Function | None = None
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Exits:
     """Where lanes left a loop or switch. `uncertain`: some left under a condition that nobody can decide."""
 
@@ -148,7 +149,7 @@ class Exits:
     switch: bool = False
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Frame:
     """One call in progress."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import gcd
 
 import numpy as np
@@ -17,11 +17,12 @@ from smemlint.evaluate.machine import Barrier, Event, Machine, SiteLog
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.roots import Roots, bent
 from smemlint.evaluate.values import Int, gcd_of, multiple_of
+from smemlint.records import record
 
 NARROW = (1, 2, 4, 8)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Runs:
     """How one site runs. wide: events by width of the instruction that runs; followed: width and leader of
     events that another site's instruction carries."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from smemlint.frontend import cursors
 from smemlint.frontend.lower_asm import AsmLowering
@@ -19,6 +19,7 @@ from smemlint.frontend.lowering import Context, ParsedUnit, Scope
 from smemlint.frontend.names import Declarations, Definition
 from smemlint.frontend.positions import Positions
 from smemlint.ir import Function, Module, Record, TemplateArgument, Var
+from smemlint.records import record
 
 _MATTERS = re.compile(rb"__global__|__shared__|<<<|cudaLaunch\w*Kernel|cuLaunchKernel")
 _LAUNCHES = re.compile(rb"<<<|[lL]aunch\w*Kernel")
@@ -29,7 +30,7 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Lowered:
     """The module, and where each use of a shared variable that reached it is written: (path, offset)."""
 
@@ -67,9 +68,11 @@ def lower(
 def _require_roots(c: Context, wanted: frozenset[str]) -> None:
     """Of the main file all that matters; other files are analysed on their own and only answer calls here."""
     functions = list(c.declarations.functions.values())
-    for record in list(c.declarations.records.values()):
-        if record.file.path == c.main and (b"__shared__" in record.text() or b"<<<" in record.text()):
-            c.decls.require_record(record)
+    for definition in list(c.declarations.records.values()):
+        if definition.file.path == c.main and (
+            b"__shared__" in definition.text() or b"<<<" in definition.text()
+        ):
+            c.decls.require_record(definition)
     launching = _launching_macros(c)
     roots = [f for f in functions if _MATTERS.search(f.text()) or (launching and launching.search(f.text()))]
     records = c.declarations.records.values()

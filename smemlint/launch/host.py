@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from smemlint.evaluate.accesses import load
 from smemlint.evaluate.conversions import coerce
@@ -37,6 +36,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.walk import walk
 from smemlint.launch.slicing import HostSlice
+from smemlint.records import record
 
 HOST_BUDGET = Budget(steps=60_000, iterations=40)
 HOST_SECONDS = 1.0
@@ -45,7 +45,7 @@ HOST_DEPTH = 14
 """Calls in one another: what a recursion starts deep down it has started before."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Started:
     """One launch that host code was seen to make. block entries None: not known; likely: an upper end that
     is known."""

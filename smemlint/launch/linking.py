@@ -7,11 +7,12 @@ host code runs over all of them as if they were one file.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from smemlint.ir import Function, Module, Record, Scalar
 from smemlint.launch.host import Started, launching_functions, named_functions, started_kernels
+from smemlint.records import record
 
 MAX_FILES = 6
 MAX_ROUNDS = 3
@@ -23,7 +24,7 @@ Reader: TypeAlias = "Callable[[str, frozenset[str]], Module | None]"
 """Path of a file and names -> the file with the functions that use them; None where it cannot be read."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Program:
     """What the project says of one module's launches. others: the modules that were read for it."""
 
@@ -66,9 +67,9 @@ def link(module: Module, others: Sequence[Module]) -> Module:
         for id, f in other.functions.items():
             key = f"{id} in {other.path}" if f.name == "main" else id
             functions.setdefault(key, replace(f, id=key))
-        for name, record in other.records.items():
+        for name, other_record in other.records.items():
             mine = records.get(name)
-            records[name] = record if mine is None else _joined(mine, record)
+            records[name] = other_record if mine is None else _joined(mine, other_record)
         for id, var in other.globals.items():
             if id not in variables or (variables[id].init is None and var.init is not None):
                 variables[id] = var

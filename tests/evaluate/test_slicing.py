@@ -91,7 +91,11 @@ __global__ void k() {
 
 def test_a_lambda_that_is_handed_on_may_be_given_anything() -> None:
     found = ways("""
-template <class F> __device__ void both(F f) { f(threadIdx.x * 2); __syncthreads(); f(threadIdx.x * 2 + 512); }
+template <class F> __device__ void both(F f) { 
+    f(threadIdx.x * 2);
+    __syncthreads();
+    f(threadIdx.x * 2 + 512);
+}
 __global__ void k() {
     __shared__ float t[1024];
     both([&](int i) { int j = i; t[j] = 1; });
