@@ -68,11 +68,9 @@ def lower(
 def _require_roots(c: Context, wanted: frozenset[str]) -> None:
     """Of the main file all that matters; other files are analysed on their own and only answer calls here."""
     functions = list(c.declarations.functions.values())
-    for definition in list(c.declarations.records.values()):
-        if definition.file.path == c.main and (
-            b"__shared__" in definition.text() or b"<<<" in definition.text()
-        ):
-            c.decls.require_record(definition)
+    for found in list(c.declarations.records.values()):
+        if found.file.path == c.main and (b"__shared__" in found.text() or b"<<<" in found.text()):
+            c.decls.require_record(found)
     launching = _launching_macros(c)
     roots = [f for f in functions if _MATTERS.search(f.text()) or (launching and launching.search(f.text()))]
     records = c.declarations.records.values()
