@@ -68,12 +68,12 @@ def init_list_value(m: Machine, e: InitList) -> Value:
 
 def construct_from(m: Machine, t: RecordRef, values: list[Value | InitList], place: Place | None) -> Value:
     """A record from constructor arguments, or by aggregate initialisation."""
-    made = construct(m, t, values, place)
+    short = t.name.rsplit("::", 1)[-1]
+    made = construct(m, t, values, place) if short != "dim3" else None
     if made is not None:
         return made
     if len(values) == 1 and isinstance(values[0], RecordValue) and values[0].type == t:
         return values[0]
-    short = t.name.rsplit("::", 1)[-1]
     if short == "dim3":
         defaults: list[Value | InitList] = [Int(1), Int(1), Int(1)]
         values = [*values, *defaults[len(values) :]]

@@ -12,6 +12,7 @@ from smemlint.evaluate.lines import copied
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.places import lost, offset_pointer
 from smemlint.evaluate.values import (
+    FunctionValue,
     Int,
     Other,
     Pointer,
@@ -59,8 +60,8 @@ def unary_place(m: Machine, e: Unary) -> Pointer | Value:
     if e.op == "*":
         v = rvalue(m, e.operand)
         if isinstance(v, Pointer):
-            return Pointer(v.object, v.offset, v.pointee, steps=v.steps)
-        return lost(v, e.place)
+            return Pointer(v.object, v.offset, v.pointee)
+        return v if isinstance(v, FunctionValue) else lost(v, e.place)
     if e.op in ("++x", "--x"):
         _step_by_one(m, e)
         return lvalue(m, e.operand)

@@ -18,6 +18,7 @@ from smemlint.ir import (
     Evaluate,
     Expr,
     Function,
+    FunctionType,
     If,
     Index,
     Lambda,
@@ -33,6 +34,8 @@ from smemlint.ir import (
     Stmt,
     Switch,
     This,
+    Type,
+    TypeParam,
     Unary,
     UnknownStmt,
 )
@@ -51,6 +54,7 @@ class HostSlice:
     def __init__(self, f: Function, launching: frozenset[str], module: Module) -> None:
         self.launching = launching
         self.module = module
+        self.given = {p.id for p in f.parameters if _callable(p.type)}
         self.keeps: dict[int, bool] = {}
         self.called: dict[int, bool] = {}
         self.below: dict[int, tuple[set[str], set[str], bool]] = {}
@@ -74,6 +78,10 @@ class HostSlice:
             return f".{name}" in self.launching
         if not isinstance(n, Call):
             return False
+        callee = n.callee.base if isinstance(n.callee, Member) else n.callee
+        callee = callee.operand if isinstance(callee, Unary) else callee
+        if isinstance(callee, Name) and callee.id in self.given:
+            return True
         known = self.called.get(id(n))
         if known is None:
             known = any(
@@ -242,6 +250,13 @@ def _root(e: Expr) -> str | None:
             e = e.operand
         else:
             return None
+
+
+def _callable(t: Type) -> bool:
+    """Whether a parameter may be a function that launches: a pointer to one, or anything a template takes."""
+    while isinstance(t, PointerTo):
+        t = t.to
+    return isinstance(t, FunctionType | TypeParam)
 
 
 def _copies(f: Function, at: int) -> bool:

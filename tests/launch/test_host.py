@@ -160,3 +160,16 @@ def test_a_cooperative_launch_is_followed_through_its_callers() -> None:
     }
     int main() { float *p; cooperate(320, p, p); }"""
     assert blocks(main) == [320]
+
+
+def test_a_function_that_is_handed_over_is_called() -> None:
+    main = """
+    template <int threads> double once(float *p, bool warm) { sum<<<1, threads>>>(p, p); return 0; }
+    void measure(float *p, double (*f)(float *, bool)) { (*f)(p, true); }
+    template <typename F> void repeat(F f, float *p) { f(p, false); }
+    int main() { float *p; measure(p, once<64>); repeat(once<96>, p); }"""
+    assert blocks(main) == [64, 96]
+
+
+def test_a_block_is_filled_in_extent_by_extent() -> None:
+    assert blocks("int main() { dim3 block; block.x = 192; sum<<<1, block>>>(0, 0); }") == [192]
