@@ -74,7 +74,7 @@ def construct_from(m: Machine, t: RecordRef, values: list[Value | InitList], pla
         return made
     if len(values) == 1 and isinstance(values[0], RecordValue) and values[0].type == t:
         return values[0]
-    if short == "dim3":
+    if short == "dim3" and values:
         defaults: list[Value | InitList] = [Int(1), Int(1), Int(1)]
         values = [*values, *defaults[len(values) :]]
     layout = m.types.layout(t)

@@ -298,9 +298,9 @@ def _shape(m: Machine, e: Expr | None) -> tuple[Shape, Shape]:
         if isinstance(v, Pointer) and not isinstance(v.pointee, PointerTo):
             v = load(m, v, None)
         if isinstance(v, RecordValue):
-            parts = [
-                v.cells.get(4 * i, Int(0, terms=None)) if 4 * i in v.cells else _lost() for i in range(3)
-            ]
+            # `dim3 block; block.x = n;`: the other extents are 1 unless they were set as well
+            rest: Value = Int(1) if 0 in v.cells else Other()
+            parts = [v.cells.get(4 * i, rest) for i in range(3)]
         elif isinstance(v, Int):
             parts = [v]
         else:
@@ -311,10 +311,6 @@ def _shape(m: Machine, e: Expr | None) -> tuple[Shape, Shape]:
         bounds(p)[1] if isinstance(p, Int) and n is None else n for p, n in zip(parts, numbers, strict=True)
     ]
     return (numbers[0], numbers[1], numbers[2]), (highs[0], highs[1], highs[2])
-
-
-def _lost() -> Value:
-    return Other()
 
 
 __all__ = ["Call", "Started", "started_kernels"]
