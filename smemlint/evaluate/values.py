@@ -53,7 +53,7 @@ class Int:
     """An integer of C type `type`: const + sum of coefficient * product of symbols. Immutable.
 
     parts: the terms, with a factor each, of a sum of several that are no numbers; else empty. A compiler
-    knows what divides each of them, and not what divides their sum: `17 * (15 - t) + t` is no multiple of 16 to it.
+    knows what divides each of them, and not what divides their sum: to it, `17 * (15 - t) + t` is odd.
     """
 
     __slots__ = ("const", "parts", "terms", "type")
