@@ -5,7 +5,7 @@ from __future__ import annotations
 from smemlint.evaluate.cells import known_offset, read_cells, scatter, write_cell
 from smemlint.evaluate.copies import Copied
 from smemlint.evaluate.layout import is_vector
-from smemlint.evaluate.lines import line_of
+from smemlint.evaluate.lines import line_of, opens_call
 from smemlint.evaluate.machine import BudgetExceededError, Event, Machine, Mask, SiteLog
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import Int, Pointer, Value, plus
@@ -123,7 +123,12 @@ def record_access(
     log = m.sites.get(key)
     if log is None:
         via = tuple(f.call for f in reversed(m.frames) if f.call is not None)
-        log = m.sites[key] = SiteLog(place, line_of(node, place), op, width, matrices, p.object, via)
+        called = m.frame.call
+        if called is not None and p.object.volatile and opens_call(m.frame.function, place):
+            line = called.compiled_line
+        else:
+            line = line_of(node, place)
+        log = m.sites[key] = SiteLog(place, line, op, width, matrices, p.object, via)
         log.node, log.function = node, m.frame.function
     if reason is not None:
         log.reason = log.reason or reason

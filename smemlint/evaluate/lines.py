@@ -10,17 +10,23 @@ from smemlint.ir import (
     Asm,
     Assign,
     Binary,
+    Block,
     Call,
     Cast,
     Conditional,
     Construct,
+    Evaluate,
     Expr,
+    Function,
+    If,
     Index,
+    Literal,
     Member,
     Name,
     Place,
     PointerTo,
     RecordRef,
+    Stmt,
     This,
     Type,
     Unary,
@@ -34,6 +40,27 @@ def line_of(node: Expr | None, place: Place) -> int:
     """The line of an access. node: what is evaluated last before it, None: the place itself."""
     found = None if node is None else _end(node)
     return place.compiled_line if found is None else found
+
+
+def opens_call(function: Function | None, place: Place) -> bool:
+    """Whether an access stands in the statement with which an inlined function begins, and needs nothing
+    computed before it (`cache[tid] += cache[tid + 32]`): it is counted where the function is called."""
+    first: Stmt | None = function.body if function is not None else None
+    while isinstance(first, Block | If):  # an `if` here is decided by a template argument
+        inner = first.body[:1] if isinstance(first, Block) else (first.then,)
+        first = inner[0] if inner else None
+    if not isinstance(first, Evaluate) or not isinstance(first.expr, Assign) or first.expr.place is None:
+        return False
+    indices = [n for n in walk(first.expr) if isinstance(n, Index)]
+    plain = all(isinstance(n.base, Name) and _plain(n.index) for n in indices)
+    return plain and first.expr.place.path == place.path and first.expr.place.line == place.line
+
+
+def _plain(index: Expr) -> bool:
+    """A variable, or one with a constant added, which the instruction adds itself."""
+    if isinstance(index, Binary):
+        return index.op in ("+", "-") and _plain(index.left) and isinstance(index.right, Literal)
+    return isinstance(index, Name) or (isinstance(index, Cast) and _plain(index.operand))
 
 
 def copied(target: Expr, value: Expr, t: Type) -> Expr:
@@ -100,4 +127,4 @@ def _last(e: Expr) -> Expr | None:
     return None
 
 
-__all__ = ["copied", "line_of"]
+__all__ = ["copied", "line_of", "opens_call"]

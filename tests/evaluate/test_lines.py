@@ -348,3 +348,30 @@ def _owners(sections: dict[str, bytes]) -> dict[int, str]:
         name = struct.unpack_from("<I", symbols, 24 * (info >> 32))[0]
         owners[offset] = names[name : names.index(b"\0", name)].decode().removeprefix(".text.")
     return owners
+
+
+def test_the_first_statement_of_an_inlined_function_is_counted_at_the_call() -> None:
+    """As Nsight Compute counts `reduceUnrolledWarp` of fixtures/reduce.cu; the line table has both lines."""
+    source = """\
+__device__ void last(volatile float *s, int t) {
+  s[t] += s[t + 32];
+  s[t] += s[t + 16];
+}
+__global__ void k(float *out) {
+  __shared__ float s[64];
+  last(s, threadIdx.x);
+  out[0] = s[0];
+}
+"""
+    module = load(source_from_bytes("k.cu", source.encode()))[0]
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+    lines = [(t.site.place.line, t.site.line, t.site.op) for t in trace.traces]
+    assert lines == [
+        (2, 7, "load"),
+        (2, 7, "store"),
+        (2, 7, "load"),
+        (3, 3, "load"),
+        (3, 3, "store"),
+        (3, 3, "load"),
+        (8, 8, "load"),
+    ]
