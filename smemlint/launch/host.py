@@ -39,6 +39,8 @@ from smemlint.launch.slicing import HostSlice
 from smemlint.records import record
 
 HOST_BUDGET = Budget(steps=60_000, iterations=40)
+MOST_ALIKE = 300
+"""Launches in a row that show nothing new, after which a function is left: it tries sizes over and over."""
 HOST_SECONDS = 1.0
 """Computing time after which a run begins no further host function."""
 HOST_DEPTH = 14
@@ -129,6 +131,7 @@ def _run(
     reached: set[str] = set()
     until = time.process_time() + HOST_SECONDS
 
+    alike = [0]
     slices: dict[str, HostSlice] = {}
 
     def slicer(f: Function, pointing: frozenset[str]) -> SliceLike:
@@ -144,7 +147,10 @@ def _run(
                 tuple(sorted(started.template.items(), key=lambda x: x[0])),
                 tuple(sorted(started.arguments.items())), started.place.offset,
             )  # fmt: skip
+            alike[0] = alike[0] + 1 if key in found else 0
             found.setdefault(key, started)
+        if alike[0] >= MOST_ALIKE:
+            raise BudgetExceededError(f"{MOST_ALIKE} launches in a row were none that is new")
 
     for f in functions:
         if f.id in reached:
@@ -162,6 +168,7 @@ def _run(
                 explore=explore,
                 slicer=slicer,
             )
+            alike[0] = 0
             bound = bind(m, f, resolve_arguments(m, arguments), ())
             m.frames.append(Frame(bound or {}, f))
             m.depth = MAX_DEPTH - HOST_DEPTH
