@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from smemlint.evaluate.accesses import load
 from smemlint.evaluate.conversions import coerce
@@ -38,6 +39,7 @@ from smemlint.ir.walk import walk
 from smemlint.launch.slicing import HostSlice
 from smemlint.records import record
 
+Instance: TypeAlias = tuple[TemplateArgument, ...]
 HOST_BUDGET = Budget(steps=60_000, iterations=40)
 MOST_ALIKE = 300
 """Launches in a row that show nothing new, after which a function is left: it tries sizes over and over."""
@@ -77,8 +79,8 @@ def started_kernels(
     launching = launching_functions(module, kernels)
     if not launching:
         return ()
-    called = {c for f in launching.values() for c in named_functions(f.body)}
-    by_name = {name for f in launching.values() for name in open_names(f.body)}
+    called = {c for f in launching.values() for c in _names(f)[0]}
+    by_name = {name for f in launching.values() for name in _names(f)[1]}
     roots = [
         f
         for f in launching.values()
@@ -152,10 +154,11 @@ def _run(
         if alike[0] >= MOST_ALIKE:
             raise BudgetExceededError(f"{MOST_ALIKE} launches in a row were none that is new")
 
+    written = _written_instances(module, functions)
     for f in functions:
         if f.id in reached:
             continue
-        for arguments in _written_instances(module, f):
+        for arguments in written.get(f.id) or [()]:
             if time.process_time() > until:
                 break
             m = Machine(
@@ -185,23 +188,33 @@ def _run(
     return list(found.values())
 
 
-def _written_instances(module: Module, f: Function) -> list[tuple[TemplateArgument, ...]]:
-    """Template arguments under which a host function is named somewhere; none for the defaults."""
-    if not f.template:
-        return [()]
-    found = {
-        n.arguments: None
-        for g in module.functions.values()
-        if g.side != "device"
-        for n in walk(g.body)
-        if isinstance(n, Name) and n.id == f.id and n.arguments
-    }
-    return list(found)[:8] or [()]
+def _written_instances(module: Module, templates: Sequence[Function]) -> dict[str, list[Instance]]:
+    """Template arguments under which host functions are named somewhere, by function."""
+    found: dict[str, dict[Instance, None]] = {f.id: {} for f in templates if f.template}
+    if not found:
+        return {}
+    for g in module.functions.values():
+        if g.side != "device":
+            for n in walk(g.body):
+                if isinstance(n, Name) and n.arguments and n.id in found:
+                    found[n.id][n.arguments] = None
+    return {id: list(written)[:8] for id, written in found.items()}
 
 
 def named_functions(body: object) -> set[str]:
     """Ids of the functions that are named below."""
     return {n.id for n in walk(body) if isinstance(n, Name) and n.id}
+
+
+_NAMES: dict[int, tuple[Function, set[str], set[str]]] = {}
+"""By id() of a body: a function that has it, which keeps it alive, and what it names."""
+
+
+def _names(f: Function) -> tuple[set[str], set[str]]:
+    """named_functions and open_names of a function; files that are linked are asked again and again."""
+    if id(f.body) not in _NAMES:
+        _NAMES[id(f.body)] = (f, named_functions(f.body), open_names(f.body))
+    return _NAMES[id(f.body)][1:]
 
 
 def open_name(f: Function) -> str:
@@ -225,9 +238,9 @@ def open_names(body: object) -> set[str]:
 def launching_functions(module: Module, kernels: frozenset[str] | None = None) -> dict[str, Function]:
     """Host functions that start kernels (ids; None: any), themselves or through others."""
     host = {f.id: f for f in module.functions.values() if f.side in ("host", "both")}
-    calls = {id: named_functions(f.body) for id, f in host.items()}
+    calls = {id: _names(f)[0] for id, f in host.items()}
     overloads = {id: open_name(f) for id, f in host.items()}
-    named = {id: open_names(f.body) for id, f in host.items()}
+    named = {id: _names(f)[1] for id, f in host.items()}
     found = {id for id, f in host.items() if _starts_one(module, f, kernels)}
     while True:
         names = {overloads[id] for id in found}
