@@ -7,6 +7,7 @@ are its tests. Nothing here imports numpy, clang or a renderer, so that listing 
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
@@ -123,22 +124,23 @@ class Rule:
         return "\n".join(parts)
 
 
-class ConflictRule(Rule):
+class ConflictRule(Rule, ABC):
     """A rule about one access: recognises the cause of its conflict, or says None."""
 
+    @abstractmethod
     def explains(self, conflict: Conflict, kernel: KernelAnalysis) -> Finding | None:
-        raise NotImplementedError
+        """What to say of a conflict; None when its cause is another."""
 
 
-class DeclarationRule(Rule):
+class DeclarationRule(Rule, ABC):
     """A rule about a kernel's shared memory as declared."""
 
     unanimous: ClassVar[bool] = False
     """Whether every instance and launch of the kernel must agree before anything is said."""
 
+    @abstractmethod
     def check(self, kernel: KernelAnalysis, text: str | None) -> Iterator[tuple[Place, Finding]]:
         """text: the source of the file that holds the kernel, None where it cannot be read."""
-        raise NotImplementedError
 
 
 def _shown(example: Kernel) -> str:

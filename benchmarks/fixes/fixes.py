@@ -12,7 +12,6 @@ device is full, and reads the wavefronts of each line with Nsight Compute.
 
 from __future__ import annotations
 
-import argparse
 import datetime
 import json
 import os
@@ -28,7 +27,8 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(HERE.parent), str(HERE)]
+
 WRAPPED = ("cudaMalloc", "cudaMemset", "cudaLaunchKernel", "__cudaLaunchKernel")
 VERSIONS = ("before", "after")
 ROUNDS = 3
@@ -293,24 +293,10 @@ def kept_promise(promise: Any, launch: Any, kernel: str) -> tuple[int, int, bool
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    commands = parser.add_subparsers(dest="command", required=True)
-    first = commands.add_parser("prepare")
-    first.add_argument("--fixtures", type=Path, default=ROOT / "fixtures")
-    first.add_argument("--out", type=Path, default=ROOT / "build" / "fixes")
-    second = commands.add_parser("measure")
-    second.add_argument("folder", type=Path)
-    second.add_argument("--arch", default="sm_90")
-    third = commands.add_parser("table")
-    third.add_argument("measured", type=Path)
-    options = parser.parse_args()
-    if options.command == "prepare":
-        return prepare(options.fixtures, options.out)
-    if options.command == "measure":
-        return measure(options.folder, options.arch)
-    return table(options.measured)
+    import stages
+
+    build = ROOT / "build" / "fixes"
+    return stages.run(__doc__, {"--fixtures": ROOT / "fixtures"}, build, prepare, measure, table)
 
 
 if __name__ == "__main__":

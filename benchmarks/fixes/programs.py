@@ -1,18 +1,18 @@
 """The fixes on silicon, in public programs: before and after `smemlint --fix --unsafe-fixes`.
 
-    python benchmarks/fixes/programs.py prepare --sources CHECKOUTS --out build/programs  # needs smemlint
+    python benchmarks/fixes/programs.py prepare --programs LIST --sources CHECKOUTS --out build/programs
     python benchmarks/fixes/programs.py measure build/programs    # on a machine with nvcc, ncu and a GPU
     python benchmarks/fixes/programs.py table build/programs/programs.json
 
 Each version is built and run: what comes back to the host, and device memory when it is freed, must be the
 same bit for bit (`before` runs twice, to see whether it is the same as itself). Nsight Compute then gives
-wavefronts and the time of each launch of a kernel that was edited. CHECKOUTS holds the repositories as
+wavefronts and the time of each launch of a kernel that was edited. LIST is a JSON file that says which
+programs and how each is built and run (the fields of `Public`); CHECKOUTS holds their repositories as
 `owner+name`.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -51,80 +51,20 @@ class Public:
     flags: tuple[str, ...] = ()
 
 
-HEC = "zjin-lcf/HeCBench"
-SGEMM = (("sgemm.cu", r"repeat_times = 50", "repeat_times = 3"), ("sgemm.cu", r"\{128, 256, 512, ", "{512, "))
-PROGRAMS = (
-    Public(
-        "SGEMM_CUDA",
-        "siboehm/SGEMM_CUDA",
-        ".",
-        ("sgemm.cu", "src/runner.cu"),
-        tuple((str(n),) for n in (6, 7, 8, 9)),
-        r"^(sgemm|runner)\.cu$",
-        SGEMM,
-        ("-lcublas",),
-    ),
-    Public(
-        "LeetCUDA hgemm",
-        "xlite-dev/LeetCUDA",
-        "kernels/swizzle",
-        ("hgemm_mma_swizzle.cu",),
-        only=r"^hgemm_mma_swizzle\.cu$",
-        flags=("-lcublas",),
-    ),
-    Public(
-        "sgemm_v3",
-        "Liu-xiandong/How_to_optimize_in_GPU",
-        "sgemm",
-        ("sgemm_v3.cu",),
-        (("1024", "1024", "1024"),),
-        r"^sgemm_v3\.cu$",
-        (("sgemm_v3.cu", "nIter = 1000", "nIter = 5"),),
-        ("-lcublas",),
-    ),
-    Public(
-        "reduce_v1",
-        "Liu-xiandong/How_to_optimize_in_GPU",
-        "reduce",
-        ("reduce_v1_no_divergence_branch.cu",),
-        only=r"^reduce_v1",
-    ),
-    Public(
-        "cuda-samples transpose",
-        "NVIDIA/cuda-samples",
-        "Samples/6_Performance/transpose",
-        ("transpose.cu",),
-        edits=(("transpose.cu", "#define NUM_REPS 100", "#define NUM_REPS 5"),),
-    ),
-    Public(
-        "transform_shared_memory",
-        "Tony-Tan/CUDA_Freshman",
-        "26_transform_shared_memory",
-        ("transform_shared_memory.cu",),
-    ),
-    Public("HeCBench lud", HEC, "src/lud-cuda", ("lud.cu", "common/common.cpp"), (("-s", "256"),)),
-    Public("HeCBench matrixT", HEC, "src/matrixT-cuda", ("main.cu",), (("1024", "1024", "5"),)),
-    Public(
-        "HeCBench jacobi",
-        HEC,
-        "src/jacobi-cuda",
-        ("main.cu",),
-        edits=(("main.cu", "max_iters = 10000", "max_iters = 4"),),
-    ),
-    Public(
-        "HeCBench convolutionSeparable",
-        HEC,
-        "src/convolutionSeparable-cuda",
-        ("main.cu", "conv.cu", "conv_gold.cu"),
-        (("2048", "2048", "3"),),
-    ),
-)
+def described(path: Path) -> list[Public]:
+    """The programs of a JSON file: a list of objects with the fields of `Public`."""
+
+    def frozen(value: Any) -> Any:
+        return tuple(map(frozen, value)) if isinstance(value, list) else value
+
+    entries = json.loads(path.read_text(encoding="utf-8"))
+    return [Public(**{name: frozen(value) for name, value in entry.items()}) for entry in entries]
 
 
 # ---------------------------------------------------------------------------- here: both versions
 
 
-def prepare(sources: Path, out: Path) -> int:
+def prepare(programs: Path, sources: Path, out: Path) -> int:
     import criterion
     import silicon
     from checkout import Checkout
@@ -134,7 +74,7 @@ def prepare(sources: Path, out: Path) -> int:
 
     shutil.rmtree(out, ignore_errors=True)
     facts: dict[str, Any] = {}
-    for public in PROGRAMS:
+    for public in described(programs):
         root = sources / public.repo.replace("/", "+")
         program = silicon.Program(
             public.name, public.repo, public.folder, public.only, (), public.edits, False, ()
@@ -328,24 +268,10 @@ def by_kernel(launches: Sequence[dict[str, Any]]) -> dict[str, tuple[int, float]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    commands = parser.add_subparsers(dest="command", required=True)
-    first = commands.add_parser("prepare")
-    first.add_argument("--sources", type=Path, required=True)
-    first.add_argument("--out", type=Path, default=HERE.parents[1] / "build" / "programs")
-    second = commands.add_parser("measure")
-    second.add_argument("folder", type=Path)
-    second.add_argument("--arch", default="sm_90")
-    third = commands.add_parser("table")
-    third.add_argument("measured", type=Path)
-    options = parser.parse_args()
-    if options.command == "prepare":
-        return prepare(options.sources, options.out)
-    if options.command == "measure":
-        return measure(options.folder, options.arch)
-    return table(options.measured)
+    import stages
+
+    build = HERE.parents[1] / "build" / "programs"
+    return stages.run(__doc__, {"--programs": None, "--sources": None}, build, prepare, measure, table)
 
 
 if __name__ == "__main__":

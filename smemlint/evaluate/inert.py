@@ -16,6 +16,7 @@ from smemlint.ir import (
     Assign,
     Call,
     Cast,
+    Conditional,
     Construct,
     Expr,
     Function,
@@ -32,6 +33,7 @@ from smemlint.ir import (
     Scalar,
     StaticMember,
     Switch,
+    This,
     Type,
     Unary,
     UnknownExpr,
@@ -222,21 +224,30 @@ def plain(e: Asm) -> bool:
     return all(isinstance(i, PtxCompute | PtxUnknown) for i in parse(e.text))
 
 
+def root_of(e: Expr) -> str | None:
+    """The variable that an assignment target belongs to, or points from."""
+    inner = _innermost(e)
+    return inner.id or None if isinstance(inner, Name) else None
+
+
 def place_of(e: Expr) -> str | None:
     """The variable that is changed with an argument; '' for a value that has no place, None: not known."""
+    inner = _innermost(e)
+    if isinstance(inner, Name):
+        return inner.id or None
+    if isinstance(inner, Call) and isinstance(inner.callee, Member):
+        return place_of(inner.callee.base)
+    if isinstance(inner, Assign | Call | Conditional | Lambda | This | UnknownExpr):
+        return None
+    return ""
+
+
+def _innermost(e: Expr) -> Expr:
+    """What elements, members, casts, dereferences and addresses are taken of."""
     while True:
-        if isinstance(e, Name):
-            return e.id or None
         if isinstance(e, Index | Member):
             e = e.base
         elif isinstance(e, Cast) or (isinstance(e, Unary) and e.op in ("*", "&")):
             e = e.operand
-        elif isinstance(e, Call) and isinstance(e.callee, Member):
-            e = e.callee.base
-        elif isinstance(e, Assign | Call | Lambda | UnknownExpr) or type(e).__name__ in (
-            "This",
-            "Conditional",
-        ):
-            return None
         else:
-            return ""
+            return e

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import field
 
-from smemlint.evaluate.inert import FRAGMENTS, Calls, place_of, plain
+from smemlint.evaluate.inert import FRAGMENTS, Calls, place_of, plain, root_of
 from smemlint.ir import (
     ArrayOf,
     Asm,
@@ -20,7 +20,6 @@ from smemlint.ir import (
     Block,
     Break,
     Call,
-    Cast,
     Conditional,
     Construct,
     Continue,
@@ -481,19 +480,6 @@ def _bases(e: object) -> frozenset[str]:
     if isinstance(e, Index):
         return _bases(e.base)
     return frozenset[str]().union(*map(_bases, children(e)))
-
-
-def root_of(e: Expr) -> str | None:
-    """The variable that an assignment target belongs to, or points from."""
-    while True:
-        if isinstance(e, Name):
-            return e.id or None
-        if isinstance(e, Index | Member):
-            e = e.base
-        elif isinstance(e, Cast) or (isinstance(e, Unary) and e.op in ("*", "&")):
-            e = e.operand
-        else:
-            return None
 
 
 def relevant(f: Function, may_be_shared: frozenset[str], calls: Calls) -> frozenset[str]:

@@ -14,7 +14,7 @@ from smemlint.api import Job, analyse_file
 from smemlint.fix.apply import apply
 from smemlint.fix.model import Suggestion
 
-needs_compiler = pytest.mark.skipif(emulated.COMPILER is None, reason="no g++")
+needs_compiler = pytest.mark.skipif(emulated.COMPILER is None, reason="g++ is not installed")
 
 TX = "int tx = threadIdx.x, ty = threadIdx.y;"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -55,7 +56,7 @@ class Program:
 
 
 @dataclass(slots=True)
-class Drawer:
+class Drawer(ABC):
     """Draws choices, and keeps the lines that are written."""
 
     draw: Draw
@@ -78,9 +79,9 @@ class Drawer:
     def line(self, text: str) -> None:
         self.lines.append(text)
 
+    @abstractmethod
     def statement(self, depth: int) -> None:
         """Write one statement, with others in it down to `depth`."""
-        raise NotImplementedError
 
     def statements(self) -> tuple[int, int, int]:
         """Draw a block, and write the two to six statements that it runs."""
