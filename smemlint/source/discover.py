@@ -102,8 +102,25 @@ class _Ignore:
         for base, spec in self._specs:
             if base not in full.parents:
                 continue
-            name = full.relative_to(base).as_posix() + ("/" if is_folder else "")
-            verdict = spec.check_file(name).include
+            verdict = _verdict(spec, full.relative_to(base).as_posix(), is_folder)
             if verdict is not None:
                 answer = verdict
         return answer
+
+
+def _verdict(spec: pathspec.GitIgnoreSpec, name: str, is_folder: bool) -> bool | None:
+    """What the last pattern says that names this very path; None when none does.
+
+    A pattern that names a folder above has had its say when the walk came to that folder: `!*/` keeps
+    folders, and no file in them. (`GitIgnoreSpec` itself does not let `!*/` undo `*`.)
+    """
+    for pattern in reversed(spec.patterns):
+        if pattern.include is not None and pattern.regex is not None:
+            # Group `ps_d` is the slash behind a folder.
+            found = any(m.groupdict().get("ps_d") is None for m in pattern.regex.finditer(name))
+            if is_folder and not found:
+                matches = pattern.regex.finditer(f"{name}/")
+                found = any(m.groupdict().get("ps_d") and m.end() == len(name) + 1 for m in matches)
+            if found:
+                return pattern.include
+    return None

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
+
+import pytest
 
 from smemlint.source import discover, project_index, project_root
 
@@ -52,6 +55,40 @@ def test_gitignore_holds_from_the_project_root_down(tmp_path: Path) -> None:
         },
     )
     assert names(tmp_path, "src") == ["src/a.cu", "src/keep.tmp.cu"]
+
+
+@pytest.mark.parametrize(
+    "ignored",
+    [
+        "*\n!*.*\n!*/\n*.o\n",
+        "*\n!*.cu\n!a/\n",
+        "/a/\n!/a/b/\n",
+        "*.cu\n!a/\n!a/b/\n",
+        "a/**\n!a/k.cu\n",
+        "a/*\n!a/b/\n# a comment\n\n!top.cu\n",
+        "**/b\n!b/\n",
+        "b/k.cu\n/a/b/deep/\n",
+        "[ab]/?.cu\n\\!x.cu\n",
+    ],
+)
+def test_gitignore_leaves_out_what_git_leaves_out(tmp_path: Path, ignored: str) -> None:
+    files = (
+        "top.cu",
+        "!x.cu",
+        "x.o",
+        "a/k.cu",
+        "a/longer.cu",
+        "a/b/k.cu",
+        "a/b/deep/k.cu",
+        "b/k.cu",
+        "c.d/b/k.cu",
+    )
+    make(tmp_path, {".gitignore": ignored, **dict.fromkeys(files, "")})
+    git = ["git", "-C", str(tmp_path)]
+    subprocess.run([*git, "init", "-q"], check=True)
+    listed = [*git, "ls-files", "--others", "--exclude-standard", "*.cu"]
+    kept = subprocess.run(listed, check=True, capture_output=True, text=True).stdout.splitlines()
+    assert sorted(names(tmp_path, ".")) == sorted(kept)
 
 
 def test_an_explicit_file_is_always_taken_and_only_once(tmp_path: Path) -> None:
