@@ -6,6 +6,7 @@ from math import gcd
 
 import numpy as np
 
+from smemlint.evaluate.clamps import limited
 from smemlint.evaluate.comparison import one_of_two, select, too_long
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.memory import Object
@@ -179,6 +180,10 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
     """c ? new : old for a 0/1 value c of any kind."""
     if same(new, old):
         return new
+    if m.host and not c.known and isinstance(new, Int) and isinstance(old, Int):
+        between = limited(c, new, old, m.unknowns)
+        if between is not None:
+            return between
     if m.defaults and not c.known and known_number(new) != known_number(old):
         # `int n = 1024; if (argc > 1) n = atoi(argv[1]);`: what the program does when told nothing
         return new if known_number(new) else old

@@ -183,6 +183,19 @@ def one_of_two(c: Int, a: Int, b: Int, unknowns: Unknowns) -> Int:
     )
 
 
+def extreme(pick: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
+    """The smaller (`min`) or larger (`max`) of two numbers that do not tell which."""
+    t = common_type(a.type, b.type)
+    (la, ha), (lb, hb) = bounds(a), bounds(b)
+    if pick == "min":
+        low = None if la is None or lb is None else min(la, lb)
+        highs = [h for h in (ha, hb) if h is not None]
+        return unknowns.derived("min", a, b, t, low, min(highs) if highs else None)
+    high = None if ha is None or hb is None else max(ha, hb)
+    lows = [x for x in (la, lb) if x is not None]
+    return unknowns.derived("max", a, b, t, max(lows) if lows else None, high)
+
+
 def select(c: Int, a: Int, b: Int) -> Int:
     """c ? a : b for a 0/1 value c: b + c * (a - b)."""
     t = common_type(a.type, b.type) if a.type != b.type else a.type

@@ -54,7 +54,7 @@ def conditional_place(m: Machine, e: Conditional) -> Pointer | Value:
 
 def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr], Value]) -> Value:
     keep_interior = m.unknowns.interior
-    m.unknowns.interior = keep_interior or (_plain(e.then) and _plain(e.otherwise))
+    m.unknowns.interior = keep_interior or (not m.host and _plain(e.then) and _plain(e.otherwise))
     c = ar.truth_of(truth(m, rvalue(m, e.condition)), m.unknowns)
     m.unknowns.interior = keep_interior
     if c.known and isinstance(c.const, int):

@@ -14,6 +14,7 @@ import numpy as np
 from smemlint.evaluate import arithmetic as ar
 from smemlint.evaluate import library_groups, library_host, library_lanes, library_memory, library_wmma
 from smemlint.evaluate.accesses import load, store
+from smemlint.evaluate.comparison import extreme
 from smemlint.evaluate.conversions import as_int, coerce
 from smemlint.evaluate.dispatch import build, lvalue, rvalue
 from smemlint.evaluate.groups import generalised, is_group
@@ -231,14 +232,7 @@ def _smaller_or_larger(m: Machine, a: Value, b: Value, pick: str) -> Value:
     less = ar.compare("<", a, b, m.unknowns)
     if less.known:
         return ar.select(less if pick == "min" else ar.logical_not(less, m.unknowns), a, b).typed(t)
-    (la, ha), (lb, hb) = bounds(a), bounds(b)
-    if pick == "min":
-        low = None if la is None or lb is None else min(la, lb)
-        highs = [h for h in (ha, hb) if h is not None]
-        return m.unknowns.derived("min", a, b, t, low, min(highs) if highs else None)
-    high = None if ha is None or hb is None else max(ha, hb)
-    lows = [x for x in (la, lb) if x is not None]
-    return m.unknowns.derived("max", a, b, t, max(lows) if lows else None, high)
+    return extreme(pick, a, b, m.unknowns)
 
 
 @named("min", "umin", "fminf", "fmin", "__vmin", "imin", "llmin", "ullmin", "__min")

@@ -11,6 +11,7 @@ from smemlint.evaluate.library_table import Arguments, called, named, number
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.places import field_of
+from smemlint.evaluate.recipes import LARGEST
 from smemlint.evaluate.values import Int, Other, Pointer, Value
 from smemlint.ir import Call, Construct, Expr, PointerTo, Scalar, StringLiteral
 from smemlint.ir.types import CHAR, INT, LONG
@@ -177,6 +178,8 @@ def _largest_block(m: Machine, e: Call, arguments: Arguments, discarded: bool) -
     limit = number(values[4]) if len(values) > 4 else None
     high = min(limit, THREADS) if limit else THREADS
     if len(values) > 1 and isinstance(values[1], Pointer):
-        block = m.unknowns.value(INT, "block size", low=1, high=high, rank=3)
-        store(m, values[1], block, None)
+        size = m.unknowns.fresh("block size", low=1, high=high, rank=3)
+        if m.unknowns.recipes is not None:
+            m.unknowns.recipes[size.order] = (LARGEST, Int(high), Int(0))
+        store(m, values[1], Int(0, INT, {(size,): 1}), None)
     return Other()

@@ -203,7 +203,7 @@ class Machine:
         self.host = host
         self.defaults = defaults
         self.explore = explore
-        self.unknowns = Unknowns()
+        self.unknowns = Unknowns(recipes={} if host else None)
         self.types = Types(module, self.constant)
         threads = block[0] * block[1] * block[2]
         self.size = 1 if host else -(-threads // 32) * 32

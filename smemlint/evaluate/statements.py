@@ -17,6 +17,7 @@ from smemlint.evaluate.masks import decode, merge_into, restore, snapshot
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.names import declare_global
 from smemlint.evaluate.places import place_of
+from smemlint.evaluate.recipes import following
 from smemlint.evaluate.sunk import hold, move, released
 from smemlint.evaluate.values import Int, Other, RecordValue, Value
 from smemlint.ir import (
@@ -69,10 +70,14 @@ def run_if(m: Machine, s: If) -> None:
             m.straight()
         return
 
+    outside = m.unknowns.given
+
     def arm(taken: bool, body: Stmt | None) -> None:
         move(m, held, taken)
         if body is not None:
+            m.unknowns.given = following(c, Int(int(taken)), m.unknowns)
             run(m, body)
+            m.unknowns.given = outside
 
     move(m, held, None)
     either = s.otherwise is not None or bool(held)
@@ -141,7 +146,11 @@ def run_switch(m: Machine, s: Switch) -> None:
                 else m.unknowns.value(BOOL, "case", low=0, high=1, varying=not m.host)
             )
             m.must, m.may = entry_must, entry_may
+            outside = m.unknowns.given
+            if case.value is not None:
+                m.unknowns.given = following(value, truth(m, rvalue(m, case.value)), m.unknowns)
             branch(m, c, lambda case=case: run_all(m, case.body), None)  # type: ignore[misc]
+            m.unknowns.given = outside
     m.loops.pop()
     if not value.known:
         m.must, m.may = entry_must, entry_may

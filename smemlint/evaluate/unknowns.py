@@ -10,6 +10,7 @@ from smemlint.evaluate.values import (
     Symbol,
 )
 from smemlint.ir import Scalar
+from smemlint.ir.types import LONG
 from smemlint.records import record
 
 NONLINEAR = "nonlinear-index"
@@ -25,6 +26,10 @@ class Unknowns:
     """Comparisons that were decided by scale alone (`i < n`)."""
     interior: bool = False
     """Decide comparisons of uniform values by scale too: while a condition only chooses between numbers."""
+    recipes: dict[int, tuple[str, Int, Int]] | None = None
+    """Of host code: by order of an unknown, the operator that gave it and what it was applied to."""
+    given: dict[int, int] = field(default_factory=dict)
+    """Of host code: what unknowns are in the branch that runs (`case 256:`), by order."""
 
     def fresh(
         self,
@@ -76,6 +81,8 @@ class Unknowns:
         )
         if key is not None:
             self.memo[key] = symbol
+        if self.recipes is not None:
+            self.recipes[symbol.order] = (op, a, b)
         return Int(0, type, {(symbol,): 1})
 
     def quotient(self, symbol: Symbol, by: int) -> Symbol:
@@ -91,6 +98,9 @@ class Unknowns:
                 rank=symbol.rank,
                 reason=symbol.reason,
             )
+            if self.recipes is not None:
+                whole = Int(0, LONG, {(symbol,): 1})
+                self.recipes[self.memo[key].order] = ("/", whole, Int(by, LONG))
         return self.memo[key]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from smemlint.evaluate.accesses import load
-from smemlint.evaluate.conversions import coerce
+from smemlint.evaluate.conversions import as_int, coerce
 from smemlint.evaluate.dispatch import run, rvalue
 from smemlint.evaluate.inlining import MAX_DEPTH
 from smemlint.evaluate.kernel import bind_arguments
@@ -16,7 +16,8 @@ from smemlint.evaluate.library_host import command_line
 from smemlint.evaluate.machine import Budget, BudgetExceededError, Frame, Machine, SliceLike
 from smemlint.evaluate.names import resolve_arguments
 from smemlint.evaluate.overloads import bind, is_open
-from smemlint.evaluate.values import FunctionValue, Int, Other, Pointer, RecordValue, Value, bounds
+from smemlint.evaluate.recipes import value_at
+from smemlint.evaluate.values import FunctionValue, Int, Other, Pointer, RecordValue, Value
 from smemlint.ir import (
     Call,
     Construct,
@@ -36,6 +37,7 @@ from smemlint.ir import (
     Type,
 )
 from smemlint.ir.walk import walk
+from smemlint.launch.open import Candidate, candidates
 from smemlint.launch.slicing import HostSlice
 from smemlint.records import record
 
@@ -51,12 +53,12 @@ HOST_DEPTH = 14
 
 @record(frozen=True, slots=True)
 class Started:
-    """One launch that host code was seen to make. block entries None: not known; likely: an upper end that
-    is known."""
+    """One launch that host code was seen to make. block entries None: not known; likely: shapes to try then,
+    best first."""
 
     kernel: Function
     block: tuple[int | None, int | None, int | None]
-    likely: tuple[int | None, int | None, int | None]
+    likely: tuple[Candidate, ...]
     grid: tuple[int | None, int | None, int | None]
     dynamic: int | None
     template: Mapping[str, Type | int]
@@ -145,7 +147,8 @@ def _run(
         reached.update(f.function.id for f in m.frames if f.function is not None)
         for started in _start(m, s):
             key = (
-                started.kernel.id, started.block, started.likely, started.grid, started.dynamic,
+                started.kernel.id, started.block, tuple(c.block for c in started.likely), started.grid,
+                started.dynamic,
                 tuple(sorted(started.template.items(), key=lambda x: x[0])),
                 tuple(sorted(started.arguments.items())), started.place.offset,
             )  # fmt: skip
@@ -265,9 +268,10 @@ def _starts_one(module: Module, f: Function, kernels: frozenset[str] | None) -> 
 def _start(m: Machine, s: LaunchStmt) -> Iterator[Started]:
     kernel = rvalue(m, s.kernel)
     values = [rvalue(m, a) for a in s.arguments]
-    block, likely = _shape(m, s.block)
-    grid, _ = _shape(m, s.grid)
-    dynamic = _number(rvalue(m, s.dynamic)) if s.dynamic is not None else 0
+    extents = _extents(m, s.block)
+    block = _numbers(m, extents)
+    grid = _numbers(m, _extents(m, s.grid))
+    bytes_ = rvalue(m, s.dynamic) if s.dynamic is not None else Int(0)
     if isinstance(kernel, Pointer):
         kernel = load(m, kernel, s.place)
     if not isinstance(kernel, FunctionValue):
@@ -278,21 +282,27 @@ def _start(m: Machine, s: LaunchStmt) -> Iterator[Started]:
         bound = bind(m, f, kernel.arguments, values)
         if bound is None:
             continue
-        arguments: dict[str, int] = {}
+        given: dict[str, Int] = {}
         for p, v in zip(f.parameters, values, strict=False):
-            n = _number(coerce(m, v, m.types.resolve(p.type, bound))) if isinstance(v, Int) else None
-            if n is not None:
-                arguments[p.name] = n
-        yield Started(f, block, likely, grid, dynamic, _template(f, bound), arguments, s.place)
+            n = coerce(m, v, m.types.resolve(p.type, bound)) if isinstance(v, Int) else None
+            if isinstance(n, Int):
+                given[p.name] = n
+        known = {name: _number(m, v) for name, v in given.items()}
+        arguments = {name: number for name, number in known.items() if number is not None}
+        likely: tuple[Candidate, ...] = ()
+        if None in block and extents is not None:
+            dynamic = bytes_ if isinstance(bytes_, Int) else None
+            likely = candidates(extents, dynamic, given, m.unknowns.recipes or {})
+        yield Started(f, block, likely, grid, _number(m, bytes_), _template(m, f, bound), arguments, s.place)
         return
 
 
-def _template(f: Function, bound: Mapping[str, Binding]) -> dict[str, Type | int]:
+def _template(m: Machine, f: Function, bound: Mapping[str, Binding]) -> dict[str, Type | int]:
     template: dict[str, Type | int] = {}
     for p in f.template:
         b = bound.get(p.id)
         if isinstance(b, Int):
-            n = _number(b)
+            n = _number(m, b)
             if n is not None:
                 template[p.name] = n
         elif b is not None and is_type(b) and not is_open(b):
@@ -300,17 +310,30 @@ def _template(f: Function, bound: Mapping[str, Binding]) -> dict[str, Type | int
     return template
 
 
-def _number(v: Value) -> int | None:
-    return v.const if isinstance(v, Int) and v.known and isinstance(v.const, int) else None
+def _number(m: Machine, v: Value) -> int | None:
+    """A number that is known, or follows from the branch that runs."""
+    if not isinstance(v, Int):
+        return None
+    if v.known:
+        return v.const if isinstance(v.const, int) else None
+    given = m.unknowns.given
+    return value_at(v, given, m.unknowns.recipes or {}) if given else None
 
 
 Shape = tuple["int | None", "int | None", "int | None"]
 
 
-def _shape(m: Machine, e: Expr | None) -> tuple[Shape, Shape]:
-    """A dim3 expression's three extents, and for unknown ones the upper end that is known."""
+def _numbers(m: Machine, extents: Sequence[Int] | None) -> Shape:
+    if extents is None:
+        return None, None, None
+    x, y, z = (_number(m, v) for v in extents)
+    return x, y, z
+
+
+def _extents(m: Machine, e: Expr | None) -> list[Int] | None:
+    """A dim3 expression's three extents."""
     if e is None:
-        return (None, None, None), (None, None, None)
+        return None
     if isinstance(e, InitList):
         parts: list[Value] = [rvalue(m, x) for x in e.elements]
     else:
@@ -324,13 +347,9 @@ def _shape(m: Machine, e: Expr | None) -> tuple[Shape, Shape]:
         elif isinstance(v, Int):
             parts = [v]
         else:
-            return (None, None, None), (None, None, None)
+            return None
     parts = [*parts, *(Int(1) for _ in range(3 - len(parts)))]
-    numbers = [_number(p) for p in parts]
-    highs = [
-        bounds(p)[1] if isinstance(p, Int) and n is None else n for p, n in zip(parts, numbers, strict=True)
-    ]
-    return (numbers[0], numbers[1], numbers[2]), (highs[0], highs[1], highs[2])
+    return [as_int(m, p) for p in parts]
 
 
 __all__ = ["Call", "Started", "started_kernels"]

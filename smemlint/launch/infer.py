@@ -16,6 +16,7 @@ from smemlint.ir.types import FLOAT
 from smemlint.ir.walk import walk
 from smemlint.launch.host import Started
 from smemlint.launch.implied import implied_blocks
+from smemlint.launch.open import Candidate
 from smemlint.records import record
 
 MAX_THREADS = 1024
@@ -103,6 +104,15 @@ def _launch(s: Started, block: tuple[int, int, int]) -> Launch:
     return Launch(block, s.grid, s.dynamic, s.template, s.arguments, origin, s.place)
 
 
+def _tried(s: Started, candidate: Candidate) -> Launch:
+    """A launch of unknown shape with one of the shapes that it may have."""
+    base = _launch(s, candidate.block)
+    origin = f"at most, {base.origin}" if candidate.limit else "candidate"
+    arguments = {**s.arguments, **candidate.arguments}
+    dynamic = s.dynamic if s.dynamic is not None else candidate.dynamic
+    return replace(base, dynamic=dynamic, arguments=arguments, origin=origin, assumed=True)
+
+
 def _common(facts: Sequence[Started]) -> dict[str, int]:
     """Arguments on which all launches agree."""
     if not facts:
@@ -155,7 +165,7 @@ def _named(m: Machine, kernel: Function, arguments: Sequence[object]) -> dict[st
     from smemlint.launch.host import _template
 
     bound = bind(m, kernel, arguments, ())  # type: ignore[arg-type]
-    template = _template(kernel, bound or {})
+    template = _template(m, kernel, bound or {})
     for p in kernel.template:
         if p.kind == "type" and p.name not in template and not p.pack:
             template[p.name] = FLOAT
@@ -183,21 +193,31 @@ def _without_launch(
             return [replace(base, block=(bound, 1, 1), origin=origin, assumed=not real, dynamic=dynamic)]
         shapes = _of_size(bound, axes)
         return [replace(base, block=s, origin=origin, assumed=True, dynamic=dynamic) for s in shapes]
-    likely = [s for f in facts if (s := _complete(f.likely)) is not None]
+    likely = [(f, c) for f in facts for c in f.likely]
+    limits = [c.block for _, c in likely if c.limit]
     implied = [
         (s, why)
         for s, why in implied_blocks(kernel, module, template, axes)
-        if not likely or all(a <= b for a, b in zip(s, likely[0], strict=True))
+        if not limits or s == limits[0] or _below(s, limits[0])
     ]
+    tried = [_tried(f, c) for f, c in likely] if limits or blocks.default is None else []
     if implied:
-        return [replace(base, block=s, origin=why, assumed=True, dynamic=dynamic) for s, why in implied]
-    if likely:
-        return [replace(base, block=likely[0], origin=f"at most, {base.origin}", assumed=True)]
+        # an array of 1024 elements serves smaller blocks as well, where the launch leaves the block open
+        within = [x for x in tried if axes == "x" and _below(x.block, implied[0][0])]
+        same = next((x for x in tried if x.block == implied[0][0]), replace(base, dynamic=dynamic))
+        first = [replace(same, block=s, origin=why, assumed=True) for s, why in implied]
+        return first + within
+    if tried:
+        return tried
     if blocks.default is not None:
         return [replace(base, block=blocks.default, origin="default-block", assumed=True, dynamic=dynamic)]
     return [
         replace(base, block=s, origin="candidate", assumed=True, dynamic=dynamic) for s in CANDIDATES[axes]
     ]
+
+
+def _below(a: tuple[int, int, int], b: tuple[int, int, int]) -> bool:
+    return a != b and all(x <= y for x, y in zip(a, b, strict=True))
 
 
 def _of_size(threads: int, axes: str) -> list[tuple[int, int, int]]:

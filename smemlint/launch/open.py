@@ -1,0 +1,101 @@
+"""Launches whose shape host code does not tell: the shapes to try, and what each of them says of arguments.
+
+A block clamped to a limit has at most that many threads; one that the command line gives may have any usual
+number. `scan<<<1, n / 2>>>(p, n)` ties the argument to the block: with 128 threads n is 256.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from smemlint.evaluate.recipes import LARGEST, ONE_OF, Recipes, chain, only_symbol, solve, value_at
+from smemlint.evaluate.values import Int, bounds
+from smemlint.records import record
+
+MAX_THREADS = 1024
+MAX_DYNAMIC = 227 * 1024
+"""Bytes of dynamic shared memory that a block can have on any device."""
+USUAL = (256, 128, 512, 64, 1024, 32)
+"""Threads of a block in x, the most common first."""
+SQUARE = (16, 32, 8)
+"""The same where another extent is unknown as well."""
+MOST_CHOICES = 16
+"""Values of an unknown that are tried one by one."""
+
+
+@record(frozen=True, slots=True)
+class Candidate:
+    """A shape that an open launch may have. limit: the largest that the source allows."""
+
+    block: tuple[int, int, int]
+    dynamic: int | None
+    arguments: Mapping[str, int]
+    limit: bool = False
+
+
+def candidates(
+    block: Sequence[Int], dynamic: Int | None, arguments: Mapping[str, Int], recipes: Recipes
+) -> tuple[Candidate, ...]:
+    """Shapes of a launch with unknown extents, the most probable first; none where nothing is known of any.
+
+    arguments: the integer arguments of the kernel by name.
+    """
+    open_extents = [i for i, v in enumerate(block) if not v.known]
+    if not open_extents:
+        return ()
+    usual = USUAL if len(open_extents) == 1 else SQUARE
+    leader = open_extents[0]
+    found: dict[tuple[int, int, int], Candidate] = {}
+    values, limit = _values(block[leader], usual, recipes)
+    for n in values:
+        given = solve(block[leader], n, recipes)
+        extents = [value_at(v, given, recipes) for v in block]
+        extents[leader] = n
+        for i in open_extents[1:]:
+            if extents[i] is None:
+                extents[i] = next(iter(_values(block[i], usual, recipes)[0]), None)
+                if extents[i] is not None:
+                    given |= solve(block[i], extents[i] or 0, recipes)
+        x, y, z = extents
+        if x is None or y is None or z is None or min(x, y, z) < 1 or x * y * z > MAX_THREADS:
+            continue
+        tied = {name: value_at(v, given, recipes) for name, v in arguments.items()}
+        known = {name: n for name, n in tied.items() if n is not None}
+        bytes_ = value_at(dynamic, given, recipes) if dynamic is not None else None
+        if bytes_ is not None and not 0 <= bytes_ <= MAX_DYNAMIC:
+            continue
+        found.setdefault((x, y, z), Candidate((x, y, z), bytes_, known, limit=n == limit))
+    return tuple(found.values())
+
+
+def _values(v: Int, usual: Sequence[int], recipes: Recipes) -> tuple[list[int], int | None]:
+    """Values of one extent to try, the most probable first, and the limit that the source names."""
+    low, high = bounds(v)
+    for s in chain(v, recipes):
+        recipe = recipes.get(s.order)
+        if recipe is not None and recipe[0] == LARGEST and high is not None:
+            return [high], high
+        least = s.low or 0
+        if s.high is not None and 0 <= s.high - least < MOST_CHOICES:
+            each = [value_at(v, {s.order: n}, recipes) for n in range(s.high, least - 1, -1)]
+            possible = [n for n in dict.fromkeys(each) if n is not None and 1 <= n <= MAX_THREADS]
+            return possible, max(possible, default=None)
+    named = [n for n in _named(v, recipes) if 1 <= n <= MAX_THREADS]
+    if high is not None:
+        high = min(high, MAX_THREADS)
+        named.insert(0, high)
+    fitting = [n for n in usual if (high is None or n <= high) and (low is None or n >= low)]
+    return list(dict.fromkeys([*named, *fitting])), high
+
+
+def _named(v: Int, recipes: Recipes) -> list[int]:
+    """The numbers between which a choice is made."""
+    found: list[int] = []
+    symbol = only_symbol(v)
+    recipe = recipes.get(symbol.order) if symbol is not None else None
+    if symbol is not None and recipe is not None and recipe[0] == ONE_OF:
+        for option in recipe[1:]:
+            given = value_at(option, {}, recipes)
+            n = value_at(v, {symbol.order: given}, recipes) if given is not None else None
+            found += [n] if n is not None else []
+    return found
