@@ -12,6 +12,7 @@ from itertools import accumulate
 
 from smemlint.evaluate import arithmetic as ar
 from smemlint.evaluate.conversions import truth
+from smemlint.evaluate.countable import countable
 from smemlint.evaluate.dispatch import run, rvalue
 from smemlint.evaluate.machine import Event, Exits, Machine
 from smemlint.evaluate.masks import Snapshot, decode, restore, snapshot
@@ -63,6 +64,7 @@ def run_loop(m: Machine, s: Loop) -> None:
     began = latest = m.steps
     alike, length = False, 0
     trip = compile_time_trips(m, s)
+    pragma = _pragma(m, s, trip)
     ends: frozenset[int] = frozenset()
     starts: list[tuple[int, int]] = []
     turns: list[int] = []
@@ -85,8 +87,9 @@ def run_loop(m: Machine, s: Loop) -> None:
             m.must, m.may = taken.must, taken.may
         if not m.anyone():
             break
-        spent = trips >= 3 and alike and m.steps - began > m.budget.loop_steps
-        spent = spent or m.steps - began > 8 * m.budget.loop_steps
+        # In a loop that disappears accesses join from iteration to iteration: none stands for the others.
+        few = 1 if alike and trips >= 3 and (trip is None or not gone) else 8
+        spent = m.steps - began > few * m.budget.loop_steps
         if trips >= limit or spent or (exits.uncertain and trips >= 2):
             _generic(m, s, exits)
             break
@@ -102,7 +105,7 @@ def run_loop(m: Machine, s: Loop) -> None:
         alike, length, latest = m.steps - latest == length, m.steps - latest, m.steps
         if trips == 1:
             body = m.touched - before.touched, m.operations - before.operations
-            lines = straight_lines(trip, *body, s.unroll, known=trip is not None)
+            lines = straight_lines(trip, *body, pragma, known=trip is not None)
             gone = trip is not None and len(lines.lines) <= 1
             ends = frozenset(accumulate(lines.lines)) if trip is not None else frozenset(range(1, limit + 1))
             if not gone:
@@ -116,7 +119,7 @@ def run_loop(m: Machine, s: Loop) -> None:
             break
     if body is not None and not gone:
         known = trip is not None
-        lines = straight_lines(trip if known else trips, *body, s.unroll, known=known)
+        lines = straight_lines(trip if known else trips, *body, pragma, known=known)
         if not known:
             _line_up(m, lines.lines, starts, ended)
         _take_turns(m, lines.lines, turns)
@@ -131,6 +134,15 @@ def run_loop(m: Machine, s: Loop) -> None:
     m.must = entry_must & m.may
     if exits.uncertain and returned is not None and returned is not gone_before:
         m.must = m.must & ~returned
+
+
+def _pragma(m: Machine, s: Loop, trip: int | None) -> int | None:
+    """What decides over unrolling before its size does: 1 where iterations cannot be put into one line."""
+    if s.unroll is not None or trip is not None or m.host:
+        return s.unroll
+    if id(s) not in m.countable:
+        m.countable[id(s)] = countable(s)
+    return None if m.countable[id(s)] else 1
 
 
 @record(frozen=True, slots=True)
@@ -301,7 +313,8 @@ def _generic(m: Machine, s: Loop, exits: Exits) -> None:
     start = snapshot(m)
     before = Work(m.touched, m.operations, len(m.log), m.region)
     first = _trial(m, s, exits)
-    line = straight_lines(None, m.touched - before.touched, m.operations - before.operations, s.unroll)
+    pragma = _pragma(m, s, None)
+    line = straight_lines(None, m.touched - before.touched, m.operations - before.operations, pragma)
     restore(start)
     plan = _planned(m, s, exits, start, first, max(line.step, 1))
     _set(plan)

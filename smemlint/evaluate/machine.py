@@ -243,6 +243,8 @@ class Machine:
         self.sizes: dict[tuple[int, tuple[object, ...]], tuple[int, int, int, bool]] = {}
         self.slicer: Slicer = slicer or slicing.slicer(module)
         self.loop_kinds: dict[tuple[int, tuple[object, ...]], dict[tuple[str, int], str]] = {}
+        self.countable: dict[int, bool] = {}
+        """By id() of a loop: whether its iterations can be counted before it begins."""
         self.slices: dict[tuple[str, frozenset[str]], SliceLike] = {}
         self.touched = 0
         self.operations = 0

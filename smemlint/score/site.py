@@ -66,12 +66,13 @@ def score_all(trace: KernelTrace, *, assumed: bool = False) -> tuple[Conflict, .
     Sites that the compiler joins into one access are one access: the site of the group that carries its
     offsets reports it. Another site of the group on the same line contributes nothing, since the instruction
     runs once; on another line it repeats the group's cost, since a line has its own sum and silicon could
-    count it there.
+    count it there, unless something else of its kind runs on that line.
     """
     found: list[Conflict] = []
     scored = {id(t): score(t, assumed=assumed) for t in trace.traces if t.group is None or len(t.offsets)}
     leaders = {t.group: scored[id(t)] for t in trace.traces if t.group is not None and id(t) in scored}
     lines = {t.group: {_line(t)} for t in trace.traces if t.group is not None and id(t) in scored}
+    busy = {(t.site.op, _line(t)) for t in trace.traces if len(t.offsets)}
     for each in trace.traces:
         leader = leaders.get(each.group) if each.group is not None and id(each) not in scored else None
         if leader is None:
@@ -79,7 +80,8 @@ def score_all(trace: KernelTrace, *, assumed: bool = False) -> tuple[Conflict, .
         else:
             assert each.group is not None
             seen = lines[each.group]
-            conflict = _follower(leader, each, counted=_line(each) in seen)
+            counted = _line(each) in seen or (each.site.op, _line(each)) in busy
+            conflict = _follower(leader, each, counted=counted)
             seen.add(_line(each))
         found.append(conflict)
     return tuple(found)

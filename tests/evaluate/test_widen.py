@@ -159,3 +159,19 @@ def test_bent_addresses_that_were_made_apart_have_no_known_distance() -> None:
 def test_a_sum_is_as_aligned_as_its_worst_term(address: str, widths: dict[str, int]) -> None:
     """The same addresses, which only the first text shows to be multiples of 64 bytes."""
     assert instructions(f"x += s[{address}] * s[{address} + 1];", block=(32, 1, 1)) == widths
+
+
+@pytest.mark.parametrize(
+    ("loop", "wide"),
+    [
+        ("for (int i = 0; i < n; ++i) x += s[32 * t + i]", True),
+        ("for (int i = 1; i < n; i *= 2) x += s[32 * t + 16 * i] * s[32 * t + 16 * i + 1]", True),
+        ("for (int i = 1; i < n; i *= 2) x += s[32 * t + i] * s[32 * t + i + 1]", False),
+        ("for (int i = n; i > 0; i >>= 1) x += s[32 * t + i] * s[32 * t + i + 1]", False),
+        ("int i = 1; while (i < n) { x += s[32 * t + i] * s[32 * t + i + 1]; i <<= 1; }", False),
+        ("for (int i = 0; i < n; i++) { x += s[32 * t + i]; if (x > in[i]) break; }", False),
+        ("for (int i = 0, d = 1; i < n; i += d) { x += s[32 * t + i]; d = 3 * d; }", False),
+    ],
+)
+def test_iterations_that_cannot_be_counted_before_stand_in_no_straight_line(loop: str, wide: bool) -> None:
+    assert any(key != "load 4" for key in instructions(f"{loop};")) == wide

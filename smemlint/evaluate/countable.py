@@ -1,0 +1,50 @@
+"""Whether the iterations of a loop can be counted before it begins, if only at run time.
+
+Where they cannot (`s *= 2`, `i = next[i]`, a `break`), nvcc puts no two iterations into one straight line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from smemlint.ir import Assign, Binary, Block, Break, Cast, Expr, If, Loop, Name, Stmt
+from smemlint.ir.walk import walk
+
+
+def countable(s: Loop) -> bool:
+    """False where the loop is left in its middle, or a variable of its condition does not go in steps."""
+    if s.condition is None or any(isinstance(x, Break) for x in _level(s.body)):
+        return False
+    tested = {n.id for n in walk(s.condition) if isinstance(n, Name)}
+    sets = [n for n in walk((s.step, s.body)) if isinstance(n, Assign) and isinstance(n.target, Name)]
+    changed = {n.target.id for n in sets if isinstance(n.target, Name)}
+    return not any(
+        isinstance(n.target, Name) and n.target.id in tested and not _a_step(n, changed - {n.target.id})
+        for n in sets
+    )
+
+
+def _level(s: Stmt) -> Iterator[Stmt]:
+    """The statements that a `break` of this loop can stand among."""
+    yield s
+    if isinstance(s, Block):
+        for part in s.body:
+            yield from _level(part)
+    elif isinstance(s, If):
+        yield from _level(s.then)
+        if s.otherwise is not None:
+            yield from _level(s.otherwise)
+
+
+def _a_step(n: Assign, changed: set[str]) -> bool:
+    """`i += n` or `i = i + n`, of an n that the loop leaves alone."""
+    if any(isinstance(x, Name) and x.id in changed for x in walk(n.value)):
+        return False
+    if n.op != "=":
+        return n.op in ("+=", "-=")
+    value: Expr = n.value
+    while isinstance(value, Cast):
+        value = value.operand
+    if not (isinstance(value, Binary) and value.op in ("+", "-") and isinstance(n.target, Name)):
+        return False
+    return any(isinstance(x, Name) and x.id == n.target.id for x in (value.left, value.right))
