@@ -91,7 +91,7 @@ def run_loop(m: Machine, s: Loop) -> None:
         few = 1 if alike and trips >= 3 and (trip is None or not gone) else 8
         spent = m.steps - began > few * m.budget.loop_steps
         if trips >= limit or spent or (exits.uncertain and trips >= 2):
-            _generic(m, s, exits)
+            _generic(m, s, exits, None if trip is None else trip - trips)
             break
         if trips in ends:
             m.straight()
@@ -307,8 +307,8 @@ def _compile_time(m: Machine, e: Expr, depth: int = 0) -> bool:
     return False
 
 
-def _generic(m: Machine, s: Loop, exits: Exits) -> None:
-    """One iteration (as many as the compiler lines up) that stands for all that are left."""
+def _generic(m: Machine, s: Loop, exits: Exits, left: int | None = None) -> None:
+    """One iteration (as many as the compiler lines up) that stands for all that are left, `left` if known."""
     must, may = m.must, m.may
     start = snapshot(m)
     before = Work(m.touched, m.operations, len(m.log), m.region)
@@ -321,7 +321,9 @@ def _generic(m: Machine, s: Loop, exits: Exits) -> None:
     m.must, m.may = must, may
     m.straight()
     m.next_turn()
-    for i in range(1 if m.host else line.lines[0]):
+    copies = 1 if m.host else line.lines[0]
+    weight, m.weight = m.weight, m.weight * max((left or 0) // copies, 1)
+    for i in range(copies):
         if s.condition is not None:
             c = ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns)
             if i == 0 and (c.known or c.varying):
@@ -331,6 +333,7 @@ def _generic(m: Machine, s: Loop, exits: Exits) -> None:
         _iterate(m, s, exits)
         if not m.anyone():
             break
+    m.weight = weight
     m.straight()
     m.must, m.may = must, may
 

@@ -1,0 +1,39 @@
+"""How many iterations of a long loop are run, and what is said of those that are not."""
+
+from __future__ import annotations
+
+import pytest
+from costs import scored
+
+PRODUCT = """
+int tx = threadIdx.x % 16 * 8, ty = threadIdx.x / 16 * 8;
+float tmp[8][8] = {{0.f}};
+a[threadIdx.x] = in[threadIdx.x]; b[threadIdx.x] = in[n + threadIdx.x];
+__syncthreads();
+{pragma}
+for (int i = 0; i < 8; i++)
+  for (int j = 0; j < 8; j++)
+    for (int l = 0; l < 8; l++)
+      tmp[j][l] += a[(ty + j) * 8 + i] * b[tx + l + i * 128];
+for (int j = 0; j < 8; j++)
+  for (int l = 0; l < 8; l++) out[ty * 128 + j * 128 + tx + l] = tmp[j][l];
+"""
+
+
+@pytest.mark.parametrize(
+    ("pragma", "column", "row"),
+    [
+        # The loop stays: a load of `a` in each of 64 steps; those of `b` are neighbours within a step.
+        ("", (8 * 64, 1024, 512), (8 * 16, 1024, 512)),
+        # The loop is gone: neighbours of `a` stand one step apart, and run as 16-byte loads too.
+        ("#pragma unroll", (8 * 16, 256, 256), (8 * 16, 1024, 512)),
+    ],
+)
+def test_a_large_register_tile_counts_each_load_once(
+    pragma: str, column: tuple[int, int, int], row: tuple[int, int, int]
+) -> None:
+    """Requests, wavefronts and ideal of a block of 8 warps, in the machine code of nvcc 13."""
+    body = PRODUCT.format(pragma=pragma)
+    costs = scored(body, shared="float a[1024], b[1024]", block=(256, 1, 1))
+    loads = [c for c in costs if c.site.op == "load"]
+    assert [(c.executions, c.wavefronts, c.ideal) for c in loads] == [column, row]
