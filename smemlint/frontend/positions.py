@@ -26,7 +26,7 @@ _IDENTIFIER = pattern(rb"[A-Za-z_]\w*")
 _LOGICAL_LINE = pattern(rb"(?:[^\n\\]|\\\r?\n|\\.)*")
 _NEWLINE = pattern(rb"\n")
 _DEFINE = pattern(
-    r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\(([^)]*)\))?((?:[^\n\\]|\\.|\\\r?\n)*)", re.MULTILINE
+    r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\(([^)]*)\))?((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE
 )
 __all__ = ["CType", "FileText", "Macro", "Positions"]
 

@@ -297,3 +297,11 @@ def test_a_branch_that_compares_the_block_tells_it(choice: str) -> None:
         (64, 64, False),
         (128, 128, False),
     }
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_launch_in_a_macro_of_several_lines_is_seen_whatever_ends_them(end: str) -> None:
+    main = "#define START(k, n) \\\n { \\\n k <<< 1, n >>> (0, 0); \\\n }\nint main() { START(sum, 96); }"
+    (module, *_) = load(source_from_bytes("/t/a.cu", (KERNEL + main).replace("\n", end).encode()))
+    (launch,) = infer(module.kernels()[0], module, started_kernels(module))
+    assert launch.block[0] == 96
