@@ -203,7 +203,8 @@ def _again(
             if path == source.path:
                 edited = load(source_from_bytes(path, data), parsed)
             else:
-                edited = load(source, replace(parsed, edited=((path, data),)))
+                included_text = source_from_bytes(path, data).bytes
+                edited = load(source, replace(parsed, edited=((path, included_text),)))
         except SourceError:
             return [None] * len(before)
         kernels = {key: (module, kernel) for module in edited for key, kernel in _numbered(module).items()}

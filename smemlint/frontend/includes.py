@@ -138,12 +138,14 @@ class _Walk:
 
 @record(frozen=True, slots=True)
 class Scan:
-    """An included file: its text as clang may see it, what it includes, why it is refused."""
+    """An included file: its text as clang may see it, what it includes, why it is refused; whether that
+    text is another than stands on disk."""
 
     size: int
     data: bytes = b""
     includes: tuple[tuple[str, bool], ...] = ()
     refused: str = ""
+    rewritten: bool = False
 
 
 def scan_file(path: str) -> Scan:
@@ -161,7 +163,8 @@ def _scan(path: str, modified: int, size: int) -> Scan:
         source = read_source(path)
     except SourceError as error:
         return Scan(0, refused=error.message)
-    return Scan(len(source.bytes), source.bytes, _includes(source.bytes))
+    rewritten = source.bytes != source.raw
+    return Scan(len(source.bytes), source.bytes, _includes(source.bytes), rewritten=rewritten)
 
 
 def _includes(data: bytes) -> tuple[tuple[str, bool], ...]:

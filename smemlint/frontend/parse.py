@@ -142,7 +142,9 @@ class _Attempt:
         ]
         edited = dict(self.options.edited)
         if not switched:
+            scans = ((path, scan_file(path)) for path in self.plan.files if path not in edited)
             unsaved += edited.items()
+            unsaved += [(path, scan.data) for path, scan in scans if scan.rewritten]
         else:
             read = ((path, edited.get(path) or read_file(path)) for path in self.plan.files)
             unsaved += [(path, drop_defines(data, switched)) for path, data in read if b"#" in data]

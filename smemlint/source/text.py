@@ -15,6 +15,9 @@ MAX_BYTES = 8 * 1024 * 1024
 """Larger files are refused: the largest CUDA sources written by hand stay under 1 MiB."""
 
 _LINE_END = pattern(rb"\r\n|\n|\r")
+_SPACED = pattern(rb"<<[ \t]+<|>>[ \t]+>")
+_OPENED = pattern(rb"(?<!<)<<[ \t]*<(?!<)")
+_IN_LAUNCH = pattern(rb"[(){};]|>>[ \t]*>(?!>)")
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -34,7 +37,8 @@ class SourceFile:
     """A file's text.
 
     path: as the user named it. raw: the bytes on disk. bytes: what is parsed, of the same length, with
-    each byte that is not UTF-8 replaced by `?`, so that offsets agree. `valid_utf8` tells whether any was.
+    each byte that is not UTF-8 replaced by `?` (`valid_utf8` tells whether any was) and the brackets of
+    launches closed up, so that offsets agree.
     """
 
     path: str
@@ -111,6 +115,7 @@ def source_from_bytes(path: str, raw: bytes) -> SourceFile:
         column = nul - (raw.rfind(b"\n", 0, nul) + 1) + 1
         raise SourceError(path, "is not text: it holds a NUL byte", line, column)
     data, valid = _as_utf8(raw)
+    data = close_up_launches(data)
     source = SourceFile(path, raw, data, valid)
     excess = find_excess(data)
     if excess is not None:
@@ -126,6 +131,32 @@ def _as_utf8(raw: bytes) -> tuple[bytes, bool]:
         text = raw.decode("utf-8", "surrogateescape")
         return re.sub("[\udc80-\udcff]", "?", text).encode("utf-8"), False
     return raw, True
+
+
+def close_up_launches(data: bytes) -> bytes:
+    """The text with `k << <1, 64 >> >(p)`, as some formatters leave it, spelled `k <<< 1, 64 >>> (p)`.
+
+    nvcc takes both. Nothing changes its place: only the spaces move behind the brackets.
+    """
+    if not _SPACED.search(data):
+        return data
+    text = bytearray(data)
+    for opened in _OPENED.finditer(data):
+        _close_up(text, opened)
+        depth = 0
+        for token in _IN_LAUNCH.finditer(data, opened.end()):
+            if token.group() in (b";", b"{", b"}"):
+                break
+            if depth == 0 and token.group().startswith(b">>"):
+                _close_up(text, token)
+                break
+            depth += (token.group() == b"(") - (token.group() == b")")
+    return bytes(text)
+
+
+def _close_up(text: bytearray, brackets: re.Match[bytes]) -> None:
+    together = re.sub(rb"[ \t]", b"", brackets.group())
+    text[brackets.start() : brackets.end()] = together.ljust(len(brackets.group()))
 
 
 def _too_large(size: int) -> str:

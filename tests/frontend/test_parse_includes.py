@@ -115,3 +115,15 @@ def test_an_included_file_that_changed_is_read_again(tmp_path: Path) -> None:
     assert first.texts()[1].data == b"int a;\n"
     second = unit_of(tmp_path, {"a.h": "int a, b;\n"}, "k.cu")
     assert second.texts()[1].data == b"int a, b;\n"
+
+
+def test_a_launch_with_spaced_brackets_in_a_header_is_a_launch(tmp_path: Path) -> None:
+    unit = unit_of(
+        tmp_path,
+        {
+            "k.cu": '__global__ void k(int *p);\n#include "start.h"\n',
+            "start.h": "inline void start(int *p) { k << <2, 64 >> >(p); }\n",
+        },
+        "k.cu",
+    )
+    assert unit.problems == ()

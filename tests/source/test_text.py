@@ -47,6 +47,20 @@ def test_bytes_that_are_no_utf8_become_question_marks_of_the_same_length() -> No
     assert source.raw == b"int a; // caf\xe9\nint b;"
 
 
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (b"k << <1, (n >> 2) >> >(p);", b"k <<< 1, (n >> 2) >>> (p);"),
+        (b"k<<<f(a >> b), 64 >>\t>(p);", b"k<<<f(a >> b), 64 >>> (p);"),
+        (b"k << <g, b>>>(p); A<B<C<int>> > x;", b"k <<< g, b>>>(p); A<B<C<int>> > x;"),
+        (b"std::cout << 1; A<B<C<int>> > x;", b"std::cout << 1; A<B<C<int>> > x;"),
+    ],
+)
+def test_the_brackets_of_a_launch_are_closed_up(written: bytes, read: bytes) -> None:
+    source = source_from_bytes("a.cu", written)
+    assert (source.raw, source.bytes) == (written, read)
+
+
 def test_a_binary_is_refused_at_its_first_nul() -> None:
     error = refusal(b"\x7fELF\n12\0")
     assert (error.line, error.column) == (2, 3)
