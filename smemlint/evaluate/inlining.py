@@ -13,7 +13,7 @@ from smemlint.evaluate.machine import Frame, Machine
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.names import resolve_arguments
-from smemlint.evaluate.overloads import bind, has_pack, score_of, specialisation
+from smemlint.evaluate.overloads import bind, converts, has_pack, score_of, specialisation
 from smemlint.evaluate.places import field_of, place_of
 from smemlint.evaluate.values import (
     Closure,
@@ -86,7 +86,7 @@ def invoke(
     best: tuple[int, Function, dict[str, Binding]] | None = None
     for f in fitting:
         bound = bind(m, f, explicit, values, this, outer)
-        if bound is None:
+        if bound is None or not converts(m, f, values, bound):
             continue
         score = score_of(m, f, values, bound)
         if best is None or score > best[0]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from smemlint.evaluate.conversions import type_of
-from smemlint.evaluate.layout import Binding, Bindings, is_type
+from smemlint.evaluate.layout import Binding, Bindings, is_type, is_vector
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.values import Int, Pointer, Value
 from smemlint.ir import (
@@ -86,6 +86,20 @@ def record_bindings(m: Machine, f: Function, this: Pointer | None) -> Bindings:
         bases = [m.types.resolve(b, bindings) for b in record.bases]
         t = next((b for b in bases if isinstance(b, RecordRef)), None)
     return m.bindings if m.frame.function is not None and m.frame.function.record == f.record else {}
+
+
+def converts(m: Machine, f: Function, values: Sequence[Value], bindings: Bindings) -> bool:
+    """False where a parameter is one of CUDA's vectors and a number is given: `float4 sqrt(float4)` of a float
+    is the library's."""
+    for parameter, v in zip(f.parameters, values, strict=False):
+        t = m.types.resolve(parameter.type, bindings)
+        have = type_of(v)
+        if isinstance(t, PointerTo) and t.reference:
+            t = t.to
+            have = v.pointee if isinstance(v, Pointer) else have
+        if isinstance(t, RecordRef) and is_vector(t) and isinstance(have, Scalar):
+            return False
+    return True
 
 
 def score_of(m: Machine, f: Function, values: Sequence[Value], bindings: Bindings) -> int:
