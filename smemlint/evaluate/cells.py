@@ -100,10 +100,16 @@ def _gather(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
         result: Value | None = None
         for at in np.unique(offsets[m.may]).tolist():
             v = o.cells.get(at)
-            if v is None or not isinstance(v, Int):
+            if result is None and isinstance(v, Int | Pointer):
+                result = v
+                continue
+            numbers = isinstance(v, Int) and isinstance(result, Int)
+            if not numbers and not (
+                isinstance(v, Pointer) and isinstance(result, Pointer) and v.object is result.object
+            ):
                 result = None
                 break
-            result = v if result is None else select(Int((offsets == at).astype(np.int64)), v, result)  # type: ignore[arg-type]
+            result = merge(m, Int((offsets == at).astype(np.int64)), v, result)
         if result is not None:
             return result
     bounds = [v for v in o.cells.values() if isinstance(v, Int)]

@@ -18,6 +18,7 @@ from smemlint.evaluate.values import (
     add,
     bounds,
     collapse,
+    in_words,
     multiply,
     subtract,
 )
@@ -205,9 +206,9 @@ def select(c: Int, a: Int, b: Int) -> Int:
         keep = c.const != 0
         terms: dict[Monomial, Lanes] = {}
         for mono in {**a.terms, **b.terms}:
-            merged = np.where(keep, a.terms.get(mono, 0), b.terms.get(mono, 0))
+            merged = np.where(keep, in_words(a.terms.get(mono, 0)), in_words(b.terms.get(mono, 0)))
             value = collapse(merged)
             if not (isinstance(value, int) and value == 0):
                 terms[mono] = value
-        return Int(np.where(keep, a.const, b.const), t, terms)
+        return Int(np.where(keep, in_words(a.const), in_words(b.const)), t, terms)
     return add(b, multiply(c, subtract(a, b, t), t), t)

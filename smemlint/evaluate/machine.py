@@ -100,6 +100,8 @@ class Event:
     turn: int = 0
     stale: bool = False
     """Lanes that do not take part may hold values that the address never had."""
+    aside: bool = False
+    """Only blocks at the edge of the grid run it."""
     sunk: tuple[Mask, Mask, int] | None = None
     """Lanes that surely and possibly run it where the compiler puts it, and its region there."""
 
@@ -248,6 +250,12 @@ class Machine:
         self.slices: dict[tuple[str, frozenset[str]], SliceLike] = {}
         self.touched = 0
         self.operations = 0
+        self.aside = False
+        """Whether what runs is only run by blocks at the edge of the grid."""
+        self.edges: dict[int, int] = {}
+        """By id() of a branch that only blocks at the edge take: how often it was looked at."""
+        self.reaching: dict[int, bool] = {}
+        """By id() of such a branch: whether it may access memory."""
         self.specials = self._specials(grid)
         self.loops: list[Exits] = []
         """The loops and switches around, innermost last."""

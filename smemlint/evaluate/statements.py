@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from smemlint.evaluate import arithmetic as ar
+from smemlint.evaluate.aside import look_aside
 from smemlint.evaluate.cells import merge
 from smemlint.evaluate.construction import construct
 from smemlint.evaluate.conversions import truth, type_of
@@ -60,6 +61,8 @@ def run_if(m: Machine, s: If) -> None:
         guessed = m.unknowns.guesses != guesses
         if guessed:
             m.straight()
+            if not s.constexpr:
+                look_aside(m, s.otherwise if c.const else s.then)
         move(m, held, None)
         move(m, held, bool(c.const))
         if c.const:
@@ -175,11 +178,18 @@ def _known_switch(m: Machine, s: Switch, value: Int) -> None:
         labels.append(hit & ~matched)
         matched = matched | hit
     m.must, m.may = m.nobody, m.nobody
+    apart = not isinstance(value.const, int)
     for case, label in zip(s.cases, labels, strict=True):
+        if apart:
+            m.flow += 1
+            m.straight()
         enter = ~matched if label is None else label
         m.must, m.may = m.must | (waiting_must & enter), m.may | (waiting_may & enter)
         if m.anyone():
             run_all(m, case.body)
+    if apart:
+        m.flow += 1
+        m.straight()
     default = any(label is None for label in labels)
     if not default:
         m.must, m.may = m.must | (waiting_must & ~matched), m.may | (waiting_may & ~matched)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.banks import wavefront_range
+from smemlint.evaluate.aside import forget_aside
 from smemlint.evaluate.copies import Copied, ends, in_order, lines_of
 from smemlint.evaluate.layout import dims_of, type_name
 from smemlint.evaluate.machine import Event, Machine, SiteLog
@@ -49,6 +50,7 @@ def traces_of(
     m: Machine, launch: Launch, views: Callable[[], Iterator[Machine]] = lambda: iter(())
 ) -> list[Trace]:
     """All events as requests: one Trace per site and width at which it runs. views: see widened()."""
+    forget_aside(m)
     runs = widened(m, views)
     groups: dict[tuple[int, int], int] = {}
     traces: list[Trace] = []
@@ -247,6 +249,8 @@ class _Builder:
             for s in mono:
                 if s.reason is not None:
                     return s.reason
+        if maybe is not None and all(e.aside for e in self.log.events):
+            return Unresolved("edge-of-grid", "only blocks at the edge of the grid run it", self.log.place)
         if maybe is not None:
             return Unresolved("data-dependent-mask", "which lanes take part depends on data", self.log.place)
         return None

@@ -175,12 +175,11 @@ def collapse(c: Lanes, active: NDArray[np.bool_] | None = None) -> Lanes:
     """The same coefficient, as a Python int when all (active) threads agree."""
     if isinstance(c, int):
         return c
-    if active is not None:
-        c = c[active]
-        if c.size == 0:
-            return 0
-    first = int(c[0])
-    return first if bool((c == first).all()) else c
+    asked = c if active is None else c[active]
+    if asked.size == 0:
+        return 0
+    first = int(asked[0])
+    return first if bool((asked == first).all()) else c
 
 
 def gcd_of(c: Lanes) -> int:
@@ -207,6 +206,13 @@ def plus(a: Int, n: int) -> Int:
 
 
 def add(a: Int, b: Int, type: Scalar) -> Int:
+    try:
+        return _add(a, b, type)
+    except OverflowError:
+        return _add(_in_words(a), _in_words(b), type)
+
+
+def _add(a: Int, b: Int, type: Scalar) -> Int:
     parts = _parts_of_sum(a, b)
     if not a.terms and not b.terms:
         return Int(a.const + b.const, type, None, parts)
@@ -225,6 +231,15 @@ def add(a: Int, b: Int, type: Scalar) -> Int:
     return Int(a.const + b.const, type, terms, parts)
 
 
+def in_words(c: Lanes) -> Lanes:
+    """A coefficient as 64 bits hold it: numbers of no lane in particular may have grown longer."""
+    return (c + 2**63) % 2**64 - 2**63 if isinstance(c, int) else c
+
+
+def _in_words(v: Int) -> Int:
+    return Int(in_words(v.const), v.type, {m: in_words(c) for m, c in v.terms.items()})
+
+
 def _parts_of_sum(a: Int, b: Int) -> Parts:
     if isinstance(a.const, int) and not a.terms:
         return b.parts
@@ -235,6 +250,13 @@ def _parts_of_sum(a: Int, b: Int) -> Parts:
 
 
 def scale(a: Int, factor: Lanes, type: Scalar) -> Int:
+    try:
+        return _scale(a, factor, type)
+    except OverflowError:
+        return _scale(_in_words(a), in_words(factor), type)
+
+
+def _scale(a: Int, factor: Lanes, type: Scalar) -> Int:
     if isinstance(factor, int) and factor == 0:
         return Int(0, type)
     parts = tuple((p, n * factor) for p, n in a.parts) if a.parts and isinstance(factor, int) else ()
