@@ -331,7 +331,7 @@ class Types:
         """Bytes of a resolved type."""
         if isinstance(t, Scalar):
             return t.size or 1
-        if isinstance(t, PointerTo):
+        if isinstance(t, PointerTo | FunctionType):  # a variable of function type is a pointer to one
             return 8
         if isinstance(t, ArrayOf):
             element = self.size_of(t.element)
@@ -344,7 +344,7 @@ class Types:
     def align_of(self, t: Type) -> int | None:
         if isinstance(t, Scalar):
             return t.size or 1
-        if isinstance(t, PointerTo):
+        if isinstance(t, PointerTo | FunctionType):
             return 8
         if isinstance(t, ArrayOf):
             return self.align_of(t.element)

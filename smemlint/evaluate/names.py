@@ -64,7 +64,7 @@ def declare_global(m: Machine, var: Var) -> Object:
     t = m.resolve(var.type)
     shared = var.storage in ("shared", "extern_shared")
     constant = var.storage == "constant" or (var.const and var.init is not None)
-    followed = constant or (m.host and isinstance(t, Scalar | RecordRef))
+    followed = constant or (m.host and isinstance(_element(t), Scalar | RecordRef))
     storage = "shared" if shared else "local" if followed else "global"
     o = Object(var.id, var.name, t, storage, var, volatile=var.volatile)
     m.globals[var.id] = o
@@ -78,6 +78,12 @@ def declare_global(m: Machine, var: Var) -> Object:
         o.cells[0] = Int(0, t)
     o.uniform = True
     return o
+
+
+def _element(t: Type) -> Type:
+    while isinstance(t, ArrayOf):
+        t = t.element
+    return t
 
 
 def _without_place(m: Machine, e: Name) -> Value:

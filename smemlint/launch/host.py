@@ -38,6 +38,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.walk import walk
 from smemlint.launch.open import Candidate, candidates
+from smemlint.launch.settings import settings
 from smemlint.launch.slicing import HostSlice
 from smemlint.records import record
 
@@ -136,11 +137,12 @@ def _run(
     until = time.process_time() + HOST_SECONDS
 
     alike = [0]
+    shapes = settings(module, launching.values())
     slices: dict[str, HostSlice] = {}
 
     def slicer(f: Function, pointing: frozenset[str]) -> SliceLike:
         if f.id not in slices:
-            slices[f.id] = HostSlice(f, names, module)
+            slices[f.id] = HostSlice(f, names, module, shapes)
         return slices[f.id]
 
     def on_launch(m: Machine, s: LaunchStmt) -> None:

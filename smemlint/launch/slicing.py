@@ -40,6 +40,7 @@ from smemlint.ir import (
     UnknownStmt,
 )
 from smemlint.ir.walk import walk
+from smemlint.launch.settings import Settings
 
 _THIS = "this"
 
@@ -47,13 +48,15 @@ _THIS = "this"
 class HostSlice:
     """skippable: id() of the statements that neither launch, nor return, nor set what launches depend on.
 
-    launching: ids and names of the functions that start kernels. open: id() of the branches that choose
+    launching: ids and names of the functions that start kernels. settings: the variables outside functions
+    that launches may depend on. open: id() of the branches that choose
     among launches.
     """
 
-    def __init__(self, f: Function, launching: frozenset[str], module: Module) -> None:
+    def __init__(self, f: Function, launching: frozenset[str], module: Module, settings: Settings) -> None:
         self.launching = launching
         self.module = module
+        self.settings = settings
         self.given = {p.id for p in f.parameters if _callable(p.type)}
         self.keeps: dict[int, bool] = {}
         self.called: dict[int, bool] = {}
@@ -64,7 +67,7 @@ class HostSlice:
         self.launching |= {v.id for v in lambdas if any(self._launches(n) for n in walk(v.init))}
         self.called.clear()
         self._mark(f.body)
-        self.relevant = self._outlives(f, nodes)
+        self.relevant = self._outlives(f, nodes) | self.settings.globals
         self._seed(nodes)
         self._spread(nodes)
         self.skippable: set[int] = set()
@@ -208,6 +211,7 @@ class HostSlice:
             elif isinstance(n, Call):
                 # what is handed over by address may be set by the callee
                 callees = self._callees(n.callee)
+                found.update(*(self.settings.set_by.get(f.id, ()) for f in callees))
                 for i, a in enumerate(n.arguments):
                     if isinstance(a, Unary) and a.op == "&":
                         root = _root(a)

@@ -305,3 +305,25 @@ def test_a_launch_in_a_macro_of_several_lines_is_seen_whatever_ends_them(end: st
     (module, *_) = load(source_from_bytes("/t/a.cu", (KERNEL + main).replace("\n", end).encode()))
     (launch,) = infer(module.kernels()[0], module, started_kernels(module))
     assert launch.block[0] == 96
+
+
+def test_a_variable_outside_functions_is_what_a_function_before_the_launch_made_it() -> None:
+    main = """
+    int threads; dim3 shapes[2][2]; float data[1 << 20];
+    void configure() { threads = 96; shapes[1][0] = dim3(64, 3); }
+    void setUp() { for (int i = 0; i < 1 << 20; i++) data[i] = i; configure(); }
+    void start(int which) { sum<<<4, shapes[which][0]>>>(data, 0); }
+    int main() { setUp(); sum<<<1, threads>>>(data, 0); start(1); }"""
+    assert [x.block for x in launches(main)] == [(96, 1, 1), (64, 3, 1)]
+
+
+def test_kernels_in_an_array_are_started_each() -> None:
+    main = """
+    __global__ void other(const float *in, float *out) {}
+    int main() {
+        void (*kernels[2])(const float *, float *) = {other, sum};
+        for (int i = 0; i < 2; i++) kernels[i]<<<1, 64 << i>>>(0, 0);
+        kernels[0] = sum;
+        kernels[0]<<<1, 96>>>(0, 0);
+    }"""
+    assert blocks(main) == [128, 96]
