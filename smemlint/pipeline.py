@@ -12,6 +12,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ from smemlint.launch import Blocks, Started, infer, program_around, program_of
 from smemlint.launch.reach import kernels_with_shared_memory
 from smemlint.score import KernelAnalysis, score_all
 from smemlint.source import SourceError, SourceFile, read_source, source_from_bytes, users_of
+from smemlint.variants import analysed
 from smemlint.workers import DEBUG
 
 if TYPE_CHECKING:
@@ -140,7 +142,8 @@ def analyse_modules(
                     late = Unresolved("time", "the time for this file was over", kernel.place)
                     found.append(_without_evaluation(home, seen, launch, late))
                 else:
-                    found.append(_analysis(home, seen, launch))
+                    analyse = partial(_analysis, home, seen)
+                    found += analysed(launch, analyse, lambda: time.process_time() > until)
     return found
 
 

@@ -43,7 +43,14 @@ def merge_kernels(reports: Iterable[FileReport]) -> tuple[KernelReport, ...]:
     for kernel in every:
         if kernel.assumed and kernel.key in known:
             continue
-        identity = (kernel.key, kernel.template_arguments, kernel.block, kernel.grid, kernel.dynamic)
+        identity = (
+            kernel.key,
+            kernel.template_arguments,
+            kernel.block,
+            kernel.grid,
+            kernel.dynamic,
+            kernel.variant,
+        )
         first = merged.get(identity)
         merged[identity] = kernel if first is None else _joined(first, kernel)
     return tuple(merged.values())
@@ -204,7 +211,11 @@ def _launch_note(best: Sight, sights: Sequence[Sight], proved: bool) -> str:
             said = f"launch: block assumed; every shape tried conflicts: {', '.join(others)}"
     else:
         said = f"launch: block {shape}" + (f" from {kernel.origin}" if kernel.origin else "")
-    named = [f"{n} = {v}" for n, v in kernel.arguments if re.search(rf"\b{n}\b", best.access.expression)]
+    named = [
+        f"{n} = {v}"
+        for n, v in kernel.arguments
+        if (n, v) in kernel.variant or re.search(rf"\b{n}\b", best.access.expression)
+    ]
     if named:
         said += f", with {', '.join(named)}"
     if kernel.template_arguments:

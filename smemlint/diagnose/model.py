@@ -43,6 +43,9 @@ class Access:
     """Index in the FileReport's suggestions."""
     line: int = 0
     """The line that a profiler attributes the access to."""
+    calls: tuple[tuple[str, int], ...] = ()
+    """Path and line of the inlined calls on the way to it: a profiler may count a part of it there
+    (docs/lines.md)."""
 
     @property
     def ways(self) -> float | None:
@@ -120,6 +123,8 @@ class KernelReport:
     notes: tuple[Note, ...] = ()
     arguments: tuple[tuple[str, int], ...] = ()
     """Kernel arguments that the launch is seen to pass, name and value."""
+    variant: tuple[tuple[str, int], ...] = ()
+    """Those of them in which it differs from launches that are equal otherwise."""
     min_ways: float = 2.0
     """The threshold that its findings were made with."""
 

@@ -76,6 +76,7 @@ def observe(
         access = Access(
             place=at(site.place),
             line=site.line,
+            calls=tuple(dict.fromkeys((shown(p.path), p.compiled_line) for p in site.via)),
             op=site.op,
             width=site.width,
             array=array.name if array is not None else site.array,
@@ -118,6 +119,7 @@ def observe(
             for place, finding in rule.check(kernel, text)
         ),
         arguments=tuple(launch.arguments.items()),
+        variant=tuple(launch.variants[0].items()) if launch.variants else (),
         min_ways=min_ways,
         notes=tuple(Note(n.code, n.text, at(n.at or kernel.kernel.place)) for n in kernel.notes),
     )

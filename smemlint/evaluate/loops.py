@@ -18,6 +18,7 @@ from smemlint.evaluate.machine import Event, Exits, Machine
 from smemlint.evaluate.masks import Snapshot, decode, restore, snapshot
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.repeats import repeated, repeating
 from smemlint.evaluate.unroll import straight_lines
 from smemlint.evaluate.values import (
     Int,
@@ -71,6 +72,7 @@ def run_loop(m: Machine, s: Loop) -> None:
     ended: list[int] = []
     body: tuple[int, int] | None = None
     gone = True
+    once: Snapshot | None = None
     counter = _counter(s)
     constants = set(m.constants)
     limit = m.budget.iterations if m.steps < m.budget.steps // 2 else 8
@@ -103,6 +105,9 @@ def run_loop(m: Machine, s: Loop) -> None:
         trips += 1
         # Iterations of one length do the same work: one more can stand for the others.
         alike, length, latest = m.steps - latest == length, m.steps - latest, m.steps
+        if trips == 2 and repeated(m, once, counter):
+            break
+        once = repeating(m, s, counter) if trips == 1 and m.anyone() else None
         if trips == 1:
             body = m.touched - before.touched, m.operations - before.operations
             lines = straight_lines(trip, *body, pragma, known=trip is not None)

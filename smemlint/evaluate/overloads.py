@@ -89,8 +89,7 @@ def record_bindings(m: Machine, f: Function, this: Pointer | None) -> Bindings:
 
 
 def converts(m: Machine, f: Function, values: Sequence[Value], bindings: Bindings) -> bool:
-    """False where a parameter is one of CUDA's vectors and a number is given: `float4 sqrt(float4)` of a float
-    is the library's."""
+    """False where a parameter is one of CUDA's vectors and a number is given."""
     for parameter, v in zip(f.parameters, values, strict=False):
         t = m.types.resolve(parameter.type, bindings)
         have = type_of(v)

@@ -19,7 +19,8 @@ class Launch:
     arguments: kernel parameter name -> known integer. origin: where the block shape comes from, as the
     user reads it
     (`transpose.cu:108`, `--block`, `__launch_bounds__(256)`, `implied by tile[16][16]`, `default`).
-    assumed: the block shape is a candidate, not a fact.
+    assumed: the block shape is a candidate, not a fact. variants: arguments in which launches that are
+    equal otherwise differ, one mapping for each; of a launch with the arguments of one of them, that one.
     """
 
     block: tuple[int, int, int]
@@ -30,6 +31,7 @@ class Launch:
     origin: str = ""
     place: Place | None = None
     assumed: bool = False
+    variants: tuple[Mapping[str, int], ...] = ()
 
     @property
     def threads(self) -> int:

@@ -21,6 +21,8 @@ from smemlint.records import record
 
 MAX_THREADS = 1024
 MAX_LAUNCHES = 40
+MAX_VARIANTS = 16
+"""Combinations of arguments under which one launch is analysed."""
 CANDIDATES = {"x": ((256, 1, 1),), "xy": ((32, 8, 1), (16, 16, 1)), "xyz": ((32, 4, 2), (8, 8, 8))}
 
 
@@ -122,8 +124,8 @@ def _common(facts: Sequence[Started]) -> dict[str, int]:
 
 
 def _merged(launches: Sequence[Launch]) -> list[Launch]:
-    """One launch per block shape, template instance and dynamic size; arguments and grids that differ are
-    dropped."""
+    """One launch per block shape, template instance and dynamic size; arguments that differ become variants,
+    grids that differ are dropped."""
     groups: dict[tuple[object, ...], list[Launch]] = {}
     for x in launches:
         key = (x.block, tuple(sorted(x.template.items(), key=lambda i: i[0])), x.dynamic, x.assumed)
@@ -133,8 +135,22 @@ def _merged(launches: Sequence[Launch]) -> list[Launch]:
         first = group[0]
         arguments = {k: v for k, v in first.arguments.items() if all(g.arguments.get(k) == v for g in group)}
         grid = first.grid if all(g.grid == first.grid for g in group) else (None, None, None)
-        merged.append(replace(first, arguments=arguments, grid=grid))
+        variants = _variants([{k: v for k, v in g.arguments.items() if k not in arguments} for g in group])
+        merged.append(replace(first, arguments=arguments, grid=grid, variants=variants))
     return merged
+
+
+def _variants(differing: Sequence[Mapping[str, int]]) -> tuple[Mapping[str, int], ...]:
+    """The values of the arguments that all launches pass, of as many arguments as make few combinations."""
+    names = [k for k in differing[0] if all(k in d for d in differing)]
+    names.sort(key=lambda k: len({d[k] for d in differing}))
+    kept: dict[tuple[int, ...], None] = {}
+    for n in range(1, len(names) + 1):
+        combined = dict.fromkeys(tuple(d[k] for k in names[:n]) for d in differing)
+        if len(combined) > MAX_VARIANTS:
+            break
+        kept = combined
+    return tuple(dict(zip(names, values, strict=False)) for values in kept) if len(kept) > 1 else ()
 
 
 def _instances(

@@ -327,3 +327,34 @@ def test_kernels_in_an_array_are_started_each() -> None:
         kernels[0]<<<1, 96>>>(0, 0);
     }"""
     assert blocks(main) == [128, 96]
+
+
+def test_a_launch_that_is_repeated_to_be_timed_is_looked_at_twice() -> None:
+    main = """
+    void scan(int n, float *p) { sum<<<n / 64, 64>>>(p, p); }
+    int main() {
+        float *p;
+        for (int n = 64; n <= 1 << 20; n *= 2)
+            for (int i = 0; i < 1000; i++) scan(n, p);
+        int last = 32;
+        for (int i = 0; i < 3; i++) last *= 2;
+        sum<<<1, last>>>(p, p);
+    }"""
+    (module, *_) = load(source_from_bytes("/t/a.cu", (KERNEL + main).encode()))
+    found = started_kernels(module)
+    assert [s.grid[0] for s in found] == [2**k for k in range(15)] + [1]
+    assert [s.block[0] for s in found] == [64] * 15 + [256]
+
+
+def test_sizes_that_launches_differ_in_are_kept_as_long_as_they_are_few() -> None:
+    text = """
+    __global__ void scan(float *p, int size, int seed) { __shared__ float s[64]; s[0] = p[size + seed]; }
+    int main() {
+        float *p;
+        for (int n = 4; n <= 32; n *= 2)
+            for (int seed = 0; seed < 30; seed++) scan<<<1, 64>>>(p, n, seed);
+    }"""
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    (launch,) = infer(module.kernels()[0], module, started_kernels(module))
+    assert [dict(v) for v in launch.variants] == [{"size": n} for n in (4, 8, 16, 32)]
+    assert not launch.arguments

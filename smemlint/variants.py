@@ -1,0 +1,48 @@
+"""Launches that differ only in numbers that they pass: evaluated one by one where the numbers matter.
+
+A loop over sizes starts one kernel again and again. What holds for an unknown size holds for each; where that
+leaves a range, each of the few sizes has its own answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from smemlint.evaluate import Grade
+from smemlint.ir import Launch
+from smemlint.score import Conflict, KernelAnalysis
+
+_SURE = (Grade.EXACT, Grade.ASSUMED)
+
+
+def analysed(
+    launch: Launch, analyse: Callable[[Launch], KernelAnalysis], late: Callable[[], bool]
+) -> list[KernelAnalysis]:
+    """The launch with what all variants have in common; or the variants whose ways differ, worst first."""
+    common = analyse(replace(launch, variants=()))
+    if not launch.variants or all(c.grade in _SURE for c in common.conflicts):
+        return [common]
+    found: dict[tuple[object, ...], KernelAnalysis] = {}
+    for variant in launch.variants:
+        if late():
+            return [common]
+        arguments = {**launch.arguments, **variant}
+        one = analyse(replace(launch, arguments=arguments, variants=(variant,)))
+        if not found and _unsure(one) >= _unsure(common):
+            return [common]
+        found.setdefault(tuple(map(_cost, one.conflicts)), one)
+    return sorted(found.values(), key=_worst, reverse=True)
+
+
+def _unsure(analysis: KernelAnalysis) -> int:
+    return sum(c.grade not in _SURE for c in analysis.conflicts)
+
+
+def _cost(c: Conflict) -> tuple[object, ...]:
+    worst = c.worst.ways if c.worst is not None else None
+    return (c.site.place.offset, c.site.op, c.ways, c.ways_low, worst, c.grade)
+
+
+def _worst(analysis: KernelAnalysis) -> float:
+    return max((c.ways or 0 for c in analysis.conflicts), default=0)

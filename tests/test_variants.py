@@ -1,0 +1,58 @@
+"""Launches that differ in the numbers they pass: one answer where these change nothing, else one for each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from smemlint.rules import Severity
+
+from smemlint.api import Job, View, check
+from smemlint.diagnose.model import Report
+
+START = """
+int main() {{
+    float *p;
+    for (int pitch = {first}; pitch <= {last}; pitch *= 2) column<<<1, 64>>>(p, pitch);
+}}
+"""
+PITCHED = """
+__global__ void column(float *p, int pitch) {
+    extern __shared__ float s[];
+    s[threadIdx.x * pitch] = p[threadIdx.x];
+    __syncthreads();
+    p[threadIdx.x] = s[threadIdx.x];
+}
+"""
+SHIFTED = PITCHED.replace("threadIdx.x * pitch", "threadIdx.x + 32 * pitch")
+
+
+@pytest.fixture
+def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Report:
+    monkeypatch.chdir(tmp_path)
+    kernel, first, last = request.param
+    (tmp_path / "a.cu").write_text(kernel + START.format(first=first, last=last))
+    return check([Job("a.cu")], View(level=Severity.NOTE))
+
+
+@pytest.mark.parametrize("report", [(PITCHED, 1, 8)], indirect=True)
+def test_the_worst_of_a_few_numbers_is_told_with_the_number(report: Report) -> None:
+    (found,) = [d for d in report.diagnostics if d.severity is Severity.WARNING]
+    assert found.title == "8-way bank conflict"
+    assert any("block (64) from a.cu:" in note and "with pitch = 8" in note for note in found.notes)
+    assert [k.variant for k in report.kernels] == [(("pitch", n),) for n in (8, 4, 2, 1)]
+    assert report.summary.accesses == report.summary.resolved == 2
+
+
+@pytest.mark.parametrize("report", [(PITCHED, 32, 256)], indirect=True)
+def test_numbers_with_the_same_ways_have_one_answer(report: Report) -> None:
+    (kernel,) = report.kernels
+    store = next(a for a in kernel.accesses if a.op == "store")
+    assert (store.grade, store.ways, store.ways_low) == ("exact", 32, 32)
+
+
+@pytest.mark.parametrize("report", [(SHIFTED, 1, 8)], indirect=True)
+def test_a_number_that_changes_no_ways_is_left_unknown(report: Report) -> None:
+    (kernel,) = report.kernels
+    assert (kernel.variant, kernel.arguments) == ((), ())
+    assert {a.grade for a in kernel.accesses} == {"exact"}
