@@ -5,8 +5,9 @@
 Each file with shared memory or a launch is analysed in a worker process with the linter's own time and memory
 budgets; a crash is a line in the report. Times are computing time. What the files of a folder say is brought
 together as `smemlint inspect DIR` does: a kernel in a header is known by launches elsewhere. Coverage is
-checked against a count that shares nothing with the linter: lines of the file that subscript a name declared
-`__shared__`, in whatever `#if`.
+checked against a count that shares nothing with the linter: lines of the file that subscript a name while a
+`__shared__` declaration of it is in scope, in whatever `#if`. A line counts as seen when an access stands
+there or is made by a function that is called there: what is passed by reference is accessed in the function.
 `--reasons CODE` lists the sites behind one reason, `--unseen` the lines that no site stands on.
 """
 
@@ -17,6 +18,7 @@ import json
 import re
 import statistics
 import time
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -27,6 +29,9 @@ SUFFIXES = {".cu", ".cuh", ".h", ".hpp", ".inl"}
 SHARED = re.compile(r"\b__shared__\b")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
 DECLARED = re.compile(r"\b__shared__\b([^;={}]*)[;=]")
+DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\\n|\\.)*", re.MULTILINE)
+REDECLARED = re.compile(r"[(,;{}]\s*(?:const\s+)?(?:unsigned\s+)?[A-Za-z_]\w*\s+[*&]?\s*$")
+"""What stands before a name that is declared there, as a parameter (`T data[N]`) or a variable."""
 BRACKETS = re.compile(r"\[[^\[\]]*\]")
 
 
@@ -94,6 +99,8 @@ def read(name: str, paths: Sequence[Path], data: dict[str, Any]) -> RepositoryRe
     for kernel in data["kernels"]:
         for a in kernel["accesses"]:
             listed.setdefault(Path(a["path"]), set()).add(a["line"])
+            for call in a.get("calls", ()):
+                listed.setdefault(Path(call["path"]), set()).add(call["line"])
     lines: dict[Path, set[int]] = {}
     for path, here in listed.items():
         lines.setdefault(path.resolve(), set()).update(here)
@@ -116,19 +123,37 @@ def read(name: str, paths: Sequence[Path], data: dict[str, Any]) -> RepositoryRe
 
 
 def subscripts(text: str) -> list[int]:
-    """Lines that subscript a name that the text declares `__shared__`, its declaration left out."""
+    """Lines that subscript a name where a `__shared__` declaration of it is in scope: declarations, bodies of
+    macros, host code's variables of the same name and the like left out."""
 
     def blank(match: re.Match[str]) -> str:
-        return "\n" * match.group().count("\n")
+        return re.sub(r"[^\n]", " ", match.group())
 
-    lines = COMMENT.sub(blank, text).split("\n")
-    names: set[str] = set()
-    for declaration in DECLARED.findall("\n".join(lines)):
-        names.update(re.findall(r"(\w+)\s*@", BRACKETS.sub("@", declaration)))
-    if not names:
-        return []
-    use = re.compile(rf"(?<![\w.>&])(?:{'|'.join(sorted(names))})\s*\[")
-    return [n for n, line in enumerate(lines, 1) if use.search(line) and not SHARED.search(line)]
+    code = DIRECTIVE.sub(blank, COMMENT.sub(blank, text))
+    starts = [0, *(m.end() for m in re.finditer("\n", code))]
+    found: set[int] = set()
+    declarations = list(DECLARED.finditer(code))
+    own = [m.span() for m in declarations]
+    for declaration in declarations:
+        names = re.findall(r"(\w+)\s*@", BRACKETS.sub("@", declaration.group(1)))
+        if not names:
+            continue
+        use = re.compile(rf"(?<![\w.>&])(?:{'|'.join(sorted(set(names)))})\s*\[")
+        for match in use.finditer(code, declaration.end(), scope_end(code, declaration.end())):
+            declared = REDECLARED.search(code, max(0, match.start() - 80), match.start())
+            if not declared and not any(start <= match.start() < end for start, end in own):
+                found.add(bisect_right(starts, match.start()))
+    return sorted(found)
+
+
+def scope_end(code: str, at: int) -> int:
+    """Where the block ends that `at` stands in; the end of the text at file level."""
+    depth = 0
+    for brace in re.compile(r"[{}]").finditer(code, at):
+        depth += 1 if brace.group() == "{" else -1
+        if depth < 0:
+            return brace.start()
+    return len(code)
 
 
 GRADES = ("exact", "bound", "parametric", "assumed", "unresolved")

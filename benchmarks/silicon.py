@@ -5,7 +5,9 @@
 The measurements name public programs, the kernels that ran and, for every source line, the wavefronts of its
 shared-memory instructions. DIR holds check-outs of those programs, one folder a repository, named OWNER+REPO.
 Each program is copied with what it includes, edited as it was for the measurement, and read by the installed
-`smemlint inspect`; ways = wavefronts / ideal are compared for each line and kind of access.
+`smemlint inspect`; ways = wavefronts / ideal are compared for each line and kind of access. A line on which
+smemlint has no access, but a call of a function that it inlined and that makes some, is compared with what it
+says of those: a profiler counts a part of them on the line of the call (docs/lines.md).
 
 The measured fixtures are read the same way: `--measurements fixtures/measured.json --sources .`
 """
@@ -275,6 +277,24 @@ def accesses_by_line(kernel: dict[str, Any]) -> dict[tuple[str, int, str], list[
     return found
 
 
+def accesses_by_call(kernel: dict[str, Any]) -> dict[tuple[str, int, str], list[dict[str, Any]]]:
+    """Access sites in inlined functions by (file base name, line, op) of the calls on the way to them."""
+    found: dict[tuple[str, int, str], list[dict[str, Any]]] = {}
+    for access in kernel["accesses"]:
+        for call in access.get("calls", ()):
+            found.setdefault((Path(call["path"]).name, call["line"], access["op"]), []).append(access)
+    return found
+
+
+def part_of(sites: Sequence[dict[str, Any]]) -> Told:
+    """The answer for a call that makes some visits of these sites: the range over all visits."""
+    whole = combine(sites)
+    if whole.low is None:
+        return whole
+    ends = [s["ways_by_visit"] for s in sites if s["ways_by_visit"] is not None and s["ideal"]]
+    return Told(min(e[0] for e in ends), max(e[1] for e in ends), whole.grade, whole.reason)
+
+
 def combine(sites: Sequence[dict[str, Any]]) -> Told:
     """The answer for the sites of one line and op: wavefronts and ideal add up."""
     if not sites:
@@ -337,6 +357,7 @@ def judge(program: Program, report: dict[str, Any], own_files: set[str]) -> Resu
     for launch in program.launches:
         entries, problem = instances(launch, report)
         tables = [accesses_by_line(k) for k in entries]
+        called = [accesses_by_call(k) for k in entries]
         measured_places = {(x.file, x.line, x.op) for x in launch.lines}
 
         def verdict(
@@ -351,7 +372,12 @@ def judge(program: Program, report: dict[str, Any], own_files: set[str]) -> Resu
             elif line.file in own_files:
                 place = (line.file, line.line, line.op)
                 told = (
-                    hull([combine(t.get(place, ())) for t in tables])
+                    hull(
+                        [
+                            combine(t[place]) if place in t else part_of(c.get(place, ()))
+                            for t, c in zip(tables, called, strict=True)
+                        ]
+                    )
                     if tables
                     else Told(None, None, "", problem)
                 )

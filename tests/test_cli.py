@@ -190,6 +190,7 @@ def test_inspect_lists_every_access(folder: Path, capsys: Capture) -> None:
         "path": "bad.cu",
         "line": 6,
         "column": 24,
+        "calls": [],
         "op": "load",
         "width": 4,
         "array": "tile",
@@ -199,6 +200,7 @@ def test_inspect_lists_every_access(folder: Path, capsys: Capture) -> None:
         "wavefronts_low": 256,
         "ideal": 8,
         "ways": 32.0,
+        "ways_by_visit": [32.0, 32.0],
         "grade": "exact",
         "reason": None,
     }

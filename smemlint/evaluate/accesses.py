@@ -122,14 +122,16 @@ def record_access(
     )
     log = m.sites.get(key)
     if log is None:
-        via = tuple(f.call for f in reversed(m.frames) if f.call is not None)
         called = m.frame.call
         if called is not None and p.object.volatile and opens_call(m.frame.function, place):
             line = called.compiled_line
         else:
             line = line_of(node, place)
-        log = m.sites[key] = SiteLog(place, line, op, width, matrices, p.object, via)
+        log = m.sites[key] = SiteLog(place, line, op, width, matrices, p.object)
         log.node, log.function = node, m.frame.function
+    if log.frame is not m.frame:
+        log.frame = m.frame
+        log.via.update({id(f.call): f.call for f in m.frames if f.call is not None})
     if reason is not None:
         log.reason = log.reason or reason
     m.addresses += m.size

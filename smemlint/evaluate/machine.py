@@ -133,7 +133,10 @@ class SiteLog:
     width: int
     matrices: int
     object: Object
-    via: tuple[Place, ...]
+    via: dict[int, Place] = field(default_factory=dict)
+    """By id(): the calls that were inlined on the way to it."""
+    frame: Frame | None = None
+    """The call in which it was last executed."""
     events: list[Event] = field(default_factory=list)
     reason: Unresolved | None = None
     dims: tuple[tuple[int, int], ...] = ()

@@ -54,8 +54,8 @@ class Site:
     """One access as written. op: load, store, atomic, cas, increment, ldmatrix, stmatrix, cp.async
     (the engine's names); an atomic that runs as a loop is two sites, `cas loop load` and `cas loop`.
     width: bytes a lane. matrices: of ldmatrix/stmatrix, else 1.
-    inner: the place inside a device function or macro of an inlined call chain is `place`; `via` are the
-    call places, innermost first.
+    place: where it stands, inside a device function that was inlined too; `via` are the calls on all ways to
+    it, each once.
     line: the line that a profiler attributes the access to (docs/lines.md); 0: that of `place`.
     """
 

@@ -55,7 +55,8 @@ def traces_of(
     groups: dict[tuple[int, int], int] = {}
     traces: list[Trace] = []
     for log in m.sites.values():
-        site = Site(log.place, log.op, log.width, log.object.id, "", log.matrices, log.via, log.line)
+        via = tuple(log.via.values())
+        site = Site(log.place, log.op, log.width, log.object.id, "", log.matrices, via, log.line)
         if log.reason is not None:
             traces.append(_unresolved(site, log.reason))
             continue

@@ -55,6 +55,7 @@ def _access(access: Access) -> dict[str, Any]:
         "path": access.place.path,
         "line": access.line or access.place.line,
         "column": access.place.column,
+        "calls": [{"path": path, "line": line} for path, line in access.calls],
         "op": _OPS.get(access.op, access.op),
         "width": access.width,
         "array": access.array,
@@ -64,9 +65,18 @@ def _access(access: Access) -> dict[str, Any]:
         "wavefronts_low": access.wavefronts_low,
         "ideal": access.ideal,
         "ways": round(access.ways, 4) if access.ways is not None else None,
+        "ways_by_visit": _least_and_most(access),
         "grade": access.grade,
         "reason": ": ".join(access.reason) if access.reason else None,
     }
+
+
+def _least_and_most(access: Access) -> list[float] | None:
+    """Ways of the cheapest and of the dearest visit (the whole, where that is cheaper or dearer)."""
+    if access.ways is None or access.ways_low is None:
+        return None
+    visits = [ways for ways, _ in access.visits]
+    return [round(min((access.ways_low, *visits)), 4), round(max((access.ways, *visits)), 4)]
 
 
 _HEAD = ("line", "op", "bytes", "access", "requests", "wavefronts", "ideal", "ways", "grade")

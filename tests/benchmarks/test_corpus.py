@@ -24,6 +24,7 @@ def access(line: int, grade: str, reason: str | None = None, **more: Any) -> dic
         "path": "k.cu",
         "line": line,
         "column": 3,
+        "calls": [],
         "op": "load",
         "expression": "tile[0]",
         "grade": grade,
@@ -37,6 +38,35 @@ def access(line: int, grade: str, reason: str | None = None, **more: Any) -> dic
 
 def test_only_subscripts_of_shared_names_count_as_textual_accesses(corpus: ModuleType) -> None:
     assert corpus.subscripts("__shared__ float tile[4][4];\n" + SOURCE) == [5, 7]
+
+
+def test_other_variables_of_the_name_are_no_textual_accesses(corpus: ModuleType) -> None:
+    text = """__device__ void f(float tile[4], float *o) { o[0] =
+      tile[1]; }
+    __global__ void k(float *o) {
+      __shared__ float tile[4],
+                       other[5];
+    #define T(i) tile[i]
+      o[0] = tile[0] + T(
+      1) + other[1];
+    }
+    void host(float *o) { std::vector<float> tile(4); o[0] =
+      tile[1]; }
+    """
+    assert corpus.subscripts(text) == [7, 8]
+
+
+def test_a_call_of_a_function_with_an_access_is_seen(corpus: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text(
+        "__device__ void put(float &x) { x = 1; }\n"
+        "__global__ void k() { __shared__ float s[2];\n"
+        "put(s[0]);\n}\n"
+    )
+    path = str(tmp_path / "k.cu")
+    inside = access(1, "exact") | {"path": path, "calls": [{"path": path, "line": 3}]}
+    data = {"kernels": [{"path": path, "line": 2, "accesses": [inside]}], "unparsed": []}
+    (file,) = corpus.read("here", [tmp_path / "k.cu"], data).files
+    assert (file.textual, file.unseen) == ([3], [])
 
 
 def test_a_site_counts_once_with_its_least_sure_grade(corpus: ModuleType) -> None:

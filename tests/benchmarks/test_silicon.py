@@ -165,6 +165,14 @@ def test_a_line_without_accesses_is_not_seen(silicon: ModuleType) -> None:
     assert result.count("not seen") == 1
 
 
+def test_a_part_of_a_functions_accesses_may_be_counted_at_its_call(silicon: ModuleType) -> None:
+    inside = access(3, 12, 8, calls=[{"path": "src/k.cu", "line": 9}], ways_by_visit=[1.0, 2.0])
+    lines = [["k.cu", 9, "load", 1, 32, 7, 4], ["k.cu", 9, "store", 1, 32, 1, 1]]
+    result = silicon.judge(program(silicon, lines), {"kernels": [kernel(accesses=[inside])]}, {"k.cu"})
+    assert [v.category for v in result.verdicts] == ["bounded", "not seen"]
+    assert (result.verdicts[0].told.low, result.verdicts[0].told.high) == (1.0, 2.0)
+
+
 def test_a_null_site_makes_its_line_unresolved(silicon: ModuleType) -> None:
     sites = [access(3, 1, 1), access(3, None, None, grade="unresolved", reason={"code": "x", "text": "why"})]
     result = silicon.judge(

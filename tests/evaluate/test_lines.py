@@ -262,8 +262,12 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Lines:
     return shared_lines((folder / "kernels.cubin").read_bytes())
 
 
-def shared_lines(cubin: bytes) -> Lines:
-    """Kernel -> (op, line) of its shared loads and stores."""
+def shared_lines(cubin: bytes, *, first: bool = False) -> Lines:
+    """Kernel -> (op, line) of its shared loads and stores.
+
+    first: of several rows at one address take the first, as the profiler does: the call, when an inlined
+    function is entered.
+    """
     sections = _sections(cubin)
     rows = _line_rows(sections)
     found: Lines = {}
@@ -275,7 +279,9 @@ def shared_lines(cubin: bytes) -> Lines:
         for offset in range(0, len(code), 16):
             opcode = struct.unpack_from("<Q", code, offset)[0] & 0xFFF
             if opcode in (0x984, 0x388, 0x988):
-                line = max((a, number) for a, number in rows[kernel] if a <= offset)[1]
+                last = max(a for a, _ in rows[kernel] if a <= offset)
+                here = [number for a, number in rows[kernel] if a == last]
+                line = here[0] if first else max(here)
                 found[kernel].add(("load" if opcode == 0x984 else "store", line))
     return found
 
@@ -295,7 +301,7 @@ def _line_rows(sections: dict[str, bytes]) -> dict[str, list[tuple[int, int]]]:
     data = sections[".debug_line"]
     owners = _owners(sections)
     length, _, header, least, _, base, span, opcodes = struct.unpack_from("<IHIBBbBB", data, 0)
-    operands = data[18 : 18 + opcodes - 1]
+    operands = data[15 : 15 + opcodes - 1]
     at, end = 10 + header, 4 + length
     rows: dict[str, list[tuple[int, int]]] = defaultdict(list)
     kernel, address, line = "", 0, 1
@@ -375,3 +381,61 @@ __global__ void k(float *out) {
         (3, 3, "load"),
         (8, 8, "load"),
     ]
+
+
+INLINED = """\
+__device__ void sum(float *a, float *b) {
+  float left = *a;
+  float right = *b;
+  *a = right;
+  *b = left + right;
+}
+__device__ void count(unsigned *bins, unsigned word) {
+  bins[word & 31] += 3;
+}
+__device__ void both(unsigned *bins, unsigned word) {
+  count(bins, word);
+  count(bins, word >> 8);
+}
+__global__ void tree(float *out, const float *in) {
+  __shared__ float s[128];
+  int t = threadIdx.x;
+  s[t] = in[t];
+  for (int i = 64; i >= 1; i >>= 1) {
+    __syncthreads();
+    if ((t & (2 * i - 1)) == 2 * i - 1) {
+      sum(&s[t - i], &s[t]);
+    }
+  }
+  __syncthreads();
+  out[t] = s[t];
+}
+__global__ void nested(unsigned *out, const unsigned *in) {
+  __shared__ unsigned bins[32];
+  bins[threadIdx.x] = 0;
+  __syncwarp();
+  both(bins, in[threadIdx.x]);
+  both(bins, in[threadIdx.x + 32]);
+  __syncwarp();
+  out[threadIdx.x] = bins[threadIdx.x];
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
+def test_nvcc_counts_a_part_of_inlined_accesses_at_the_calls_on_the_way(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text(INLINED)
+    cubin = tmp_path / "k.cubin"
+    command = ["nvcc", "-arch=sm_90", "-cubin", "-O3", "-lineinfo", "-o", str(cubin), str(tmp_path / "k.cu")]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    compiled = shared_lines(cubin.read_bytes(), first=True)
+    module = load(source_from_bytes("k.cu", INLINED.encode()))[0]
+    at_calls = 0
+    for kernel in module.kernels():
+        trace = evaluate(module, kernel, Launch((128 if kernel.name == "tree" else 32, 1, 1)))
+        own = {(t.site.op, t.site.line) for t in trace.traces}
+        calls = {(t.site.op, p.compiled_line) for t in trace.traces for p in t.site.via}
+        (found,) = (places for name, places in compiled.items() if kernel.name in name)
+        assert found <= own | calls
+        at_calls += len(found - own)
+    assert at_calls > 2
