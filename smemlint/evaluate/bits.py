@@ -70,6 +70,8 @@ def _low_power(v: Int) -> int:
     g = 1 << 40
     for mono, c in v.terms.items():
         g = gcd(g, gcd_of(c) * multiple_of(mono))
+        if g & 1:
+            return 1
     return g & -g
 
 

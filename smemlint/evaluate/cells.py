@@ -73,6 +73,19 @@ def read_cells(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
 
 def _here(m: Machine, v: Int) -> Int:
     """A number as the lanes of the mask see it: what others hold is nothing to them."""
+    if isinstance(v.const, int) and not v.terms:
+        return v
+    seen = getattr(v, "seen", None)
+    if seen is not None and seen[0] is m.may:
+        return seen[1] or v
+    here = _restricted(m, v)
+    here.seen = (m.may, None)
+    if here is not v:
+        v.seen = (m.may, here)
+    return here
+
+
+def _restricted(m: Machine, v: Int) -> Int:
     one = collapse(v.const, m.may)
     const = one if isinstance(one, int) else v.const
     if const is v.const and not v.terms:

@@ -206,8 +206,11 @@ def select(c: Int, a: Int, b: Int) -> Int:
         keep = c.const != 0
         terms: dict[Monomial, Lanes] = {}
         for mono in {**a.terms, **b.terms}:
-            merged = np.where(keep, in_words(a.terms.get(mono, 0)), in_words(b.terms.get(mono, 0)))
-            value = collapse(merged)
+            of_a, of_b = in_words(a.terms.get(mono, 0)), in_words(b.terms.get(mono, 0))
+            if isinstance(of_a, int) and isinstance(of_b, int) and of_a == of_b:
+                value: Lanes = of_a
+            else:
+                value = collapse(np.where(keep, of_a, of_b))
             if not (isinstance(value, int) and value == 0):
                 terms[mono] = value
         return Int(np.where(keep, in_words(a.const), in_words(b.const)), t, terms)

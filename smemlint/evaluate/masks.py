@@ -43,12 +43,11 @@ def decode(m: Machine, c: Int) -> Branch:
     undecided = np.zeros(m.size, dtype=bool)
     varying = np.zeros(m.size, dtype=bool)
     for mono, coefficient in c.terms.items():
-        hit = np.broadcast_to(np.asarray(coefficient) != 0, (m.size,))
+        hit = coefficient != 0
         undecided |= hit
         if any(s.varying for s in mono):
             varying |= hit
-    base = np.broadcast_to(np.asarray(c.const) != 0, (m.size,))
-    may = m.may & (base | undecided)
+    may = m.may & (undecided | (c.const != 0))
     return Branch(m.must & may & ~varying, may)
 
 
@@ -69,9 +68,9 @@ def snapshot(m: Machine) -> Snapshot:
         if o.storage == "local" and o not in s.cells:
             s.cells[o] = dict(o.cells)
             s.havoc[o] = o.havoc
-            pending.extend(
-                v.object for v in o.cells.values() if isinstance(v, Pointer) and v.object.storage == "local"
-            )
+            for v in o.cells.values():
+                if isinstance(v, Pointer) and v.object.storage == "local":
+                    pending.append(v.object)
     return s
 
 
@@ -92,5 +91,5 @@ def merge_into(m: Machine, c: Int, then: Snapshot) -> None:
             old = o.cells.get(at)
             if old is None:
                 o.cells[at] = v
-            elif not same(v, old):
+            elif v is not old and not same(v, old):
                 o.cells[at] = merge(m, c, v, old)

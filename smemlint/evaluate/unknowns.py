@@ -14,6 +14,8 @@ from smemlint.ir.types import LONG
 from smemlint.records import record
 
 NONLINEAR = "nonlinear-index"
+LONGEST = 60
+"""Characters of a value's text from which on messages leave it out."""
 
 
 @record(slots=True)
@@ -106,23 +108,25 @@ class Unknowns:
 
 def name_of(v: Int) -> str:
     """A short text of a value for messages."""
-    parts = []
+    parts: list[str] = []
+    length = 0
     for mono, c in v.terms.items():
-        text = " * ".join(s.name for s in mono)
-        parts.append(
-            text
-            if isinstance(c, int) and c == 1
-            else f"{c} * {text}"
-            if isinstance(c, int)
-            else f"lanes * {text}"
-        )
+        text = mono[0].name if len(mono) == 1 else " * ".join(s.name for s in mono)
+        if not isinstance(c, int):
+            text = f"lanes * {text}"
+        elif c != 1:
+            text = f"{c} * {text}"
+        parts.append(text)
+        length += len(text) + 3
+        if length >= LONGEST + 3:
+            return "..."
     if isinstance(v.const, int):
         if v.const or not parts:
             parts.append(str(v.const))
     else:
         parts.append("lanes")
     text = " + ".join(parts)
-    return text if len(text) < 60 else "..."
+    return text if len(text) < LONGEST else "..."
 
 
 def rank_of(v: Int) -> int:

@@ -8,7 +8,7 @@ Python int, else an int64 vector over the block's threads (padded to whole warps
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -56,7 +56,13 @@ class Int:
     knows what divides each of them, and not what divides their sum: to it, `17 * (15 - t) + t` is odd.
     """
 
-    __slots__ = ("const", "parts", "terms", "type")
+    __slots__ = ("_bounds", "_key", "const", "parts", "seen", "terms", "type")
+
+    _bounds: tuple[int | None, int | None]
+    _key: tuple[object, ...] | None
+    """What bounds() and key() found; set when they are asked first."""
+    seen: tuple[NDArray[np.bool_], Int | None]
+    """The last mask that this was read under, and what its lanes see of it; None: just this."""
 
     def __init__(
         self,
@@ -93,9 +99,16 @@ class Int:
 
     def key(self) -> tuple[object, ...] | None:
         """Equal keys: equal values. None when a coefficient is a vector."""
+        try:
+            return self._key
+        except AttributeError:
+            self._key = self._made_key()
+            return self._key
+
+    def _made_key(self) -> tuple[object, ...] | None:
         if not isinstance(self.const, int) or any(not isinstance(c, int) for c in self.terms.values()):
             return None
-        return (self.const, tuple(sorted(((tuple(s.order for s in m), c) for m, c in self.terms.items()))))
+        return (self.const, tuple(sorted([(tuple([s.order for s in m]), c) for m, c in self.terms.items()])))
 
     def __repr__(self) -> str:
         parts = [f"{c}*{'*'.join(s.name for s in m)}" for m, c in self.terms.items()]
@@ -189,8 +202,8 @@ def gcd_of(c: Lanes) -> int:
     return int(np.gcd.reduce(c))
 
 
-def multiple_of(mono: Iterable[Symbol]) -> int:
-    return math.prod(s.multiple for s in mono)
+def multiple_of(mono: Monomial) -> int:
+    return mono[0].multiple if len(mono) == 1 else math.prod(s.multiple for s in mono)
 
 
 def is_uniform(v: Value) -> bool:
@@ -290,12 +303,12 @@ def _zero(c: Lanes) -> bool:
 
 def symbol_range(mono: Monomial) -> tuple[int | None, int | None]:
     """Range of a product of symbols; unknown ends are None."""
+    if len(mono) == 1:
+        return mono[0].low, mono[0].high
     low: int | None = 1
     high: int | None = 1
     for s in mono:
         if s.low is None or s.low < 0:
-            if len(mono) == 1:
-                return s.low, s.high
             return None, None
         low = None if low is None else low * s.low
         high = None if high is None or s.high is None else high * s.high
@@ -304,28 +317,40 @@ def symbol_range(mono: Monomial) -> tuple[int | None, int | None]:
 
 def bounds(v: Int) -> tuple[int | None, int | None]:
     """Smallest and largest value that any thread can have; None: not known."""
+    try:
+        return v._bounds
+    except AttributeError:
+        v._bounds = _bounds_of(v)
+        return v._bounds
+
+
+def _bounds_of(v: Int) -> tuple[int | None, int | None]:
     low: int | None
     high: int | None
-    if isinstance(v.const, int):
-        low = high = v.const
-    else:
-        low, high = int(v.const.min()), int(v.const.max())
+    low, high = _ends(v.const)
     for mono, c in v.terms.items():
+        if low is None and high is None:
+            break
         s_low, s_high = symbol_range(mono)
-        cs = (c, c) if isinstance(c, int) else (int(c.min()), int(c.max()))
-        ends: list[int | None] = []
-        for coefficient in cs:
+        least, most = _ends(c)
+        ends: list[int] = []
+        for coefficient in (least, most) if least != most else (least,):
             if coefficient == 0:
                 ends.append(0)
                 continue
-            ends += [None if end is None else coefficient * end for end in (s_low, s_high)]
-        finite = [e for e in ends if e is not None]
-        positive, negative = cs[1] > 0, cs[0] < 0
-        unbounded_low = (positive and s_low is None) or (negative and s_high is None)
-        unbounded_high = (positive and s_high is None) or (negative and s_low is None)
-        low = None if low is None or unbounded_low else low + min(finite)
-        high = None if high is None or unbounded_high else high + max(finite)
+            if s_low is not None:
+                ends.append(coefficient * s_low)
+            if s_high is not None:
+                ends.append(coefficient * s_high)
+        unbounded_low = (most > 0 and s_low is None) or (least < 0 and s_high is None)
+        unbounded_high = (most > 0 and s_high is None) or (least < 0 and s_low is None)
+        low = None if low is None or unbounded_low else low + min(ends)
+        high = None if high is None or unbounded_high else high + max(ends)
     return low, high
+
+
+def _ends(c: Lanes) -> tuple[int, int]:
+    return (c, c) if isinstance(c, int) else (int(c.min()), int(c.max()))
 
 
 def same(a: Value, b: Value) -> bool:

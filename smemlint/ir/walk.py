@@ -8,6 +8,8 @@ from dataclasses import fields, is_dataclass
 from smemlint.ir.place import Place
 
 _FIELDS: dict[type, tuple[str, ...]] = {}
+_REVERSED: dict[type, tuple[str, ...]] = {}
+_IS_LEAF: dict[type, bool] = {}
 _LEAVES = (str, int, float, bool, type(None), Place)
 
 
@@ -25,8 +27,21 @@ def children(node: object) -> tuple[object, ...]:
 def walk(node: object) -> Iterator[object]:
     """Every IR node at or below `node`, parents first."""
     stack = [node]
+    pop, push = stack.pop, stack.append
     while stack:
-        n = stack.pop()
-        if not isinstance(n, tuple):
-            yield n
-        stack.extend(reversed(children(n)))
+        n = pop()
+        if isinstance(n, tuple):
+            stack.extend(reversed(n))
+            continue
+        yield n
+        names = _REVERSED.get(type(n))
+        if names is None:
+            children(n)
+            names = _REVERSED[type(n)] = _FIELDS[type(n)][::-1]
+        for name in names:
+            x = getattr(n, name)
+            leaf = _IS_LEAF.get(type(x))
+            if leaf is None:
+                leaf = _IS_LEAF[type(x)] = isinstance(x, _LEAVES)
+            if not leaf:
+                push(x)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from smemlint.evaluate.accesses import load
@@ -13,7 +13,7 @@ from smemlint.evaluate.inlining import MAX_DEPTH
 from smemlint.evaluate.kernel import bind_arguments
 from smemlint.evaluate.layout import Binding, is_type
 from smemlint.evaluate.library_host import command_line
-from smemlint.evaluate.machine import Budget, BudgetExceededError, Frame, Machine, SliceLike
+from smemlint.evaluate.machine import Budget, BudgetExceededError, Frame, Machine, SliceLike, Slicer
 from smemlint.evaluate.names import resolve_arguments
 from smemlint.evaluate.overloads import bind, is_open
 from smemlint.evaluate.recipes import value_at
@@ -82,24 +82,26 @@ def started_kernels(
     launching = launching_functions(module, kernels)
     if not launching:
         return ()
-    called = {c for f in launching.values() for c in _names(f)[0]}
-    by_name = {name for f in launching.values() for name in _names(f)[1]}
+    called = {c for f in launching.values() for c in said(f).ids}
+    by_name = {name for f in launching.values() for name in said(f).names}
     roots = [
         f
         for f in launching.values()
         if f.id not in called and open_name(f) not in by_name and not (f.record or "").startswith("(lambda")
     ]
+    slices = _slicer(module, launching)
     found: list[Started] = []
     for words in dict.fromkeys((tuple(told or ()), (), None)):
-        found = _run(module, roots, launching, words, explore=False)
+        found = _run(module, roots, slices, words, explore=False)
         if found:
             break
     shaped = {_site(s) for s in found if None not in s.block}
+    every = _every_launch(launching)
     for functions in (roots, list(launching.values())):
-        if _every_launch(launching) <= {k[:2] for k in shaped}:
+        if every <= {k[:2] for k in shaped}:
             break
         seen = {s.kernel.id for s in found if None not in s.block}
-        new = _run(module, functions, launching, None, explore=True)
+        new = _run(module, functions, slices, None, explore=True)
         fresh = [s for s in new if s.kernel.id not in seen]
         found += fresh
         shaped |= {_site(s) for s in fresh if None not in s.block}
@@ -112,17 +114,28 @@ def _site(s: Started) -> tuple[str, int, str]:
 
 def _every_launch(launching: Mapping[str, Function]) -> set[tuple[str, int]]:
     return {
-        (n.place.path, n.place.offset)
-        for f in launching.values()
-        for n in walk(f.body)
-        if isinstance(n, LaunchStmt)
+        (launch.place.path, launch.place.offset) for f in launching.values() for launch in said(f).launches
     }
+
+
+def _slicer(module: Module, launching: Mapping[str, Function]) -> Slicer:
+    """Slices host functions, each once. launching: those that start kernels."""
+    names = frozenset(launching) | {open_name(f) for f in launching.values()}
+    shapes = settings(module, launching.values())
+    slices: dict[str, HostSlice] = {}
+
+    def slicer(f: Function, pointing: frozenset[str]) -> SliceLike:
+        if f.id not in slices:
+            slices[f.id] = HostSlice(f, names, module, shapes)
+        return slices[f.id]
+
+    return slicer
 
 
 def _run(
     module: Module,
     functions: Sequence[Function],
-    launching: Mapping[str, Function],
+    slicer: Slicer,
     words: Sequence[str] | None,
     *,
     explore: bool,
@@ -131,19 +144,11 @@ def _run(
 
     words: what `main` is told, None where that is not known.
     """
-    names = frozenset(launching) | {open_name(f) for f in launching.values()}
     found: dict[tuple[object, ...], Started] = {}
     reached: set[str] = set()
     until = time.process_time() + HOST_SECONDS
 
     alike = [0]
-    shapes = settings(module, launching.values())
-    slices: dict[str, HostSlice] = {}
-
-    def slicer(f: Function, pointing: frozenset[str]) -> SliceLike:
-        if f.id not in slices:
-            slices[f.id] = HostSlice(f, names, module, shapes)
-        return slices[f.id]
 
     def on_launch(m: Machine, s: LaunchStmt) -> None:
         reached.update(f.function.id for f in m.frames if f.function is not None)
@@ -200,26 +205,42 @@ def _written_instances(module: Module, templates: Sequence[Function]) -> dict[st
         return {}
     for g in module.functions.values():
         if g.side != "device":
-            for n in walk(g.body):
-                if isinstance(n, Name) and n.arguments and n.id in found:
+            for n in said(g).instances:
+                if n.id in found:
                     found[n.id][n.arguments] = None
     return {id: list(written)[:8] for id, written in found.items()}
 
 
-def named_functions(body: object) -> set[str]:
-    """Ids of the functions that are named below."""
-    return {n.id for n in walk(body) if isinstance(n, Name) and n.id}
+@record(frozen=True, slots=True)
+class Said:
+    """What a function says of others. ids: of what it names; names: the same where only they are known;
+    instances: names with template arguments; function: it, or one with the same body."""
+
+    function: Function
+    ids: frozenset[str]
+    names: frozenset[str]
+    instances: tuple[Name, ...]
+    launches: tuple[LaunchStmt, ...]
 
 
-_NAMES: dict[int, tuple[Function, set[str], set[str]]] = {}
-"""By id() of a body: a function that has it, which keeps it alive, and what it names."""
+_SAID: dict[int, Said] = {}
+"""By id() of a body, which the function there keeps alive."""
 
 
-def _names(f: Function) -> tuple[set[str], set[str]]:
-    """named_functions and open_names of a function; files that are linked are asked again and again."""
-    if id(f.body) not in _NAMES:
-        _NAMES[id(f.body)] = (f, named_functions(f.body), open_names(f.body))
-    return _NAMES[id(f.body)][1:]
+def said(f: Function) -> Said:
+    """What a function says; found once, as files that are linked are asked again and again."""
+    known = _SAID.get(id(f.body))
+    if known is None:
+        nodes = list(walk(f.body))
+        names = [n for n in nodes if isinstance(n, Name)]
+        known = _SAID[id(f.body)] = Said(
+            f,
+            frozenset(n.id for n in names if n.id),
+            frozenset(_open_names(nodes)),
+            tuple(n for n in names if n.arguments),
+            tuple(n for n in nodes if isinstance(n, LaunchStmt)),
+        )
+    return known
 
 
 def open_name(f: Function) -> str:
@@ -227,10 +248,10 @@ def open_name(f: Function) -> str:
     return f".{f.name}" if f.record is not None else f.name
 
 
-def open_names(body: object) -> set[str]:
-    """The same of what is called below."""
+def _open_names(nodes: Iterable[object]) -> set[str]:
+    """What is called only by a name in some code."""
     found: set[str] = set()
-    for n in walk(body):
+    for n in nodes:
         if isinstance(n, Name) and not n.id:
             found.add(n.name)
         elif isinstance(n, Member | StaticMember):
@@ -243,9 +264,9 @@ def open_names(body: object) -> set[str]:
 def launching_functions(module: Module, kernels: frozenset[str] | None = None) -> dict[str, Function]:
     """Host functions that start kernels (ids; None: any), themselves or through others."""
     host = {f.id: f for f in module.functions.values() if f.side in ("host", "both")}
-    calls = {id: _names(f)[0] for id, f in host.items()}
+    calls = {id: said(f).ids for id, f in host.items()}
     overloads = {id: open_name(f) for id, f in host.items()}
-    named = {id: _names(f)[1] for id, f in host.items()}
+    named = {id: said(f).names for id, f in host.items()}
     found = {id for id, f in host.items() if _starts_one(module, f, kernels)}
     while True:
         names = {overloads[id] for id in found}
@@ -257,13 +278,12 @@ def launching_functions(module: Module, kernels: frozenset[str] | None = None) -
 
 def _starts_one(module: Module, f: Function, kernels: frozenset[str] | None) -> bool:
     """Whether a function holds a launch, of one of the kernels or of one that only running it tells."""
-    for n in walk(f.body):
-        if isinstance(n, LaunchStmt):
-            if kernels is None or not isinstance(n.kernel, Name):
-                return True
-            target = module.functions.get(n.kernel.id)
-            if target is None or target.side != "kernel" or target.id in kernels:
-                return True
+    for launch in said(f).launches:
+        if kernels is None or not isinstance(launch.kernel, Name):
+            return True
+        target = module.functions.get(launch.kernel.id)
+        if target is None or target.side != "kernel" or target.id in kernels:
+            return True
     return False
 
 

@@ -6,12 +6,12 @@ host code runs over all of them as if they were one file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
 from smemlint.ir import Function, Module, Record, Scalar
-from smemlint.launch.host import Started, launching_functions, named_functions, started_kernels
+from smemlint.launch.host import Started, launching_functions, said, started_kernels
 from smemlint.records import record
 
 MAX_FILES = 6
@@ -168,7 +168,7 @@ def _open_wrappers(module: Module, kernels: set[str] | None) -> set[str]:
     """Names of functions that start one of the kernels (ids; None: any), are called by nothing here, and are
     not where the program begins. Of a method: its class."""
     launching = launching_functions(module)
-    calls = {id: named_functions(f.body) for id, f in launching.items()}
+    calls = {id: said(f).ids for id, f in launching.items()}
     called = {c for id, names in calls.items() for c in names if c != id}
     found: set[str] = set()
     for id, f in launching.items():
@@ -183,7 +183,7 @@ def _open_wrappers(module: Module, kernels: set[str] | None) -> set[str]:
     return found
 
 
-def _reaches(start: str, calls: dict[str, set[str]], kernels: set[str]) -> bool:
+def _reaches(start: str, calls: Mapping[str, frozenset[str]], kernels: set[str]) -> bool:
     seen: set[str] = set()
     todo = [start]
     while todo:

@@ -120,7 +120,7 @@ class HostSlice:
         for part in _parts(s):
             below = self._mark(part)
             keep, leaves = keep or below[0], leaves or below[1]
-        keep = keep or any(self._launches(n) for e in _expressions(s) for n in walk(e))
+        keep = keep or self._below(s)[2]
         leaves = leaves and not isinstance(s, Loop | Switch)
         self.keeps[id(s)] = keep or leaves
         if isinstance(s, If | Switch) and any(self._below(part)[2] for part in _parts(s)):
