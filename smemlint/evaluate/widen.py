@@ -10,7 +10,7 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.evaluate import sunk
+from smemlint.evaluate import hoisted, sunk
 from smemlint.evaluate.join import JoinEvent, JoinGroup, layout, settle
 from smemlint.evaluate.layout import dims_of
 from smemlint.evaluate.machine import Barrier, Event, Machine, SiteLog
@@ -38,6 +38,7 @@ def widened(m: Machine, views: Callable[[], Iterator[Machine]] = lambda: iter(()
     views: give the same evaluation under other launches: what differs is not known to the compiler.
     """
     sunk.settle(m)
+    hoisted.settle(m)
     runs = {id(s): Runs(alone=list(s.events)) for s in m.sites.values()}
     logged = _logged(m)
     if not logged:
@@ -49,6 +50,7 @@ def widened(m: Machine, views: Callable[[], Iterator[Machine]] = lambda: iter(()
         return runs
     for other in views():
         sunk.settle(other)
+        hoisted.settle(other)
         facts.compare(other)
         groups, gone = settle([facts.event(e) for e in logged])
         if not groups and not gone:

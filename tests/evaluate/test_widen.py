@@ -175,3 +175,23 @@ def test_a_sum_is_as_aligned_as_its_worst_term(address: str, widths: dict[str, i
 )
 def test_iterations_that_cannot_be_counted_before_stand_in_no_straight_line(loop: str, wide: bool) -> None:
     assert any(key != "load 4" for key in instructions(f"{loop};")) == wide
+
+
+@pytest.mark.parametrize(
+    ("branch", "then", "loads"),
+    [
+        ("float v = s[t]; s[t] = 2 * v;", "x += s[t];", 2),
+        ("s[t] += 5;", "x += s[t];", 2),
+        ("float v = s[t]; s[t] = s[t + 256]; s[t + 256] = v;", "x += s[t]; x /= s[t + 256];", 4),
+        ("float v = s[t]; s[t] = 2 * v;", "x += q[t + 1]; x *= s[t];", 3),
+        ("s[t] = s[t + 256] + s[t];", "x += s[t];", 5),
+        ("float v = s[t]; s[t] = 2 * v;", "__syncthreads(); x += s[t];", 3),
+        ("float v = s[t]; s[t + n] = 2 * v;", "x += s[t];", 3),
+        ("float v = s[t]; s[t] = 2 * v;", "s[t ^ 1] = 3; x += s[t];", 3),
+    ],
+)
+def test_a_load_that_begins_a_branch_and_follows_it_runs_once_before_it(
+    branch: str, then: str, loads: int
+) -> None:
+    body = f"for (int d = 2; d > 0; d /= 2) {{ __syncthreads(); if (t < 40 + d) {{ {branch} }} }} {then}"
+    assert instructions(body)["load 4"] == loads
