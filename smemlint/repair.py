@@ -5,8 +5,9 @@ In: the report and the jobs that led to it. Out: edited files in memory; only `w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 from smemlint.api import Job, analyse, shown
@@ -48,22 +49,40 @@ def repair(
         ((_, again),) = analyse([replace(job, text=text)])
         if again.problems:
             return again.problems[0].message
-        return worse(before.get(path, ()), again.kernels)
+        apart = {(c.kernel, s.array.name) for s in suggestions for c in s.sites if c.apart}
+        return worse(before.get(path, ()), again.kernels, apart)
 
     return plan(suggestions, read, unsafe=unsafe, verify_with=verify, recheck=recheck)
 
 
-def worse(before: Sequence[KernelReport], after: Sequence[KernelReport]) -> str | None:
-    """Why one analysis is worse than another of the same kernels, None when it is not."""
+def worse(
+    before: Sequence[KernelReport],
+    after: Sequence[KernelReport],
+    apart: Collection[tuple[str, str]] = frozenset(),
+) -> str | None:
+    """Why one analysis is worse than another of the same kernels, None when it is not.
+
+    apart: kernel and name of arrays whose accesses are not joined any more; they are compared in sum.
+    """
     if len(before) != len(after):
         return f"{len(after)} kernel instances are seen, {len(before)} before"
     for old, new in zip(before, after, strict=True):
-        if old.name != new.name or len(old.accesses) != len(new.accesses):
+        first, second = ([a for a in k.accesses if (k.name, a.array) not in apart] for k in (old, new))
+        if old.name != new.name or len(first) != len(second):
             return f"`{old.name}` shows other accesses than before"
-        for a, b in zip(old.accesses, new.accesses, strict=True):
+        for array in {a.array for a in old.accesses if (old.name, a.array) in apart}:
+            if _wavefronts(new, array) > _wavefronts(old, array):
+                return f"`{array}` gets worse in `{old.name}`"
+        for a, b in zip(first, second, strict=True):
             if a.wavefronts is not None and (b.wavefronts is None or b.wavefronts > a.wavefronts):
                 return f"an access on line {b.place.line} gets worse"
     return None
+
+
+def _wavefronts(kernel: KernelReport, array: str) -> float:
+    """Of all accesses of an array; without end where one is not resolved."""
+    each = [a.wavefronts for a in kernel.accesses if a.array == array]
+    return sum(inf if n is None else n for n in each)
 
 
 def rejoin(

@@ -148,6 +148,12 @@ def kept(key: tuple[str, int, str], before: Sequence[FileReport], after: Sequenc
         if not numbers:
             continue
         number = numbers[0]
+        if any(change.apart for change in old.suggestions[number].sites):
+            problem = kept_in_sum(old.suggestions[number], new)
+            if problem:
+                return problem
+            checked += 1
+            continue
         promised: Counter[tuple[str, int, str, int]] = Counter()
         told: Counter[tuple[str, int, str, int]] = Counter()
         for change in old.suggestions[number].sites:
@@ -170,6 +176,22 @@ def kept(key: tuple[str, int, str], before: Sequence[FileReport], after: Sequenc
         if missing:
             return f"promised, not found: {sorted(missing)[:3]}"
     return "yes" if checked else "nothing to check"
+
+
+def kept_in_sum(suggestion: Suggestion, after: FileReport) -> str:
+    """The same where accesses are joined otherwise after the edit: all of the array's, kernel by kernel."""
+    promised: Counter[str] = Counter()
+    for change in suggestion.sites:
+        promised[change.kernel] += change.after
+    told: Counter[str] = Counter()
+    for kernel in after.kernels:
+        for access in kernel.accesses:
+            if access.array == suggestion.array.name and kernel.name in promised:
+                if access.wavefronts is None:
+                    return f"line {access.place.line} is not resolved"
+                told[kernel.name] += access.wavefronts
+    worse = {name for name in promised if not 0 < told[name] <= promised[name]}
+    return f"more wavefronts than promised: {sorted(worse)}" if worse else ""
 
 
 def compiles(nvcc: str, arch: str, work: Work, path: Path) -> str:

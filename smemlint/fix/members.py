@@ -31,6 +31,17 @@ class Member:
     ideal: int
     linear: tuple[LinearClass, ...] | None = None
     """Its requests as classes that a swizzle treats alike, where they are bit-linear 4-byte ones."""
+    apart: bool = False
+    """Whether requests that the compiler joins are taken one by one (`apart`)."""
+
+    @property
+    def joined(self) -> bool:
+        return self.conflict.trace.joined is not None and not self.apart
+
+    @property
+    def most(self) -> int:
+        """Wavefronts that a layout may make of it: no more than today, but for accesses that were joined."""
+        return max(self.ideal, self.before) if self.apart else self.before
 
 
 @record(frozen=True, slots=True)
@@ -129,6 +140,20 @@ def member(conflict: Conflict) -> Member | None:
     plain = width == WORD and trace.site.op in ("load", "store") and trace.maybe is None
     linear = classes(trace.offsets, trace.weights) if plain else None
     return Member(conflict, width, trace.offsets, trace.weights, before, ideal, linear)
+
+
+def apart(each: Member) -> Member:
+    """A joined site as it runs under a layout that the compiler does not see through: element by element."""
+    if not each.joined:
+        return each
+    width = each.conflict.site.width
+    steps = range(0, each.width, width)
+    offsets = np.concatenate([np.where(each.offsets >= 0, each.offsets + step, -1) for step in steps])
+    weights = np.tile(each.weights, len(steps))
+    trace = each.conflict.trace
+    maybe = None if trace.maybe is None else np.tile(trace.maybe, (len(steps), 1))
+    _, ideal = score(each.conflict, width, offsets, weights, trace.alignment, maybe)
+    return Member(each.conflict, width, offsets, weights, each.before, ideal, apart=True)
 
 
 def score(

@@ -35,13 +35,18 @@ class Refusal:
 
 @record(frozen=True, slots=True)
 class SiteChange:
-    """One access site of one kernel instance, in wavefronts of one block, before and after."""
+    """One access site of one kernel instance, in wavefronts of one block, before and after.
+
+    apart: the compiler joins it with neighbours today and will not any more; after is then the sum over all
+    of them, and the most that it can be.
+    """
 
     kernel: str
     site: Site
     before: int
     after: int
     ideal: int
+    apart: bool = False
 
 
 @record(frozen=True, slots=True)

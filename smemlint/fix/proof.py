@@ -14,11 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate.model import SharedArray
+from smemlint.fix.members import Member
+from smemlint.records import record
 from smemlint.score.model import Conflict, KernelAnalysis
 
 Analyse: TypeAlias = Callable[[str, bytes, Sequence[KernelAnalysis]], Sequence[KernelAnalysis | None]]
 """(path, edited text, analyses) -> the same kernels under the same launches in that file; None where it
 cannot say."""
+
+
+@record(frozen=True, slots=True)
+class Promise:
+    """A site under the new layout. offsets: of its requests, shape (requests, 32); after: wavefronts."""
+
+    member: Member
+    offsets: NDArray[np.int64]
+    after: int
 
 
 def sites_of(analysis: KernelAnalysis, array: SharedArray) -> list[Conflict]:
@@ -37,24 +48,26 @@ def same_array(analysis: KernelAnalysis, array: SharedArray, others: KernelAnaly
 def check(
     before: KernelAnalysis,
     array: SharedArray,
-    promised: Sequence[tuple[Conflict, NDArray[np.int64]]],
+    promised: Sequence[Promise],
     after: KernelAnalysis,
 ) -> str | None:
-    """Why the promise for one instance does not hold, None when it does.
-
-    promised: each site of the array with its new offsets, shape (requests, 32).
-    """
+    """Why the promise for one instance does not hold, None when it does."""
     moved = same_array(before, array, after)
     if moved is None:
         return f"`{array.name}` is not found again in the edited file"
+    if any(p.member.apart for p in promised):
+        return _check_together(array, promised, sites_of(after, moved)) or _others_unharmed(
+            before, after, array, moved
+        )
     sites = sites_of(after, moved)
     expected = sites_of(before, array)
     if len(sites) != len(expected):
         return f"`{array.name}` has {len(sites)} accesses after the edit, {len(expected)} before"
     by_site = dict(zip(map(id, expected), sites, strict=True))
-    for conflict, offsets in promised:
+    for promise in promised:
+        conflict = promise.member.conflict
         found = by_site[id(conflict)]
-        if not _same_addresses(offsets, conflict, found):
+        if not _same_addresses(promise.offsets, conflict, found):
             return f"`{conflict.site.expression}` on line {conflict.site.place.line} reaches other addresses"
         limit = conflict.wavefronts
         if found.wavefronts is None or (limit is not None and found.wavefronts > limit):
@@ -62,6 +75,28 @@ def check(
         if (found.trace.joined or 0) < (conflict.trace.joined or 0):
             return f"`{conflict.site.expression}` on line {conflict.site.place.line} loses its wide access"
     return _others_unharmed(before, after, array, moved)
+
+
+def _check_together(array: SharedArray, promised: Sequence[Promise], sites: Sequence[Conflict]) -> str | None:
+    """The same for an array whose neighbours were joined: which of them a request belongs to is not known,
+    and the compiler drops others than before. So the distinct requests are compared, and what all cost."""
+    expected: set[tuple[object, ...]] = set()
+    found: set[tuple[object, ...]] = set()
+    for p in promised:
+        trace = p.member.conflict.trace
+        rows = _folded(p.offsets, p.member.weights, bool(trace.alignment))
+        expected.update((trace.site.op, p.member.width, row) for row in rows)
+    for c in sites:
+        trace = c.trace
+        if trace.reason is not None or c.wavefronts is None:
+            return f"`{trace.site.expression}` on line {trace.site.place.line} is not resolved any more"
+        rows = _folded(trace.offsets, trace.weights, bool(trace.alignment))
+        found.update((trace.site.op, trace.joined or trace.site.width, row) for row in rows)
+    if expected != found:
+        return f"the accesses of `{array.name}` reach other addresses"
+    if sum(c.wavefronts or 0 for c in sites) > sum(p.after for p in promised):
+        return f"`{array.name}` keeps more conflicts"
+    return None
 
 
 def _same_addresses(offsets: NDArray[np.int64], before: Conflict, after: Conflict) -> bool:

@@ -111,7 +111,7 @@ def _candidates(instances: Sequence[Instance], shapes: Sequence[Shape]) -> Itera
                 yield padding
     if first.flat:
         return
-    joined = any(m.conflict.trace.joined for i in instances for m in i.members)
+    joined = any(m.joined for i in instances for m in i.members)
     if not joined:
         # The compiler joins neighbours only where it sees that they are neighbours.
         kept = max(unit, 1) * first.element
@@ -136,7 +136,7 @@ def _try(groups: Sequence[Sequence[Batch]], layout: Layout) -> tuple[tuple[int, 
         costs: dict[int, int] = {}
         for batch in group:
             found = batch.cost(layout)
-            if found is None or any(new > old for new, old in zip(found, batch.before, strict=True)):
+            if found is None or any(new > old for new, old in zip(found, batch.most, strict=True)):
                 return None
             costs.update(zip(batch.members, found, strict=True))
         result.append(tuple(costs[n] for n in sorted(costs)))

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from smemlint.banks import Arch, architecture
 from smemlint.evaluate.model import Grade, SharedArray
@@ -21,15 +20,15 @@ from smemlint.fix.choices import Choice, find_choices, locate
 from smemlint.fix.constants import Constants
 from smemlint.fix.edits import Edited, build
 from smemlint.fix.launches import unknown_launch
-from smemlint.fix.members import Instance, members, movable
+from smemlint.fix.members import Instance, apart, members, movable
 from smemlint.fix.model import Refusal, SiteChange, Suggestion
 from smemlint.fix.parts import cut, places_of, pool_of
-from smemlint.fix.proof import Analyse, check, sites_of
+from smemlint.fix.proof import Analyse, Promise, check, sites_of
 from smemlint.fix.search import Late
 from smemlint.fix.text import Source
 from smemlint.fix.words import described, kind, nothing_better, words
 from smemlint.records import record
-from smemlint.score.model import Conflict, KernelAnalysis
+from smemlint.score.model import KernelAnalysis
 
 Key = tuple[str, int, str]
 """Path, byte offset and name of an array's declaration."""
@@ -166,6 +165,24 @@ def _best(
     main: str,
 ) -> Move | Suggestion:
     """The best layout that is proved, or the best one in words with the reason why there is no edit."""
+    found = _best_of(instances, texts, taken, analyse, arch, late, main)
+    if isinstance(found, Move) or not any(m.joined for i in instances for m in i.members):
+        return found
+    # A swizzle keeps the compiler from joining neighbours, which may be a small price.
+    separate = [replace(i, members=tuple(map(apart, i.members))) for i in instances]
+    other = _best_of(separate, texts, taken, analyse, arch, late, main)
+    return other if isinstance(other, Move) else found
+
+
+def _best_of(
+    instances: Sequence[Instance],
+    texts: Mapping[str, Source],
+    taken: Mapping[str, set[str]],
+    analyse: Analyse | None,
+    arch: Arch,
+    late: Late,
+    main: str,
+) -> Move | Suggestion:
     array = instances[0].array
     blocked = _not_understood(instances)
     used = tuple(i for i in instances if i.members)
@@ -293,7 +310,7 @@ def _prove(moves: Sequence[Move], source: Source, analyse: Analyse | None) -> Re
 
 def _promised(
     moves: Sequence[tuple[Move, int, Instance]],
-) -> list[tuple[Conflict, NDArray[np.int64]]] | None:
+) -> list[Promise] | None:
     """Where each site of an array must go in one instance when all the moves are done."""
     growth = [(i.piece.end, _growth(m.choice, n)) for m, n, i in moves if i.piece is not None]
     promised = []
@@ -302,12 +319,13 @@ def _promised(
         shape = move.choice.shapes[n]
         start = instance.piece.start if instance.piece is not None else 0
         start += sum(bytes_ for end, bytes_ in growth if start >= end)
-        for each in instance.members:
+        for m, each in enumerate(instance.members):
             at = addresses(each.offsets, each.conflict.trace.alignment, shape)
             moved = move.choice.option.layout.apply(at, shape)
             if moved is None:
                 return None
-            promised.append((each.conflict, np.where(moved >= 0, moved + start, -1)))
+            after = move.choice.option.after[n][m]
+            promised.append(Promise(each, np.where(moved >= 0, moved + start, -1), after))
             done.add(id(each.conflict))
     for _, _, instance in moves[:1]:
         for each in instance.piece.rest if instance.piece is not None else ():
@@ -316,7 +334,7 @@ def _promised(
             moved = each.offsets
             for end, bytes_ in growth:
                 moved = np.where(each.offsets >= end, moved + bytes_, moved)
-            promised.append((each.conflict, moved))
+            promised.append(Promise(each, moved, each.before))
     return promised
 
 
@@ -327,7 +345,7 @@ def _changes(choice: Choice | None, instances: Sequence[Instance]) -> tuple[Site
         for m, each in enumerate(instance.members):
             after = choice.option.after[n][m] if choice else each.before
             name = instance.analysis.kernel.name
-            changes.append(SiteChange(name, each.conflict.site, each.before, after, each.ideal))
+            changes.append(SiteChange(name, each.conflict.site, each.before, after, each.ideal, each.apart))
     return tuple(changes)
 
 

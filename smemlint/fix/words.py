@@ -52,7 +52,10 @@ def words(choice: Choice, code: str, changes: Sequence[SiteChange]) -> str:
         what = f"take the padding back and swizzle the column: `{code}`"
     else:
         what = f"swizzle the {'index' if layout.linear else 'column'}: `{code}`"
-    return f"{what}; {_effect(changes)}, {_price(choice.option)}"
+    effect = _effect(changes)
+    if any(c.apart for c in changes):
+        effect += ", neighbours are accessed one by one"
+    return f"{what}; {effect}, {_price(choice.option)}"
 
 
 def _effect(changes: Sequence[SiteChange]) -> str:
@@ -79,6 +82,6 @@ def nothing_better(instances: Sequence[Instance]) -> str:
         m.conflict.site.op in ("atomic", "cas", "cas loop", "increment") for i in instances for m in i.members
     ):
         return "lanes that update the same word take turns in any layout"
-    if any(m.conflict.trace.joined for i in instances for m in i.members):
+    if any(m.joined for i in instances for m in i.members):
         return "every other layout makes an access worse or takes its wide loads away"
     return "every other layout that was tried makes an access worse"

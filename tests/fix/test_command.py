@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from smemlint.api import Job, analyse_file
 from smemlint.cli import main
 
 KERNEL = """__global__ void k(float *out) {
@@ -145,3 +146,12 @@ def test_a_kernel_in_a_header_is_fixed_where_it_is_started(
     _, _, err = run(capfd, "--fix", "--unsafe-fixes", *paths)
     assert Path("k.cuh").read_text() == KERNEL.replace("[32][32]", "[32][33]"), err
     assert Path("main.cu").read_text() == '#include "k.cuh"\n' + LAUNCH
+
+
+@pytest.mark.parametrize("name", ["scan", "reduce", "pool", "joined"])
+def test_all_that_is_offered_for_a_file_is_written_together(name: str, capfd: Capture) -> None:
+    path = Path(__file__).resolve().parents[2] / "fixtures" / f"{name}.cu"
+    report = analyse_file(Job(str(path)))
+    offered = [s for s in report.suggestions if s.edits is not None]
+    _, _, err = run(capfd, "--diff", "--unsafe-fixes", str(path))
+    assert f"would fix {len(offered)} array" in err

@@ -267,3 +267,30 @@ def test_paths_are_as_the_user_named_them(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     fix = transpose(Path(os.curdir), "float t[32][32]", "dim3(32, 32)")
     assert fix.edits is not None and fix.edits[0].path == "a.cu"
+
+
+TREE = """__global__ void k(float *out, const float *in)
+{{
+    __shared__ float t[512];
+    int x = threadIdx.x;
+    t[x] = in[x]; t[x + 256] = in[x + 256];
+    for (int d = {first}; d < 512; d *= 2) {{
+        __syncthreads();
+        if (x < 256 / d) t[d * (2 * x + 2) - 1] += t[d * (2 * x + 1) - 1];
+    }}
+    __syncthreads();
+    out[x] = t[x]; out[x + 256] = t[x + 256];
+}}
+void start(float *out, const float *in) {{ k<<<1, 256>>>(out, in); }}
+"""
+
+
+def test_neighbours_are_taken_apart_where_a_swizzle_pays_for_it(tmp_path: Path) -> None:
+    """The first step of a tree is one 8-byte load; the conflicts are in the steps that follow."""
+    whole = of_text(tmp_path, TREE.format(first=1).encode())[0]["t"]
+    assert whole.edits is not None
+    assert whole.words.endswith("neighbours are accessed one by one, +0 B")
+    assert sum(c.after for c in whole.sites) < sum(c.before for c in whole.sites) / 2
+    later = of_text(tmp_path, TREE.format(first=2).encode())[0]["t"]
+    assert later.edits is not None
+    assert not any(c.apart for c in later.sites)

@@ -102,6 +102,19 @@ void start(float *out, const float *in)
     out[ty * 16 + tx] = t[tx][ty];""",
         "dim3(16, 16)",
     ),
+    "a tree whose first step is joined": kernel(
+        """    __shared__ float t[512];
+    t[tx] = in[tx]; t[tx + 256] = in[tx + 256];
+    int offset = 1;
+    for (int d = 256; d > 0; d >>= 1) {
+        __syncthreads();
+        if (tx < d) t[offset * (2 * tx + 2) - 1] += t[offset * (2 * tx + 1) - 1];
+        offset *= 2;
+    }
+    __syncthreads();
+    out[tx] = t[tx]; out[tx + 256] = t[tx + 256];""",
+        "256",
+    ),
     "a name that is taken": kernel(
         """    const int T_PITCH = 3; int swizzle_t = T_PITCH;
     __shared__ float t[32 * 32];
