@@ -27,6 +27,7 @@ from smemlint.frontend import ParseOptions, load, load_callers
 from smemlint.ir import Function, Launch, Module, Place, PointerTo, RecordRef, Scalar
 from smemlint.launch import Blocks, Started, infer, program_around, program_of
 from smemlint.launch.reach import kernels_with_shared_memory
+from smemlint.records import record
 from smemlint.score import KernelAnalysis, score_all
 from smemlint.source import SourceError, SourceFile, read_source, source_from_bytes, users_of
 from smemlint.variants import analysed
@@ -44,6 +45,21 @@ SOFT = 0.5
 """Share of a file's computing time after which no further kernel is begun."""
 FIXES = 0.8
 """The same for fixes."""
+WORK = 400_000
+"""Evaluation steps of a file after which only launches of kernels that had none yet are analysed: as many as
+one kernel may take."""
+
+
+@record(frozen=True, slots=True, eq=False)
+class _Begun:
+    """A kernel that is to be analysed under a launch. rank: when, among all of the kernel; touching: it may
+    use shared memory."""
+
+    module: Module
+    kernel: Function
+    launch: Launch
+    rank: int
+    touching: bool
 
 
 def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
@@ -118,11 +134,15 @@ def parse_options(options: Options) -> ParseOptions:
 def analyse_modules(
     modules: Iterable[Module], options: Options, until: float = float("inf")
 ) -> list[KernelAnalysis]:
-    """Every kernel instance under every launch. until: the time at which no further one is begun."""
+    """Every kernel instance under every launch. until: the time at which no further one is begun.
+
+    Each kernel's first launch comes before any second one, so that a file with many instances of one kernel
+    is known in all its kernels; what is left when WORK is spent is told to be.
+    """
     blocks = Blocks(
         of={name: shape for name, shape in options.blocks.items() if name}, every=options.blocks.get("")
     )
-    found = []
+    begun: list[_Begun] = []
     read = _reader(options)
     for module in modules:
         touching = kernels_with_shared_memory(module)
@@ -135,16 +155,31 @@ def analyse_modules(
                 if other.path not in around:
                     around[other.path] = program_around(other, project.others, touching)
                 home, seen, started = other, other.functions[kernel.id], around[other.path]
-            for launch in infer(seen, home, started, blocks):
-                if kernel.id not in touching:
-                    found.append(_without_evaluation(home, seen, launch))
-                elif time.process_time() > until:
-                    late = Unresolved("time", "the time for this file was over", kernel.place)
-                    found.append(_without_evaluation(home, seen, launch, late))
-                else:
-                    analyse = partial(_analysis, home, seen)
-                    found += analysed(launch, analyse, lambda: time.process_time() > until)
-    return found
+            launches = infer(seen, home, started, blocks)
+            # The last launch comes second: between the ends of a list of sizes there is little news.
+            ranks = [0, *range(2, len(launches)), 1][: len(launches)]
+            begun += [
+                _Begun(home, seen, x, rank, kernel.id in touching)
+                for rank, x in zip(ranks, launches, strict=True)
+            ]
+    done: dict[int, list[KernelAnalysis]] = {}
+    left = WORK
+    for b in sorted(begun, key=lambda b: b.rank):
+        if not b.touching:
+            done[id(b)] = [_without_evaluation(b.module, b.kernel, b.launch)]
+        elif time.process_time() > until:
+            late = Unresolved("time", "the time for this file was over", b.kernel.place)
+            done[id(b)] = [_without_evaluation(b.module, b.kernel, b.launch, late)]
+        elif left <= 0 and b.rank:
+            text = f"further launches were left out after {WORK} evaluation steps in this file"
+            over = Unresolved("budget", text, b.kernel.place)
+            done[id(b)] = [_without_evaluation(b.module, b.kernel, b.launch, over)]
+        else:
+            spent: list[int] = []
+            analyse = partial(_counted, spent, b.module, b.kernel)
+            done[id(b)] = analysed(b.launch, analyse, lambda: time.process_time() > until)
+            left -= sum(spent)
+    return [analysis for b in begun for analysis in done[id(b)]]
 
 
 def _reader(options: Options) -> Callable[[str, frozenset[str]], Module | None]:
@@ -166,6 +201,13 @@ def _without_evaluation(
     return KernelAnalysis(kernel, launch, module.configuration, arguments, {}, (), notes)
 
 
+def _counted(spent: list[int], module: Module, kernel: Function, launch: Launch) -> KernelAnalysis:
+    """_analysis(), and what it took put down."""
+    analysis = _analysis(module, kernel, launch)
+    spent.append(analysis.work)
+    return analysis
+
+
 def _analysis(module: Module, kernel: Function, launch: Launch) -> KernelAnalysis:
     """One instance under one launch. A fault of smemlint's own costs this instance only, and is told."""
     try:
@@ -179,7 +221,7 @@ def _analysis(module: Module, kernel: Function, launch: Launch) -> KernelAnalysi
         fault = Unresolved("internal-error", f"{type(error).__name__}: {error}", kernel.place)
         return _without_evaluation(module, kernel, launch, fault)
     bare = _without_evaluation(module, kernel, launch, *trace.notes)
-    return replace(bare, arrays=trace.arrays, conflicts=conflicts)
+    return replace(bare, arrays=trace.arrays, conflicts=conflicts, work=trace.work)
 
 
 def _source(job: Job) -> SourceFile:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from smemlint.rules import Severity
 
-from smemlint.api import Job, Options, View, analyse, check, shown
+from smemlint import pipeline
+from smemlint.api import Job, Options, View, analyse, analyse_file, check, shown
 
 HEADER = """\
 template <typename T>
@@ -55,6 +56,22 @@ def test_a_header_that_nothing_includes_is_analysed_under_assumed_launches(folde
     (folder / "doubles.cu").unlink()
     report = check([Job("column.cuh")], View(level=Severity.NOTE))
     assert "SMEM902" in {d.code for d in report.diagnostics}
+
+
+def test_every_kernel_has_its_first_launch_before_any_has_its_second(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "WORK", 1)
+    text = HEADER + HEADER.replace("column", "other")
+    for name, rows in (("column", 8), ("column", 4), ("other", 8), ("other", 4)):
+        text += f"void {name}{rows}(float *o) {{ {name}<float><<<1, dim3(32, {rows})>>>(o); }}\n"
+    report = analyse_file(Job("both.cu", text=text))
+    assert [(k.name, k.block, len(k.accesses), [n.code for n in k.notes]) for k in report.kernels] == [
+        ("column", (32, 8, 1), 2, []),
+        ("column", (32, 4, 1), 0, ["budget"]),
+        ("other", (32, 8, 1), 2, []),
+        ("other", (32, 4, 1), 0, ["budget"]),
+    ]
 
 
 def test_text_that_is_not_on_disk_wins_over_the_file(folder: Path) -> None:

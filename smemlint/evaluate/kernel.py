@@ -33,7 +33,7 @@ def evaluate(module: Module, kernel: Function, launch: Launch, budget: Budget | 
         text = f"no access to {names} was reached, for this launch or because a use is not followed"
         m.notes.append(Unresolved("no-access", text, kernel.place))
     arrays = {id: shared_array(m, o) for id, o in m.shared.items() if o.var is not None}
-    return KernelTrace(arrays, _ordered(traces), tuple(m.notes))
+    return KernelTrace(arrays, _ordered(traces), tuple(m.notes), m.work + m.spent)
 
 
 def _run(m: Machine, kernel: Function, launch: Launch) -> Unresolved | None:
@@ -85,6 +85,7 @@ def _elsewhere(m: Machine, kernel: Function, launch: Launch) -> Iterator[Machine
             assert isinstance(v.const, int)
             other.specials[key] = Int(1 if key[0] == "threadIdx" else v.const + ELSEWHERE, v.type)
         _run(other, kernel, dataclasses.replace(launch, arguments=arguments))
+        m.spent += other.work
         yield other
 
 

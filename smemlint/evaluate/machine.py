@@ -66,6 +66,9 @@ class BudgetExceededError(Exception):
     """The evaluation was stopped: too many steps or too many recorded addresses."""
 
 
+STEPS_PER_EVENT = 3
+
+
 @record(frozen=True, slots=True)
 class Budget:
     """Per kernel: expression steps, recorded lane addresses; per loop: iterations that are enumerated, and
@@ -236,6 +239,8 @@ class Machine:
         """What the kernel asked of the launch: the compiler does not know it."""
         self.order = 0
         self.steps = 0
+        self.spent = 0
+        """Work of the same evaluation under other launches."""
         self.addresses = 0
         self.silent = 0
         self.depth = 0
@@ -371,6 +376,11 @@ class Machine:
     def anyone(self) -> bool:
         """Whether some lane is active."""
         return self.may is self.present or bool(self.may.any())
+
+    @property
+    def work(self) -> int:
+        """Steps so far, with those that the log stands for: its accesses are joined with others and scored."""
+        return self.steps + STEPS_PER_EVENT * len(self.log)
 
     def step(self) -> None:
         self.steps += 1

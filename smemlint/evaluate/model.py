@@ -148,3 +148,5 @@ class KernelTrace:
     traces: tuple[Trace, ...]
     notes: tuple[Unresolved, ...] = ()
     """Budget hit, functions not followed, and the like: things that may hide accesses."""
+    work: int = 0
+    """What it took, in steps; the same on every machine."""

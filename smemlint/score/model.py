@@ -92,3 +92,5 @@ class KernelAnalysis:
     arrays: Mapping[str, SharedArray]
     conflicts: tuple[Conflict, ...]
     notes: tuple[Unresolved, ...] = ()
+    work: int = 0
+    """Evaluation steps that it took."""
