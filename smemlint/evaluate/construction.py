@@ -136,6 +136,9 @@ def cast_value(m: Machine, e: Cast) -> Value:
         return load(m, p, e.place, e) if isinstance(p, Pointer) else p
     if isinstance(e.operand, InitList):
         return build(m, t, e.operand.elements, e.place)
+    made = constructed(m, t, Construct(t, (e.operand,), e.place)) if isinstance(t, RecordRef) else None
+    if made is not None:
+        return made
     v = rvalue(m, e.operand)
     if isinstance(t, Scalar) and t.kind == "void":
         return Other()

@@ -5,6 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
+import numpy as np
+
+from smemlint.banks import wavefront_range
 from smemlint.evaluate.dispatch import run
 from smemlint.evaluate.layout import Binding, is_type
 from smemlint.evaluate.machine import Budget, BudgetExceededError, Machine
@@ -25,6 +28,8 @@ def evaluate(module: Module, kernel: Function, launch: Launch, budget: Budget | 
     m = Machine(module, launch.block, grid=launch.grid, budget=budget)
     stopped = _run(m, kernel, launch)
     traces = traces_of(m, launch, lambda: _elsewhere(m, kernel, launch))
+    if m.unknowns.begun and stopped is None:
+        traces = _wherever_members_begin(m, kernel, launch, traces)
     if stopped is not None:
         m.notes.append(stopped)
         traces = [dataclasses.replace(t, grade=Grade.UNRESOLVED, reason=stopped) for t in traces]
@@ -49,6 +54,55 @@ def _run(m: Machine, kernel: Function, launch: Launch) -> Unresolved | None:
     except RecursionError:
         return Unresolved("nesting", "expressions or calls are nested too deeply", kernel.place)
     return None
+
+
+def _wherever_members_begin(m: Machine, kernel: Function, launch: Launch, traces: list[Trace]) -> list[Trace]:
+    """Members behind one of unknown size (a library's storage) may begin at any multiple of their alignment.
+
+    That rotates the banks, but it also decides whether neighbouring accesses are joined: sites for which
+    something else comes out when they begin at multiples of 16 bytes are unresolved.
+    """
+    other = Machine(m.module, launch.block, grid=launch.grid, budget=m.budget)
+    other.unknowns.begin = 16
+    if _run(other, kernel, launch) is not None:
+        return traces
+    aligned = _ways(traces_of(other, launch, lambda: _elsewhere(other, kernel, launch)))
+    loose = _ways(traces)
+    return [
+        t
+        if t.grade is Grade.UNRESOLVED or aligned.get(_site(t)) == loose[_site(t)]
+        else dataclasses.replace(
+            t,
+            grade=Grade.UNRESOLVED,
+            reason=Unresolved(
+                "unknown-size",
+                "whether neighbours are joined hangs on the size of a member before it",
+                t.site.place,
+            ),
+        )
+        for t in traces
+    ]
+
+
+def _site(t: Trace) -> tuple[object, ...]:
+    return (t.site.place, t.site.op, t.site.width, t.site.array)
+
+
+def _ways(traces: list[Trace]) -> dict[tuple[object, ...], float]:
+    """By site: wavefronts of what runs for each that would do; no value for run-time strides."""
+    cost: dict[tuple[object, ...], list[int]] = {}
+    for t in traces:
+        total = cost.setdefault(_site(t), [0, 0])
+        if t.grade is not Grade.UNRESOLVED:
+            maybe = np.zeros_like(t.offsets, dtype=bool) if t.maybe is None else t.maybe
+            width = t.joined or t.site.width
+            try:
+                _, most, ideal = wavefront_range(t.site.op, width, t.offsets, maybe, t.site.matrices)
+            except ValueError:  # no such access: scoring says why
+                continue
+            total[0] += int((most * t.weights).sum())
+            total[1] += int((ideal * t.weights).sum())
+    return {site: most / ideal if ideal else 0.0 for site, (most, ideal) in cost.items()}
 
 
 ELSEWHERE = 63
@@ -81,6 +135,7 @@ def _elsewhere(m: Machine, kernel: Function, launch: Launch) -> Iterator[Machine
             for i, (k, v) in enumerate(launch.arguments.items())
         }
         other = Machine(m.module, launch.block, grid=launch.grid, budget=m.budget)
+        other.unknowns.begin = m.unknowns.begin
         for key, v in told.items():
             assert isinstance(v.const, int)
             other.specials[key] = Int(1 if key[0] == "threadIdx" else v.const + ELSEWHERE, v.type)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TypeAlias
 
 from smemlint.evaluate.values import Int
@@ -52,6 +53,24 @@ _VECTOR_BASE: dict[str, Scalar] = {
 _VECTOR = pattern(
     r"(?:struct )?(u?(?:char|short|int|long|longlong)|float|double|__half|half|(?:__)?nv_bfloat16)([1-4])$"
 )
+
+
+LIBRARIES = ("cub::", "hipcub::", "thrust::", "curanddx::", "cufftdx::", "cublasdx::")
+"""Libraries whose classes, and whose use of shared memory, are their own choice."""
+
+
+@record(frozen=True, slots=True)
+class Around:
+    """A member of a record of unknown layout.
+
+    at: its first byte, counted from the end of the last member before it that has an unknown size, whose name
+    is `behind` ('': from the record's start). align: what divides that end, rounded up for the next member.
+    """
+
+    behind: str
+    at: int
+    align: int
+    type: Type
 
 
 @record(frozen=True, slots=True)
@@ -278,6 +297,8 @@ class Types:
         if found is None:
             return vector_layout(t.name.rsplit("::", 1)[-1]) or self._library_layout(t)
         record, bindings = found
+        if not record.fields and not record.bases and t.name.startswith(LIBRARIES):
+            return None
         size, align = 0, 1
         fields: dict[str, tuple[int, Type]] = {}
         for base in record.bases:
@@ -307,6 +328,40 @@ class Types:
         if record.align is not None:
             align = max(align, self.constant(record.align, bindings) or 1)
         return Layout(max(_round_up(size, align), 1), align, fields)
+
+    def member(self, t: RecordRef, name: str) -> Around | None:
+        """A member of a record whose layout is not known: behind one of a library's types, for example."""
+        found = self.record_of(t)
+        if found is None or any(
+            not isinstance(b, RecordRef) or self.layout(b) is None
+            for b in (self.resolve(base, found[1]) for base in found[0].bases)
+        ):
+            return None
+        record, bindings = found
+        start = Around("" if not record.bases else "the bases", 0, 1, t)
+        for f in record.fields:
+            ft = self.resolve(f.type, bindings)
+            size, align = self.size_of(ft), self.align_of(ft) or 1
+            if f.align is not None:
+                align = max(align, self.constant(f.align, bindings) or 1)
+            if start.behind and align > start.align:
+                behind = f"{start.behind} and more" if start.at else start.behind
+                start = Around(behind, 0, align, t)
+            at = 0 if record.union else _round_up(start.at, align)
+            here = Around(start.behind, at, start.align, ft)
+            if f.name == name:
+                return here
+            inner = self.layout(ft) if not f.name and isinstance(ft, RecordRef) else None
+            if inner is not None and name in inner.fields:
+                offset, within = inner.fields[name]
+                return replace(here, at=at + offset, type=within)
+            nested = self.member(ft, name) if not f.name and isinstance(ft, RecordRef) and not inner else None
+            if nested is not None:
+                return nested if nested.behind else replace(here, at=at + nested.at, type=nested.type)
+            if not record.union:
+                unknown = Around(f.name or "a member", 0, 1, t)
+                start = unknown if size is None else replace(start, at=at + size)
+        return None
 
     def _library_layout(self, t: RecordRef) -> Layout | None:
         short = t.name.rsplit("::", 1)[-1]

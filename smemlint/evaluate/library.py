@@ -18,10 +18,10 @@ from smemlint.evaluate.comparison import extreme
 from smemlint.evaluate.conversions import as_int, coerce
 from smemlint.evaluate.dispatch import build, lvalue, rvalue
 from smemlint.evaluate.groups import generalised, is_group
-from smemlint.evaluate.layout import is_vector, vector_layout
+from smemlint.evaluate.layout import LIBRARIES, is_vector, vector_layout
 from smemlint.evaluate.library_atomics import atomic, atomic_method, is_atomic, is_atomic_object
 from smemlint.evaluate.library_groups import group_method
-from smemlint.evaluate.library_memory import escaped, given
+from smemlint.evaluate.library_memory import escaped, given, is_class
 from smemlint.evaluate.library_table import (
     FUNCTIONS,
     Arguments,
@@ -73,8 +73,6 @@ _HARMLESS = frozenset(
     )
 )
 _BARRIER_OBJECTS = frozenset(("cuda::init", "init", "cuda::device::barrier_native_handle"))
-_LIBRARIES = ("cub::", "hipcub::", "thrust::", "curanddx::", "cufftdx::", "cublasdx::")
-"""Libraries whose use of shared memory is their own choice."""
 
 
 def function(m: Machine, name: str, arguments: Arguments, e: Call, discarded: bool) -> Value:
@@ -114,7 +112,7 @@ def _taken_by(name: str, values: list[Value]) -> tuple[str, str]:
     """The reason's code, and who takes the address."""
     if name in _BARRIER_OBJECTS and any(in_shared(v) for v in values):
         return "barrier-object", f"`{name}`, which makes a barrier object,"
-    if name.startswith(_LIBRARIES):
+    if name.startswith(LIBRARIES):
         return "library-storage", f"`{name}`, which uses shared memory in its own way,"
     return "unknown-function", f"`{name or 'a function'}`"
 
@@ -130,13 +128,20 @@ def constructed(m: Machine, t: RecordRef, e: Construct) -> Value | None:
     if is_group(t) and short_name(t.name) == "thread_group" and len(e.arguments) == 1:
         group = rvalue(m, e.arguments[0])
         return generalised(m, group, t) if isinstance(group, RecordValue) else None
-    if t.name.startswith(_LIBRARIES):
+    if t.name.startswith(LIBRARIES):
         call = Call(e, e.arguments, e.place)
         for a in e.arguments:
             if not isinstance(a, InitList):
                 text = f"`{t.name}`, which uses shared memory in its own way,"
                 escaped(m, given(m, a), "library-storage", text, call)
         return RecordValue(t, {})
+    if len(e.arguments) == 1 and m.types.record_of(t) is None and m.types.layout(t) is None:
+        m.silent += 1
+        p = lvalue(m, e.arguments[0])
+        m.silent -= 1
+        if isinstance(p, Pointer) and p.object.storage == "shared" and is_class(m, p.pointee):
+            escaped(m, p, "unknown-function", f"`{t.name}`", Call(e, e.arguments, e.place))
+            return RecordValue(t, {})
     return None
 
 
@@ -183,7 +188,7 @@ def _shared_object(m: Machine, v: Method, p: Pointer, e: Call) -> None:
     elif "barrier" in name:
         m.note("barrier-object", f"`.{v.name}` of a barrier object in shared memory is not scored", e.place)
         m.barrier()
-    elif name.startswith(_LIBRARIES):
+    elif name.startswith(LIBRARIES):
         m.note("library-storage", f"`{name}::{v.name}` uses `{p.object.name}` in its own way", e.place)
     elif not is_vector(p.pointee):
         m.note("unknown-function", f"`.{v.name}` is a method of `{p.object.name}`, in shared memory", e.place)

@@ -24,7 +24,19 @@ from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.places import place_of
 from smemlint.evaluate.values import Int, Other, Pointer, RecordValue, Value, add, is_uniform, scale
-from smemlint.ir import Call, Expr, Index, Member, Name, RecordRef, Scalar, Unary
+from smemlint.ir import (
+    Call,
+    Expr,
+    Index,
+    Member,
+    MemberType,
+    Name,
+    OpaqueType,
+    RecordRef,
+    Scalar,
+    Type,
+    Unary,
+)
 from smemlint.ir.types import LONG, ULONG
 
 Ints = NDArray[np.int64]
@@ -106,6 +118,14 @@ def _swap(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
 # ---------------------------------------------------------------------- what is handed to unknown code
 
 
+def is_class(m: Machine, t: Type) -> bool:
+    """Whether a type is a record, or a class's own type such as `TempStorage`, and no vector."""
+    if isinstance(t, RecordRef):
+        return not is_vector(t)
+    named = isinstance(t, MemberType) or (isinstance(t, OpaqueType) and "::" in t.spelling)
+    return named and m.types.size_of(t) is None
+
+
 def given(m: Machine, a: Expr) -> Value:
     """An argument of a function that is not known: a record in shared memory goes by reference, unread."""
     if isinstance(a, Name | Index | Member) or (isinstance(a, Unary) and a.op == "*"):
@@ -113,7 +133,7 @@ def given(m: Machine, a: Expr) -> Value:
         if not isinstance(p, Pointer):
             return p
         t = p.pointee
-        if p.object.storage == "shared" and isinstance(t, RecordRef) and not is_vector(t):
+        if p.object.storage == "shared" and is_class(m, t):
             return p
         return load(m, p, getattr(a, "place", None), a)
     return rvalue(m, a)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from smemlint.evaluate.accesses import load
 from smemlint.evaluate.conversions import as_int, type_of
 from smemlint.evaluate.dispatch import lvalue, rvalue
+from smemlint.evaluate.layout import Around
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
@@ -80,6 +81,20 @@ def member_place(m: Machine, e: Member) -> Pointer | Value:
     return field_of(m, base, e.name, e.place)
 
 
+def _start_of(m: Machine, t: RecordRef, member: Around) -> Int:
+    """Where the members behind one of unknown size begin: one number for all lanes."""
+    if not member.behind:
+        return Int(0, LONG)
+    key = ("behind", t, member.behind)
+    symbol = m.unknowns.memo.get(key)
+    if symbol is None:
+        aligned = max(member.align, m.unknowns.begin)
+        symbol = m.unknowns.fresh(f"the size of {member.behind}", low=0, multiple=aligned, rank=3)
+        m.unknowns.memo[key] = symbol
+        m.unknowns.begun = True
+    return Int(0, LONG, {(symbol,): 1})
+
+
 def field_of(m: Machine, base: Value, name: str, place: Place | None) -> Pointer | Value:
     """base.name for a place or a record value."""
     if isinstance(base, Pointer):
@@ -94,6 +109,10 @@ def field_of(m: Machine, base: Value, name: str, place: Place | None) -> Pointer
             constant = static_member(m, t, name)
             if constant is not None:
                 return constant
+            found = m.types.member(t, name) if layout is None else None
+            if found is not None and not isinstance(found.type, PointerTo):
+                offset = add(base.offset, plus(_start_of(m, t, found), found.at), LONG)
+                return Pointer(base.object, offset, found.type)
         if base.object.storage == "shared":
             m.note("unknown-member", f"`.{name}` of a type that is not known", place)
             return Pointer(

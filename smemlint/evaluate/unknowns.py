@@ -26,6 +26,10 @@ class Unknowns:
     count: int = 0
     guesses: int = 0
     """Comparisons that were decided by scale alone (`i < n`)."""
+    begin: int = 1
+    """What divides the start of a member behind one of unknown size, beyond the alignment of its type."""
+    begun: bool = False
+    """Whether there was such a member."""
     interior: bool = False
     """Decide comparisons of uniform values by scale too: while a condition only chooses between numbers."""
     recipes: dict[int, tuple[str, Int, Int]] | None = None

@@ -1,0 +1,57 @@
+"""Members behind a library's storage, whose size no file tells, and that storage itself."""
+
+from __future__ import annotations
+
+from smemlint.evaluate import KernelTrace, evaluate
+from smemlint.evaluate.model import Grade
+from smemlint.frontend import load
+from smemlint.ir import Launch
+from smemlint.score import Conflict, score_all
+from smemlint.source import source_from_bytes
+
+
+def traced(members: str, body: str) -> KernelTrace:
+    """A kernel of one warp with one such record, `s`, in shared memory."""
+    text = (
+        "#include <cub/cub.cuh>\n"
+        "typedef cub::BlockScan<int, 32> Scan;\n"
+        f"struct Parts {{ {members} }};\n"
+        "template <typename T> __global__ void k(T *g) {\n"
+        "  __shared__ Parts s; __shared__ typename cub::BlockReduce<T, 32>::TempStorage own;\n"
+        "  int t = threadIdx.x;\n"
+        f"  {body}\n}}\n"
+        "void start(float *g) { k<<<1, 32>>>(g); }"
+    )
+    module = load(source_from_bytes("k.cu", text.encode()))[0]
+    return evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+
+
+def costs(members: str, body: str) -> list[Conflict]:
+    return list(score_all(traced(members, body)))
+
+
+def test_where_a_member_begins_rotates_the_banks_and_no_more() -> None:
+    rows, column = costs("Scan::TempStorage scan; float v[32][32];", "s.v[0][t] = 1;\n s.v[t][0] = 1;")
+    assert (rows.ways, rows.grade) == (1, Grade.EXACT)
+    assert (column.ways, column.grade) == (32, Grade.EXACT)
+
+
+def test_whether_neighbours_are_joined_hangs_on_where_a_member_begins() -> None:
+    body = "for (int i = 0; i < 4; i++) s.v[4 * t + i] = g[i];"
+    (loose,) = costs("Scan::TempStorage scan; float v[128];", body)
+    assert loose.grade is Grade.UNRESOLVED
+    assert loose.reason is not None and loose.reason.code == "unknown-size"
+    (known,) = costs("float4 scan; float v[128];", body)
+    assert (known.joined, known.grade) == (16, Grade.EXACT)
+
+
+def test_members_of_a_union_begin_where_it_does() -> None:
+    (store,) = costs("union { Scan::TempStorage scan; float v[128]; };", "s.v[2 * t] = 1;")
+    assert (store.ways, store.grade) == (2, Grade.EXACT)
+
+
+def test_storage_that_a_library_is_given_is_not_read() -> None:
+    body = "int x; Scan(s.scan).ExclusiveSum(x, x); float y = g[t]; y = cub::BlockReduce<T, 32>(own).Sum(y);"
+    found = traced("Scan::TempStorage scan; int x;", body)
+    assert not found.traces
+    assert {note.code for note in found.notes} >= {"library-storage"}
