@@ -116,13 +116,14 @@ def _gather(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
             if result is None and isinstance(v, Int | Pointer):
                 result = v
                 continue
-            numbers = isinstance(v, Int) and isinstance(result, Int)
-            if not numbers and not (
-                isinstance(v, Pointer) and isinstance(result, Pointer) and v.object is result.object
-            ):
+            here = Int((offsets == at).astype(np.int64))
+            if isinstance(v, Int) and isinstance(result, Int):
+                result = select(here, v, result)
+            elif isinstance(v, Pointer) and isinstance(result, Pointer) and v.object is result.object:
+                result = merge(m, here, v, result)
+            else:
                 result = None
                 break
-            result = merge(m, Int((offsets == at).astype(np.int64)), v, result)
         if result is not None:
             return result
     bounds = [v for v in o.cells.values() if isinstance(v, Int)]
