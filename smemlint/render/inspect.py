@@ -41,6 +41,7 @@ def _kernel(kernel: KernelReport) -> dict[str, Any]:
             "grid": list(kernel.grid) if kernel.grid is not None else None,
             "dynamic_shared_bytes": kernel.dynamic,
             "origin": kernel.origin,
+            "arguments": dict(kernel.arguments),
         },
         "shared": [
             {"name": s.name, "type": s.type, "dims": list(s.dims), "bytes": s.bytes, "line": s.line}
@@ -90,7 +91,8 @@ def render_table(report: Report) -> str:
         name = f"{kernel.name}<{arguments}>" if arguments else kernel.name
         block = ", ".join(map(str, kernel.block))
         origin = f" from {kernel.origin}" if kernel.origin else ""
-        lines.append(f"{kernel.place.path}:{kernel.place.line} {name}, block ({block}){origin}")
+        passed = "".join(f", {n} = {v}" for n, v in kernel.variant)
+        lines.append(f"{kernel.place.path}:{kernel.place.line} {name}, block ({block}){origin}{passed}")
         for shared in kernel.shared:
             dims = "".join(f"[{'' if d is None else d}]" for d in shared.dims)
             size = f"{shared.bytes} B" if shared.bytes is not None else "size not known"
