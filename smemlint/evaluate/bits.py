@@ -88,7 +88,8 @@ def bitwise(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
     parts = []
     for v in (a, b):
         low = np.mod(v.const, power) if not isinstance(v.const, int) else v.const % power
-        parts.append((low, subtract(v, Int(low, t), t)))
+        high = subtract(v, Int(low, t), t)
+        parts.append((low, Int(collapse(high.const), t, high.terms, high.parts)))
     (low_a, high_a), (low_b, high_b) = parts
     low_part = Int(known(low_a, low_b), t)
     high = _disjoint(op, high_a, high_b, power, t, unknowns)

@@ -28,6 +28,7 @@ from smemlint.evaluate.values import (
     Value,
     add,
     bounds,
+    collapse,
     gcd_of,
     multiple_of,
     multiply,
@@ -455,11 +456,14 @@ def _changes(
 
 
 def _difference(new: Value | None, old: Value | None) -> Int | None:
+    """By how much a variable changed, as one number where that is the same for all lanes."""
     if isinstance(new, Int) and isinstance(old, Int):
-        return subtract(new, old, old.type)
-    if isinstance(new, Pointer) and isinstance(old, Pointer) and new.object is old.object:
-        return subtract(new.offset, old.offset, LONG)
-    return None
+        d = subtract(new, old, old.type)
+    elif isinstance(new, Pointer) and isinstance(old, Pointer) and new.object is old.object:
+        d = subtract(new.offset, old.offset, LONG)
+    else:
+        return None
+    return Int(collapse(d.const), d.type, {mono: collapse(c) for mono, c in d.terms.items()})
 
 
 def _kind(old: Value | None, new: Value) -> str:

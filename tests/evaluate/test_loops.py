@@ -37,3 +37,18 @@ def test_a_large_register_tile_counts_each_load_once(
     costs = scored(body, shared="float a[1024], b[1024]", block=(256, 1, 1))
     loads = [c for c in costs if c.site.op == "load"]
     assert [(c.executions, c.wavefronts, c.ideal) for c in loads] == [column, row]
+
+
+@pytest.mark.parametrize(
+    ("start", "index", "step"),
+    [
+        ("threadIdx.x * 2", "a", "a ^= 1024"),
+        ("threadIdx.x * 2", "a", "a += 32 * n"),
+        ("0", "a + threadIdx.x * 2", "a = 1024 - a"),
+    ],
+)
+def test_a_second_buffer_moves_no_bank(start: str, index: str, step: str) -> None:
+    """The lanes start apart; what all of them are moved by is a number of whole bank cycles."""
+    body = f"int a = {start}, sum = 0; for (int i = 0; i < n; i++) {{ sum += s[{index}]; {step}; }} out[0] = sum;"
+    (load,) = [c for c in scored(body, shared="int s[4096]") if c.site.op == "load"]
+    assert (load.ways, load.ways_low, load.grade.value) == (2, 2, "exact")
