@@ -49,6 +49,7 @@ def test_a_large_register_tile_counts_each_load_once(
 )
 def test_a_second_buffer_moves_no_bank(start: str, index: str, step: str) -> None:
     """The lanes start apart; what all of them are moved by is a number of whole bank cycles."""
-    body = f"int a = {start}, sum = 0; for (int i = 0; i < n; i++) {{ sum += s[{index}]; {step}; }} out[0] = sum;"
+    loop = f"for (int i = 0; i < n; i++) {{ sum += s[{index}]; {step}; }}"
+    body = f"int a = {start}, sum = 0; {loop} out[0] = sum;"
     (load,) = [c for c in scored(body, shared="int s[4096]") if c.site.op == "load"]
     assert (load.ways, load.ways_low, load.grade.value) == (2, 2, "exact")
