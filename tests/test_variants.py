@@ -43,7 +43,7 @@ def test_the_worst_of_a_few_numbers_is_told_with_the_number(report: Report) -> N
     assert any("block (64) from a.cu:" in note and "with pitch = 8" in note for note in found.notes)
     assert [k.variant for k in report.kernels] == [(("pitch", n),) for n in (8, 4, 2, 1)]
     assert report.summary.accesses == report.summary.resolved == 2
-    assert "column, block (64, 1, 1) from a.cu:12, pitch = 8\n" in render_table(report)
+    assert "column, block (64, 1, 1) from a.cu:11, pitch = 8\n" in render_table(report)
 
 
 @pytest.mark.parametrize("report", [(PITCHED, 32, 256)], indirect=True)
