@@ -9,7 +9,7 @@ from __future__ import annotations
 from smemlint.evaluate.dispatch import run
 from smemlint.evaluate.machine import Event, Exits, Machine
 from smemlint.evaluate.masks import restore, snapshot
-from smemlint.ir import Asm, Call, Construct, Index, Member, Stmt, Unary
+from smemlint.ir import Asm, Call, Construct, Expr, Index, Member, Name, Stmt, Unary
 from smemlint.ir.walk import walk
 
 VISITS = 16
@@ -42,6 +42,11 @@ def look_aside(m: Machine, body: Stmt | None) -> None:
             event.aside = True
 
 
+def supposed(m: Machine, condition: Expr) -> bool:
+    """Whether a condition asks a variable that was decided so (`bool inside = i < n;`)."""
+    return any(isinstance(n, Name) and n.id in m.supposed for n in walk(condition))
+
+
 def forget_aside(m: Machine) -> None:
     """What is known of a site by blocks in the middle of the grid holds; the edge speaks of its own alone."""
     if not m.edges:
@@ -66,4 +71,4 @@ def _may_access(m: Machine, body: Stmt) -> bool:
     return known
 
 
-__all__ = ["forget_aside", "look_aside"]
+__all__ = ["forget_aside", "look_aside", "supposed"]

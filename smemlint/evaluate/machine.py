@@ -260,6 +260,8 @@ class Machine:
         self.operations = 0
         self.aside = False
         """Whether what runs is only run by blocks at the edge of the grid."""
+        self.supposed: set[str] = set()
+        """Variables that were given what a block in the middle of the grid finds."""
         self.edges: dict[int, int] = {}
         """By id() of a branch that only blocks at the edge take: how often it was looked at."""
         self.reaching: dict[int, bool] = {}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from smemlint.evaluate import arithmetic as ar
-from smemlint.evaluate.aside import look_aside
+from smemlint.evaluate.aside import look_aside, supposed
 from smemlint.evaluate.cells import merge
 from smemlint.evaluate.construction import construct
 from smemlint.evaluate.conversions import truth, type_of
@@ -23,6 +23,7 @@ from smemlint.evaluate.sunk import hold, move, released
 from smemlint.evaluate.values import Int, Other, RecordValue, Value
 from smemlint.ir import (
     ArrayOf,
+    Assign,
     Block,
     Break,
     Continue,
@@ -58,7 +59,7 @@ def run_if(m: Machine, s: If) -> None:
     if m.frame.open and id(s) in m.frame.open and not s.constexpr:
         c = m.unknowns.value(BOOL, "either way", low=0, high=1)
     if c.known and isinstance(c.const, int):
-        guessed = m.unknowns.guesses != guesses
+        guessed = m.unknowns.guesses != guesses or (bool(m.supposed) and supposed(m, s.condition))
         if guessed:
             m.straight()
             if not s.constexpr:
@@ -207,8 +208,10 @@ def run_block(m: Machine, s: Block) -> None:
 
 
 def run_declare(m: Machine, s: Declare) -> None:
-    since = len(m.log)
+    since, guesses = len(m.log), m.unknowns.guesses
     _declare(m, s)
+    if m.unknowns.guesses != guesses:
+        m.supposed.add(s.var.id)
     _hold(m, s, since)
 
 
@@ -269,9 +272,11 @@ def _deduced(t: Type, v: Value) -> Type:
 
 
 def run_evaluate(m: Machine, s: Evaluate) -> None:
-    since = len(m.log)
+    since, guesses = len(m.log), m.unknowns.guesses
     m.discarded = s.expr
     rvalue(m, s.expr)
+    if m.unknowns.guesses != guesses and isinstance(s.expr, Assign) and isinstance(s.expr.target, Name):
+        m.supposed.add(s.expr.target.id)
     _hold(m, s, since)
 
 

@@ -33,6 +33,11 @@ def test_how_many_lanes_the_edge_has_is_not_known() -> None:
     assert (edge.ways_low, edge.ways, edge.grade) == (1, 32, Grade.BOUND)
 
 
+def test_a_guard_may_be_kept_in_a_variable() -> None:
+    inside, edge = costs("bool in = i < n;\n if (in) s[0][t] = g[i];\n else s[0][t] = 0;")
+    assert (inside.ways, edge.ways) == (1, 1)
+
+
 def test_the_edge_leaves_nothing_behind() -> None:
     _, after = costs("int c = t; if (i >= n) { c = 32 * t; s[0][t] = 0; }\n s[0][c] = 1;")
     assert (after.ways_low, after.ways, after.grade) == (1, 1, Grade.EXACT)
