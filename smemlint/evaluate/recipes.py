@@ -72,8 +72,9 @@ def _made(recipe: tuple[str, Int, Int], given: Given, recipes: Recipes, depth: i
     return _OPERATORS[op](a, b) if op in _OPERATORS else None
 
 
-def solve(v: Int, target: int, recipes: Recipes) -> dict[int, int]:
-    """What the unknowns are where v has a value, as far as that follows; quotients count as exact."""
+def solve(v: Int, target: int, recipes: Recipes, *, exact: bool = False) -> dict[int, int]:
+    """What the unknowns are where v has a value, as far as that follows. exact: a quotient says nothing of
+    what was divided; else it is taken to leave no rest."""
     given: dict[int, int] = {}
     for _ in range(DEEPEST):
         s = only_symbol(v)
@@ -83,7 +84,8 @@ def solve(v: Int, target: int, recipes: Recipes) -> dict[int, int]:
         n = (target - v.const) // c
         given[s.order] = n
         recipe = recipes.get(s.order)
-        before = _undone(recipe, n) if recipe is not None else None
+        cut = exact and recipe is not None and recipe[0] in ("/", ">>")
+        before = _undone(recipe, n) if recipe is not None and not cut else None
         if before is None:
             break
         v, target = before
@@ -119,7 +121,7 @@ def following(v: Int, n: Int, unknowns: Unknowns) -> dict[int, int]:
     """What is given in host code where v is n, besides what was given before."""
     if unknowns.recipes is None or not n.known or not isinstance(n.const, int):
         return unknowns.given
-    return unknowns.given | solve(v, n.const, unknowns.recipes)
+    return unknowns.given | solve(v, n.const, unknowns.recipes, exact=True)
 
 
 def only_symbol(v: Int) -> Symbol | None:

@@ -329,6 +329,11 @@ def test_kernels_in_an_array_are_started_each() -> None:
     assert blocks(main) == [128, 96]
 
 
+def test_a_branch_that_compares_a_quotient_does_not_tell_the_block() -> None:
+    main = "int main(int argc, char **argv) { int n = atoi(argv[1]); if (n / 32 == 4) sum<<<1, n>>>(0, 0); }"
+    assert len(shapes(main)) > 1
+
+
 def test_a_launch_that_is_repeated_to_be_timed_is_looked_at_twice() -> None:
     main = """
     void scan(int n, float *p) { sum<<<n / 64, 64>>>(p, p); }
