@@ -53,13 +53,14 @@ one kernel may take."""
 @record(frozen=True, slots=True, eq=False)
 class _Begun:
     """A kernel that is to be analysed under a launch. rank: when, among all of the kernel; touching: it may
-    use shared memory."""
+    use shared memory; spare: the launch is one more candidate for a shape."""
 
     module: Module
     kernel: Function
     launch: Launch
     rank: int
     touching: bool
+    spare: bool
 
 
 def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
@@ -159,14 +160,16 @@ def analyse_modules(
             # The last launch comes second: between the ends of a list of sizes there is little news.
             ranks = [0, *range(2, len(launches)), 1][: len(launches)]
             begun += [
-                _Begun(home, seen, x, rank, kernel.id in touching)
-                for rank, x in zip(ranks, launches, strict=True)
+                _Begun(home, seen, x, rank, kernel.id in touching, _spare(launches, i))
+                for i, (rank, x) in enumerate(zip(ranks, launches, strict=True))
             ]
     done: dict[int, list[KernelAnalysis]] = {}
     left = WORK
     for b in sorted(begun, key=lambda b: b.rank):
         if not b.touching:
             done[id(b)] = [_without_evaluation(b.module, b.kernel, b.launch)]
+        elif b.spare and (left <= 0 or time.process_time() > until):
+            done[id(b)] = []
         elif time.process_time() > until:
             late = Unresolved("time", "the time for this file was over", b.kernel.place)
             done[id(b)] = [_without_evaluation(b.module, b.kernel, b.launch, late)]
@@ -180,6 +183,12 @@ def analyse_modules(
             done[id(b)] = analysed(b.launch, analyse, lambda: time.process_time() > until)
             left -= sum(spent)
     return [analysis for b in begun for analysis in done[id(b)]]
+
+
+def _spare(launches: Sequence[Launch], at: int) -> bool:
+    """Whether a launch is one more candidate for the block shape of an instance."""
+    here = launches[at]
+    return here.assumed and any(x.template == here.template for x in launches[:at])
 
 
 def _reader(options: Options) -> Callable[[str, frozenset[str]], Module | None]:

@@ -74,6 +74,20 @@ def test_every_kernel_has_its_first_launch_before_any_has_its_second(
     ]
 
 
+def test_further_candidates_of_a_block_are_left_out_unheard_where_the_work_is_too_much(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "open.cu").write_text(
+        "__global__ void far(float *p) { extern __shared__ float s[]; s[32 * threadIdx.x] = *p; p[1] = s[0]; }"
+        "int main(int argc, char **argv) { float *p; int n = atoi(argv[1]); far<<<1, n, 1 << 17>>>(p); }"
+    )
+    assert len(check([Job("open.cu")]).kernels) == 6
+    monkeypatch.setattr(pipeline, "WORK", 1)
+    report = check([Job("open.cu")])
+    assert [k.block for k in report.kernels] == [(256, 1, 1)]
+    assert [d.severity for d in report.diagnostics] == [Severity.WARNING]
+
+
 def test_text_that_is_not_on_disk_wins_over_the_file(folder: Path) -> None:
     edited = HEADER.replace("[32][32]", "[32][33]") + FLOATS.split("\n", 1)[1]
     report = check([Job("floats.cu", text=edited)])
