@@ -78,7 +78,7 @@ def test_further_candidates_of_a_block_are_left_out_unheard_where_the_work_is_to
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "open.cu").write_text(
-        "__global__ void far(float *p) { extern __shared__ float s[]; s[32 * threadIdx.x] = *p; p[1] = s[0]; }"
+        "__global__ void far(float *p) { extern __shared__ float s[]; s[32 * threadIdx.x] = *p; p[1] = *s; }"
         "int main(int argc, char **argv) { float *p; int n = atoi(argv[1]); far<<<1, n, 1 << 17>>>(p); }"
     )
     assert len(check([Job("open.cu")]).kernels) == 6
