@@ -381,7 +381,7 @@ class Machine:
 
     @property
     def work(self) -> int:
-        """Steps so far, with those that the log stands for: its accesses are joined with others and scored."""
+        """Steps so far, with those that the log stands for: its accesses are joined and scored."""
         return self.steps + STEPS_PER_EVENT * len(self.log)
 
     def step(self) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 
 from smemlint.evaluate.cells import merge
 from smemlint.evaluate.machine import Machine, Mask
-from smemlint.evaluate.memory import Object
-from smemlint.evaluate.values import Int, Pointer, Value, same
+from smemlint.evaluate.memory import Cells, Object
+from smemlint.evaluate.values import Int, Value, same
 from smemlint.records import record
 
 
@@ -54,6 +54,7 @@ def decode(m: Machine, c: Int) -> Branch:
 def snapshot(m: Machine) -> Snapshot:
     """The state now."""
     s = Snapshot()
+    cells, havoc = s.cells, s.havoc
     frames = list(m.frames)
     for f in m.frames:
         parent = f.parent
@@ -65,20 +66,28 @@ def snapshot(m: Machine) -> Snapshot:
     pending += [f.this.object for f in frames if f.this is not None]
     while pending:
         o = pending.pop()
-        if o.storage == "local" and o not in s.cells:
-            s.cells[o] = dict(o.cells)
-            s.havoc[o] = o.havoc
-            for v in o.cells.values():
-                if isinstance(v, Pointer) and v.object.storage == "local":
-                    pending.append(v.object)
+        if o.storage != "local" or o in cells:
+            continue
+        held = o.cells
+        if not isinstance(held, Cells):
+            held = o.cells = Cells(held)
+        cells[o] = held.saved or held.copied()
+        havoc[o] = o.havoc
+        pending += held.leads
     return s
+
+
+def _unchanged(o: Object, cells: dict[int, Value]) -> bool:
+    """Whether an object holds what it held when the copy was taken."""
+    return isinstance(o.cells, Cells) and o.cells.saved is cells
 
 
 def restore(s: Snapshot) -> None:
     """Go back to a state."""
     for o, cells in s.cells.items():
-        o.cells = dict(cells)
         o.havoc = s.havoc[o]
+        if not _unchanged(o, cells):
+            o.cells = Cells(cells)
 
 
 def merge_into(m: Machine, c: Int, then: Snapshot) -> None:
@@ -87,6 +96,8 @@ def merge_into(m: Machine, c: Int, then: Snapshot) -> None:
         if o.storage != "local":
             continue
         o.havoc = o.havoc or then.havoc[o]
+        if _unchanged(o, cells):
+            continue
         for at, v in cells.items():
             old = o.cells.get(at)
             if old is None:
