@@ -52,6 +52,9 @@ from smemlint.ir.types import INT, LONG
 from smemlint.ir.walk import walk
 from smemlint.records import record
 
+_WHOLE = 4
+"""A loop that disappears is run in full up to this many times the steps of others."""
+
 
 def run_loop(m: Machine, s: Loop) -> None:
     if s.init is not None:
@@ -90,8 +93,10 @@ def run_loop(m: Machine, s: Loop) -> None:
             m.must, m.may = taken.must, taken.may
         if not m.anyone():
             break
-        # In a loop that disappears accesses join from iteration to iteration: none stands for the others.
-        few = 1 if alike and trips >= 3 and (trip is None or not gone) else 8
+        # In a loop that disappears accesses join from iteration to iteration: none can stand for others.
+        whole = gone and trip is not None and length * trip <= _WHOLE * m.budget.loop_steps
+        whole = whole and m.steps <= m.budget.steps // 4
+        few = 1 if alike and trips >= 3 and not whole else 8
         spent = m.steps - began > few * m.budget.loop_steps
         if trips >= limit or spent or (exits.uncertain and trips >= 2):
             _generic(m, s, exits, None if trip is None else trip - trips)
