@@ -55,10 +55,15 @@ def conditional_place(m: Machine, e: Conditional) -> Pointer | Value:
 def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr], Value]) -> Value:
     keep_interior = m.unknowns.interior
     m.unknowns.interior = keep_interior or (not m.host and _plain(e.then) and _plain(e.otherwise))
+    guesses = m.unknowns.guesses
     c = ar.truth_of(truth(m, rvalue(m, e.condition)), m.unknowns)
     m.unknowns.interior = keep_interior
+    touched = m.touched
     if c.known and isinstance(c.const, int):
-        return evaluate(m, e.then if c.const else e.otherwise)
+        chosen = evaluate(m, e.then if c.const else e.otherwise)
+        if m.unknowns.guesses != guesses and m.touched > touched:
+            m.fork()
+        return chosen
     then, otherwise = decode(m, c), decode(m, ar.logical_not(c, m.unknowns))
     keep = m.must, m.may
     m.must, m.may = then.must, then.may
@@ -66,6 +71,8 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     m.must, m.may = otherwise.must, otherwise.may
     b = evaluate(m, e.otherwise) if m.anyone() else None
     m.must, m.may = keep
+    if m.touched > touched:
+        m.fork()
     if a is None or b is None:
         return a if a is not None else b if b is not None else Other()
     return merge(m, c, a, b)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from smemlint.evaluate.machine import Event, Machine
+from smemlint.evaluate.machine import Barrier, Event, Machine
 from smemlint.evaluate.values import Int, collapse, same
 from smemlint.ir import (
     Assign,
@@ -85,6 +85,8 @@ def _line(m: Machine, at: int) -> list[Event]:
     """The accesses from a place in the log on that stand in one line, up to a barrier."""
     found: list[Event] = []
     for e in m.log[at : at + 64]:
+        if isinstance(e, Barrier) and e.only_stores:
+            continue
         if not isinstance(e, Event) or (found and e.region != found[0].region):
             break
         found.append(e)

@@ -31,7 +31,8 @@ class JoinEvent:
     """One shared access of all threads of a block, or a barrier.
 
     site_key: the caller's name for the site. op: `load`, `store`, an atomic (`atomic`, `cas`,
-    `increment`), or anything else (`barrier`, `ldmatrix`, `cp.async`, ...), which nothing moves across.
+    `increment`), `fork` (a predicated branch that reaches memory), which no store moves across, or
+    anything else (`barrier`, `ldmatrix`, `cp.async`, ...), which nothing moves across.
     width: bytes a lane. offsets: byte offset in the array of each thread, -1 inactive, shape (threads,).
     alignment: the largest power of two that provably divides every *variable* part of the address (lane
     terms, uniform unknowns, steps of loops that stay loops), 0 when there is none. Constants do not count:
@@ -184,6 +185,8 @@ def _redundant(events: Sequence[JoinEvent], addresses: Sequence[_Address | None]
     loads, stores = _Log(), _Log()
     for position, index in enumerate(_in_order(events)):
         event, address = events[index], addresses[index]
+        if event.op == "fork":
+            continue
         if event.op in _ATOMICS:
             loads.add_whole(event.array, position)
             stores.add_whole(event.array, position)
@@ -267,6 +270,7 @@ class _Windows:
         self.epoch = 0
         """Counts what ends the late part's load windows: stores, atomics, barriers."""
         self.barriers = 0
+        self.forks = 0
         self.open: dict[Hashable, _Window] = {}
         self.last: Hashable = None
         """Window of the latest shared access, if that was a store for the late part."""
@@ -276,6 +280,10 @@ class _Windows:
     def take(self, index: int, address: _Address | None) -> None:
         event = self.events[index]
         self.position += 1
+        if event.op == "fork":
+            self.forks += 1
+            self.last = None
+            return
         if event.op not in ("load", "store"):
             self._stop(event)
             return
@@ -308,7 +316,7 @@ class _Windows:
         event = self.events[index]
         key = self._key(event, address, span)
         if early:
-            name: Hashable = (key, self.barriers)
+            name: Hashable = (key, self.barriers, self.forks if event.op == "store" else 0)
             window = self.open.get(name)
             if window is not None and self._blocked(event, address, window):
                 window = None

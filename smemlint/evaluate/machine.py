@@ -111,10 +111,11 @@ class Event:
 
 @record(slots=True)
 class Barrier:
-    """Something that no access is moved across."""
+    """Something that no access is moved across; only_stores: loads are."""
 
     region: int
     order: int
+    only_stores: bool = False
 
 
 @record(slots=True)
@@ -442,6 +443,12 @@ class Machine:
             self.order += 1
         self.flow += 1
         self.straight()
+
+    def fork(self) -> None:
+        """A branch that reaches memory, though it becomes predicates: stores do not join across it."""
+        if not self.silent:
+            self.log.append(Barrier(self.region, self.order, only_stores=True))
+            self.order += 1
 
     def straight(self) -> None:
         """What follows is no longer in one straight line with what was before."""

@@ -96,7 +96,7 @@ def branch(m: Machine, c: Int, then: Callable[[], None], otherwise: Callable[[],
     yes, no = decode(m, c), decode(m, ar.logical_not(c, m.unknowns))
     before = None if c.known else snapshot(m)
     m.must, m.may = yes.must, yes.may
-    line, work, logged = m.region, m.touched + m.operations, len(m.log)
+    line, work, logged, touched = m.region, m.touched + m.operations, len(m.log), m.touched
     m.flow += 1
     m.straight()
     if m.anyone():
@@ -113,9 +113,11 @@ def branch(m: Machine, c: Int, then: Callable[[], None], otherwise: Callable[[],
     m.flow += 1
     m.straight()
     if m.touched + m.operations - work <= PREDICATED and not any(
-        isinstance(e, Barrier) for e in m.log[logged:]
+        isinstance(e, Barrier) and not e.only_stores for e in m.log[logged:]
     ):
         m.region = line
+        if m.touched > touched:
+            m.fork()
     no_must, no_may = m.must, m.may
     m.may = yes_may | no_may
     if before is None or after_then is None:

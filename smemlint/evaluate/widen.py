@@ -136,7 +136,8 @@ class _Facts:
 
     def event(self, e: Event | Barrier) -> JoinEvent:
         if isinstance(e, Barrier):
-            return JoinEvent(-1, "barrier", 0, "", np.zeros(0, dtype=np.int64), 0, e.region, e.order)
+            op = "fork" if e.only_stores else "barrier"
+            return JoinEvent(-1, op, 0, "", np.zeros(0, dtype=np.int64), 0, e.region, e.order)
         s, o = e.site, e.site.object
         lanes = _lanes(self.m, e)
         stale = e.region in self.stale

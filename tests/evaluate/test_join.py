@@ -73,6 +73,9 @@ class Line:
     def barrier(self) -> Line:
         return self.add("barrier", "", 0, below=0)
 
+    def fork(self) -> Line:
+        return self.add("fork", "", 0, below=0)
+
     def widths(self) -> list[int]:
         return [group.width for group in join(self.events)]
 
@@ -364,6 +367,18 @@ COMPILED: dict[str, tuple[str, Line]] = {
     "store_between_loads": (
         "float a = s[4*t]; q[t + n] = 3; float b = s[4*t+1]; out[t] = a * n + b;",
         plain().load("s", 16, 0).store("q", 4, 0, base="n").load("s", 16, 4),
+    ),
+    "guarded_load_between_stores": (
+        "s[2*t] = n; float v = 0; if (t < n) v = in[t + n]; s[2*t+1] = v;",
+        plain().store("s", 8, 0).fork().store("s", 8, 4),
+    ),
+    "guarded_loads_before_stores": (
+        "float v = t < n ? in[t + n] : 0, w = t + 1 < n ? in[t] : 0; s[2*t] = v; s[2*t+1] = w;",
+        plain().fork().fork().store("s", 8, 0, 4),
+    ),
+    "guarded_store_between_loads": (
+        "float v = s[2*t]; if (t < n) out[t + 2*n] = 3; out[t] = v + s[2*t+1] * n;",
+        plain().load("s", 8, 0).fork().load("s", 8, 4),
     ),
     "update_in_place": ("s[4*t] += n; s[4*t+1] += n; s[4*t+2] += n; s[4*t+3] += n;", update_in_place()),
     "dot_product": (

@@ -92,6 +92,20 @@ def test_a_small_branch_does_not_end_a_straight_line() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("body", "width"),
+    [
+        ("s[2 * t] = t < n ? in[t] : 0; s[2 * t + 1] = t + 1 < n ? in[t + 1] : 0;", 4),
+        ("s[2 * t] = 1; if (t < n) out[t] = 3; s[2 * t + 1] = 2;", 4),
+        ("s[2 * t] = in[t]; s[2 * t + 1] = in[t + 1];", 8),
+        ("int v = t < n ? in[t] : 0; s[2 * t] = v; s[2 * t + 1] = t < n ? 3 : 4;", 8),
+    ],
+)
+def test_stores_do_not_join_across_a_branch_that_reaches_memory(body: str, width: int) -> None:
+    found = instructions(f"int t = threadIdx.x; {body} __syncthreads(); out[t] = s[t];")
+    assert {op for op in found if op.startswith("store")} == {f"store {width}"}
+
+
 def test_loop_variables_that_differ_have_no_known_distance() -> None:
     body = "for (int i = 0; i < n; ++i) for (int j = 0; j < i; ++j) s[64 * i + t] -= s[64 * j + t];"
     assert instructions(body)["store 4"] == 120
