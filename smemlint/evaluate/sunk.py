@@ -28,9 +28,9 @@ def released(m: Machine, branch: int) -> list[Held]:
 def _blocked(m: Machine, held: Held) -> bool:
     objects = [e.site.object for e in held.events]
     return any(
-        not isinstance(e, Event)
-        or e.site.op.startswith("cas loop")
-        or (e.site.op != "load" and any(e.site.object is o for o in objects))
+        e.site.op.startswith("cas loop") or (e.site.op != "load" and any(e.site.object is o for o in objects))
+        if isinstance(e, Event)
+        else not e.only_stores
         for e in m.log[held.since :]
     )
 
