@@ -45,7 +45,7 @@ SOFT = 0.5
 """Share of a file's computing time after which no further kernel is begun."""
 FIXES = 0.8
 """The same for fixes."""
-WORK = 400_000
+WORK = 250_000
 """Evaluation steps of a file after which only launches of kernels that had none yet are analysed: as many as
 one kernel may take."""
 

@@ -74,7 +74,7 @@ class Budget:
     """Per kernel: expression steps, recorded lane addresses; per loop: iterations that are enumerated, and
     steps after which one more iteration stands for all that are left."""
 
-    steps: int = 400_000
+    steps: int = 250_000
     loop_steps: int = 10_000
     addresses: int = 24_000_000
     iterations: int = 1100
@@ -364,7 +364,7 @@ class Machine:
 
     def forget(self, ids: frozenset[str]) -> None:
         """Variables that a skipped statement would have set are unknown from here on."""
-        for id in ids:
+        for id in sorted(ids):
             o = self.find(id)
             if o is None or o.storage != "local":
                 continue

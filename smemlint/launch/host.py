@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
@@ -46,8 +45,8 @@ Instance: TypeAlias = tuple[TemplateArgument, ...]
 HOST_BUDGET = Budget(steps=60_000, iterations=40)
 MOST_ALIKE = 300
 """Launches in a row that show nothing new, after which a function is left: it tries sizes over and over."""
-HOST_SECONDS = 1.0
-"""Computing time after which a run begins no further host function."""
+HOST_STEPS = 60_000
+"""Evaluation steps after which a run begins no further host function."""
 HOST_DEPTH = 14
 """Calls in one another: what a recursion starts deep down it has started before."""
 
@@ -91,17 +90,19 @@ def started_kernels(
     ]
     slices = _slicer(module, launching)
     found: list[Started] = []
-    for words in dict.fromkeys((tuple(told or ()), (), None)):
-        found = _run(module, roots, slices, words, explore=False)
+    listens = any(f.name == "main" and len(f.parameters) >= 2 for f in roots)
+    for words in dict.fromkeys((tuple(told or ()), (), None) if listens else (None,)):
+        found = _run(module, roots, slices, words, explore=False, reached=set())
         if found:
             break
     shaped = {_site(s) for s in found if None not in s.block}
     every = _every_launch(launching)
+    reached: set[str] = set()
     for functions in (roots, list(launching.values())):
         if every <= {k[:2] for k in shaped}:
             break
         seen = {s.kernel.id for s in found if None not in s.block}
-        new = _run(module, functions, slices, None, explore=True)
+        new = _run(module, functions, slices, None, explore=True, reached=reached)
         fresh = [s for s in new if s.kernel.id not in seen]
         found += fresh
         shaped |= {_site(s) for s in fresh if None not in s.block}
@@ -139,15 +140,14 @@ def _run(
     words: Sequence[str] | None,
     *,
     explore: bool,
+    reached: set[str],
 ) -> list[Started]:
-    """Run each function as a block of one thread; those that an earlier one reached are not run again.
+    """Run each function as a block of one thread; those that an earlier one `reached` are not run again.
 
     words: what `main` is told, None where that is not known.
     """
     found: dict[tuple[object, ...], Started] = {}
-    reached: set[str] = set()
-    until = time.process_time() + HOST_SECONDS
-
+    left = HOST_STEPS
     alike = [0]
 
     def on_launch(m: Machine, s: LaunchStmt) -> None:
@@ -169,7 +169,7 @@ def _run(
         if f.id in reached:
             continue
         for arguments in written.get(f.id) or [()]:
-            if time.process_time() > until:
+            if left <= 0:
                 break
             m = Machine(
                 module,
@@ -194,7 +194,9 @@ def _run(
                 m.enter(m.frame, f)
                 run(m, f.body)
             except (BudgetExceededError, RecursionError):
-                continue
+                pass
+            left -= m.steps
+            reached.add(f.id)
     return list(found.values())
 
 
