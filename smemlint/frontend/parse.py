@@ -39,8 +39,11 @@ HEALED = f"{VIRTUAL}/healed.cuh"
 MAX_PROBLEMS = 500
 """Errors looked at in one round; healing them uncovers the others."""
 MAX_ROUNDS = 7
-MAX_SECONDS = 4.0
-"""No further healing round starts after this; what is parsed by then is what there is."""
+MAX_BYTES = 12_000_000
+"""No further healing round starts after clang has read this much text, included files counted in every round;
+what is parsed by then is what there is. Text and not time, so that a busy machine changes nothing."""
+MAX_SECONDS = 10.0
+"""The same for computing time, where clang is far slower than its some 0.5 s per million bytes."""
 
 
 @record(frozen=True)
@@ -99,13 +102,16 @@ def parse_unit(source: SourceFile, options: ParseOptions, *, configuration: tupl
     attempt = _Attempt(source, main, options, plan, configuration)
     known = {**dict(options.edited), main: source.bytes}
     healing = Healing(lambda path: known[path] if path in known else read_file(path))
-    deadline = time.monotonic() + MAX_SECONDS
-    rounds = 0
+    until = time.process_time() + MAX_SECONDS
+    blanked = {path for path, _ in plan.blanked}
+    rounds, size = 0, 0
     while True:
         tu = attempt.parse(healing.text())
         rounds += 1
+        size += len(source.bytes) + sum(scan_file(path).size for path in _included(tu) if path not in blanked)
         problems = _problems(tu)
-        if rounds >= MAX_ROUNDS or time.monotonic() > deadline or not healing.learn(problems):
+        spent = size >= MAX_BYTES or time.process_time() > until
+        if rounds >= MAX_ROUNDS or spent or not healing.learn(problems):
             break
     files = (main, *(path for path in dict.fromkeys(_included(tu)) if path != main and not is_virtual(path)))
     missing = tuple(dict.fromkeys(p.name for p in problems if p.kind == "include"))

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+import time
+
+import pytest
 from clang.cindex import Cursor
 
+from smemlint.frontend import parse
 from smemlint.frontend.options import ParseOptions
 from smemlint.frontend.parse import Unit, parse_unit
 from smemlint.source import source_from_bytes
@@ -174,3 +179,27 @@ def test_the_prelude_is_no_project_file() -> None:
     ]
     paths = {c.referenced.location.file.name for c in declared if c.referenced.location.file is not None}
     assert paths and not any(unit.is_project_file(path) for path in paths)
+
+
+ROUNDS = (
+    "using namespace maths;\nusing maths::deep::Tile;\n"
+    "__global__ void k(float* p) { __shared__ float s[32]; Tile<float>::Row row = maths::wide(s[0]);"
+    " s[1] = maths::deep::value; p[0] = row.sum(s[2]) + Tile<float>::count(s[3]); }"
+)
+"""Complaints that show only once others are healed."""
+
+
+def test_a_busy_machine_heals_no_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = parsed(ROUNDS)
+    assert known.rounds > 2
+    now = itertools.count(step=1000.0)
+    monkeypatch.setattr(time, "monotonic", lambda: next(now))
+    monkeypatch.setattr(time, "perf_counter", lambda: next(now))
+    monkeypatch.setattr(time, "time", lambda: next(now))
+    late = parsed(ROUNDS)
+    assert (late.rounds, late.healed) == (known.rounds, known.healed)
+
+
+def test_healing_ends_where_much_text_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parse, "MAX_BYTES", 2 * len(ROUNDS))
+    assert parsed(ROUNDS).rounds == 2
