@@ -286,7 +286,7 @@ def _numbered(module: Module) -> dict[tuple[str, str, int], Function]:
 def _texts(analyses: Iterable[KernelAnalysis], source: SourceFile) -> dict[str, bytes]:
     """The source of every file that a kernel, an array or an access stands in."""
     others = {p.path for analysis in analyses for p in _places(analysis)} - {source.path}
-    read = {path: _read(path) for path in others}
+    read = {path: _read(path) for path in sorted(others)}
     return {source.path: source.raw, **{path: data for path, data in read.items() if data is not None}}
 
 

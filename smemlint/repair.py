@@ -70,7 +70,7 @@ def worse(
         first, second = ([a for a in k.accesses if (k.name, a.array) not in apart] for k in (old, new))
         if old.name != new.name or len(first) != len(second):
             return f"`{old.name}` shows other accesses than before"
-        for array in {a.array for a in old.accesses if (old.name, a.array) in apart}:
+        for array in dict.fromkeys(a.array for a in old.accesses if (old.name, a.array) in apart):
             if _wavefronts(new, array) > _wavefronts(old, array):
                 return f"`{array}` gets worse in `{old.name}`"
         for a, b in zip(first, second, strict=True):

@@ -28,7 +28,7 @@ def load(m: Machine, p: Pointer, place: Place | None, node: Expr | None = None) 
 
 def _loaded(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
     uniform = p.offset.uniform and not m.host
-    key = ("load", id(p.object), p.offset.key(), t) if uniform or m.host else None
+    key = ("load", p.object, p.offset.key(), t) if uniform or m.host else None
     if key is not None and isinstance(t, Scalar) and t.kind not in ("float", "void"):
         symbol = m.unknowns.memo.get(key)
         if symbol is not None:

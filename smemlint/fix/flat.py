@@ -206,7 +206,10 @@ def pitches(
     """
     count: Counter[str] = Counter()
     for index in indices:
-        count.update({f.text for t in index.terms if len(t.factors) > 1 for f in t.factors})
+        # each once, in the order of the text, which settles ties
+        count.update(
+            list(dict.fromkeys(f.text for t in index.terms if len(t.factors) > 1 for f in t.factors))
+        )
     declared = {f.text for t in size for f in t.factors}
     found = [text for text in count if (value(text) or 0) > 1]
     return sorted(found, key=lambda text: (text not in declared, -count[text], -(value(text) or 0)))

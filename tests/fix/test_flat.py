@@ -72,6 +72,15 @@ def test_the_likeliest_pitch_is_the_declared_one() -> None:
     assert flat.pitches(indices, size, {"BK": 16, "BM": 64}.get) == ["BK"]
 
 
+def test_pitches_that_are_alike_stand_as_in_the_text() -> None:
+    names = [f"N{n}" for n in range(20)]
+    text = f"{' * '.join(names)} + threadIdx.x"
+    source, uses, scope = uses_of(f"{{ __shared__ float s[N]; s[{text}] = 0; }}", "s")
+    indices = flat.index_texts(source, uses, scope)
+    assert not isinstance(indices, str)
+    assert flat.pitches(indices, (), lambda _: 8) == names
+
+
 def test_the_declared_size_takes_the_new_pitch() -> None:
     def resized(extent: str, whole: int) -> str | None:
         source = Source("a.cu", extent.encode())
