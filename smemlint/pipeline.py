@@ -12,7 +12,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from smemlint.fix.model import Suggestion
 from smemlint.fix.suggest import Key, suggest
 from smemlint.frontend import ParseOptions, load, load_callers
 from smemlint.ir import Function, Launch, Module, Place, PointerTo, RecordRef, Scalar
-from smemlint.launch import Blocks, Started, infer, program_around, program_of
+from smemlint.launch import Allowance, Blocks, Started, infer, program_around, program_of
 from smemlint.launch.reach import kernels_with_shared_memory
 from smemlint.records import record
 from smemlint.score import KernelAnalysis, score_all
@@ -45,9 +45,8 @@ SOFT = 0.5
 """Share of a file's computing time after which no further kernel is begun."""
 FIXES = 0.8
 """The same for fixes."""
-WORK = 250_000
-"""Evaluation steps of a file after which only launches of kernels that had none yet are analysed: as many as
-one kernel may take."""
+WORK = 600_000
+"""Evaluation steps of a file after which only launches of kernels that had none yet are analysed."""
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -145,16 +144,17 @@ def analyse_modules(
     )
     begun: list[_Begun] = []
     read = _reader(options)
+    allowance = Allowance()
     for module in modules:
         touching = kernels_with_shared_memory(module)
-        project = program_of(module, touching, users_of, read)
+        project = program_of(module, touching, users_of, read, allowance)
         around: dict[str, tuple[Started, ...]] = {}
         for kernel in module.kernels():
             home, seen, started = module, kernel, project.started
             other = project.stand_in(kernel) if kernel.id in touching else None
             if other is not None:
                 if other.path not in around:
-                    around[other.path] = program_around(other, project.others, touching)
+                    around[other.path] = program_around(other, project.others, touching, allowance)
                 home, seen, started = other, other.functions[kernel.id], around[other.path]
             launches = infer(seen, home, started, blocks)
             # The last launch comes second: between the ends of a list of sizes there is little news.
@@ -194,6 +194,7 @@ def _spare(launches: Sequence[Launch], at: int) -> bool:
 def _reader(options: Options) -> Callable[[str, frozenset[str]], Module | None]:
     """Reads another file of the project for what it says of launches; None where that fails."""
 
+    @cache
     def read(path: str, wanted: frozenset[str]) -> Module | None:
         try:
             return load_callers(read_source(path), parse_options(options), wanted)

@@ -52,8 +52,8 @@ from smemlint.ir.types import INT, LONG
 from smemlint.ir.walk import walk
 from smemlint.records import record
 
-_WHOLE = 4
-"""A loop that disappears is run in full up to this many times the steps of others."""
+_VISITS = 6
+"""Iterations of a long loop that are run, trials included, before one stands for all that are left."""
 
 
 def run_loop(m: Machine, s: Loop) -> None:
@@ -62,6 +62,7 @@ def run_loop(m: Machine, s: Loop) -> None:
     entry_must, entry_may, turn = m.must, m.may, m.turn
     gone_before = m.frame.returned
     exits = Exits(m.nobody, m.nobody)
+    around = _VISITS ** len(m.loops)
     m.loops.append(exits)
     left = m.nobody
     m.flow += 1
@@ -94,8 +95,7 @@ def run_loop(m: Machine, s: Loop) -> None:
         if not m.anyone():
             break
         # In a loop that disappears accesses join from iteration to iteration: none can stand for others.
-        whole = gone and trip is not None and length * trip <= _WHOLE * m.budget.loop_steps
-        whole = whole and m.steps <= m.budget.steps // 4
+        whole = gone and trip is not None and 4 * length * trip * around <= 3 * m.budget.steps
         few = 1 if alike and trips >= 3 and not whole else 8
         spent = m.steps - began > few * m.budget.loop_steps
         if trips >= limit or spent or (exits.uncertain and trips >= 2):

@@ -5,8 +5,17 @@ thread.
 May import evaluate and ir; never clang, never the renderers.
 """
 
-from smemlint.launch.host import Started, started_kernels
+from smemlint.launch.host import Allowance, Started, started_kernels
 from smemlint.launch.infer import Blocks, infer
 from smemlint.launch.linking import Program, program_around, program_of
 
-__all__ = ["Blocks", "Program", "Started", "infer", "program_around", "program_of", "started_kernels"]
+__all__ = [
+    "Allowance",
+    "Blocks",
+    "Program",
+    "Started",
+    "infer",
+    "program_around",
+    "program_of",
+    "started_kernels",
+]

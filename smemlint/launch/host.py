@@ -47,6 +47,8 @@ MOST_ALIKE = 300
 """Launches in a row that show nothing new, after which a function is left: it tries sizes over and over."""
 HOST_STEPS = 60_000
 """Evaluation steps after which a run begins no further host function."""
+ALL_HOST_STEPS = 200_000
+"""The same for all runs of host code that one file asks for."""
 HOST_DEPTH = 14
 """Calls in one another: what a recursion starts deep down it has started before."""
 
@@ -66,11 +68,21 @@ class Started:
     place: Place
 
 
+@record(slots=True)
+class Allowance:
+    """Evaluation steps that are left for the host code of a file and of the files that it is linked with."""
+
+    steps: int = ALL_HOST_STEPS
+
+
 def started_kernels(
-    module: Module, told: Sequence[str] | None = None, kernels: frozenset[str] | None = None
+    module: Module,
+    told: Sequence[str] | None = None,
+    kernels: frozenset[str] | None = None,
+    allowance: Allowance | None = None,
 ) -> tuple[Started, ...]:
     """Every launch in the module's host code, in the order in which it was met. kernels: their ids, where
-    only what starts these is to be run.
+    only what starts these is to be run. allowance: what may be spent, and is written off.
 
     The program is run with the words that it is told on its command line; without any, and where it gives
     up then, with words that are not known (`int n = 1024; if (argc > 1) n = atoi(argv[1]);` is 1024). For
@@ -81,6 +93,7 @@ def started_kernels(
     launching = launching_functions(module, kernels)
     if not launching:
         return ()
+    allowance = allowance or Allowance()
     called = {c for f in launching.values() for c in said(f).ids}
     by_name = {name for f in launching.values() for name in said(f).names}
     roots = [
@@ -92,7 +105,7 @@ def started_kernels(
     found: list[Started] = []
     listens = any(f.name == "main" and len(f.parameters) >= 2 for f in roots)
     for words in dict.fromkeys((tuple(told or ()), (), None) if listens else (None,)):
-        found = _run(module, roots, slices, words, explore=False, reached=set())
+        found = _run(module, roots, slices, words, allowance, explore=False, reached=set())
         if found:
             break
     shaped = {_site(s) for s in found if None not in s.block}
@@ -102,7 +115,7 @@ def started_kernels(
         if every <= {k[:2] for k in shaped}:
             break
         seen = {s.kernel.id for s in found if None not in s.block}
-        new = _run(module, functions, slices, None, explore=True, reached=reached)
+        new = _run(module, functions, slices, None, allowance, explore=True, reached=reached)
         fresh = [s for s in new if s.kernel.id not in seen]
         found += fresh
         shaped |= {_site(s) for s in fresh if None not in s.block}
@@ -138,6 +151,7 @@ def _run(
     functions: Sequence[Function],
     slicer: Slicer,
     words: Sequence[str] | None,
+    allowance: Allowance,
     *,
     explore: bool,
     reached: set[str],
@@ -147,7 +161,7 @@ def _run(
     words: what `main` is told, None where that is not known.
     """
     found: dict[tuple[object, ...], Started] = {}
-    left = HOST_STEPS
+    left = min(HOST_STEPS, allowance.steps)
     alike = [0]
 
     def on_launch(m: Machine, s: LaunchStmt) -> None:
@@ -196,6 +210,7 @@ def _run(
             except (BudgetExceededError, RecursionError):
                 pass
             left -= m.steps
+            allowance.steps -= m.steps
             reached.add(f.id)
     return list(found.values())
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from smemlint.ir import Function, Module, Record, Scalar
-from smemlint.launch.host import Started, launching_functions, said, started_kernels
+from smemlint.launch.host import Allowance, Started, launching_functions, said, started_kernels
 from smemlint.records import record
 
 MAX_FILES = 6
@@ -40,21 +40,27 @@ class Program:
         return None
 
 
-def program_of(module: Module, kernels: frozenset[str], users: Users, read: Reader) -> Program:
+def program_of(
+    module: Module, kernels: frozenset[str], users: Users, read: Reader, allowance: Allowance
+) -> Program:
     """Launches of a module's kernels (ids), as far as needed from other files."""
-    started = started_kernels(module)
+    started = started_kernels(module, allowance=allowance)
     wanted = _open_names(module, kernels, started)
     if not wanted:
         return Program(started)
     others = _linked_files(module, wanted, users, read)
     if not others:
         return Program(started)
-    return Program(started_kernels(link(module, others), kernels=kernels) or started, others)
+    linked = started_kernels(link(module, others), kernels=kernels, allowance=allowance)
+    return Program(linked or started, others)
 
 
-def program_around(other: Module, others: Sequence[Module], kernels: frozenset[str]) -> tuple[Started, ...]:
+def program_around(
+    other: Module, others: Sequence[Module], kernels: frozenset[str], allowance: Allowance
+) -> tuple[Started, ...]:
     """Launches of the kernels (ids) in one of the files that were read, with the others beside it."""
-    return started_kernels(link(other, [o for o in others if o is not other]), kernels=kernels)
+    linked = link(other, [o for o in others if o is not other])
+    return started_kernels(linked, kernels=kernels, allowance=allowance)
 
 
 def link(module: Module, others: Sequence[Module]) -> Module:
