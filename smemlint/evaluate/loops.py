@@ -95,7 +95,7 @@ def run_loop(m: Machine, s: Loop) -> None:
         if not m.anyone():
             break
         # In a loop that disappears accesses join from iteration to iteration: none can stand for others.
-        whole = gone and trip is not None and 4 * length * trip * around <= 3 * m.budget.steps
+        whole = gone and trip is not None and 2 * length * trip * around <= m.budget.steps
         few = 1 if alike and trips >= 3 and not whole else 8
         spent = m.steps - began > few * m.budget.loop_steps
         if trips >= limit or spent or (exits.uncertain and trips >= 2):

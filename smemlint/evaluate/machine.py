@@ -74,7 +74,7 @@ class Budget:
     """Per kernel: expression steps, recorded lane addresses; per loop: iterations that are enumerated, and
     steps after which one more iteration stands for all that are left."""
 
-    steps: int = 250_000
+    steps: int = 300_000
     loop_steps: int = 10_000
     addresses: int = 24_000_000
     iterations: int = 1100
