@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from smemlint.evaluate.conversions import type_of
 from smemlint.evaluate.layout import Binding, Bindings, is_type, is_vector
@@ -88,14 +88,22 @@ def record_bindings(m: Machine, f: Function, this: Pointer | None) -> Bindings:
     return m.bindings if m.frame.function is not None and m.frame.function.record == f.record else {}
 
 
-def converts(m: Machine, f: Function, values: Sequence[Value], bindings: Bindings) -> bool:
-    """False where a parameter is one of CUDA's vectors and a number is given."""
+def _paired(
+    m: Machine, f: Function, values: Sequence[Value], bindings: Bindings
+) -> Iterator[tuple[Type, Type]]:
+    """The type of each parameter with that of the value for it, references seen through."""
     for parameter, v in zip(f.parameters, values, strict=False):
         t = m.types.resolve(parameter.type, bindings)
         have = type_of(v)
         if isinstance(t, PointerTo) and t.reference:
             t = t.to
             have = v.pointee if isinstance(v, Pointer) else have
+        yield t, have
+
+
+def converts(m: Machine, f: Function, values: Sequence[Value], bindings: Bindings) -> bool:
+    """False where a parameter is one of CUDA's vectors and a number is given."""
+    for t, have in _paired(m, f, values, bindings):
         if isinstance(t, RecordRef) and is_vector(t) and isinstance(have, Scalar):
             return False
     return True
@@ -104,12 +112,7 @@ def converts(m: Machine, f: Function, values: Sequence[Value], bindings: Binding
 def score_of(m: Machine, f: Function, values: Sequence[Value], bindings: Bindings) -> int:
     """How well the parameter types fit, for overloads."""
     score = 0 if f.template else 1
-    for parameter, v in zip(f.parameters, values, strict=False):
-        t = m.types.resolve(parameter.type, bindings)
-        have = type_of(v)
-        if isinstance(t, PointerTo) and t.reference:
-            t = t.to
-            have = v.pointee if isinstance(v, Pointer) else have
+    for t, have in _paired(m, f, values, bindings):
         if t == have:
             score += 4
         elif isinstance(t, PointerTo) == isinstance(have, PointerTo | ArrayOf):
