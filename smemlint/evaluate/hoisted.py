@@ -22,7 +22,6 @@ from smemlint.ir import (
     Declare,
     Evaluate,
     Expr,
-    Function,
     If,
     Index,
     Member,
@@ -30,20 +29,17 @@ from smemlint.ir import (
     Stmt,
     Unary,
 )
+from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
 
 Where = tuple[str, int]
-_HEADS: dict[int, tuple[Function, dict[Where, tuple[Where, ...]]]] = {}
-"""By id() of a body: a function that has it, which keeps it alive, and its branches' first loads."""
 
 
 def settle(m: Machine) -> None:
     """Take loads out of the log that run where the same load stands after their branch."""
     heads: dict[Where, tuple[Where, ...]] = {}
     for f in {id(s.function): s.function for s in m.sites.values() if s.function is not None}.values():
-        if id(f.body) not in _HEADS:
-            _HEADS[id(f.body)] = (f, dict(_heads(f)))
-        heads |= _HEADS[id(f.body)][1]
+        heads |= _heads(f.body)
     if not heads:
         return
     gone: set[int] = set()
@@ -136,13 +132,16 @@ def _distance(a: Event, b: Event) -> int | None:
     return d if isinstance(d, int) else None
 
 
-def _heads(f: Function) -> Iterator[tuple[Where, tuple[Where, ...]]]:
+@by_identity
+def _heads(body: object) -> dict[Where, tuple[Where, ...]]:
     """The loads with which the branches of a function begin, by the first of each."""
-    for n in walk(f.body):
+    found: dict[Where, tuple[Where, ...]] = {}
+    for n in walk(body):
         if isinstance(n, If) and n.otherwise is None:
-            places = [(p.path, p.offset) for p in _first_loads(n.then)]
+            places = tuple((p.path, p.offset) for p in _first_loads(n.then))
             if places:
-                yield places[0], tuple(places)
+                found[places[0]] = places
+    return found
 
 
 def _first_loads(body: Stmt) -> Iterator[Place]:

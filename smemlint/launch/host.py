@@ -35,6 +35,7 @@ from smemlint.ir import (
     TemplateArgument,
     Type,
 )
+from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
 from smemlint.launch.open import Candidate, candidates
 from smemlint.launch.settings import settings
@@ -231,33 +232,29 @@ def _written_instances(module: Module, templates: Sequence[Function]) -> dict[st
 @record(frozen=True, slots=True)
 class Said:
     """What a function says of others. ids: of what it names; names: the same where only they are known;
-    instances: names with template arguments; function: it, or one with the same body."""
+    instances: names with template arguments."""
 
-    function: Function
     ids: frozenset[str]
     names: frozenset[str]
     instances: tuple[Name, ...]
     launches: tuple[LaunchStmt, ...]
 
 
-_SAID: dict[int, Said] = {}
-"""By id() of a body, which the function there keeps alive."""
-
-
 def said(f: Function) -> Said:
     """What a function says; found once, as files that are linked are asked again and again."""
-    known = _SAID.get(id(f.body))
-    if known is None:
-        nodes = list(walk(f.body))
-        names = [n for n in nodes if isinstance(n, Name)]
-        known = _SAID[id(f.body)] = Said(
-            f,
-            frozenset(n.id for n in names if n.id),
-            frozenset(_open_names(nodes)),
-            tuple(n for n in names if n.arguments),
-            tuple(n for n in nodes if isinstance(n, LaunchStmt)),
-        )
-    return known
+    return _said(f.body)
+
+
+@by_identity
+def _said(body: object) -> Said:
+    nodes = list(walk(body))
+    names = [n for n in nodes if isinstance(n, Name)]
+    return Said(
+        frozenset(n.id for n in names if n.id),
+        frozenset(_open_names(nodes)),
+        tuple(n for n in names if n.arguments),
+        tuple(n for n in nodes if isinstance(n, LaunchStmt)),
+    )
 
 
 def open_name(f: Function) -> str:

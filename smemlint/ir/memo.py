@@ -1,0 +1,27 @@
+"""What was found of parts of a program, kept as long as it is likely to be asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+MOST = 4096
+"""Objects that are remembered; a large file with all that it includes has fewer functions."""
+
+
+def by_identity(find: Callable[[K], V]) -> Callable[[K], V]:
+    """`find`, asked once for each object: nodes of the IR are large, and comparing them costs more than
+    finding. An object that is remembered stays alive; the oldest are forgotten."""
+    known: dict[int, tuple[K, V]] = {}
+
+    def found(node: K) -> V:
+        entry = known.get(id(node))
+        if entry is None:
+            if len(known) >= MOST:
+                del known[next(iter(known))]
+            entry = known[id(node)] = node, find(node)
+        return entry[1]
+
+    return found
