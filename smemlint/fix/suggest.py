@@ -44,6 +44,19 @@ def array_key(array: SharedArray) -> Key:
     return (array.place.path, array.place.offset, array.name)
 
 
+@record(frozen=True, slots=True)
+class Means:
+    """What a search works with. taken: the names in use in each file, new ones included; the others as the
+    arguments of `suggest`."""
+
+    texts: Mapping[str, Source]
+    taken: Mapping[str, set[str]]
+    analyse: Analyse | None
+    arch: Arch
+    late: Late
+    main: str
+
+
 def suggest(
     analyses: Sequence[KernelAnalysis],
     sources: Mapping[str, bytes],
@@ -61,11 +74,12 @@ def suggest(
     """
     texts = {path: Source(path, data) for path, data in sources.items()}
     taken = {path: set(source.names()) for path, source in texts.items()}
+    means = Means(texts, taken, analyse, arch, late, main)
     result: dict[Key, Suggestion] = {}
     for key, instances in _arrays(analyses):
         if not _conflicted(instances):
             continue
-        result[key] = _suggestion(instances, texts, taken, analyse, arch, late, main)
+        result[key] = _suggestion(instances, means)
     return result
 
 
@@ -86,30 +100,21 @@ def _conflicted(instances: Sequence[Instance]) -> bool:
     return any((c.wavefronts_low or 0) > (c.ideal or 0) for c in sites)
 
 
-def _suggestion(
-    instances: list[Instance],
-    texts: Mapping[str, Source],
-    taken: Mapping[str, set[str]],
-    analyse: Analyse | None,
-    arch: Arch,
-    late: Late,
-    main: str,
-) -> Suggestion:
+def _suggestion(instances: list[Instance], means: Means) -> Suggestion:
+    texts = means.texts
     parts = cut(instances, texts) or []
     conflicted = [p for p in parts if _conflicted(p.instances)]
     found = [
-        _in_words(p.instances, None, p.refused, texts)
-        if p.refused is not None
-        else _best(p.instances, texts, taken, analyse, arch, late, main)
+        _in_words(p.instances, None, p.refused, texts) if p.refused is not None else _best(p.instances, means)
         for p in conflicted
     ]
     moves = [each for each in found if isinstance(each, Move)]
     if moves:
-        return _together(moves, texts, analyse)
+        return _together(moves, texts, means.analyse)
     in_words = [each for each in found if isinstance(each, Suggestion)]
     if not in_words or not instances[0].array.dynamic:
         # Pointers to rows (`&As[r * BK]`) cut no parts: the array is laid out as a whole.
-        whole = _best(instances, texts, taken, analyse, arch, late, main)
+        whole = _best(instances, means)
         if isinstance(whole, Move):
             return whole.suggestion
         in_words.insert(0, whole)
@@ -155,38 +160,24 @@ class Move:
         return self.used[0].pool
 
 
-def _best(
-    instances: Sequence[Instance],
-    texts: Mapping[str, Source],
-    taken: Mapping[str, set[str]],
-    analyse: Analyse | None,
-    arch: Arch,
-    late: Late,
-    main: str,
-) -> Move | Suggestion:
+def _best(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
     """The best layout that is proved, or the best one in words with the reason why there is no edit."""
-    found = _best_of(instances, texts, taken, analyse, arch, late, main)
-    if isinstance(found, Move) or not any(m.joined for i in instances for m in i.members):
+    found = _best_of(instances, means)
+    joined = any(m.joined for i in instances for m in i.members)
+    if isinstance(found, Move) or not joined or _not_understood(instances) is not None:
         return found
     # A swizzle keeps the compiler from joining neighbours, which may be a small price.
     separate = [replace(i, members=tuple(map(apart, i.members))) for i in instances]
-    other = _best_of(separate, texts, taken, analyse, arch, late, main)
+    other = _best_of(separate, means)
     return other if isinstance(other, Move) else found
 
 
-def _best_of(
-    instances: Sequence[Instance],
-    texts: Mapping[str, Source],
-    taken: Mapping[str, set[str]],
-    analyse: Analyse | None,
-    arch: Arch,
-    late: Late,
-    main: str,
-) -> Move | Suggestion:
+def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
+    texts, taken = means.texts, means.taken
     array = instances[0].array
     blocked = _not_understood(instances)
     used = tuple(i for i in instances if i.members)
-    choices, refused = find_choices(used, texts, arch, late)
+    choices, refused = find_choices(used, texts, means.arch, means.late)
     if blocked is not None or refused is not None or not choices:
         why = blocked or refused or Refusal("no-better-layout", nothing_better(used))
         return _in_words(instances, choices[0] if choices else None, why, texts)
@@ -196,9 +187,9 @@ def _best_of(
         names = set(taken.get(array.place.path, ()))
         outcome = _write(choice, used, source, names, texts)
         if isinstance(outcome, Edited) and source is not None:
-            suggestion = _offered(choice, instances, used, outcome, source, main)
+            suggestion = _offered(choice, instances, used, outcome, source, means.main)
             move = Move(suggestion, choice, used, outcome)
-            unproved = _prove([move], source, analyse)
+            unproved = _prove([move], source, means.analyse)
             if unproved is None:
                 taken[source.path].update(names)
                 return move
