@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from smemlint.banks import architecture
 from smemlint.diagnose.model import FileReport, Problem, UnparsedEntry
 from smemlint.diagnose.observe import observe
-from smemlint.evaluate import Unresolved, evaluate
+from smemlint.evaluate import Budget, Unresolved, evaluate
 from smemlint.fix.deliver import renamed
 from smemlint.fix.model import Suggestion
 from smemlint.fix.suggest import Key, suggest
@@ -41,12 +41,14 @@ _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 DEEPEST = 6000
 """Python frames: inlined calls nest some twenty frames each, and templated device code nests deep."""
 
-SOFT = 0.5
+SOFT = 0.2
 """Share of a file's computing time after which no further kernel is begun."""
 FIXES = 0.8
 """The same for fixes."""
-WORK = 600_000
+WORK = 300_000
 """Evaluation steps of a file after which only launches of kernels that had none yet are analysed."""
+SHARE = 50_000
+"""Evaluation steps that such a kernel has all the same."""
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -179,7 +181,8 @@ def analyse_modules(
             done[id(b)] = [_without_evaluation(b.module, b.kernel, b.launch, over)]
         else:
             spent: list[int] = []
-            analyse = partial(_counted, spent, b.module, b.kernel)
+            budget = Budget(steps=min(max(left, SHARE), Budget().steps))
+            analyse = partial(_counted, spent, budget, b.module, b.kernel)
             done[id(b)] = analysed(b.launch, analyse, lambda: time.process_time() > until)
             left -= sum(spent)
     return [analysis for b in begun for analysis in done[id(b)]]
@@ -211,17 +214,21 @@ def _without_evaluation(
     return KernelAnalysis(kernel, launch, module.configuration, arguments, {}, (), notes)
 
 
-def _counted(spent: list[int], module: Module, kernel: Function, launch: Launch) -> KernelAnalysis:
+def _counted(
+    spent: list[int], budget: Budget, module: Module, kernel: Function, launch: Launch
+) -> KernelAnalysis:
     """_analysis(), and what it took put down."""
-    analysis = _analysis(module, kernel, launch)
+    analysis = _analysis(module, kernel, launch, budget)
     spent.append(analysis.work)
     return analysis
 
 
-def _analysis(module: Module, kernel: Function, launch: Launch) -> KernelAnalysis:
+def _analysis(
+    module: Module, kernel: Function, launch: Launch, budget: Budget | None = None
+) -> KernelAnalysis:
     """One instance under one launch. A fault of smemlint's own costs this instance only, and is told."""
     try:
-        trace = evaluate(module, kernel, launch)
+        trace = evaluate(module, kernel, launch, budget)
         conflicts = score_all(trace, assumed=launch.assumed)
     except MemoryError:
         raise

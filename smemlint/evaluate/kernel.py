@@ -127,12 +127,14 @@ def _elsewhere(m: Machine, kernel: Function, launch: Launch) -> Iterator[Machine
         and v.known
         and isinstance(v.const, int)
     }
-    if (not told and not launch.arguments) or m.steps > LONG:
+    relevant = frozenset[str]().union(*(s.relevant for (id, _), s in m.slices.items() if id == kernel.id))
+    matter = {p.name for p in kernel.parameters if p.id in relevant and p.name in launch.arguments}
+    if (not told and not matter) or m.steps > LONG:
         return
-    for alternate in (0, 1) if len(launch.arguments) > 1 else (0,):
+    for alternate in (0, 1) if len(matter) > 1 else (0,):
         arguments = {
             k: v + ELSEWHERE + (alternate if i % 2 else 0)
-            for i, (k, v) in enumerate(launch.arguments.items())
+            for i, (k, v) in enumerate(sorted(launch.arguments.items(), key=lambda a: a[0] in matter))
         }
         other = Machine(m.module, launch.block, grid=launch.grid, budget=m.budget)
         other.unknowns.begin = m.unknowns.begin
