@@ -531,22 +531,27 @@ def _floating(t: Type) -> bool:
 
 
 def _counters(body: Stmt) -> dict[int, str]:
-    """By id() of a loop `for (i = ...; ...)`: its counter, where a name that several loops share is asked
-    nowhere else. It is then as if each of them declared its own."""
-    begun: dict[str, list[Loop]] = {}
-    uses = Counter(n.id for n in walk(body) if isinstance(n, Name))
-    for n in walk(body):
-        if isinstance(n, Loop) and isinstance(n.init, Evaluate) and isinstance(n.init.expr, Assign):
-            first = n.init.expr
-            if first.op == "=" and isinstance(first.target, Name) and first.target.id:
-                begun.setdefault(first.target.id, []).append(n)
+    """By id() of a loop `for (i = ...; ...)`: its counter, where loops that set it first are all that names
+    it. It is then as if each of them, but for those inside another, declared its own."""
+    outside = Counter(n.id for n in walk(body) if isinstance(n, Name))
+    inside: set[tuple[int, str]] = set()
     found: dict[int, str] = {}
-    for name, loops in begun.items():
-        outermost = [s for s in loops if not any(s is not o and any(n is s for n in walk(o)) for o in loops)]
-        within = sum(isinstance(n, Name) and n.id == name for s in outermost for n in walk(s))
-        if within == uses[name]:
-            found |= dict.fromkeys(map(id, outermost), name)
-    return found
+    for n in walk(body):
+        counter = _set_first(n)
+        if counter and (id(n), counter) not in inside:
+            found[id(n)] = counter
+            parts = list(walk(n))
+            inside.update((id(x), counter) for x in parts)
+            outside[counter] -= sum(isinstance(x, Name) and x.id == counter for x in parts)
+    return {loop: counter for loop, counter in found.items() if not outside[counter]}
+
+
+def _set_first(n: object) -> str:
+    """The variable that a loop begins with setting; '' for what is none."""
+    if not isinstance(n, Loop) or not isinstance(n.init, Evaluate) or not isinstance(n.init.expr, Assign):
+        return ""
+    first = n.init.expr
+    return first.target.id if first.op == "=" and isinstance(first.target, Name) else ""
 
 
 def _names(e: object) -> frozenset[str]:
