@@ -47,7 +47,7 @@ FIXES = 0.8
 """The same for fixes."""
 WORK = 300_000
 """Evaluation steps of a file after which only launches of kernels that had none yet are analysed."""
-SHARE = 50_000
+SHARE = 15_000
 """Evaluation steps that such a kernel has all the same."""
 
 

@@ -78,7 +78,7 @@ class Budget:
     left."""
 
     steps: int = 300_000
-    idle: int = 50_000
+    idle: int = 30_000
     loop_steps: int = 10_000
     addresses: int = 24_000_000
     iterations: int = 1100
