@@ -45,10 +45,10 @@ SOFT = 0.2
 """Share of a file's computing time after which no further kernel is begun."""
 FIXES = 0.8
 """The same for fixes."""
-WORK = 300_000
+WORK = 500_000
 """Evaluation steps of a file after which only launches of kernels that had none yet are analysed."""
-SHARE = 15_000
-"""Evaluation steps that such a kernel has all the same."""
+SHARE = 20_000
+"""Evaluation steps that each of them has all the same."""
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -166,25 +166,25 @@ def analyse_modules(
                 for i, (rank, x) in enumerate(zip(ranks, launches, strict=True))
             ]
     done: dict[int, list[KernelAnalysis]] = {}
-    left = WORK
+    work = 0
     for b in sorted(begun, key=lambda b: b.rank):
         if not b.touching:
             done[id(b)] = [_without_evaluation(b.module, b.kernel, b.launch)]
-        elif b.spare and (left <= 0 or time.process_time() > until):
+        elif b.spare and (work >= WORK or time.process_time() > until):
             done[id(b)] = []
         elif time.process_time() > until:
             late = Unresolved("time", "the time for this file was over", b.kernel.place)
             done[id(b)] = [_without_evaluation(b.module, b.kernel, b.launch, late)]
-        elif left <= 0 and b.rank:
+        elif work >= WORK and b.rank:
             text = f"further launches were left out after {WORK} evaluation steps in this file"
             over = Unresolved("budget", text, b.kernel.place)
             done[id(b)] = [_without_evaluation(b.module, b.kernel, b.launch, over)]
         else:
             spent: list[int] = []
-            budget = Budget(steps=min(max(left, SHARE), Budget().steps))
+            budget = Budget(steps=min(max(WORK - work, SHARE), Budget().steps))
             analyse = partial(_counted, spent, budget, b.module, b.kernel)
             done[id(b)] = analysed(b.launch, analyse, lambda: time.process_time() > until)
-            left -= sum(spent)
+            work += sum(spent)
     return [analysis for b in begun for analysis in done[id(b)]]
 
 

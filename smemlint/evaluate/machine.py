@@ -246,6 +246,8 @@ class Machine:
         self.steps = 0
         self.limit = self.budget.steps if host else min(self.budget.idle, self.budget.steps)
         """Steps after which what runs now may have to stop."""
+        self.reached = False
+        """Whether shared memory was accessed, if only in an iteration that leaves no trace."""
         self.patience: int | None = None
         """Steps after which what runs for its size alone stops."""
         self.spent = 0
@@ -405,7 +407,7 @@ class Machine:
             raise BudgetExceededError(f"stopped after {self.budget.steps} evaluation steps")
         if self.patience is not None and self.steps > self.patience:
             raise SizedUpError
-        if not self.sites and not self.host and self.steps > self.budget.idle:
+        if not self.reached and not self.host and self.steps > self.budget.idle:
             raise BudgetExceededError(
                 f"stopped after {self.budget.idle} evaluation steps without an access of shared memory"
             )
