@@ -12,7 +12,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ from smemlint.frontend import ParseOptions, load, load_callers
 from smemlint.ir import Function, Launch, Module, Place, PointerTo, RecordRef, Scalar
 from smemlint.launch import Allowance, Blocks, Started, infer, program_around, program_of
 from smemlint.launch.reach import kernels_with_shared_memory
-from smemlint.records import record
+from smemlint.schedule import WORK, Begun, in_turn, ranked
 from smemlint.score import KernelAnalysis, score_all
 from smemlint.source import SourceError, SourceFile, read_source, source_from_bytes, users_of
 from smemlint.variants import analysed
@@ -45,23 +45,6 @@ SOFT = 0.2
 """Share of a file's computing time after which no further kernel is begun."""
 FIXES = 0.8
 """The same for fixes."""
-WORK = 500_000
-"""Evaluation steps of a file after which only launches of kernels that had none yet are analysed."""
-SHARE = 20_000
-"""Evaluation steps that each of them has all the same."""
-
-
-@record(frozen=True, slots=True, eq=False)
-class _Begun:
-    """A kernel that is to be analysed under a launch. rank: when, among all of the kernel; touching: it may
-    use shared memory; spare: the launch is one more candidate for a shape."""
-
-    module: Module
-    kernel: Function
-    launch: Launch
-    rank: int
-    touching: bool
-    spare: bool
 
 
 def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
@@ -136,15 +119,11 @@ def parse_options(options: Options) -> ParseOptions:
 def analyse_modules(
     modules: Iterable[Module], options: Options, until: float = float("inf")
 ) -> list[KernelAnalysis]:
-    """Every kernel instance under every launch. until: the time at which no further one is begun.
-
-    Each kernel's first launch comes before any second one, so that a file with many instances of one kernel
-    is known in all its kernels; what is left when WORK is spent is told to be.
-    """
+    """Every kernel instance under every launch. until: the time at which no further one is begun."""
     blocks = Blocks(
         of={name: shape for name, shape in options.blocks.items() if name}, every=options.blocks.get("")
     )
-    begun: list[_Begun] = []
+    begun: list[Begun] = []
     read = _reader(options)
     allowance = Allowance()
     for module in modules:
@@ -159,39 +138,31 @@ def analyse_modules(
                     around[other.path] = program_around(other, project.others, touching, allowance)
                 home, seen, started = other, other.functions[kernel.id], around[other.path]
             launches = infer(seen, home, started, blocks)
-            # The last launch comes second: between the ends of a list of sizes there is little news.
-            ranks = [0, *range(2, len(launches)), 1][: len(launches)]
-            begun += [
-                _Begun(home, seen, x, rank, kernel.id in touching, _spare(launches, i))
-                for i, (rank, x) in enumerate(zip(ranks, launches, strict=True))
-            ]
-    done: dict[int, list[KernelAnalysis]] = {}
-    work = 0
-    for b in sorted(begun, key=lambda b: b.rank):
-        if not b.touching:
-            done[id(b)] = [_without_evaluation(b.module, b.kernel, b.launch)]
-        elif b.spare and (work >= WORK or time.process_time() > until):
-            done[id(b)] = []
-        elif time.process_time() > until:
-            late = Unresolved("time", "the time for this file was over", b.kernel.place)
-            done[id(b)] = [_without_evaluation(b.module, b.kernel, b.launch, late)]
-        elif work >= WORK and b.rank:
-            text = f"further launches were left out after {WORK} evaluation steps in this file"
-            over = Unresolved("budget", text, b.kernel.place)
-            done[id(b)] = [_without_evaluation(b.module, b.kernel, b.launch, over)]
-        else:
-            spent: list[int] = []
-            budget = Budget(steps=min(max(WORK - work, SHARE), Budget().steps))
-            analyse = partial(_counted, spent, budget, b.module, b.kernel)
-            done[id(b)] = analysed(b.launch, analyse, lambda: time.process_time() > until)
-            work += sum(spent)
-    return [analysis for b in begun for analysis in done[id(b)]]
+            begun += ranked(home, seen, launches, touching=kernel.id in touching)
+
+    def late() -> bool:
+        return time.process_time() > until
+
+    def analyse(b: Begun, budget: Budget) -> tuple[Sequence[KernelAnalysis], int]:
+        all: list[KernelAnalysis] = []
+
+        def one(launch: Launch) -> KernelAnalysis:
+            all.append(_analysis(b.module, b.kernel, launch, budget=budget))
+            return all[-1]
+
+        return analysed(b.launch, one, late), sum(a.work for a in all)
+
+    return in_turn(begun, analyse, _left_out, late)
 
 
-def _spare(launches: Sequence[Launch], at: int) -> bool:
-    """Whether a launch is one more candidate for the block shape of an instance."""
-    here = launches[at]
-    return here.assumed and any(x.template == here.template for x in launches[:at])
+def _left_out(b: Begun, code: str) -> KernelAnalysis:
+    """A launch that is not analysed."""
+    texts = {
+        "time": "the time for this file was over",
+        "budget": f"further launches were left out after {WORK} evaluation steps in this file",
+    }
+    notes = [Unresolved(code, texts[code], b.kernel.place)] if code else []
+    return _without_evaluation(b.module, b.kernel, b.launch, *notes)
 
 
 def _reader(options: Options) -> Callable[[str, frozenset[str]], Module | None]:
@@ -214,17 +185,8 @@ def _without_evaluation(
     return KernelAnalysis(kernel, launch, module.configuration, arguments, {}, (), notes)
 
 
-def _counted(
-    spent: list[int], budget: Budget, module: Module, kernel: Function, launch: Launch
-) -> KernelAnalysis:
-    """_analysis(), and what it took put down."""
-    analysis = _analysis(module, kernel, launch, budget)
-    spent.append(analysis.work)
-    return analysis
-
-
 def _analysis(
-    module: Module, kernel: Function, launch: Launch, budget: Budget | None = None
+    module: Module, kernel: Function, launch: Launch, *, budget: Budget | None = None
 ) -> KernelAnalysis:
     """One instance under one launch. A fault of smemlint's own costs this instance only, and is told."""
     try:
