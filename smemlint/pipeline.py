@@ -28,7 +28,7 @@ from smemlint.ir import Function, Launch, Module, Place, PointerTo, RecordRef, S
 from smemlint.launch import Allowance, Blocks, Started, infer, program_around, program_of
 from smemlint.launch.reach import kernels_with_shared_memory
 from smemlint.records import record
-from smemlint.score import KernelAnalysis, score_all
+from smemlint.score import KernelAnalysis, score_all, with_unreached
 from smemlint.source import SourceError, SourceFile, read_source, source_from_bytes, users_of
 from smemlint.variants import analysed
 from smemlint.workers import DEBUG
@@ -92,6 +92,8 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
             )
         except Exception as error:
             problems.append(_internal(path, "the search for fixes", error))
+    # After the search for fixes, which works with what is known.
+    analyses = [_with_expressions(a, texts) for a in with_unreached(analyses, modules, source.path)]
     numbers = {key: number for number, key in enumerate(suggestions)}
     kernels = tuple(
         observe(
