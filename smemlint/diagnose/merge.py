@@ -36,8 +36,8 @@ def merge_kernels(reports: Iterable[FileReport]) -> tuple[KernelReport, ...]:
     """One record per kernel, template instance and launch shape.
 
     Records of the same header kernel from several files, and of several preprocessor configurations, become
-    one; a kernel whose launch is known somewhere loses its assumed launches. Accesses that no launch of any of
-    the files reaches are kept.
+    one; a kernel whose launch is known somewhere loses its assumed launches. Accesses that no launch of
+    any of the files reaches are kept.
     """
     records = [k for r in reports for k in r.kernels]
     every = sorted((reached(k) for k in records if not k.device), key=lambda k: k.configuration != "")

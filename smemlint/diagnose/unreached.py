@@ -49,7 +49,8 @@ def with_unreached(
             continue
         at = first.setdefault(report.key, id(report))
         kernel = result.get(at) or replace(report, accesses=())
-        result[at] = replace(kernel, accesses=(*kernel.accesses, *left))
+        both = sorted((*kernel.accesses, *left), key=lambda a: (a.place.path, a.place.offset))
+        result[at] = replace(kernel, accesses=tuple(both))
     return tuple(result.values())
 
 

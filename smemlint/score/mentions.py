@@ -18,7 +18,6 @@ from smemlint.ir import (
     Call,
     Cast,
     Conditional,
-    Construct,
     Declare,
     Expr,
     Function,
@@ -53,7 +52,8 @@ _STEPS = ("++x", "--x", "x++", "x--")
 @record(frozen=True, slots=True)
 class Mention:
     """One access in the text. ops, width: as in Site, 0 bytes where the type is not known. line: where a
-    profiler would have it. call: the call that is given it by reference, and so makes the access."""
+    profiler would have it. call: the call that is given it by reference, and so makes the access. opaque: an
+    object of a type that is not known or a library's own, which is most often handed on rather than read."""
 
     place: Place
     line: int
@@ -61,6 +61,7 @@ class Mention:
     width: int
     variable: Var
     call: Place | None = None
+    opaque: bool = False
 
 
 @record(frozen=True, slots=True)
@@ -101,7 +102,7 @@ class _Finder:
             node, use, call = stack.pop()
             reached = self._reached(node)
             if reached is not None:
-                if use and self._is_access(reached):
+                if use and not reached.address and not isinstance(reached.type, ArrayOf):
                     yield self._mention(node, reached, use, call)
                 stack.extend((e, LOAD, None) for e in reversed(reached.inside))
             elif not isinstance(node, SizeOf):
@@ -113,7 +114,8 @@ class _Finder:
         if isinstance(node, Assign):
             return (node.target, STORE if node.op == "=" else CHANGE, None), (node.value, LOAD, None)
         if isinstance(node, Unary):
-            return ((node.operand, CHANGE if node.op in _STEPS else ADDRESS if node.op == "&" else LOAD, None),)
+            use = ADDRESS if node.op == "&" else CHANGE if node.op in _STEPS else LOAD
+            return ((node.operand, use, None),)
         if isinstance(node, Declare):
             reference = isinstance(node.var.type, PointerTo) and node.var.type.reference
             return ((node.var.init, ADDRESS if reference else LOAD, None),)
@@ -121,8 +123,6 @@ class _Finder:
             return (node.condition, LOAD, None), (node.then, use, None), (node.otherwise, use, None)
         if isinstance(node, Asm):
             return *((e, STORE, None) for e in node.outputs), *((e, LOAD, None) for e in node.inputs)
-        if isinstance(node, Construct):
-            return [(e, self._given(e, False), None) for e in node.arguments]
         if isinstance(node, Call):
             return self._called(node)
         return [(child, LOAD, None) for child in children(node)]
@@ -146,16 +146,7 @@ class _Finder:
                 for f in candidates
                 for t in (p.type for p in f.parameters[i : i + 1])
             )
-            yield argument, self._given(argument, bool(candidates)), call.place if by_reference else None
-
-    def _given(self, argument: object, known: bool) -> tuple[str, ...]:
-        """What a call does with an argument that is a place: a function of a library takes an object of a
-        type that is not known, or of the library's own, by reference."""
-        reached = self._reached(argument)
-        if reached is None or known:
-            return LOAD
-        library = isinstance(reached.type, RecordRef) and reached.type.name.startswith(LIBRARIES)
-        return ADDRESS if library or isinstance(reached.type, OpaqueType | MemberType) else LOAD
+            yield argument, LOAD, call.place if by_reference else None
 
     def _candidates(self, callee: Expr) -> list[Function]:
         """The functions that a call may mean."""
@@ -174,10 +165,7 @@ class _Finder:
         place = getattr(node, "place", None) or reached.variable.place
         width = 0 if reached.type is None else self.types.size_of(self.types.resolve(reached.type, {}))
         line = line_of(node, place)  # type: ignore[arg-type]
-        return Mention(place, line, use, width or 0, reached.variable, call)
-
-    def _is_access(self, reached: _Reached) -> bool:
-        return not reached.address and not isinstance(reached.type, ArrayOf)
+        return Mention(place, line, use, width or 0, reached.variable, call, _is_opaque(reached.type))
 
     def _reached(self, node: object) -> _Reached | None:
         """What an expression names, if that lies in a shared variable."""
@@ -228,6 +216,11 @@ class _Finder:
             return layout.fields[name][1]
         known = self.module.records.get(t.name)
         return next((f.type for f in known.fields if f.name == name), None) if known is not None else None
+
+
+def _is_opaque(t: Type | None) -> bool:
+    library = isinstance(t, RecordRef) and t.name.startswith(LIBRARIES)
+    return library or isinstance(t, OpaqueType | MemberType)
 
 
 def _decayed(at: _Reached | None) -> _Reached | None:

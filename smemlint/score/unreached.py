@@ -11,7 +11,18 @@ from dataclasses import replace
 import numpy as np
 
 from smemlint.evaluate.model import Grade, Site, Trace, Unresolved
-from smemlint.ir import Construct, Declare, Function, Launch, Member, Module, Name, Place, RecordRef, StaticMember
+from smemlint.ir import (
+    Construct,
+    Declare,
+    Function,
+    Launch,
+    Member,
+    Module,
+    Name,
+    Place,
+    RecordRef,
+    StaticMember,
+)
 from smemlint.ir.walk import walk
 from smemlint.score.mentions import Mention, mentions, shared_globals
 from smemlint.score.model import KernelAnalysis
@@ -43,7 +54,8 @@ def with_unreached(
         for function in module.functions.values():
             if function.side == "host" or function.place.path != path:
                 continue
-            left = [m for m in mentions(module, function, globals_) if not seen.covers(m)]
+            shown = mentions(module, function, globals_)
+            left = [m for m in shown if not seen.covers(m) and (not m.opaque or seen.note(m))]
             if not left:
                 continue
             calls = calls or _Calls(module)
@@ -83,6 +95,10 @@ class _Seen:
             or (path, m.line) in self.lines
         )
 
+    def note(self, m: Mention) -> Unresolved | None:
+        """What evaluation said about its line."""
+        return self.notes.get((m.place.path, m.place.line))
+
 
 class _Calls:
     """Which functions a function is called from, by names alone: too many rather than too few."""
@@ -113,24 +129,20 @@ def _cause(
     function: Function, calls: _Calls, analyses: Sequence[KernelAnalysis]
 ) -> tuple[int | None, Unresolved]:
     """Index of the analysis that the accesses of a function go to, and why nothing is known of them."""
-    callers = calls.callers(function)
-    kernels = [f for f in (function, *callers) if f.side == "kernel"]
+    kernels = [f for f in (function, *calls.callers(function)) if f.side == "kernel"]
     of = {k.id: [i for i, a in enumerate(analyses) if a.kernel.id == k.id] for k in kernels}
     indices = [i for k in kernels for i in of[k.id]]
-    name = f"`{function.name}`"
     if not indices:
-        text = f"nothing in this file calls {name}" if not callers else f"no kernel of this file calls {name}"
+        text = f"no kernel of this file calls `{function.name}`"
         return None, Unresolved(NOT_REACHED, text, function.place)
     for i in indices:
         for note in analyses[i].notes:
             if note.code in _STOPS:
                 return indices[0], note
-    text = "no launch that is known gets there"
+    names = ", ".join(f"`{k.name}`" for k in kernels[:3]) + (", ..." if len(kernels) > 3 else "")
+    text = f"no known launch of {names} gets there"
     if all(analyses[i].launch.assumed for i in indices):
-        text = "no launch is known, and none of the block shapes that were tried gets there"
-    if function.side != "kernel":
-        names = ", ".join(f"`{k.name}`" for k in kernels[:3]) + (", ..." if len(kernels) > 3 else "")
-        text += f" from {names}"
+        text = f"no launch of {names} is known, and none of the block shapes that were tried gets there"
     return indices[0], Unresolved(NOT_REACHED, text, function.place)
 
 
@@ -141,7 +153,7 @@ def _with(
     arrays = {array.place: id for id, array in analysis.arrays.items()}
     conflicts = []
     for m in found:
-        why = seen.notes.get((m.place.path, m.place.line), reason)
+        why = seen.note(m) or reason
         array = arrays.get(m.variable.place, m.variable.name)
         for op in m.ops:
             via = () if m.call is None else (m.call,)
@@ -149,4 +161,5 @@ def _with(
             none = np.zeros(0, dtype=np.int64)
             trace = Trace(site, none.reshape(0, 32), none, Grade.UNRESOLVED, reason=why)
             conflicts.append(score(trace))
-    return replace(analysis, conflicts=(*analysis.conflicts, *conflicts))
+    both = sorted((*analysis.conflicts, *conflicts), key=lambda c: (c.site.place.path, c.site.place.offset))
+    return replace(analysis, conflicts=tuple(both))

@@ -86,7 +86,9 @@ def test_a_call_of_a_function_with_an_access_is_seen(corpus: ModuleType, tmp_pat
     assert (file.textual, file.unseen) == ([3], [])
 
 
-def test_an_argument_on_a_line_of_its_own_is_seen_through_its_call(corpus: ModuleType, tmp_path: Path) -> None:
+def test_an_argument_on_a_line_of_its_own_is_seen_through_its_call(
+    corpus: ModuleType, tmp_path: Path
+) -> None:
     (tmp_path / "k.cu").write_text(
         "#define WIDE(x) *(float4 *)&(x)\n"
         "__global__ void k() { __shared__ float s[2];\n"
