@@ -6,9 +6,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from smemlint.rules import Severity
 
 from smemlint import pipeline
-from smemlint.api import Job, analyse_file
+from smemlint.api import Job, View, analyse_file, check
 from smemlint.diagnose.model import FileReport
 from smemlint.evaluate import evaluate
 from smemlint.evaluate.machine import Budget
@@ -54,7 +55,7 @@ def unreached(text: str) -> list[tuple[str, int, str, str]]:
 
 
 def test_code_that_the_launch_switches_off_is_listed() -> None:
-    why = "not-reached: no known launch of `reduce` gets there"
+    why = "not-reached: no known launch of `reduce` is seen to get there"
     assert unreached(REDUCE + START) == [
         ("reduce", 6, "load", why),
         ("reduce", 6, "store", why),
@@ -99,7 +100,7 @@ def test_without_a_launch_that_is_said() -> None:
 
 def test_a_branch_of_a_device_function_goes_to_the_kernel_that_calls_it() -> None:
     assert unreached(BLOCK_SUM + SUM) == [
-        ("sum", 5, "store", "not-reached: no known launch of `sum` gets there")
+        ("sum", 5, "store", "not-reached: no known launch of `sum` is seen to get there")
     ]
 
 
@@ -169,6 +170,26 @@ __global__ void k(float *p) {
 void go(float *p) { k<<<1, 128>>>(p); }
 """
     assert [(line, reason.split(":")[0]) for _, line, _, reason in unreached(text)] == [(4, "unknown-size")]
+
+
+def test_no_finding_comes_of_it() -> None:
+    text = """\
+extern __shared__ float dynamic[];
+__global__ void k(float *p) {
+    __shared__ float t[32][33];
+    t[threadIdx.y][threadIdx.x] = *p;
+    dynamic[threadIdx.x] = t[threadIdx.x][threadIdx.y];
+    if (blockDim.x > 32) {
+        reinterpret_cast<float4 *>(dynamic)[threadIdx.x] = make_float4(0, 0, 0, 0);
+        *reinterpret_cast<float4 *>(&t[threadIdx.y][4 * threadIdx.x]) = make_float4(0, 0, 0, 0);
+        t[0][32 * threadIdx.x] = 1;
+    }
+}
+void go(float *p) { k<<<1, dim3(32, 8), 128>>>(p); }
+"""
+    assert [line for _, line, *_ in unreached(text)] == [7, 8, 9]
+    found = check([Job("k.cu", text=text)], View(level=Severity.NOTE)).diagnostics
+    assert [(d.code, d.place.line) for d in found] == [("SMEM901", 7), ("SMEM901", 8), ("SMEM901", 9)]
 
 
 def test_functions_of_other_files_are_left_to_them(tmp_path: Path) -> None:
