@@ -34,6 +34,8 @@ DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\\n|\\.)*", re.MULTILINE)
 REDECLARED = re.compile(r"[(,;{}]\s*(?:const\s+)?(?:unsigned\s+)?[A-Za-z_]\w*\s+[*&]?\s*$")
 """What stands before a name that is declared there, as a parameter (`T data[N]`) or a variable."""
 NOT_A_TYPE = re.compile(r"\b(?:return|else|case|throw|delete|goto)\s+$")
+ADDRESS = re.compile(r"[(,=)]\s*&\s*\(\s*$")
+"""`&(s[i].x)`: as `&s[i]`, no access by itself."""
 BRANCH = re.compile(r"^[ \t]*#[ \t]*(if|else|elif|endif)", re.MULTILINE)
 MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\(", re.MULTILINE)
 BRACKETS = re.compile(r"\[[^\[\]]*\]")
@@ -165,6 +167,8 @@ def subscripts(text: str) -> dict[int, tuple[set[int], set[int]]]:
                     hidden[name] = min(scope_end(code, match.end()), branch_end(text, match.end()))
                 continue
             if match.start() < hidden.get(name, 0) or any(a <= match.start() < b for a, b in own):
+                continue
+            if ADDRESS.search(before):
                 continue
             around = found.setdefault(bisect_right(starts, match.start()), (set(), set()))
             for callee, at in callees(code, match.start()):

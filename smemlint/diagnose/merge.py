@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from smemlint.diagnose import observe
 from smemlint.diagnose.model import Access, Diagnostic, FileReport, KernelReport
-from smemlint.diagnose.unreached import line_of, reached, with_unreached
+from smemlint.diagnose.unreached import line_of, reached, replaced, with_unreached
 from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
 from smemlint.records import record
@@ -45,6 +45,7 @@ def merge_kernels(reports: Iterable[FileReport]) -> tuple[KernelReport, ...]:
     merged: dict[object, KernelReport] = {}
     for kernel in every:
         if kernel.assumed and kernel.key in known:
+            records.append(replaced(kernel))
             continue
         identity = (
             kernel.key,

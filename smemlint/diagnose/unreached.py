@@ -24,6 +24,19 @@ def reached(kernel: KernelReport) -> KernelReport:
     return replace(kernel, accesses=tuple(a for a in kernel.accesses if a.reached))
 
 
+def replaced(kernel: KernelReport) -> KernelReport:
+    """The record of an assumed launch for which a known one stands: what it reaches is not known to be."""
+    reason = ("not-reached", f"no known launch of `{kernel.name}` is seen to get there")
+    unknown = tuple(
+        Access(
+            a.place, a.op, a.width, a.array, a.expression, 0, None, None, None, "unresolved", reason,
+            line=a.line, calls=a.calls, reached=False,
+        )
+        for a in kernel.accesses
+    )  # fmt: skip
+    return replace(kernel, accesses=unknown)
+
+
 def with_unreached(
     kernels: Sequence[KernelReport], reports: Iterable[KernelReport]
 ) -> tuple[KernelReport, ...]:

@@ -13,7 +13,7 @@ __global__ void f(float *out) {
   __shared__ float tile[4][4], unused;
   // tile[0][0] in a comment
   tile[0][threadIdx.x] = 1.0f;
-  float *p = &tile[1][0];
+  float *p = &tile[1][0], *q = &(tile[1][0]);
   out[0] = other[0] + tile[1][threadIdx.x];
 }
 """
