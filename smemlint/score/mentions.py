@@ -102,7 +102,9 @@ class _Finder:
             node, use, call = stack.pop()
             reached = self._reached(node)
             if reached is not None:
-                if use and not reached.address and not isinstance(reached.type, ArrayOf):
+                # A library's object by its name alone is what its constructor or method is given.
+                whole = isinstance(node, Name) and _is_opaque(reached.type)
+                if use and not (reached.address or whole or isinstance(reached.type, ArrayOf)):
                     yield self._mention(node, reached, use, call)
                 stack.extend((e, LOAD, None) for e in reversed(reached.inside))
             elif not isinstance(node, SizeOf):

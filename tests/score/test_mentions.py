@@ -61,6 +61,7 @@ def test_what_begins_with_a_shared_name_is_an_access(body: str, expected: list[t
         "fill(s); fill(s + i); fill(&s[i]); fill(t[1]);",
         "using T = decltype(s[0]);",
         "{ float s[4]; s[i] = 1; }",
+        "__shared__ typename cub::WarpReduce<float>::TempStorage held; cub::WarpReduce<float> sum(held);",
     ],
 )
 def test_an_address_alone_is_none(body: str) -> None:
