@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smemlint import schedule
 from smemlint.banks import architecture
 from smemlint.diagnose.model import FileReport, Problem, UnparsedEntry
 from smemlint.diagnose.observe import observe
@@ -27,8 +28,8 @@ from smemlint.frontend import ParseOptions, load, load_callers
 from smemlint.ir import Function, Launch, Module, Place, PointerTo, RecordRef, Scalar
 from smemlint.launch import Allowance, Blocks, Started, infer, program_around, program_of
 from smemlint.launch.reach import kernels_with_shared_memory
-from smemlint.schedule import WORK, Begun, in_turn, ranked
-from smemlint.score import KernelAnalysis, score_all
+from smemlint.schedule import Begun, in_turn, ranked
+from smemlint.score import KernelAnalysis, score_all, with_unreached
 from smemlint.source import SourceError, SourceFile, read_source, source_from_bytes, users_of
 from smemlint.variants import analysed
 from smemlint.workers import DEBUG
@@ -77,6 +78,8 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
             )
         except Exception as error:
             problems.append(_internal(path, "the search for fixes", error))
+    # After the search for fixes, which works with what is known.
+    analyses = [_with_expressions(a, texts) for a in with_unreached(analyses, modules, source.path)]
     numbers = {key: number for number, key in enumerate(suggestions)}
     kernels = tuple(
         observe(
@@ -159,7 +162,7 @@ def _left_out(b: Begun, code: str) -> KernelAnalysis:
     """A launch that is not analysed."""
     texts = {
         "time": "the time for this file was over",
-        "budget": f"further launches were left out after {WORK} evaluation steps in this file",
+        "budget": f"further launches were left out after {schedule.WORK:,} evaluation steps in this file",
     }
     notes = [Unresolved(code, texts[code], b.kernel.place)] if code else []
     return _without_evaluation(b.module, b.kernel, b.launch, *notes)
