@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import pytest
 from smemlint.rules import Severity
 
-from smemlint import pipeline
+from smemlint import pipeline, schedule
 from smemlint.api import Job, View, analyse_file, check
 from smemlint.diagnose.model import FileReport
-from smemlint.evaluate import evaluate
-from smemlint.evaluate.machine import Budget
 
 REDUCE = """\
 template <int THREADS> __global__ void reduce(float *out) {
@@ -155,7 +152,8 @@ void go(float *p) { k<<<1, 32>>>(p); }
 
 
 def test_a_kernel_that_was_stopped_gives_its_own_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "evaluate", partial(evaluate, budget=Budget(steps=4)))
+    monkeypatch.setattr(schedule, "WORK", 4)
+    monkeypatch.setattr(schedule, "SHARE", 4)
     found = unreached(REDUCE + START)
     assert {reason.split(":")[0] for *_, reason in found} == {"budget"}
 
