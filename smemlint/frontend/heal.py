@@ -40,7 +40,6 @@ _MACRO = pattern(r"^[ \t]*#[ \t]*define[ \t]+\w+(?:\([^)\n]*\))?((?:[^\n\\]|\\\r
 _RANKS = (VALUE, FUNCTION, NAMESPACE, NUMBER_TYPE, TYPE, MACRO)
 """What a name can turn into when a guess was wrong: only to the right."""
 MAX_NAMES = 1500
-MAX_PER_ROUND = 400
 
 
 @record(frozen=True, slots=True)
@@ -72,18 +71,25 @@ class Problem:
 
 
 class Healing:
-    """What was learnt about one file so far."""
+    """What was learnt about one file so far.
 
-    def __init__(self, read: Callable[[str], bytes]) -> None:
+    names: what it begins with; they become its own.
+    """
+
+    def __init__(self, read: Callable[[str], bytes], names: HealedNames | None = None) -> None:
         self._read = read
         self._texts: dict[str, str] = {}
         self._bodies: dict[str, list[tuple[int, int]]] = {}
-        self._names = HealedNames()
+        self._names = names or HealedNames()
         self._given_up: set[str] = set()
         self._corrected: set[tuple[str, int]] = set()
 
     def text(self) -> str:
         return self._names.text()
+
+    @property
+    def tree(self) -> HealedNames:
+        return self._names
 
     def names(self) -> dict[str, str]:
         return {name: entry.describe() for name, entry in self._names.walk()}
@@ -93,7 +99,7 @@ class Healing:
         if sum(1 for _ in self._names.walk()) > MAX_NAMES:
             return False
         changed = False
-        for problem in [p for p in problems if not p.kind][:MAX_PER_ROUND]:
+        for problem in [p for p in problems if not p.kind]:
             for message, react in _REACTIONS:
                 match = message.match(problem.message)
                 if match:
@@ -375,8 +381,18 @@ class Healing:
                 return True
         return False
 
-    def conflicting_using(self, match: re.Match[str], problem: Problem) -> bool:
-        """`using other::name;` where we declared that name."""
+    def redeclared_template(self, match: re.Match[str], problem: Problem) -> bool:
+        """The complaint stands at the `template` of the program's own, with other parameters than ours."""
+        found = _TEMPLATE.match(self._text(problem.path), problem.offset)
+        return found is not None and self._take_back(found.group(1) or found.group(2))
+
+    def hides_type(self, match: re.Match[str], problem: Problem) -> bool:
+        """Our function or value stands beside a class of the program: only the class's keyword would do."""
+        entry = self._names.find((match.group(1),))
+        return entry is not None and entry.kind in (FUNCTION, VALUE) and self._take_back(entry.name)
+
+    def conflicting_name(self, match: re.Match[str], problem: Problem) -> bool:
+        """`using other::name;` or `typedef ... name;` where we declared that name."""
         word = re.compile(r"[A-Za-z_]\w*").match(self._text(problem.path), problem.offset)
         return word is not None and self._take_back(word.group())
 
@@ -528,6 +544,10 @@ def _qualifier_macro(name: str) -> str:
 
 
 _OPERAND = r"'(?:const )?([\w:]*)[^']*'(?: \(aka '[^']*'\))?"
+_TEMPLATE = pattern(
+    r"template\s*<[^;{}]*>\s*(?:(?:struct|class|union)\s+(?:__?\w+\s*\([^)]*\)\s*)?([A-Za-z_]\w*)"
+    r"|[^;{}()=<>]*?([A-Za-z_]\w*)\s*[=;{\[])"
+)
 _ALIAS_BEFORE = pattern(r"\busing\s+\w+\s*=\s*(?:typename\s+)?(?:\w+::)*\Z")
 _Reaction = Callable[[Healing, "re.Match[str]", Problem], bool]
 _REACTIONS: tuple[tuple[re.Pattern[str], _Reaction], ...] = tuple(
@@ -553,7 +573,14 @@ _REACTIONS: tuple[tuple[re.Pattern[str], _Reaction], ...] = tuple(
             Healing.redefinition,
         ),
         (r"reference to '([^']+)' is ambiguous", Healing.redefinition),
-        (r"target of using declaration conflicts with declaration", Healing.conflicting_using),
+        (
+            r"target of using declaration conflicts with declaration|typedef redefinition",
+            Healing.conflicting_name,
+        ),
+        (r"use of '([^']+)' with tag type that does not match", Healing.redefinition),
+        (r"static declaration of '([^']+)' follows non-static", Healing.redefinition),
+        (r"must use '\w+' tag to refer to type '([A-Za-z_]\w*)'", Healing.hides_type),
+        (r"too (?:few|many) template parameters in template redeclaration", Healing.redeclared_template),
         (
             r".*incomplete (?:definition of )?type '(?:struct |class |union )?([A-Za-z_][\w:]*)'",
             Healing.incomplete,
