@@ -23,6 +23,7 @@ from smemlint.frontend.context import (
     usage,
 )
 from smemlint.frontend.healed import (
+    ALIASES,
     FUNCTION,
     MACRO,
     NAMESPACE,
@@ -94,18 +95,20 @@ class Healing:
     def names(self) -> dict[str, str]:
         return {name: entry.describe() for name, entry in self._names.walk()}
 
-    def learn(self, problems: list[Problem]) -> bool:
-        """Take in the errors of a round; whether anything is new."""
+    def learn(self, problems: list[Problem]) -> frozenset[str]:
+        """Take in the errors of a round; the files whose errors told anything new."""
         if sum(1 for _ in self._names.walk()) > MAX_NAMES:
-            return False
-        changed = False
+            return frozenset()
+        told: set[str] = set()
+        self._read_aliases(problems)
         for problem in [p for p in problems if not p.kind]:
             for message, react in _REACTIONS:
                 match = message.match(problem.message)
                 if match:
-                    changed |= react(self, match, problem)
+                    if react(self, match, problem):
+                        told.add(problem.path)
                     break
-        return changed
+        return frozenset(told)
 
     # The text around a problem.
 
@@ -332,6 +335,21 @@ class Healing:
             entry = Healed(name, TYPE, "t")
         return self._top_level(entry)
 
+    def _read_aliases(self, problems: list[Problem]) -> None:
+        """`namespace short = a::b;` where `a::b` is unknown: what is asked of `short` is asked of that, which
+        the complaints about `short` in the same round do not say."""
+        for problem in problems:
+            text = self._text(problem.path)
+            line = text[max(0, text.rfind("\n", 0, problem.offset)) : problem.offset + 200]
+            found = _NAMESPACE_ALIAS.match(line)
+            if found is None or found.group(1) in ALIASES or found.group(1) in self._given_up:
+                continue
+            self._take_back(found.group(1))
+            self._given_up.add(found.group(1))
+            path = tuple(found.group(2).split("::"))
+            for depth in range(len(path)):
+                self._declare(self._names.scope(path[:depth]).children, Healed(path[depth], NAMESPACE))
+
     def expected_namespace(self, match: re.Match[str], problem: Problem) -> bool:
         text = self._text(problem.path)
         line = text[max(0, text.rfind("\n", 0, problem.offset)) : problem.offset + 200]
@@ -548,6 +566,7 @@ _TEMPLATE = pattern(
     r"template\s*<[^;{}]*>\s*(?:(?:struct|class|union)\s+(?:__?\w+\s*\([^)]*\)\s*)?([A-Za-z_]\w*)"
     r"|[^;{}()=<>]*?([A-Za-z_]\w*)\s*[=;{\[])"
 )
+_NAMESPACE_ALIAS = pattern(r"\s*namespace\s+(\w+)\s*=\s*(?:::)?(\w+(?:::\w+)*)\s*;")
 _ALIAS_BEFORE = pattern(r"\busing\s+\w+\s*=\s*(?:typename\s+)?(?:\w+::)*\Z")
 _Reaction = Callable[[Healing, "re.Match[str]", Problem], bool]
 _REACTIONS: tuple[tuple[re.Pattern[str], _Reaction], ...] = tuple(

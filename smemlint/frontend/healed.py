@@ -50,10 +50,9 @@ class Healed:
         return f"{self.kind} template" if self.parameters is not None else self.kind
 
     def copied(self, without: frozenset[str] = frozenset()) -> Healed:
-        """The entry and all below it that have another name than these."""
-        children = {
-            name: child.copied(without) for name, child in self.children.items() if name not in without
-        }
+        """The entry and all below it, without what has one of these names in a namespace."""
+        left = without if self.kind == NAMESPACE else frozenset()
+        children = {name: child.copied(left) for name, child in self.children.items() if name not in left}
         return replace(self, children=children)
 
 
@@ -98,7 +97,7 @@ class HealedNames:
         function it would not (ours is one more overload), nor of a macro, and an alias of a namespace is
         lost to ours: where the files may declare that, the name is left out.
         """
-        silent = {(e.name, e.kind) for _, e in self.walk() if e.kind in (FUNCTION, MACRO, NAMESPACE)}
+        silent = set(_silent(self.root))
         theirs: set[str] = set()
         for text in texts if silent else ():
             theirs |= {name for name, kind in silent if name not in theirs and _may_declare(text, name, kind)}
@@ -124,6 +123,15 @@ _NO_TYPES = frozenset(
 )
 _TAGS = ("struct", "class", "union", "enum", "using", "define")
 _BEFORE = pattern(r"(?:#[ \t]*)?\w+\Z|[>*&)]\Z")
+
+
+def _silent(scope: Healed) -> Iterator[tuple[str, str]]:
+    """Name and kind of what a second declaration of would be no error, the members of classes left out."""
+    for entry in scope.children.values():
+        if entry.kind in (FUNCTION, MACRO, NAMESPACE):
+            yield entry.name, entry.kind
+        if entry.kind == NAMESPACE:
+            yield from _silent(entry)
 
 
 def _may_declare(data: bytes, name: str, kind: str) -> bool:

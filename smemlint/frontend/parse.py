@@ -40,6 +40,9 @@ HEALED = f"{VIRTUAL}/healed.cuh"
 MAX_PROBLEMS = 3000
 """Errors looked at in one round, those in included files first; healing them uncovers the others."""
 MAX_ROUNDS = 7
+IDLE = 1
+"""A round from the third on that changes the number of errors by no more, and told nothing about the main
+file, is the last."""
 MAX_BYTES = 12_000_000
 """No further healing round starts after clang has read this much text, included files counted in every round;
 what is parsed by then is what there is. Text and not time, so that a busy machine changes nothing."""
@@ -131,13 +134,19 @@ def parse_unit(
     until = time.process_time() + MAX_SECONDS
     blanked = {path for path, _ in plan.blanked}
     rounds, size = 0, 0
+    told: frozenset[str] = frozenset()
+    before: list[int] = []
     while True:
         tu = attempt.parse(healing.text())
         rounds += 1
         size += len(source.bytes) + sum(scan_file(path).size for path in _included(tu) if path not in blanked)
         problems = _problems(tu)
         spent = size >= min(MAX_BYTES, known.left) or time.process_time() > until
-        if rounds >= max_rounds or spent or not healing.learn(problems):
+        before.append(len(problems))
+        if rounds >= max_rounds or spent or _is_idle(before, main in told):
+            break
+        told = healing.learn(problems)
+        if not told:
             break
     known.left -= size
     known.names.join(healing.tree)
@@ -155,6 +164,11 @@ def parse_unit(
         rounds,
         skipped_ranges(tu),
     )
+
+
+def _is_idle(problems: list[int], told_in_main: bool) -> bool:
+    """Whether a round of healing came to nothing, in included files alone. problems: of each round so far."""
+    return len(problems) > 2 and not told_in_main and abs(problems[-1] - problems[-2]) <= IDLE
 
 
 @record(frozen=True)
