@@ -93,9 +93,9 @@ class HealedNames:
     def carried(self, texts: Iterable[bytes]) -> HealedNames:
         """A copy to begin another translation unit with, whose files are given.
 
-        What else those declare under one of the names, clang complains of, and it is taken back. Of a
-        function it would not (ours is one more overload), nor of a macro, and an alias of a namespace is
-        lost to ours: where the files may declare that, the name is left out.
+        What those declare under one of the names, clang mostly complains of, and it is taken back. Not so
+        of a function (ours is one more overload), of a macro, nor of a class behind our value or function;
+        and an alias of a namespace is lost to ours. Where the files may declare that, the name is left out.
         """
         silent = set(_silent(self.root))
         theirs: set[str] = set()
@@ -118,25 +118,24 @@ class HealedNames:
         return "\n".join(lines)
 
 
-_NO_TYPES = frozenset(
-    "return else case throw new delete and or not do goto in co_return co_yield co_await".split()
-)
-_TAGS = ("struct", "class", "union", "enum", "using", "define")
+_NO_TYPE_WORDS = "return else case throw new delete and or not do goto in co_return co_yield co_await"
+_NO_TYPES = frozenset(_NO_TYPE_WORDS.split())
+_TAGS = ("struct", "class", "union", "enum", "namespace", "using")
 _BEFORE = pattern(r"(?:#[ \t]*)?\w+\Z|[>*&)]\Z")
 
 
 def _silent(scope: Healed) -> Iterator[tuple[str, str]]:
     """Name and kind of what a second declaration of would be no error, the members of classes left out."""
     for entry in scope.children.values():
-        if entry.kind in (FUNCTION, MACRO, NAMESPACE):
+        if entry.kind in (VALUE, FUNCTION, MACRO, NAMESPACE):
             yield entry.name, entry.kind
         if entry.kind == NAMESPACE:
             yield from _silent(entry)
 
 
 def _may_declare(data: bytes, name: str, kind: str) -> bool:
-    """Whether a text reads as if it declared something under the name of a function or macro, or an alias
-    under that of a namespace.
+    """Whether a text reads as if it declared what clang takes beside a value, function, macro or namespace of
+    the name.
 
     Errs towards yes: the name is then healed anew where it is missing.
     """
@@ -152,7 +151,7 @@ def _may_declare(data: bytes, name: str, kind: str) -> bool:
         if word.startswith("#"):
             return True
         typed = word != "" and word not in _NO_TYPES
-        if kind == FUNCTION and typed and (follows == "(" or word in _TAGS):
+        if word in _TAGS or (kind == FUNCTION and typed and follows == "("):
             return True
         listed = before.endswith(("{", ",", "}")) and follows in ("=", ",", "}", ";")
         if kind == MACRO and (listed or (typed and not re.match(r"\w", follows))):
