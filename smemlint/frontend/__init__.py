@@ -18,9 +18,6 @@ from smemlint.source import SourceFile
 
 __all__ = ["Known", "ParseOptions", "load", "load_callers"]
 
-CALLER_ROUNDS = 3
-"""Of a file that is read for its launches: it begins with the names of the file that it calls."""
-
 
 def load(
     source: SourceFile, options: ParseOptions | None = None, known: Known | None = None
@@ -55,8 +52,7 @@ def load_callers(
     known = known or Known()
     if known.left <= 0:
         return None
-    unit = parse_unit(source, options, known=known, max_rounds=CALLER_ROUNDS)
-    return _lowered(unit, wanted).module
+    return _lowered(parse_unit(source, options, known=known), wanted).module
 
 
 def _own_text(unit: Unit) -> tuple[SkippedText, ...]:

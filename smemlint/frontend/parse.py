@@ -109,7 +109,6 @@ def parse_unit(
     *,
     configuration: tuple[str, ...] = (),
     known: Known | None = None,
-    max_rounds: int = MAX_ROUNDS,
 ) -> Unit:
     """Parse one file, heal unknown names, parse again until nothing new turns up.
 
@@ -143,7 +142,7 @@ def parse_unit(
         problems = _problems(tu)
         spent = size >= min(MAX_BYTES, known.left) or time.process_time() > until
         before.append(len(problems))
-        if rounds >= max_rounds or spent or _is_idle(before, main in told):
+        if rounds >= MAX_ROUNDS or spent or _is_idle(before, main in told):
             break
         told = healing.learn(problems)
         if not told:

@@ -331,14 +331,6 @@ def test_the_text_that_is_read_for_one_program_is_bounded() -> None:
     assert frontend.load_callers(source, ParseOptions(), frozenset({"k"}), known) is None
 
 
-def test_a_file_is_read_for_its_launches_in_few_rounds() -> None:
-    source = source_from_bytes("/nowhere/caller.cu", ROUNDS.encode())
-    assert parsed(ROUNDS).rounds > frontend.CALLER_ROUNDS
-    known = Known()
-    frontend.load_callers(source, ParseOptions(project_root="/nowhere"), frozenset({"k"}), known)
-    assert known.left == parse.MAX_BYTES - frontend.CALLER_ROUNDS * len(ROUNDS)
-
-
 def test_errors_of_the_main_file_are_seen_behind_many_of_included_ones(tmp_path: Path) -> None:
     many = "".join(f"inline int f{n}() {{ return unknown; }}\n" for n in range(600))
     (tmp_path / "many.cuh").write_text(many)
