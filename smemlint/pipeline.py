@@ -24,7 +24,7 @@ from smemlint.evaluate import Budget, Unresolved, evaluate
 from smemlint.fix.deliver import renamed
 from smemlint.fix.model import Suggestion
 from smemlint.fix.suggest import Key, suggest
-from smemlint.frontend import ParseOptions, load, load_callers
+from smemlint.frontend import Known, ParseOptions, load, load_callers
 from smemlint.ir import Function, Launch, Module, Place, PointerTo, RecordRef, Scalar
 from smemlint.launch import Allowance, Blocks, Started, infer, program_around, program_of
 from smemlint.launch.reach import kernels_with_shared_memory
@@ -54,13 +54,14 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
     began = time.process_time()
     until = began + SOFT * job.seconds
     path = shown(job.path)
+    known = Known()
     try:
         source = _source(job)
-        modules = load(source, parse_options(job.options))
+        modules = load(source, parse_options(job.options), known)
     except SourceError as error:
         problem = Problem(shown(error.path), error.message, error.line, error.column)
         return FileReport(path, problems=(problem,), seconds=time.process_time() - began)
-    analyses = analyse_modules(modules, job.options, until)
+    analyses = analyse_modules(modules, job.options, until, known)
     texts = _texts(analyses, source)
     analyses = [_with_expressions(analysis, texts) for analysis in analyses]
     problems: list[Problem] = []
@@ -120,14 +121,18 @@ def parse_options(options: Options) -> ParseOptions:
 
 
 def analyse_modules(
-    modules: Iterable[Module], options: Options, until: float = float("inf")
+    modules: Iterable[Module],
+    options: Options,
+    until: float = float("inf"),
+    known: Known | None = None,
 ) -> list[KernelAnalysis]:
-    """Every kernel instance under every launch. until: the time at which no further one is begun."""
+    """Every kernel instance under every launch. until: the time at which no further one is begun. known: what
+    reading the modules taught."""
     blocks = Blocks(
         of={name: shape for name, shape in options.blocks.items() if name}, every=options.blocks.get("")
     )
     begun: list[Begun] = []
-    read = _reader(options)
+    read = _reader(options, known or Known())
     allowance = Allowance()
     for module in modules:
         touching = kernels_with_shared_memory(module)
@@ -168,13 +173,13 @@ def _left_out(b: Begun, code: str) -> KernelAnalysis:
     return _without_evaluation(b.module, b.kernel, b.launch, *notes)
 
 
-def _reader(options: Options) -> Callable[[str, frozenset[str]], Module | None]:
+def _reader(options: Options, known: Known) -> Callable[[str, frozenset[str]], Module | None]:
     """Reads another file of the project for what it says of launches; None where that fails."""
 
     @cache
     def read(path: str, wanted: frozenset[str]) -> Module | None:
         try:
-            return load_callers(read_source(path), parse_options(options), wanted)
+            return load_callers(read_source(path), parse_options(options), wanted, known)
         except SourceError:
             return None
 
