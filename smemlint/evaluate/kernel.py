@@ -129,7 +129,7 @@ def _elsewhere(m: Machine, kernel: Function, launch: Launch) -> Iterator[Machine
         and v.known
         and isinstance(v.const, int)
     }
-    relevant = frozenset[str]().union(*(s.relevant for (id, _), s in m.slices.items() if id == kernel.id))
+    relevant = m.code.relevant(kernel)
     matter = {p.name for p in kernel.parameters if p.id in relevant and p.name in launch.arguments}
     if (not told and not matter) or m.steps > LONG:
         return
@@ -139,7 +139,7 @@ def _elsewhere(m: Machine, kernel: Function, launch: Launch) -> Iterator[Machine
             for i, (k, v) in enumerate(sorted(launch.arguments.items(), key=lambda a: a[0] in matter))
         }
         other = Machine(m.module, launch.block, grid=launch.grid, budget=m.budget)
-        other.unknowns.begin = m.unknowns.begin
+        other.unknowns.begin, other.loop_kinds = m.unknowns.begin, m.loop_kinds
         for key, v in told.items():
             assert isinstance(v.const, int)
             other.specials[key] = Int(1 if key[0] == "threadIdx" else v.const + ELSEWHERE, v.type)

@@ -257,9 +257,9 @@ def _definitions(frame: Frame, m: Machine, at: int, id: str) -> list[Expr]:
         function = m.frames[outer].function
     if function is None:
         return []
-    table = m.definitions.get(function.id)
+    table = m.code.definitions.get(function.id)
     if table is None:
-        table = m.definitions[function.id] = {}
+        table = m.code.definitions[function.id] = {}
         for node in walk(function.body):
             if isinstance(node, Declare) and node.var.init is not None:
                 table.setdefault(node.var.id, []).append(node.var.init)

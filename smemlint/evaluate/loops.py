@@ -12,7 +12,6 @@ from itertools import accumulate
 
 from smemlint.evaluate import arithmetic as ar
 from smemlint.evaluate.conversions import truth
-from smemlint.evaluate.countable import countable
 from smemlint.evaluate.dispatch import run, rvalue
 from smemlint.evaluate.machine import Event, Exits, Machine
 from smemlint.evaluate.masks import Snapshot, decode, restore, snapshot
@@ -151,9 +150,7 @@ def _pragma(m: Machine, s: Loop, trip: int | None) -> int | None:
     """What decides over unrolling before its size does: 1 where iterations cannot be put into one line."""
     if s.unroll is not None or trip is not None or m.host:
         return s.unroll
-    if id(s) not in m.countable:
-        m.countable[id(s)] = countable(s)
-    return None if m.countable[id(s)] else 1
+    return None if m.code.countable(s) else 1
 
 
 @record(frozen=True, slots=True)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field
-from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.evaluate import slicing
+from smemlint.evaluate.code import Code, Slicer, code_of
 from smemlint.evaluate.copies import Copied
 from smemlint.evaluate.dispatch import SizedUpError, rvalue
 from smemlint.evaluate.layout import Bindings, Types
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.sinking import Guard, Path, sinks
+from smemlint.evaluate.sinking import Guard, Path
 from smemlint.evaluate.unknowns import Unknowns
 from smemlint.evaluate.values import (
     Closure,
@@ -45,23 +44,6 @@ from smemlint.ir.types import INT, UINT
 from smemlint.records import record
 
 Mask = NDArray[np.bool_]
-
-
-class SliceLike(Protocol):
-    """id() of the statements that can be passed over; quiet: in iterations that leave no trace.
-
-    open: branches that are taken every way when all of host code is to be seen. relevant: names whose values
-    matter.
-    """
-
-    relevant: set[str]
-    skippable: set[int]
-    quiet: set[int]
-    open: set[int]
-    sets: dict[int, frozenset[str]]
-
-
-Slicer: TypeAlias = Callable[[Function, frozenset[str]], SliceLike]
 
 
 class BudgetExceededError(Exception):
@@ -229,7 +211,6 @@ class Machine:
         self.region = 0
         self.regions = 0
         self.turn = 0
-        self.sinks: dict[str, dict[int, Path]] = {}
         self.waiting: dict[int, list[Held]] = {}
         """By id() of a branch: loads that may move under it."""
         self.stale = False
@@ -262,11 +243,8 @@ class Machine:
         self.log: list[Event | Barrier] = []
         self.notes: list[Unresolved] = []
         self.sizes: dict[tuple[int, tuple[object, ...]], tuple[int, int, int, bool]] = {}
-        self.slicer: Slicer = slicer or slicing.slicer(module)
+        self.code = code_of(module) if slicer is None else Code(module, slicer)
         self.loop_kinds: dict[tuple[int, tuple[object, ...]], dict[tuple[str, int], str]] = {}
-        self.countable: dict[int, bool] = {}
-        """By id() of a loop: whether its iterations can be counted before it begins."""
-        self.slices: dict[tuple[str, frozenset[str]], SliceLike] = {}
         self.touched = 0
         self.operations = 0
         self.aside = False
@@ -283,8 +261,6 @@ class Machine:
         self.loops: list[Exits] = []
         """The loops and switches around, innermost last."""
         self.discarded: Expr | None = None
-        self.definitions: dict[str, dict[str, list[Expr]]] = {}
-        """By function: the values that each variable is given there."""
 
     # ------------------------------------------------------------------ what the hardware gives
 
@@ -358,17 +334,11 @@ class Machine:
     def enter(self, frame: Frame, f: Function) -> None:
         """Set up what can be skipped in a function, given where its arguments point."""
         pointing = frozenset(id for id, o in frame.variables.items() if _may_be_shared(o))
-        key = (f.id, pointing)
-        if key not in self.slices:
-            self.slices[key] = self.slicer(f, pointing)
-        frame.skippable = self.slices[key].skippable
-        frame.quiet = self.slices[key].quiet
-        frame.sets = self.slices[key].sets
+        slice = self.code.slice(f, pointing)
+        frame.skippable, frame.quiet, frame.sets = slice.skippable, slice.quiet, slice.sets
+        frame.open = slice.open if self.explore else None
         if not self.host:
-            if f.id not in self.sinks:
-                self.sinks[f.id] = sinks(f)
-            frame.sinks = self.sinks[f.id]
-        frame.open = self.slices[key].open if self.explore else None
+            frame.sinks = self.code.sinks(f)
         frame.instance = tuple(
             (id, b.const if isinstance(b, Int) and isinstance(b.const, int) else str(b))
             for id, b in sorted(frame.bindings.items())

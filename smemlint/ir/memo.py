@@ -11,15 +11,15 @@ MOST = 4096
 """Objects that are remembered; a large file with all that it includes has fewer functions."""
 
 
-def by_identity(find: Callable[[K], V]) -> Callable[[K], V]:
+def by_identity(find: Callable[[K], V], most: int | None = None) -> Callable[[K], V]:
     """`find`, asked once for each object: nodes of the IR are large, and comparing them costs more than
-    finding. An object that is remembered stays alive; the oldest are forgotten."""
+    finding. An object that is remembered stays alive; of more than `most`, the oldest are forgotten."""
     known: dict[int, tuple[K, V]] = {}
 
     def found(node: K) -> V:
         entry = known.get(id(node))
         if entry is None:
-            if len(known) >= MOST:
+            if len(known) >= (most or MOST):
                 del known[next(iter(known))]
             entry = known[id(node)] = node, find(node)
         return entry[1]

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from smemlint.evaluate.accesses import load
+from smemlint.evaluate.code import SliceLike, Slicer
 from smemlint.evaluate.conversions import as_int, coerce
 from smemlint.evaluate.dispatch import run, rvalue
 from smemlint.evaluate.inlining import MAX_DEPTH
 from smemlint.evaluate.kernel import bind_arguments
 from smemlint.evaluate.layout import Binding, is_type
 from smemlint.evaluate.library_host import command_line
-from smemlint.evaluate.machine import Budget, BudgetExceededError, Frame, Machine, SliceLike, Slicer
+from smemlint.evaluate.machine import Budget, BudgetExceededError, Frame, Machine
 from smemlint.evaluate.names import resolve_arguments
 from smemlint.evaluate.overloads import bind, is_open
 from smemlint.evaluate.recipes import value_at
