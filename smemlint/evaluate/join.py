@@ -14,6 +14,7 @@ from dataclasses import field
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.evaluate.forms import Pattern
 from smemlint.evaluate.unroll import unrolled
 from smemlint.records import record
 
@@ -23,7 +24,6 @@ WIDEST = 16
 """Bytes a lane of the widest shared-memory instruction."""
 
 _ATOMICS = frozenset({"atomic", "cas", "cas loop load", "cas loop", "increment"})
-_INACTIVE = np.iinfo(np.int64).min
 
 
 @record(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class JoinEvent:
     site_key: the caller's name for the site. op: `load`, `store`, an atomic (`atomic`, `cas`,
     `increment`), `fork` (a predicated branch that reaches memory), which no store moves across, or
     anything else (`barrier`, `ldmatrix`, `cp.async`, ...), which nothing moves across.
-    width: bytes a lane. offsets: byte offset in the array of each thread, -1 inactive, shape (threads,).
+    width: bytes a lane. pattern, lead: where in the array, see `offsets`; None: nowhere.
     alignment: the largest power of two that provably divides every *variable* part of the address (lane
     terms, uniform unknowns, steps of loops that stay loops), 0 when there is none. Constants do not count:
     `s[4 * t + 1]` of floats has 16. What only the launch tells (blockDim, arguments) is a variable here,
@@ -51,7 +51,8 @@ class JoinEvent:
     op: str
     width: int
     array: str
-    offsets: NDArray[np.int64]
+    pattern: Pattern | None
+    lead: int
     alignment: int
     region: int
     order: int
@@ -60,6 +61,12 @@ class JoinEvent:
     base: Hashable = None
     start: int | None = None
     flow: Hashable = None
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Byte offset in the array of each thread, -1 inactive, shape (threads,)."""
+        assert self.pattern is not None
+        return self.pattern.at(self.lead)
 
 
 @record(frozen=True, slots=True)
@@ -77,45 +84,45 @@ class JoinGroup:
     leader: int
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True, eq=False, slots=True)
 class _Address:
-    """An event's address up to lane-independent constants.
+    """An event's address up to lane-independent constants; one object for all events that have it.
 
-    shape: unknown base, and a digest of mask and lane differences. lead: the first active thread's offset
+    shape: the number of an unknown base, mask and lane differences. lead: the first active thread's offset
     in the array, or, for a constant address, in the segment of all static arrays. modulus: up to which
     `lead` is the address, 16 at most.
     """
 
     array: str
-    shape: Hashable
+    shape: int
     lead: int
     modulus: int
     width: int
     segment: bool
 
 
-def _address(event: JoinEvent) -> _Address | None:
-    offsets = event.offsets
-    if offsets.size and offsets.min() >= 0:
-        lead = int(offsets[0])
-        lanes = offsets - lead
-    else:
-        active = offsets >= 0
-        if not active.any():
-            return None
-        lead = int(offsets[active.argmax()])
-        lanes = np.where(active, offsets - lead, _INACTIVE)
-    digest = hash(lanes.tobytes())
-    constant = event.alignment == 0
-    start = event.start or 0
-    variable = event.alignment or WIDEST
-    if not constant and start:
-        variable = min(variable, start & -start)
-    modulus = min(WIDEST, variable & -variable)
-    segment = event.start is not None and constant
-    return _Address(
-        event.array, (event.base, digest), lead + (start if segment else 0), modulus, event.width, segment
-    )
+def _addresses(events: Sequence[JoinEvent]) -> list[_Address | None]:
+    shapes: dict[Hashable, int] = {}
+    known: dict[Hashable, _Address] = {}
+    found: list[_Address | None] = []
+    for event in events:
+        if event.pattern is None:
+            found.append(None)
+            continue
+        shape = shapes.setdefault((event.base, event.pattern.digest), len(shapes))
+        constant = event.alignment == 0
+        start = event.start or 0
+        variable = event.alignment or WIDEST
+        if not constant and start:
+            variable = min(variable, start & -start)
+        modulus = min(WIDEST, variable & -variable)
+        segment = event.start is not None and constant
+        key = (event.array, shape, event.lead + (start if segment else 0), modulus, event.width, segment)
+        address = known.get(key)
+        if address is None:
+            address = known[key] = _Address(*key)
+        found.append(address)
+    return found
 
 
 def _may_meet(a: _Address, b: _Address) -> bool:
@@ -129,8 +136,8 @@ def _may_meet(a: _Address, b: _Address) -> bool:
 class _Log:
     """Accesses since the last barrier, folded: where each kind of address was last touched."""
 
-    exact: dict[tuple[str, Hashable, int], int] = field(default_factory=dict)
-    classes: dict[str, dict[tuple[Hashable, int], tuple[int, _Address]]] = field(default_factory=dict)
+    exact: dict[tuple[str, int, int], int] = field(default_factory=dict)
+    classes: dict[str, dict[tuple[int, int], tuple[int, _Address]]] = field(default_factory=dict)
     whole: dict[str, int] = field(default_factory=dict)
     """Arrays touched somewhere unknown (atomics): position of the last time."""
     latest: dict[str, int] = field(default_factory=dict)
@@ -173,17 +180,19 @@ def redundant(events: Sequence[JoinEvent]) -> frozenset[int]:
     stores that the thread overwrites before anyone can read them. Only within a region, or within a flow for
     addresses that loops do not change, so that what takes their place is certain to have run.
     """
-    return _redundant(events, [_address(event) for event in events])
+    return _redundant(events, _addresses(events), _in_order(events))
 
 
-def _redundant(events: Sequence[JoinEvent], addresses: Sequence[_Address | None]) -> frozenset[int]:
+def _redundant(
+    events: Sequence[JoinEvent], addresses: Sequence[_Address | None], order: Sequence[int]
+) -> frozenset[int]:
     gone: set[int] = set()
     held: dict[Hashable, int] = {}
     """Position of the access that put this address's value into a register."""
     pending: dict[Hashable, tuple[int, int]] = {}
     """Index and position of a store that nobody has read yet."""
     loads, stores = _Log(), _Log()
-    for position, index in enumerate(_in_order(events)):
+    for position, index in enumerate(order):
         event, address = events[index], addresses[index]
         if event.op == "fork":
             continue
@@ -233,10 +242,10 @@ def join(events: Sequence[JoinEvent]) -> list[JoinGroup]:
 
 def settle(events: Sequence[JoinEvent]) -> tuple[list[JoinGroup], frozenset[int]]:
     """join() and redundant() in one."""
-    addresses = [_address(event) for event in events]
-    dropped = _redundant(events, addresses)
+    addresses, order = _addresses(events), _in_order(events)
+    dropped = _redundant(events, addresses, order)
     windows = _Windows(events)
-    for index in _in_order(events):
+    for index in order:
         if index not in dropped:
             windows.take(index, addresses[index])
     groups = [group for members in windows.all for group in _groups(events, members)]

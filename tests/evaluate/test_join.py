@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from smemlint.evaluate.forms import pattern_of
 from smemlint.evaluate.join import JoinEvent, JoinGroup, join, layout, redundant
 
 THREADS = np.arange(64, dtype=np.int64)
@@ -40,7 +41,7 @@ class Line:
         below: int = 64,
         declared: int | None = None,
     ) -> Line:
-        offsets = np.where(below > THREADS, pitch * THREADS + constant, -1)
+        pattern, lead = pattern_of(np.where(below > THREADS, pitch * THREADS + constant, -1))
         proved = pitch & -pitch if alignment is None else alignment
         self.events.append(
             JoinEvent(
@@ -48,7 +49,8 @@ class Line:
                 op=op,
                 width=width,
                 array=array,
-                offsets=offsets,
+                pattern=pattern if below else None,
+                lead=lead,
                 alignment=proved,
                 region=self.region,
                 order=len(self.events),
