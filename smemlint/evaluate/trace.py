@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import gcd
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,8 @@ from smemlint.evaluate.widen import widened
 from smemlint.ir import Launch
 from smemlint.records import record
 
+Rows: TypeAlias = tuple[int, NDArray[np.int64]]
+"""Coefficients of some requests, and the number of the first."""
 EMPTY: NDArray[np.int64] = np.full((0, 32), -1, dtype=np.int64)
 _SOURCE = Unresolved("copy-source", "a cp.async costs by where it reads as well")
 
@@ -117,8 +120,8 @@ class _Builder:
         self.weights: list[int] = []
         self.visits: list[tuple[int, int]] = []
         self.alignment = 0
-        self.parameters: dict[Monomial, list[tuple[int, NDArray[np.int64]]]] = {}
-        self.data: dict[Monomial, list[tuple[int, NDArray[np.int64]]]] = {}
+        self.parameters: dict[Monomial, list[Rows]] = {}
+        self.data: dict[Monomial, list[Rows]] = {}
         self.count = 0
         self.plain = True
         """Whether the plain bank rule told all copies so far."""
@@ -265,14 +268,28 @@ class _Builder:
             low=low,
             high=high,
             iterations=tuple(self.visits),
-            data=tuple(
-                DataTerm(self._spread(parts), *_range(mono), multiple_of(mono), mono[0].reason)
-                for mono, parts in self.data.items()
-            ),
+            data=self._data_terms(),
             footprint=self.m.types.size_of(self.log.object.type),
         )
 
-    def _spread(self, parts: list[tuple[int, NDArray[np.int64]]]) -> NDArray[np.int64]:
+    def _data_terms(self) -> tuple[DataTerm, ...]:
+        """Terms of one range of which no request has two are one: the value of a lane is its own anyway."""
+        kinds: list[tuple[Monomial, list[Rows]]] = []
+        alike: dict[tuple[object, ...], list[list[Rows]]] = {}
+        for mono, parts in self.data.items():
+            same = alike.setdefault((*_range(mono), multiple_of(mono), mono[0].reason), [])
+            free = next((rows for rows in same if rows[-1][0] + len(rows[-1][1]) <= parts[0][0]), None)
+            if free is not None:
+                free.extend(parts)
+            else:
+                same.append(list(parts))
+                kinds.append((mono, same[-1]))
+        return tuple(
+            DataTerm(self._spread(rows), *_range(mono), multiple_of(mono), mono[0].reason)
+            for mono, rows in kinds
+        )
+
+    def _spread(self, parts: list[Rows]) -> NDArray[np.int64]:
         full: NDArray[np.int64] = np.zeros((self.count, 32), dtype=np.int64)
         for first, rows in parts:
             full[first : first + len(rows)] = rows

@@ -17,7 +17,7 @@ from smemlint.evaluate.join import JoinEvent, JoinGroup, layout, settle
 from smemlint.evaluate.layout import dims_of
 from smemlint.evaluate.machine import Barrier, Event, Machine, SiteLog
 from smemlint.evaluate.memory import Object
-from smemlint.evaluate.roots import Roots, bent
+from smemlint.evaluate.roots import bent, roots_of
 from smemlint.evaluate.values import Int, gcd_of, multiple_of
 from smemlint.records import record
 
@@ -148,14 +148,13 @@ class _Facts:
         regions = {e.region for e in logged if isinstance(e, Event)}
         self.stale = {e.region for e in logged if isinstance(e, Event) and e.stale}
         self.still = _still(m)
-        roots = Roots()
         self.sites = {
             id(s): _SiteFacts(
                 _declared(m, s.object),
                 starts.get(id(s.object)),
                 _steps(m, forms, s, regions),
                 _path(forms, s),
-                roots.of(s.node, s.function),
+                roots_of(s.node, s.function),
             )
             for s in {id(e.site): e.site for e in logged if isinstance(e, Event)}.values()
         }
