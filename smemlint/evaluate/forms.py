@@ -98,5 +98,5 @@ def lead(lanes: Lanes, pattern: Pattern) -> int:
 
 def pattern_of(offsets: NDArray[np.int64]) -> tuple[Pattern, int]:
     """The pattern and lead of byte offsets, -1 inactive."""
-    pattern = Pattern(Form(offsets, True), offsets >= 0)
+    pattern = Pattern(Form(offsets - offsets[0], True), offsets >= 0)
     return pattern, int(offsets[pattern.first])

@@ -115,6 +115,7 @@ class _Builder:
         self.requests: dict[Pattern, _Requests] = {}
         self.placed: dict[Pattern, tuple[list[int], list[int]]] = {}
         """First request and lead of each event of a pattern."""
+        self.maybe: dict[tuple[Pattern, bytes], NDArray[np.bool_] | None] = {}
         self.unsure: list[tuple[int, NDArray[np.bool_]]] = []
         """First request and lanes of events that some lanes may or may not run."""
         self.weights: list[int] = []
@@ -179,10 +180,9 @@ class _Builder:
         firsts, leads = self.placed.setdefault(pattern, ([], []))
         firsts.append(self.count)
         leads.append(at)
-        if event.must is not event.may:
-            maybe = event.may & ~event.must
-            if maybe.any():
-                self.unsure.append((self.count, maybe.reshape(-1, 32)[requests.rows]))
+        maybe = self._maybe_of(event, pattern, requests)
+        if maybe is not None:
+            self.unsure.append((self.count, maybe))
         self.weights.append(event.weight)
         for mono, coefficient in offset.terms.items():
             self._term(mono, coefficient, requests.active, requests.rows)
@@ -190,6 +190,16 @@ class _Builder:
             self._copy(event.copied, event, requests.at([at])[0], requests.active, requests.rows)
         self.visits.append((self.count, n))
         self.count += n
+
+    def _maybe_of(self, event: Event, pattern: Pattern, requests: _Requests) -> NDArray[np.bool_] | None:
+        """Lanes of the event's requests that may or may not run it; None: no such lanes."""
+        if event.must is event.may:
+            return None
+        key = (pattern, event.must.tobytes())
+        if key not in self.maybe:
+            lanes = event.may & ~event.must
+            self.maybe[key] = lanes.reshape(-1, 32)[requests.rows] if lanes.any() else None
+        return self.maybe[key]
 
     def _offsets(self) -> NDArray[np.int64]:
         offsets = np.full((self.count, 32), -1, dtype=np.int64)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from smemlint.evaluate import hoisted, sunk
 from smemlint.evaluate.forms import Form, Forms, Pattern, lead
-from smemlint.evaluate.join import JoinEvent, JoinGroup, layout, settle
+from smemlint.evaluate.join import JoinEvent, JoinGroup, JoinKind, layout, settle
 from smemlint.evaluate.layout import dims_of
 from smemlint.evaluate.machine import Barrier, Event, Machine, SiteLog
 from smemlint.evaluate.memory import Object
@@ -39,7 +39,8 @@ def widened(
 ) -> dict[int, Runs]:
     """Runs by id() of the SiteLog.
 
-    forms: those of the machine's log. views: give the same evaluation under other launches: what differs is not known to the compiler.
+    forms: those of the machine's log. views: give the same evaluation under other launches: what differs is
+    not known to the compiler.
     """
     sunk.settle(m)
     hoisted.settle(m)
@@ -98,9 +99,7 @@ def _logged(m: Machine) -> Sequence[Event | Barrier]:
     return [e for e, keep in zip(m.log, kept.tolist(), strict=True) if keep]
 
 
-def _spans(
-    log: Sequence[Event | Barrier], regions: set[int], flows: set[int]
-) -> Iterator[tuple[int, int]]:
+def _spans(log: Sequence[Event | Barrier], regions: set[int], flows: set[int]) -> Iterator[tuple[int, int]]:
     """First and last position in the log of each of the regions and flows."""
     region_ends: dict[int, tuple[int, int]] = {}
     flow_ends: dict[int, tuple[int, int]] = {}
@@ -160,12 +159,15 @@ class _Facts:
         }
         self.moves: dict[int, list[_Move]] = {}
         """By id() of an event: how it moves under each other launch."""
+        self.kinds: dict[tuple[object, ...], JoinKind] = {}
+        """Of addresses that are a pattern and a number, with nothing that other launches move."""
         self.bent: dict[Pattern, bool] = {}
         self.elsewhere: dict[Pattern, int | None] = {}
         self.moved: dict[tuple[Form, Form, Pattern], tuple[int, int, int]] = {}
 
     def compare(self, other: Machine) -> None:
         """Find what the launch decides, from the same kernel under another launch."""
+        self.kinds.clear()
         for key, site in self.m.sites.items():
             twin = other.sites.get(key)
             if id(site) not in self.sites or twin is None or not twin.events:
@@ -175,7 +177,8 @@ class _Facts:
             first = self._move(site.events[0], twin.events[0])
             for i, e in enumerate(site.events):
                 move = self._move(e, twin.events[i]) if alike else first
-                self.moves.setdefault(id(e), []).append(move)
+                if move.source is not move.target or move.number:
+                    self.moves.setdefault(id(e), []).append(move)
             both = site.events[0].may & twin.events[0].may
             if both.any():
                 facts = self.sites[id(site)]
@@ -189,31 +192,39 @@ class _Facts:
     def event(self, e: Event | Barrier) -> JoinEvent:
         if isinstance(e, Barrier):
             op = "fork" if e.only_stores else "barrier"
-            return JoinEvent(-1, op, 0, "", None, 0, 0, e.region, e.order)
+            return JoinEvent(JoinKind(-1, op, 0, "", None, 0, e.region), 0, e.order)
+        pattern = self.forms.pattern(e.offset.const, e.may)
+        moves = self.moves.get(id(e), ())
+        if moves or e.offset.terms or e.offset.parts:
+            kind = self._kind(e, pattern, moves)
+        else:
+            key = (id(e.site), pattern, e.region, e.flow, e.volatile)
+            known = self.kinds.get(key)
+            kind = known or self.kinds.setdefault(key, self._kind(e, pattern, ()))
+        at = lead(e.offset.const, pattern)
+        low = at + pattern.low
+        return JoinEvent(kind, at if low >= 0 else at + -(low // 128) * 128, e.order)
+
+    def _kind(self, e: Event, pattern: Pattern, moves: Sequence[_Move]) -> JoinKind:
         s = e.site
         facts = self.sites[id(s)]
-        pattern = self.forms.pattern(e.offset.const, e.may)
         stale = e.region in self.stale
         own = 0 if stale else self._variable(e, self.m.present)
         variable = gcd(facts.steps, own or self._over_turns(s, facts), facts.unsure)
         moved: tuple[tuple[int, int], ...] = ()
-        for move in self.moves.get(id(e), ()):
+        for move in moves:
             by, digest, divides = self._moved(move, pattern)
             if by or divides:
                 variable = gcd(variable, by, divides)
                 moved = (*moved, (by, digest))
-        at = lead(e.offset.const, pattern)
-        low = at + pattern.low
-        return JoinEvent(
+        return JoinKind(
             site_key=id(s),
             op=s.op,
             width=s.width,
             array=s.object.id,
             pattern=pattern,
-            lead=at if low >= 0 else at + -(low // 128) * 128,
             alignment=variable & -variable,
             region=e.region,
-            order=e.order,
             volatile=e.volatile,
             declared=facts.declared,
             base=(

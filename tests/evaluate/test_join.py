@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from smemlint.evaluate.forms import pattern_of
-from smemlint.evaluate.join import JoinEvent, JoinGroup, join, layout, redundant
+from smemlint.evaluate.join import JoinEvent, JoinGroup, JoinKind, join, layout, redundant
 
 THREADS = np.arange(64, dtype=np.int64)
 
@@ -45,19 +45,21 @@ class Line:
         proved = pitch & -pitch if alignment is None else alignment
         self.events.append(
             JoinEvent(
-                site_key=len(self.events),
-                op=op,
-                width=width,
-                array=array,
-                pattern=pattern if below else None,
-                lead=lead,
-                alignment=proved,
-                region=self.region,
+                JoinKind(
+                    site_key=len(self.events),
+                    op=op,
+                    width=width,
+                    array=array,
+                    pattern=pattern if below else None,
+                    alignment=proved,
+                    region=self.region,
+                    volatile=volatile,
+                    declared=self.declared if declared is None else declared,
+                    base=base,
+                    start=start,
+                ),
+                lead,
                 order=len(self.events),
-                volatile=volatile,
-                declared=self.declared if declared is None else declared,
-                base=base,
-                start=start,
             )
         )
         return self
@@ -88,11 +90,11 @@ class Line:
         """(op, bytes a lane) -> how many instructions run."""
         groups = self.groups()
         taken = {member for group in groups for member in group.members} | redundant(self.events)
-        found = Counter((self.events[group.leader].op, group.width) for group in groups)
+        found = Counter((self.events[group.leader].kind.op, group.width) for group in groups)
         found.update(
-            (event.op, event.width)
+            (event.kind.op, event.kind.width)
             for index, event in enumerate(self.events)
-            if index not in taken and event.op in ("load", "store")
+            if index not in taken and event.kind.op in ("load", "store")
         )
         return found
 
