@@ -7,7 +7,8 @@ budgets; a crash is a line in the report. Times are computing time. What the fil
 together as `smemlint inspect DIR` does: a kernel in a header is known by launches elsewhere. Coverage is
 checked against a count that shares nothing with the linter: lines of the file that subscript a name while a
 `__shared__` declaration of it is in scope, in whatever `#if`. A line counts as seen when an access stands
-there or is made by a function that is called there: what is passed by reference is accessed in the function.
+there or is made by a function that is called there: what is passed by reference is accessed in the function,
+and listed there, wherever among the arguments it stands.
 `--reasons CODE` lists the sites behind one reason, `--unseen` the lines that no site stands on.
 """
 
@@ -32,6 +33,11 @@ DECLARED = re.compile(r"\b__shared__\b([^;={}]*)[;=]")
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\\n|\\.)*", re.MULTILINE)
 REDECLARED = re.compile(r"[(,;{}]\s*(?:const\s+)?(?:unsigned\s+)?[A-Za-z_]\w*\s+[*&]?\s*$")
 """What stands before a name that is declared there, as a parameter (`T data[N]`) or a variable."""
+NOT_A_TYPE = re.compile(r"\b(?:return|else|case|throw|delete|goto)\s+$")
+ADDRESS = re.compile(r"[(,=)]\s*&\s*\(\s*$")
+"""`&(s[i].x)`: as `&s[i]`, no access by itself."""
+BRANCH = re.compile(r"^[ \t]*#[ \t]*(if|else|elif|endif)", re.MULTILINE)
+MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\(", re.MULTILINE)
 BRACKETS = re.compile(r"\[[^\[\]]*\]")
 
 
@@ -96,21 +102,31 @@ def analyse(
 def read(name: str, paths: Sequence[Path], data: dict[str, Any]) -> RepositoryResult:
     """A folder's result from what `smemlint inspect` says of it."""
     listed: dict[Path, set[int]] = {}
+    called: dict[Path, set[int]] = {}
     for kernel in data["kernels"]:
         for a in kernel["accesses"]:
             listed.setdefault(Path(a["path"]), set()).add(a["line"])
             for call in a.get("calls", ()):
                 listed.setdefault(Path(call["path"]), set()).add(call["line"])
+                called.setdefault(Path(call["path"]), set()).add(call["line"])
     lines: dict[Path, set[int]] = {}
     for path, here in listed.items():
         lines.setdefault(path.resolve(), set()).update(here)
+    calls: dict[Path, set[int]] = {}
+    for path, here in called.items():
+        calls.setdefault(path.resolve(), set()).update(here)
     files = []
     for path in paths:
         text = path.read_text(encoding="utf-8", errors="replace")
-        textual = subscripts(text)
-        here = lines.get(path.resolve(), set())
+        uses = subscripts(text)
+        textual = sorted(uses)
+        here, there = lines.get(path.resolve(), set()), calls.get(path.resolve(), set())
         # A copy over two lines counts on the second, where a profiler has it.
-        unseen = [line for line in textual if not here & {line, line + 1}]
+        unseen = [
+            line
+            for line, (functions, macros) in sorted(uses.items())
+            if not (here & {line, line + 1} or functions & there or macros & here)
+        ]
         shared = bool(SHARED.search(text))
         files.append(FileResult(str(path), shared=shared, textual=textual, unseen=unseen))
     return RepositoryResult(
@@ -122,16 +138,18 @@ def read(name: str, paths: Sequence[Path], data: dict[str, Any]) -> RepositoryRe
     )
 
 
-def subscripts(text: str) -> list[int]:
+def subscripts(text: str) -> dict[int, tuple[set[int], set[int]]]:
     """Lines that subscript a name where a `__shared__` declaration of it is in scope: declarations, bodies of
-    macros, host code's variables of the same name and the like left out."""
+    macros, other variables of the same name and the like left out. With each line, those on which calls of
+    functions and uses of macros begin that the subscript is an argument of."""
 
     def blank(match: re.Match[str]) -> str:
         return re.sub(r"[^\n]", " ", match.group())
 
     code = DIRECTIVE.sub(blank, COMMENT.sub(blank, text))
     starts = [0, *(m.end() for m in re.finditer("\n", code))]
-    found: set[int] = set()
+    found: dict[int, tuple[set[int], set[int]]] = {}
+    macros = set(MACRO.findall(text))
     declarations = list(DECLARED.finditer(code))
     own = [m.span() for m in declarations]
     for declaration in declarations:
@@ -139,11 +157,48 @@ def subscripts(text: str) -> list[int]:
         if not names:
             continue
         use = re.compile(rf"(?<![\w.>&])(?:{'|'.join(sorted(set(names)))})\s*\[")
+        hidden: dict[str, int] = {}
         for match in use.finditer(code, declaration.end(), scope_end(code, declaration.end())):
-            declared = REDECLARED.search(code, max(0, match.start() - 80), match.start())
-            if not declared and not any(start <= match.start() < end for start, end in own):
-                found.add(bisect_right(starts, match.start()))
-    return sorted(found)
+            name = match.group().rstrip("[ \t\n")
+            before = code[max(0, match.start() - 80) : match.start()]
+            declared = REDECLARED.search(before)
+            if declared and not NOT_A_TYPE.search(before):
+                if declared.group()[0] in ";{}":
+                    hidden[name] = min(scope_end(code, match.end()), branch_end(text, match.end()))
+                continue
+            if match.start() < hidden.get(name, 0) or any(a <= match.start() < b for a, b in own):
+                continue
+            if ADDRESS.search(before):
+                continue
+            around = found.setdefault(bisect_right(starts, match.start()), (set(), set()))
+            for callee, at in callees(code, match.start()):
+                around[callee in macros].add(bisect_right(starts, at))
+    return found
+
+
+def callees(code: str, at: int) -> Iterator[tuple[str, int]]:
+    """Name and place of what is called around a place in its statement, from the inside."""
+    depth = 0
+    for i in range(at - 1, -1, -1):
+        if code[i] in ";{}":
+            return
+        if code[i] in ")(":
+            depth += 1 if code[i] == ")" else -1
+        if depth < 0:
+            depth = 0
+            callee = re.search(r"(\w+)\s*(?:<[^;{}()]*>)?\s*$", code[max(0, i - 200) : i])
+            if callee:
+                yield callee.group(1), max(0, i - 200) + callee.start()
+
+
+def branch_end(text: str, at: int) -> int:
+    """Where the preprocessor branch ends that `at` stands in; the end of the text outside of any."""
+    depth = 0
+    for directive in BRANCH.finditer(text, at):
+        if depth == 0 and directive.group(1) != "if":
+            return directive.start()
+        depth += {"if": 1, "endif": -1}.get(directive.group(1), 0)
+    return len(text)
 
 
 def scope_end(code: str, at: int) -> int:

@@ -58,6 +58,7 @@ class UnalignedDynamicArray(DeclarationRule):
                 c.site
                 for c in kernel.conflicts
                 if c.site.array == array.id
+                and c.site.reached
                 and c.site.op in ("load", "store")
                 and c.site.width > max(array.align, 1)
             ]

@@ -150,7 +150,7 @@ def _summary(
         findings=len(diagnostics),
         hidden=hidden,
         suppressed=suppressed,
-        kernels=len({k.key for k in kernels}),
+        kernels=len({k.key for k in kernels if not k.device}),
         accesses=len(sites),
         resolved=len(sites) - reasons.total(),
         unparsed=len(unparsed),

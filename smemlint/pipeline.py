@@ -12,23 +12,24 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smemlint import schedule
 from smemlint.banks import architecture
 from smemlint.diagnose.model import FileReport, Problem, UnparsedEntry
 from smemlint.diagnose.observe import observe
-from smemlint.evaluate import Unresolved, evaluate
+from smemlint.evaluate import Budget, Unresolved, evaluate
 from smemlint.fix.deliver import renamed
 from smemlint.fix.model import Suggestion
 from smemlint.fix.suggest import Key, suggest
-from smemlint.frontend import ParseOptions, load, load_callers
+from smemlint.frontend import Known, ParseOptions, load, load_callers
 from smemlint.ir import Function, Launch, Module, Place, PointerTo, RecordRef, Scalar
 from smemlint.launch import Allowance, Blocks, Started, infer, program_around, program_of
 from smemlint.launch.reach import kernels_with_shared_memory
-from smemlint.records import record
-from smemlint.score import KernelAnalysis, score_all
+from smemlint.schedule import Begun, in_turn, ranked
+from smemlint.score import KernelAnalysis, score_all, with_unreached
 from smemlint.source import SourceError, SourceFile, read_source, source_from_bytes, users_of
 from smemlint.variants import analysed
 from smemlint.workers import DEBUG
@@ -41,25 +42,10 @@ _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 DEEPEST = 6000
 """Python frames: inlined calls nest some twenty frames each, and templated device code nests deep."""
 
-SOFT = 0.5
+SOFT = 0.2
 """Share of a file's computing time after which no further kernel is begun."""
 FIXES = 0.8
 """The same for fixes."""
-WORK = 600_000
-"""Evaluation steps of a file after which only launches of kernels that had none yet are analysed."""
-
-
-@record(frozen=True, slots=True, eq=False)
-class _Begun:
-    """A kernel that is to be analysed under a launch. rank: when, among all of the kernel; touching: it may
-    use shared memory; spare: the launch is one more candidate for a shape."""
-
-    module: Module
-    kernel: Function
-    launch: Launch
-    rank: int
-    touching: bool
-    spare: bool
 
 
 def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
@@ -68,13 +54,14 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
     began = time.process_time()
     until = began + SOFT * job.seconds
     path = shown(job.path)
+    known = Known()
     try:
         source = _source(job)
-        modules = load(source, parse_options(job.options))
+        modules = load(source, parse_options(job.options), known)
     except SourceError as error:
         problem = Problem(shown(error.path), error.message, error.line, error.column)
         return FileReport(path, problems=(problem,), seconds=time.process_time() - began)
-    analyses = analyse_modules(modules, job.options, until)
+    analyses = analyse_modules(modules, job.options, until, known)
     texts = _texts(analyses, source)
     analyses = [_with_expressions(analysis, texts) for analysis in analyses]
     problems: list[Problem] = []
@@ -92,6 +79,8 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
             )
         except Exception as error:
             problems.append(_internal(path, "the search for fixes", error))
+    # After the search for fixes, which works with what is known.
+    analyses = [_with_expressions(a, texts) for a in with_unreached(analyses, modules, source.path)]
     numbers = {key: number for number, key in enumerate(suggestions)}
     kernels = tuple(
         observe(
@@ -132,18 +121,18 @@ def parse_options(options: Options) -> ParseOptions:
 
 
 def analyse_modules(
-    modules: Iterable[Module], options: Options, until: float = float("inf")
+    modules: Iterable[Module],
+    options: Options,
+    until: float = float("inf"),
+    known: Known | None = None,
 ) -> list[KernelAnalysis]:
-    """Every kernel instance under every launch. until: the time at which no further one is begun.
-
-    Each kernel's first launch comes before any second one, so that a file with many instances of one kernel
-    is known in all its kernels; what is left when WORK is spent is told to be.
-    """
+    """Every kernel instance under every launch. until: the time at which no further one is begun. known: what
+    reading the modules taught."""
     blocks = Blocks(
         of={name: shape for name, shape in options.blocks.items() if name}, every=options.blocks.get("")
     )
-    begun: list[_Begun] = []
-    read = _reader(options)
+    begun: list[Begun] = []
+    read = _reader(options, known or Known())
     allowance = Allowance()
     for module in modules:
         touching = kernels_with_shared_memory(module)
@@ -157,47 +146,40 @@ def analyse_modules(
                     around[other.path] = program_around(other, project.others, touching, allowance)
                 home, seen, started = other, other.functions[kernel.id], around[other.path]
             launches = infer(seen, home, started, blocks)
-            # The last launch comes second: between the ends of a list of sizes there is little news.
-            ranks = [0, *range(2, len(launches)), 1][: len(launches)]
-            begun += [
-                _Begun(home, seen, x, rank, kernel.id in touching, _spare(launches, i))
-                for i, (rank, x) in enumerate(zip(ranks, launches, strict=True))
-            ]
-    done: dict[int, list[KernelAnalysis]] = {}
-    left = WORK
-    for b in sorted(begun, key=lambda b: b.rank):
-        if not b.touching:
-            done[id(b)] = [_without_evaluation(b.module, b.kernel, b.launch)]
-        elif b.spare and (left <= 0 or time.process_time() > until):
-            done[id(b)] = []
-        elif time.process_time() > until:
-            late = Unresolved("time", "the time for this file was over", b.kernel.place)
-            done[id(b)] = [_without_evaluation(b.module, b.kernel, b.launch, late)]
-        elif left <= 0 and b.rank:
-            text = f"further launches were left out after {WORK} evaluation steps in this file"
-            over = Unresolved("budget", text, b.kernel.place)
-            done[id(b)] = [_without_evaluation(b.module, b.kernel, b.launch, over)]
-        else:
-            spent: list[int] = []
-            analyse = partial(_counted, spent, b.module, b.kernel)
-            done[id(b)] = analysed(b.launch, analyse, lambda: time.process_time() > until)
-            left -= sum(spent)
-    return [analysis for b in begun for analysis in done[id(b)]]
+            begun += ranked(home, seen, launches, touching=kernel.id in touching)
+
+    def late() -> bool:
+        return time.process_time() > until
+
+    def analyse(b: Begun, budget: Budget) -> tuple[Sequence[KernelAnalysis], int]:
+        all: list[KernelAnalysis] = []
+
+        def one(launch: Launch) -> KernelAnalysis:
+            all.append(_analysis(b.module, b.kernel, launch, budget=budget))
+            return all[-1]
+
+        return analysed(b.launch, one, late), sum(a.work for a in all)
+
+    return in_turn(begun, analyse, _left_out, late)
 
 
-def _spare(launches: Sequence[Launch], at: int) -> bool:
-    """Whether a launch is one more candidate for the block shape of an instance."""
-    here = launches[at]
-    return here.assumed and any(x.template == here.template for x in launches[:at])
+def _left_out(b: Begun, code: str) -> KernelAnalysis:
+    """A launch that is not analysed."""
+    texts = {
+        "time": "the time for this file was over",
+        "budget": f"further launches were left out after {schedule.WORK:,} evaluation steps in this file",
+    }
+    notes = [Unresolved(code, texts[code], b.kernel.place)] if code else []
+    return _without_evaluation(b.module, b.kernel, b.launch, *notes)
 
 
-def _reader(options: Options) -> Callable[[str, frozenset[str]], Module | None]:
+def _reader(options: Options, known: Known) -> Callable[[str, frozenset[str]], Module | None]:
     """Reads another file of the project for what it says of launches; None where that fails."""
 
     @cache
     def read(path: str, wanted: frozenset[str]) -> Module | None:
         try:
-            return load_callers(read_source(path), parse_options(options), wanted)
+            return load_callers(read_source(path), parse_options(options), wanted, known)
         except SourceError:
             return None
 
@@ -211,17 +193,12 @@ def _without_evaluation(
     return KernelAnalysis(kernel, launch, module.configuration, arguments, {}, (), notes)
 
 
-def _counted(spent: list[int], module: Module, kernel: Function, launch: Launch) -> KernelAnalysis:
-    """_analysis(), and what it took put down."""
-    analysis = _analysis(module, kernel, launch)
-    spent.append(analysis.work)
-    return analysis
-
-
-def _analysis(module: Module, kernel: Function, launch: Launch) -> KernelAnalysis:
+def _analysis(
+    module: Module, kernel: Function, launch: Launch, *, budget: Budget | None = None
+) -> KernelAnalysis:
     """One instance under one launch. A fault of smemlint's own costs this instance only, and is told."""
     try:
-        trace = evaluate(module, kernel, launch)
+        trace = evaluate(module, kernel, launch, budget)
         conflicts = score_all(trace, assumed=launch.assumed)
     except MemoryError:
         raise

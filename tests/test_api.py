@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from smemlint.rules import Severity
 
-from smemlint import pipeline
+from smemlint import pipeline, schedule
 from smemlint.api import Job, Options, View, analyse, analyse_file, check, shown
 
 HEADER = """\
@@ -61,7 +61,7 @@ def test_a_header_that_nothing_includes_is_analysed_under_assumed_launches(folde
 def test_every_kernel_has_its_first_launch_before_any_has_its_second(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline, "WORK", 1)
+    monkeypatch.setattr(schedule, "WORK", 1)
     text = HEADER + HEADER.replace("column", "other")
     for name, rows in (("column", 8), ("column", 4), ("other", 8), ("other", 4)):
         text += f"void {name}{rows}(float *o) {{ {name}<float><<<1, dim3(32, {rows})>>>(o); }}\n"
@@ -74,6 +74,33 @@ def test_every_kernel_has_its_first_launch_before_any_has_its_second(
     ]
 
 
+def test_second_launches_of_cheap_kernels_come_before_those_of_dear_ones(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dear = "tile[threadIdx.y][threadIdx.x] = out[threadIdx.x];" * 40
+    text = HEADER.replace("column", "dear").replace("    __sync", f"    {dear}\n    __sync") + HEADER
+    for name, rows in (("dear", 8), ("dear", 4), ("column", 8), ("column", 4)):
+        text += f"void {name}{rows}(float *o) {{ {name}<float><<<1, dim3(32, {rows})>>>(o); }}\n"
+    steps: list[int] = []
+    evaluate = pipeline.evaluate
+
+    def counted(*a: object) -> object:
+        trace = evaluate(*a)  # type: ignore[arg-type]
+        steps.append(trace.work)
+        return trace
+
+    monkeypatch.setattr(pipeline, "evaluate", counted)
+    analyse_file(Job("both.cu", text=text))
+    monkeypatch.setattr(schedule, "WORK", steps[0] + steps[1] + 1)
+    report = analyse_file(Job("both.cu", text=text))
+    assert [(k.name, [n.code for n in k.notes]) for k in report.kernels] == [
+        ("dear", []),
+        ("dear", ["budget"]),
+        ("column", []),
+        ("column", []),
+    ]
+
+
 def test_further_candidates_of_a_block_are_left_out_unheard_where_the_work_is_too_much(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,7 +109,7 @@ def test_further_candidates_of_a_block_are_left_out_unheard_where_the_work_is_to
         "int main(int argc, char **argv) { float *p; int n = atoi(argv[1]); far<<<1, n, 1 << 17>>>(p); }"
     )
     assert len(check([Job("open.cu")]).kernels) == 6
-    monkeypatch.setattr(pipeline, "WORK", 1)
+    monkeypatch.setattr(schedule, "WORK", 1)
     report = check([Job("open.cu")])
     assert [k.block for k in report.kernels] == [(256, 1, 1)]
     assert [d.severity for d in report.diagnostics] == [Severity.WARNING]

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from smemlint.diagnose import observe
 from smemlint.diagnose.model import Access, Diagnostic, FileReport, KernelReport
+from smemlint.diagnose.unreached import line_of, reached, replaced, with_unreached
 from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
 from smemlint.records import record
@@ -35,13 +36,16 @@ def merge_kernels(reports: Iterable[FileReport]) -> tuple[KernelReport, ...]:
     """One record per kernel, template instance and launch shape.
 
     Records of the same header kernel from several files, and of several preprocessor configurations, become
-    one; a kernel whose launch is known somewhere loses its assumed launches.
+    one; a kernel whose launch is known somewhere loses its assumed launches. Accesses that no launch of
+    any of the files reaches are kept.
     """
-    every = sorted((k for r in reports for k in r.kernels), key=lambda k: k.configuration != "")
+    records = [k for r in reports for k in r.kernels]
+    every = sorted((reached(k) for k in records if not k.device), key=lambda k: k.configuration != "")
     known = {k.key for k in every if not k.assumed}
     merged: dict[object, KernelReport] = {}
     for kernel in every:
         if kernel.assumed and kernel.key in known:
+            records.append(replaced(kernel))
             continue
         identity = (
             kernel.key,
@@ -53,7 +57,7 @@ def merge_kernels(reports: Iterable[FileReport]) -> tuple[KernelReport, ...]:
         )
         first = merged.get(identity)
         merged[identity] = kernel if first is None else _joined(first, kernel)
-    return tuple(merged.values())
+    return with_unreached(tuple(merged.values()), records)
 
 
 def _joined(first: KernelReport, second: KernelReport) -> KernelReport:
@@ -95,7 +99,11 @@ def diagnose(kernels: Sequence[KernelReport], reports: Sequence[FileReport]) -> 
                 observe.proved(access, kernel.min_ways) and not kernel.assumed and access.grade != "assumed"
             )
             sites.setdefault(site_of(access.place), []).append(Sight(kernel, access, certain))
+    unreached: set[object] = set()
     for sights in sites.values():
+        access = sights[0].access
+        if not access.reached and line_of(access.place) in unreached:
+            continue
         conflict = _conflict(_with_candidates(sights, shapes))
         if conflict is not None:
             sight, diagnostic = conflict
@@ -103,6 +111,8 @@ def diagnose(kernels: Sequence[KernelReport], reports: Sequence[FileReport]) -> 
             found.append(replace(diagnostic, fix=_fix(sight.access, fixes)))
         elif all(s.access.wavefronts is None for s in sights):
             found.append(_unresolved(sights[0]))
+            if not access.reached:  # one note for all of a line
+                unreached.add(line_of(access.place))
     found.extend(_declared(kernels))
     found.extend(_about_analysis(kernels, reports))
     return sorted(found, key=order)

@@ -46,6 +46,8 @@ class Access:
     calls: tuple[tuple[str, int], ...] = ()
     """Path and line of the inlined calls on the way to it: a profiler may count a part of it there
     (docs/lines.md)."""
+    reached: bool = True
+    """False where only the text shows it: no launch that was looked at gets there."""
 
     @property
     def ways(self) -> float | None:
@@ -127,6 +129,9 @@ class KernelReport:
     """Those of them in which it differs from launches that are equal otherwise."""
     min_ways: float = 2.0
     """The threshold that its findings were made with."""
+    device: bool = False
+    """A device function that no kernel of its file calls: there is no launch, all of its accesses are
+    unresolved."""
 
     @property
     def key(self) -> tuple[str, int, int]:

@@ -90,6 +90,7 @@ def observe(
             visits=conflict.ways_by_visit,
             joined=conflict.joined,
             request=conflict.worst.ways if conflict.worst is not None else None,
+            reached=site.reached,
         )
         explained = explain(conflict, kernel) if possible(access, min_ways) else None
         if explained is not None:
@@ -122,4 +123,5 @@ def observe(
         variant=tuple(launch.variants[0].items()) if launch.variants else (),
         min_ways=min_ways,
         notes=tuple(Note(n.code, n.text, at(n.at or kernel.kernel.place)) for n in kernel.notes),
+        device=kernel.kernel.side != "kernel",
     )

@@ -111,7 +111,10 @@ def record_access(
 ) -> None:
     """Log one access by the lanes of the mask. node: the expression whose end decides its line;
     copied: where a cp.async past L1 reads."""
-    if m.silent or place is None or p.object.storage != "shared":
+    if place is None or p.object.storage != "shared":
+        return
+    m.reached = True
+    if m.silent:
         return
     may = m.may if mask is None else m.may & mask
     if not may.any():

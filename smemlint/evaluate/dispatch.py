@@ -21,10 +21,17 @@ Places: TypeAlias = "Mapping[type, Callable[[Machine, Any], Pointer | Value]]"
 Runners: TypeAlias = "Mapping[type, Callable[[Machine, Any], None]]"
 Builders: TypeAlias = "Mapping[type, Callable[[Machine, Any, tuple[Expr, ...], Place | None], Value]]"
 
+ENOUGH = 5_000
+"""Evaluation steps after which a statement is larger than anything that the compiler unrolls."""
+
 _VALUES: dict[type, Callable[[Machine, Any], Value]] = {}
 _PLACES: dict[type, Callable[[Machine, Any], Pointer | Value]] = {}
 _RUNNERS: dict[type, Callable[[Machine, Any], None]] = {}
 _BUILDERS: dict[type, Callable[[Machine, Any, tuple[Expr, ...], Place | None], Value]] = {}
+
+
+class SizedUpError(Exception):
+    """A statement that is run for its size alone is known to be large."""
 
 
 def answer_by(values: Values, places: Places, runners: Runners, builders: Builders) -> None:
@@ -78,6 +85,26 @@ def run(m: Machine, s: Stmt) -> None:
         m.forget(m.frame.sets[id(s)])
         return
     touched, operations, flow, region = m.touched, m.operations, m.flow, m.region
-    execute(m, s)
+    _size_up(m, s, execute)
     size = m.touched - touched, m.operations - operations, m.flow - flow, m.region != region
     m.sizes[id(s), m.frame.instance] = size
+
+
+def _size_up(m: Machine, s: Stmt, execute: Callable[[Machine, Stmt], None]) -> None:
+    """Run a statement that nothing depends on: only how large it is matters, and only up to ENOUGH steps."""
+    if m.patience is not None:
+        execute(m, s)
+        return
+    must, may, weight, turn, constants = m.must, m.may, m.weight, m.turn, set(m.constants)
+    frames, loops, silent, waiting, aside = len(m.frames), len(m.loops), m.silent, m.waiting, m.aside
+    limit, m.patience = m.limit, m.steps + ENOUGH
+    m.limit = min(limit, m.patience)
+    try:
+        execute(m, s)
+    except SizedUpError:
+        m.must, m.may, m.weight, m.turn, m.constants = must, may, weight, turn, constants
+        m.silent, m.waiting, m.aside = silent, waiting, aside
+        del m.frames[frames:], m.loops[loops:]
+        m.forget(m.frame.sets[id(s)])
+    finally:
+        m.limit, m.patience = limit, None

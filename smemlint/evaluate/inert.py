@@ -59,7 +59,7 @@ _INTRINSICS = pattern(
     r"|hal[fv]\w*|float\w*|double\w*|int_as_float|int2\w+|uint2\w+|ushort2\w+|short2\w+|bfloat16\w*|bfloat162\w*"
     r"|low\w*2\w+|high\w*2\w+|lows2\w+|highs2\w+|low2\w+|high2\w+|exp10f|expf|exp2f|logf|log2f|log10f|powf"
     r"|sinf|cosf|tanf|sincosf|saturatef|fdividef|f\w+_r[nzdu]|d\w+_r[nzdu]|frsqrt_rn|nv_cvt\w+|dp4a|dp2a\w*|byte_perm|ldg"
-    r"|builtin_\w*(?:inf|nan|huge)\w*)"
+    r"|builtin_\w*(?:inf|nan|huge|unreachable|assume|expect)\w*|trap|assert_fail)"
 )
 """The same of the half, bfloat and intrinsic families."""
 _EXCHANGES = pattern(r"__(?:shfl\w*|ballot_sync|any_sync|all_sync|activemask)")
@@ -143,12 +143,22 @@ class Calls:
     def _function(self, id: str) -> bool:
         known = self._known.get(id)
         if known is None:
-            self._known[id] = False  # a function that calls itself is not followed
+            self._known[id] = True  # functions that call each other are inert together
             f = self._module.functions.get(id)
             known = f is not None and all(map(self._function, self._module.specialisations.get(id, ())))
             known = known and f is not None and self._body(f)
-            self._known[id] = known
+            if not known:
+                self._doubt(id)
         return known
+
+    def _doubt(self, id: str) -> None:
+        """A function is not inert: what was found since on the strength of it is to be found again."""
+        for other in list(reversed(self._known)):
+            if other == id:
+                break
+            if self._known[other]:
+                del self._known[other]
+        self._known[id] = False
 
     def _body(self, f: Function) -> bool:
         if f.side == "kernel":

@@ -41,6 +41,8 @@ from smemlint.ir import (
 from smemlint.records import record
 
 MAX_DEPTH = 48
+RECURSION = 1_000
+"""Evaluation steps in a function after which it is not entered again from within."""
 
 
 @record(frozen=True, slots=True)
@@ -97,7 +99,16 @@ def invoke(
     special = specialisation(m, f, bound)
     if special is not None:
         f, bound = special
-    return _run_function(m, f, bound, arguments, values, this, place)
+    since = m.entered.get(id(f))
+    if since is not None and m.steps - since > RECURSION:
+        m.note("recursion", f"`{f.name}` calls itself too often", place)
+        return Other(reason=Unresolved("recursion", f"`{f.name}` recurses", place))
+    m.entered.setdefault(id(f), m.steps)
+    try:
+        return _run_function(m, f, bound, arguments, values, this, place)
+    finally:
+        if since is None:
+            del m.entered[id(f)]
 
 
 def _is_reference(t: Type) -> bool:

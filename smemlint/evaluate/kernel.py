@@ -13,7 +13,7 @@ from smemlint.evaluate.layout import Binding, is_type
 from smemlint.evaluate.machine import Budget, BudgetExceededError, Machine
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
-from smemlint.evaluate.trace import shared_array, traces_of
+from smemlint.evaluate.trace import shared_array, traces_of, unresolved_traces
 from smemlint.evaluate.values import Int, RecordValue, Value
 from smemlint.ir import Function, Launch, Module, RecordRef, Scalar
 from smemlint.ir.types import INT
@@ -27,12 +27,14 @@ def evaluate(module: Module, kernel: Function, launch: Launch, budget: Budget | 
     """
     m = Machine(module, launch.block, grid=launch.grid, budget=budget)
     stopped = _run(m, kernel, launch)
-    traces = traces_of(m, launch, lambda: _elsewhere(m, kernel, launch))
-    if m.unknowns.begun and stopped is None:
-        traces = _wherever_members_begin(m, kernel, launch, traces)
     if stopped is not None:
         m.notes.append(stopped)
-        traces = [dataclasses.replace(t, grade=Grade.UNRESOLVED, reason=stopped) for t in traces]
+        traces = unresolved_traces(m, stopped)
+    elif m.sites:
+        traces = traces_of(m, launch, lambda: _elsewhere(m, kernel, launch))
+        traces = _wherever_members_begin(m, kernel, launch, traces) if m.unknowns.begun else traces
+    else:
+        traces = []
     if m.shared and not traces and stopped is None:
         names = ", ".join(f"`{o.name}`" for o in m.shared.values())
         text = f"no access to {names} was reached, for this launch or because a use is not followed"
@@ -127,12 +129,14 @@ def _elsewhere(m: Machine, kernel: Function, launch: Launch) -> Iterator[Machine
         and v.known
         and isinstance(v.const, int)
     }
-    if (not told and not launch.arguments) or m.steps > LONG:
+    relevant = frozenset[str]().union(*(s.relevant for (id, _), s in m.slices.items() if id == kernel.id))
+    matter = {p.name for p in kernel.parameters if p.id in relevant and p.name in launch.arguments}
+    if (not told and not matter) or m.steps > LONG:
         return
-    for alternate in (0, 1) if len(launch.arguments) > 1 else (0,):
+    for alternate in (0, 1) if len(matter) > 1 else (0,):
         arguments = {
             k: v + ELSEWHERE + (alternate if i % 2 else 0)
-            for i, (k, v) in enumerate(launch.arguments.items())
+            for i, (k, v) in enumerate(sorted(launch.arguments.items(), key=lambda a: a[0] in matter))
         }
         other = Machine(m.module, launch.block, grid=launch.grid, budget=m.budget)
         other.unknowns.begin = m.unknowns.begin

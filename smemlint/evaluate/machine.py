@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from smemlint.evaluate import slicing
 from smemlint.evaluate.copies import Copied
-from smemlint.evaluate.dispatch import rvalue
+from smemlint.evaluate.dispatch import SizedUpError, rvalue
 from smemlint.evaluate.layout import Bindings, Types
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
@@ -50,9 +50,11 @@ Mask = NDArray[np.bool_]
 class SliceLike(Protocol):
     """id() of the statements that can be passed over; quiet: in iterations that leave no trace.
 
-    open: branches that are taken every way when all of host code is to be seen.
+    open: branches that are taken every way when all of host code is to be seen. relevant: names whose values
+    matter.
     """
 
+    relevant: set[str]
     skippable: set[int]
     quiet: set[int]
     open: set[int]
@@ -71,10 +73,12 @@ STEPS_PER_EVENT = 3
 
 @record(frozen=True, slots=True)
 class Budget:
-    """Per kernel: expression steps, recorded lane addresses; per loop: iterations that are enumerated, and
-    steps after which one more iteration stands for all that are left."""
+    """Per kernel: expression steps, those without any access of shared memory, recorded lane addresses; per
+    loop: iterations that are enumerated, and steps after which one more iteration stands for all that are
+    left."""
 
     steps: int = 300_000
+    idle: int = 30_000
     loop_steps: int = 10_000
     addresses: int = 24_000_000
     iterations: int = 1100
@@ -240,6 +244,12 @@ class Machine:
         """What the kernel asked of the launch: the compiler does not know it."""
         self.order = 0
         self.steps = 0
+        self.limit = self.budget.steps if host else min(self.budget.idle, self.budget.steps)
+        """Steps after which what runs now may have to stop."""
+        self.reached = False
+        """Whether shared memory was accessed, if only in an iteration that leaves no trace."""
+        self.patience: int | None = None
+        """Steps after which what runs for its size alone stops."""
         self.spent = 0
         """Work of the same evaluation under other launches."""
         self.addresses = 0
@@ -267,6 +277,8 @@ class Machine:
         """By id() of a branch that only blocks at the edge take: how often it was looked at."""
         self.reaching: dict[int, bool] = {}
         """By id() of such a branch: whether it may access memory."""
+        self.entered: dict[int, int] = {}
+        """By id() of a function that is being run: the steps that had been made when it was entered first."""
         self.specials = self._specials(grid)
         self.loops: list[Exits] = []
         """The loops and switches around, innermost last."""
@@ -387,8 +399,19 @@ class Machine:
 
     def step(self) -> None:
         self.steps += 1
+        if self.steps > self.limit:
+            self._out_of_steps()
+
+    def _out_of_steps(self) -> None:
         if self.steps > self.budget.steps:
             raise BudgetExceededError(f"stopped after {self.budget.steps} evaluation steps")
+        if self.patience is not None and self.steps > self.patience:
+            raise SizedUpError
+        if not self.reached and not self.host and self.steps > self.budget.idle:
+            raise BudgetExceededError(
+                f"stopped after {self.budget.idle} evaluation steps without an access of shared memory"
+            )
+        self.limit = self.budget.steps if self.patience is None else min(self.patience, self.budget.steps)
 
     def note(self, code: str, text: str, at: Place | None = None) -> Unresolved:
         reason = Unresolved(code, text, at)

@@ -57,6 +57,7 @@ class Site:
     place: where it stands, inside a device function that was inlined too; `via` are the calls on all ways to
     it, each once.
     line: the line that a profiler attributes the access to (docs/lines.md); 0: that of `place`.
+    reached: False where only the text shows the access: no launch that was looked at gets there.
     """
 
     place: Place
@@ -67,6 +68,7 @@ class Site:
     matrices: int = 1
     via: tuple[Place, ...] = ()
     line: int = 0
+    reached: bool = True
 
     def __post_init__(self) -> None:
         if not self.line:

@@ -11,6 +11,7 @@ from smemlint.evaluate.values import Int, Pointer, Value
 from smemlint.ir import (
     ArrayOf,
     Function,
+    FunctionType,
     Literal,
     OpaqueType,
     PointerTo,
@@ -40,6 +41,8 @@ def bind(
             break
         if i < len(written):
             value = written[i]
+            if isinstance(parameter.type, FunctionType) and not isinstance(value, Int):
+                continue  # a function: what it gives is not known
             if isinstance(value, OpaqueType) and value.spelling == "?":
                 return None
             if (parameter.kind == "value") != isinstance(value, Int):

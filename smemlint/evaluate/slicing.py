@@ -8,6 +8,7 @@ are inert: it may keep too much, never too little.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import field
 
@@ -61,10 +62,25 @@ class _Facts:
 
     sticky: bool = False
     """Returns, calls, asm: cannot be skipped."""
+    jumps: frozenset[type[Stmt]] = frozenset()
+    """Break, Continue: what of them leaves the statement."""
     access: bool = False
     """May access shared memory: can be skipped only where nothing is recorded."""
     assigned: set[str] = field(default_factory=set)
     declared: set[str] = field(default_factory=set)
+
+
+@record(slots=True)
+class _Choice:
+    """A statement that decides what runs, how often: what is below it, and the loop or switch around it."""
+
+    statement: If | Switch | Loop
+    facts: _Facts
+    around: _Choice | None
+    matters: bool = False
+
+
+_STEPS = ("++x", "--x", "x++", "x--")
 
 
 def _called_by(e: Call) -> str:
@@ -135,14 +151,18 @@ class Slice:
             self.memory |= {p.id for p in pointers}
         self.types = {v.id: v.type for v in (*f.parameters, *(n for n in nodes if isinstance(n, Var)))}
         self._spread_shared(nodes, f)
+        self.choices: list[_Choice] = []
+        self.visited: list[tuple[Stmt, _Facts]] = []
+        self.counters = _counters(f.body)
+        self._visit(f.body, None)
         self.relevant: set[str] = set()
         self._spread_relevant(nodes, f)
-        self.facts: dict[int, _Facts] = {}
         self.skippable: set[int] = set()
         self.quiet: set[int] = set()
         self.sets: dict[int, frozenset[str]] = {}
         self.open: set[int] = set()
-        self._visit(f.body)
+        for s, facts in self.visited:
+            self._skip(s, facts)
 
     # names that may hold shared addresses
 
@@ -213,6 +233,7 @@ class Slice:
         variables = [n for n in nodes if isinstance(n, Var)]
         pointers = {v.id for v in variables if isinstance(v.type, PointerTo | OpaqueType)}
         own = {v.id for v in variables if v.storage == "local"} | self.parameters
+        chosen = {id(choice.statement) for choice in self.choices}
         flows: list[tuple[str, Expr]] = []
         for n in nodes:
             if isinstance(n, Index) and self._touches(n.base):
@@ -221,12 +242,15 @@ class Slice:
                 self._need(n.operand)
             elif isinstance(n, Member) and n.arrow and self._touches(n.base):
                 self._need(n.base)
-            elif isinstance(n, If | Switch | Conditional | Loop):
-                condition = n.value if isinstance(n, Switch) else n.condition
-                if condition is not None and not _counts_elements(condition):
-                    self._need(condition)
-                elif condition is not None:
-                    self._need(*(c for c in children(condition) if not _is_count(c)))
+            elif isinstance(n, If | Switch | Loop):
+                if id(n) not in chosen:
+                    self._need_choice(n)
+            elif isinstance(n, Conditional):
+                if self._does_more(n.then, n.otherwise):
+                    self._need(n.condition)
+            elif isinstance(n, Binary) and n.op in ("&&", "||"):
+                if self._does_more(n.right):
+                    self._need(n.left)
             elif isinstance(n, Call | Asm) and self._inert(n):
                 self._set_by(n, self.calls.outputs(n), flows)
             elif isinstance(n, Construct) and self.calls.trivial(n.type):
@@ -293,6 +317,35 @@ class Slice:
                     # What is written through it may be the variable that matters.
                     self.relevant.add(target)
                     changed = True
+            for choice in self.choices:
+                if not choice.matters and self._matters(choice):
+                    choice.matters = changed = True
+                    self._need_choice(choice.statement)
+
+    def _matters(self, choice: _Choice) -> bool:
+        """Whether it makes a difference to an address, mask or loop bound which way is taken."""
+        facts = choice.facts
+        if facts.sticky or facts.access or not self.relevant.isdisjoint(facts.assigned - facts.declared):
+            return True
+        return bool(facts.jumps) and (choice.around is None or choice.around.matters)
+
+    def _need_choice(self, s: If | Switch | Loop) -> None:
+        condition = s.value if isinstance(s, Switch) else s.condition
+        if condition is not None and not _counts_elements(condition):
+            self._need(condition)
+        elif condition is not None:
+            self._need(*(c for c in children(condition) if not _is_count(c)))
+
+    def _does_more(self, *parts: Expr) -> bool:
+        """Whether an operand that may be passed over does more than compute."""
+        return any(
+            self._reaches_shared(n)
+            or isinstance(n, Assign | Asm | Construct | Lambda | This | UnknownExpr)
+            or (isinstance(n, Unary) and n.op in _STEPS)
+            or (isinstance(n, Call) and not self._inert(n))
+            for part in parts
+            for n in walk(part)
+        )
 
     def _leads_to_numbers(self, id: str) -> bool:
         t = self.types.get(id)
@@ -343,7 +396,8 @@ class Slice:
 
     # statements
 
-    def _visit(self, s: Stmt) -> _Facts:
+    def _visit(self, s: Stmt, around: _Choice | None) -> _Facts:
+        """Gather what a statement does. around: the loop or switch that a `break` in it leaves."""
         facts = _Facts()
         parts: list[Stmt] = []
         expressions: list[Expr] = []
@@ -356,7 +410,7 @@ class Slice:
             expressions = [e for e in (s.condition, s.step) if e is not None]
             parts = ([s.init] if s.init is not None else []) + [s.body]
         elif isinstance(s, Switch):
-            facts.sticky = True
+            expressions = [s.value]
             parts = [x for c in s.cases for x in c.body]
         elif isinstance(s, Declare):
             facts.declared.add(s.var.id)
@@ -367,27 +421,44 @@ class Slice:
                 facts.sticky = True
         elif isinstance(s, Evaluate):
             expressions = [s.expr]
-        elif isinstance(s, Return | LaunchStmt | UnknownStmt | Break | Continue):
+        elif isinstance(s, Break | Continue):
+            facts.jumps = frozenset((type(s),))
+        elif isinstance(s, Return | LaunchStmt | UnknownStmt):
             facts.sticky = True
             parts = list(s.parts) if isinstance(s, UnknownStmt) else []
         for e in expressions:
             self._expression(e, facts)
             for n in walk(e):
                 if isinstance(n, Lambda):
-                    self._visit(n.body)
-        below = [self._visit(p) for p in parts]
-        for b in below:
+                    self._visit(n.body, None)
+        choice = _Choice(s, facts, around) if isinstance(s, If | Switch | Loop) else None
+        if choice is not None:
+            self.choices.append(choice)
+        inner = choice if isinstance(s, Loop | Switch) else around
+        for b in [self._visit(p, inner) for p in parts]:
             facts.sticky = facts.sticky or b.sticky
             facts.access = facts.access or b.access
+            facts.jumps |= b.jumps
             facts.assigned |= b.assigned
             facts.declared |= b.declared
+        if id(s) in self.counters:
+            facts.declared.add(self.counters[id(s)])
+        if isinstance(s, Loop):
+            facts.jumps = frozenset()
+        elif isinstance(s, Switch):
+            facts.jumps -= {Break}
+        self.visited.append((s, facts))
+        return facts
+
+    def _skip(self, s: Stmt, facts: _Facts) -> None:
+        """Note a statement that can be passed over."""
         outside = facts.assigned - facts.declared
-        if isinstance(s, If | Loop | Evaluate) and not facts.sticky and not outside & self.relevant:
+        passable = isinstance(s, If | Loop | Switch | Evaluate) and not facts.sticky and not facts.jumps
+        if passable and not outside & self.relevant:
             self.quiet.add(id(s))
             self.sets[id(s)] = frozenset(outside)
             if not facts.access:
                 self.skippable.add(id(s))
-        return facts
 
     def _expression(self, e: Expr, facts: _Facts) -> None:
         nodes = list(walk(e))
@@ -401,7 +472,7 @@ class Slice:
                     facts.sticky = True
                 elif root not in self.memory or isinstance(n.target, Name):
                     facts.assigned.add(root)
-            elif isinstance(n, Unary) and n.op in ("++x", "--x", "x++", "x--"):
+            elif isinstance(n, Unary) and n.op in _STEPS:
                 root = root_of(n.operand)
                 if root is None:
                     facts.sticky = True
@@ -457,6 +528,30 @@ def _floating(t: Type) -> bool:
     if isinstance(t, RecordRef):
         return not t.arguments and _FLOAT_RECORDS.match(t.name) is not None
     return isinstance(t, Scalar) and t.kind == "float"
+
+
+def _counters(body: Stmt) -> dict[int, str]:
+    """By id() of a loop `for (i = ...; ...)`: its counter, where loops that set it first are all that names
+    it. It is then as if each of them, but for those inside another, declared its own."""
+    outside = Counter(n.id for n in walk(body) if isinstance(n, Name))
+    inside: set[tuple[int, str]] = set()
+    found: dict[int, str] = {}
+    for n in walk(body):
+        counter = _set_first(n)
+        if counter and (id(n), counter) not in inside:
+            found[id(n)] = counter
+            parts = list(walk(n))
+            inside.update((id(x), counter) for x in parts)
+            outside[counter] -= sum(isinstance(x, Name) and x.id == counter for x in parts)
+    return {loop: counter for loop, counter in found.items() if not outside[counter]}
+
+
+def _set_first(n: object) -> str:
+    """The variable that a loop begins with setting; '' for what is none."""
+    if not isinstance(n, Loop) or not isinstance(n.init, Evaluate) or not isinstance(n.init.expr, Assign):
+        return ""
+    first = n.init.expr
+    return first.target.id if first.op == "=" and isinstance(first.target, Name) else ""
 
 
 def _names(e: object) -> frozenset[str]:

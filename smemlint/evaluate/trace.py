@@ -61,8 +61,7 @@ def traces_of(
     groups: dict[tuple[int, int], int] = {}
     traces: list[Trace] = []
     for log in m.sites.values():
-        via = tuple(log.via.values())
-        site = Site(log.place, log.op, log.width, log.object.id, "", log.matrices, via, log.line)
+        site = _site_of(log)
         if log.reason is not None:
             traces.append(_unresolved(site, log.reason))
             continue
@@ -78,6 +77,16 @@ def traces_of(
             empty = Trace(site, EMPTY, np.zeros(0, dtype=np.int64), Grade.EXACT, joined=width, group=group)
             traces.append(empty)
     return traces
+
+
+def unresolved_traces(m: Machine, reason: Unresolved) -> list[Trace]:
+    """All sites that were reached, for the same reason without addresses."""
+    return [_unresolved(_site_of(log), reason) for log in m.sites.values()]
+
+
+def _site_of(log: SiteLog) -> Site:
+    via = tuple(log.via.values())
+    return Site(log.place, log.op, log.width, log.object.id, "", log.matrices, via, log.line)
 
 
 def _built(m: Machine, forms: Forms, log: SiteLog, site: Site, launch: Launch, events: list[Event]) -> Trace:

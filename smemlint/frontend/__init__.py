@@ -12,25 +12,29 @@ from smemlint.frontend.configurations import further_configurations
 from smemlint.frontend.coverage import SkippedText, count_uses, uncovered
 from smemlint.frontend.lower import Lowered, lower
 from smemlint.frontend.options import ParseOptions
-from smemlint.frontend.parse import Unit, parse_unit
+from smemlint.frontend.parse import Known, Unit, parse_unit
 from smemlint.ir import Module
 from smemlint.source import SourceFile
 
-__all__ = ["ParseOptions", "load", "load_callers"]
+__all__ = ["Known", "ParseOptions", "load", "load_callers"]
 
 
-def load(source: SourceFile, options: ParseOptions | None = None) -> tuple[Module, ...]:
+def load(
+    source: SourceFile, options: ParseOptions | None = None, known: Known | None = None
+) -> tuple[Module, ...]:
     """The file's modules, the default configuration first.
+
+    known: takes in what the file teaches for reading others of its program.
 
     What the file's text shows and no configuration brought is in the first module's `unparsed`; its
     `shared_tokens` counts over all of them. Raises SourceError when the file cannot be parsed at all.
     """
-    options = options or ParseOptions()
-    unit = parse_unit(source, options)
+    options, known = options or ParseOptions(), known or Known()
+    unit = parse_unit(source, options, known=known)
     texts = [_own_text(unit)]
     lowered = [_lowered(unit)]
     for configuration in further_configurations(unit.texts()):
-        unit = parse_unit(source, options, configuration=configuration)
+        unit = parse_unit(source, options, configuration=configuration, known=known)
         texts.append(_own_text(unit))
         lowered.append(_lowered(unit))
     seen = frozenset().union(*(one.shared_refs for one in lowered))
@@ -39,10 +43,16 @@ def load(source: SourceFile, options: ParseOptions | None = None) -> tuple[Modul
     return tuple(modules)
 
 
-def load_callers(source: SourceFile, options: ParseOptions, wanted: frozenset[str]) -> Module:
+def load_callers(
+    source: SourceFile, options: ParseOptions, wanted: frozenset[str], known: Known | None = None
+) -> Module | None:
     """The file in its default configuration, with the functions that call one of the wanted names: host code
-    that starts what another file launches. Raises SourceError as load() does."""
-    return _lowered(parse_unit(source, options), wanted).module
+    that starts what another file launches. None when no more text may be read. Raises SourceError as load()
+    does."""
+    known = known or Known()
+    if known.left <= 0:
+        return None
+    return _lowered(parse_unit(source, options, known=known), wanted).module
 
 
 def _own_text(unit: Unit) -> tuple[SkippedText, ...]:

@@ -23,6 +23,7 @@ from smemlint.frontend.context import (
     usage,
 )
 from smemlint.frontend.healed import (
+    ALIASES,
     FUNCTION,
     MACRO,
     NAMESPACE,
@@ -32,6 +33,14 @@ from smemlint.frontend.healed import (
     Healed,
     HealedNames,
 )
+from smemlint.frontend.spelling import (
+    DECLARATION_WORDS,
+    asks_for_type,
+    is_macro_like,
+    qualifier_macro,
+    statement_macro,
+    type_kind,
+)
 from smemlint.patterns import pattern
 from smemlint.records import record
 
@@ -40,7 +49,6 @@ _MACRO = pattern(r"^[ \t]*#[ \t]*define[ \t]+\w+(?:\([^)\n]*\))?((?:[^\n\\]|\\\r
 _RANKS = (VALUE, FUNCTION, NAMESPACE, NUMBER_TYPE, TYPE, MACRO)
 """What a name can turn into when a guess was wrong: only to the right."""
 MAX_NAMES = 1500
-MAX_PER_ROUND = 400
 
 
 @record(frozen=True, slots=True)
@@ -72,34 +80,42 @@ class Problem:
 
 
 class Healing:
-    """What was learnt about one file so far."""
+    """What was learnt about one file so far.
 
-    def __init__(self, read: Callable[[str], bytes]) -> None:
+    names: what it begins with; they become its own.
+    """
+
+    def __init__(self, read: Callable[[str], bytes], names: HealedNames | None = None) -> None:
         self._read = read
         self._texts: dict[str, str] = {}
         self._bodies: dict[str, list[tuple[int, int]]] = {}
-        self._names = HealedNames()
+        self._names = names or HealedNames()
         self._given_up: set[str] = set()
         self._corrected: set[tuple[str, int]] = set()
 
     def text(self) -> str:
         return self._names.text()
 
+    @property
+    def tree(self) -> HealedNames:
+        return self._names
+
     def names(self) -> dict[str, str]:
         return {name: entry.describe() for name, entry in self._names.walk()}
 
-    def learn(self, problems: list[Problem]) -> bool:
-        """Take in the errors of a round; whether anything is new."""
+    def learn(self, problems: list[Problem]) -> frozenset[str]:
+        """Take in the errors of a round; the files whose errors told anything new."""
         if sum(1 for _ in self._names.walk()) > MAX_NAMES:
-            return False
-        changed = False
-        for problem in [p for p in problems if not p.kind][:MAX_PER_ROUND]:
+            return frozenset()
+        told = self._read_aliases(problems)
+        for problem in [p for p in problems if not p.kind]:
             for message, react in _REACTIONS:
                 match = message.match(problem.message)
                 if match:
-                    changed |= react(self, match, problem)
+                    if react(self, match, problem):
+                        told.add(problem.path)
                     break
-        return changed
+        return frozenset(told)
 
     # The text around a problem.
 
@@ -152,7 +168,7 @@ class Healing:
     def _entry(self, name: str, around: Usage | None, problem: Problem, wants_type: bool = False) -> Healed:
         """The kind of thing that a use asks for."""
         if around is None:
-            return Healed(name, _type_kind(name) if wants_type else VALUE)
+            return Healed(name, type_kind(name) if wants_type else VALUE)
         text = self._text(problem.path)
         if around.template is not None:
             kinds = argument_kinds(around.template, text)
@@ -172,31 +188,31 @@ class Healing:
         if around.next == "::":
             return Healed(name, TYPE if wants_type else NAMESPACE)
         if wants_type:
-            return Healed(name, _type_kind(name))
+            return Healed(name, type_kind(name))
         if declares_variables(name, text):
-            return Healed(name, _type_kind(name))
+            return Healed(name, type_kind(name))
         if around.next.startswith("("):
             return Healed(name, FUNCTION)
         if around.next[:1] == "{" and not around.starts_statement:
             return Healed(name, TYPE)
         if name.endswith("_t"):
-            return Healed(name, _type_kind(name))
+            return Healed(name, type_kind(name))
         if around.next[:1] in (",", ">") and self._is_type_argument(name, problem):
-            return Healed(name, _type_kind(name))
+            return Healed(name, type_kind(name))
         if around.pointer_like and (
             around.starts_statement
             or around.previous in ("(", "<", ",", "const", "static", "volatile", "sizeof")
         ):
             # `Foo* p`, `(Foo*)`, `<Foo*>`; an address `(&foo)` starts with the sign, not with the name.
-            return Healed(name, _type_kind(name))
+            return Healed(name, type_kind(name))
         if (
             around.previous in ("(", ",", "const")
             and around.next[:1] in ("*", "&")
             and in_parameter_list(text, problem.offset)
         ):
-            return Healed(name, _type_kind(name))
+            return Healed(name, type_kind(name))
         if around.following_word and around.following_word not in ("and", "or", "if", "else", "return"):
-            return Healed(name, _type_kind(name))
+            return Healed(name, type_kind(name))
         return Healed(name, VALUE)
 
     def _is_type_argument(self, name: str, problem: Problem) -> bool:
@@ -223,26 +239,26 @@ class Healing:
         if (
             around is not None
             and around.next.startswith("(")
-            and _is_macro_like(name)
+            and is_macro_like(name)
             and around.starts_statement
             and not around.call_ends_statement
         ):
             return self._top_level(Healed(name, MACRO, text="(...)"))
-        if around is not None and around.next == "{" and _is_macro_like(name) and around.starts_statement:
+        if around is not None and around.next == "{" and is_macro_like(name) and around.starts_statement:
             return self._top_level(Healed(name, MACRO))
-        if around is not None and _is_macro_like(name) and around.following_word in ("for", "while", "do"):
-            return self._top_level(Healed(name, MACRO, text=_statement_macro(name, around)))
+        if around is not None and is_macro_like(name) and around.following_word in ("for", "while", "do"):
+            return self._top_level(Healed(name, MACRO, text=statement_macro(name, around)))
         return self._top_level(self._entry(name, around, problem))
 
     def unknown_type(self, match: re.Match[str], problem: Problem) -> bool:
         name = match.group(1)
         around = self._usage(problem, name)
-        if around is not None and _is_macro_like(name):
+        if around is not None and is_macro_like(name):
             word = around.following_word
             if word in ("for", "while", "do", "if", "switch") or "UNROLL" in name:
-                return self._top_level(Healed(name, MACRO, text=_statement_macro(name, around)))
-            if word in _DECLARATION_WORDS or (word and self._followed_by_two_words(problem, name)):
-                return self._top_level(Healed(name, MACRO, text=_qualifier_macro(name)))
+                return self._top_level(Healed(name, MACRO, text=statement_macro(name, around)))
+            if word in DECLARATION_WORDS or (word and self._followed_by_two_words(problem, name)):
+                return self._top_level(Healed(name, MACRO, text=qualifier_macro(name)))
             if around.previous in ("(", ",") and around.next[:1] in (")", ","):
                 return self._top_level(
                     Healed(name, VALUE)
@@ -253,7 +269,7 @@ class Healing:
                     Healed(name, MACRO, text="(...)" if around.next.startswith("(") else "")
                 )
             if "KERNEL" in name or "GLOBAL" in name or "DEVICE" in name:
-                return self._top_level(Healed(name, MACRO, text=_qualifier_macro(name)))
+                return self._top_level(Healed(name, MACRO, text=qualifier_macro(name)))
         if around is not None and around.next == "::":
             return self._top_level(Healed(name, NAMESPACE))
         before = self._text(problem.path)[max(0, problem.offset - 100) : problem.offset]
@@ -268,7 +284,7 @@ class Healing:
     def in_namespace(self, match: re.Match[str], problem: Problem) -> bool:
         what, name, space = match.group(1), match.group(2), match.group(3)
         around = self._usage(problem, name)
-        entry = self._entry(name, around, problem, wants_type=_asks_for_type(what, around))
+        entry = self._entry(name, around, problem, wants_type=asks_for_type(what, around))
         if what == "template" and entry.parameters is None:
             entry = Healed(name, TYPE, "t")
         path = tuple(part for part in space.split("::") if part)
@@ -293,7 +309,7 @@ class Healing:
         if entry is None or entry.kind not in (TYPE, NUMBER_TYPE):
             return False
         member = self._entry(
-            name, around, problem, wants_type=what == "template" or _asks_for_type(what, around)
+            name, around, problem, wants_type=what == "template" or asks_for_type(what, around)
         )
         if member.kind == NAMESPACE:
             member = Healed(name, TYPE)
@@ -325,6 +341,24 @@ class Healing:
         if entry.parameters is None:
             entry = Healed(name, TYPE, "t")
         return self._top_level(entry)
+
+    def _read_aliases(self, problems: list[Problem]) -> set[str]:
+        """`namespace short = a::b;` where `a::b` is unknown: what is asked of `short` is asked of that, which
+        the complaints about `short` in the same round do not say. Returns the files with such a line."""
+        told: set[str] = set()
+        for problem in problems:
+            text = self._text(problem.path)
+            line = text[max(0, text.rfind("\n", 0, problem.offset)) : problem.offset + 200]
+            found = _NAMESPACE_ALIAS.match(line)
+            if found is None or found.group(1) in ALIASES or found.group(1) in self._given_up:
+                continue
+            self._take_back(found.group(1))
+            self._given_up.add(found.group(1))
+            told.add(problem.path)
+            path = tuple(found.group(2).split("::"))
+            for depth in range(len(path)):
+                self._declare(self._names.scope(path[:depth]).children, Healed(path[depth], NAMESPACE))
+        return told
 
     def expected_namespace(self, match: re.Match[str], problem: Problem) -> bool:
         text = self._text(problem.path)
@@ -375,15 +409,25 @@ class Healing:
                 return True
         return False
 
-    def conflicting_using(self, match: re.Match[str], problem: Problem) -> bool:
-        """`using other::name;` where we declared that name."""
+    def redeclared_template(self, match: re.Match[str], problem: Problem) -> bool:
+        """The complaint stands at the `template` of the program's own, with other parameters than ours."""
+        found = _TEMPLATE.match(self._text(problem.path), problem.offset)
+        return found is not None and self._take_back(found.group(1) or found.group(2))
+
+    def hides_type(self, match: re.Match[str], problem: Problem) -> bool:
+        """Our function or value stands beside a class of the program: only the class's keyword would do."""
+        entry = self._names.find((match.group(1),))
+        return entry is not None and entry.kind in (FUNCTION, VALUE) and self._take_back(entry.name)
+
+    def conflicting_name(self, match: re.Match[str], problem: Problem) -> bool:
+        """`using other::name;` or `typedef ... name;` where we declared that name."""
         word = re.compile(r"[A-Za-z_]\w*").match(self._text(problem.path), problem.offset)
         return word is not None and self._take_back(word.group())
 
     def incomplete(self, match: re.Match[str], problem: Problem) -> bool:
         name = match.group(1)
         path = tuple(name.split("::"))
-        if name in _DECLARATION_WORDS:
+        if name in DECLARATION_WORDS:
             return False
         return self._declare(self._names.scope(path[:-1]).children, Healed(path[-1], TYPE))
 
@@ -399,12 +443,12 @@ class Healing:
         """A name in capitals where a declaration should begin or a body should stand."""
         text = self._text(problem.path)
         word = re.compile(r"[A-Za-z_]\w*").match(text, problem.offset)
-        if word is None or not _is_macro_like(word.group()):
+        if word is None or not is_macro_like(word.group()):
             return False
         name = word.group()
         around = usage(text, problem.offset, name)
         return self._top_level(
-            Healed(name, MACRO, text="(...)" if around.next.startswith("(") else _qualifier_macro(name))
+            Healed(name, MACRO, text="(...)" if around.next.startswith("(") else qualifier_macro(name))
         )
 
     def not_a_scope(self, match: re.Match[str], problem: Problem) -> bool:
@@ -478,56 +522,12 @@ class Healing:
         return True
 
 
-_DECLARATION_STARTS = """
-    void int float double char bool short long unsigned signed auto const constexpr static inline
-    extern template typename struct class union enum typedef using namespace operator virtual
-    explicit friend volatile size_t half dim3 __global__ __device__ __host__ __forceinline__
-    __inline__ __launch_bounds__ __shared__ __constant__ __attribute__ uint32_t int32_t uint64_t
-    int64_t uint8_t
-"""
-_DECLARATION_WORDS = frozenset(_DECLARATION_STARTS.split())
-
-
-def _type_kind(name: str) -> str:
-    """`fp`, `real_t`, `DTYPE` are mostly numbers, `Params` is a class."""
-    return NUMBER_TYPE if name.islower() or name.isupper() else TYPE
-
-
-def _asks_for_type(what: str, around: Usage | None) -> bool:
-    """clang says "no type named" of a call that begins a statement (`ns::f(x);`), which might have been a
-    declaration."""
-    return what == "type" and not (
-        around is not None and (around.next[:1] == "(" or around.after_template[:1] == "(")
-    )
-
-
-def _is_macro_like(name: str) -> bool:
-    return len(name) > 2 and (name.isupper() or (name.startswith("__") and name.endswith("__")))
-
-
-def _statement_macro(name: str, around: Usage) -> str:
-    arguments = "(...)" if around.next.startswith("(") else ""
-    return arguments + (' _Pragma("unroll")' if "UNROLL" in name and "NO" not in name else "")
-
-
-def _qualifier_macro(name: str) -> str:
-    """What a qualifier in capitals most probably stands for, as the text of its macro."""
-    if "KERNEL" in name or "GLOBAL" in name:
-        return " static __global__ " if "STATIC" in name else " __global__ "
-    qualifiers = [
-        q
-        for word, q in (("HOST", "__host__"), ("DEVICE", "__device__"), ("INLINE", "inline"))
-        if word in name
-    ]
-    if (
-        name.endswith(("_HD", "_HOSTDEV", "_HDI", "_XINLINE", "_DEV", "_FUNC", "_CUDA"))
-        or "HOSTDEVICE" in name
-    ):
-        qualifiers = ["__host__", "__device__"]
-    return f" {' '.join(qualifiers)}"
-
-
 _OPERAND = r"'(?:const )?([\w:]*)[^']*'(?: \(aka '[^']*'\))?"
+_TEMPLATE = pattern(
+    r"template\s*<[^;{}]*>\s*(?:(?:struct|class|union)\s+(?:__?\w+\s*\([^)]*\)\s*)?([A-Za-z_]\w*)"
+    r"|[^;{}()=<>]*?([A-Za-z_]\w*)\s*[=;{\[])"
+)
+_NAMESPACE_ALIAS = pattern(r"\s*namespace\s+(\w+)\s*=\s*(?:::)?(\w+(?:::\w+)*)\s*;")
 _ALIAS_BEFORE = pattern(r"\busing\s+\w+\s*=\s*(?:typename\s+)?(?:\w+::)*\Z")
 _Reaction = Callable[[Healing, "re.Match[str]", Problem], bool]
 _REACTIONS: tuple[tuple[re.Pattern[str], _Reaction], ...] = tuple(
@@ -553,7 +553,14 @@ _REACTIONS: tuple[tuple[re.Pattern[str], _Reaction], ...] = tuple(
             Healing.redefinition,
         ),
         (r"reference to '([^']+)' is ambiguous", Healing.redefinition),
-        (r"target of using declaration conflicts with declaration", Healing.conflicting_using),
+        (
+            r"target of using declaration conflicts with declaration|typedef redefinition",
+            Healing.conflicting_name,
+        ),
+        (r"use of '([^']+)' with tag type that does not match", Healing.redefinition),
+        (r"static declaration of '([^']+)' follows non-static", Healing.redefinition),
+        (r"must use '\w+' tag to refer to type '([A-Za-z_]\w*)'", Healing.hides_type),
+        (r"too (?:few|many) template parameters in template redeclaration", Healing.redeclared_template),
         (
             r".*incomplete (?:definition of )?type '(?:struct |class |union )?([A-Za-z_][\w:]*)'",
             Healing.incomplete,

@@ -9,10 +9,12 @@ those take every operator, claim no size that a program could mean, and no two o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import field
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import field, replace
 from itertools import count
 
+from smemlint.patterns import pattern
 from smemlint.records import record
 
 TYPE = "type"
@@ -46,6 +48,12 @@ class Healed:
 
     def describe(self) -> str:
         return f"{self.kind} template" if self.parameters is not None else self.kind
+
+    def copied(self, without: frozenset[str] = frozenset()) -> Healed:
+        """The entry and all below it, without what has one of these names in a namespace."""
+        left = without if self.kind == NAMESPACE else frozenset()
+        children = {name: child.copied(left) for name, child in self.children.items() if name not in left}
+        return replace(self, children=children)
 
 
 @record
@@ -82,6 +90,23 @@ class HealedNames:
 
         yield from below("", self.root.children)
 
+    def carried(self, texts: Iterable[bytes]) -> HealedNames:
+        """A copy to begin another translation unit with, whose files are given.
+
+        What those declare under one of the names, clang mostly complains of, and it is taken back. Not so
+        of a function (ours is one more overload), of a macro, nor of a class behind our value or function;
+        and an alias of a namespace is lost to ours. Where the files may declare that, the name is left out.
+        """
+        silent = set(_silent(self.root))
+        theirs: set[str] = set()
+        for text in texts if silent else ():
+            theirs |= {name for name, kind in silent if name not in theirs and _may_declare(text, name, kind)}
+        return HealedNames(self.root.copied(frozenset(theirs)))
+
+    def join(self, other: HealedNames) -> None:
+        """Take in the names of a unit that was read later: where both know one, it knows more."""
+        _join(self.root, other.root)
+
     def text(self) -> str:
         """The header. Empty when nothing is healed."""
         if not self.root.children:
@@ -91,6 +116,58 @@ class HealedNames:
         lines += _scope(self.root, count())
         lines.append("#pragma clang force_cuda_host_device end\n")
         return "\n".join(lines)
+
+
+_NO_TYPE_WORDS = "return else case throw new delete and or not do goto in co_return co_yield co_await"
+_NO_TYPES = frozenset(_NO_TYPE_WORDS.split())
+_TAGS = ("struct", "class", "union", "enum", "namespace", "using")
+_BEFORE = pattern(r"(?:#[ \t]*)?\w+\Z|[>*&)]\Z")
+
+
+def _silent(scope: Healed) -> Iterator[tuple[str, str]]:
+    """Name and kind of what a second declaration of would be no error, the members of classes left out."""
+    for entry in scope.children.values():
+        if entry.kind in (VALUE, FUNCTION, MACRO, NAMESPACE):
+            yield entry.name, entry.kind
+        if entry.kind == NAMESPACE:
+            yield from _silent(entry)
+
+
+def _may_declare(data: bytes, name: str, kind: str) -> bool:
+    """Whether a text reads as if it declared what clang takes beside a value, function, macro or namespace of
+    the name.
+
+    Errs towards yes: the name is then healed anew where it is missing.
+    """
+    if name.encode() not in data:
+        return False
+    text = data.decode("latin-1")
+    if kind == NAMESPACE:
+        return re.search(rf"\bnamespace\s+{name}\s*=", text) is not None
+    for found in re.finditer(rf"\b{name}\b\s*(\w|.?)", text):
+        before = text[max(0, found.start() - 80) : found.start()].rstrip()
+        last = _BEFORE.search(before)
+        word, follows = last.group() if last else "", found.group(1)
+        if word.startswith("#"):
+            return True
+        typed = word != "" and word not in _NO_TYPES
+        if word in _TAGS or (kind == FUNCTION and typed and follows == "("):
+            return True
+        listed = before.endswith(("{", ",", "}")) and follows in ("=", ",", "}", ";")
+        if kind == MACRO and (listed or (typed and not re.match(r"\w", follows))):
+            return True
+    return False
+
+
+def _join(mine: Healed, other: Healed) -> None:
+    for name, theirs in other.children.items():
+        known = mine.children.get(name)
+        if known is None:
+            mine.children[name] = theirs.copied()
+        else:
+            known.kind, known.text = theirs.kind, theirs.text
+            known.parameters = theirs.parameters
+            _join(known, theirs)
 
 
 _WIDTHS = (*range(33, 64), *range(65, 128))

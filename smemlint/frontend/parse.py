@@ -16,6 +16,7 @@ from smemlint.frontend.compile_commands import CompileCommandsError
 from smemlint.frontend.configurations import drop_defines
 from smemlint.frontend.coverage import SkippedText
 from smemlint.frontend.heal import Healing, Problem
+from smemlint.frontend.healed import HealedNames
 from smemlint.frontend.includes import IncludePlan, plan_includes, scan_file
 from smemlint.frontend.options import ParseOptions, configuration_text, options_for, standard
 from smemlint.frontend.prelude import (
@@ -36,14 +37,28 @@ VIRTUAL = "/smemlint-virtual"
 """Folder of files that exist in memory only. What is declared there is ours: names without meaning."""
 HEALED = f"{VIRTUAL}/healed.cuh"
 
-MAX_PROBLEMS = 500
-"""Errors looked at in one round; healing them uncovers the others."""
+MAX_PROBLEMS = 3000
+"""Errors looked at in one round, those in included files first; healing them uncovers the others."""
 MAX_ROUNDS = 7
+IDLE = 1
+"""A round from the third on that changes the number of errors by no more, and told nothing about the main
+file, is the last."""
 MAX_BYTES = 12_000_000
 """No further healing round starts after clang has read this much text, included files counted in every round;
 what is parsed by then is what there is. Text and not time, so that a busy machine changes nothing."""
 MAX_SECONDS = 10.0
 """The same for computing time, where clang is far slower than its some 0.5 s per million bytes."""
+
+
+@record
+class Known:
+    """What reading one file of a program taught for the others: they lack the same headers.
+
+    names: what was healed so far. left: bytes of text that clang may still read for all of them together.
+    """
+
+    names: HealedNames = field(default_factory=HealedNames)
+    left: int = MAX_BYTES
 
 
 @record(frozen=True)
@@ -88,8 +103,16 @@ def is_virtual(path: str) -> bool:
     )
 
 
-def parse_unit(source: SourceFile, options: ParseOptions, *, configuration: tuple[str, ...] = ()) -> Unit:
+def parse_unit(
+    source: SourceFile,
+    options: ParseOptions,
+    *,
+    configuration: tuple[str, ...] = (),
+    known: Known | None = None,
+) -> Unit:
     """Parse one file, heal unknown names, parse again until nothing new turns up.
+
+    known: what other configurations and files of the program taught, to begin with; this unit adds to it.
 
     Raises SourceError when clang gives no translation unit, or the compilation database cannot be read.
     """
@@ -100,19 +123,32 @@ def parse_unit(source: SourceFile, options: ParseOptions, *, configuration: tupl
         raise SourceError(source.path, str(error)) from error
     plan = plan_includes(source, main, options.include_dirs, options.project_root or os.path.dirname(main))
     attempt = _Attempt(source, main, options, plan, configuration)
-    known = {**dict(options.edited), main: source.bytes}
-    healing = Healing(lambda path: known[path] if path in known else read_file(path))
+    given = {**dict(options.edited), main: source.bytes}
+
+    def read(path: str) -> bytes:
+        return given[path] if path in given else read_file(path)
+
+    known = known or Known()
+    healing = Healing(read, known.names.carried(map(read, (main, *plan.files))))
     until = time.process_time() + MAX_SECONDS
     blanked = {path for path, _ in plan.blanked}
     rounds, size = 0, 0
+    told: frozenset[str] = frozenset()
+    before: list[int] = []
     while True:
         tu = attempt.parse(healing.text())
         rounds += 1
         size += len(source.bytes) + sum(scan_file(path).size for path in _included(tu) if path not in blanked)
         problems = _problems(tu)
-        spent = size >= MAX_BYTES or time.process_time() > until
-        if rounds >= MAX_ROUNDS or spent or not healing.learn(problems):
+        spent = size >= min(MAX_BYTES, known.left) or time.process_time() > until
+        before.append(len(problems))
+        if rounds >= MAX_ROUNDS or spent or _is_idle(before, main in told):
             break
+        told = healing.learn(problems)
+        if not told:
+            break
+    known.left -= size
+    known.names.join(healing.tree)
     files = (main, *(path for path in dict.fromkeys(_included(tu)) if path != main and not is_virtual(path)))
     missing = tuple(dict.fromkeys(p.name for p in problems if p.kind == "include"))
     return Unit(
@@ -127,6 +163,11 @@ def parse_unit(source: SourceFile, options: ParseOptions, *, configuration: tupl
         rounds,
         skipped_ranges(tu),
     )
+
+
+def _is_idle(problems: list[int], told_in_main: bool) -> bool:
+    """Whether a round of healing came to nothing, in included files alone. problems: of each round so far."""
+    return len(problems) > 2 and not told_in_main and abs(problems[-1] - problems[-2]) <= IDLE
 
 
 @record(frozen=True)

@@ -43,12 +43,12 @@ from smemlint.launch.slicing import HostSlice
 from smemlint.records import record
 
 Instance: TypeAlias = tuple[TemplateArgument, ...]
-HOST_BUDGET = Budget(steps=60_000, iterations=40)
+HOST_BUDGET = Budget(steps=40_000, iterations=40)
 MOST_ALIKE = 300
 """Launches in a row that show nothing new, after which a function is left: it tries sizes over and over."""
-HOST_STEPS = 60_000
+HOST_STEPS = 40_000
 """Evaluation steps after which a run begins no further host function."""
-ALL_HOST_STEPS = 200_000
+ALL_HOST_STEPS = 80_000
 """The same for all runs of host code that one file asks for."""
 HOST_DEPTH = 14
 """Calls in one another: what a recursion starts deep down it has started before."""

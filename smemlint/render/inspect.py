@@ -92,7 +92,8 @@ def render_table(report: Report) -> str:
         block = ", ".join(map(str, kernel.block))
         origin = f" from {kernel.origin}" if kernel.origin else ""
         passed = "".join(f", {n} = {v}" for n, v in kernel.variant)
-        lines.append(f"{kernel.place.path}:{kernel.place.line} {name}, block ({block}){origin}{passed}")
+        launch = "a device function without a launch" if kernel.device else f"block ({block}){origin}{passed}"
+        lines.append(f"{kernel.place.path}:{kernel.place.line} {name}, {launch}")
         for shared in kernel.shared:
             dims = "".join(f"[{'' if d is None else d}]" for d in shared.dims)
             size = f"{shared.bytes} B" if shared.bytes is not None else "size not known"

@@ -6,5 +6,6 @@ May import evaluate's data and banks; never clang, never the renderers.
 
 from smemlint.score.model import Conflict, KernelAnalysis, Request, Stride
 from smemlint.score.site import score, score_all
+from smemlint.score.unreached import with_unreached
 
-__all__ = ["Conflict", "KernelAnalysis", "Request", "Stride", "score", "score_all"]
+__all__ = ["Conflict", "KernelAnalysis", "Request", "Stride", "score", "score_all", "with_unreached"]

@@ -13,7 +13,7 @@ __global__ void f(float *out) {
   __shared__ float tile[4][4], unused;
   // tile[0][0] in a comment
   tile[0][threadIdx.x] = 1.0f;
-  float *p = &tile[1][0];
+  float *p = &tile[1][0], *q = &(tile[1][0]);
   out[0] = other[0] + tile[1][threadIdx.x];
 }
 """
@@ -37,7 +37,7 @@ def access(line: int, grade: str, reason: str | None = None, **more: Any) -> dic
 
 
 def test_only_subscripts_of_shared_names_count_as_textual_accesses(corpus: ModuleType) -> None:
-    assert corpus.subscripts("__shared__ float tile[4][4];\n" + SOURCE) == [5, 7]
+    assert list(corpus.subscripts("__shared__ float tile[4][4];\n" + SOURCE)) == [5, 7]
 
 
 def test_other_variables_of_the_name_are_no_textual_accesses(corpus: ModuleType) -> None:
@@ -53,7 +53,24 @@ def test_other_variables_of_the_name_are_no_textual_accesses(corpus: ModuleType)
     void host(float *o) { std::vector<float> tile(4); o[0] =
       tile[1]; }
     """
-    assert corpus.subscripts(text) == [7, 8]
+    assert list(corpus.subscripts(text)) == [7, 8]
+
+
+def test_a_local_array_in_another_branch_is_no_textual_access(corpus: ModuleType) -> None:
+    text = """__global__ void k(float *o) {
+    #if SHARED
+      __shared__ float list[32];
+      list[0] = 1;
+    #else
+      float list[1];
+      list[0] = 1;
+    #endif
+      o[0] =
+        list[0];
+      return list[0];
+    }
+    """
+    assert list(corpus.subscripts(text)) == [4, 10, 11]
 
 
 def test_a_call_of_a_function_with_an_access_is_seen(corpus: ModuleType, tmp_path: Path) -> None:
@@ -67,6 +84,26 @@ def test_a_call_of_a_function_with_an_access_is_seen(corpus: ModuleType, tmp_pat
     data = {"kernels": [{"path": path, "line": 2, "accesses": [inside]}], "unparsed": []}
     (file,) = corpus.read("here", [tmp_path / "k.cu"], data).files
     assert (file.textual, file.unseen) == ([3], [])
+
+
+def test_an_argument_on_a_line_of_its_own_is_seen_through_its_call(
+    corpus: ModuleType, tmp_path: Path
+) -> None:
+    (tmp_path / "k.cu").write_text(
+        "#define WIDE(x) *(float4 *)&(x)\n"
+        "__global__ void k() { __shared__ float s[2];\n"
+        "put<1>(1,\n"
+        "s[0]);\n"
+        "out = WIDE(\n"
+        "s[1]); other(\n"
+        "s[1]);\n}\n"
+    )
+    path = str(tmp_path / "k.cu")
+    inside = access(1, "exact") | {"path": path, "calls": [{"path": path, "line": 3}]}
+    wide = access(5, "exact") | {"path": path}
+    data = {"kernels": [{"path": path, "line": 2, "accesses": [inside, wide]}], "unparsed": []}
+    (file,) = corpus.read("here", [tmp_path / "k.cu"], data).files
+    assert (file.textual, file.unseen) == ([4, 6, 7], [7])
 
 
 def test_a_site_counts_once_with_its_least_sure_grade(corpus: ModuleType) -> None:

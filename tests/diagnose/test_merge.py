@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from made import TRANSPOSE, analysis, conflict, unresolved
+from made import TRANSPOSE, analysis, conflict, place, unresolved
 from smemlint.rules import Severity
 
 from smemlint.diagnose.merge import diagnose, merge_kernels, visits_text
@@ -79,6 +79,21 @@ def test_a_launch_that_is_known_somewhere_replaces_assumed_ones() -> None:
     assumed = analysis(column(), block=(256, 1, 1), assumed=True)
     (found,) = findings(assumed, analysis(column()))
     assert "launch: block (32, 8) from transpose.cu:108" in found.notes
+
+
+def test_what_only_an_assumed_launch_reaches_is_kept_as_not_reached() -> None:
+    elsewhere = column(at=place("tile[y][x]"))
+    assumed = analysis(column(), elsewhere, block=(256, 1, 1), assumed=True)
+    records = [observe(a, min_ways=2.0, shown=str, text=TRANSPOSE) for a in (assumed, analysis(column()))]
+    (kernel,) = merge_kernels([FileReport("src/transpose.cu", tuple(records))])
+    assert [(a.expression[:4], a.place.line, a.reached, a.grade, a.ways) for a in kernel.accesses] == [
+        ("tile", 8, False, "unresolved", None),
+        ("tile", 10, True, "exact", 32.0),
+    ]
+    assert kernel.accesses[0].reason == (
+        "not-reached",
+        "no known launch of `transpose` is seen to get there",
+    )
 
 
 def test_instances_are_one_finding_that_names_the_types() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from smemlint.api import analyse_file
+from smemlint.evaluate import Budget, Grade, evaluate
+from smemlint.evaluate.dispatch import ENOUGH
 from smemlint.evaluate.slicing import slicer
 from smemlint.frontend import load
-from smemlint.ir import Evaluate, Function, Module
+from smemlint.ir import Evaluate, Function, Launch, Loop, Module
 from smemlint.ir.walk import walk
 from smemlint.jobs import Job, Options
 from smemlint.source import source_from_bytes
@@ -141,3 +143,127 @@ __global__ void k(float *out) {
         "wmma::mma_sync(c, fa, fb, c)",
         "c.x[t] *= 2",
     ]
+
+
+def loops_passed_over(text: str) -> list[int]:
+    """Lines of the loops of a kernel that are passed over."""
+    module, kernel = read(text)
+    found = slicer(module)(kernel, frozenset()).skippable
+    return sorted(n.place.line for n in walk(kernel.body) if isinstance(n, Loop) and id(n) in found)
+
+
+def test_a_search_for_a_value_is_passed_over_with_its_conditions_and_jumps() -> None:
+    text = """
+__global__ void k(const int *in, float *out, int n) {
+    __shared__ float t[256];
+    int i, best = 0, flag;
+    for (i = 0; i < n; i++) {
+        flag = 1;
+        for (int j = 0; j < n; j++) {
+            if (in[j] == i) { flag = 0; break; }
+        }
+        if (!flag) continue;
+        if (in[i] > best) best = in[i];
+    }
+    t[threadIdx.x * 2 % 256] = best;
+    __syncthreads();
+    for (i = 64; i > 0; i /= 2) {
+        if (threadIdx.x < i) t[threadIdx.x] += t[threadIdx.x + i];
+        __syncthreads();
+    }
+    out[threadIdx.x] = t[0];
+}"""
+    assert loops_passed_over(text) == [5, 7]
+    assert ways(text)["t[threadIdx.x * 2 % 256]"] == (2, "exact")
+
+
+def test_a_counter_that_is_asked_after_its_loop_matters() -> None:
+    text = """
+__global__ void k(const int *in, int n) {
+    __shared__ float t[4096];
+    int i;
+    for (i = 0; i < n; i++) { if (in[i] == 0) break; }
+    t[threadIdx.x * 32 + i] = 1;
+}"""
+    assert loops_passed_over(text) == []
+
+
+def test_a_condition_on_the_way_to_an_access_matters() -> None:
+    found = ways("""
+__global__ void k(const int *in) {
+    __shared__ float t[4096];
+    float x = 0;
+    int lanes = 8, stop = 0;
+    if (in[0] == 12345) x = 2;
+    while (stop < 3) {
+        if (threadIdx.x >= lanes) break;
+        t[threadIdx.x * 32] = x;
+        stop++;
+    }
+    bool narrow = threadIdx.x < lanes && t[threadIdx.x * 16] > 0;
+    x = threadIdx.x < lanes / 2 ? t[threadIdx.x * 64] : 1;
+}""")
+    assert found["t[threadIdx.x * 32]"] == (8, "exact")
+    assert found["t[threadIdx.x * 16]"] == (4, "exact")
+    assert found["t[threadIdx.x * 64]"] == (4, "exact")
+
+
+def test_functions_that_call_each_other_do_arithmetic_together() -> None:
+    text = """
+__device__ float odd(float x, int n);
+__device__ float even(float x, int n) { return n == 0 ? x : odd(x * 2, n - 1); }
+__device__ float odd(float x, int n) { return n == 0 ? -x : even(x * 3, n - 1); }
+__device__ float waits(float x, int n) { if (n > 0) { __syncthreads(); x = waits(x, n - 1); } return x; }
+__global__ void k(float *out) {
+    __shared__ float t[256];
+    float x;
+    x = even(out[0], 5);
+    x = waits(x, 2);
+    t[threadIdx.x] = x;
+}"""
+    assert skipped(text) == ["x = even(out[0], 5)"]
+
+
+def test_what_nothing_depends_on_is_run_only_until_it_is_known_to_be_large() -> None:
+    module, kernel = read("""
+__global__ void k(float *out) {
+    __shared__ float t[2048];
+    float x = 0;
+    for (int i = 0; i < 1000; i++)
+        for (int j = 0; j < 1000; j++)
+            x = x * i + j * (i - 3) / (x + 2);
+    t[threadIdx.x * 2] = x;
+}""")
+    trace = evaluate(module, kernel, Launch((64, 1, 1)))
+    assert [t.grade for t in trace.traces] == [Grade.EXACT]
+    assert trace.work < 2 * ENOUGH
+
+
+def test_a_kernel_that_never_comes_to_shared_memory_is_left_early() -> None:
+    module, kernel = read("""
+__global__ void k(int *out, int n) {
+    __shared__ float t[256];
+    int x = 0;
+    for (int i = 0; i < 100; i++) x = x * 3 + out[i];
+    t[x & 255] = 1;
+}""")
+    trace = evaluate(module, kernel, Launch((64, 1, 1)), Budget(idle=100))
+    (stopped,) = trace.notes
+    assert stopped.code == "budget" and "without an access of shared memory" in stopped.text
+    assert evaluate(module, kernel, Launch((64, 1, 1))).traces
+
+
+def test_a_function_that_calls_itself_in_loops_ends() -> None:
+    module, kernel = read("""
+__device__ int *again(int *p, int n) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < p[i]; j++) p = again(p + j, n - 1);
+    return p;
+}
+__global__ void k(int *in, int n) {
+    __shared__ int t[2048];
+    t[threadIdx.x * 2] = *again(in, n);
+}""")
+    trace = evaluate(module, kernel, Launch((64, 1, 1)))
+    assert [t.grade for t in trace.traces] == [Grade.EXACT]
+    assert "recursion" in {note.code for note in trace.notes}

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import itertools
 import time
+from pathlib import Path
 
 import pytest
 from clang.cindex import Cursor
 
+from smemlint import frontend
 from smemlint.frontend import parse
+from smemlint.frontend.healed import FUNCTION, MACRO, NAMESPACE, NUMBER_TYPE, TYPE, VALUE, Healed
 from smemlint.frontend.options import ParseOptions
-from smemlint.frontend.parse import Unit, parse_unit
-from smemlint.source import source_from_bytes
+from smemlint.frontend.parse import Known, Unit, parse_unit
+from smemlint.source import read_source, source_from_bytes
 
 
 def parsed(text: str, *configuration: str, defines: tuple[str, ...] = ()) -> Unit:
@@ -203,3 +206,143 @@ def test_a_busy_machine_heals_no_less(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_healing_ends_where_much_text_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parse, "MAX_BYTES", 2 * len(ROUNDS))
     assert parsed(ROUNDS).rounds == 2
+
+
+HEALED = (
+    "using namespace maths;\n"
+    "__global__ void k(float* p) { __shared__ float s[32]; Tile<float>::Row row = maths::wide(s[0]);"
+    " real_t x = cast(s[1]) + Tile<float>::count(s[3]); p[0] = x; }"
+)
+
+
+def begun_with(text: str, known: Known) -> Unit:
+    source = source_from_bytes("/nowhere/other.cu", text.encode())
+    return parse_unit(source, ParseOptions(project_root="/nowhere"), known=known)
+
+
+def known_from(text: str) -> Known:
+    known = Known()
+    begun_with(text, known)
+    return known
+
+
+def test_what_one_file_taught_saves_the_next_its_rounds() -> None:
+    known = known_from(HEALED)
+    assert parsed(HEALED).rounds > 2
+    again = begun_with(HEALED, known)
+    assert (again.rounds, again.healed) == (1, parsed(HEALED).healed)
+
+
+def test_a_second_configuration_begins_with_the_names_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds: list[int] = []
+
+    def counted(*arguments: object, **more: object) -> Unit:
+        unit = parse_unit(*arguments, **more)  # type: ignore[arg-type]
+        rounds.append(unit.rounds)
+        return unit
+
+    monkeypatch.setattr(frontend, "parse_unit", counted)
+    fast = "__global__ void q(real_t* p) { __shared__ real_t t[8]; t[0] = p[0]; }"
+    text = f"{HEALED}\n#ifdef FAST\n{fast}\n#endif\n"
+    modules = frontend.load(source_from_bytes("/nowhere/kernel.cu", text.encode()))
+    assert [m.configuration for m in modules] == ["", "FAST"]
+    assert rounds[0] > 2 and rounds[1] == 1
+
+
+DECLARATIONS = (
+    "struct X { int a; }; __global__ void k(X* x) { x->a = 1; }",
+    "struct X; __global__ void k(X* x) {}",
+    "template <class T, int N> class X { T a[N]; }; X<int, 3> q;",
+    "template <class T> struct X; template <> struct X<int> { int a; }; X<int> q;",
+    "enum class X { A, B }; X q;",
+    "enum E { X, B }; E q = X;",
+    "typedef struct { int a; } X; X q;",
+    "using X = float; X q;",
+    "template <class T> using X = T; X<int> q;",
+    "static const int X = 3; int q[X];",
+    "template <class T> constexpr int X = 3; int q[X<int>];",
+    "int X(int a) { return a; } int g() { return X(1); }",
+    "__global__ void X(int* a) {} void g() { X<<<1, 1>>>(0); }",
+    "namespace X { int f(); } int g() { return X::f(); }",
+    "namespace Y { int f(); } namespace X = Y; int g() { return X::f(); }",
+    "namespace Y { struct X { int a; }; } using Y::X; X q;",
+    "namespace Y { struct X { int a; }; } using namespace Y; X q;",
+    "#ifndef X\n#define X 3\n#endif\nint q[X];",
+)
+GUESSES = (
+    Healed("X", TYPE), Healed("X", TYPE, "t"), Healed("X", TYPE, "v"), Healed("X", NUMBER_TYPE),
+    Healed("X", VALUE), Healed("X", VALUE, "t"), Healed("X", FUNCTION), Healed("X", FUNCTION, "t"),
+    Healed("X", MACRO, text="(...)"), Healed("X", MACRO),
+)  # fmt: skip
+
+
+def shape(unit: Unit) -> list[tuple[str, str, str]]:
+    """What clang makes of the main file."""
+    return [
+        (cursor.kind.name, cursor.spelling, cursor.type.spelling)
+        for top in unit.tu.cursor.get_children()
+        if top.location.file is not None and top.location.file.name == unit.path
+        for cursor in top.walk_preorder()
+    ]
+
+
+@pytest.mark.parametrize("guess", GUESSES, ids=lambda g: f"{g.describe()} {g.text or g.parameters or ''}")
+@pytest.mark.parametrize("text", DECLARATIONS)
+def test_a_name_that_another_file_declares_is_not_healed_there(text: str, guess: Healed) -> None:
+    known = Known()
+    known.names.root.children["X"] = guess.copied()
+    unit = begun_with(text, known)
+    assert unit.problems == ()
+    assert shape(unit) == shape(begun_with(text, Known()))
+    assert unit.rounds <= 4
+
+
+def test_an_alias_of_another_namespace_is_not_lost_to_a_healed_namespace() -> None:
+    known = known_from("int f() { return X::f(1); }")
+    assert known.names.root.children["X"].kind == NAMESPACE
+    assert (
+        begun_with("namespace Y { int f(int); } namespace X = Y; int g() { return X::f(1); }", known).healed
+        == {}
+    )
+
+
+def test_members_of_a_healed_class_are_kept_where_functions_have_their_names() -> None:
+    known = known_from("void f() { Image<int>::create(3); create(4); }")
+    assert set(known.names.carried([b"void create(int);"]).root.children) == {"Image"}
+    assert "create" in known.names.carried([b"void create(int);"]).root.children["Image"].children
+
+
+def test_what_is_asked_of_an_alias_is_asked_of_the_unknown_namespace() -> None:
+    unit = parsed("namespace tg = far::away;\n__global__ void k(tg::Kind kind) { int x = tg::size(kind); }")
+    assert unit.problems == ()
+    assert unit.healed == {
+        "far": "namespace", "far::away": "namespace", "far::away::Kind": "type",
+        "far::away::size": "function",
+    }  # fmt: skip
+    assert unit.rounds <= 3
+
+
+def test_the_text_that_is_read_for_one_program_is_bounded() -> None:
+    known = Known(left=2 * len(HEALED))
+    assert begun_with(HEALED, known).rounds == 2
+    assert known.left == 0
+    assert begun_with(HEALED, known).rounds == 1
+    source = source_from_bytes("/nowhere/caller.cu", HEALED.encode())
+    assert frontend.load_callers(source, ParseOptions(), frozenset({"k"}), known) is None
+
+
+def test_errors_of_the_main_file_are_seen_behind_many_of_included_ones(tmp_path: Path) -> None:
+    many = "".join(f"inline int f{n}() {{ return unknown; }}\n" for n in range(600))
+    (tmp_path / "many.cuh").write_text(many)
+    (tmp_path / "k.cu").write_text(
+        '#include "many.cuh"\n__global__ void k() { __shared__ float s[4]; s[LANE] = 0; }\n'
+    )
+    unit = parse_unit(read_source(tmp_path / "k.cu"), ParseOptions(project_root=str(tmp_path)))
+    assert (unit.rounds, unit.healed) == (2, {"unknown": "value", "LANE": "value"})
+
+
+def test_a_round_that_comes_to_nothing_in_included_files_is_the_last() -> None:
+    assert parse._is_idle([400, 399, 398], told_in_main=False)
+    assert not parse._is_idle([400, 399, 398], told_in_main=True)
+    assert not parse._is_idle([400, 399, 390], told_in_main=False)
+    assert not parse._is_idle([400, 399], told_in_main=False)
