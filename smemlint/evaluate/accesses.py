@@ -7,6 +7,7 @@ from smemlint.evaluate.copies import Copied
 from smemlint.evaluate.layout import is_vector
 from smemlint.evaluate.lines import line_of, opens_call
 from smemlint.evaluate.machine import BudgetExceededError, Event, Machine, Mask, SiteLog
+from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import Int, Pointer, Value, plus
 from smemlint.ir import ArrayOf, Expr, Place, PointerTo, Scalar, Type
@@ -65,6 +66,8 @@ def store(m: Machine, p: Pointer, v: Value, place: Place | None, node: Expr | No
 
 def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None, node: Expr | None) -> None:
     """An access of a whole value: split the way the compiler moves it."""
+    if m.silent:
+        return
     size = m.types.size_of(t)
     if size is None:
         record_access(
@@ -79,14 +82,18 @@ def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None,
     if isinstance(t, Scalar | PointerTo) or (is_vector(t) and m.types.align_of(t) == size and size <= 16):
         record_access(m, op, size, p, place, node=node)
         return
+    if place is None or not m.may.any():
+        return
     width = min(m.types.align_of(t) or 1, 16)
     at = 0
+    log: SiteLog | None = None
     while at < size:
-        w = width
-        while w > size - at:
-            w //= 2
-        record_access(m, op, w, Pointer(p.object, plus(p.offset, at), t), place, node=node)
-        at += w
+        while width > size - at:
+            width //= 2
+        if log is None or log.width != width:
+            log = _site(m, op, width, p.object, place, 1, node)
+        _record(m, log, p.object, plus(p.offset, at), m.must, m.may, None)
+        at += width
 
 
 def record_access(
@@ -112,6 +119,16 @@ def record_access(
     may = m.may if mask is None else m.may & mask
     if not may.any():
         return
+    log = _site(m, op, width, p.object, place, matrices, node)
+    if reason is not None:
+        log.reason = log.reason or reason
+    _record(m, log, p.object, p.offset, m.must if mask is None else m.must & mask, may, copied)
+
+
+def _site(
+    m: Machine, op: str, width: int, o: Object, place: Place, matrices: int, node: Expr | None
+) -> SiteLog:
+    """The log of all accesses written at a place, begun with its first."""
     key = (
         place.path,
         place.line,
@@ -121,29 +138,30 @@ def record_access(
         op,
         width,
         matrices,
-        p.object.id,
+        o.id,
     )
     log = m.sites.get(key)
     if log is None:
         called = m.frame.call
-        if called is not None and p.object.volatile and opens_call(m.frame.function, place):
+        if called is not None and o.volatile and opens_call(m.frame.function, place):
             line = called.compiled_line
         else:
             line = line_of(node, place)
-        log = m.sites[key] = SiteLog(place, line, op, width, matrices, p.object)
+        log = m.sites[key] = SiteLog(place, line, op, width, matrices, o)
         log.node, log.function = node, m.frame.function
     if log.frame is not m.frame:
         log.frame = m.frame
         log.via.update({id(f.call): f.call for f in m.frames if f.call is not None})
-    if reason is not None:
-        log.reason = log.reason or reason
+    return log
+
+
+def _record(
+    m: Machine, log: SiteLog, o: Object, offset: Int, must: Mask, may: Mask, copied: Copied | None
+) -> None:
     m.addresses += m.size
     if m.addresses > m.budget.addresses:
         raise BudgetExceededError(f"stopped after {m.budget.addresses} recorded addresses")
-    must = m.must if mask is None else m.must & mask
-    event = Event(
-        log, p.offset, must, may, m.weight, m.region, m.order, m.flow, p.object.volatile, copied, m.turn
-    )
+    event = Event(log, offset, must, may, m.weight, m.region, m.order, m.flow, o.volatile, copied, m.turn)
     event.stale = m.stale
     log.events.append(event)
     m.log.append(event)

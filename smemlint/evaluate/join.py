@@ -14,52 +14,69 @@ from dataclasses import field
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.evaluate.forms import Pattern
 from smemlint.evaluate.unroll import unrolled
 from smemlint.records import record
 
-__all__ = ["JoinEvent", "JoinGroup", "join", "layout", "redundant", "settle", "unrolled"]
+__all__ = ["JoinEvent", "JoinGroup", "JoinKind", "join", "layout", "redundant", "settle", "unrolled"]
 
 WIDEST = 16
 """Bytes a lane of the widest shared-memory instruction."""
 
 _ATOMICS = frozenset({"atomic", "cas", "cas loop load", "cas loop", "increment"})
-_INACTIVE = np.iinfo(np.int64).min
 
 
-@record(frozen=True, slots=True)
-class JoinEvent:
-    """One shared access of all threads of a block, or a barrier.
+@record(frozen=True, eq=False, slots=True)
+class JoinKind:
+    """What accesses of one site, or barriers, have in common that differ by one number in their address.
 
     site_key: the caller's name for the site. op: `load`, `store`, an atomic (`atomic`, `cas`,
     `increment`), `fork` (a predicated branch that reaches memory), which no store moves across, or
     anything else (`barrier`, `ldmatrix`, `cp.async`, ...), which nothing moves across.
-    width: bytes a lane. offsets: byte offset in the array of each thread, -1 inactive, shape (threads,).
+    width: bytes a lane. pattern: which threads take part, and how their addresses differ; None: nobody.
     alignment: the largest power of two that provably divides every *variable* part of the address (lane
     terms, uniform unknowns, steps of loops that stay loops), 0 when there is none. Constants do not count:
     `s[4 * t + 1]` of floats has 16. What only the launch tells (blockDim, arguments) is a variable here,
     for the compiler does not know it.
     region: accesses of one region are in one straight line once loops are unrolled.
-    order: program order. declared: alignment in bytes that the array's declaration promises (16 for
+    declared: alignment in bytes that the array's declaration promises (16 for
     `extern __shared__`, the value of alignas, else the natural alignment of its elements).
-    base: names the uniform unknown that `offsets` leaves out; only equal bases have a constant distance.
-    flow: names a loop without branch or barrier in which the address never changes; None: there is none.
+    base: names the uniform unknown that addresses leave out; only equal bases have a constant distance.
     start: where a static array starts in the block's static shared memory (see `layout`), None: somewhere
     of its own, at a multiple of 16.
+    flow: names a loop without branch or barrier in which the address never changes; None: there is none.
     """
 
     site_key: int
     op: str
     width: int
     array: str
-    offsets: NDArray[np.int64]
+    pattern: Pattern | None
     alignment: int
     region: int
-    order: int
     volatile: bool = False
     declared: int = 0
     base: Hashable = None
     start: int | None = None
     flow: Hashable = None
+
+
+@record(frozen=True, eq=False, slots=True)
+class JoinEvent:
+    """One shared access of all threads of a block, or a barrier.
+
+    lead: byte offset in the array of the first active thread. order: program order.
+    """
+
+    kind: JoinKind
+    lead: int
+    order: int
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Byte offset in the array of each thread, -1 inactive, shape (threads,)."""
+        assert self.kind.pattern is not None
+        return self.kind.pattern.at(self.lead)
 
 
 @record(frozen=True, slots=True)
@@ -77,45 +94,59 @@ class JoinGroup:
     leader: int
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True, eq=False, slots=True)
 class _Address:
-    """An event's address up to lane-independent constants.
+    """An event's address up to lane-independent constants; one object for all events that have it.
 
-    shape: unknown base, and a digest of mask and lane differences. lead: the first active thread's offset
+    shape: the number of an unknown base, mask and lane differences. lead: the first active thread's offset
     in the array, or, for a constant address, in the segment of all static arrays. modulus: up to which
     `lead` is the address, 16 at most.
     """
 
     array: str
-    shape: Hashable
+    shape: int
     lead: int
     modulus: int
     width: int
     segment: bool
 
 
-def _address(event: JoinEvent) -> _Address | None:
-    offsets = event.offsets
-    if offsets.size and offsets.min() >= 0:
-        lead = int(offsets[0])
-        lanes = offsets - lead
-    else:
-        active = offsets >= 0
-        if not active.any():
-            return None
-        lead = int(offsets[active.argmax()])
-        lanes = np.where(active, offsets - lead, _INACTIVE)
-    digest = hash(lanes.tobytes())
-    constant = event.alignment == 0
-    start = event.start or 0
-    variable = event.alignment or WIDEST
+def _addresses(events: Sequence[JoinEvent]) -> list[_Address | None]:
+    shapes: dict[Hashable, int] = {}
+    classes: dict[JoinKind, tuple[int, int, int, bool] | None] = {}
+    known: dict[Hashable, _Address] = {}
+    found: list[_Address | None] = []
+    for event in events:
+        kind = event.kind
+        if kind not in classes:
+            classes[kind] = _class(kind, shapes)
+        of_kind = classes[kind]
+        if of_kind is None:
+            found.append(None)
+            continue
+        shape, start, modulus, segment = of_kind
+        key = (kind.array, shape, event.lead + start, modulus, kind.width, segment)
+        address = known.get(key)
+        if address is None:
+            address = known[key] = _Address(*key)
+        found.append(address)
+    return found
+
+
+def _class(kind: JoinKind, shapes: dict[Hashable, int]) -> tuple[int, int, int, bool] | None:
+    """Shape, what to add to the lead, modulus and segment of the addresses of a kind. shapes: those
+    numbered so far."""
+    if kind.pattern is None:
+        return None
+    shape = shapes.setdefault((kind.base, kind.pattern.digest), len(shapes))
+    constant = kind.alignment == 0
+    start = kind.start or 0
+    variable = kind.alignment or WIDEST
     if not constant and start:
         variable = min(variable, start & -start)
     modulus = min(WIDEST, variable & -variable)
-    segment = event.start is not None and constant
-    return _Address(
-        event.array, (event.base, digest), lead + (start if segment else 0), modulus, event.width, segment
-    )
+    segment = kind.start is not None and constant
+    return shape, start if segment else 0, modulus, segment
 
 
 def _may_meet(a: _Address, b: _Address) -> bool:
@@ -129,8 +160,8 @@ def _may_meet(a: _Address, b: _Address) -> bool:
 class _Log:
     """Accesses since the last barrier, folded: where each kind of address was last touched."""
 
-    exact: dict[tuple[str, Hashable, int], int] = field(default_factory=dict)
-    classes: dict[str, dict[tuple[Hashable, int], tuple[int, _Address]]] = field(default_factory=dict)
+    exact: dict[tuple[str, int, int], int] = field(default_factory=dict)
+    classes: dict[str, dict[tuple[int, int], tuple[int, _Address]]] = field(default_factory=dict)
     whole: dict[str, int] = field(default_factory=dict)
     """Arrays touched somewhere unknown (atomics): position of the last time."""
     latest: dict[str, int] = field(default_factory=dict)
@@ -173,53 +204,55 @@ def redundant(events: Sequence[JoinEvent]) -> frozenset[int]:
     stores that the thread overwrites before anyone can read them. Only within a region, or within a flow for
     addresses that loops do not change, so that what takes their place is certain to have run.
     """
-    return _redundant(events, [_address(event) for event in events])
+    return _redundant(events, _addresses(events), _in_order(events))
 
 
-def _redundant(events: Sequence[JoinEvent], addresses: Sequence[_Address | None]) -> frozenset[int]:
+def _redundant(
+    events: Sequence[JoinEvent], addresses: Sequence[_Address | None], order: Sequence[int]
+) -> frozenset[int]:
     gone: set[int] = set()
     held: dict[Hashable, int] = {}
     """Position of the access that put this address's value into a register."""
     pending: dict[Hashable, tuple[int, int]] = {}
     """Index and position of a store that nobody has read yet."""
     loads, stores = _Log(), _Log()
-    for position, index in enumerate(_in_order(events)):
-        event, address = events[index], addresses[index]
-        if event.op == "fork":
+    for position, index in enumerate(order):
+        kind, address = events[index].kind, addresses[index]
+        if kind.op == "fork":
             continue
-        if event.op in _ATOMICS:
-            loads.add_whole(event.array, position)
-            stores.add_whole(event.array, position)
-        elif event.op not in ("load", "store"):
+        if kind.op in _ATOMICS:
+            loads.add_whole(kind.array, position)
+            stores.add_whole(kind.array, position)
+        elif kind.op not in ("load", "store"):
             held, pending, loads, stores = {}, {}, _Log(), _Log()
         elif address is not None:
-            keys = _lives(event, address)
-            if event.op == "load":
+            keys = _lives(kind, address)
+            if kind.op == "load":
                 since = max((held[key] for key in keys if key in held), default=None)
-                if since is not None and not event.volatile and not stores.meets(address, since):
+                if since is not None and not kind.volatile and not stores.meets(address, since):
                     gone.add(index)
                     continue
                 loads.add(address, position)
             else:
                 before = next((pending[key] for key in keys if key in pending), None)
-                if before is not None and not event.volatile and not loads.meets(address, before[1]):
+                if before is not None and not kind.volatile and not loads.meets(address, before[1]):
                     gone.add(before[0])
                 stores.add(address, position)
                 for key in keys:
                     pending[key] = (index, position)
             for key in keys:
                 held[key] = position
-                if event.volatile:
+                if kind.volatile:
                     del held[key]
                     pending.pop(key, None)
     return frozenset(gone)
 
 
-def _lives(event: JoinEvent, address: _Address) -> list[Hashable]:
+def _lives(kind: JoinKind, address: _Address) -> list[Hashable]:
     """Names under which a register may still hold this address's value."""
-    keys: list[Hashable] = [(address, "region", event.region)]
-    if event.flow is not None:
-        keys.append((address, "flow", event.flow))
+    keys: list[Hashable] = [(address, "region", kind.region)]
+    if kind.flow is not None:
+        keys.append((address, "flow", kind.flow))
     return keys
 
 
@@ -233,10 +266,10 @@ def join(events: Sequence[JoinEvent]) -> list[JoinGroup]:
 
 def settle(events: Sequence[JoinEvent]) -> tuple[list[JoinGroup], frozenset[int]]:
     """join() and redundant() in one."""
-    addresses = [_address(event) for event in events]
-    dropped = _redundant(events, addresses)
+    addresses, order = _addresses(events), _in_order(events)
+    dropped = _redundant(events, addresses, order)
     windows = _Windows(events)
-    for index in _in_order(events):
+    for index in order:
         if index not in dropped:
             windows.take(index, addresses[index])
     groups = [group for members in windows.all for group in _groups(events, members)]
@@ -278,49 +311,49 @@ class _Windows:
         self.stores = _Log()
 
     def take(self, index: int, address: _Address | None) -> None:
-        event = self.events[index]
+        kind = self.events[index].kind
         self.position += 1
-        if event.op == "fork":
+        if kind.op == "fork":
             self.forks += 1
             self.last = None
             return
-        if event.op not in ("load", "store"):
-            self._stop(event)
+        if kind.op not in ("load", "store"):
+            self._stop(kind)
             return
         if address is None:
             return
-        if event.op == "store":
+        if kind.op == "store":
             self.epoch += 1
-        span, early = _span(event, address), _known_early(event)
+        span, early = _span(kind, address), _known_early(kind)
         if span:
             self._place(index, address, span, early)
-        late_store = event.op == "store" and span and not early
-        self.last = self._key(event, address, span) if late_store else None
-        (self.loads if event.op == "load" else self.stores).add(address, self.position)
+        late_store = kind.op == "store" and span and not early
+        self.last = self._key(kind, address, span) if late_store else None
+        (self.loads if kind.op == "load" else self.stores).add(address, self.position)
 
-    def _stop(self, event: JoinEvent) -> None:
+    def _stop(self, kind: JoinKind) -> None:
         self.epoch += 1
         self.last = None
-        if event.op in _ATOMICS:
-            self.loads.add_whole(event.array, self.position)
-            self.stores.add_whole(event.array, self.position)
+        if kind.op in _ATOMICS:
+            self.loads.add_whole(kind.array, self.position)
+            self.stores.add_whole(kind.array, self.position)
         else:
             self.barriers += 1
             self.loads, self.stores = _Log(), _Log()
 
-    def _key(self, event: JoinEvent, address: _Address, span: int) -> Hashable:
-        where = None if address.segment else event.array
-        return (event.op, where, address.shape, event.region, event.width, span, address.lead // span)
+    def _key(self, kind: JoinKind, address: _Address, span: int) -> Hashable:
+        where = None if address.segment else kind.array
+        return (kind.op, where, address.shape, kind.region, kind.width, span, address.lead // span)
 
     def _place(self, index: int, address: _Address, span: int, early: bool) -> None:
-        event = self.events[index]
-        key = self._key(event, address, span)
+        kind = self.events[index].kind
+        key = self._key(kind, address, span)
         if early:
-            name: Hashable = (key, self.barriers, self.forks if event.op == "store" else 0)
+            name: Hashable = (key, self.barriers, self.forks if kind.op == "store" else 0)
             window = self.open.get(name)
-            if window is not None and self._blocked(event, address, window):
+            if window is not None and self._blocked(kind, address, window):
                 window = None
-        elif event.op == "load":
+        elif kind.op == "load":
             name = (key, self.barriers, self.epoch)
             window = self.open.get(name)
         else:
@@ -331,9 +364,9 @@ class _Windows:
             self.all.append(window)
         window.members.append((index, address, self.position))
 
-    def _blocked(self, event: JoinEvent, address: _Address, window: _Window) -> bool:
+    def _blocked(self, kind: JoinKind, address: _Address, window: _Window) -> bool:
         """A load moves up to the window's first member, the members of a store window down to the new one."""
-        if event.op == "load":
+        if kind.op == "load":
             return self.stores.meets(address, window.members[0][2])
         return any(
             self.loads.meets(member, position) or self.stores.meets(member, position, residues=False)
@@ -341,30 +374,30 @@ class _Windows:
         )
 
 
-def _known_early(event: JoinEvent) -> bool:
+def _known_early(kind: JoinKind) -> bool:
     """Whether the declaration alone proves enough to join two elements."""
-    return min(event.declared, event.alignment or WIDEST) >= 2 * event.width
+    return min(kind.declared, kind.alignment or WIDEST) >= 2 * kind.width
 
 
-def _span(event: JoinEvent, address: _Address) -> int:
+def _span(kind: JoinKind, address: _Address) -> int:
     """Bytes of the windows in which this event can join, 0 if it cannot."""
-    if event.volatile or event.width not in (1, 2, 4, 8):
+    if kind.volatile or kind.width not in (1, 2, 4, 8):
         return 0
-    early = _known_early(event)
-    if event.width == 1:
+    early = _known_early(kind)
+    if kind.width == 1:
         widest = WIDEST if early else 0
-    elif event.width == 2:
-        widest = WIDEST if early and event.op == "store" else 8
+    elif kind.width == 2:
+        widest = WIDEST if early and kind.op == "store" else 8
     else:
         widest = WIDEST
     span = min(widest, address.modulus)
-    return span if span >= 2 * event.width else 0
+    return span if span >= 2 * kind.width else 0
 
 
 def _groups(events: Sequence[JoinEvent], window: _Window) -> list[JoinGroup]:
     if len(window.members) < 2:
         return []
-    first = events[window.members[0][0]]
+    first = events[window.members[0][0]].kind
     width, load = first.width, first.op == "load"
     slots: dict[int, list[tuple[int, _Address]]] = defaultdict(list)
     for index, address, _ in window.members:

@@ -12,37 +12,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.ir import Assign, Declare, Expr, Function, Loop, Name
+from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
 
 
-class Roots:
-    """Roots of expressions, function by function."""
-
-    def __init__(self) -> None:
-        self._tables: dict[str, tuple[dict[str, Expr], frozenset[str]]] = {}
-
-    def of(self, node: Expr | None, function: Function | None) -> frozenset[str]:
-        """Variables that are set more than once, but for loop counters; others stand for their value."""
-        if node is None or function is None:
-            return frozenset()
-        if function.id not in self._tables:
-            self._tables[function.id] = _table(function)
-        values, several = self._tables[function.id]
-        found: set[str] = set()
-        seen: set[str] = set()
-        pending = [n.id for n in walk(node) if isinstance(n, Name)]
-        while pending:
-            id = pending.pop()
-            if id in seen:
-                continue
-            seen.add(id)
-            if id in several:
-                found.add(id)
-            elif id in values:
-                pending.extend(n.id for n in walk(values[id]) if isinstance(n, Name))
-        return frozenset(found)
+def roots_of(node: Expr | None, function: Function | None) -> frozenset[str]:
+    """Variables that are set more than once, but for loop counters; others stand for their value."""
+    if node is None or function is None:
+        return frozenset()
+    values, several = _table(function)
+    found: set[str] = set()
+    seen: set[str] = set()
+    pending = [n.id for n in walk(node) if isinstance(n, Name)]
+    while pending:
+        id = pending.pop()
+        if id in seen:
+            continue
+        seen.add(id)
+        if id in several:
+            found.add(id)
+        elif id in values:
+            pending.extend(n.id for n in walk(values[id]) if isinstance(n, Name))
+    return frozenset(found)
 
 
+@by_identity
 def _table(function: Function) -> tuple[dict[str, Expr], frozenset[str]]:
     values: dict[str, Expr] = {}
     times: Counter[str] = Counter()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import gcd
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from smemlint.banks import wavefront_range
 from smemlint.evaluate.aside import forget_aside
 from smemlint.evaluate.copies import Copied, ends, in_order, lines_of
+from smemlint.evaluate.forms import Forms, Pattern, lead
 from smemlint.evaluate.layout import dims_of, type_name
 from smemlint.evaluate.machine import Event, Machine, SiteLog
 from smemlint.evaluate.memory import Object
@@ -19,7 +21,10 @@ from smemlint.evaluate.model import DataTerm, Grade, Parameter, SharedArray, Sit
 from smemlint.evaluate.values import Int, Monomial, gcd_of, multiple_of
 from smemlint.evaluate.widen import widened
 from smemlint.ir import Launch
+from smemlint.records import record
 
+Rows: TypeAlias = tuple[int, NDArray[np.int64]]
+"""Coefficients of some requests, and the number of the first."""
 EMPTY: NDArray[np.int64] = np.full((0, 32), -1, dtype=np.int64)
 _SOURCE = Unresolved("copy-source", "a cp.async costs by where it reads as well")
 
@@ -51,7 +56,8 @@ def traces_of(
 ) -> list[Trace]:
     """All events as requests: one Trace per site and width at which it runs. views: see widened()."""
     forget_aside(m)
-    runs = widened(m, views)
+    forms = Forms(m.size)
+    runs = widened(m, forms, views)
     groups: dict[tuple[int, int], int] = {}
     traces: list[Trace] = []
     for log in m.sites.values():
@@ -61,10 +67,10 @@ def traces_of(
             continue
         run = runs[id(log)]
         if run.alone:
-            traces.append(_built(m, log, site, launch, run.alone))
+            traces.append(_built(m, forms, log, site, launch, run.alone))
         for width, events in run.wide.items():
             group = groups.setdefault((id(log), width), len(groups))
-            traces.append(replace(_built(m, log, site, launch, events), joined=width, group=group))
+            traces.append(replace(_built(m, forms, log, site, launch, events), joined=width, group=group))
         if run.followed is not None and not run.alone and not run.wide:
             width, leader = run.followed
             group = groups.setdefault((id(leader), width), len(groups))
@@ -83,8 +89,8 @@ def _site_of(log: SiteLog) -> Site:
     return Site(log.place, log.op, log.width, log.object.id, "", log.matrices, via, log.line)
 
 
-def _built(m: Machine, log: SiteLog, site: Site, launch: Launch, events: list[Event]) -> Trace:
-    builder = _Builder(m, log)
+def _built(m: Machine, forms: Forms, log: SiteLog, site: Site, launch: Launch, events: list[Event]) -> Trace:
+    builder = _Builder(m, forms, log)
     for event in events:
         builder.add(event)
     return builder.build(site, launch)
@@ -94,19 +100,38 @@ def _unresolved(site: Site, reason: Unresolved) -> Trace:
     return Trace(site, EMPTY, np.zeros(0, dtype=np.int64), Grade.UNRESOLVED, reason=reason)
 
 
+@record(frozen=True, eq=False, slots=True)
+class _Requests:
+    """The warps of a pattern with an active lane. rows: which of the block's; active: shape (requests, 32);
+    steps: bytes of each lane from the lead, same shape."""
+
+    rows: NDArray[np.bool_]
+    active: NDArray[np.bool_]
+    steps: NDArray[np.int64]
+
+    def at(self, leads: list[int]) -> NDArray[np.int64]:
+        """Offsets for several leads, -1 inactive, shape (leads, requests, 32)."""
+        return np.where(self.active, self.steps + np.array(leads, dtype=np.int64)[:, None, None], -1)
+
+
 class _Builder:
     """Collects the requests of one site."""
 
-    def __init__(self, m: Machine, log: SiteLog) -> None:
+    def __init__(self, m: Machine, forms: Forms, log: SiteLog) -> None:
         self.m = m
+        self.forms = forms
         self.log = log
-        self.offsets: list[NDArray[np.int64]] = []
-        self.uncertain: list[NDArray[np.bool_]] = []
+        self.requests: dict[Pattern, _Requests] = {}
+        self.placed: dict[Pattern, tuple[list[int], list[int]]] = {}
+        """First request and lead of each event of a pattern."""
+        self.maybe: dict[tuple[Pattern, bytes], NDArray[np.bool_] | None] = {}
+        self.unsure: list[tuple[int, NDArray[np.bool_]]] = []
+        """First request and lanes of events that some lanes may or may not run."""
         self.weights: list[int] = []
         self.visits: list[tuple[int, int]] = []
         self.alignment = 0
-        self.parameters: dict[Monomial, list[tuple[int, NDArray[np.int64]]]] = {}
-        self.data: dict[Monomial, list[tuple[int, NDArray[np.int64]]]] = {}
+        self.parameters: dict[Monomial, list[Rows]] = {}
+        self.data: dict[Monomial, list[Rows]] = {}
         self.count = 0
         self.plain = True
         """Whether the plain bank rule told all copies so far."""
@@ -151,30 +176,54 @@ class _Builder:
 
     def add(self, event: Event) -> None:
         offset = event.offset
-        may = event.may.reshape(-1, 32)
-        rows: NDArray[np.bool_] = np.asarray(may.any(axis=1))
-        base = np.broadcast_to(np.asarray(offset.const, dtype=np.int64), (self.m.size,)).reshape(-1, 32)
-        lanes = np.where(may, base, -1)[rows]
-        active: NDArray[np.bool_] = np.asarray(may[rows])
-        if offset.known and bool(((lanes < 0) & active).any()):
+        pattern = self.forms.pattern(offset.const, event.may)
+        requests = self.requests.get(pattern)
+        if requests is None:
+            requests = self.requests[pattern] = _requests(pattern)
+        n = len(requests.active)
+        at = lead(offset.const, pattern)
+        low = at + pattern.low
+        if low < 0:
             # an index below the array: counted from a multiple of the bank cycle that keeps it positive
-            shift = -int(lanes[active].min()) + 127
-            lanes = np.where(active, lanes + shift // 128 * 128, -1)
-        elif not offset.known:
-            low = int(lanes[active].min())
-            if low < 0:
-                lanes = np.where(active, lanes + -(low // 128) * 128, -1)
-        self.offsets.append(lanes)
-        maybe = may & ~event.must.reshape(-1, 32)
-        self.uncertain.append(maybe[rows])
-        n = len(lanes)
-        self.weights.extend([event.weight] * n)
+            at += -(low // 128) * 128
+        firsts, leads = self.placed.setdefault(pattern, ([], []))
+        firsts.append(self.count)
+        leads.append(at)
+        maybe = self._maybe_of(event, pattern, requests)
+        if maybe is not None:
+            self.unsure.append((self.count, maybe))
+        self.weights.append(event.weight)
         for mono, coefficient in offset.terms.items():
-            self._term(mono, coefficient, active, rows)
+            self._term(mono, coefficient, requests.active, requests.rows)
         if event.copied is not None:
-            self._copy(event.copied, event, lanes, active, rows)
+            self._copy(event.copied, event, requests.at([at])[0], requests.active, requests.rows)
         self.visits.append((self.count, n))
         self.count += n
+
+    def _maybe_of(self, event: Event, pattern: Pattern, requests: _Requests) -> NDArray[np.bool_] | None:
+        """Lanes of the event's requests that may or may not run it; None: no such lanes."""
+        if event.must is event.may:
+            return None
+        key = (pattern, event.must.tobytes())
+        if key not in self.maybe:
+            lanes = event.may & ~event.must
+            self.maybe[key] = lanes.reshape(-1, 32)[requests.rows] if lanes.any() else None
+        return self.maybe[key]
+
+    def _offsets(self) -> NDArray[np.int64]:
+        offsets = np.full((self.count, 32), -1, dtype=np.int64)
+        for pattern, (firsts, leads) in self.placed.items():
+            requests = self.requests[pattern]
+            offsets[np.array(firsts)[:, None] + np.arange(len(requests.active))] = requests.at(leads)
+        return offsets
+
+    def _maybe(self) -> NDArray[np.bool_] | None:
+        if not self.unsure:
+            return None
+        maybe = np.zeros((self.count, 32), dtype=np.bool_)
+        for first, lanes in self.unsure:
+            maybe[first : first + len(lanes)] = lanes
+        return maybe
 
     def _term(
         self,
@@ -200,10 +249,7 @@ class _Builder:
         self.parameters.setdefault(mono, []).append((self.count, full))
 
     def build(self, site: Site, launch: Launch) -> Trace:
-        offsets = np.concatenate(self.offsets) if self.offsets else EMPTY
-        maybe = np.concatenate(self.uncertain) if self.uncertain else None
-        if maybe is not None and not maybe.any():
-            maybe = None
+        offsets, maybe = self._offsets(), self._maybe()
         grade = Grade.ASSUMED if launch.assumed else Grade.EXACT
         if maybe is not None or self.data:
             grade = Grade.BOUND
@@ -223,7 +269,7 @@ class _Builder:
             grade = Grade.PARAMETRIC
             parameter = Parameter(_name(mono), self._spread(parts), multiple_of(mono))
         low = high = None
-        followed = len(self.low) == len(self.offsets) and not self.plain
+        followed = len(self.low) == len(self.visits) and not self.plain
         if followed and parameter is None and not self.data:
             low, high = np.concatenate(self.low), np.concatenate(self.high)
             if grade is not Grade.ASSUMED and bool((low < high).any()):
@@ -231,7 +277,7 @@ class _Builder:
         return Trace(
             site,
             offsets,
-            np.array(self.weights, dtype=np.int64),
+            np.repeat(np.array(self.weights, dtype=np.int64), [n for _, n in self.visits]),
             grade,
             alignment=self.alignment,
             maybe=maybe,
@@ -241,14 +287,28 @@ class _Builder:
             low=low,
             high=high,
             iterations=tuple(self.visits),
-            data=tuple(
-                DataTerm(self._spread(parts), *_range(mono), multiple_of(mono), mono[0].reason)
-                for mono, parts in self.data.items()
-            ),
+            data=self._data_terms(),
             footprint=self.m.types.size_of(self.log.object.type),
         )
 
-    def _spread(self, parts: list[tuple[int, NDArray[np.int64]]]) -> NDArray[np.int64]:
+    def _data_terms(self) -> tuple[DataTerm, ...]:
+        """Terms of one range of which no request has two are one: the value of a lane is its own anyway."""
+        kinds: list[tuple[Monomial, list[Rows]]] = []
+        alike: dict[tuple[object, ...], list[list[Rows]]] = {}
+        for mono, parts in self.data.items():
+            same = alike.setdefault((*_range(mono), multiple_of(mono), mono[0].reason), [])
+            free = next((rows for rows in same if rows[-1][0] + len(rows[-1][1]) <= parts[0][0]), None)
+            if free is not None:
+                free.extend(parts)
+            else:
+                same.append(list(parts))
+                kinds.append((mono, same[-1]))
+        return tuple(
+            DataTerm(self._spread(rows), *_range(mono), multiple_of(mono), mono[0].reason)
+            for mono, rows in kinds
+        )
+
+    def _spread(self, parts: list[Rows]) -> NDArray[np.int64]:
         full: NDArray[np.int64] = np.zeros((self.count, 32), dtype=np.int64)
         for first, rows in parts:
             full[first : first + len(rows)] = rows
@@ -286,6 +346,13 @@ class _Builder:
             rest = rest // d if d else rest
         parts.append(rest)
         return np.stack(parts[::-1], axis=1)
+
+
+def _requests(pattern: Pattern) -> _Requests:
+    active = pattern.active.reshape(-1, 32)
+    rows = np.asarray(active.any(axis=1))
+    steps = pattern.form.steps - pattern.form.steps[pattern.first]
+    return _Requests(rows, active[rows], steps.reshape(-1, 32)[rows])
 
 
 def _range(mono: Monomial) -> tuple[int | None, int | None]:

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import field, replace
+from itertools import chain
 from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate import hoisted, sunk
-from smemlint.evaluate.join import JoinEvent, JoinGroup, layout, settle
+from smemlint.evaluate.forms import Form, Forms, Pattern, lead
+from smemlint.evaluate.join import JoinEvent, JoinGroup, JoinKind, layout, settle
 from smemlint.evaluate.layout import dims_of
 from smemlint.evaluate.machine import Barrier, Event, Machine, SiteLog
 from smemlint.evaluate.memory import Object
-from smemlint.evaluate.roots import Roots, bent
+from smemlint.evaluate.roots import bent, roots_of
 from smemlint.evaluate.values import Int, gcd_of, multiple_of
 from smemlint.records import record
 
@@ -32,10 +34,13 @@ class Runs:
     followed: tuple[int, SiteLog] | None = None
 
 
-def widened(m: Machine, views: Callable[[], Iterator[Machine]] = lambda: iter(())) -> dict[int, Runs]:
+def widened(
+    m: Machine, forms: Forms, views: Callable[[], Iterator[Machine]] = lambda: iter(())
+) -> dict[int, Runs]:
     """Runs by id() of the SiteLog.
 
-    views: give the same evaluation under other launches: what differs is not known to the compiler.
+    forms: those of the machine's log. views: give the same evaluation under other launches: what differs is
+    not known to the compiler.
     """
     sunk.settle(m)
     hoisted.settle(m)
@@ -43,7 +48,7 @@ def widened(m: Machine, views: Callable[[], Iterator[Machine]] = lambda: iter(()
     logged = _logged(m)
     if not logged:
         return runs
-    facts = _Facts(m, logged)
+    facts = _Facts(m, forms, logged)
     events = [facts.event(e) for e in logged]
     groups, gone = settle(events)
     if not groups and not gone:
@@ -75,150 +80,207 @@ def widened(m: Machine, views: Callable[[], Iterator[Machine]] = lambda: iter(()
 
 def _logged(m: Machine) -> Sequence[Event | Barrier]:
     """The part of the log that matters: where two accesses of one array meet, and all that lies between."""
-    counts: Counter[tuple[str, int, int]] = Counter()
+    joinable = {id(s) for s in m.sites.values() if s.op in ("load", "store") and s.width in (*NARROW, 16)}
+    within: Counter[tuple[int, int]] = Counter()
+    flowing: Counter[tuple[int, int]] = Counter()
     for e in m.log:
-        if isinstance(e, Event) and e.site.op in ("load", "store") and e.site.width in (*NARROW, 16):
-            counts["region", e.region, id(e.site.object)] += 1
-            counts["flow", e.flow, id(e.site.object)] += 1
-    regions = {number for (kind, number, _), n in counts.items() if n > 1 and kind == "region"}
-    flows = {number for (kind, number, _), n in counts.items() if n > 1 and kind == "flow"}
-    spans: dict[tuple[str, int], tuple[int, int]] = {}
-    for at, e in enumerate(m.log):
-        if isinstance(e, Event):
-            for key, wanted in ((("region", e.region), regions), (("flow", e.flow), flows)):
-                if key[1] in wanted:
-                    spans[key] = (spans[key][0] if key in spans else at, at)
+        if isinstance(e, Event) and id(e.site) in joinable:
+            array = id(e.site.object)
+            within[e.region, array] += 1
+            flowing[e.flow, array] += 1
+    regions = {number for (number, _), n in within.items() if n > 1}
+    flows = {number for (number, _), n in flowing.items() if n > 1}
+    spans = _spans(m.log, regions, flows)
     inside = np.zeros(len(m.log) + 1, dtype=np.int64)
-    for first, last in spans.values():
+    for first, last in spans:
         inside[first] += 1
         inside[last + 1] -= 1
     kept = np.cumsum(inside)[:-1] > 0
     return [e for e, keep in zip(m.log, kept.tolist(), strict=True) if keep]
 
 
+def _spans(log: Sequence[Event | Barrier], regions: set[int], flows: set[int]) -> Iterator[tuple[int, int]]:
+    """First and last position in the log of each of the regions and flows."""
+    region_ends: dict[int, tuple[int, int]] = {}
+    flow_ends: dict[int, tuple[int, int]] = {}
+    for at, e in enumerate(log):
+        if isinstance(e, Event):
+            if e.region in regions:
+                region_ends[e.region] = (region_ends.get(e.region, (at,))[0], at)
+            if e.flow in flows:
+                flow_ends[e.flow] = (flow_ends.get(e.flow, (at,))[0], at)
+    return chain(region_ends.values(), flow_ends.values())
+
+
+@record(frozen=True, slots=True)
+class _Move:
+    """How an event's lanes move under another launch: from one form to another, and by a number."""
+
+    source: Form
+    target: Form
+    number: int
+
+
+@record(slots=True)
+class _SiteFacts:
+    """What is known of a site whatever its event. steps, path: see _steps(), _path(); roots: what a bent
+    address is made of."""
+
+    declared: int
+    start: int | None
+    steps: int
+    path: int | None
+    roots: frozenset[str]
+    turns: int | None = None
+    """What divides its addresses in the active lanes of all turns; None: not asked yet."""
+    unsure: int = 0
+    """What divides its addresses under another launch, where events do not match."""
+
+
 class _Facts:
     """What the compiler knows of the logged addresses."""
 
-    def __init__(self, m: Machine, logged: Sequence[Event | Barrier]) -> None:
+    def __init__(self, m: Machine, forms: Forms, logged: Sequence[Event | Barrier]) -> None:
         self.m = m
-        self.starts = _starts(m)
-        self.declared = {id(o): _declared(m, o) for o in m.shared.values()}
+        self.forms = forms
+        starts = _starts(m)
         regions = {e.region for e in logged if isinstance(e, Event)}
-        self.steps = _steps(m, regions)
         self.stale = {e.region for e in logged if isinstance(e, Event) and e.stale}
         self.still = _still(m)
-        self.paths = {id(s): _path(s) for s in m.sites.values()}
-        self.roots = Roots()
-        self.made: dict[int, frozenset[str]] = {}
-        self.shifts: dict[int, list[NDArray[np.int64]]] = {}
-        """By id() of an event: how its lanes move under each other launch."""
-        self.turns: dict[int, int] = {}
-        """By id() of a site: what divides its addresses in the active lanes of all turns."""
-        self.unsure: dict[int, int] = {}
-        """By id() of a site: what divides its addresses under another launch, where events do not match."""
+        self.sites = {
+            id(s): _SiteFacts(
+                _declared(m, s.object),
+                starts.get(id(s.object)),
+                _steps(m, forms, s, regions),
+                _path(forms, s),
+                roots_of(s.node, s.function),
+            )
+            for s in {id(e.site): e.site for e in logged if isinstance(e, Event)}.values()
+        }
+        self.moves: dict[int, list[_Move]] = {}
+        """By id() of an event: how it moves under each other launch."""
+        self.kinds: dict[tuple[object, ...], JoinKind] = {}
+        """Of addresses that are a pattern and a number, with nothing that other launches move."""
+        self.bent: dict[Pattern, bool] = {}
+        self.elsewhere: dict[Pattern, int | None] = {}
+        self.moved: dict[tuple[Form, Form, Pattern], tuple[int, int, int]] = {}
 
     def compare(self, other: Machine) -> None:
         """Find what the launch decides, from the same kernel under another launch."""
+        self.kinds.clear()
         for key, site in self.m.sites.items():
             twin = other.sites.get(key)
-            if twin is None or not twin.events:
+            if id(site) not in self.sites or twin is None or not twin.events:
                 continue
             # Where a loop runs another number of times, the first event's move stands for all.
             alike = len(twin.events) == len(site.events)
-            first = _lanes(self.m, twin.events[0]) - _lanes(self.m, site.events[0])
+            first = self._move(site.events[0], twin.events[0])
             for i, e in enumerate(site.events):
-                shift = _lanes(self.m, twin.events[i]) - _lanes(self.m, e) if alike else first
-                self.shifts.setdefault(id(e), []).append(shift)
+                move = self._move(e, twin.events[i]) if alike else first
+                if move.source is not move.target or move.number:
+                    self.moves.setdefault(id(e), []).append(move)
             both = site.events[0].may & twin.events[0].may
             if both.any():
-                divides = _variable(twin.events[0], both)
-                self.unsure[id(site)] = gcd(self.unsure.get(id(site), 0), divides)
+                facts = self.sites[id(site)]
+                facts.unsure = gcd(facts.unsure, self._variable(twin.events[0], both))
+
+    def _move(self, e: Event, twin: Event) -> _Move:
+        a, b = e.offset.const, twin.offset.const
+        start, end = a if isinstance(a, int) else int(a[0]), b if isinstance(b, int) else int(b[0])
+        return _Move(self.forms.form(a), self.forms.form(b), end - start)
 
     def event(self, e: Event | Barrier) -> JoinEvent:
         if isinstance(e, Barrier):
             op = "fork" if e.only_stores else "barrier"
-            return JoinEvent(-1, op, 0, "", np.zeros(0, dtype=np.int64), 0, e.region, e.order)
-        s, o = e.site, e.site.object
-        lanes = _lanes(self.m, e)
+            return JoinEvent(JoinKind(-1, op, 0, "", None, 0, e.region), 0, e.order)
+        pattern = self.forms.pattern(e.offset.const, e.may)
+        moves = self.moves.get(id(e), ())
+        if moves or e.offset.terms or e.offset.parts:
+            kind = self._kind(e, pattern, moves)
+        else:
+            key = (id(e.site), pattern, e.region, e.flow, e.volatile)
+            known = self.kinds.get(key)
+            kind = known or self.kinds.setdefault(key, self._kind(e, pattern, ()))
+        at = lead(e.offset.const, pattern)
+        low = at + pattern.low
+        return JoinEvent(kind, at if low >= 0 else at + -(low // 128) * 128, e.order)
+
+    def _kind(self, e: Event, pattern: Pattern, moves: Sequence[_Move]) -> JoinKind:
+        s = e.site
+        facts = self.sites[id(s)]
         stale = e.region in self.stale
-        here = e.may if stale else self.m.present
-        own = 0 if stale else _variable(e, here)
-        variable = gcd(
-            self.steps.get(id(s), 0),
-            own or self._over_turns(s),
-            self.unsure.get(id(s), 0),
-        )
-        moved: tuple[bytes, ...] = ()
-        for shift in self.shifts.get(id(e), ()):
-            by = shift[e.may]
-            if by.any():
-                variable = gcd(variable, int(np.gcd.reduce(by)))
-                moved = (*moved, by.tobytes())
-        low = int(lanes[e.may].min())
-        if low < 0:
-            lanes = lanes + -(low // 128) * 128
-        return JoinEvent(
+        own = 0 if stale else self._variable(e, self.m.present)
+        variable = gcd(facts.steps, own or self._over_turns(s, facts), facts.unsure)
+        moved: tuple[tuple[int, int], ...] = ()
+        for move in moves:
+            by, digest, divides = self._moved(move, pattern)
+            if by or divides:
+                variable = gcd(variable, by, divides)
+                moved = (*moved, (by, digest))
+        return JoinKind(
             site_key=id(s),
             op=s.op,
             width=s.width,
-            array=o.id,
-            offsets=np.where(e.may, lanes, -1),
+            array=s.object.id,
+            pattern=pattern,
             alignment=variable & -variable,
             region=e.region,
-            order=e.order,
             volatile=e.volatile,
-            declared=self.declared[id(o)] if id(o) in self.declared else _declared(self.m, o),
+            declared=facts.declared,
             base=(
                 _base(e.offset),
                 moved,
-                self.paths[id(s)],
-                _elsewhere(self.m, e, here),
-                self._made_of(e, lanes),
+                facts.path,
+                None if stale or e.may is self.m.present else self._elsewhere(pattern),
+                facts.roots if facts.roots and self._bent(pattern) else frozenset(),
             ),
-            start=self.starts.get(id(o)),
+            start=facts.start,
             flow=e.flow if (id(s), e.flow) in self.still else None,
         )
 
-    def _over_turns(self, s: SiteLog) -> int:
+    def _over_turns(self, s: SiteLog, facts: _SiteFacts) -> int:
         """What divides the address in the lanes of any turn: the few lanes of one turn prove nothing."""
-        if id(s) not in self.turns:
-            self.turns[id(s)] = gcd(*(_variable(e, e.may) for e in s.events))
-        return self.turns[id(s)]
+        if facts.turns is None:
+            facts.turns = gcd(*(self._variable(e, e.may) for e in s.events))
+        return facts.turns
 
-    def _made_of(self, e: Event, lanes: NDArray[np.int64]) -> frozenset[str]:
-        """The roots of a bent address."""
-        s = e.site
-        if id(s) not in self.made:
-            self.made[id(s)] = self.roots.of(s.node, s.function)
-        made = self.made[id(s)]
-        return made if made and bent(lanes, e.may, self.m.block) else frozenset()
+    def _variable(self, e: Event, active: NDArray[np.bool_]) -> int:
+        """What divides the part of an address that differs between lanes or is not known."""
+        variable = 0
+        for part, factor in e.offset.parts or ((e.offset, 1),):
+            if not isinstance(part.const, int):
+                variable = gcd(variable, factor * self.forms.pattern(part.const, active).divides)
+            for mono, coefficient in part.terms.items():
+                variable = gcd(variable, factor * gcd_of(coefficient) * multiple_of(mono))
+        return variable
 
+    def _moved(self, move: _Move, pattern: Pattern) -> tuple[int, int, int]:
+        """Bytes by which the first active lane moves, a digest of how the others do, and what divides the
+        differences (0: all move alike)."""
+        key = (move.source, move.target, pattern)
+        if key not in self.moved:
+            steps = (move.target.steps - move.source.steps)[pattern.active]
+            apart = steps - steps[0]
+            self.moved[key] = (int(steps[0]), hash(apart.tobytes()), int(np.gcd.reduce(apart)))
+        by, digest, divides = self.moved[key]
+        return by + move.number, digest, divides
 
-def _lanes(m: Machine, e: Event) -> NDArray[np.int64]:
-    c = e.offset.const
-    return np.full(m.size, c, dtype=np.int64) if isinstance(c, int) else c
+    def _elsewhere(self, pattern: Pattern) -> int | None:
+        """A digest of the address in the lanes that do not take part, for the compiler cannot tell them
+        apart: `s[t]` and `s[t ^ 1]` of even lanes are not known to be neighbours."""
+        if not pattern.form.vector:
+            return None
+        if pattern not in self.elsewhere:
+            steps = pattern.form.steps
+            others = steps[self.m.present & ~pattern.active]
+            digest = hash((others - steps[pattern.first]).tobytes()) if others.size else None
+            self.elsewhere[pattern] = digest
+        return self.elsewhere[pattern]
 
-
-def _elsewhere(m: Machine, e: Event, here: NDArray[np.bool_]) -> int | None:
-    """A digest of the address in the lanes that do not take part, for the compiler cannot tell them apart:
-    `s[t]` and `s[t ^ 1]` of even lanes are not known to be neighbours."""
-    c = e.offset.const
-    if isinstance(c, int) or e.may is m.present or here is e.may:
-        return None
-    others = c[here & ~e.may]
-    return hash((others - c[int(np.argmax(e.may))]).tobytes()) if others.size else None
-
-
-def _variable(e: Event, active: NDArray[np.bool_]) -> int:
-    """What divides the part of an address that differs between lanes or is not known."""
-    variable = 0
-    for part, factor in e.offset.parts or ((e.offset, 1),):
-        if not isinstance(part.const, int):
-            lanes = part.const[active]
-            variable = gcd(variable, factor * int(np.gcd.reduce(lanes - lanes[0])))
-        for mono, coefficient in part.terms.items():
-            variable = gcd(variable, factor * gcd_of(coefficient) * multiple_of(mono))
-    return variable
+    def _bent(self, pattern: Pattern) -> bool:
+        if pattern not in self.bent:
+            self.bent[pattern] = bent(pattern.form.steps, pattern.active, self.m.block)
+        return self.bent[pattern]
 
 
 def _starts(m: Machine) -> dict[int, int]:
@@ -250,23 +312,21 @@ def _declared(m: Machine, o: Object) -> int:
     return align
 
 
-def _steps(m: Machine, chosen: set[int]) -> dict[int, int]:
-    """By site: what divides the way from its event in one line of a loop to its event in the next."""
-    steps: dict[int, int] = {}
-    for s in m.sites.values():
-        previous: dict[int, Event] = {}
-        position: Counter[int] = Counter()
-        g = 0
-        for e in s.events:
-            turn = m.lined.get(e.turn, e.turn)
-            at = position[turn]
-            position[turn] += 1
-            before = previous.get(at)
-            if before is not None and m.lined.get(before.turn, before.turn) != turn and e.region in chosen:
-                g = gcd(g, _first(e) - _first(before))
-            previous[at] = e
-        steps[id(s)] = abs(g)
-    return steps
+def _steps(m: Machine, forms: Forms, s: SiteLog, chosen: set[int]) -> int:
+    """What divides the way from a site's event in one line of a loop to its event in the next."""
+    previous: dict[int, tuple[int, int]] = {}
+    position: Counter[int] = Counter()
+    g = 0
+    for e in s.events:
+        turn = m.lined.get(e.turn, e.turn)
+        at = position[turn]
+        position[turn] += 1
+        here = _first(forms, e)
+        before, line = previous.get(at, (here, turn))
+        if line != turn and e.region in chosen:
+            g = gcd(g, here - before)
+        previous[at] = (here, turn)
+    return g
 
 
 def _still(m: Machine) -> set[tuple[int, int]]:
@@ -281,14 +341,15 @@ def _still(m: Machine) -> set[tuple[int, int]]:
     return {key for key, e in still.items() if e is not None}
 
 
-def _path(s: SiteLog) -> int | None:
+def _path(forms: Forms, s: SiteLog) -> int | None:
     """A digest of how a site moves from turn to turn of the loops that stay loops; None if it does not.
 
     Only two that move alike have a distance that the compiler knows.
     """
     firsts: dict[int, int] = {}
     for e in s.events:
-        firsts.setdefault(e.turn, _first(e))
+        if e.turn not in firsts:
+            firsts[e.turn] = _first(forms, e)
     if len(set(firsts.values())) < 2:
         return None
     start = next(iter(firsts.values()))
@@ -303,12 +364,14 @@ def _same_address(a: Event, b: Event) -> bool:
     )
 
 
-def _first(e: Event) -> int:
+def _first(forms: Forms, e: Event) -> int:
     c = e.offset.const
-    return c if isinstance(c, int) else int(c[int(np.argmax(e.may))])
+    return c if isinstance(c, int) else lead(c, forms.pattern(c, e.may))
 
 
 def _base(offset: Int) -> Hashable:
+    if not offset.terms:
+        return ()
     return tuple(
         sorted(
             (tuple(s.order for s in mono), c if isinstance(c, int) else c.tobytes())

@@ -67,9 +67,11 @@ def _alike(
     had: list[list[tuple[str, bytes, int]]] = [[] for _ in offsets]
     for number, term in enumerate(data):
         ends = f"{term.low} {term.high} {term.multiple}"
-        coefficient = np.where(active, term.coefficient, 0)
-        for row in np.flatnonzero(coefficient.any(axis=1)).tolist():
-            had[row].append((ends, coefficient[row].tobytes(), number))
+        rows = np.flatnonzero(np.bitwise_or.reduce(term.coefficient, axis=1))  # few of many: most terms
+        coefficient = np.where(active[rows], term.coefficient[rows], 0)
+        for row, lanes in zip(rows.tolist(), coefficient, strict=True):
+            if lanes.any():
+                had[row].append((ends, lanes.tobytes(), number))
     groups: dict[tuple[str, ...], tuple[dict[object, int], list[int], Indices]] = {}
     for row, terms in enumerate(had):
         terms.sort()

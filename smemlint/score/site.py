@@ -193,13 +193,19 @@ def _worst(access: Access, offsets: Ints, cost: Costs, weights: Ints) -> Request
 
 def _visits(trace: Trace, cost: Costs) -> tuple[tuple[float, int], ...]:
     """Upper-end ways of each visit, run-length coded; visits without an active warp are left out."""
-    ways = []
-    for first, count in trace.iterations:
-        part = slice(first, first + count)
-        ideal = int(cost.ideal[part] @ trace.weights[part])
-        if ideal:
-            ways.append(int(cost.high[part] @ trace.weights[part]) / ideal)
+    firsts, counts = np.array(trace.iterations, dtype=np.int64).reshape(-1, 2).T
+    ideal = _sums(cost.ideal * trace.weights, firsts, counts)
+    high = _sums(cost.high * trace.weights, firsts, counts)
+    runs = ideal > 0
+    ways: list[float] = (high[runs] / ideal[runs]).tolist()
     return tuple((value, len(list(run))) for value, run in groupby(ways))
+
+
+def _sums(values: Ints, firsts: Ints, counts: Ints) -> Ints:
+    """Sums of the stretches of a vector that start at `firsts`."""
+    up_to = np.concatenate([[0], np.cumsum(values)])
+    sums: Ints = up_to[firsts + counts] - up_to[firsts]
+    return sums
 
 
 def lane_stride(offsets: Sequence[int | None]) -> int | None:

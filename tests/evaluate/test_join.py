@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from smemlint.evaluate.join import JoinEvent, JoinGroup, join, layout, redundant
+from smemlint.evaluate.forms import pattern_of
+from smemlint.evaluate.join import JoinEvent, JoinGroup, JoinKind, join, layout, redundant
 
 THREADS = np.arange(64, dtype=np.int64)
 
@@ -40,22 +41,25 @@ class Line:
         below: int = 64,
         declared: int | None = None,
     ) -> Line:
-        offsets = np.where(below > THREADS, pitch * THREADS + constant, -1)
+        pattern, lead = pattern_of(np.where(below > THREADS, pitch * THREADS + constant, -1))
         proved = pitch & -pitch if alignment is None else alignment
         self.events.append(
             JoinEvent(
-                site_key=len(self.events),
-                op=op,
-                width=width,
-                array=array,
-                offsets=offsets,
-                alignment=proved,
-                region=self.region,
+                JoinKind(
+                    site_key=len(self.events),
+                    op=op,
+                    width=width,
+                    array=array,
+                    pattern=pattern if below else None,
+                    alignment=proved,
+                    region=self.region,
+                    volatile=volatile,
+                    declared=self.declared if declared is None else declared,
+                    base=base,
+                    start=start,
+                ),
+                lead,
                 order=len(self.events),
-                volatile=volatile,
-                declared=self.declared if declared is None else declared,
-                base=base,
-                start=start,
             )
         )
         return self
@@ -86,11 +90,11 @@ class Line:
         """(op, bytes a lane) -> how many instructions run."""
         groups = self.groups()
         taken = {member for group in groups for member in group.members} | redundant(self.events)
-        found = Counter((self.events[group.leader].op, group.width) for group in groups)
+        found = Counter((self.events[group.leader].kind.op, group.width) for group in groups)
         found.update(
-            (event.op, event.width)
+            (event.kind.op, event.kind.width)
             for index, event in enumerate(self.events)
-            if index not in taken and event.op in ("load", "store")
+            if index not in taken and event.kind.op in ("load", "store")
         )
         return found
 
