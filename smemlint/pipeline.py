@@ -28,7 +28,7 @@ from smemlint.frontend import Known, ParseOptions, load, load_callers
 from smemlint.ir import Function, Launch, Module, Place, PointerTo, RecordRef, Scalar
 from smemlint.launch import Allowance, Blocks, Started, infer, program_around, program_of
 from smemlint.launch.reach import kernels_with_shared_memory
-from smemlint.schedule import Begun, in_turn, ranked
+from smemlint.schedule import Begun, Ends, in_turn, ranked
 from smemlint.score import KernelAnalysis, score_all, with_unreached
 from smemlint.source import SourceError, SourceFile, read_source, source_from_bytes, users_of
 from smemlint.variants import analysed
@@ -42,39 +42,33 @@ _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 DEEPEST = 6000
 """Python frames: inlined calls nest some twenty frames each, and templated device code nests deep."""
 
-SOFT = 0.2
-"""Share of a file's computing time after which no further kernel is begun."""
-FIXES = 0.8
-"""The same for fixes."""
-
 
 def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
     """The report of one file. A file that cannot be read or parsed at all is a Problem in it."""
     sys.setrecursionlimit(max(sys.getrecursionlimit(), DEEPEST))
     began = time.process_time()
-    until = began + SOFT * job.seconds
+    ends = Ends.of(began, job.seconds)
     path = shown(job.path)
-    known = Known()
+    known = Known(until=ends.reading)
     try:
         source = _source(job)
         modules = load(source, parse_options(job.options), known)
     except SourceError as error:
         problem = Problem(shown(error.path), error.message, error.line, error.column)
         return FileReport(path, problems=(problem,), seconds=time.process_time() - began)
-    analyses = analyse_modules(modules, job.options, until, known)
+    analyses = analyse_modules(modules, job.options, ends, known)
     texts = _texts(analyses, source)
     analyses = [_with_expressions(analysis, texts) for analysis in analyses]
     problems: list[Problem] = []
     suggestions: Mapping[Key, Suggestion] = {}
     if job.options.suggest:
-        late = began + FIXES * job.seconds
         try:
             suggestions = suggest(
                 analyses,
                 texts,
-                _again(source, modules, job.options, late),
+                _again(source, modules, job.options, ends.fixes),
                 architecture(job.options.arch),
-                late=lambda: time.process_time() > late,
+                late=lambda: time.process_time() > ends.fixes,
                 main=source.path,
             )
         except Exception as error:
@@ -123,17 +117,16 @@ def parse_options(options: Options) -> ParseOptions:
 def analyse_modules(
     modules: Iterable[Module],
     options: Options,
-    until: float = float("inf"),
-    known: Known | None = None,
+    ends: Ends,
+    known: Known,
 ) -> list[KernelAnalysis]:
-    """Every kernel instance under every launch. until: the time at which no further one is begun. known: what
-    reading the modules taught."""
+    """Every kernel instance under every launch. known: what reading the modules taught."""
     blocks = Blocks(
         of={name: shape for name, shape in options.blocks.items() if name}, every=options.blocks.get("")
     )
     begun: list[Begun] = []
-    read = _reader(options, known or Known())
-    allowance = Allowance()
+    read = _reader(options, known, ends.reading)
+    allowance = Allowance(until=ends.host)
     for module in modules:
         touching = kernels_with_shared_memory(module)
         project = program_of(module, touching, users_of, read, allowance)
@@ -149,7 +142,7 @@ def analyse_modules(
             begun += ranked(home, seen, launches, touching=kernel.id in touching)
 
     def late() -> bool:
-        return time.process_time() > until
+        return time.process_time() > ends.kernels
 
     def analyse(b: Begun, budget: Budget) -> tuple[Sequence[KernelAnalysis], int]:
         all: list[KernelAnalysis] = []
@@ -160,7 +153,7 @@ def analyse_modules(
 
         return analysed(b.launch, one, late), sum(a.work for a in all)
 
-    return in_turn(begun, analyse, _left_out, late)
+    return in_turn(begun, analyse, _left_out, ends.kernels)
 
 
 def _left_out(b: Begun, code: str) -> KernelAnalysis:
@@ -173,11 +166,13 @@ def _left_out(b: Begun, code: str) -> KernelAnalysis:
     return _without_evaluation(b.module, b.kernel, b.launch, *notes)
 
 
-def _reader(options: Options, known: Known) -> Callable[[str, frozenset[str]], Module | None]:
-    """Reads another file of the project for what it says of launches; None where that fails."""
+def _reader(options: Options, known: Known, until: float) -> Callable[[str, frozenset[str]], Module | None]:
+    """Reads another file of the project for what it says of launches; None where that fails or is late."""
 
     @cache
     def read(path: str, wanted: frozenset[str]) -> Module | None:
+        if time.process_time() > until:
+            return None
         try:
             return load_callers(read_source(path), parse_options(options), wanted, known)
         except SourceError:

@@ -6,6 +6,7 @@ kernels. Then those come first that cost least: what a kernel has taken, times h
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 
 from smemlint.evaluate import Budget
@@ -17,6 +18,22 @@ WORK = 500_000
 """Evaluation steps of a file after which only launches of kernels that had none yet are analysed."""
 SHARE = 20_000
 """Evaluation steps that each of them has all the same."""
+
+
+@record(frozen=True, slots=True)
+class Ends:
+    """Computing times of the process at which a stage is ended, where the counts have not ended it before."""
+
+    reading: float
+    """No other file is read for what it launches."""
+    host: float
+    kernels: float
+    fixes: float
+
+    @staticmethod
+    def of(began: float, seconds: float) -> Ends:
+        """seconds: what a file may take before it is given up."""
+        return Ends(*(began + share * seconds for share in (0.075, 0.14, 0.22, 0.245)))
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -52,12 +69,12 @@ def in_turn(
     begun: Sequence[Begun],
     analyse: Callable[[Begun, Budget], tuple[Sequence[KernelAnalysis], int]],
     leave: Callable[[Begun, str], KernelAnalysis],
-    late: Callable[[], bool],
+    until: float,
 ) -> list[KernelAnalysis]:
     """The analyses, in the order of `begun`.
 
     analyse: gives the steps that it took too. leave: what stands for a launch that is left out, '' where
-    there is nothing to analyse, else the code of the reason. late: whether none is to be begun any more.
+    there is nothing to analyse, else the code of the reason. until: computing time at which all ends.
     """
     done: dict[int, Sequence[KernelAnalysis]] = {}
     cost: dict[int, int] = {}
@@ -68,10 +85,10 @@ def in_turn(
         over = work >= WORK and b.rank > 0
         if not b.touching:
             done[id(b)] = [leave(b, "")]
-        elif late() or over:
+        elif over or time.process_time() > until:
             done[id(b)] = [] if b.spare else [leave(b, "budget" if over else "time")]
         else:
-            budget = Budget(steps=min(max(WORK - work, SHARE), Budget().steps))
+            budget = Budget(steps=min(max(WORK - work, SHARE), Budget().steps), until=until)
             done[id(b)], spent = analyse(b, budget)
             cost.setdefault(id(b.kernel), spent)
             work += spent

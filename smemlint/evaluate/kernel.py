@@ -52,7 +52,7 @@ def _run(m: Machine, kernel: Function, launch: Launch) -> Unresolved | None:
         m.enter(m.frame, kernel)
         run(m, kernel.body)
     except BudgetExceededError as error:
-        return Unresolved("budget", str(error), kernel.place)
+        return Unresolved(error.code, str(error), kernel.place)
     except RecursionError:
         return Unresolved("nesting", "expressions or calls are nested too deeply", kernel.place)
     return None

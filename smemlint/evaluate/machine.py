@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import field
 
@@ -47,23 +48,30 @@ Mask = NDArray[np.bool_]
 
 
 class BudgetExceededError(Exception):
-    """The evaluation was stopped: too many steps or too many recorded addresses."""
+    """The evaluation was stopped: too many steps or recorded addresses, or (code `time`) too late."""
+
+    def __init__(self, text: str, code: str = "budget") -> None:
+        super().__init__(text)
+        self.code = code
 
 
 STEPS_PER_EVENT = 3
+STRETCH = 1000
+"""Evaluation steps between two looks at what else may end an evaluation."""
 
 
 @record(frozen=True, slots=True)
 class Budget:
     """Per kernel: expression steps, those without any access of shared memory, recorded lane addresses; per
     loop: iterations that are enumerated, and steps after which one more iteration stands for all that are
-    left."""
+    left. until: computing time of the process at which even a kernel within its budget is left."""
 
     steps: int = 300_000
     idle: int = 30_000
     loop_steps: int = 10_000
     addresses: int = 24_000_000
     iterations: int = 1100
+    until: float = float("inf")
 
 
 @record(slots=True)
@@ -225,7 +233,7 @@ class Machine:
         """What the kernel asked of the launch: the compiler does not know it."""
         self.order = 0
         self.steps = 0
-        self.limit = self.budget.steps if host else min(self.budget.idle, self.budget.steps)
+        self.limit = min(STRETCH, self.budget.steps)
         """Steps after which what runs now may have to stop."""
         self.reached = False
         """Whether shared memory was accessed, if only in an iteration that leaves no trace."""
@@ -374,14 +382,17 @@ class Machine:
 
     def _out_of_steps(self) -> None:
         if self.steps > self.budget.steps:
-            raise BudgetExceededError(f"stopped after {self.budget.steps} evaluation steps")
+            raise BudgetExceededError(f"stopped after {self.budget.steps:,} evaluation steps")
         if self.patience is not None and self.steps > self.patience:
             raise SizedUpError
         if not self.reached and not self.host and self.steps > self.budget.idle:
             raise BudgetExceededError(
-                f"stopped after {self.budget.idle} evaluation steps without an access of shared memory"
+                f"stopped after {self.budget.idle:,} evaluation steps without an access of shared memory"
             )
-        self.limit = self.budget.steps if self.patience is None else min(self.patience, self.budget.steps)
+        if time.process_time() > self.budget.until:
+            raise BudgetExceededError("stopped when the time for this file was over", "time")
+        ends = (self.steps + STRETCH, self.budget.steps, self.patience)
+        self.limit = min(end for end in ends if end is not None)
 
     def note(self, code: str, text: str, at: Place | None = None) -> Unresolved:
         reason = Unresolved(code, text, at)

@@ -10,8 +10,20 @@ from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.names import static_member
+from smemlint.evaluate.overloads import methods_of
 from smemlint.evaluate.values import Int, Other, Pointer, RecordValue, Value, add, multiply, plus, scale
-from smemlint.ir import Expr, Index, Member, OpaqueType, Place, PointerTo, RecordRef
+from smemlint.ir import (
+    Call,
+    Expr,
+    Index,
+    Member,
+    Name,
+    OpaqueType,
+    Place,
+    PointerTo,
+    RecordRef,
+    This,
+)
 from smemlint.ir.types import LONG
 
 
@@ -37,6 +49,9 @@ def value_at_place(m: Machine, e: Expr) -> Value:
 
 
 def index_place(m: Machine, e: Index) -> Pointer | Value:
+    operator = _operator(m, e)
+    if operator is not None:
+        return lvalue(m, operator)
     base = rvalue(m, e.base)
     index = rvalue(m, e.index)
     if isinstance(base, Int) and isinstance(index, Pointer):
@@ -46,6 +61,25 @@ def index_place(m: Machine, e: Index) -> Pointer | Value:
     if isinstance(base, RecordValue):
         return Other()
     return lost(base, e.place)
+
+
+def _operator(m: Machine, e: Index) -> Call | None:
+    """The call behind `buffer[i]` of a record: in a template clang does not know the operator yet."""
+    if not _stays(e.base):
+        return None
+    base = lvalue(m, e.base)
+    if not isinstance(base, Pointer) or not isinstance(base.pointee, RecordRef):
+        return None
+    if not methods_of(m, base.pointee, "operator[]"):
+        return None
+    return Call(Member(e.base, "operator[]", place=e.base.place), (e.index,), place=e.place)
+
+
+def _stays(e: Expr) -> bool:
+    """A variable, or a member of one: to ask where it lies is no access."""
+    if isinstance(e, Member):
+        return _stays(e.base) if not e.arrow else isinstance(e.base, This)
+    return isinstance(e, Name)
 
 
 def lost(v: Value, place: Place | None) -> Value:

@@ -6,6 +6,7 @@ memory, which shares nothing with clang. May import `source`, `grammar`, `banks`
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 from smemlint.frontend.configurations import further_configurations
@@ -34,6 +35,8 @@ def load(
     texts = [_own_text(unit)]
     lowered = [_lowered(unit)]
     for configuration in further_configurations(unit.texts()):
+        if time.process_time() > known.until:
+            break
         unit = parse_unit(source, options, configuration=configuration, known=known)
         texts.append(_own_text(unit))
         lowered.append(_lowered(unit))

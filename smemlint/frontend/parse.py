@@ -46,8 +46,6 @@ file, is the last."""
 MAX_BYTES = 12_000_000
 """No further healing round starts after clang has read this much text, included files counted in every round;
 what is parsed by then is what there is. Text and not time, so that a busy machine changes nothing."""
-MAX_SECONDS = 10.0
-"""The same for computing time, where clang is far slower than its some 0.5 s per million bytes."""
 
 
 @record
@@ -55,10 +53,13 @@ class Known:
     """What reading one file of a program taught for the others: they lack the same headers.
 
     names: what was healed so far. left: bytes of text that clang may still read for all of them together.
+    until: computing time of the process at which no further healing round or configuration begins, where
+    clang is far slower than its some 0.5 s per million bytes.
     """
 
     names: HealedNames = field(default_factory=HealedNames)
     left: int = MAX_BYTES
+    until: float = float("inf")
 
 
 @record(frozen=True)
@@ -130,7 +131,6 @@ def parse_unit(
 
     known = known or Known()
     healing = Healing(read, known.names.carried(map(read, (main, *plan.files))))
-    until = time.process_time() + MAX_SECONDS
     blanked = {path for path, _ in plan.blanked}
     rounds, size = 0, 0
     told: frozenset[str] = frozenset()
@@ -140,7 +140,7 @@ def parse_unit(
         rounds += 1
         size += len(source.bytes) + sum(scan_file(path).size for path in _included(tu) if path not in blanked)
         problems = _problems(tu)
-        spent = size >= min(MAX_BYTES, known.left) or time.process_time() > until
+        spent = size >= min(MAX_BYTES, known.left) or time.process_time() > known.until
         before.append(len(problems))
         if rounds >= MAX_ROUNDS or spent or _is_idle(before, main in told):
             break

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from smemlint.evaluate.accesses import load
@@ -75,6 +77,8 @@ class Allowance:
     """Evaluation steps that are left for the host code of a file and of the files that it is linked with."""
 
     steps: int = ALL_HOST_STEPS
+    until: float = float("inf")
+    """Computing time of the process at which no more host code is run."""
 
 
 def started_kernels(
@@ -185,12 +189,12 @@ def _run(
         if f.id in reached:
             continue
         for arguments in written.get(f.id) or [()]:
-            if left <= 0:
+            if left <= 0 or time.process_time() > allowance.until:
                 break
             m = Machine(
                 module,
                 (1, 1, 1),
-                budget=HOST_BUDGET,
+                budget=replace(HOST_BUDGET, until=allowance.until),
                 on_launch=on_launch,
                 host=True,
                 defaults=True,

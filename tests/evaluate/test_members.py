@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from smemlint.api import analyse_file
 from smemlint.evaluate import KernelTrace, evaluate
 from smemlint.evaluate.model import Grade
 from smemlint.frontend import load
 from smemlint.ir import Launch
+from smemlint.jobs import Job, Options
 from smemlint.score import Conflict, score_all
 from smemlint.source import source_from_bytes
 
@@ -55,3 +57,37 @@ def test_storage_that_a_library_is_given_is_not_read() -> None:
     found = traced("Scan::TempStorage scan; int x;", body)
     assert not found.traces
     assert {note.code for note in found.notes} >= {"library-storage"}
+
+
+def test_a_subscript_of_a_record_in_a_template_is_its_operator() -> None:
+    text = """
+template <typename T, int N> struct Spread {
+    T data[N];
+    __device__ T &operator[](int i) { return data[i + (i >> 5)]; }
+};
+template <typename T> struct Loader {
+    Spread<T, 1056> spread;
+    __device__ void fill(const T *in) { for (int i = 0; i < 4; i++) spread[threadIdx.x * 32 + i] = in[i]; }
+};
+template <typename T> __global__ void k(const T *in, T *out) {
+    __shared__ Loader<T> loader;
+    __shared__ Spread<T, 2112> rows;
+    __shared__ T plain[1024];
+    loader.fill(in);
+    rows[threadIdx.x * 16] = in[0];
+    plain[threadIdx.x * 32] = in[1];
+    out[threadIdx.x] = loader.spread[threadIdx.x];
+}
+void go(float *p) { k<float><<<1, 32>>>(p, p); }
+"""
+    found = {
+        (a.op, a.width, a.expression): (a.wavefronts, a.ideal, a.grade)
+        for kernel in analyse_file(Job("k.cu", Options(suggest=False), text)).kernels
+        for a in kernel.accesses
+    }
+    assert found == {
+        ("store", 4, "spread[threadIdx.x * 32 + i]"): (4, 4, "exact"),
+        ("store", 4, "rows[threadIdx.x * 16]"): (1, 1, "exact"),
+        ("store", 4, "plain[threadIdx.x * 32]"): (32, 1, "exact"),
+        ("load", 4, "loader.spread[threadIdx.x]"): (1, 1, "exact"),
+    }
