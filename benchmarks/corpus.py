@@ -79,7 +79,7 @@ def candidates(root: Path) -> Iterator[Path]:
 
 
 def analyse(
-    name: str, paths: Sequence[Path], *, seconds: float = 60.0, processes: int = 1, fixes: bool = False
+    name: str, paths: Sequence[Path], *, seconds: float = 40.0, processes: int = 1, fixes: bool = False
 ) -> RepositoryResult:
     """The files of one folder, analysed and brought together. What goes wrong is a file's `problem`."""
     from smemlint.api import Job, Options, collect
@@ -292,7 +292,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--unseen", action="store_true", help="list the lines that no site stands on")
     parser.add_argument(
-        "--timeout", type=float, default=60.0, help="seconds of computing that a file may take"
+        "--timeout", type=float, default=40.0, help="seconds of computing that a file may take"
     )
     parser.add_argument(
         "--fixes", action="store_true", help="look for fixes as well, as `smemlint check` does"
