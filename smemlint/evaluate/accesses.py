@@ -66,6 +66,7 @@ def store(m: Machine, p: Pointer, v: Value, place: Place | None, node: Expr | No
 
 def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None, node: Expr | None) -> None:
     """An access of a whole value: split the way the compiler moves it."""
+    m.reached = True
     if m.silent:
         return
     size = m.types.size_of(t)

@@ -267,3 +267,19 @@ __global__ void k(int *in, int n) {
     trace = evaluate(module, kernel, Launch((64, 1, 1)))
     assert [t.grade for t in trace.traces] == [Grade.EXACT]
     assert "recursion" in {note.code for note in trace.notes}
+
+
+def test_an_access_in_an_iteration_that_leaves_no_trace_is_an_access() -> None:
+    module, kernel = read("""
+__global__ void k(int *out, int n) {
+    __shared__ int t[2048];
+    int x = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            t[threadIdx.x * 2] = x;
+            for (int l = 0; l < 30; l++) x = x * 3 + out[l];
+            t[(x & 31) * 32] = 1;
+        }
+}""")
+    trace = evaluate(module, kernel, Launch((64, 1, 1)), Budget(idle=60))
+    assert not trace.notes and len(trace.traces) == 2
