@@ -153,7 +153,9 @@ class Slice:
         self._spread_shared(nodes, f)
         self.choices: list[_Choice] = []
         self.visited: list[tuple[Stmt, _Facts]] = []
-        self.counters = _counters(f.body)
+        own = {n.id for n in nodes if isinstance(n, Var) and n.storage == "local"}
+        own -= {id for id in own if isinstance(self.types[id], PointerTo | OpaqueType)}
+        self.counters = {loop: id for loop, id in _counters(f.body).items() if id in own}
         self._visit(f.body, None)
         self.relevant: set[str] = set()
         self._spread_relevant(nodes, f)
@@ -231,7 +233,7 @@ class Slice:
     def _spread_relevant(self, nodes: list[object], f: Function) -> None:
         links: list[tuple[str, Expr]] = []
         variables = [n for n in nodes if isinstance(n, Var)]
-        pointers = {v.id for v in variables if isinstance(v.type, PointerTo | OpaqueType)}
+        pointers = {v.id for v in variables if self.calls.holds_pointers(v.type)}
         own = {v.id for v in variables if v.storage == "local"} | self.parameters
         chosen = {id(choice.statement) for choice in self.choices}
         flows: list[tuple[str, Expr]] = []
@@ -342,10 +344,14 @@ class Slice:
             self._reaches_shared(n)
             or isinstance(n, Assign | Asm | Construct | Lambda | This | UnknownExpr)
             or (isinstance(n, Unary) and n.op in _STEPS)
-            or (isinstance(n, Call) and not self._inert(n))
+            or (isinstance(n, Call) and self._changes(n))
             for part in parts
             for n in walk(part)
         )
+
+    def _changes(self, e: Call) -> bool:
+        """Whether a call may set one of its arguments, or more."""
+        return not self._inert(e) or any(place_of(a) != "" for a in self.calls.outputs(e))
 
     def _leads_to_numbers(self, id: str) -> bool:
         t = self.types.get(id)
@@ -551,7 +557,9 @@ def _set_first(n: object) -> str:
     if not isinstance(n, Loop) or not isinstance(n.init, Evaluate) or not isinstance(n.init.expr, Assign):
         return ""
     first = n.init.expr
-    return first.target.id if first.op == "=" and isinstance(first.target, Name) else ""
+    if first.op != "=" or not isinstance(first.target, Name) or first.target.id in _names(first.value):
+        return ""
+    return first.target.id
 
 
 def _names(e: object) -> frozenset[str]:

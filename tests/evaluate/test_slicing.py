@@ -283,3 +283,94 @@ __global__ void k(int *out, int n) {
 }""")
     trace = evaluate(module, kernel, Launch((64, 1, 1)), Budget(idle=60))
     assert not trace.notes and len(trace.traces) == 2
+
+
+def test_a_counter_that_others_see_is_no_counter_of_one_loop() -> None:
+    found = ways("""
+__device__ void find(int &i, const float *g) { for (i = 0; i < 8; i++) { if (g[i] > 100.f) g = g; } }
+__global__ void k(const float *g) {
+    __shared__ float s[4096], t[4096], u[4096];
+    int i = 1, j = 1;
+    find(i, g);
+    find(j, g);
+    s[threadIdx.x * j] = 1;
+    int n;
+    int &r = n;
+    float sum = 0;
+    for (int q = 0; q < 2; q++) {
+        n = 1;
+        for (r = 0; r < 8; r++) sum += g[r];
+        t[threadIdx.x * n] = sum;
+    }
+    int l;
+    for (int q = 0; q < 2; q++) {
+        for (l = 0; l < 16; l++) sum += g[l];
+        for (l = l * 1; l < 17; l++) u[threadIdx.x * l] = sum;
+    }
+}""")
+    assert found["s[threadIdx.x * j]"] == (8, "exact")
+    assert found["t[threadIdx.x * n]"] == (8, "exact")
+    assert found["u[threadIdx.x * l]"] == (16, "exact")
+
+
+def test_a_call_that_sets_its_argument_matters_in_a_choice() -> None:
+    found = ways("""
+__device__ int set(int &x, int v) { x = v; return 0; }
+struct To { int *p; };
+__global__ void k() {
+    __shared__ float s[4096], t[4096];
+    int x = 1, y = 1, c = 0;
+    for (int i = 0; i < 3; i++) c += 1;
+    int u = (c == 4) ? set(x, 8) : 0;
+    s[threadIdx.x * x] = u;
+    To to;
+    to.p = &y;
+    if (c == 3) *to.p = 8;
+    t[threadIdx.x * y] = u;
+}""")
+    assert found["s[threadIdx.x * x]"] == (1, "exact")
+    assert found["t[threadIdx.x * y]"] == (8, "exact")
+
+
+def test_recursion_that_ends_is_followed_to_its_end() -> None:
+    found = ways("""
+template <int N> __device__ void halve(float *s, int t, int b) {
+    for (int i = 0; i < 16; i++) { b = (b * 5 + 1) & 255; s[b] = 1; }
+    __syncthreads();
+    if constexpr (N > 1) halve<N / 2>(s, t, b);
+    else s[t * 32] = 1.f;
+}
+template <class T> __device__ void twice(T f) { f(0); f(1); }
+__device__ void inner(float *s) {
+    twice([&](int j) { for (int q = 0; q < 20; q++) s[threadIdx.x * 16 + j * 100 + q] = 1.f; });
+}
+__global__ void k() {
+    __shared__ float s[8192];
+    halve<256>(s, threadIdx.x, 1);
+    twice([&](int i) {
+        for (int q = 0; q < 60; q++) s[threadIdx.x + q * 32 + i] = 1.f;
+        __syncthreads();
+        inner(s);
+    });
+}""")
+    assert found["s[t * 32]"] == (32, "exact")
+    assert "s[threadIdx.x * 16 + j * 100 + q]" in found
+
+
+def test_what_is_cut_short_leaves_nothing_behind() -> None:
+    found = ways("""
+__device__ float heavy(const float *g) {
+    float a = 0;
+    for (int i = 0; i < 3000; i++) a = a * g[i] + i / (a + 2);
+    return a;
+}
+__global__ void k(const float *g, const int *n) {
+    __shared__ float s[4096];
+    float sum = 0;
+    for (int i = 0; i < 2; i++) sum += heavy(g) > 5.f ? 1.f : 2.f;
+    int limit = n[0];
+    if (blockIdx.x * 8 < limit) s[threadIdx.x * 8] = sum;
+    else s[threadIdx.x * 16] = sum;
+}""")
+    assert found["s[threadIdx.x * 8]"] == (8, "exact")
+    assert found["s[threadIdx.x * 16]"] == (16, "exact")
