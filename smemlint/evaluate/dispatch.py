@@ -97,6 +97,7 @@ def _size_up(m: Machine, s: Stmt, execute: Callable[[Machine, Stmt], None]) -> N
         return
     must, may, weight, turn, constants = m.must, m.may, m.weight, m.turn, set(m.constants)
     frames, loops, silent, waiting, aside = len(m.frames), len(m.loops), m.silent, m.waiting, m.aside
+    interior, stale = m.unknowns.interior, m.stale
     limit, m.patience = m.limit, m.steps + ENOUGH
     m.limit = min(limit, m.patience)
     try:
@@ -104,6 +105,7 @@ def _size_up(m: Machine, s: Stmt, execute: Callable[[Machine, Stmt], None]) -> N
     except SizedUpError:
         m.must, m.may, m.weight, m.turn, m.constants = must, may, weight, turn, constants
         m.silent, m.waiting, m.aside = silent, waiting, aside
+        m.unknowns.interior, m.stale = interior, stale
         del m.frames[frames:], m.loops[loops:]
         m.forget(m.frame.sets[id(s)])
     finally:

@@ -41,8 +41,10 @@ from smemlint.ir import (
 from smemlint.records import record
 
 MAX_DEPTH = 48
+NESTED = 3
 RECURSION = 1_000
-"""Evaluation steps in a function after which it is not entered again from within."""
+"""A function that is in progress NESTED times, under the same template arguments, is not entered once more
+when this many evaluation steps were made since it was entered first. A lambda may nest twice as deep."""
 
 
 @record(frozen=True, slots=True)
@@ -99,16 +101,18 @@ def invoke(
     special = specialisation(m, f, bound)
     if special is not None:
         f, bound = special
-    since = m.entered.get(id(f))
-    if since is not None and m.steps - since > RECURSION:
+    same = (id(f), tuple((id, str(b)) for id, b in sorted(bound.items())))
+    since, depth = m.entered.get(same, (m.steps, 0))
+    if depth >= (NESTED if m.frame.function is not None else 2 * NESTED) and m.steps - since > RECURSION:
         m.note("recursion", f"`{f.name}` calls itself too often", place)
         return Other(reason=Unresolved("recursion", f"`{f.name}` recurses", place))
-    m.entered.setdefault(id(f), m.steps)
+    m.entered[same] = since, depth + 1
     try:
         return _run_function(m, f, bound, arguments, values, this, place)
     finally:
-        if since is None:
-            del m.entered[id(f)]
+        m.entered[same] = since, depth
+        if not depth:
+            del m.entered[same]
 
 
 def _is_reference(t: Type) -> bool:

@@ -263,8 +263,9 @@ class Machine:
         """By id() of a branch that only blocks at the edge take: how often it was looked at."""
         self.reaching: dict[int, bool] = {}
         """By id() of such a branch: whether it may access memory."""
-        self.entered: dict[int, int] = {}
-        """By id() of a function that is being run: the steps that had been made when it was entered first."""
+        self.entered: dict[tuple[int, tuple[tuple[str, str], ...]], tuple[int, int]] = {}
+        """By id() and template arguments of a function in progress: the steps made when it was entered first,
+        and how often it is."""
         self.specials = self._specials(grid)
         self.loops: list[Exits] = []
         """The loops and switches around, innermost last."""
