@@ -31,7 +31,7 @@ from smemlint.launch.reach import kernels_with_shared_memory
 from smemlint.schedule import Begun, Ends, in_turn, ranked
 from smemlint.score import KernelAnalysis, score_all, with_unreached
 from smemlint.source import SourceError, SourceFile, read_source, source_from_bytes, users_of
-from smemlint.variants import analysed
+from smemlint.variants import analysed, stopped
 from smemlint.workers import DEBUG
 
 if TYPE_CHECKING:
@@ -149,7 +149,8 @@ def analyse_modules(
 
         def one(launch: Launch) -> KernelAnalysis:
             all.append(_analysis(b.module, b.kernel, launch, budget=budget))
-            return all[-1]
+            # The half of a further launch would take from what the first one tells.
+            return replace(all[-1], arrays={}, conflicts=()) if b.rank and stopped(all[-1]) else all[-1]
 
         return analysed(b.launch, one, late), sum(a.work for a in all)
 

@@ -33,7 +33,7 @@ class Ends:
     @staticmethod
     def of(began: float, seconds: float) -> Ends:
         """seconds: what a file may take before it is given up."""
-        return Ends(*(began + share * seconds for share in (0.075, 0.14, 0.22, 0.245)))
+        return Ends(*(began + share * seconds for share in (0.075, 0.14, 0.2, 0.22)))
 
 
 @record(frozen=True, slots=True, eq=False)

@@ -29,10 +29,15 @@ def analysed(
             return [common]
         arguments = {**launch.arguments, **variant}
         one = analyse(replace(launch, arguments=arguments, variants=(variant,)))
-        if not found and _unsure(one) >= _unsure(common):
+        if stopped(one) or (not found and _unsure(one) >= _unsure(common)):
             return [common]
         found.setdefault(tuple(map(_cost, one.conflicts)), one)
     return sorted(found.values(), key=_worst, reverse=True)
+
+
+def stopped(analysis: KernelAnalysis) -> bool:
+    """Whether the evaluation came to its end before the kernel's."""
+    return any(note.code in ("budget", "time") for note in analysis.notes)
 
 
 def _unsure(analysis: KernelAnalysis) -> int:
