@@ -304,7 +304,7 @@ def _declared(kernels: Sequence[KernelReport]) -> Iterator[Diagnostic]:
 def _about_analysis(kernels: Sequence[KernelReport], reports: Sequence[FileReport]) -> Iterator[Diagnostic]:
     assumed: dict[object, list[KernelReport]] = {}
     for kernel in kernels:
-        if kernel.assumed and kernel.accesses:
+        if kernel.assumed and any(a.reached for a in kernel.accesses):
             assumed.setdefault(kernel.key, []).append(kernel)
     for same in assumed.values():
         shapes = ", ".join(dict.fromkeys(_shape(k) for k in same))

@@ -50,6 +50,7 @@ def with_unreached(
     first: dict[object, int] = {}
     for k in kernels:
         first.setdefault(k.key, id(k))
+    assumed = {k.key: k.assumed for k in kernels}
     told: set[tuple[Place, str]] = set()
     for report in reports:
         left = []
@@ -60,6 +61,8 @@ def with_unreached(
                 left.append(a)
         if not left:
             continue
+        if report.assumed and not assumed.get(report.key, True):
+            left = list(replaced(replace(report, accesses=tuple(left))).accesses)
         at = first.setdefault(report.key, id(report))
         kernel = result.get(at) or replace(report, accesses=())
         both = sorted((*kernel.accesses, *left), key=lambda a: (a.place.path, a.place.offset))

@@ -18,10 +18,12 @@ from smemlint.ir import (
     Call,
     Cast,
     Conditional,
+    Construct,
     Declare,
     Expr,
     Function,
     Index,
+    Lambda,
     Literal,
     Member,
     MemberType,
@@ -31,6 +33,7 @@ from smemlint.ir import (
     Place,
     PointerTo,
     RecordRef,
+    Return,
     SizeOf,
     Type,
     Unary,
@@ -86,13 +89,19 @@ def mentions(module: Module, function: Function, globals_: Mapping[str, Var]) ->
     own = {n.var.id: n.var for n in nodes if isinstance(n, Declare) and n.var.storage in SHARED}
     shared = {**globals_, **own}
     if any(isinstance(n, Name) and n.id in shared for n in nodes):
-        yield from _Finder(module, shared).found(function.body)
+        lambdas = [n for n in nodes if isinstance(n, Lambda)]
+        valued = {id(r) for n in lambdas for r in walk(n.body) if isinstance(r, Return)}
+        handed = {id(n) for n in nodes if isinstance(n, Return) and id(n) not in valued}
+        reference = isinstance(function.returns, PointerTo) and function.returns.reference
+        yield from _Finder(module, shared, handed if reference else set()).found(function.body)
 
 
 class _Finder:
-    def __init__(self, module: Module, shared: Mapping[str, Var]) -> None:
+    def __init__(self, module: Module, shared: Mapping[str, Var], handed: set[int]) -> None:
         self.module = module
         self.shared = shared
+        self.handed = handed
+        """By id(): returns that hand back a place, which is accessed where the call stands."""
         self.types = Types(module, lambda e, bindings: e.value if isinstance(e, Literal) else None)
 
     def found(self, body: object) -> Iterator[Mention]:
@@ -121,6 +130,11 @@ class _Finder:
         if isinstance(node, Declare):
             reference = isinstance(node.var.type, PointerTo) and node.var.type.reference
             return ((node.var.init, ADDRESS if reference else LOAD, None),)
+        if isinstance(node, Return):
+            return ((node.value, ADDRESS if id(node) in self.handed else LOAD, None),)
+        if isinstance(node, Construct) and _is_opaque(node.type):
+            # A library's view of something (`atomic_ref r(s[i])`) keeps where it lies.
+            return [(e, ADDRESS, None) for e in children(node)]
         if isinstance(node, Conditional):
             return (node.condition, LOAD, None), (node.then, use, None), (node.otherwise, use, None)
         if isinstance(node, Asm):
@@ -141,7 +155,7 @@ class _Finder:
         for i, argument in enumerate(call.arguments):
             if i == 0 and not candidates and name.startswith("atomic"):
                 # What stands at the address, which need not be written with `&`.
-                yield Unary("*", argument, argument.place), ATOMIC, None
+                yield Unary("*", argument, call.place), ATOMIC, None
                 continue
             by_reference = any(
                 isinstance(t, PointerTo) and t.reference

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from smemlint.api import analyse_file
 from smemlint.frontend import load
+from smemlint.jobs import Job, Options
 from smemlint.score.mentions import mentions, shared_globals
 from smemlint.source import source_from_bytes
 
@@ -40,8 +42,8 @@ def told(body: str) -> list[tuple[str, str, int]]:
         ("p[0] = rows[1][i];", [("load", "rows[1]", 8)]),
         ("p[0] = ((float4 *)&s[4 * i])->x;", [("load", "((float4 *)&s[4 * i])->x", 4)]),
         ("float4 v = ((float4 *)s)[i];", [("load", "((float4 *)s)[i]", 16)]),
-        ("atomicAdd(&count, 1);", [("atomic", "&count", 4)]),
-        ("atomicAdd(s + i, 1.0f);", [("atomic", "s + i", 4)]),
+        ("atomicAdd(&count, 1);", [("atomic", "atomicAdd(&count, 1)", 4)]),
+        ("atomicAdd(s + i, 1.0f);", [("atomic", "atomicAdd(s + i, 1.0f)", 4)]),
         ("add(s[i], t[0][i]);", [("load", "s[i]", 4), ("load", "t[0][i]", 4)]),
         ("auto f = [&](int j) { return s[j]; };", [("load", "s[j]", 4)]),
         ("if constexpr (false) s[1] = 2;", [("store", "s[1]", 4)]),
@@ -75,3 +77,25 @@ def test_an_argument_by_reference_names_the_call() -> None:
     by_reference, by_value = mentions(module, kernel, shared_globals(module))
     assert by_reference.call is not None and text[by_reference.call.offset :].startswith("add(s[i]")
     assert by_value.call is None
+
+
+def test_what_another_line_accesses_is_no_access_of_its_own() -> None:
+    text = """\
+struct View {
+    __device__ float &at(int i) {
+        extern __shared__ float s[];
+        return s[i];
+    }
+};
+__global__ void k(int *out) {
+    __shared__ int h[64];
+    View v;
+    v.at(threadIdx.x) = 1;
+    atomicAdd(
+        &h[threadIdx.x],
+        1);
+}
+void go(int *p) { k<<<1, 32, 128>>>(p); }
+"""
+    report = analyse_file(Job("k.cu", Options(suggest=False), text))
+    assert [a.line for k in report.kernels for a in k.accesses if not a.reached] == []
