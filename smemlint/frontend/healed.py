@@ -96,9 +96,10 @@ class HealedNames:
         What those declare under one of the names, clang mostly complains of, and it is taken back. Not so
         of a function (ours is one more overload), of a macro, nor of a class behind our value or function;
         and an alias of a namespace is lost to ours. Where the files may declare that, the name is left out.
+        A macro is always: what stands for it here need not do so there, and no complaint would correct it.
         """
         silent = set(_silent(self.root))
-        theirs: set[str] = set()
+        theirs = {e.name for e in self.root.children.values() if e.kind == MACRO}
         for text in texts if silent else ():
             theirs |= {name for name, kind in silent if name not in theirs and _may_declare(text, name, kind)}
         return HealedNames(self.root.copied(frozenset(theirs)))
