@@ -9,10 +9,14 @@ from smemlint.evaluate.cells import merge
 from smemlint.evaluate.conversions import truth
 from smemlint.evaluate.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine import Machine
-from smemlint.evaluate.masks import decode
+from smemlint.evaluate.masks import decode, merge_into, restore, snapshot
 from smemlint.evaluate.values import Int, Other, Pointer, Value
 from smemlint.ir import (
+    STEPS,
+    Asm,
+    Assign,
     Binary,
+    Call,
     Cast,
     Conditional,
     Expr,
@@ -24,7 +28,9 @@ from smemlint.ir import (
     StaticMember,
     Unary,
 )
+from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BOOL
+from smemlint.ir.walk import walk
 
 
 def logical_value(m: Machine, e: Binary) -> Value:
@@ -37,9 +43,14 @@ def logical_value(m: Machine, e: Binary) -> Value:
     condition = left if e.op == "&&" else ar.logical_not(left, m.unknowns)
     then = decode(m, condition)
     keep = m.must, m.may
+    before = snapshot(m) if not condition.known and _sets(e.right) else None
     m.must, m.may = then.must, then.may
     right = ar.truth_of(truth(m, rvalue(m, e.right)), m.unknowns) if m.anyone() else Int(0, BOOL)
     m.must, m.may = keep
+    if before is not None:
+        after = snapshot(m)
+        restore(before)
+        merge_into(m, ar.one_unknown(condition, m.unknowns), after)
     result = ar.logical_and(left, right) if e.op == "&&" else ar.logical_or(left, right)
     return ar.one_unknown(result, m.unknowns)
 
@@ -66,16 +77,32 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         return chosen
     then, otherwise = decode(m, c), decode(m, ar.logical_not(c, m.unknowns))
     keep = m.must, m.may
+    before = snapshot(m) if not c.known and (_sets(e.then) or _sets(e.otherwise)) else None
     m.must, m.may = then.must, then.may
     a = evaluate(m, e.then) if m.anyone() else None
+    after = snapshot(m) if before is not None else None
+    if before is not None:
+        restore(before)
     m.must, m.may = otherwise.must, otherwise.may
     b = evaluate(m, e.otherwise) if m.anyone() else None
     m.must, m.may = keep
+    if after is not None:
+        merge_into(m, ar.one_unknown(c, m.unknowns), after)
     if m.touched > touched:
         m.fork()
     if a is None or b is None:
         return a if a is not None else b if b is not None else Other()
     return merge(m, c, a, b)
+
+
+def _may_set(e: Expr) -> bool:
+    return any(
+        isinstance(n, Assign | Asm | Call) or (isinstance(n, Unary) and n.op in STEPS) for n in walk(e)
+    )
+
+
+_sets = by_identity(_may_set)
+"""Whether evaluating an operand may change a variable."""
 
 
 def _plain(e: Expr) -> bool:

@@ -7,6 +7,7 @@ of its address: the last operand of the last subscript.
 from __future__ import annotations
 
 from smemlint.ir import (
+    STEPS,
     Asm,
     Assign,
     Binary,
@@ -76,10 +77,7 @@ def copied(target: Expr, value: Expr, t: Type) -> Expr:
 
 
 def _has_effects(e: Expr) -> bool:
-    return any(
-        isinstance(n, Call | Assign) or (isinstance(n, Unary) and n.op in ("++x", "--x", "x++", "x--"))
-        for n in walk(e)
-    )
+    return any(isinstance(n, Call | Assign) or (isinstance(n, Unary) and n.op in STEPS) for n in walk(e))
 
 
 def _is_object(e: Expr) -> bool:

@@ -23,7 +23,7 @@ from smemlint.evaluate.values import (
     scale,
     subtract,
 )
-from smemlint.ir import Assign, Binary, InitList, Place, RecordRef, Unary
+from smemlint.ir import STEPS, Assign, Binary, InitList, Place, RecordRef, Unary
 from smemlint.ir.types import BOOL, LONG, ULONG
 
 
@@ -34,7 +34,7 @@ def unary_value(m: Machine, e: Unary) -> Value:
     if op == "*":
         p = lvalue(m, e)
         return load(m, p, e.place, e) if isinstance(p, Pointer) else p
-    if op in ("++x", "--x", "x++", "x--"):
+    if op in STEPS:
         return _step_by_one(m, e)
     v = rvalue(m, e.operand)
     if isinstance(v, Int):

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from smemlint.evaluate.inert import arithmetic
 from smemlint.ir import (
+    STEPS,
     ArrayOf,
     Asm,
     Assign,
@@ -182,7 +183,7 @@ def _names_in(node: object) -> frozenset[str]:
 
 
 def _steps(n: object) -> bool:
-    return isinstance(n, Unary) and n.op in ("++x", "--x", "x++", "x--")
+    return isinstance(n, Unary) and n.op in STEPS
 
 
 def _given(s: Stmt) -> tuple[str, Expr | None] | None:

@@ -14,6 +14,7 @@ from dataclasses import field
 
 from smemlint.evaluate.inert import FRAGMENTS, Calls, place_of, plain, root_of
 from smemlint.ir import (
+    STEPS,
     ArrayOf,
     Asm,
     Assign,
@@ -78,9 +79,6 @@ class _Choice:
     facts: _Facts
     around: _Choice | None
     matters: bool = False
-
-
-_STEPS = ("++x", "--x", "x++", "x--")
 
 
 def _called_by(e: Call) -> str:
@@ -343,7 +341,7 @@ class Slice:
         return any(
             self._reaches_shared(n)
             or isinstance(n, Assign | Asm | Construct | Lambda | This | UnknownExpr)
-            or (isinstance(n, Unary) and n.op in _STEPS)
+            or (isinstance(n, Unary) and n.op in STEPS)
             or (isinstance(n, Call) and self._changes(n))
             for part in parts
             for n in walk(part)
@@ -478,7 +476,7 @@ class Slice:
                     facts.sticky = True
                 elif root not in self.memory or isinstance(n.target, Name):
                     facts.assigned.add(root)
-            elif isinstance(n, Unary) and n.op in _STEPS:
+            elif isinstance(n, Unary) and n.op in STEPS:
                 root = root_of(n.operand)
                 if root is None:
                     facts.sticky = True

@@ -5,6 +5,7 @@ Imports nothing of the project but `records`.
 """
 
 from smemlint.ir.expr import (
+    STEPS,
     Asm,
     Assign,
     Binary,
@@ -61,6 +62,7 @@ from smemlint.ir.types import (
 )
 
 __all__ = [
+    "STEPS",
     "ArrayOf",
     "Asm",
     "Assign",

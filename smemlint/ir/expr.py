@@ -69,6 +69,10 @@ class Unary:
     place: Place | None = None
 
 
+STEPS = ("++x", "--x", "x++", "x--")
+"""The operators of a Unary that change what they stand at."""
+
+
 @record(frozen=True, slots=True)
 class Binary:
     """op is one of `+ - * / % & | ^ << >> < <= > >= == != && || ,`."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from smemlint.evaluate.library_host import EXITS
 from smemlint.evaluate.library_table import called
 from smemlint.ir import (
+    STEPS,
     ArrayOf,
     Assign,
     Block,
@@ -274,7 +275,7 @@ def _assigned(nodes: list[object]) -> set[str]:
         target: Expr | None = None
         if isinstance(n, Assign):
             target = n.target
-        elif isinstance(n, Unary) and n.op in ("++x", "--x", "x++", "x--"):
+        elif isinstance(n, Unary) and n.op in STEPS:
             target = n.operand
         root = _root(target) if target is not None else None
         if root is not None:

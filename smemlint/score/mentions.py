@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from smemlint.evaluate.layout import LIBRARIES, Types
 from smemlint.evaluate.lines import line_of
 from smemlint.ir import (
+    STEPS,
     ArrayOf,
     Asm,
     Assign,
@@ -48,8 +49,6 @@ LOAD, STORE, ATOMIC = ("load",), ("store",), ("atomic",)
 CHANGE = LOAD + STORE
 ADDRESS: tuple[str, ...] = ()
 """What is done with a place: the accesses that makes; none where only its address is taken."""
-
-_STEPS = ("++x", "--x", "x++", "x--")
 
 
 @record(frozen=True, slots=True)
@@ -125,7 +124,7 @@ class _Finder:
         if isinstance(node, Assign):
             return (node.target, STORE if node.op == "=" else CHANGE, None), (node.value, LOAD, None)
         if isinstance(node, Unary):
-            use = ADDRESS if node.op == "&" else CHANGE if node.op in _STEPS else LOAD
+            use = ADDRESS if node.op == "&" else CHANGE if node.op in STEPS else LOAD
             return ((node.operand, use, None),)
         if isinstance(node, Declare):
             reference = isinstance(node.var.type, PointerTo) and node.var.type.reference

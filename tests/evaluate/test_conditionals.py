@@ -1,0 +1,53 @@
+"""`?:`, `&&` and `||`: what a side sets, where it is not known whether it runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.evaluate import Grade, evaluate
+from smemlint.frontend import load
+from smemlint.ir import Launch
+from smemlint.score import score_all
+from smemlint.source import source_from_bytes
+
+
+def cost(body: str) -> tuple[Grade, float, float]:
+    """Grade and wavefronts, least and most, of the one access of s in a kernel of one warp."""
+    text = (
+        "__device__ bool set(int &x, int v) { x = v; return true; }\n"
+        "__global__ void k(int *in, int n) {\n"
+        f"__shared__ int s[4096]; int t = threadIdx.x, x = 1;\n{body}\ns[t * x] = n; }}"
+    )
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (conflict,) = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
+    return conflict.grade, conflict.wavefronts_low, conflict.wavefronts
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "bool b = in[0] > 3 && set(x, 8);",
+        "bool b = in[0] > 3 || set(x, 8);",
+        "bool b = n > 3 && (x = 8);",
+        "int y = in[0] > 3 ? (x = 8) : 0;",
+        "int y = in[0] > 3 ? 0 : (x = 8);",
+        "int y = in[0] > 3 ? set(x, 8) : set(x, 1);",
+    ],
+)
+def test_a_side_that_may_run_may_have_set(body: str) -> None:
+    grade, low, high = cost(body)
+    assert grade is Grade.PARAMETRIC
+    assert low <= 1 and high >= 8
+
+
+@pytest.mark.parametrize(
+    ("body", "wavefronts"),
+    [
+        ("bool b = in[0] > 3 && set(x, 1);", 1),
+        ("int y = in[0] > 3 ? (x = 8) : (x = 8);", 8),
+        ("bool b = t >= 0 && set(x, 8);", 8),
+        ("bool b = (in[0] > 3 && set(x, 4)) | set(x, 2);", 2),
+    ],
+)
+def test_a_side_that_leaves_the_same_is_exact(body: str, wavefronts: int) -> None:
+    assert cost(body) == (Grade.EXACT, wavefronts, wavefronts)
