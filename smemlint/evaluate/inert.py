@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 from smemlint.evaluate.ptx import PtxCompute, PtxUnknown, parse
 from smemlint.ir import (
+    SHARED,
     ArrayOf,
     Asm,
     Assign,
@@ -78,6 +79,8 @@ class Calls:
         self, module: Module, slice: Callable[[Function, frozenset[str], Calls], frozenset[str]]
     ) -> None:
         self._module = module
+        self.shared = {id for id, v in module.globals.items() if v.storage in SHARED}
+        """Shared arrays that any function may name."""
         self._slice = slice
         self._relevant: dict[tuple[str, frozenset[str]], frozenset[str] | None] = {}
         self._known: dict[str, bool] = {}

@@ -14,6 +14,7 @@ from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import FunctionValue, Int, Other, Pointer, Value
 from smemlint.ir import (
+    SHARED,
     ArrayOf,
     Literal,
     Name,
@@ -62,7 +63,7 @@ def declare_global(m: Machine, var: Var) -> Object:
     if found is not None:
         return found
     t = m.resolve(var.type)
-    shared = var.storage in ("shared", "extern_shared")
+    shared = var.storage in SHARED
     constant = var.storage == "constant" or (var.const and var.init is not None)
     followed = constant or (m.host and isinstance(_element(t), Scalar | RecordRef))
     storage = "shared" if shared else "local" if followed else "global"

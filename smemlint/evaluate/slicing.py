@@ -14,6 +14,7 @@ from dataclasses import field
 
 from smemlint.evaluate.inert import FRAGMENTS, Calls, place_of, plain, root_of
 from smemlint.ir import (
+    SHARED,
     STEPS,
     ArrayOf,
     Asm,
@@ -138,11 +139,11 @@ class Slice:
 
     def __init__(self, f: Function, may_be_shared: frozenset[str], calls: Calls) -> None:
         self.calls = calls
-        self.shared: set[str] = set(may_be_shared)
+        self.shared: set[str] = calls.shared | may_be_shared
         self.parameters = {p.id for p in f.parameters}
         nodes = list(walk(f.body))
         self.passed = _Passed(nodes)
-        self.memory = {n.id for n in nodes if isinstance(n, Var) and n.storage in ("shared", "extern_shared")}
+        self.memory = calls.shared | {n.id for n in nodes if isinstance(n, Var) and n.storage in SHARED}
         """Shared arrays, and what the kernel is given: stores there change no value that is followed."""
         if f.side == "kernel":
             pointers = [p for p in f.parameters if isinstance(p.type, PointerTo)]
@@ -173,7 +174,7 @@ class Slice:
         self.locals = {n.id for n in nodes if isinstance(n, Var) and n.storage == "local"}
         for n in nodes:
             if isinstance(n, Var):
-                if n.storage in ("shared", "extern_shared"):
+                if n.storage in SHARED:
                     self.shared.add(n.id)
                 elif n.init is not None and n.storage != "param" and n.id not in self.passed.known:
                     links.append((n.id, n.init))

@@ -22,6 +22,7 @@ from smemlint.evaluate.recipes import following
 from smemlint.evaluate.sunk import hold, move, released
 from smemlint.evaluate.values import Int, Other, RecordValue, Value
 from smemlint.ir import (
+    SHARED,
     ArrayOf,
     Assign,
     Block,
@@ -225,7 +226,7 @@ def _hold(m: Machine, s: Stmt, since: int) -> None:
 
 def _declare(m: Machine, s: Declare) -> None:
     var = s.var
-    if var.storage in ("shared", "extern_shared"):
+    if var.storage in SHARED:
         t = m.resolve(var.type)
         o = m.shared.get(var.id)
         if o is None:

@@ -13,6 +13,7 @@ from smemlint.frontend.lower_records import RecordLowering
 from smemlint.frontend.lowering import Context
 from smemlint.frontend.names import ENUMERATOR, PARAMETER, VARIABLE, valid
 from smemlint.ir import (
+    SHARED,
     ArrayOf,
     Cast,
     Construct,
@@ -105,15 +106,15 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         init: Expr | None = None
         extents = [k for k in kids if is_expression(k.kind) and not (has_init and _same(k, initializer))]
         lowered = self._variable_type(type_, extents)
-        if has_init and storage not in ("shared", "extern_shared"):
+        if has_init and storage not in SHARED:
             init = self._dependent(node, initializer, lowered)
             if init is None:
                 init = self._initial(c.exprs.lower(initializer), lowered)
         align = self.alignment(kids)
-        if align is None and storage in ("shared", "extern_shared"):
+        if align is None and storage in SHARED:
             align = self._written_alignment(node)
         const = bool(cursors.is_const(type_))
-        volatile = storage in ("shared", "extern_shared") and self._is_volatile(type_)
+        volatile = storage in SHARED and self._is_volatile(type_)
         return Var(identifier, name, lowered, storage, self.name_place(node), init, align, const, volatile)
 
     @staticmethod

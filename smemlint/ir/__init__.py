@@ -5,6 +5,7 @@ Imports nothing of the project but `records`.
 """
 
 from smemlint.ir.expr import (
+    SHARED,
     STEPS,
     Asm,
     Assign,
@@ -62,6 +63,7 @@ from smemlint.ir.types import (
 )
 
 __all__ = [
+    "SHARED",
     "STEPS",
     "ArrayOf",
     "Asm",

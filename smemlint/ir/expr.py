@@ -219,6 +219,10 @@ class UnknownExpr:
     place: Place | None = None
 
 
+SHARED = ("shared", "extern_shared")
+"""The storages of a Var in shared memory."""
+
+
 @record(frozen=True, slots=True)
 class Var:
     """A declared variable, parameter or constant.

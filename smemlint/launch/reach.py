@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from smemlint.ir import Asm, Declare, Function, Member, Module, Name, StaticMember
+from smemlint.ir import SHARED, Asm, Declare, Function, Member, Module, Name, StaticMember
 from smemlint.ir.walk import walk
-
-_SHARED = ("shared", "extern_shared")
 
 
 def kernels_with_shared_memory(module: Module) -> frozenset[str]:
     """Ids of the kernels that may reach a shared variable, or shared memory through inline PTX."""
-    shared = {id for id, var in module.globals.items() if var.storage in _SHARED}
+    shared = {id for id, var in module.globals.items() if var.storage in SHARED}
     named = {f.id: frozenset(_named(f)) for f in module.functions.values()}
     touching = {f.id for f in module.functions.values() if _touches(f, shared)}
     kernels = [f for f in module.functions.values() if f.side == "kernel"]
@@ -35,7 +33,7 @@ def kernels_with_shared_memory(module: Module) -> frozenset[str]:
 
 def _touches(function: Function, shared: set[str]) -> bool:
     return any(
-        (isinstance(n, Declare) and n.var.storage in _SHARED)
+        (isinstance(n, Declare) and n.var.storage in SHARED)
         or (isinstance(n, Name) and n.id in shared)
         or (isinstance(n, Asm) and "shared" in n.text)
         for n in walk(function.body)

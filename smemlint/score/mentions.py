@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from smemlint.evaluate.layout import LIBRARIES, Types
 from smemlint.evaluate.lines import line_of
 from smemlint.ir import (
+    SHARED,
     STEPS,
     ArrayOf,
     Asm,
@@ -42,8 +43,6 @@ from smemlint.ir import (
 )
 from smemlint.ir.walk import children, walk
 from smemlint.records import record
-
-SHARED = ("shared", "extern_shared")
 
 LOAD, STORE, ATOMIC = ("load",), ("store",), ("atomic",)
 CHANGE = LOAD + STORE

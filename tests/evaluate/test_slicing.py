@@ -374,3 +374,26 @@ __global__ void k(const float *g, const int *n) {
 }""")
     assert found["s[threadIdx.x * 8]"] == (8, "exact")
     assert found["s[threadIdx.x * 16]"] == (16, "exact")
+
+
+def test_a_function_may_access_an_array_of_the_file() -> None:
+    found = ways("""
+__shared__ unsigned mt[624];
+__device__ void next() {
+    unsigned y;
+    if (threadIdx.x < 200) { y = mt[threadIdx.x * 2]; y = mt[threadIdx.x + 1] ^ (y >> 1); }
+    __syncthreads();
+    if (threadIdx.x < 200) mt[threadIdx.x * 4] = y;
+    __syncthreads();
+}
+__global__ void k(int *g, int steps) {
+    for (int step = 0; step < steps; step += 312) {
+        next();
+        g[step] = step;
+    }
+}""")
+    assert found == {
+        "mt[threadIdx.x * 2]": (2, "exact"),
+        "mt[threadIdx.x + 1]": (1, "exact"),
+        "mt[threadIdx.x * 4]": (4, "exact"),
+    }
