@@ -9,7 +9,7 @@ from dataclasses import field
 from smemlint.frontend import cursors
 from smemlint.frontend.lower_asm import AsmLowering
 from smemlint.frontend.lower_calls import CallLowering
-from smemlint.frontend.lower_decls import DeclarationLowering
+from smemlint.frontend.lower_decls import SHARED_ATTRIBUTE, DeclarationLowering
 from smemlint.frontend.lower_exprs import ExpressionLowering
 from smemlint.frontend.lower_names import NameLowering
 from smemlint.frontend.lower_stmts import StatementLowering
@@ -72,11 +72,26 @@ def _require_roots(c: Context, wanted: frozenset[str]) -> None:
         if found.file.path == c.main and (b"__shared__" in found.text() or b"<<<" in found.text()):
             c.decls.require_record(found)
     launching = _launching_macros(c)
-    roots = [f for f in functions if _MATTERS.search(f.text()) or (launching and launching.search(f.text()))]
+    shared = _shared_globals(c)
+    patterns = [p for p in (_MATTERS, launching, shared) if p is not None]
+    roots = [f for f in functions if any(p.search(f.text()) for p in patterns)]
     records = c.declarations.records.values()
     for root in (*roots, *_callers(functions, roots, records, launching, wanted)):
         if root.file.path == c.main:
             c.require(root)
+
+
+def _shared_globals(c: Context) -> re.Pattern[bytes] | None:
+    """Names of the main file's own shared arrays outside functions, which are declared on the way."""
+    names = []
+    for name, node in c.declarations.variables_named.items():
+        point = c.positions.point(node)
+        if point is None or point[0].path != c.main:
+            continue
+        if any(k.kind == SHARED_ATTRIBUTE for k in cursors.children(node)):
+            c.decls.require_global(node, name, True)
+            names.append(re.escape(name))
+    return re.compile(rf"\b(?:{'|'.join(names)})\b".encode()) if names else None
 
 
 def _launching_macros(c: Context) -> re.Pattern[bytes] | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from smemlint.frontend import load
 from smemlint.frontend.coverage import DROPPED, INACTIVE, SkippedText, count_uses, shared_tokens, uncovered
+from smemlint.source import source_from_bytes
 
 
 def counted(text: str, *skipped: tuple[int, int]) -> tuple[list[str], list[str]]:
@@ -87,3 +89,16 @@ def test_what_no_configuration_brought_is_told_with_its_reason() -> None:
         )
         == ()
     )
+
+
+def test_an_array_of_the_file_is_parsed_where_no_kernel_uses_it() -> None:
+    text = """\
+__shared__ float g[512];
+__shared__ int unused[4];
+__device__ void mix(int i) { if (threadIdx.x < 24) g[(4 * i) & 511] = i; }
+__global__ void k(float *out) { out[threadIdx.x] = 1; }
+"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    assert not module.unparsed
+    assert {f.name for f in module.functions.values()} == {"mix", "k"}
+    assert {v.name for v in module.globals.values()} == {"g", "unused"}

@@ -15,6 +15,13 @@ struct Odd {{ char c; float f; short s; }};
 __device__ int twist(int a, int b) {{ return (a * 3 + b) & 127; }}
 __device__ int pick(int a) {{ if (a > 5) return a - 5; return a + 40; }}
 __device__ void put(float *p, int i, float v) {{ p[i & 511] = v; }}
+__shared__ float g[512];
+__device__ void mix(int i) {{
+float y = g[i & 255];
+if (threadIdx.x & 1) y += g[(2 * i) & 511];
+__syncthreads();
+if (threadIdx.x < 24) g[(4 * i) & 511] = y;
+}}
 __global__ void k(float *out, int n) {{
 __shared__ float t[4096];
 __shared__ float q[32][{pitch}];

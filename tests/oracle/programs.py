@@ -175,7 +175,7 @@ class Writer(Drawer):
                 f"atomic{self.choose('Add', 'Max', 'Exch')}(&{place}, {self.choose('1', '2', 'n + 1')});"
             )
         elif kind == 3 and place.startswith("t["):
-            self.line(f"put(t, {self.index(512)}, acc);")
+            self.line(self.choose(f"put(t, {self.index(512)}, acc);", f"mix({self.index(512)});"))
         else:
             self.line(f"{place} = {self.choose('acc', '1', 'threadIdx.x')};")
 
