@@ -44,26 +44,28 @@ from smemlint.ir import (
 from smemlint.ir.walk import walk
 from smemlint.patterns import pattern
 
-PURE_CALLS = frozenset(
-    (
-        "abs", "acosf", "asinf", "atan2f", "atanf", "cbrtf", "ceilf", "cos", "cosf", "coshf", "erfcf",
-        "erff", "exp", "exp10f", "exp2f", "expf", "expm1f", "fabs", "fabsf", "fdividef", "floorf", "fma",
-        "fmaf", "fmax", "fmaxf", "fmin", "fminf", "fmodf", "hypotf", "isinf", "isnan", "ldexpf", "log",
-        "log10f", "log1pf", "log2f", "logf", "make_double2", "make_float2", "make_float3", "make_float4",
-        "make_half2", "make_int2", "make_int4", "max", "min", "pow", "powf", "rintf", "roundf", "rsqrtf",
-        "sin", "sincosf", "sinf", "sinhf", "sqrt", "sqrtf", "tanf", "tanh", "tanhf", "truncf",
-    )
-)  # fmt: skip
-"""Functions of numbers, by name."""
+_LIBRARIES = pattern(r"(?:::)?(?:std::|cuda::std::|(?:nvcuda::)?wmma::)?")
+_MATHS = pattern(
+    r"(?:a(?:bs|cosh?|sinh?|tan[2h]?)|l?labs|cbrt|ceil|copysign|cos(?:h|pi)?|erf(?:c|cx|inv|cinv)?|exp(?:2|10|m1)?"
+    r"|f(?:abs|dim|dividef|loor|ma|max|min|mod)|hypot|is(?:inf|nan|finite)|ldexp|lgamma|log(?:2|10|1p|b)?"
+    r"|norm(?:3d|4d|cdf|cdfinv)|pow|r(?:cbrt|emainder|hypot|int|ound|sqrt)|l?l(?:rint|round)|nearbyint|scalbl?n"
+    r"|signbit|sin(?:h|pi|cos|cospi)?|sqrt|tanh?|tgamma|trunc|[jy][01n])[fl]?"
+    r"|(?:u|ll|ull)?(?:max|min)"
+    r"|tex(?:1D|2D|3D|Cubemap)\w*"
+    r"|make_(?:half2|bfloat162|(?:u?(?:char|short|int|long|longlong)|float|double)[1-4]|cu\w*Complex)"
+)
+"""Functions of numbers."""
 _INTRINSICS = pattern(
     r"__(?:h(?:abs|add|div|eq|exp|fma|ge|gt|le|lt|max|min|mul|ne|neg|rcp|rsqrt|sqrt|sub|tanh)\w*"
     r"|hal[fv]\w*|float\w*|double\w*|int_as_float|int2\w+|uint2\w+|ushort2\w+|short2\w+|bfloat16\w*|bfloat162\w*"
     r"|low\w*2\w+|high\w*2\w+|lows2\w+|highs2\w+|low2\w+|high2\w+|exp10f|expf|exp2f|logf|log2f|log10f|powf"
-    r"|sinf|cosf|tanf|sincosf|saturatef|fdividef|f\w+_r[nzdu]|d\w+_r[nzdu]|frsqrt_rn|nv_cvt\w+|dp4a|dp2a\w*|byte_perm|ldg"
+    r"|(?:clz|popc|ffs|brev)(?:ll)?|fns|u?mul24|u?mul(?:64)?hi|u?sad|u?r?hadd|funnelshift_\w+"
+    r"|sinf|cosf|tanf|sincosf|saturatef|fdividef|f\w+_r[nzdu]|d\w+_r[nzdu]|frsqrt_rn|nv_cvt\w+|dp4a|dp2a\w*|byte_perm"
+    r"|ld(?:g|cs|cg|ca|lu|cv)|(?:u?(?:int|short|longlong)|float|half|bfloat16|double)_as_\w+"
     r"|builtin_\w*(?:inf|nan|huge|unreachable|assume|expect)\w*|trap|assert_fail)"
 )
 """The same of the half, bfloat and intrinsic families."""
-_EXCHANGES = pattern(r"__(?:shfl\w*|ballot_sync|any_sync|all_sync|activemask)")
+_EXCHANGES = pattern(r"__(?:shfl\w*|ballot_sync|any_sync|all_sync|activemask|match_any_sync|reduce_\w+_sync)")
 """Exchanges between the lanes of a warp."""
 _MATRIX = pattern(r"(?:(?:nvcuda::)?wmma::)?(?:mma_sync|bmma_sync|fill_fragment)")
 """Matrix functions on fragments in registers; the first argument is what they set."""
@@ -125,7 +127,7 @@ class Calls:
         elif not found and isinstance(e.callee, Name):
             if matrix(e.callee.name):
                 yield from e.arguments[:1]
-            elif e.callee.name in ("sincosf", "__sincosf"):
+            elif "sincos" in e.callee.name:
                 yield from e.arguments[1:]
             return
         for i, a in enumerate(e.arguments):
@@ -220,7 +222,8 @@ class Calls:
 
 def arithmetic(name: str) -> bool:
     """Whether a function of the toolkit computes a lane's number from that lane's numbers."""
-    return name in PURE_CALLS or _INTRINSICS.fullmatch(name) is not None
+    own = name[_LIBRARIES.match(name).end() :]
+    return _MATHS.fullmatch(own) is not None or _INTRINSICS.fullmatch(own) is not None
 
 
 def pure(name: str) -> bool:
