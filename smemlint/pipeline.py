@@ -31,7 +31,7 @@ from smemlint.launch.reach import kernels_with_shared_memory
 from smemlint.schedule import Begun, Ends, in_turn, ranked
 from smemlint.score import KernelAnalysis, score_all, with_unreached
 from smemlint.source import SourceError, SourceFile, read_source, source_from_bytes, users_of
-from smemlint.variants import analysed, stopped
+from smemlint.variants import stopped
 from smemlint.workers import DEBUG
 
 if TYPE_CHECKING:
@@ -141,18 +141,10 @@ def analyse_modules(
             launches = infer(seen, home, started, blocks)
             begun += ranked(home, seen, launches, touching=kernel.id in touching)
 
-    def late() -> bool:
-        return time.process_time() > ends.kernels
-
-    def analyse(b: Begun, budget: Budget) -> tuple[Sequence[KernelAnalysis], int]:
-        all: list[KernelAnalysis] = []
-
-        def one(launch: Launch) -> KernelAnalysis:
-            all.append(_analysis(b.module, b.kernel, launch, budget=budget))
-            # The half of a further launch would take from what the first one tells.
-            return replace(all[-1], arrays={}, conflicts=()) if b.rank and stopped(all[-1]) else all[-1]
-
-        return analysed(b.launch, one, late), sum(a.work for a in all)
+    def analyse(b: Begun, launch: Launch, budget: Budget) -> KernelAnalysis:
+        found = _analysis(b.module, b.kernel, launch, budget=budget)
+        # The half of a further launch would take from what the first one tells.
+        return replace(found, arrays={}, conflicts=()) if b.rank and stopped(found) else found
 
     return in_turn(begun, analyse, _left_out, ends.kernels)
 

@@ -1,18 +1,21 @@
 """In what order the launches of a file are analysed, and how far: a file has a number of evaluation steps.
 
 Each kernel's first launch comes before any second one, so that a file with many instances is known in all its
-kernels. Then those come first that cost least: what a kernel has taken, times how often it would have run.
+kernels; then the numbers are told apart that these launches pass. Of the further ones those come first that
+cost least: what a kernel has taken, times how often it would have run.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from smemlint.evaluate import Budget
 from smemlint.ir import Function, Launch, Module
 from smemlint.records import record
 from smemlint.score import KernelAnalysis
+from smemlint.variants import told_apart
 
 WORK = 500_000
 """Evaluation steps of a file after which only launches of kernels that had none yet are analysed."""
@@ -39,14 +42,13 @@ class Ends:
 @record(frozen=True, slots=True, eq=False)
 class Begun:
     """A kernel that is to be analysed under a launch. rank: when, among all of the kernel; touching: it may
-    use shared memory; spare: the launch is one more candidate for a shape."""
+    use shared memory."""
 
     module: Module
     kernel: Function
     launch: Launch
     rank: int
     touching: bool
-    spare: bool
 
 
 def ranked(module: Module, kernel: Function, launches: Sequence[Launch], *, touching: bool) -> list[Begun]:
@@ -54,49 +56,57 @@ def ranked(module: Module, kernel: Function, launches: Sequence[Launch], *, touc
     is little news."""
     ranks = [0, *range(2, len(launches)), 1][: len(launches)]
     return [
-        Begun(module, kernel, launch, rank, touching, _spare(launches, i))
-        for i, (rank, launch) in enumerate(zip(ranks, launches, strict=True))
+        Begun(module, kernel, launch, rank, touching) for rank, launch in zip(ranks, launches, strict=True)
     ]
-
-
-def _spare(launches: Sequence[Launch], at: int) -> bool:
-    """Whether a launch is one more candidate for the block shape of an instance."""
-    here = launches[at]
-    return here.assumed and any(x.template == here.template for x in launches[:at])
 
 
 def in_turn(
     begun: Sequence[Begun],
-    analyse: Callable[[Begun, Budget], tuple[Sequence[KernelAnalysis], int]],
+    analyse: Callable[[Begun, Launch, Budget], KernelAnalysis],
     leave: Callable[[Begun, str], KernelAnalysis],
     until: float,
 ) -> list[KernelAnalysis]:
     """The analyses, in the order of `begun`.
 
-    analyse: gives the steps that it took too. leave: what stands for a launch that is left out, '' where
-    there is nothing to analyse, else the code of the reason. until: computing time at which all ends.
+    analyse: one evaluation. leave: what stands for a launch that is left out, '' where there is nothing to
+    analyse, else the code of the reason. until: computing time at which all ends.
     """
     done: dict[int, Sequence[KernelAnalysis]] = {}
     cost: dict[int, int] = {}
     work = 0
 
-    def take(b: Begun) -> None:
+    def over() -> str:
+        return "budget" if work >= WORK else "time" if time.process_time() > until else ""
+
+    def one(b: Begun, launch: Launch) -> KernelAnalysis:
         nonlocal work
-        over = work >= WORK and b.rank > 0
+        steps = min(max(WORK - work, SHARE), Budget().steps)
+        analysis = analyse(b, launch, Budget(steps=steps, until=until))
+        cost[id(b.kernel)] = max(cost.get(id(b.kernel), 0), analysis.work)
+        work += analysis.work
+        return analysis
+
+    def take(b: Begun) -> None:
+        left = over()
         if not b.touching:
             done[id(b)] = [leave(b, "")]
-        elif over or time.process_time() > until:
-            done[id(b)] = [] if b.spare else [leave(b, "budget" if over else "time")]
+        elif left == "time" or (left and b.rank > 0):
+            done[id(b)] = [leave(b, left)]
         else:
-            budget = Budget(steps=min(max(WORK - work, SHARE), Budget().steps), until=until)
-            done[id(b)], spent = analyse(b, budget)
-            cost.setdefault(id(b.kernel), spent)
-            work += spent
+            done[id(b)] = [one(b, replace(b.launch, variants=()))]
 
-    for b in begun:
-        if b.rank == 0:
-            take(b)
+    def split(b: Begun) -> None:
+        if b.touching and b.launch.variants:
+            common = done[id(b)][0]
+            done[id(b)] = told_apart(b.launch, common, lambda x: one(b, x), lambda: bool(over()))
+
+    first = [b for b in begun if b.rank == 0]
+    for b in first:
+        take(b)
+    for b in sorted(first, key=lambda b: cost.get(id(b.kernel), 0)):
+        split(b)
     further = [b for b in begun if b.rank > 0]
     for b in sorted(further, key=lambda b: (cost.get(id(b.kernel), 0) * b.rank, b.rank)):
         take(b)
+        split(b)
     return [analysis for b in begun for analysis in done[id(b)]]

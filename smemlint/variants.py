@@ -16,12 +16,14 @@ from smemlint.score import Conflict, KernelAnalysis
 _SURE = (Grade.EXACT, Grade.ASSUMED)
 
 
-def analysed(
-    launch: Launch, analyse: Callable[[Launch], KernelAnalysis], late: Callable[[], bool]
+def told_apart(
+    launch: Launch,
+    common: KernelAnalysis,
+    analyse: Callable[[Launch], KernelAnalysis],
+    late: Callable[[], bool],
 ) -> list[KernelAnalysis]:
-    """The launch with what all variants have in common; or the variants whose ways differ, worst first."""
-    common = analyse(replace(launch, variants=()))
-    if not launch.variants or all(c.grade in _SURE for c in common.conflicts):
+    """What all variants of a launch have in common; or the variants whose ways differ, worst first."""
+    if all(c.grade in _SURE for c in common.conflicts):
         return [common]
     found: dict[tuple[object, ...], KernelAnalysis] = {}
     for variant in launch.variants:

@@ -101,18 +101,23 @@ def test_second_launches_of_cheap_kernels_come_before_those_of_dear_ones(
     ]
 
 
-def test_further_candidates_of_a_block_are_left_out_unheard_where_the_work_is_too_much(
+def test_nothing_is_proved_where_further_candidates_of_a_block_were_left_out(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "open.cu").write_text(
         "__global__ void far(float *p) { extern __shared__ float s[]; s[32 * threadIdx.x] = *p; p[1] = *s; }"
         "int main(int argc, char **argv) { float *p; int n = atoi(argv[1]); far<<<1, n, 1 << 17>>>(p); }"
     )
-    assert len(check([Job("open.cu")]).kernels) == 6
+    everything = check([Job("open.cu")])
+    assert len(everything.kernels) == 6
+    assert {d.severity for d in everything.diagnostics} == {Severity.WARNING}
     monkeypatch.setattr(schedule, "WORK", 1)
-    report = check([Job("open.cu")])
-    assert [k.block for k in report.kernels] == [(256, 1, 1)]
-    assert [d.severity for d in report.diagnostics] == [Severity.WARNING]
+    report = check([Job("open.cu")], View(level=Severity.NOTE))
+    assert [(len(k.accesses), [n.code for n in k.notes]) for k in report.kernels] == [
+        (2, []),
+        *[(0, ["budget"])] * 5,
+    ]
+    assert {d.severity for d in report.diagnostics} == {Severity.NOTE}
 
 
 def test_text_that_is_not_on_disk_wins_over_the_file(folder: Path) -> None:
