@@ -74,7 +74,10 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
         except Exception as error:
             problems.append(_internal(path, "the search for fixes", error))
     # After the search for fixes, which works with what is known.
-    analyses = [_with_expressions(a, texts) for a in with_unreached(analyses, modules, source.path)]
+    try:
+        analyses = [_with_expressions(a, texts) for a in with_unreached(analyses, modules, source.path)]
+    except Exception as error:
+        problems.append(_internal(path, "the search for accesses that no launch reaches", error))
     numbers = {key: number for number, key in enumerate(suggestions)}
     kernels = tuple(
         observe(

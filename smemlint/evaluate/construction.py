@@ -48,8 +48,20 @@ def build_array(m: Machine, t: ArrayOf, elements: tuple[Expr, ...], place: Place
 
 def build_record(m: Machine, t: RecordRef, elements: tuple[Expr, ...], place: Place | None) -> Value:
     """`T{...}` for a record: by a constructor, else member by member."""
-    values = [e if isinstance(e, InitList) else rvalue(m, e) for e in elements]
+    named = _references(m, t) if elements else []
+    values: list[Value | InitList] = [
+        e if isinstance(e, InitList) else lvalue(m, e) if n in named else rvalue(m, e)
+        for n, e in enumerate(elements)
+    ]
     return construct_from(m, t, values, place)
+
+
+def _references(m: Machine, t: RecordRef) -> list[int]:
+    """Which of the members are references, where `{...}` gives the members."""
+    found = m.types.record_of(t)
+    if found is None or found[0].constructors:
+        return []
+    return [n for n, f in enumerate(found[0].fields) if isinstance(f.type, PointerTo) and f.type.reference]
 
 
 def build_single(m: Machine, t: Type, elements: tuple[Expr, ...], place: Place | None) -> Value:
@@ -100,10 +112,8 @@ def construct(
     if found is None:
         return None
     record, bindings = found
-    short = record.name.split("@", 1)[0].split("<", 1)[0].rsplit("::", 1)[-1]
-    ids = record.methods.get(short, ())
-    functions = [m.module.functions[i] for i in ids if i in m.module.functions]
-    o = Object("temporary", short, t, "local", havoc=True)
+    functions = [m.module.functions[i] for i in record.constructors if i in m.module.functions]
+    o = Object("temporary", record.name, t, "local", havoc=True)
     this = Pointer(o, Int(0), t)
     _default_members(m, t, o, bindings)
     if functions:

@@ -44,7 +44,7 @@ from smemlint.ir import (
 from smemlint.ir.walk import walk
 from smemlint.patterns import pattern
 
-_LIBRARIES = pattern(r"(?:::)?(?:std::|cuda::std::|(?:nvcuda::)?wmma::)?")
+_LIBRARIES = pattern(r"^(?:::)?(?:std::|cuda::std::|(?:nvcuda::)?wmma::)")
 _MATHS = pattern(
     r"(?:a(?:bs|cosh?|sinh?|tan[2h]?)|l?labs|cbrt|ceil|copysign|cos(?:h|pi)?|erf(?:c|cx|inv|cinv)?|exp(?:2|10|m1)?"
     r"|f(?:abs|dim|dividef|loor|ma|max|min|mod)|hypot|is(?:inf|nan|finite)|ldexp|lgamma|log(?:2|10|1p|b)?"
@@ -216,13 +216,12 @@ class Calls:
         return isinstance(t, PointerTo | OpaqueType)
 
     def _plain_record(self, record: Record) -> bool:
-        own = record.name.rsplit("::", 1)[-1].split("<", 1)[0].split("@", 1)[0]
-        return not record.bases and own not in record.methods and all(f.init is None for f in record.fields)
+        return not record.bases and not record.constructors and all(f.init is None for f in record.fields)
 
 
 def arithmetic(name: str) -> bool:
     """Whether a function of the toolkit computes a lane's number from that lane's numbers."""
-    own = name[_LIBRARIES.match(name).end() :]
+    own = _LIBRARIES.sub("", name)
     return _MATHS.fullmatch(own) is not None or _INTRINSICS.fullmatch(own) is not None
 
 

@@ -85,6 +85,12 @@ class Record:
     specialises: tuple[TemplateArgument, ...] | None = None
     specialisations: tuple[str, ...] = ()
 
+    @property
+    def constructors(self) -> tuple[str, ...]:
+        """Ids of the methods that have the record's own name."""
+        own = self.name.split("@", 1)[0].split("<", 1)[0].rsplit("::", 1)[-1]
+        return self.methods.get(own, ())
+
 
 @record(frozen=True, slots=True)
 class Unparsed:

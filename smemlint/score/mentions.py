@@ -25,6 +25,7 @@ from smemlint.ir import (
     Expr,
     Function,
     Index,
+    InitList,
     Lambda,
     Literal,
     Member,
@@ -90,8 +91,12 @@ def mentions(module: Module, function: Function, globals_: Mapping[str, Var]) ->
         lambdas = [n for n in nodes if isinstance(n, Lambda)]
         valued = {id(r) for n in lambdas for r in walk(n.body) if isinstance(r, Return)}
         handed = {id(n) for n in nodes if isinstance(n, Return) and id(n) not in valued}
-        reference = isinstance(function.returns, PointerTo) and function.returns.reference
-        yield from _Finder(module, shared, handed if reference else set()).found(function.body)
+        finder = _Finder(module, shared, handed if _is_reference(function.returns) else set())
+        yield from finder.found(function.body)
+
+
+def _is_reference(t: Type | None) -> bool:
+    return isinstance(t, PointerTo) and t.reference
 
 
 class _Finder:
@@ -126,13 +131,13 @@ class _Finder:
             use = ADDRESS if node.op == "&" else CHANGE if node.op in STEPS else LOAD
             return ((node.operand, use, None),)
         if isinstance(node, Declare):
-            reference = isinstance(node.var.type, PointerTo) and node.var.type.reference
-            return ((node.var.init, ADDRESS if reference else LOAD, None),)
+            if isinstance(node.var.init, InitList) and self._keeps_places(node.var.type):
+                return [(e, ADDRESS, None) for e in node.var.init.elements]
+            return ((node.var.init, ADDRESS if _is_reference(node.var.type) else LOAD, None),)
         if isinstance(node, Return):
             return ((node.value, ADDRESS if id(node) in self.handed else LOAD, None),)
-        if isinstance(node, Construct) and _is_opaque(node.type):
-            # A library's view of something (`atomic_ref r(s[i])`) keeps where it lies.
-            return [(e, ADDRESS, None) for e in children(node)]
+        if isinstance(node, Construct) and self._keeps_places(node.type):
+            return [(e, LOAD if self._is_storage(e) else ADDRESS, None) for e in node.arguments]
         if isinstance(node, Conditional):
             return (node.condition, LOAD, None), (node.then, use, None), (node.otherwise, use, None)
         if isinstance(node, Asm):
@@ -155,11 +160,7 @@ class _Finder:
                 # What stands at the address, which need not be written with `&`.
                 yield Unary("*", argument, call.place), ATOMIC, None
                 continue
-            by_reference = any(
-                isinstance(t, PointerTo) and t.reference
-                for f in candidates
-                for t in (p.type for p in f.parameters[i : i + 1])
-            )
+            by_reference = any(_is_reference(p.type) for f in candidates for p in f.parameters[i : i + 1])
             yield argument, LOAD, call.place if by_reference else None
 
     def _candidates(self, callee: Expr) -> list[Function]:
@@ -170,6 +171,18 @@ class _Finder:
             return []
         ids = self.module.overloads.get(callee.name.rsplit("::", 1)[-1], ())
         return [self.module.functions[id] for id in ids if id in self.module.functions]
+
+    def _keeps_places(self, t: Type) -> bool:
+        """Whether an object keeps where its parts lie: a library's may (`atomic_ref r(s[i])`)."""
+        if not isinstance(t, RecordRef) or t.name.startswith((*LIBRARIES, "cuda::")):
+            return isinstance(t, RecordRef | OpaqueType | MemberType)
+        known = self.module.records.get(t.name)
+        return known is not None and any(_is_reference(f.type) for f in known.fields)
+
+    def _is_storage(self, e: Expr) -> bool:
+        """Whether an expression names a library's own object."""
+        reached = self._reached(e)
+        return reached is not None and _is_opaque(reached.type)
 
     def _has_method(self, t: Type | None, name: str) -> bool:
         known = self.module.records.get(t.name) if isinstance(t, RecordRef) else None

@@ -91,3 +91,22 @@ void go(float *p) { k<float><<<1, 32>>>(p, p); }
         ("store", 4, "plain[threadIdx.x * 32]"): (32, 1, "exact"),
         ("load", 4, "loader.spread[threadIdx.x]"): (1, 1, "exact"),
     }
+
+
+def test_a_member_that_is_a_reference_is_bound_to_a_place_and_reads_nothing() -> None:
+    text = """\
+struct View { float &at; int n; };
+__device__ void clear(View v) { v.at = 0; }
+__global__ void k() {
+    __shared__ float s[1024], t[1024];
+    View v{s[threadIdx.x * 2], 3};
+    v.at = 1.f;
+    clear(View{t[threadIdx.x * 8], 1});
+}
+void start() { k<<<1, 32>>>(); }
+"""
+    (kernel,) = analyse_file(Job("k.cu", Options(suggest=False), text)).kernels
+    assert [(a.line, a.op, a.array, a.ways) for a in kernel.accesses] == [
+        (2, "store", "t", 8),
+        (6, "store", "s", 2),
+    ]

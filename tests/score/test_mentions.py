@@ -12,6 +12,7 @@ from smemlint.source import source_from_bytes
 
 BEFORE = """
 struct Cell { int left; float row[4]; __device__ int sum() { return left; } };
+struct View { float &at; int n; };
 extern __shared__ int dynamic[];
 __device__ void add(float &x, float y) { x += y; }
 __device__ void fill(float *p) { p[0] = 0; }
@@ -63,6 +64,8 @@ def test_what_begins_with_a_shared_name_is_an_access(body: str, expected: list[t
         "fill(s); fill(s + i); fill(&s[i]); fill(t[1]);",
         "using T = decltype(s[0]);",
         "{ float s[4]; s[i] = 1; }",
+        "cuda::atomic_ref<float> a(s[i]);",
+        "View v{s[i], 3}; View w = {t[i][0], 1};",
         "__shared__ typename cub::WarpReduce<float>::TempStorage held; cub::WarpReduce<float> sum(held);",
     ],
 )
