@@ -145,7 +145,12 @@ def _source_options(parser: argparse.ArgumentParser) -> None:
         help="compile_commands.json, or the folder that holds it",
     )
     add("--config", metavar="FILE", help="read this configuration file, and no other")
-    add("--timeout", type=float, metavar="SECONDS", help=f"time of one file (default: {DEFAULTS.timeout:g})")
+    add(
+        "--timeout",
+        type=float,
+        metavar="SECONDS",
+        help=f"give a file up after this; analysis ends at about a fifth (default: {DEFAULTS.timeout:g})",
+    )
     add(
         "-j", type=int, dest="jobs", metavar="N", help="processes (default: by the number of files and cores)"
     )
