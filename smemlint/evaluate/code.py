@@ -7,6 +7,7 @@ from typing import Protocol, TypeAlias
 
 from smemlint.evaluate import slicing
 from smemlint.evaluate.countable import countable
+from smemlint.evaluate.guarded import constants_of, guards
 from smemlint.evaluate.sinking import Path, sinks
 from smemlint.ir import Expr, Function, Loop, Module
 from smemlint.ir.memo import by_identity
@@ -38,6 +39,8 @@ class Code:
         self._slices: dict[tuple[str, frozenset[str]], SliceLike] = {}
         self._sinks: dict[str, dict[int, Path]] = {}
         self._countable: dict[int, bool] = {}
+        self._guards: dict[int, int] = {}
+        self._constants: dict[str, frozenset[str]] = {}
         self.definitions: dict[str, dict[str, list[Expr]]] = {}
         """By function: the values that each variable is given there."""
 
@@ -62,6 +65,15 @@ class Code:
         if id(s) not in self._countable:
             self._countable[id(s)] = countable(s)
         return self._countable[id(s)]
+
+    def guards(self, f: Function | None, s: Loop) -> int:
+        """The branches in the body of a loop of f that are decided when it runs."""
+        if id(s) not in self._guards:
+            name = f.id if f is not None else ""
+            if name not in self._constants:
+                self._constants[name] = constants_of(self.module, f)
+            self._guards[id(s)] = guards(s, self._constants[name])
+        return self._guards[id(s)]
 
 
 code_of = by_identity(Code, most=8)

@@ -75,6 +75,8 @@ def run_loop(m: Machine, s: Loop) -> None:
     turns: list[int] = []
     ended: list[int] = []
     body: tuple[int, int] | None = None
+    guards = 0
+    most, entered = (0, 0, 0), (m.touched, m.operations, m.guards)
     gone = True
     once: Snapshot | None = None
     counter = _counter(s)
@@ -105,17 +107,20 @@ def run_loop(m: Machine, s: Loop) -> None:
         if not gone or trips in ends:
             m.next_turn()
         starts.append((len(m.log), m.region))
-        before = Work(m.touched, m.operations, len(m.log), m.region)
+        before = Work(m.touched, m.operations, m.guards, len(m.log), m.region)
         _iterate(m, s, exits)
         trips += 1
+        done = m.touched - before.touched, m.operations - before.operations, m.guards - before.guards
+        most = max(most[0], done[0]), max(most[1], done[1]), max(most[2], done[2])
         # Iterations of one length do the same work: one more can stand for the others.
         alike, length, latest = m.steps - latest == length, m.steps - latest, m.steps
         if trips == 2 and repeated(m, once, counter):
             break
         once = repeating(m, s, counter) if trips == 1 and m.anyone() else None
         if trips == 1:
-            body = m.touched - before.touched, m.operations - before.operations
-            lines = straight_lines(trip, *body, pragma, known=trip is not None)
+            body = done[:2]
+            guards = done[2] + (m.code.guards(m.frame.function, s) if trip is not None else 0)
+            lines = straight_lines(trip, *body, pragma, known=trip is not None, guards=guards)
             gone = trip is not None and len(lines.lines) <= 1
             ends = frozenset(accumulate(lines.lines)) if trip is not None else frozenset(range(1, limit + 1))
             if not gone:
@@ -129,12 +134,17 @@ def run_loop(m: Machine, s: Loop) -> None:
             break
     if body is not None and not gone:
         known = trip is not None
-        lines = straight_lines(trip if known else trips, *body, pragma, known=known)
+        lines = straight_lines(trip if known else trips, *body, pragma, known=known, guards=guards)
         if not known:
             _line_up(m, lines.lines, starts, ended)
         _take_turns(m, lines.lines, turns)
     if not gone:
         m.straight()
+    elif trip is not None:
+        # Copies whose guard lets no lane in are there all the same.
+        m.touched = max(m.touched, entered[0] + most[0] * trip)
+        m.operations = max(m.operations, entered[1] + most[1] * trip)
+        m.guards = max(m.guards, entered[2] + guards * trip)
     m.flow += 1
     m.turn, m.constants = turn, constants
     m.loops.pop()
@@ -159,6 +169,7 @@ class Work:
 
     touched: int
     operations: int
+    guards: int
     logged: int
     region: int
 
@@ -319,7 +330,7 @@ def _generic(m: Machine, s: Loop, exits: Exits, left: int | None = None) -> None
     """One iteration (as many as the compiler lines up) that stands for all that are left, `left` if known."""
     must, may = m.must, m.may
     start = snapshot(m)
-    before = Work(m.touched, m.operations, len(m.log), m.region)
+    before = Work(m.touched, m.operations, m.guards, len(m.log), m.region)
     first = _trial(m, s, exits)
     pragma = _pragma(m, s, None)
     line = straight_lines(None, m.touched - before.touched, m.operations - before.operations, pragma)

@@ -255,6 +255,8 @@ class Machine:
         self.loop_kinds: dict[tuple[int, tuple[object, ...]], dict[tuple[str, int], str]] = {}
         self.touched = 0
         self.operations = 0
+        self.guards = 0
+        """Branches in loops that are decided when they run, as the copies of unrolled loops have them."""
         self.aside = False
         """Whether what runs is only run by blocks at the edge of the grid."""
         self.supposed: set[str] = set()
@@ -447,6 +449,7 @@ class Machine:
             self.log.append(Barrier(self.region, self.order))
             self.order += 1
         self.flow += 1
+        self.operations += 1
         self.straight()
 
     def fork(self) -> None:

@@ -41,6 +41,7 @@ def straight_lines(
     pragma: int | None = None,
     *,
     known: bool = True,
+    guards: int = 0,
     streams: int = 0,
 ) -> Lines:
     """The straight lines of one loop.
@@ -50,12 +51,14 @@ def straight_lines(
     accesses and arithmetic operations of one iteration as written, inner unrolled loops multiplied
     out (`a += b * c` is two operations; index arithmetic does not count). pragma: None without one, 0 for
     `#pragma unroll`, N for `#pragma unroll N`.
+    guards: how often an `if` of the body is decided at run time, as written; the machine-code compiler copies
+    straight lines only.
     streams: of a loop with unknown trip count, its shared loads whose address differs between lanes and grows
     by one element an iteration: a single one starts half a step off and loses half its width (0: none, or
     the array's declaration proves 16 bytes).
     """
     known = known and trip is not None
-    early = 4 * accesses + operations + 1
+    early = 4 * (accesses + guards) + operations + 1
     late = max(1, accesses + -(-operations // 2))
     if pragma is not None:
         return _by_pragma(trip, pragma, known)
@@ -65,9 +68,9 @@ def straight_lines(
         return _gone(trip)
     copies = _copies_early(early, trip)
     rest = trip // copies
-    if copies * late * rest <= _FULL_LATE:
+    if not guards and copies * late * rest <= _FULL_LATE:
         return _gone(trip)
-    again = _copies_late(copies * late, rest)
+    again = 1 if guards else _copies_late(copies * late, rest)
     lines = (copies * again,) * (rest // again) + (copies,) * (rest % again)
     return Lines(lines, _power_of_two_in(copies * again))
 

@@ -243,6 +243,14 @@ typedef curandStateXORWOW curandState_t;
 typedef curandStateXORWOW curandStateXORWOW_t;
 struct curandStatePhilox4_32_10 { uint4 ctr, output; uint2 key; unsigned int state; int flag; float extra; double extra2; };
 typedef curandStatePhilox4_32_10 curandStatePhilox4_32_10_t;
+struct curandStateMRG32k3a { unsigned int s1[3], s2[3]; int flag, flag2; float extra; double extra2; };
+typedef curandStateMRG32k3a curandStateMRG32k3a_t;
+typedef unsigned int curandDirectionVectors32_t[32];
+typedef unsigned long long curandDirectionVectors64_t[64];
+#define SMEMLINT_SOBOL(n, T, N) struct n { T i, x, c; T direction_vectors[N]; }; typedef n n##_t;
+SMEMLINT_SOBOL(curandStateSobol32, unsigned int, 32) SMEMLINT_SOBOL(curandStateScrambledSobol32, unsigned int, 32)
+SMEMLINT_SOBOL(curandStateSobol64, unsigned long long, 64) SMEMLINT_SOBOL(curandStateScrambledSobol64, unsigned long long, 64)
+#undef SMEMLINT_SOBOL
 SMEMLINT_VOID(curand_init) SMEMLINT_UINT(curand) SMEMLINT_FLOAT(curand_uniform) SMEMLINT_FLOAT(curand_normal)
 SMEMLINT_FUNCTION(uint4, curand4) SMEMLINT_FUNCTION(float4, curand_uniform4) SMEMLINT_FUNCTION(float2, curand_normal2)
 SMEMLINT_DOUBLE(curand_uniform_double) SMEMLINT_DOUBLE(curand_normal_double)

@@ -26,6 +26,12 @@ def test_five_copies_lose_the_alignment() -> None:
     assert straight_lines(16, accesses=17, operations=32) == Lines((5, 5, 5, 1), 1)
 
 
+def test_a_loop_with_branches_is_not_copied_late() -> None:
+    assert straight_lines(31, accesses=4, operations=2) == Lines((31,), 0)
+    assert straight_lines(31, accesses=4, operations=2, guards=1) == Lines((1,) * 31, 1)
+    assert straight_lines(9, accesses=4, operations=2, guards=1) == Lines((9,), 0)
+
+
 def test_pragmas_are_obeyed() -> None:
     assert straight_lines(8, accesses=16, operations=128, pragma=0) == Lines((8,), 0)
     assert straight_lines(64, accesses=1, operations=1, pragma=1) == Lines((1,) * 64, 1)

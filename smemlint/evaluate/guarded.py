@@ -1,0 +1,43 @@
+"""The branches of a loop that are decided when it runs: they weigh in unrolling, early and late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+
+from smemlint.ir import Declare, Expr, Function, If, Loop, Module, Name, Special
+from smemlint.ir.walk import children, walk
+
+
+def guards(s: Loop, constants: Set[str]) -> int:
+    """How many such branches stand in the body of a loop, not in loops within."""
+    return sum(
+        isinstance(n, If) and not n.constexpr and not _constant(n.condition, constants) for n in _own(s.body)
+    )
+
+
+def constants_of(module: Module, f: Function | None) -> frozenset[str]:
+    """Ids of what has its value before a function runs, and of the counters of its loops: where a loop is
+    unrolled its counter is a constant. f: None for a lambda's own frame."""
+    found = {id for id, v in module.globals.items() if v.storage == "constant"}
+    if f is None:
+        return frozenset(found)
+    record = module.records.get(f.record) if f.record is not None else None
+    found |= {p.id for p in (*f.template, *(() if record is None else record.template))}
+    for n in walk(f.body):
+        if isinstance(n, Loop) and isinstance(n.init, Declare):
+            found.add(n.init.var.id)
+        fixed = isinstance(n, Declare) and (n.var.storage == "constant" or n.var.const)
+        if fixed and n.var.init is not None and _constant(n.var.init, found):
+            found.add(n.var.id)
+    return frozenset(found)
+
+
+def _own(node: object) -> Iterator[object]:
+    if not isinstance(node, Loop):
+        yield node
+        for child in children(node):
+            yield from _own(child)
+
+
+def _constant(e: Expr, constants: Set[str]) -> bool:
+    return not any(isinstance(n, Special) or (isinstance(n, Name) and n.id not in constants) for n in walk(e))
