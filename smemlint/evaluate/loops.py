@@ -119,7 +119,8 @@ def run_loop(m: Machine, s: Loop) -> None:
         once = repeating(m, s, counter) if trips == 1 and m.anyone() else None
         if trips == 1:
             body = done[:2]
-            guards = done[2] + (m.code.guards(m.frame.function, s) if trip is not None else 0)
+            own = m.code.guards(m.frame.function, s) if trip is not None and not m.host else 0
+            guards = done[2] + own
             lines = straight_lines(trip, *body, pragma, known=trip is not None, guards=guards)
             gone = trip is not None and len(lines.lines) <= 1
             ends = frozenset(accumulate(lines.lines)) if trip is not None else frozenset(range(1, limit + 1))

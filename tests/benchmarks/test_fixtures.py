@@ -24,6 +24,7 @@ VARYING = {
     "reduceInterleaved": "the stride doubles",
     "reduceInterleavedDouble": "the stride doubles",
     "scanTree": "the stride doubles and halves",
+    "sweep": "the stride doubles",
     "scanTreePaddedDouble": "the stride doubles",
 }
 """Kernels whose requests at one line differ: what is measured is their mean, what is expected the worst."""
