@@ -36,15 +36,15 @@ class UnusedSharedArray(DeclarationRule):
     clean = (Kernel("s[threadIdx.x] = 0;", shared("float s[32]"), (32,)),)
 
     def check(self, kernel: KernelAnalysis, text: str | None) -> Iterator[tuple[Place, Finding]]:
-        place = kernel.kernel.place
-        if text is None or "##" in text:
+        # What is accessed may be by a macro that another file defines.
+        accessed = {conflict.site.array for conflict in kernel.conflicts}
+        unaccessed = [array for name, array in kernel.arrays.items() if name not in accessed]
+        if text is None or "##" in text or not unaccessed:
             return
+        place = kernel.kernel.place
         start, end = body_range(text, place.offset)
         body = text.encode()[start:end]
-        accessed = {conflict.site.array for conflict in kernel.conflicts}
-        for name, array in kernel.arrays.items():
-            if name in accessed:  # by a macro that another file defines
-                continue
+        for array in unaccessed:
             inside = array.place.path == place.path and start <= array.place.offset < end
             if not inside or array.dynamic or array.place.macro:
                 continue
