@@ -43,7 +43,7 @@ def logical_value(m: Machine, e: Binary) -> Value:
     condition = left if e.op == "&&" else ar.logical_not(left, m.unknowns)
     then = decode(m, condition)
     keep = m.must, m.may
-    before = snapshot(m) if not condition.known and _sets(e.right) else None
+    before = snapshot(m) if _may_be_passed_over(m, condition, e.right) else None
     m.must, m.may = then.must, then.may
     right = ar.truth_of(truth(m, rvalue(m, e.right)), m.unknowns) if m.anyone() else Int(0, BOOL)
     m.must, m.may = keep
@@ -77,7 +77,7 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         return chosen
     then, otherwise = decode(m, c), decode(m, ar.logical_not(c, m.unknowns))
     keep = m.must, m.may
-    before = snapshot(m) if not c.known and (_sets(e.then) or _sets(e.otherwise)) else None
+    before = snapshot(m) if _may_be_passed_over(m, c, e.then, e.otherwise) else None
     m.must, m.may = then.must, then.may
     a = evaluate(m, e.then) if m.anyone() else None
     after = snapshot(m) if before is not None else None
@@ -93,6 +93,12 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     if a is None or b is None:
         return a if a is not None else b if b is not None else Other()
     return merge(m, c, a, b)
+
+
+def _may_be_passed_over(m: Machine, c: Int, *sides: Expr) -> bool:
+    """Whether sides may set something, or not, as c decides. Host code is taken to go on: of
+    `(a = atoi(argv[1])) <= 0 || (b = atoi(argv[2])) <= 0` all is done before a kernel is started."""
+    return not c.known and not m.host and any(map(_sets, sides))
 
 
 def _may_set(e: Expr) -> bool:
