@@ -363,3 +363,15 @@ def test_sizes_that_launches_differ_in_are_kept_as_long_as_they_are_few() -> Non
     (launch,) = infer(module.kernels()[0], module, started_kernels(module))
     assert [dict(v) for v in launch.variants] == [{"size": n} for n in (4, 8, 16, 32)]
     assert not launch.arguments
+
+
+def test_a_chain_of_conditions_that_reads_the_words_is_gone_through() -> None:
+    main = """
+    int main(int argc, char **argv) {
+        int rows = 0, n = 160;
+        if (argc < 3) return 1;
+        if ((rows = atoi(argv[1])) <= 0 || (n = atoi(argv[2])) <= 0) exit(1);
+        sum<<<rows, n>>>(0, 0);
+    }"""
+    assert 160 not in {x.block[0] for x in launches(main)}
+    assert blocks(main, ("2", "96")) == [96]
