@@ -2,6 +2,7 @@
 // Everything between the pragmas may be called from host and device.
 #pragma clang force_cuda_host_device begin
 #undef __clang__
+#define __SMP(x) _Pragma(#x)
 #undef __clang_major__
 #define __CUDACC__ 1
 #define __NVCC__ 1

@@ -17,6 +17,7 @@ MAX_BYTES = 8 * 1024 * 1024
 _LINE_END = pattern(rb"\r\n|\n|\r")
 _SPACED = pattern(rb"<<[ \t]+<|>>[ \t]+>")
 _OPENED = pattern(rb"(?<!<)<<[ \t]*<(?!<)")
+_PRAGMA_MACRO = pattern(rb"(?m)^([ \t]*#[ \t]*define[ \t]+\w+[ \t]+)#pragma[ \t]+([^\n\r/\\]*[^\s/\\])")
 _IN_LAUNCH = pattern(rb"[(){};]|>>[ \t]*>(?!>)")
 _BOM = b"\xef\xbb\xbf"
 
@@ -115,7 +116,7 @@ def source_from_bytes(path: str, raw: bytes) -> SourceFile:
         column = nul - (raw.rfind(b"\n", 0, nul) + 1) + 1
         raise SourceError(path, "is not text: it holds a NUL byte", line, column)
     data, valid = _as_utf8(raw)
-    data = close_up_launches(data)
+    data = spell_out_pragmas(close_up_launches(data))
     source = SourceFile(path, raw, data, valid)
     excess = find_excess(data)
     if excess is not None:
@@ -152,6 +153,16 @@ def close_up_launches(data: bytes) -> bytes:
                 break
             depth += (token.group() == b"(") - (token.group() == b")")
     return bytes(text)
+
+
+def spell_out_pragmas(data: bytes) -> bytes:
+    """The text with `#define U #pragma unroll`, which nvcc takes, spelled `#define U __SMP(unroll)`.
+
+    `__SMP` is the prelude's and stands for `_Pragma`. Nothing changes its place.
+    """
+    if b"#pragma" not in data:
+        return data
+    return _PRAGMA_MACRO.sub(lambda m: (m[1] + b"__SMP(" + m[2] + b")").ljust(len(m[0])), data)
 
 
 def _close_up(text: bytearray, brackets: re.Match[bytes]) -> None:

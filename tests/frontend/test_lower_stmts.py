@@ -44,6 +44,12 @@ def test_unrolling_is_read_from_the_pragma(pragma: str, unroll: int | None) -> N
     assert loop(f"{pragma}for (int i = 0; i < 4; ++i) n += i;").unroll == unroll
 
 
+@pytest.mark.parametrize(("body", "unroll"), [("#pragma unroll", 0), ("#pragma unroll 2", 2), ("", None)])
+def test_unrolling_is_read_from_a_macro_that_holds_the_pragma(body: str, unroll: int | None) -> None:
+    found = loop("UNROLL\nfor (int i = 0; i < 4; ++i) n += i;", f"#define UNROLL {body}")
+    assert found.unroll == unroll
+
+
 def test_unrolling_by_a_constant_takes_its_value() -> None:
     assert loop("#pragma unroll U\nfor (int i = 0; i < 4; ++i) n += i;", before="#define U 2").unroll == 2
 

@@ -61,6 +61,19 @@ def test_the_brackets_of_a_launch_are_closed_up(written: bytes, read: bytes) -> 
     assert (source.raw, source.bytes) == (written, read)
 
 
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (b"#define U #pragma unroll\nint x;", b"#define U __SMP(unroll) \nint x;"),
+        (b"  # define U  #pragma unroll 4\r\n", b"  # define U  __SMP(unroll 4) \r\n"),
+        (b"#define U #pragma unroll // all\n", b"#define U __SMP(unroll)  // all\n"),
+        (b"#pragma unroll\n", b"#pragma unroll\n"),
+    ],
+)
+def test_a_pragma_in_a_macro_becomes_an_operator(written: bytes, read: bytes) -> None:
+    assert source_from_bytes("a.cu", written).bytes == read
+
+
 def test_a_binary_is_refused_at_its_first_nul() -> None:
     error = refusal(b"\x7fELF\n12\0")
     assert (error.line, error.column) == (2, 3)
