@@ -218,6 +218,9 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
             return Pointer(new.object, offset, new.pointee, new.integer)
         if new.object.id == "null" and m.host:
             return old
+        if new.object.storage == "shared" == old.object.storage and not same(new.offset, old.offset):
+            text = f"leads to `{new.object.name}` or to `{old.object.name}`, as an unknown condition decides"
+            return Other(reason=Unresolved("untracked-pointer", text))
         return new if new.object.storage == "shared" or old.object.storage != "shared" else old
     if isinstance(new, RecordValue) and isinstance(old, RecordValue):
         keys = new.cells.keys() & old.cells.keys()

@@ -19,6 +19,7 @@ from smemlint.ir import (
     Call,
     Cast,
     Conditional,
+    Construct,
     Expr,
     FloatLiteral,
     Literal,
@@ -27,6 +28,7 @@ from smemlint.ir import (
     Special,
     StaticMember,
     Unary,
+    UnknownExpr,
 )
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BOOL
@@ -103,7 +105,9 @@ def _may_be_passed_over(m: Machine, c: Int, *sides: Expr) -> bool:
 
 def _may_set(e: Expr) -> bool:
     return any(
-        isinstance(n, Assign | Asm | Call) or (isinstance(n, Unary) and n.op in STEPS) for n in walk(e)
+        isinstance(n, Assign | Asm | Call | Construct | UnknownExpr)
+        or (isinstance(n, Unary) and n.op in STEPS)
+        for n in walk(e)
     )
 
 

@@ -14,6 +14,7 @@ from smemlint.evaluate.layout import Bindings
 from smemlint.evaluate.library import constructed
 from smemlint.evaluate.machine import Frame, Machine
 from smemlint.evaluate.memory import Object
+from smemlint.evaluate.places import place_of
 from smemlint.evaluate.values import Int, Other, Pointer, RecordValue, Value, is_uniform
 from smemlint.ir import (
     ArrayOf,
@@ -48,12 +49,21 @@ def build_array(m: Machine, t: ArrayOf, elements: tuple[Expr, ...], place: Place
 
 def build_record(m: Machine, t: RecordRef, elements: tuple[Expr, ...], place: Place | None) -> Value:
     """`T{...}` for a record: by a constructor, else member by member."""
+    found = m.types.record_of(t)
+    if found is not None and found[0].constructors and elements:
+        made = construct(m, t, elements, place)
+        if made is not None:
+            return made
     named = _references(m, t) if elements else []
-    values: list[Value | InitList] = [
-        e if isinstance(e, InitList) else lvalue(m, e) if n in named else rvalue(m, e)
-        for n, e in enumerate(elements)
-    ]
+    values = [_member(m, e, n in named) for n, e in enumerate(elements)]
     return construct_from(m, t, values, place)
+
+
+def _member(m: Machine, e: Expr, reference: bool) -> Value | InitList:
+    """What a member of an aggregate is given."""
+    if reference:
+        return place_of(m, e.elements[0] if isinstance(e, InitList) and e.elements else e)
+    return e if isinstance(e, InitList) else rvalue(m, e)
 
 
 def _references(m: Machine, t: RecordRef) -> list[int]:
@@ -105,7 +115,7 @@ def construct_from(m: Machine, t: RecordRef, values: list[Value | InitList], pla
 
 
 def construct(
-    m: Machine, t: RecordRef, values: Sequence[Value | InitList], place: Place | None, *, quiet: bool = False
+    m: Machine, t: RecordRef, values: Sequence[Value | Expr], place: Place | None, *, quiet: bool = False
 ) -> Value | None:
     """A record made by a constructor of the project; None when it has none that fits."""
     found = m.types.record_of(t)

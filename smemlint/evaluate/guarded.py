@@ -26,9 +26,9 @@ def constants_of(module: Module, f: Function | None) -> frozenset[str]:
     for n in walk(f.body):
         if isinstance(n, Loop) and isinstance(n.init, Declare):
             found.add(n.init.var.id)
-        fixed = isinstance(n, Declare) and (n.var.storage == "constant" or n.var.const)
-        if fixed and n.var.init is not None and _constant(n.var.init, found):
-            found.add(n.var.id)
+        if isinstance(n, Declare) and n.var.init is not None:
+            fixed = n.var.storage == "constant" or n.var.const
+            found |= {n.var.id} if fixed and _constant(n.var.init, found) else set()
     return frozenset(found)
 
 

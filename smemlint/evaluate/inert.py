@@ -51,7 +51,6 @@ _MATHS = pattern(
     r"|norm(?:3d|4d|cdf|cdfinv)|pow|r(?:cbrt|emainder|hypot|int|ound|sqrt)|l?l(?:rint|round)|nearbyint|scalbl?n"
     r"|signbit|sin(?:h|pi|cos|cospi)?|sqrt|tanh?|tgamma|trunc|[jy][01n])[fl]?"
     r"|(?:u|ll|ull)?(?:max|min)"
-    r"|tex(?:1D|2D|3D|Cubemap)\w*"
     r"|make_(?:half2|bfloat162|(?:u?(?:char|short|int|long|longlong)|float|double)[1-4]|cu\w*Complex)"
 )
 """Functions of numbers."""

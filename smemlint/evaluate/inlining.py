@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from smemlint.evaluate.accesses import store
+from smemlint.evaluate.cells import write_cell
 from smemlint.evaluate.conversions import coerce, type_of
 from smemlint.evaluate.dispatch import run, rvalue
 from smemlint.evaluate.initialisers import value_for
@@ -34,6 +35,7 @@ from smemlint.ir import (
     OpaqueType,
     Place,
     PointerTo,
+    RecordRef,
     TemplateArgument,
     Type,
     Var,
@@ -42,9 +44,10 @@ from smemlint.records import record
 
 MAX_DEPTH = 48
 NESTED = 3
-RECURSION = 1_000
+RECURSION, LONG_RECURSION = 1_000, 4_000
 """A function that is in progress NESTED times, under the same template arguments, is not entered once more
-when this many evaluation steps were made since it was entered first. A lambda may nest twice as deep."""
+when this many evaluation steps were made since it was entered first; one that is in progress at all, when
+the second number was. A lambda may nest twice as deep."""
 
 
 @record(frozen=True, slots=True)
@@ -103,7 +106,9 @@ def invoke(
         f, bound = special
     same = (id(f), tuple((id, str(b)) for id, b in sorted(bound.items())))
     since, depth = m.entered.get(same, (m.steps, 0))
-    if depth >= (NESTED if m.frame.function is not None else 2 * NESTED) and m.steps - since > RECURSION:
+    nested = NESTED if m.frame.function is not None else 2 * NESTED
+    spent = m.steps - since
+    if depth and spent > (RECURSION if depth >= nested else LONG_RECURSION):
         m.note("recursion", f"`{f.name}` calls itself too often", place)
         return Other(reason=Unresolved("recursion", f"`{f.name}` recurses", place))
     m.entered[same] = since, depth + 1
@@ -244,7 +249,14 @@ def _initialise_members(m: Machine, f: Function) -> None:
     this = m.frame.this
     if this is None:
         return
+    layout = m.types.layout(this.pointee) if isinstance(this.pointee, RecordRef) else None
     for name, init in f.initialisers:
+        field = layout.fields.get(name) if layout is not None else None
+        start = this.offset.const
+        if field is not None and _is_reference(field[1]) and isinstance(start, int) and not this.offset.terms:
+            # `View(float &x) : at(x) {}` binds, and reads nothing.
+            write_cell(m, this.object, start + field[0], place_of(m, init), field[1])
+            continue
         target = field_of(m, this, name, None)
         if isinstance(target, Pointer):
             v = value_for(m, target.pointee, init)

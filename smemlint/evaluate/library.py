@@ -21,7 +21,7 @@ from smemlint.evaluate.groups import generalised, is_group
 from smemlint.evaluate.layout import LIBRARIES, is_vector, vector_layout
 from smemlint.evaluate.library_atomics import atomic, atomic_method, is_atomic, is_atomic_object
 from smemlint.evaluate.library_groups import group_method
-from smemlint.evaluate.library_memory import escaped, given, is_class
+from smemlint.evaluate.library_memory import escaped, given, is_class, may_set
 from smemlint.evaluate.library_table import (
     FUNCTIONS,
     Arguments,
@@ -101,6 +101,7 @@ def _unknown_function(m: Machine, e: Call, name: str) -> Value:
         code, text = _taken_by(name, values)
         for v in values:
             escaped(m, v, code, text, e)
+            may_set(v)
     uniform = bool(values) and all(is_uniform(v) for v in values)
     reason = Unresolved(
         "unknown-function", f"`{name or 'a function'}` is not defined in the files that were read", e.place

@@ -25,6 +25,7 @@ from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.places import place_of
 from smemlint.evaluate.values import Int, Other, Pointer, RecordValue, Value, add, is_uniform, scale
 from smemlint.ir import (
+    ArrayOf,
     Call,
     Expr,
     Index,
@@ -144,6 +145,16 @@ def escaped(m: Machine, v: Value, code: str, text: str, e: Call) -> None:
     if isinstance(v, Pointer) and v.object.storage == "shared":
         v.object.escapes = True
         m.note(code, f"{text} is given the address of `{v.object.name}`", e.place)
+
+
+def may_set(v: Value) -> None:
+    """Unknown code may set the number that it is given the address of."""
+    if isinstance(v, Pointer) and v.object.storage == "local":
+        t = v.object.type
+        while isinstance(t, ArrayOf):
+            t = t.element
+        if isinstance(t, Scalar):
+            v.object.cells, v.object.havoc = {}, True
 
 
 # ---------------------------------------------------------------------- asynchronous copies

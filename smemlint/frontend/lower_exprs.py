@@ -45,6 +45,7 @@ from smemlint.ir import (
     Lambda,
     Literal,
     Place,
+    PointerTo,
     Return,
     SizeOf,
     StringLiteral,
@@ -81,6 +82,8 @@ _BETWEEN = frozenset(
         "||",
     )
 )
+_WORD = pattern(r"[A-Za-z_]\w*")
+_REFERENCE_CAST = pattern(r"_cast\s*<[^;{}&]*&\s*>\s*\(|\([\w\s:<>,]*[\w>]\s*&\s*\)")
 _LAMBDA_TEMPLATE = pattern(r"\s*\[[^\]]*\]\s*<([^<>]*)>")
 
 
@@ -374,7 +377,21 @@ class ExpressionLowering:
         place = self._c.place(node)
         if not kids:
             return UnknownExpr("cast without operand", (), place)
-        return Cast(self._c.types.of(node), self.lower(kids[-1]), reinterpret, place)
+        type_ = self._c.types.of(node)
+        if self._names_a_reference(node, kids[-1]):
+            type_ = PointerTo(type_, reference=True)
+        return Cast(type_, self.lower(kids[-1]), reinterpret, place)
+
+    def _names_a_reference(self, node: Node, operand: Node) -> bool:
+        """Whether a cast is to a reference, which its type does not show: by the text before its operand."""
+        start, end = self._c.positions.start(node), self._c.positions.start(operand)
+        if start is None or end is None or start[0] is not end[0]:
+            return False
+        text = start[0].slice(start[1], max(end[1], start[1] + 40))
+        word = _WORD.match(text)
+        macro = self._c.positions.macros().get(word.group()) if word else None
+        written = macro.body if macro is not None else text[: end[1] - start[1]]
+        return _REFERENCE_CAST.search(written) is not None
 
     def _functional_cast(self, node: Node) -> Expr:
         kids = [k for k in cursors.children(node) if is_expression(k.kind)]

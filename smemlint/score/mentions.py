@@ -6,7 +6,7 @@ Pointers that hold its address are not followed. An address alone (`&s[i]`, a ro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from smemlint.evaluate.layout import LIBRARIES, Types
 from smemlint.evaluate.lines import line_of
@@ -131,13 +131,13 @@ class _Finder:
             use = ADDRESS if node.op == "&" else CHANGE if node.op in STEPS else LOAD
             return ((node.operand, use, None),)
         if isinstance(node, Declare):
-            if isinstance(node.var.init, InitList) and self._keeps_places(node.var.type):
-                return [(e, ADDRESS, None) for e in node.var.init.elements]
+            if isinstance(node.var.init, InitList):
+                return self._kept(node.var.type, node.var.init.elements)
             return ((node.var.init, ADDRESS if _is_reference(node.var.type) else LOAD, None),)
         if isinstance(node, Return):
             return ((node.value, ADDRESS if id(node) in self.handed else LOAD, None),)
-        if isinstance(node, Construct) and self._keeps_places(node.type):
-            return [(e, LOAD if self._is_storage(e) else ADDRESS, None) for e in node.arguments]
+        if isinstance(node, Construct):
+            return self._kept(node.type, node.arguments)
         if isinstance(node, Conditional):
             return (node.condition, LOAD, None), (node.then, use, None), (node.otherwise, use, None)
         if isinstance(node, Asm):
@@ -172,12 +172,21 @@ class _Finder:
         ids = self.module.overloads.get(callee.name.rsplit("::", 1)[-1], ())
         return [self.module.functions[id] for id in ids if id in self.module.functions]
 
-    def _keeps_places(self, t: Type) -> bool:
-        """Whether an object keeps where its parts lie: a library's may (`atomic_ref r(s[i])`)."""
+    def _kept(self, t: Type, elements: Sequence[Expr]) -> list[tuple[object, tuple[str, ...], Place | None]]:
+        """What an object is made of: the places that it keeps are not read then; a library's object may keep
+        any (`atomic_ref r(s[i])`)."""
         if not isinstance(t, RecordRef) or t.name.startswith((*LIBRARIES, "cuda::")):
-            return isinstance(t, RecordRef | OpaqueType | MemberType)
+            keeps = isinstance(t, RecordRef | OpaqueType | MemberType)
+            return [(e, ADDRESS if keeps and not self._is_storage(e) else LOAD, None) for e in elements]
         known = self.module.records.get(t.name)
-        return known is not None and any(_is_reference(f.type) for f in known.fields)
+        makers = [self.module.functions.get(id) for id in known.constructors] if known is not None else []
+        given = [[p.type for p in f.parameters] for f in makers if f is not None]
+        types = given or [[f.type for f in known.fields] if known is not None else []]
+
+        def kept(i: int) -> bool:
+            return any(_is_reference(t) for each in types for t in each[i : i + 1])
+
+        return [(e, ADDRESS if kept(i) else LOAD, None) for i, e in enumerate(elements)]
 
     def _is_storage(self, e: Expr) -> bool:
         """Whether an expression names a library's own object."""

@@ -15,6 +15,7 @@ def cost(body: str) -> tuple[Grade, float, float]:
     """Grade and wavefronts, least and most, of the one access of s in a kernel of one warp."""
     text = (
         "__device__ bool set(int &x, int v) { x = v; return true; }\n"
+        "struct Set { int v; __device__ Set(int *p) { *p = 8; v = 1; } };\n"
         "__global__ void k(int *in, int n) {\n"
         f"__shared__ int s[4096]; int t = threadIdx.x, x = 1;\n{body}\ns[t * x] = n; }}"
     )
@@ -32,6 +33,7 @@ def cost(body: str) -> tuple[Grade, float, float]:
         "int y = in[0] > 3 ? (x = 8) : 0;",
         "int y = in[0] > 3 ? 0 : (x = 8);",
         "int y = in[0] > 3 ? set(x, 8) : set(x, 1);",
+        "int y = in[0] > 3 ? Set(&x).v : 0;",
     ],
 )
 def test_a_side_that_may_run_may_have_set(body: str) -> None:
@@ -51,3 +53,20 @@ def test_a_side_that_may_run_may_have_set(body: str) -> None:
 )
 def test_a_side_that_leaves_the_same_is_exact(body: str, wavefronts: int) -> None:
     assert cost(body) == (Grade.EXACT, wavefronts, wavefronts)
+
+
+def test_unknown_code_may_set_a_number_that_it_is_given_the_address_of() -> None:
+    grade, _, _ = cost("frexpf(in[0], &x);")
+    assert grade is not Grade.EXACT
+
+
+def test_a_pointer_to_one_array_or_another_is_not_followed() -> None:
+    text = """\
+__global__ void k(int *in) {
+    __shared__ int a[1024], b[1024];
+    int *p = in[0] ? a + threadIdx.x * 32 : b + threadIdx.x;
+    *p = 1;
+}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (conflict,) = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1)))) or (None,)
+    assert conflict is None or conflict.grade is Grade.UNRESOLVED

@@ -110,3 +110,46 @@ void start() { k<<<1, 32>>>(); }
         (2, "store", "t", 8),
         (6, "store", "s", 2),
     ]
+
+
+def test_a_constructor_binds_its_references() -> None:
+    text = """\
+struct Kept { float &at; __device__ Kept(float &x) : at(x) {} __device__ void set() { at = 1; } };
+struct Set { int &at; __device__ Set(int &x, int v) : at(x) { at = v; } };
+struct Held { const int &at; };
+__global__ void k() {
+    __shared__ float s[1024], t[1024], u[1024];
+    Kept kept(s[threadIdx.x * 32]);
+    kept.set();
+    int i = threadIdx.x;
+    Set set(i, threadIdx.x * 16);
+    t[i] = 1;
+    Held held{(int)threadIdx.x * 8};
+    u[held.at] = 1;
+}
+void start() { k<<<1, 32>>>(); }
+"""
+    (kernel,) = analyse_file(Job("k.cu", Options(suggest=False), text)).kernels
+    assert [(a.line, a.op, a.array, a.ways) for a in kernel.accesses] == [
+        (1, "store", "s", 32),
+        (10, "store", "t", 16),
+        (12, "store", "u", 8),
+    ]
+
+
+def test_a_cast_to_a_reference_is_an_access_of_that_type() -> None:
+    text = """\
+#define F4(x) (reinterpret_cast<float4 &>(x))
+__global__ void k() {
+    __shared__ float s[1024];
+    float4 &q = reinterpret_cast<float4&>(s[threadIdx.x * 4]);
+    q = make_float4(1, 2, 3, 4);
+    ((float4 &)s[threadIdx.x * 4]) = make_float4(1, 2, 3, 4);
+    F4(s[threadIdx.x * 4]) = make_float4(1, 2, 3, 4);
+}
+void start() { k<<<1, 32>>>(); }
+"""
+    (kernel,) = analyse_file(Job("k.cu", Options(suggest=False), text)).kernels
+    assert [(a.line, a.op, a.width, a.ways) for a in kernel.accesses] == [
+        (n, "store", 16, 1) for n in (5, 6, 7)
+    ]

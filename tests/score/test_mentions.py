@@ -12,7 +12,8 @@ from smemlint.source import source_from_bytes
 
 BEFORE = """
 struct Cell { int left; float row[4]; __device__ int sum() { return left; } };
-struct View { float &at; int n; };
+struct View { float &at; float n; };
+struct Kept { float &at; __device__ Kept(float &x) : at(x) {} };
 extern __shared__ int dynamic[];
 __device__ void add(float &x, float y) { x += y; }
 __device__ void fill(float *p) { p[0] = 0; }
@@ -45,6 +46,7 @@ def told(body: str) -> list[tuple[str, str, int]]:
         ("float4 v = ((float4 *)s)[i];", [("load", "((float4 *)s)[i]", 16)]),
         ("atomicAdd(&count, 1);", [("atomic", "atomicAdd(&count, 1)", 4)]),
         ("atomicAdd(s + i, 1.0f);", [("atomic", "atomicAdd(s + i, 1.0f)", 4)]),
+        ("View v{s[i], t[0][i]};", [("load", "t[0][i]", 4)]),
         ("add(s[i], t[0][i]);", [("load", "s[i]", 4), ("load", "t[0][i]", 4)]),
         ("auto f = [&](int j) { return s[j]; };", [("load", "s[j]", 4)]),
         ("if constexpr (false) s[1] = 2;", [("store", "s[1]", 4)]),
@@ -66,6 +68,7 @@ def test_what_begins_with_a_shared_name_is_an_access(body: str, expected: list[t
         "{ float s[4]; s[i] = 1; }",
         "cuda::atomic_ref<float> a(s[i]);",
         "View v{s[i], 3}; View w = {t[i][0], 1};",
+        "Kept k(s[i]);",
         "__shared__ typename cub::WarpReduce<float>::TempStorage held; cub::WarpReduce<float> sum(held);",
     ],
 )
