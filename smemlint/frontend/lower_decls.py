@@ -166,6 +166,8 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
             return None
         if isinstance(init, Construct) and isinstance(init.type, ArrayOf) and not init.arguments:
             return None
+        if isinstance(init, InitList) and isinstance(type_, (Scalar, PointerTo)) and len(init.elements) == 1:
+            return init.elements[0]  # `int i{0}`
         return init
 
     def alignment(self, kids: list[Node]) -> Expr | None:

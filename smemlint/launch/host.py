@@ -222,7 +222,7 @@ def _run(
 
 
 def _written_instances(module: Module, templates: Sequence[Function]) -> dict[str, list[Instance]]:
-    """Template arguments under which host functions are named somewhere, by function."""
+    """Template arguments under which host functions are named or explicitly instantiated, by function."""
     found: dict[str, dict[Instance, None]] = {f.id: {} for f in templates if f.template}
     if not found:
         return {}
@@ -231,6 +231,9 @@ def _written_instances(module: Module, templates: Sequence[Function]) -> dict[st
             for n in said(g).instances:
                 if n.id in found:
                     found[n.id][n.arguments] = None
+    for id, arguments in module.explicit_instances:
+        if id in found:
+            found[id][arguments] = None
     return {id: list(written)[:8] for id, written in found.items()}
 
 

@@ -50,6 +50,12 @@ def test_unrolling_is_read_from_a_macro_that_holds_the_pragma(body: str, unroll:
     assert found.unroll == unroll
 
 
+def test_a_counter_in_braces_is_a_counter() -> None:
+    assert show(loop("for (unsigned long i{0U}; i < 4; ++i) n += i;")) == show(
+        loop("for (unsigned long i = 0U; i < 4; ++i) n += i;")
+    )
+
+
 def test_unrolling_by_a_constant_takes_its_value() -> None:
     assert loop("#pragma unroll U\nfor (int i = 0; i < 4; ++i) n += i;", before="#define U 2").unroll == 2
 

@@ -182,3 +182,15 @@ def test_a_lambda_has_template_parameters_of_its_own() -> None:
     """
     )
     assert launches(text) == {(32, "float", 1, 32), (96, "float", 0, 96)}
+
+
+def test_a_launcher_that_is_instantiated_explicitly_starts_each_instance() -> None:
+    text = (
+        KERNEL
+        + """
+    template <typename T> void start(T *p) { sum<T><<<1, 64>>>(p, p, 1); }
+    template void start<float>(float *);
+    template void start<double>(double *);
+    """
+    )
+    assert launches(text) == {(64, "float"), (64, "double")}
