@@ -28,6 +28,7 @@ from smemlint.ir import (
     Scalar,
     Type,
 )
+from smemlint.ir.types import is_reference
 
 
 def construct_value(m: Machine, e: Construct) -> Value:
@@ -49,12 +50,14 @@ def build_array(m: Machine, t: ArrayOf, elements: tuple[Expr, ...], place: Place
 
 def build_record(m: Machine, t: RecordRef, elements: tuple[Expr, ...], place: Place | None) -> Value:
     """`T{...}` for a record: by a constructor, else member by member."""
-    found = m.types.record_of(t)
-    if found is not None and found[0].constructors and elements:
+    found = m.types.record_of(t) if elements else None
+    named: set[int] = set()
+    if found is not None and found[0].constructors:
         made = construct(m, t, elements, place)
         if made is not None:
             return made
-    named = _references(m, t) if elements else []
+    elif found is not None:
+        named = {n for n, f in enumerate(found[0].fields) if is_reference(f.type)}
     values = [_member(m, e, n in named) for n, e in enumerate(elements)]
     return construct_from(m, t, values, place)
 
@@ -64,14 +67,6 @@ def _member(m: Machine, e: Expr, reference: bool) -> Value | InitList:
     if reference:
         return place_of(m, e.elements[0] if isinstance(e, InitList) and e.elements else e)
     return e if isinstance(e, InitList) else rvalue(m, e)
-
-
-def _references(m: Machine, t: RecordRef) -> list[int]:
-    """Which of the members are references, where `{...}` gives the members."""
-    found = m.types.record_of(t)
-    if found is None or found[0].constructors:
-        return []
-    return [n for n, f in enumerate(found[0].fields) if isinstance(f.type, PointerTo) and f.type.reference]
 
 
 def build_single(m: Machine, t: Type, elements: tuple[Expr, ...], place: Place | None) -> Value:

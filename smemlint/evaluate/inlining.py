@@ -10,7 +10,7 @@ from smemlint.evaluate.conversions import coerce, type_of
 from smemlint.evaluate.dispatch import run, rvalue
 from smemlint.evaluate.initialisers import value_for
 from smemlint.evaluate.layout import Binding, Bindings
-from smemlint.evaluate.machine import Frame, Machine
+from smemlint.evaluate.machine import Frame, Machine, instance_of
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.names import resolve_arguments
@@ -40,6 +40,7 @@ from smemlint.ir import (
     Type,
     Var,
 )
+from smemlint.ir.types import is_reference
 from smemlint.records import record
 
 MAX_DEPTH = 48
@@ -77,7 +78,7 @@ def invoke(
         m.note("recursion", f"`{fitting[0].name}` calls itself too deeply", place)
         return Other(reason=Unresolved("recursion", f"`{fitting[0].name}` recurses", place))
     references = [
-        all(i < len(f.parameters) and _is_reference(f.parameters[i].type) for f in fitting)
+        all(i < len(f.parameters) and is_reference(f.parameters[i].type) for f in fitting)
         for i in range(len(arguments))
     ]
     values: list[Value] = []
@@ -104,7 +105,7 @@ def invoke(
     special = specialisation(m, f, bound)
     if special is not None:
         f, bound = special
-    same = (id(f), tuple((id, str(b)) for id, b in sorted(bound.items())))
+    same = id(f), instance_of(bound)
     since, depth = m.entered.get(same, (m.steps, 0))
     nested = NESTED if m.frame.function is not None else 2 * NESTED
     spent = m.steps - since
@@ -118,10 +119,6 @@ def invoke(
         m.entered[same] = since, depth
         if not depth:
             del m.entered[same]
-
-
-def _is_reference(t: Type) -> bool:
-    return isinstance(t, PointerTo) and t.reference
 
 
 def _run_function(
@@ -193,7 +190,7 @@ def run_closure(m: Machine, c: Closure, e: Call, want_place: bool) -> Value | Re
     frame.instance = parent.instance
     for parameter, a in zip(c.function.parameters, e.arguments, strict=False):
         t = m.types.resolve(parameter.type, bindings)
-        v: Value = place_of(m, a) if _is_reference(t) else coerce(m, rvalue(m, a), t)
+        v: Value = place_of(m, a) if is_reference(t) else coerce(m, rvalue(m, a), t)
         frame.variables[parameter.id] = _parameter(parameter, t, v)
     return _run_body(m, frame, lambda: run(m, c.function.body), None)
 
@@ -239,7 +236,7 @@ def _run_body(m: Machine, frame: Frame, body: Callable[[], None], f: Function | 
     result = frame.result
     if result is None:
         return Other()
-    by_reference = frame.names_place if f is None else _is_reference(f.returns)
+    by_reference = frame.names_place if f is None else is_reference(f.returns)
     if by_reference and isinstance(result, Pointer):
         return Reference(result)
     return result
@@ -253,7 +250,7 @@ def _initialise_members(m: Machine, f: Function) -> None:
     for name, init in f.initialisers:
         field = layout.fields.get(name) if layout is not None else None
         start = this.offset.const
-        if field is not None and _is_reference(field[1]) and isinstance(start, int) and not this.offset.terms:
+        if field is not None and is_reference(field[1]) and isinstance(start, int) and not this.offset.terms:
             # `View(float &x) : at(x) {}` binds, and reads nothing.
             write_cell(m, this.object, start + field[0], place_of(m, init), field[1])
             continue

@@ -265,7 +265,7 @@ class Machine:
         """By id() of a branch that only blocks at the edge take: how often it was looked at."""
         self.reaching: dict[int, bool] = {}
         """By id() of such a branch: whether it may access memory."""
-        self.entered: dict[tuple[int, tuple[tuple[str, str], ...]], tuple[int, int]] = {}
+        self.entered: dict[tuple[int, tuple[tuple[str, int | str], ...]], tuple[int, int]] = {}
         """By id() and template arguments of a function in progress: the steps made when it was entered first,
         and how often it is."""
         self.specials = self._specials(grid)
@@ -350,10 +350,7 @@ class Machine:
         frame.open = slice.open if self.explore else None
         if not self.host:
             frame.sinks = self.code.sinks(f)
-        frame.instance = tuple(
-            (id, b.const if isinstance(b, Int) and isinstance(b.const, int) else str(b))
-            for id, b in sorted(frame.bindings.items())
-        )
+        frame.instance = instance_of(frame.bindings)
 
     def forget(self, ids: frozenset[str]) -> None:
         """Variables that a skipped statement would have set are unknown from here on."""
@@ -467,6 +464,14 @@ class Machine:
         """A loop that does not disappear goes round once more."""
         self.turns += 1
         self.turn = self.turns
+
+
+def instance_of(bindings: Bindings) -> tuple[tuple[str, int | str], ...]:
+    """Template arguments as a key."""
+    return tuple(
+        (id, b.const if isinstance(b, Int) and isinstance(b.const, int) else str(b))
+        for id, b in sorted(bindings.items())
+    )
 
 
 def _may_be_shared(o: Object) -> bool:

@@ -84,6 +84,12 @@ Type: TypeAlias = (
 )
 TemplateArgument: TypeAlias = "Type | Expr"
 
+
+def is_reference(t: Type | None) -> bool:
+    """`T &`: what it is bound to is used in its place."""
+    return isinstance(t, PointerTo) and t.reference
+
+
 VOID = Scalar("void", 0, "void")
 BOOL = Scalar("bool", 1, "bool")
 CHAR = Scalar("char", 1, "int")

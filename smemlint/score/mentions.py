@@ -42,6 +42,7 @@ from smemlint.ir import (
     Unary,
     Var,
 )
+from smemlint.ir.types import is_reference
 from smemlint.ir.walk import children, walk
 from smemlint.records import record
 
@@ -91,12 +92,8 @@ def mentions(module: Module, function: Function, globals_: Mapping[str, Var]) ->
         lambdas = [n for n in nodes if isinstance(n, Lambda)]
         valued = {id(r) for n in lambdas for r in walk(n.body) if isinstance(r, Return)}
         handed = {id(n) for n in nodes if isinstance(n, Return) and id(n) not in valued}
-        finder = _Finder(module, shared, handed if _is_reference(function.returns) else set())
+        finder = _Finder(module, shared, handed if is_reference(function.returns) else set())
         yield from finder.found(function.body)
-
-
-def _is_reference(t: Type | None) -> bool:
-    return isinstance(t, PointerTo) and t.reference
 
 
 class _Finder:
@@ -133,7 +130,7 @@ class _Finder:
         if isinstance(node, Declare):
             if isinstance(node.var.init, InitList):
                 return self._kept(node.var.type, node.var.init.elements)
-            return ((node.var.init, ADDRESS if _is_reference(node.var.type) else LOAD, None),)
+            return ((node.var.init, ADDRESS if is_reference(node.var.type) else LOAD, None),)
         if isinstance(node, Return):
             return ((node.value, ADDRESS if id(node) in self.handed else LOAD, None),)
         if isinstance(node, Construct):
@@ -160,7 +157,7 @@ class _Finder:
                 # What stands at the address, which need not be written with `&`.
                 yield Unary("*", argument, call.place), ATOMIC, None
                 continue
-            by_reference = any(_is_reference(p.type) for f in candidates for p in f.parameters[i : i + 1])
+            by_reference = any(is_reference(p.type) for f in candidates for p in f.parameters[i : i + 1])
             yield argument, LOAD, call.place if by_reference else None
 
     def _candidates(self, callee: Expr) -> list[Function]:
@@ -184,7 +181,7 @@ class _Finder:
         types = given or [[f.type for f in known.fields] if known is not None else []]
 
         def kept(i: int) -> bool:
-            return any(_is_reference(t) for each in types for t in each[i : i + 1])
+            return any(is_reference(t) for each in types for t in each[i : i + 1])
 
         return [(e, ADDRESS if kept(i) else LOAD, None) for i, e in enumerate(elements)]
 

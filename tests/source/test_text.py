@@ -54,24 +54,15 @@ def test_bytes_that_are_no_utf8_become_question_marks_of_the_same_length() -> No
         (b"k<<<f(a >> b), 64 >>\t>(p);", b"k<<<f(a >> b), 64 >>> (p);"),
         (b"k << <g, b>>>(p); A<B<C<int>> > x;", b"k <<< g, b>>>(p); A<B<C<int>> > x;"),
         (b"std::cout << 1; A<B<C<int>> > x;", b"std::cout << 1; A<B<C<int>> > x;"),
-    ],
-)
-def test_the_brackets_of_a_launch_are_closed_up(written: bytes, read: bytes) -> None:
-    source = source_from_bytes("a.cu", written)
-    assert (source.raw, source.bytes) == (written, read)
-
-
-@pytest.mark.parametrize(
-    ("written", "read"),
-    [
         (b"#define U #pragma unroll\nint x;", b"#define U __SMP(unroll) \nint x;"),
         (b"  # define U  #pragma unroll 4\r\n", b"  # define U  __SMP(unroll 4) \r\n"),
         (b"#define U #pragma unroll // all\n", b"#define U __SMP(unroll)  // all\n"),
         (b"#pragma unroll\n", b"#pragma unroll\n"),
     ],
 )
-def test_a_pragma_in_a_macro_becomes_an_operator(written: bytes, read: bytes) -> None:
-    assert source_from_bytes("a.cu", written).bytes == read
+def test_what_nvcc_takes_and_clang_does_not_is_respelled_in_place(written: bytes, read: bytes) -> None:
+    source = source_from_bytes("a.cu", written)
+    assert (source.raw, source.bytes) == (written, read)
 
 
 def test_a_binary_is_refused_at_its_first_nul() -> None:
