@@ -9,6 +9,10 @@ check:
 test *ARGS:
     python -m pytest {{ARGS}}
 
+# random kernels against a thread-by-thread interpreter: `just oracle 1000 7 --check cxx`
+oracle N SEED *ARGS:
+    PYTHONPATH=tests python -m oracle {{N}} {{SEED}} {{ARGS}}
+
 format:
     ruff format .
     ruff check --fix .

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hypothesis import strategies as st
-
 from oracle.drawing import Draw, Program
 from oracle.programs import Writer
 
@@ -189,13 +187,12 @@ class CxxWriter(Writer):
             self.numbers.append(r)
 
 
-@st.composite
-def cxx_programs(draw: Draw) -> Program:
-    """Kernels `k<BM, T>(out, n)`: BM and T are in the launch's template arguments."""
+def cxx_program(draw: Draw) -> Program:
+    """A kernel `k<BM, T>(out, n)`: BM and T are in the launch's template arguments."""
     writer = CxxWriter(draw)
     block = writer.statements()
     writer.access()
     text = writer.kernel().replace("__global__ void k(float *out, int n) {\n", CXX_HEAD + KERNEL.format())
-    bm = draw(st.sampled_from((8, 16, 32)))
-    type_ = draw(st.sampled_from(("float", "double", "short")))
+    bm = draw.pick((8, 16, 32))
+    type_ = draw.pick(("float", "double", "short"))
     return Program(text, block, writer.number(1, 9), bm, type_)

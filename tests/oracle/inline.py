@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from oracle.frames import OWN, Flow, Frame, Ref
 from oracle.memory import SHARED
-from oracle.values import Num, Ptr, UnsupportedError
+from oracle.values import Num, Ptr, UnsupportedError, to_bits
 from smemlint.ir import Asm
 from smemlint.ir.types import ULONG
 
@@ -25,7 +25,7 @@ def execute(thread: Thread, asm: Asm, frame: Frame) -> Flow:
     registers: dict[str, int] = {}
     for i, given in enumerate(asm.inputs, len(outputs)):
         value = yield from thread.at(i, thread.rvalue(given, frame))
-        registers[f"%{i}"] = value.address if isinstance(value, Ptr) else int(value.value)
+        registers[f"%{i}"] = value.address if isinstance(value, Ptr) else to_bits(value.value, value.type)
     written: set[str] = set()
     statements = [s.strip() for s in re.split(r"[;{}]", _flat(asm.text)) if s.strip()]
     for i, statement in enumerate(statements):

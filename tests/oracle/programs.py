@@ -1,4 +1,4 @@
-"""Random kernels as text, for hypothesis: one statement a line, every address known from the launch.
+"""Random kernels as text: one statement a line, every address known from the launch.
 
 Most of what is drawn is defined behaviour and in range; what is not, the interpreter refuses.
 """
@@ -6,8 +6,6 @@ Most of what is drawn is defined behaviour and in range; what is not, the interp
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-
-from hypothesis import strategies as st
 
 from oracle.drawing import Draw, Drawer, Program
 
@@ -314,10 +312,9 @@ class Writer(Drawer):
         self.loops -= 1
 
 
-@st.composite
-def programs(draw: Draw, data: bool = False, unknown: bool = False) -> Program:
-    """Kernels `k(out, n)`; data: lanes and addresses may depend on memory, so that only bounds can be known;
-    unknown: they use the block's index, and are for an evaluation that knows neither that nor n."""
+def program(draw: Draw, data: bool = False, unknown: bool = False) -> Program:
+    """A kernel `k(out, n)`; data: lanes and addresses may depend on memory, so that only bounds can be known;
+    unknown: it uses the block's index, and is for an evaluation that knows neither that nor n."""
     writer = Writer(draw, data=data, unknown=unknown)
     block = writer.statements()
     if not any(mark in line for line in writer.lines for mark in ("t[", "q[", "c[", "b[", "e[", "s[")):
