@@ -7,10 +7,10 @@ else.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 
 from smemlint.diagnose.merge import diagnose, merge_kernels, order, site_of
 from smemlint.diagnose.model import (
@@ -25,8 +25,10 @@ from smemlint.diagnose.model import (
 from smemlint.diagnose.select import visible
 from smemlint.diagnose.suppress import suppress
 from smemlint.jobs import Job, Options
+from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
 from smemlint.rules import Severity
+from smemlint.source.text import MAX_BYTES
 from smemlint.workers import Failure, run_isolated
 
 __all__ = ["Job", "Options", "View", "analyse", "analyse_file", "check", "collect", "shown"]
@@ -119,10 +121,8 @@ def _texts(paths: Iterable[str], given: Mapping[str, str]) -> dict[str, str]:
         if path in given:
             result[path] = given[path]
             continue
-        try:
-            result[path] = Path(path).read_bytes().decode("utf-8", errors="replace")
-        except (OSError, ValueError):
-            continue
+        with contextlib.suppress(UnreadableError):
+            result[path] = read_regular(path, MAX_BYTES).decode("utf-8", errors="replace")
     return result
 
 

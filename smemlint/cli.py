@@ -338,18 +338,25 @@ def _jobs(options: argparse.Namespace, said: Settings) -> tuple[list[Job], list[
     """What is to be analysed, and a report for each path that leads to nothing. Raises ConfigError."""
     from smemlint.diagnose.model import FileReport, Problem
     from smemlint.jobs import Job, Options
-    from smemlint.source import discover
+    from smemlint.source import LeftOut, discover
 
     jobs: list[Job] = []
     missing: list[FileReport] = []
     seen: set[str] = set()
+
+    def tell(left: LeftOut) -> None:
+        if left.lost:
+            missing.append(FileReport(left.path, problems=(Problem(left.path, left.message),)))
+        else:
+            print(_encodable(f"warning: {left.path}: {left.message}", sys.stderr.encoding), file=sys.stderr)
+
     for path in options.paths:
         text = None
         if path == STDIN:
             text = sys.stdin.buffer.read().decode("utf-8", errors="surrogateescape")
             found = [Path(options.stdin_filename or "stdin.cu")]
         else:
-            found = list(discover([path]))
+            found = list(discover([path], tell))
         if not found:
             missing.append(FileReport(path, problems=(Problem(path, "no CUDA source in this folder"),)))
         for file in found:

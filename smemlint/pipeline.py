@@ -13,7 +13,6 @@ import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smemlint import schedule
@@ -28,9 +27,11 @@ from smemlint.frontend import Known, ParseOptions, load, load_callers
 from smemlint.ir import Function, Launch, Module, Place, PointerTo, RecordRef, Scalar
 from smemlint.launch import Allowance, Blocks, Started, infer, program_around, program_of
 from smemlint.launch.reach import kernels_with_shared_memory
+from smemlint.reading import UnreadableError, read_regular
 from smemlint.schedule import Begun, Ends, in_turn, ranked
 from smemlint.score import KernelAnalysis, score_all, with_unreached
 from smemlint.source import SourceError, SourceFile, read_source, source_from_bytes, users_of
+from smemlint.source.text import MAX_BYTES
 from smemlint.variants import stopped
 from smemlint.workers import DEBUG
 
@@ -261,8 +262,8 @@ def _texts(analyses: Iterable[KernelAnalysis], source: SourceFile) -> dict[str, 
 
 def _read(path: str) -> bytes | None:
     try:
-        return Path(path).read_bytes()
-    except OSError:
+        return read_regular(path, MAX_BYTES)
+    except UnreadableError:
         return None
 
 

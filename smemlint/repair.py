@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from math import inf
-from pathlib import Path
 
 from smemlint.api import Job, analyse, shown
 from smemlint.diagnose.model import FileReport, KernelReport, Report
 from smemlint.fix.deliver import EditedFile, Skipped, plan, summary, write
 from smemlint.fix.model import Suggestion
+from smemlint.reading import read_regular
+from smemlint.source.text import MAX_BYTES
 
 __all__ = ["EditedFile", "Skipped", "repair", "summary", "write"]
 
@@ -38,7 +39,7 @@ def repair(
         job = by_path.get(path)
         if job is not None and job.text is not None:
             return job.text.encode("utf-8", errors="surrogateescape")
-        return Path(path).read_bytes()
+        return read_regular(path, MAX_BYTES)
 
     def recheck(path: str, data: bytes, suggestions: Sequence[Suggestion]) -> str | None:
         job = by_path.get(path)

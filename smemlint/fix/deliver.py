@@ -9,6 +9,7 @@ from pathlib import Path
 from smemlint.fix.apply import EditError, apply, compatible, diff, replace_file
 from smemlint.fix.model import Suggestion, TextEdit
 from smemlint.fix.proof import verify
+from smemlint.reading import UnreadableError
 from smemlint.records import record
 
 
@@ -96,8 +97,8 @@ def _edit_file(
         after = apply([e for s in suggestions for e in s.edits or ()], before)
     except EditError as error:
         return Skipped(path, str(error))
-    except OSError as error:
-        return Skipped(path, f"{path}: {error.strerror or error}")
+    except UnreadableError as error:
+        return Skipped(path, f"{path}: {error.message}")
     broken = recheck(path, after, suggestions) if recheck is not None else None
     if broken is not None:
         return Skipped(path, f"{path}: the fixes do not hold together: {broken}")

@@ -1,23 +1,39 @@
 """Which files a user means when naming folders."""
 
 # Paths are strings here, spelled as clang spells them.
-# ruff: noqa: PTH100
+# ruff: noqa: PTH100, PTH118
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from smemlint.reading import UnreadableError, read_regular, read_start, too_large
+from smemlint.records import record
 from smemlint.source.project import SKIPPED_FOLDERS, project_root
+from smemlint.source.text import MAX_BYTES
 
 if TYPE_CHECKING:
     import pathspec
 
 CUDA_SUFFIXES = frozenset({".cu", ".cuh"})
 HEADER_SUFFIXES = frozenset({".h", ".hpp", ".hxx", ".hh", ".inl", ".cpp", ".cc", ".cxx"})
+MAX_IGNORE_BYTES = 1_000_000
 _MARKS = (b"__shared__", b"__global__")
+
+
+@record(frozen=True, slots=True)
+class LeftOut:
+    """Something that a walk came by and did not look at. lost: findings may be missing for that."""
+
+    path: str
+    message: str
+    lost: bool = True
+
+
+Tell: TypeAlias = Callable[[LeftOut], None]
 
 
 def is_cuda_text(data: bytes) -> bool:
@@ -25,16 +41,17 @@ def is_cuda_text(data: bytes) -> bool:
     return any(mark in data for mark in _MARKS)
 
 
-def discover(paths: Iterable[Path | str]) -> Iterator[Path]:
+def discover(paths: Iterable[Path | str], tell: Tell = lambda left: None) -> Iterator[Path]:
     """Files to analyse, each once, in a stable order.
 
     A file that is named explicitly is always taken, whatever it is; so is a path that does not exist,
     because reading it then says so. Folders give `.cu` and `.cuh`, and headers that mention `__shared__`
-    or `__global__`; hidden and version-control folders and what .gitignore excludes are left out.
+    or `__global__`; hidden and version-control folders and what .gitignore excludes are left out, and so
+    are links that lead out of the folder. tell: gets what could not be looked at on the way, and why.
     """
     seen: set[str] = set()
     for path in map(Path, paths):
-        found = _walk(path) if path.is_dir() else iter((path,))
+        found = _walk(path, tell) if path.is_dir() else iter((path,))
         for file in found:
             key = os.path.realpath(file)
             if key not in seen:
@@ -42,9 +59,29 @@ def discover(paths: Iterable[Path | str]) -> Iterator[Path]:
                 yield file
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    ignored = _Ignore(folder)
-    for current, folders, files in os.walk(folder, onerror=None, followlinks=False):
+def _walk(folder: Path, tell: Tell) -> Iterator[Path]:
+    """The files below a folder, links to others of them last."""
+    top = os.path.realpath(folder)
+    links: list[Path] = []
+    for path in _below(folder, tell):
+        if not path.is_symlink():
+            if _is_candidate(path, tell):
+                yield path
+        elif os.path.realpath(path).startswith(os.path.join(top, "")):
+            links.append(path)
+        else:
+            tell(LeftOut(str(path), "is a link that leads out of the folder, not followed", lost=False))
+    yield from (path for path in links if _is_candidate(path, tell))
+
+
+def _below(folder: Path, tell: Tell) -> Iterator[Path]:
+    """Files with the names of sources and headers, of whatever kind, that are not left out by name."""
+    ignored = _Ignore(folder, tell)
+
+    def unlisted(error: OSError) -> None:
+        tell(LeftOut(str(error.filename), f"cannot be listed: {(error.strerror or str(error)).lower()}"))
+
+    for current, folders, files in os.walk(folder, onerror=unlisted, followlinks=False):
         here = Path(current)
         ignored.enter(here)
         folders[:] = sorted(
@@ -56,27 +93,31 @@ def _walk(folder: Path) -> Iterator[Path]:
         )
         for name in sorted(files):
             path = here / name
-            if name.startswith(".") or not _is_candidate(path) or ignored.matches(path, False):
-                continue
-            yield path
+            named = path.suffix.lower() in CUDA_SUFFIXES | HEADER_SUFFIXES
+            if named and not name.startswith(".") and not ignored.matches(path, False):
+                yield path
 
 
-def _is_candidate(path: Path) -> bool:
-    suffix = path.suffix.lower()
-    if suffix in CUDA_SUFFIXES:
+def _is_candidate(path: Path, tell: Tell) -> bool:
+    """Whether a file is CUDA by its name, or by what it begins with."""
+    if path.suffix.lower() in CUDA_SUFFIXES:
         return True
-    if suffix not in HEADER_SUFFIXES:
-        return False
     try:
-        return is_cuda_text(path.read_bytes())
-    except OSError:
+        start = read_start(path, MAX_BYTES + 1)
+    except UnreadableError as error:
+        tell(LeftOut(str(path), error.message))
         return False
+    found = is_cuda_text(start)
+    if len(start) > MAX_BYTES and not found:  # data, by its first bytes; with device code, reading refuses it
+        tell(LeftOut(str(path), too_large(path.stat().st_size, MAX_BYTES), lost=False))
+    return found
 
 
 class _Ignore:
     """The .gitignore files that hold for a walk, from the project root down."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tell: Tell) -> None:
+        self._tell = tell
         self._specs: list[tuple[Path, pathspec.GitIgnoreSpec]] = []
         start = Path(os.path.abspath(folder))
         root = project_root(start)
@@ -88,9 +129,13 @@ class _Ignore:
         self._load(Path(os.path.abspath(folder)))
 
     def _load(self, folder: Path) -> None:
+        path = folder / ".gitignore"
+        if not os.path.lexists(path):
+            return
         try:
-            lines = (folder / ".gitignore").read_text("utf-8", "replace").splitlines()
-        except OSError:
+            lines = read_regular(path, MAX_IGNORE_BYTES).decode("utf-8", "replace").splitlines()
+        except UnreadableError as error:
+            self._tell(LeftOut(str(path), error.message))
             return
         import pathspec
 

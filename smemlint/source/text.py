@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from smemlint.patterns import pattern
+from smemlint.reading import UnreadableError, read_regular, too_large
 from smemlint.records import record
 from smemlint.source.guard import find_excess
 
@@ -89,25 +90,17 @@ class SourceFile:
 def read_source(path: Path | str) -> SourceFile:
     """Read one file. Raises SourceError when it cannot be read or must not reach the parser."""
     name = str(path)
-    path = Path(path)
     try:
-        if path.is_dir():
-            raise SourceError(name, "is a directory")
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            raise SourceError(name, _too_large(size))
-        raw = path.read_bytes()
-    except OSError as error:
-        raise SourceError(name, f"cannot be read: {(error.strerror or str(error)).lower()}") from error
-    except ValueError as error:  # an embedded NUL in the name
-        raise SourceError(name, f"cannot be read: {error}") from error
+        raw = read_regular(path, MAX_BYTES)
+    except UnreadableError as error:
+        raise SourceError(name, error.message) from error
     return source_from_bytes(name, raw)
 
 
 def source_from_bytes(path: str, raw: bytes) -> SourceFile:
     """The same for text that is at hand (standard input, an edit in memory)."""
     if len(raw) > MAX_BYTES:
-        raise SourceError(path, _too_large(len(raw)))
+        raise SourceError(path, too_large(len(raw), MAX_BYTES))
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise SourceError(path, "is UTF-16 text; CUDA compilers read UTF-8")
     nul = raw.find(b"\0")
@@ -168,7 +161,3 @@ def spell_out_pragmas(data: bytes) -> bytes:
 def _close_up(text: bytearray, brackets: re.Match[bytes]) -> None:
     together = re.sub(rb"[ \t]", b"", brackets.group())
     text[brackets.start() : brackets.end()] = together.ljust(len(brackets.group()))
-
-
-def _too_large(size: int) -> str:
-    return f"is too large to analyse: {size / 2**20:.1f} MiB, the limit is {MAX_BYTES / 2**20:.0f} MiB"

@@ -1,7 +1,7 @@
 """Which other files of a project use a name: a textual search, nearest files first, within bounds."""
 
 # Paths are strings here, spelled as clang spells them.
-# ruff: noqa: PTH100, PTH110, PTH118, PTH119, PTH120, PTH202
+# ruff: noqa: PTH100, PTH110, PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
+from smemlint.reading import UnreadableError, read_regular
 from smemlint.source.project import ROOT_MARKS, SKIPPED_FOLDERS, project_root
 
 BUILD_FILES = (
@@ -109,8 +110,6 @@ def _mentions(path: str, wanted: list[bytes], word: re.Pattern[bytes]) -> bool:
 @lru_cache(maxsize=128)
 def _bytes(path: str) -> bytes:
     try:
-        if os.path.getsize(path) > MAX_BYTES:
-            return b""
-        return Path(path).read_bytes()
-    except OSError:
+        return read_regular(path, MAX_BYTES)
+    except UnreadableError:
         return b""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from smemlint.source import discover, project_index, project_root
+from smemlint.source import LeftOut, discover, project_index, project_root
 
 KERNEL = "__global__ void k() {}\n"
 
@@ -126,3 +127,37 @@ def test_the_index_finds_the_nearest_file_with_the_whole_suffix(tmp_path: Path) 
         index.find("../util/a.cuh", (tmp_path / "y/k.cu").as_posix())
         == (tmp_path / "y/inc/util/a.cuh").as_posix()
     )
+
+
+def test_links_that_lead_out_of_the_folder_are_told_and_not_followed(tmp_path: Path) -> None:
+    make(tmp_path, {"out/a.cu": "", "out/h.h": KERNEL, "in/b.cu": "", "in/sub/c.cu": ""})
+    (tmp_path / "in/away.cu").symlink_to("../out/a.cu")
+    (tmp_path / "in/away.h").symlink_to("../out/h.h")
+    (tmp_path / "in/folder").symlink_to("../out")
+    (tmp_path / "in/again.cu").symlink_to("sub/c.cu")
+    (tmp_path / "in/.hidden").mkdir()
+    (tmp_path / "in/.hidden/d.cu").write_text("")
+    (tmp_path / "in/only.cu").symlink_to(".hidden/d.cu")
+    left: list[LeftOut] = []
+    found = [path.relative_to(tmp_path).as_posix() for path in discover([tmp_path / "in"], left.append)]
+    assert found == ["in/b.cu", "in/sub/c.cu", "in/only.cu"]
+    assert sorted((Path(each.path).name, each.lost) for each in left) == [
+        ("away.cu", False),
+        ("away.h", False),
+    ]
+    assert [path.name for path in discover([tmp_path / "in/away.cu"])] == ["away.cu"]
+
+
+def test_what_cannot_be_read_on_the_way_is_told_and_the_walk_goes_on(tmp_path: Path) -> None:
+    make(tmp_path, {"a.cu": "", "x.cu/b.cu": "", "z.cu": ""})
+    os.mkfifo(tmp_path / ".gitignore")
+    os.mkfifo(tmp_path / "pipe.h")
+    with (tmp_path / "data.h").open("wb") as file:
+        file.truncate(300 * 2**20)
+    left: list[LeftOut] = []
+    assert [path.name for path in discover([tmp_path], left.append)] == ["a.cu", "z.cu", "b.cu"]
+    assert [(Path(each.path).name, each.message, each.lost) for each in left] == [
+        (".gitignore", "is a FIFO, no regular file", True),
+        ("data.h", "is too large to analyse: 300.0 MiB, the limit is 8 MiB", False),
+        ("pipe.h", "is a FIFO, no regular file", True),
+    ]
