@@ -21,7 +21,6 @@ def test_keys_are_the_options_of_the_command_line(tmp_path: Path) -> None:
         "fail-on": "error",
         "exit-zero": True,
         "compile-commands": "build",
-        "jobs": 2,
         "blocks": {"matmul": [32, 8], "scan": 256, "fft": "8,8,8"},
     }
     settings = from_table(table, tmp_path)

@@ -9,6 +9,7 @@ from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
 from smemlint.records import record
 from smemlint.rules import Finding, Label, Severity
+from smemlint.visible import visible_path
 
 Block = tuple[int, int, int]
 
@@ -149,7 +150,8 @@ class Problem:
     column: int = 0
 
     def __str__(self) -> str:
-        where = f"{self.path}:{self.line}:{self.column}" if self.line else self.path
+        path = visible_path(self.path)
+        where = f"{path}:{self.line}:{self.column}" if self.line else path
         return f"error: {where}: {self.message}" if where else f"error: {self.message}"
 
 

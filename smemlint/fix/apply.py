@@ -87,9 +87,32 @@ def diff(path: str, before: bytes, after: bytes) -> str:
     from difflib import unified_diff
 
     name = path.lstrip("/")
-    old = before.decode("utf-8", "surrogateescape").splitlines(keepends=True)
-    new = after.decode("utf-8", "surrogateescape").splitlines(keepends=True)
+    old, new = _lines(before), _lines(after)
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-        for line in unified_diff(old, new, f"a/{name}", f"b/{name}")
+        for line in unified_diff(old, new, _quoted(f"a/{name}"), _quoted(f"b/{name}"))
     )
+
+
+def _lines(data: bytes) -> list[str]:
+    """Lines as a patch counts them: only a line feed ends one, where Python knows ten other ends."""
+    *lines, last = data.decode("utf-8", "surrogateescape").split("\n")
+    return [f"{line}\n" for line in lines] + ([last] if last else [])
+
+
+_NAMED = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 34: '"', 92: "\\"}
+
+
+def _quoted(name: str) -> str:
+    """A name as git writes it in the header of a patch: in quotes, as in C, where a byte asks for it; with
+    spaces, which end a name for `patch`, followed by a tab."""
+    data = os.fsencode(name)
+    if all(0x20 <= byte < 0x7F and byte not in b'"\\' for byte in data):
+        return f"{name}\t" if " " in name else name
+    return '"' + "".join(map(_in_c, data)) + '"'
+
+
+def _in_c(byte: int) -> str:
+    if byte in _NAMED:
+        return f"\\{_NAMED[byte]}"
+    return chr(byte) if 0x20 <= byte < 0x7F else f"\\{byte:03o}"

@@ -11,6 +11,7 @@ from smemlint.fix.model import Suggestion, TextEdit
 from smemlint.fix.proof import verify
 from smemlint.reading import UnreadableError
 from smemlint.records import record
+from smemlint.visible import visible, visible_path
 
 
 @record(frozen=True, slots=True)
@@ -96,16 +97,17 @@ def _edit_file(
         before = read(path)
         after = apply([e for s in suggestions for e in s.edits or ()], before)
     except EditError as error:
-        return Skipped(path, str(error))
+        return Skipped(path, visible(str(error)))
     except UnreadableError as error:
-        return Skipped(path, f"{path}: {error.message}")
+        return Skipped(path, f"{visible_path(path)}: {error.message}")
     broken = recheck(path, after, suggestions) if recheck is not None else None
     if broken is not None:
-        return Skipped(path, f"{path}: the fixes do not hold together: {broken}")
+        return Skipped(path, f"{visible_path(path)}: the fixes do not hold together: {visible(broken)}")
     if verify_with is not None:
         said = verify(verify_with, path, after)
         if said is not None:
-            return Skipped(path, f"{path}: the edited file does not compile, left as it is\n{said}")
+            name = visible_path(path)
+            return Skipped(path, f"{name}: the edited file does not compile, left as it is\n{said}")
     return EditedFile(path, before, after, tuple(suggestions))
 
 
@@ -118,7 +120,7 @@ def _write(file: EditedFile) -> Skipped | None:
     try:
         replace_file(Path(file.path), file.before, file.after)
     except EditError as error:
-        return Skipped(file.path, str(error))
+        return Skipped(file.path, visible(str(error)))
     return None
 
 

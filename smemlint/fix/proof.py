@@ -17,6 +17,7 @@ from smemlint.evaluate.model import SharedArray
 from smemlint.fix.members import Member
 from smemlint.records import record
 from smemlint.score.model import Conflict, KernelAnalysis
+from smemlint.visible import visible_lines, visible_path
 
 Analyse: TypeAlias = Callable[[str, bytes, Sequence[KernelAnalysis]], Sequence[KernelAnalysis | None]]
 """(path, edited text, analyses) -> the same kernels under the same launches in that file; None where it
@@ -135,39 +136,61 @@ def _others_unharmed(
     return None
 
 
+_SUFFIXES = (".cu", ".cuh", ".h", ".hpp", ".hxx", ".hh", ".inl", ".cpp", ".cc", ".cxx", ".c")
+_SAID = 10_000
+"""Characters of a compiler's output that are repeated."""
+
+
 def verify(command: str, path: str, data: bytes, timeout: float = 600) -> str | None:
     """Compile an edited file with the user's command; None when it succeeds, else what it said.
 
     The text stands beside the original for the time of the command, so that its includes are found. `{}` in
-    the command stands for its path; without one the path is appended.
+    the command stands for its path; without one the path is appended. Nothing in that path is a name of the
+    project, which a shell in the command might take for more than a name: it leads through a link in a fresh
+    folder.
     """
     import shlex
-    import subprocess
     import tempfile
 
     original = Path(path).resolve()
+    suffix = original.suffix if original.suffix in _SUFFIXES else ".cu"
+    text = None
     try:
         words = shlex.split(command)
-        handle, name = tempfile.mkstemp(
-            prefix=f".{original.stem}.", suffix=original.suffix, dir=original.parent
-        )
+        with tempfile.TemporaryDirectory(prefix="smemlint-") as fresh:
+            Path(fresh, "source").symlink_to(original.parent, target_is_directory=True)
+            handle, text = tempfile.mkstemp(prefix=".smemlint-", suffix=suffix, dir=original.parent)
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+            name = str(Path(fresh, "source", Path(text).name))
+            arguments = [word.replace("{}", name) for word in words]
+            said = _run(arguments if arguments != words else [*words, name], timeout)
     except (OSError, ValueError) as error:
-        return f"{path}: {error}"
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        arguments = [word.replace("{}", name) for word in words]
-        if arguments == words:
-            arguments.append(name)
-        done = subprocess.run(
-            arguments, capture_output=True, text=True, errors="replace", timeout=timeout, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"{path}: {error}"
+        return f"{visible_path(path)}: {error}"
     finally:
-        with suppress(FileNotFoundError):
-            Path(name).unlink()
+        if text is not None:
+            with suppress(FileNotFoundError):
+                Path(text).unlink()
+    return None if said is None else visible_lines(said.replace(name, visible_path(path)))
+
+
+def _run(arguments: Sequence[str], timeout: float) -> str | None:
+    """None when a command succeeds, else what it said. Raises OSError."""
+    import subprocess
+
+    try:
+        done = subprocess.run(
+            arguments,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"the command took more than {timeout:g} s"
     if done.returncode == 0:
         return None
-    said = (done.stderr or done.stdout).replace(name, path).strip()
-    return said or f"{path}: the command ended with {done.returncode}"
+    said = (done.stderr or done.stdout).strip()[:_SAID]
+    return said or f"the command ended with {done.returncode}"

@@ -13,13 +13,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
 
-MAX_BYTES = 256 * 1024 * 1024
+MAX_BYTES = 64 * 1024 * 1024
 
 
 class CompileCommandsError(Exception):
-    """The file is missing or is not a compilation database."""
+    """The file is missing or is not a compilation database, or the entry of a file is none."""
+
+
+class _EntryError(Exception):
+    """What is wrong with one entry."""
 
 
 @record(frozen=True, slots=True)
@@ -38,13 +43,18 @@ def commands_for(database: str, path: str) -> Command | None:
 
     Raises CompileCommandsError when the database cannot be read.
     """
-    commands = load_commands(database)
+    known = load_commands(database)
     full = os.path.realpath(path)
-    if full in commands:
-        return commands[full]
-    if full.endswith((".cu", ".cpp", ".cc", ".cxx")) or not commands:
+    command = known.commands.get(full)
+    if isinstance(command, Command):
+        return command
+    if command is not None or known.broken:  # an entry without a name may be that of any file
+        raise CompileCommandsError(command or known.broken)
+    good = [other for other, found in known.commands.items() if isinstance(found, Command)]
+    if full.endswith((".cu", ".cpp", ".cc", ".cxx")) or not good:
         return None
-    return commands[min(commands, key=lambda other: (-_common(full, other), other))]
+    command = known.commands[min(good, key=lambda other: (-_common(full, other), other))]
+    return command if isinstance(command, Command) else None
 
 
 def _common(path: str, other: str) -> int:
@@ -52,38 +62,87 @@ def _common(path: str, other: str) -> int:
     return next((n for n, (a, b) in enumerate(zip(path, other, strict=False)) if a != b), len(path))
 
 
+@record(frozen=True, slots=True)
+class Database:
+    """commands: by real path of the source file, or why the entry of that file is none; the first entry of a
+    file wins. broken: what is wrong with the first entry that names no file, '' where all do.
+    """
+
+    commands: Mapping[str, Command | str]
+    broken: str = ""
+
+
 @lru_cache(maxsize=4)
-def load_commands(database: str) -> Mapping[str, Command]:
-    """Commands by real path of the source file; the first entry of a file wins."""
+def load_commands(database: str) -> Database:
+    """All commands of a database. An entry that is none costs its own file, not the others."""
     path = Path(database)
     if path.is_dir():
         path = path / "compile_commands.json"
+    commands: dict[str, Command | str] = {}
+    broken = ""
+    for number, entry in enumerate(_entries(path), 1):
+        file = ""
+        try:
+            if not isinstance(entry, dict):
+                raise _EntryError("is no object")
+            folder = os.path.join(path.parent, _name(entry, "directory", str(path.parent)))
+            file = os.path.realpath(os.path.join(folder, _name(entry, "file")))
+            commands.setdefault(file, parse_arguments(_arguments(entry), folder))
+        except _EntryError as error:
+            said = f"{path}: entry {number}: {error}"
+            if file:
+                commands.setdefault(file, said)
+            broken = broken or ("" if file else said)
+    return Database(commands, broken)
+
+
+def _entries(path: Path) -> list[Any]:
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise CompileCommandsError(f"{path}: is too large")
-        entries = json.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise CompileCommandsError(f"{path}: cannot be read: {error.strerror or error}") from error
+        entries = json.loads(read_regular(path, MAX_BYTES).decode("utf-8"))
+    except UnreadableError as error:
+        raise CompileCommandsError(f"{path}: {error.message}") from error
     except ValueError as error:
         raise CompileCommandsError(f"{path}: is not JSON: {error}") from error
+    except RecursionError as error:
+        raise CompileCommandsError(f"{path}: is nested too deeply") from error
     if not isinstance(entries, list):
         raise CompileCommandsError(f"{path}: is not a compilation database: no list of commands")
-    commands: dict[str, Command] = {}
-    for entry in entries:
-        if isinstance(entry, dict) and isinstance(entry.get("file"), str):
-            folder = str(entry.get("directory", path.parent))
-            file = os.path.realpath(os.path.join(folder, entry["file"]))
-            commands.setdefault(file, parse_arguments(_arguments(entry), folder))
-    return commands
+    return entries
 
 
-def _arguments(entry: dict[str, Any]) -> list[str]:
-    if isinstance(entry.get("arguments"), list):
-        return [str(argument) for argument in entry["arguments"]]
+def _name(entry: Mapping[str, Any], key: str, default: str | None = None) -> str:
+    """A name of a file or folder. Raises _EntryError."""
+    value = entry.get(key, default)
+    if value is None:
+        raise _EntryError(f"has no `{key}`")
+    return _text(key, value)
+
+
+def _text(key: str, value: object) -> str:
+    """A string that can be handed to the system. Raises _EntryError."""
+    if not isinstance(value, str):
+        raise _EntryError(f"`{key}` holds something that is no string")
     try:
-        return shlex.split(str(entry.get("command", "")))
+        os.fsencode(value)
+    except UnicodeEncodeError:
+        raise _EntryError(f"`{key}` holds half of a surrogate pair, which is no character") from None
+    if "\0" in value:
+        raise _EntryError(f"`{key}` holds a NUL character")
+    return value
+
+
+def _arguments(entry: Mapping[str, Any]) -> list[str]:
+    """The words of a command; none where it has neither key. Raises _EntryError."""
+    words = entry.get("arguments")
+    if words is not None:
+        if not isinstance(words, list):
+            raise _EntryError("`arguments` is no list")
+        return [_text("arguments", word) for word in words]
+    command = _text("command", entry.get("command", ""))
+    try:
+        return shlex.split(command)
     except ValueError:
-        return str(entry.get("command", "")).split()
+        return command.split()
 
 
 def parse_arguments(arguments: Sequence[str], folder: str) -> Command:

@@ -189,6 +189,28 @@ def children(node: Node) -> list[Node]:
     return _sink
 
 
+def _as_bytes(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
+
+
+def _take_any_name() -> None:
+    """Let clang's binding pass names of files on that are not UTF-8, there and back, as Python holds them."""
+    strings = cindex.c_interop_string
+
+    def value(self: Any) -> str | None:
+        raw: bytes | None = c_char_p.value.__get__(self)
+        return None if raw is None else raw.decode("utf-8", "surrogateescape")
+
+    def __init__(self: Any, text: str | bytes | None = None) -> None:  # noqa: N807
+        c_char_p.__init__(self, _as_bytes(text or ""))
+
+    strings.value, strings.__init__ = property(value), __init__
+    cindex.b = _as_bytes
+
+
+_take_any_name()
+
+
 def root(tu: cindex.TranslationUnit) -> Node:
     """The translation unit's own cursor."""
     return Node.from_buffer_copy(tu.cursor)
@@ -196,7 +218,7 @@ def root(tu: cindex.TranslationUnit) -> Node:
 
 def _text(string: _String) -> str:
     raw: bytes | None = _c_string(string)
-    result = raw.decode("utf-8", "replace") if raw else ""
+    result = raw.decode("utf-8", "surrogateescape") if raw else ""
     _dispose_string(string)
     return result
 

@@ -8,6 +8,7 @@ from smemlint.diagnose.model import Diagnostic, Report
 from smemlint.render.snippet import Line, Mark, snippet
 from smemlint.render.style import SEVERITY_COLOR, paint
 from smemlint.render.summary import summary_line
+from smemlint.visible import visible, visible_path
 
 
 def render(report: Report, *, color: bool = False) -> str:
@@ -21,23 +22,24 @@ def diagnostic_text(diagnostic: Diagnostic, texts: Mapping[str, str], *, color: 
     tint = SEVERITY_COLOR[diagnostic.severity]
     place = diagnostic.place
     head = paint(f"{diagnostic.severity.value}[{diagnostic.code}]", tint, "bold", color=color)
-    title = paint(f"{diagnostic.name}: {diagnostic.title}", "bold", color=color)
-    marks = [Mark(place, diagnostic.here, True)]
-    marks += [Mark(label.place, label.text, False) for label in diagnostic.also]
+    title = paint(visible(f"{diagnostic.name}: {diagnostic.title}"), "bold", color=color)
+    marks = [Mark(place, visible(diagnostic.here), True)]
+    marks += [Mark(label.place, visible(label.text), False) for label in diagnostic.also]
     gutter = len(str(max(m.place.line for m in marks)))
     margin = " " * gutter
     arrow = paint("-->", "blue", color=color)
-    lines = [f"{head} {title}", f"{margin}{arrow} {place.path}:{place.line}:{place.column}"]
+    lines = [f"{head} {title}", f"{margin}{arrow} {visible_path(place.path)}:{place.line}:{place.column}"]
     lines.append(paint(f"{margin} |", "blue", color=color))
     shown = snippet(texts.get(place.path), [m for m in marks if m.place.path == place.path])
     lines += [_line(line, gutter, tint, color) for line in shown]
     for path in dict.fromkeys(m.place.path for m in marks if m.place.path != place.path):
         others = [m for m in marks if m.place.path == path]
         first = others[0].place
-        lines.append(f"{margin}{paint(':::', 'blue', color=color)} {path}:{first.line}:{first.column}")
+        where = f"{visible_path(path)}:{first.line}:{first.column}"
+        lines.append(f"{margin}{paint(':::', 'blue', color=color)} {where}")
         lines += [_line(line, gutter, tint, color) for line in snippet(texts.get(path), others)]
     equals = paint("=", "blue", color=color)
-    lines += [f"{margin} {equals} {note}" for note in (*diagnostic.notes, *_fix(diagnostic))]
+    lines += [f"{margin} {equals} {visible(note)}" for note in (*diagnostic.notes, *_fix(diagnostic))]
     return "\n".join(lines) + "\n"
 
 

@@ -1,10 +1,17 @@
-"""Annotations of GitHub Actions: workflow commands on stdout."""
+"""Annotations of GitHub Actions: workflow commands on stdout.
+
+Percent signs, line ends and, in properties, colons and commas are escaped as GitHub's runner reads them; all
+else that a terminal would obey is visible text.
+"""
 
 from __future__ import annotations
+
+import re
 
 from smemlint.diagnose.model import Report
 from smemlint.render.summary import summary_line
 from smemlint.rules import Severity
+from smemlint.visible import visible
 
 _LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
@@ -37,7 +44,8 @@ def _command(level: str, properties: dict[str, str | int], message: str) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    kept = re.split(r"([\r\n])", text.replace("%", "%25"))
+    return "".join({"\r": "%0D", "\n": "%0A"}.get(part) or visible(part) for part in kept)
 
 
 def _property(text: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from smemlint.diagnose.model import Access, KernelReport, Report
-from smemlint.render.json import summary_data, unparsed_data
+from smemlint.render.json import dumps, summary_data, unparsed_data
 from smemlint.render.summary import summary_line
 from smemlint.rules.words import ways_text
+from smemlint.visible import visible, visible_lines, visible_path
 
 VERSION = 1
 _OPS = {"cas": "atomic", "cas loop": "atomic", "increment": "atomic", "cas loop load": "load"}
@@ -27,7 +27,7 @@ def render_json(report: Report) -> str:
         ],
         "summary": summary_data(report),
     }
-    return json.dumps(data, indent=1) + "\n"
+    return dumps(data, indent=1)
 
 
 def _kernel(kernel: KernelReport) -> dict[str, Any]:
@@ -93,11 +93,11 @@ def render_table(report: Report) -> str:
         origin = f" from {kernel.origin}" if kernel.origin else ""
         passed = "".join(f", {n} = {v}" for n, v in kernel.variant)
         launch = "a device function without a launch" if kernel.device else f"block ({block}){origin}{passed}"
-        lines.append(f"{kernel.place.path}:{kernel.place.line} {name}, {launch}")
+        lines.append(f"{visible_path(kernel.place.path)}:{kernel.place.line} {visible(f'{name}, {launch}')}")
         for shared in kernel.shared:
             dims = "".join(f"[{'' if d is None else d}]" for d in shared.dims)
             size = f"{shared.bytes} B" if shared.bytes is not None else "size not known"
-            lines.append(f"    {shared.type} {shared.name}{dims}: {size}")
+            lines.append(f"    {visible_lines(f'{shared.type} {shared.name}{dims}')}: {size}")
         if kernel.accesses:
             lines += _table([_HEAD, *(_row(a, kernel) for a in kernel.accesses)])
         lines.append("")
@@ -106,15 +106,16 @@ def render_table(report: Report) -> str:
 
 
 def _row(access: Access, kernel: KernelReport) -> tuple[str, ...]:
-    expression = " ".join(access.expression.split())
+    expression = visible(" ".join(access.expression.split()))
     if len(expression) > _WIDEST:
         expression = expression[: _WIDEST - 3] + "..."
     same_file = access.place.path == kernel.place.path
     line = access.line or access.place.line
-    where = str(line) if same_file else f"{access.place.path}:{line}"
+    where = str(line) if same_file else f"{visible_path(access.place.path)}:{line}"
     head = (where, _OPS.get(access.op, access.op), str(access.width), expression)
     if access.wavefronts is None or access.ways is None:
-        return (*head, "-", "-", "-", "-", f"{access.grade}: {access.reason[1] if access.reason else ''}")
+        reason = visible(access.reason[1]) if access.reason else ""
+        return (*head, "-", "-", "-", "-", f"{access.grade}: {reason}")
     wavefronts, ways = str(access.wavefronts), ways_text(access.ways)
     if access.wavefronts_low != access.wavefronts and access.ways_low is not None:
         wavefronts = f"{access.wavefronts_low}..{wavefronts}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict
 from typing import Any
 
@@ -12,6 +13,7 @@ from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
 
 VERSION = 1
+_ESCAPE = re.compile(r"\\u(d[89ab]..)\\u(d[c-f]..)|\\u(d[89a-f]..)|\\.")
 
 
 def render(report: Report, *, color: bool = False) -> str:
@@ -23,7 +25,20 @@ def render(report: Report, *, color: bool = False) -> str:
         "unparsed": [unparsed_data(u) for u in report.unparsed],
         "summary": summary_data(report),
     }
-    return json.dumps(data, indent=2) + "\n"
+    return dumps(data, indent=2)
+
+
+def dumps(data: object, indent: int) -> str:
+    """JSON that every reader takes: bytes of a name that are not UTF-8 are the text `\\xff`, since half of a
+    surrogate pair, as which Python holds them, is no character."""
+    return _ESCAPE.sub(_whole, json.dumps(data, indent=indent)) + "\n"
+
+
+def _whole(escape: re.Match[str]) -> str:
+    if escape[3] is None:
+        return escape[0]
+    code = int(escape[3], 16)
+    return f"\\\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\\\u{code:04x}"
 
 
 def place_data(place: Place) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -14,7 +14,7 @@ from smemlint.diagnose.model import Diagnostic, Problem, Report
 from smemlint.fix.model import TextEdit
 from smemlint.ir import Place
 from smemlint.render.fingerprint import line_hashes
-from smemlint.render.json import summary_data
+from smemlint.render.json import dumps, summary_data
 from smemlint.rules import RULES, Rule, Severity
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -38,7 +38,7 @@ def render(report: Report, *, color: bool = False) -> str:
             }
         },
         "columnKind": "utf16CodeUnits",
-        "originalUriBaseIds": {ROOT: {"uri": root.as_uri() + "/"}},
+        "originalUriBaseIds": {ROOT: {"uri": root.as_uri().removesuffix("/") + "/"}},
         "invocations": [
             {
                 "executionSuccessful": not report.problems,
@@ -48,7 +48,7 @@ def render(report: Report, *, color: bool = False) -> str:
         "results": [_result(d, texts, hashes, root) for d in report.diagnostics],
         "properties": {"summary": summary_data(report)},
     }
-    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+    return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
 
 def repository_root(folder: Path) -> Path:
@@ -88,7 +88,8 @@ def _result(
     ]
     links = "".join(f" ([{_escaped(r['message']['text'])}]({r['id']}))" for r in related)
     advice = f" {d.fix.words}." if d.fix is not None else ""
-    message = f"{d.message}{links}." + "".join(f" {note}." for note in d.notes) + advice
+    notes = "".join(f" {note}." for note in d.notes)
+    message = f"{_plain(d.message)}{links}.{_plain(notes)}{_plain(advice)}"
     result: dict[str, Any] = {
         "ruleId": d.code,
         "ruleIndex": _INDEX[d.code],
@@ -125,6 +126,11 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
 
 
+def _plain(text: str) -> str:
+    """Text of the project without links: `[here](there)` would be one."""
+    return _escaped(text) if "](" in text else text
+
+
 def _location(place: Place, texts: Mapping[str, str], root: Path) -> dict[str, Any]:
     text = texts.get(place.path)
     return {
@@ -139,9 +145,9 @@ def _location(place: Place, texts: Mapping[str, str], root: Path) -> dict[str, A
 
 
 def _artifact(path: str, root: Path) -> dict[str, str]:
-    full = Path(path) if Path(path).is_absolute() else Path.cwd() / path
+    full = Path(os.path.abspath(path))  # noqa: PTH100  links stay as they are
     try:
-        return {"uri": quote(full.relative_to(root).as_posix()), "uriBaseId": ROOT}
+        return {"uri": quote(os.fsencode(full.relative_to(root).as_posix())), "uriBaseId": ROOT}
     except ValueError:
         return {"uri": full.as_uri()}
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from smemlint.ir import Place
 from smemlint.records import record
+from smemlint.visible import visible
 
 TAB = 4
 WIDTH = 120
@@ -58,7 +59,7 @@ def snippet(source: str | None, marks: Sequence[Mark]) -> list[Line]:
 
 def cells(text: str) -> int:
     """Columns that a text takes on a terminal."""
-    return sum(_cell(c) for c in text)
+    return len(text) if text.isascii() else sum(_cell(c) for c in text)
 
 
 def _cell(character: str) -> int:
@@ -68,18 +69,17 @@ def _cell(character: str) -> int:
 
 
 def _expand(line: str) -> str:
-    """Tabs to the next stop, control characters to something harmless."""
+    """Tabs to the next stop, what a terminal would obey as visible text."""
     parts: list[str] = []
     width = 0
-    for character in line:
-        if character == "\t":
+    for number, piece in enumerate(line.split("\t")):
+        if number:
             step = TAB - width % TAB
             parts.append(" " * step)
             width += step
-        else:
-            safe = character if character.isprintable() else "\N{REPLACEMENT CHARACTER}"
-            parts.append(safe)
-            width += _cell(safe)
+        safe = visible(piece)
+        parts.append(safe)
+        width += cells(safe)
     return "".join(parts)
 
 
