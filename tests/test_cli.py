@@ -103,6 +103,30 @@ def test_a_folder_without_cuda_is_an_error(folder: Path, capsys: Capture) -> Non
         (("bad.cu", "-j", "0"), "at least 1 process"),
         (("bad.cu", "--min-ways", "0"), "expected 1 or more"),
         (("bad.cu", "--config", "none.toml"), "none.toml"),
+        (("bad.cu", "-j", "1e12"), "argument -j: expected a whole number"),
+        (("bad.cu", "-j", "9" * 5000), "argument -j"),
+        (("bad.cu", "-j", "1000000000000"), "argument -j: expected 1024 or less"),
+        (("bad.cu", "-j", "-1"), "argument -j"),
+        (("bad.cu", "-j", "nan"), "argument -j"),
+        (("bad.cu", "--timeout", "inf"), "argument --timeout: expected a finite number"),
+        (("bad.cu", "--timeout", "-inf"), "argument --timeout"),
+        (("bad.cu", "--timeout", "nan"), "argument --timeout: expected a finite number"),
+        (("bad.cu", "--timeout", "1e12"), "argument --timeout: expected 86400 or less"),
+        (("bad.cu", "--timeout", "1e999"), "argument --timeout: expected a finite number"),
+        (("bad.cu", "--timeout", "0"), "argument --timeout: expected 0.1 or more"),
+        (("bad.cu", "--timeout", "-1"), "argument --timeout: expected 0.1 or more"),
+        (("bad.cu", "--timeout", "ten"), "argument --timeout: expected a number"),
+        (("bad.cu", "--min-ways", "inf"), "argument --min-ways: expected a finite number"),
+        (("bad.cu", "--min-ways", "nan"), "argument --min-ways: expected a finite number"),
+        (("bad.cu", "--min-ways", "1e12"), "argument --min-ways: expected 1024 or less"),
+        (("bad.cu", "--block", "1,1,65"), "argument --block: block shape `1,1,65`"),
+        (("bad.cu", "--block", "2000"), "argument --block"),
+        (("bad.cu", "--block", "k=" + "9" * 5000), "argument --block"),
+        (("bad.cu", "-D", "1=2"), "argument -D: macro `1=2`"),
+        (("bad.cu", "-D", ""), "argument -D"),
+        (("bad.cu", "--fix", "--verify", ""), "argument --verify: expected a command"),
+        (("bad.cu", "--fix", "--verify", "{}"), "argument --verify: expected a command"),
+        (("bad.cu", "--fix", "--verify", "sh -c '"), "argument --verify: no closing quotation"),
         (("explain", "colum-access"), "the nearest one is `column-access`"),
     ],
 )
@@ -160,6 +184,52 @@ def test_a_mistake_in_the_configuration_names_the_nearest_key(folder: Path, caps
     status, _, err = run(capsys, "bad.cu")
     assert status == 2
     assert "pyproject.toml: unknown key `min-way`; the nearest one is `min-ways`" in err
+
+
+def test_a_broken_configuration_costs_the_files_below_it_and_is_told_once(
+    folder: Path, capsys: Capture
+) -> None:
+    for name in ("a", "b/deep", "c"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "k.cu").write_text(KERNEL)
+    (folder / "b" / "k.cu").write_text(KERNEL)
+    (folder / "b" / "smemlint.toml").write_text("output = ['json=../bad.cu']\n")
+    (folder / "c" / "smemlint.toml").write_text("ignore = ['SMEM101']\n")
+    status, out, err = run(capsys, ".", "--output-format", "json")
+    assert status == 2
+    assert [d["path"] for d in json.loads(out)["diagnostics"]] == ["a/k.cu", "bad.cu"]
+    said = "b/smemlint.toml: `output` is said on the command line only"
+    assert (
+        err.startswith(f"error: {said}")
+        and err.endswith("; 2 files below it not analysed\n")
+        and err.count("\n") == 1
+    )
+    assert json.loads(out)["errors"][0]["path"] == "b/smemlint.toml"
+    assert (folder / "bad.cu").read_text() == KERNEL
+
+
+def test_files_that_another_configuration_governs_are_analysed_beside_a_broken_one(
+    folder: Path, capsys: Capture
+) -> None:
+    (folder / "sub").mkdir()
+    (folder / "sub" / "k.cu").write_text(KERNEL)
+    (folder / "sub" / "smemlint.toml").write_text("")
+    (folder / "smemlint.toml").write_text("jobs = 100000\n")
+    status, out, err = run(capsys, ".", "--output-format", "concise")
+    assert status == 2 and out.startswith("sub/k.cu:6:24: warning[SMEM101]")
+    assert (
+        "error: smemlint.toml: `jobs` is said on the command line only" in err and "2 files below it" in err
+    )
+
+
+def test_a_header_below_a_broken_configuration_does_not_end_the_run(folder: Path, capsys: Capture) -> None:
+    (folder / "sub").mkdir()
+    head, launch = KERNEL.split("void start")
+    (folder / "sub" / "k.cuh").write_text(head)
+    (folder / "sub" / "smemlint.toml").write_text("x = [")
+    (folder / "bad.cu").write_text(f'#include "sub/k.cuh"\nvoid start{launch}')
+    status, out, err = run(capsys, "bad.cu", "--output-format", "concise")
+    assert status == 2 and "sub/k.cuh:6:24: warning[SMEM101]" in out and "sub/smemlint.toml" in err
 
 
 def test_a_suppression_silences_and_an_unused_one_is_told(folder: Path, capsys: Capture) -> None:

@@ -195,17 +195,19 @@ def _as_bytes(text: str | bytes) -> bytes:
 
 def _take_any_name() -> None:
     """Let clang's binding pass names of files on that are not UTF-8, there and back, as Python holds them."""
-    strings = cindex.c_interop_string
+    binding: Any = cindex
+    strings: Any = binding.c_interop_string
+    plain: Any = c_char_p
 
     def value(self: Any) -> str | None:
-        raw: bytes | None = c_char_p.value.__get__(self)
+        raw: bytes | None = plain.value.__get__(self)
         return None if raw is None else raw.decode("utf-8", "surrogateescape")
 
     def __init__(self: Any, text: str | bytes | None = None) -> None:  # noqa: N807
         c_char_p.__init__(self, _as_bytes(text or ""))
 
     strings.value, strings.__init__ = property(value), __init__
-    cindex.b = _as_bytes
+    binding.b = _as_bytes
 
 
 _take_any_name()
