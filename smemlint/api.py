@@ -90,11 +90,14 @@ def collect(
     checked = [r.path for r in reports]
     sources = _texts({d.place.path for d in found} | set(checked), texts or {})
     left, suppressed = suppress(found, sources, [p for p in checked if p in sources])
+    by_path: dict[str, list[Diagnostic]] = {}
+    for diagnostic in left:
+        by_path.setdefault(diagnostic.place.path, []).append(diagnostic)
     diagnostics, hidden = [], 0
-    for path in dict.fromkeys(d.place.path for d in sorted(left, key=order)):
+    for path, found in by_path.items():
         select, ignore = view.chosen(path)
         seen, kept = visible(
-            [d for d in left if d.place.path == path],
+            found,
             select=select,
             ignore=ignore,
             level=view.level,

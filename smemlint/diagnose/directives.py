@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from smemlint.patterns import pattern
 from smemlint.records import record
+from smemlint.source.tokens import literals
 
 if TYPE_CHECKING:
     from lark import Lark, Tree
 
 MARK = "smemlint:"
-_TOKENS = pattern(
-    r"""//(?P<line>(?:[^\\\n]|\\\r?\n|\\.)*)"""
-    r"""|/\*(?P<block>.*?)(?:\*/|\Z)"""
-    r"""|R"(?P<tag>[^()\s\\]{0,16})\(.*?\)(?P=tag)\""""
-    r"""|"(?:[^"\\\n]|\\.)*"?"""
-    r"""|(?<![0-9A-Fa-f])'(?:[^'\\\n]|\\.)*'?""",
-    re.DOTALL,
-)
 
 
 @record(frozen=True, slots=True)
@@ -36,6 +27,9 @@ class Comment:
     column: int
     end_line: int
     alone: bool
+    start: int
+    end: int
+    """Offsets in the text, in characters."""
 
 
 @record(frozen=True, slots=True)
@@ -69,20 +63,23 @@ Directive = Ignore | Expectation | Malformed
 
 
 def comments(text: str) -> Iterator[Comment]:
-    """The comments of a C++ text; string and character literals are skipped."""
-    line, last = 1, 0
-    for match in _TOKENS.finditer(text):
-        body = match["line"] if match["line"] is not None else match["block"]
-        if body is None:
-            continue
-        start, end = match.span()
+    """Yield the comments of a C++ text in order; string and character literals are skipped."""
+    line, begin, last = 1, 0, 0
+    found = [token for token in literals(text) if token.is_comment]
+    for number, (kind, start, end) in enumerate(found):
         line += text.count("\n", last, start)
+        begin = max(begin, text.rfind("\n", last, start) + 1)
         last = start
-        begin = text.rfind("\n", 0, start) + 1
-        stop = text.find("\n", end)
-        rest = text[end : stop if stop >= 0 else len(text)]
-        alone = not text[begin:start].strip() and not rest.strip()
-        yield Comment(body, line, start - begin + 1, line + text.count("\n", start, end), alone)
+        # A neighbour on the line ends the look for other text: many comments on one line cost no more.
+        before = max(begin, found[number - 1].start) if number else begin
+        after = found[number + 1].end if number + 1 < len(found) else len(text)
+        stop = text.find("\n", end, after)
+        alone = text[before:start].isspace() or before == start
+        rest = text[end : stop if stop >= 0 else after]
+        alone = alone and (not rest or rest.isspace())
+        body = text[start + 2 : end - 2 if kind == "block" and text.endswith("*/", start + 2, end) else end]
+        lines = text.count("\n", start, end)
+        yield Comment(body, line, start - begin + 1, line + lines, alone, start, end)
 
 
 def directives(text: str, *, expectations: bool = False) -> Iterator[Directive]:
@@ -90,18 +87,23 @@ def directives(text: str, *, expectations: bool = False) -> Iterator[Directive]:
     if MARK not in text and not expectations:
         return
     found = list(comments(text))
-    alone = {n for c in found if c.alone for n in range(c.line, c.end_line + 1)}
+    behind = _lines_behind(found)
     for comment in found:
         body = comment.text.strip().lstrip("/*!").strip()
         if body.startswith(MARK):
-            applies = comment.line
-            if comment.alone:
-                applies = comment.end_line + 1
-                while applies in alone:
-                    applies += 1
+            applies = behind[comment.end_line] if comment.alone else comment.line
             yield _ignore(body, comment, applies)
         elif expectations and body.startswith(("expect:", "todo:")):
             yield from _expectations(body, comment)
+
+
+def _lines_behind(found: Sequence[Comment]) -> dict[int, int]:
+    """Return for each last line of a comment that stands alone the first line behind it that holds more."""
+    alone = {n for c in found if c.alone for n in range(c.line, c.end_line + 1)}
+    behind: dict[int, int] = {}
+    for line in sorted(alone, reverse=True):
+        behind[line] = behind.get(line + 1, line + 1)
+    return behind
 
 
 def _ignore(body: str, comment: Comment, applies: int) -> Directive:

@@ -22,51 +22,56 @@ def suppress(
     checked: paths whose own comments are judged; in the others they only silence.
     """
     found: dict[str, list[Directive]] = {path: list(directives(text)) for path, text in texts.items()}
-    ignores = {path: [d for d in items if isinstance(d, Ignore)] for path, items in found.items()}
+    ignores: dict[tuple[str, int], list[Ignore]] = {}
+    for path, items in found.items():
+        for d in items:
+            if isinstance(d, Ignore):
+                ignores.setdefault((path, d.applies), []).append(d)
     used: set[tuple[str, int, int, str]] = set()
     unsure = set()
     left, count = [], 0
     for diagnostic in diagnostics:
+        place = diagnostic.place
         hits = [
             (ignore, code)
-            for ignore in ignores.get(diagnostic.place.path, [])
-            if diagnostic.place.line <= ignore.applies <= diagnostic.place.end_line
-            or ignore.applies == diagnostic.place.line
+            for line in range(place.line, max(place.line, place.end_line) + 1)
+            for ignore in ignores.get((place.path, line), ())
             for code in ignore.codes
             if code.lower() in (diagnostic.code.lower(), diagnostic.name)
         ]
-        used.update((diagnostic.place.path, i.comment.line, i.comment.column, code) for i, code in hits)
+        used.update((place.path, i.comment.line, i.comment.column, code) for i, code in hits)
         if hits:
             count += 1
         else:
             left.append(diagnostic)
         if diagnostic.code in UNSURE:
-            unsure.add((diagnostic.place.path, diagnostic.place.line))
-            unsure.add((diagnostic.place.path, diagnostic.place.end_line))
+            unsure.add((place.path, place.line))
+            unsure.add((place.path, place.end_line))
     for path in checked:
+        text = _Bytes(texts[path])
         for directive in found.get(path, []):
-            left.extend(_about(directive, path, texts[path], used, unsure))
+            left.extend(_about(directive, path, text, used, unsure))
     return left, count
 
 
 def _about(
     directive: Directive,
     path: str,
-    text: str,
+    text: _Bytes,
     used: set[tuple[str, int, int, str]],
     unsure: set[tuple[str, int]],
 ) -> Iterable[Diagnostic]:
     from smemlint.rules import Severity
 
     if isinstance(directive, Malformed):
-        place = _place(directive.comment, path, text)
+        place = text.place(directive.comment, path)
         title = "this smemlint comment is not understood"
         yield Diagnostic(
             "SMEM905", "unknown-directive", Severity.WARNING, place, title, "expected ignore[CODE] reason"
         )
     if not isinstance(directive, Ignore):
         return
-    place = _place(directive.comment, path, text)
+    place = text.place(directive.comment, path)
     for code in directive.codes:
         if find_rule(code) is None:
             title = f"no rule is called `{code}`"
@@ -81,14 +86,33 @@ def _about(
             yield Diagnostic("SMEM904", "unused-suppression", Severity.WARNING, place, title, here)
 
 
-def _place(comment: Comment, path: str, text: str) -> Place:
-    """The comment's first line as a place; columns and offsets in bytes."""
-    lines = text.split("\n")
-    line = lines[comment.line - 1] if comment.line <= len(lines) else ""
-    before = line[: comment.column - 1].encode(errors="replace")
-    body = line[comment.column - 1 :].rstrip().encode(errors="replace")
-    start = (
-        len("\n".join(lines[: comment.line - 1]).encode(errors="replace")) + (comment.line > 1) + len(before)
-    )
-    column = len(before) + 1
-    return Place(path, comment.line, column, comment.line, column + len(body), start, start + len(body))
+class _Bytes:
+    """Offsets in characters as offsets in bytes, asked in rising order: one pass over the text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = self._bytes = 0
+        self._line = (0, 0)
+        """Start of the line asked for last, in characters and in bytes."""
+
+    def place(self, comment: Comment, path: str) -> Place:
+        """Return the comment's first line as a place; columns and offsets in bytes."""
+        line = comment.start - comment.column + 1
+        if line != self._line[0]:
+            self._line = (line, self._before(line))
+        start = self._before(comment.start)
+        column = start - self._line[1] + 1
+        text = self._text[comment.start : comment.end].partition("\n")[0]
+        size = len(_encoded(text.rstrip()))
+        return Place(path, comment.line, column, comment.line, column + size, start, start + size)
+
+    def _before(self, offset: int) -> int:
+        if offset < self._at:
+            self._at = self._bytes = 0
+        self._bytes += len(_encoded(self._text[self._at : offset]))
+        self._at = offset
+        return self._bytes
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode(errors="replace")

@@ -14,9 +14,9 @@ from pycparser import c_ast, c_generator, c_parser
 
 from smemlint.fix.literals import integer
 from smemlint.patterns import pattern
+from smemlint.source.blank import blank_comments
 
 _QUALIFIED = pattern(r"(?:::)?[A-Za-z_]\w*(?:<[^<>;{}()]*>)?(?:::[A-Za-z_]\w*(?:<[^<>;{}()]*>)?)+")
-_COMMENT = pattern(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _CAST = pattern(r"\bstatic_cast<[\w ]+>(?=\()")
 _CALLED_CAST = "static_cast_to"
 _OPERATIONS: dict[str, Callable[[int, int], int]] = {
@@ -43,7 +43,7 @@ _MAX_DEPTH = 16
 @lru_cache(maxsize=4096)
 def parse(text: str) -> c_ast.Node | None:
     """The expression as pycparser reads it, None when it is not one."""
-    plain = _CAST.sub(_CALLED_CAST, _COMMENT.sub(" ", text))
+    plain = _CAST.sub(_CALLED_CAST, blank_comments(text))
     names: dict[str, str] = {}
 
     def hide(match: re.Match[str]) -> str:
@@ -74,7 +74,7 @@ def plus(text: str, k: int) -> str | None:
     """`text + k` as an author would write it: a literal is folded, a sum's literal as well, comments and
     spelling stay. None when the text is not an expression."""
     stripped = text.strip()
-    bare = _COMMENT.sub(lambda m: " " * len(m.group()), text)
+    bare = blank_comments(text)
     value = integer(bare.strip())
     if value is not None:
         at = bare.index(bare.strip())

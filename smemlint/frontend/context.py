@@ -9,9 +9,9 @@ from itertools import islice
 
 from smemlint.patterns import pattern
 from smemlint.records import record
+from smemlint.source.tokens import skip_space
 
 _WORD = pattern(r"[A-Za-z_]\w*")
-_SPACE = pattern(r"(?:\s|\\\n|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _BEFORE = pattern(r"([A-Za-z_]\w*|::|->|\S)\s*\Z")
 _POINTER = pattern(
     r"(?:const\b|volatile\b|__restrict__\b|[*&]|\s)+(?=[),>;\]]|\Z)|[*&]+\s*(?:const\s+|__restrict__\s+)?[A-Za-z_]\w*\s*(?:=(?!=)|;|\[|,\s*[*&])"
@@ -50,7 +50,7 @@ def usage(text: str, start: int, name: str) -> Usage:
     end = start + len(name)
     before = text[max(0, start - 400) : start]
     window = text[end : end + _LIMIT]
-    blank = _skip(window, 0)
+    blank = skip_space(window, 0)
     rest = window[blank:]
     previous_match = _BEFORE.search(before)
     previous = previous_match.group(1) if previous_match else ""
@@ -59,13 +59,13 @@ def usage(text: str, start: int, name: str) -> Usage:
         template, close = _arguments(rest)
         if template is not None:
             tail = rest[close:]
-            after = tail[_skip(tail, 0) :][:2]
+            after = tail[skip_space(tail, 0) :][:2]
     word = _WORD.match(rest)
     ends = True
     if rest.startswith("("):
         end_of_call = matching(rest, 0)
         tail = rest[end_of_call:] if end_of_call else ";"
-        ends = tail[_skip(tail, 0) :][:1] in (";", ",", ")", "")
+        ends = tail[skip_space(tail, 0) :][:1] in (";", ",", ")", "")
     return Usage(
         previous,
         rest[:2],
@@ -77,11 +77,6 @@ def usage(text: str, start: int, name: str) -> Usage:
         before[before.rfind("\n") + 1 :],
         ends,
     )
-
-
-def _skip(text: str, at: int) -> int:
-    match = _SPACE.match(text, at)
-    return match.end() if match else at
 
 
 def matching(text: str, at: int) -> int | None:

@@ -20,13 +20,13 @@ from smemlint.frontend.names import Declarations, Definition
 from smemlint.frontend.positions import Positions
 from smemlint.ir import Function, Module, Record, TemplateArgument, Var
 from smemlint.records import record
+from smemlint.source.blank import blank_comments
 
 _MATTERS = re.compile(rb"__global__|__shared__|<<<|cudaLaunch\w*Kernel|cuLaunchKernel")
 _LAUNCHES = re.compile(rb"<<<|[lL]aunch\w*Kernel")
 _INSTANCE = re.compile(
     r"(?<![\w])template\s+(?!<)((?:[^;{}()<]|<(?!<)|\([^()]*\))*?)([A-Za-z_][\w:]*)\s*(<[^;{}]*>)?\s*\("
 )
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 
 
@@ -155,7 +155,7 @@ def _explicit_instances(c: Context) -> tuple[tuple[str, tuple[TemplateArgument, 
     for file in c.positions.project_files():
         if not re.search(rb"\btemplate\s+[^<\s]", file.data):
             continue
-        text = _COMMENT.sub("", file.data.decode("utf-8", "replace"))
+        text = blank_comments(file.data.decode("utf-8", "replace"))
         for match in _INSTANCE.finditer(text):
             name, written = match.group(2).rpartition("::")[2], match.group(3)
             templates = [

@@ -46,11 +46,10 @@ from smemlint.ir import (
 from smemlint.ir.types import BOOL
 from smemlint.patterns import pattern
 from smemlint.records import record
+from smemlint.source.tokens import literals
 
 _TOKEN = pattern(
-    r"""(?P<skip>\s+|//[^\n]*|/\*.*?\*/|\\\r?\n)
-    |(?P<string>(?:u8|[uUL])?R"(?P<mark>[^()\s\\]*)\(.*?\)(?P=mark)"|(?:u8|[uUL])?"(?:[^"\\\n]|\\.)*")
-    |(?P<char>(?:u8|[uUL])?'(?:[^'\\\n]|\\.)+')
+    r"""(?P<skip>\s+|\\\r?\n)
     |(?P<number>\.?\d(?:[eEpP][+-]|'?[\w.])*)
     |(?P<word>[A-Za-z_]\w*)
     |(?P<op><<=|>>=|\.\.\.|->\*|::|->|\+\+|--|<<|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\#\#|.)""",
@@ -91,7 +90,17 @@ class Resolver(Protocol):
 
 def lex(text: str) -> list[str]:
     """Tokens without white space and comments. `>>` comes as two tokens."""
-    return [m.group() for m in _TOKEN.finditer(text) if m.lastgroup != "skip"]
+    tokens, last = [], 0
+    for literal in literals(text):
+        tokens += _plain(text, last, literal.start)
+        if not literal.is_comment:
+            tokens.append(text[literal.start : literal.end])
+        last = literal.end
+    return tokens + _plain(text, last, len(text))
+
+
+def _plain(text: str, start: int, end: int) -> list[str]:
+    return [m.group() for m in _TOKEN.finditer(text, start, end) if m.lastgroup != "skip"]
 
 
 @record(slots=True)

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-import re
-
 from smemlint.patterns import pattern
+from smemlint.source.tokens import literals
 
-_LITERALS = pattern(
-    rb"""
-    //(?:[^\n\\]|\\.)*                              # line comment, maybe continued
-    | /\*.*?(?:\*/|\Z)                              # block comment, maybe never closed
-    | (?:\bu8|\b[uUL])?R"([^()\\\s]{0,16})\(.*?\)\1"   # raw string
-    | "(?:[^"\\\n]|\\.)*["\n]?                      # string
-    | (?<![0-9a-fA-F])'(?:[^'\\\n]|\\.){1,8}'       # character, but no digit separator
-    """,
-    re.DOTALL | re.VERBOSE,
-)
-_INK = pattern(rb"[^\n]+")
+_INK = pattern(r"[^\n]")
 
 
-def blank_literals(data: bytes, keep_strings: bool = False) -> bytes:
-    """The same number of bytes, with comments, strings and characters turned into spaces.
+def blank_literals(data: bytes) -> bytes:
+    """Return the same number of bytes, with comments, strings and characters turned into spaces."""
+    return _blank(data.decode("latin-1"), comments_only=False).encode("latin-1")
 
-    keep_strings: only comments go (include paths are strings).
-    """
 
-    def blank(match: re.Match[bytes]) -> bytes:
-        found = match.group()
-        if keep_strings and not found.startswith((b"//", b"/*")):
-            return found
-        return _INK.sub(lambda ink: b" " * len(ink.group()), found)
+def blank_comments(text: str) -> str:
+    """Return a text of the same length, with its comments turned into spaces."""
+    return _blank(text, comments_only=True)
 
-    return _LITERALS.sub(blank, data)
+
+def _blank(text: str, *, comments_only: bool) -> str:
+    parts, last = [], 0
+    for token in literals(text):
+        if token.is_comment or not comments_only:
+            parts += [text[last : token.start], _INK.sub(" ", text[token.start : token.end])]
+            last = token.end
+    return "".join((*parts, text[last:]))

@@ -6,6 +6,7 @@ from made import TRANSPOSE, diagnostic
 
 from smemlint.diagnose.model import Diagnostic
 from smemlint.diagnose.suppress import suppress
+from smemlint.ir import Place
 
 PATH = "src/transpose.cu"
 ACCESS = "tile[threadIdx.x][threadIdx.y];"
@@ -50,3 +51,20 @@ def test_a_suppression_beside_something_unresolved_is_not_called_unused() -> Non
 
 def test_comments_of_files_that_were_not_checked_are_not_judged() -> None:
     assert suppress([], {PATH: "a; // smemlint: ignore[SMEM101]"}, [])[0] == []
+
+
+def test_a_comment_behind_wide_characters_has_its_place_in_bytes() -> None:
+    text = 'p("\u00e9"); /* smemlint: ignore[SMEM101] */ q("\u00e9"); /* smemlint: ignore[SMEM102] */ r();\n'
+    found, _ = suppress([], {PATH: text}, [PATH])
+    data = text.encode()
+    for unused, code in zip(found, ("SMEM101", "SMEM102"), strict=True):
+        place = unused.place
+        assert data[place.offset : place.end_offset].decode() == f"/* smemlint: ignore[{code}] */"
+        assert place.column == place.offset + 1
+
+
+def test_comments_that_stand_alone_speak_about_the_first_line_behind_all_of_them() -> None:
+    lines = ["// smemlint: ignore[SMEM101] again"] * 3000
+    text = "\n".join([*lines, "a;"])
+    found, count = suppress([diagnostic(place=Place(PATH, 3001, 1, 3001, 3, 0, 2))], {PATH: text}, [])
+    assert (found, count) == ([], 1)
