@@ -158,12 +158,13 @@ def _jobs(options: argparse.Namespace, configurations: Configurations) -> tuple[
     """What is to be analysed, and a report for each path that leads to nothing."""
     from smemlint.diagnose.model import FileReport, Problem
     from smemlint.jobs import Job, Options
-    from smemlint.source import LeftOut, discover
+    from smemlint.source import LeftOut, RealPaths, discover
     from smemlint.source.text import MAX_BYTES
 
     jobs: list[Job] = []
     missing: list[FileReport] = []
     seen: set[str] = set()
+    real = RealPaths()
 
     def tell(left: LeftOut) -> None:
         if left.lost:
@@ -186,7 +187,7 @@ def _jobs(options: argparse.Namespace, configurations: Configurations) -> tuple[
         if not found:
             missing.append(FileReport(path, problems=(Problem(path, "no CUDA source in this folder"),)))
         for file in found:
-            key = os.path.realpath(file)
+            key = real.of(file)
             if key in seen:
                 continue
             seen.add(key)

@@ -4,7 +4,7 @@ In: paths as a user gives them. Out: SourceFile, or SourceError with a place and
 nothing of the project but `ir` and `banks`; knows nothing of clang.
 """
 
-from smemlint.source.discover import LeftOut, discover, is_cuda_text
+from smemlint.source.discover import LeftOut, RealPaths, discover, is_cuda_text
 from smemlint.source.project import ProjectIndex, project_index, project_root
 from smemlint.source.text import SourceError, SourceFile, read_source, source_from_bytes
 from smemlint.source.users import includes, is_header, users_of
@@ -12,6 +12,7 @@ from smemlint.source.users import includes, is_header, users_of
 __all__ = [
     "LeftOut",
     "ProjectIndex",
+    "RealPaths",
     "SourceError",
     "SourceFile",
     "discover",

@@ -1,22 +1,20 @@
 """Which files a user means when naming folders."""
 
 # Paths are strings here, spelled as clang spells them.
-# ruff: noqa: PTH100, PTH118
+# ruff: noqa: PTH100, PTH109, PTH114, PTH118, PTH122
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from smemlint.reading import UnreadableError, read_regular, read_start, too_large
 from smemlint.records import record
+from smemlint.source.gitignore import Pattern, patterns, verdict
 from smemlint.source.project import SKIPPED_FOLDERS, project_root
 from smemlint.source.text import MAX_BYTES
-
-if TYPE_CHECKING:
-    import pathspec
 
 CUDA_SUFFIXES = frozenset({".cu", ".cuh"})
 HEADER_SUFFIXES = frozenset({".h", ".hpp", ".hxx", ".hh", ".inl", ".cpp", ".cc", ".cxx"})
@@ -50,13 +48,46 @@ def discover(paths: Iterable[Path | str], tell: Tell = lambda left: None) -> Ite
     are links that lead out of the folder. tell: gets what could not be looked at on the way, and why.
     """
     seen: set[str] = set()
+    real = RealPaths()
     for path in map(Path, paths):
-        found = _walk(path, tell) if path.is_dir() else iter((path,))
-        for file in found:
-            key = os.path.realpath(file)
+        for file in _walk(path, tell) if path.is_dir() else (path,):
+            key = real.of(file)
             if key not in seen:
                 seen.add(key)
                 yield file
+
+
+class RealPaths:
+    """Absolute paths in which no link stands: one for each file.
+
+    As `os.path.realpath`, which looks at every folder above a file again for each file in it.
+    """
+
+    def __init__(self) -> None:
+        self._folders: dict[str, str] = {}
+
+    def of(self, path: Path | str) -> str:
+        """Return the real path of a file, whether it exists or not."""
+        name = os.path.join(os.getcwd(), path)
+        folder, base = os.path.split(name)
+        if base in ("", ".", "..") or os.path.islink(name):
+            return os.path.realpath(name)
+        return os.path.join(self._folder(folder), base)
+
+    def _folder(self, folder: str) -> str:
+        climbed: list[tuple[str, str]] = []
+        while folder not in self._folders:
+            above, base = os.path.split(folder)
+            if base in ("", ".", ".."):
+                self._folders[folder] = os.path.realpath(folder)
+            else:
+                climbed.append((folder, base))
+                folder = above
+        real = self._folders[folder]
+        for name, base in reversed(climbed):
+            real = os.path.realpath(name) if os.path.islink(name) else os.path.join(real, base)
+            self._folders[name] = real
+        return real
 
 
 def _walk(folder: Path, tell: Tell) -> Iterator[Path]:
@@ -74,28 +105,78 @@ def _walk(folder: Path, tell: Tell) -> Iterator[Path]:
     yield from (path for path in links if _is_candidate(path, tell))
 
 
+@record(frozen=True, slots=True)
+class _Ignored:
+    """The patterns of one `.gitignore`. depth: folders from the project's root to it."""
+
+    depth: int
+    patterns: tuple[Pattern, ...]
+
+
 def _below(folder: Path, tell: Tell) -> Iterator[Path]:
-    """Files with the names of sources and headers, of whatever kind, that are not left out by name."""
-    ignored = _Ignore(folder, tell)
+    """Files with the names of sources and headers, of whatever kind, that are not left out by name.
 
-    def unlisted(error: OSError) -> None:
-        tell(LeftOut(str(error.filename), f"cannot be listed: {(error.strerror or str(error)).lower()}"))
+    Folders wait on a stack: no depth of them ends the walk.
+    """
+    start = Path(os.path.abspath(folder))
+    root = project_root(start)
+    above = start.relative_to(root).parts
+    rules: tuple[_Ignored, ...] = ()
+    for depth in range(len(above)):
+        rules = _with_rules(rules, root.joinpath(*above[:depth]), depth, tell)
+    waiting: list[tuple[Path, tuple[str, ...], tuple[_Ignored, ...]]] = [(folder, (), rules)]
+    while waiting:
+        here, names, rules = waiting.pop()
+        rules = _with_rules(rules, here, len(above) + len(names), tell)
+        try:
+            with os.scandir(here) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError as error:
+            tell(LeftOut(str(here), f"cannot be listed: {(error.strerror or str(error)).lower()}"))
+            continue
+        folders = []
+        for entry in entries:
+            below = (*names, entry.name)
+            if entry.name.startswith(".") or not (kind := _kind(entry)):
+                continue
+            if not _left_out(rules, (*above, *below), kind == "folder"):
+                if kind == "folder":
+                    folders.append((here / entry.name, below, rules))
+                else:
+                    yield here / entry.name
+        waiting += reversed(folders)
 
-    for current, folders, files in os.walk(folder, onerror=unlisted, followlinks=False):
-        here = Path(current)
-        ignored.enter(here)
-        folders[:] = sorted(
-            name
-            for name in folders
-            if not name.startswith(".")
-            and name not in SKIPPED_FOLDERS
-            and not ignored.matches(here / name, True)
-        )
-        for name in sorted(files):
-            path = here / name
-            named = path.suffix.lower() in CUDA_SUFFIXES | HEADER_SUFFIXES
-            if named and not name.startswith(".") and not ignored.matches(path, False):
-                yield path
+
+def _kind(entry: os.DirEntry[str]) -> str:
+    """`folder`, `file`, or nothing where nobody would look for CUDA."""
+    if entry.is_dir(follow_symlinks=False):
+        return "" if entry.name in SKIPPED_FOLDERS else "folder"
+    suffix = os.path.splitext(entry.name)[1].lower()
+    named = suffix in CUDA_SUFFIXES or suffix in HEADER_SUFFIXES
+    # A link to a folder is not followed, whatever its name.
+    return "file" if named and not (entry.is_symlink() and entry.is_dir()) else ""
+
+
+def _with_rules(rules: tuple[_Ignored, ...], folder: Path, depth: int, tell: Tell) -> tuple[_Ignored, ...]:
+    """The rules with those of a folder's own `.gitignore`."""
+    path = os.path.join(folder, ".gitignore")
+    if not os.path.lexists(path):
+        return rules
+    try:
+        text = read_regular(path, MAX_IGNORE_BYTES).decode("utf-8", "replace")
+    except UnreadableError as error:
+        tell(LeftOut(path, error.message))
+        return rules
+    return (*rules, _Ignored(depth, patterns(text)))
+
+
+def _left_out(rules: tuple[_Ignored, ...], names: tuple[str, ...], is_folder: bool) -> bool:
+    """Whether the last pattern that names a path leaves it out. names: from the project's root on."""
+    for ignored in reversed(rules):
+        said = verdict(ignored.patterns, names[ignored.depth :], is_folder)
+        if said is not None:
+            return said
+    return False
 
 
 def _is_candidate(path: Path, tell: Tell) -> bool:
@@ -111,61 +192,3 @@ def _is_candidate(path: Path, tell: Tell) -> bool:
     if len(start) > MAX_BYTES and not found:  # data, by its first bytes; with device code, reading refuses it
         tell(LeftOut(str(path), too_large(path.stat().st_size, MAX_BYTES), lost=False))
     return found
-
-
-class _Ignore:
-    """The .gitignore files that hold for a walk, from the project root down."""
-
-    def __init__(self, folder: Path, tell: Tell) -> None:
-        self._tell = tell
-        self._specs: list[tuple[Path, pathspec.GitIgnoreSpec]] = []
-        start = Path(os.path.abspath(folder))
-        root = project_root(start)
-        for parent in [*reversed(start.parents)]:
-            if parent == root or root in parent.parents:
-                self._load(parent)
-
-    def enter(self, folder: Path) -> None:
-        self._load(Path(os.path.abspath(folder)))
-
-    def _load(self, folder: Path) -> None:
-        path = folder / ".gitignore"
-        if not os.path.lexists(path):
-            return
-        try:
-            lines = read_regular(path, MAX_IGNORE_BYTES).decode("utf-8", "replace").splitlines()
-        except UnreadableError as error:
-            self._tell(LeftOut(str(path), error.message))
-            return
-        import pathspec
-
-        self._specs.append((folder, pathspec.GitIgnoreSpec.from_lines(lines)))
-
-    def matches(self, path: Path, is_folder: bool) -> bool:
-        full = Path(os.path.abspath(path))
-        answer = False
-        for base, spec in self._specs:
-            if base not in full.parents:
-                continue
-            verdict = _verdict(spec, full.relative_to(base).as_posix(), is_folder)
-            if verdict is not None:
-                answer = verdict
-        return answer
-
-
-def _verdict(spec: pathspec.GitIgnoreSpec, name: str, is_folder: bool) -> bool | None:
-    """What the last pattern says that names this very path; None when none does.
-
-    A pattern that names a folder above has had its say when the walk came to that folder: `!*/` keeps
-    folders, and no file in them. (`GitIgnoreSpec` itself does not let `!*/` undo `*`.)
-    """
-    for pattern in reversed(spec.patterns):
-        if pattern.include is not None and pattern.regex is not None:
-            # Group `ps_d` is the slash behind a folder.
-            found = any(m.groupdict().get("ps_d") is None for m in pattern.regex.finditer(name))
-            if is_folder and not found:
-                matches = pattern.regex.finditer(f"{name}/")
-                found = any(m.groupdict().get("ps_d") and m.end() == len(name) + 1 for m in matches)
-            if found:
-                return pattern.include
-    return None

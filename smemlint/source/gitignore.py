@@ -15,7 +15,7 @@ from smemlint.records import record
 Item = TypeVar("Item")
 One = TypeVar("One")
 
-_CLASSES = {
+_CLASSES: dict[str, Callable[[str], bool]] = {
     "alpha": str.isalpha,
     "digit": str.isdigit,
     "alnum": str.isalnum,

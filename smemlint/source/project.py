@@ -1,7 +1,7 @@
 """Where a project begins, and which of its files an include may mean."""
 
 # Paths are strings here, spelled as clang spells them.
-# ruff: noqa: PTH100
+# ruff: noqa: PTH100, PTH110, PTH112, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -44,19 +44,26 @@ _INCLUDED_SUFFIXES = (
 )
 
 
-@lru_cache(maxsize=4096)
 def project_root(path: Path) -> Path:
-    """The nearest folder at or above `path` that holds a mark of a project; without any, the outermost that
-    looks like one; else the path's own folder."""
-    start = Path(os.path.abspath(path))
-    if not start.is_dir():
-        start = start.parent
-    for folder in (start, *start.parents):
-        if any((folder / mark).exists() for mark in ROOT_MARKS):
-            return folder
-    above = [folder for folder in (start, *start.parents) if folder not in (Path.home(), Path(folder.anchor))]
-    looks = [folder for folder in above if any((folder / mark).exists() for mark in WEAK_MARKS)]
-    return looks[-1] if looks else start
+    """Return the nearest folder at or above `path` that holds a mark of a project; without any, the outermost
+    that looks like one; else the path's own folder."""
+    start = os.path.abspath(path)
+    if not os.path.isdir(start):
+        start = os.path.dirname(start)
+    folders = [start]
+    while (above := os.path.dirname(folders[-1])) != folders[-1]:
+        folders.append(above)
+    for folder in folders:
+        if _holds(folder, ROOT_MARKS):
+            return Path(folder)
+    never = (str(Path.home()), folders[-1])
+    looks = (folder for folder in reversed(folders) if folder not in never and _holds(folder, WEAK_MARKS))
+    return Path(next(looks, start))
+
+
+@lru_cache(maxsize=65536)
+def _holds(folder: str, marks: tuple[str, ...]) -> bool:
+    return any(os.path.exists(os.path.join(folder, mark)) for mark in marks)
 
 
 class ProjectIndex:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from smemlint.source import LeftOut, discover, project_index, project_root
+from smemlint.source import LeftOut, RealPaths, discover, project_index, project_root
 
 KERNEL = "__global__ void k() {}\n"
 
@@ -161,3 +161,24 @@ def test_what_cannot_be_read_on_the_way_is_told_and_the_walk_goes_on(tmp_path: P
         ("data.h", "is too large to analyse: 300.0 MiB, the limit is 8 MiB", False),
         ("pipe.h", "is a FIFO, no regular file", True),
     ]
+
+
+def test_folders_may_be_nested_deeper_than_the_interpreter_calls(tmp_path: Path) -> None:
+    here = tmp_path
+    depth = 0
+    while len(str(here)) < 3000 and depth < 1200:
+        here, depth = here / "d", depth + 1
+        here.mkdir()
+    (here / "k.cu").write_text("")
+    assert depth > 1000
+    assert list(discover([tmp_path])) == [here / "k.cu"]
+
+
+def test_real_paths_are_those_of_the_system(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("a/b")
+    (tmp_path / "a" / "b" / "k.cu").write_text("")
+    (tmp_path / "a" / "to.cu").symlink_to("../link/k.cu")
+    real = RealPaths()
+    for path in ("a/b/k.cu", "link/k.cu", "a/to.cu", "link/../b/k.cu", "a/none.cu", "link", "."):
+        assert real.of(tmp_path / path) == os.path.realpath(tmp_path / path), path
