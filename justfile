@@ -24,3 +24,11 @@ docs:
 # against wavefronts measured on an H100: `just bench FOLDER-WITH-SOURCES`
 bench FOLDER:
     python benchmarks/silicon.py {{FOLDER}}
+
+# damaged sources through the installed command: `just fuzz 20000 7`
+fuzz COUNT="500" SEED="0":
+    python benchmarks/fuzz.py --count {{COUNT}} --seed {{SEED}} -j 2
+
+# how the work of the parent process grows with what a project holds
+growth:
+    python benchmarks/growth.py

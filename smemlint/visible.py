@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 
 _UNSAFE = re.compile(r"[^\x20-\x7e]|##(?=vso\[|teamcity\[|\[)")
 _COMMAND = re.compile(r"^(\s*):(?=:)")
@@ -20,6 +21,19 @@ def visible(text: str) -> str:
     """The text on one line: control characters, changes of direction and bytes that are not UTF-8 as
     `\\x1b`, `\\u202e`, `\\xff`; no command that a build server looks for anywhere in a line."""
     return text if _PLAIN.fullmatch(text) else _UNSAFE.sub(lambda m: _shown(m[0]), text)
+
+
+def pieces(text: str) -> Iterator[tuple[str, str]]:
+    """The text cut into (as written, as shown): runs that are shown as they are, and single characters (or
+    what begins a command) that are not or that may be wider."""
+    last = 0
+    for match in _UNSAFE.finditer(text):
+        if match.start() > last:
+            yield text[last : match.start()], text[last : match.start()]
+        yield match[0], _shown(match[0])
+        last = match.end()
+    if last < len(text):
+        yield text[last:], text[last:]
 
 
 def visible_lines(text: str) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import accumulate
 
 from smemlint.ir import Place
 from smemlint.records import record
-from smemlint.visible import visible
+from smemlint.visible import pieces
 
 TAB = 4
 WIDTH = 120
@@ -35,7 +38,7 @@ class Line:
 
 def snippet(source: str | None, marks: Sequence[Mark]) -> list[Line]:
     """The marked lines of one file in source order, `...` between distant ones."""
-    lines = source.split("\n") if source is not None else []
+    lines = _lines(source) if source is not None else []
     result: list[Line] = []
     last = 0
     for number in sorted({m.place.line for m in marks}):
@@ -43,18 +46,23 @@ def snippet(source: str | None, marks: Sequence[Mark]) -> list[Line]:
             result.append(Line(None, _MARK, "gap"))
         last = number
         here = sorted((m for m in marks if m.place.line == number), key=lambda m: not m.primary)
-        raw = lines[number - 1].rstrip("\r") if number <= len(lines) else ""
-        spans = [_span(raw, m.place) for m in here]
-        text, shift = _clip(_expand(raw), spans[0]) if raw else ("", 0)
+        shown = _shown_line(lines[number - 1].rstrip("\r") if number <= len(lines) else "")
+        spans = [shown.span(m.place) for m in here]
+        text, shift = shown.clipped(spans[0])
         result.append(Line(number, text, "source"))
         for mark, (start, end) in zip(here, spans, strict=True):
-            start, end = start - shift, min(end - shift, len(text) if not shift else cells(text))
+            start, end = start - shift, min(end - shift, cells(text))
             if start < 0:
                 continue
             line = " " * start + ("^" if mark.primary else "-") * max(1, end - start)
             kind = "primary" if mark.primary else "secondary"
             result.append(Line(None, f"{line} {mark.text}".rstrip(), kind))
     return result
+
+
+@lru_cache(maxsize=4)
+def _lines(source: str) -> list[str]:
+    return source.split("\n")
 
 
 def cells(text: str) -> int:
@@ -68,42 +76,62 @@ def _cell(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def _expand(line: str) -> str:
-    """Tabs to the next stop, what a terminal would obey as visible text."""
-    parts: list[str] = []
-    width = 0
-    for number, piece in enumerate(line.split("\t")):
-        if number:
-            step = TAB - width % TAB
-            parts.append(" " * step)
-            width += step
-        safe = visible(piece)
-        parts.append(safe)
-        width += cells(safe)
-    return "".join(parts)
+class _ShownLine:
+    """A line as a terminal gets it: tabs go to the next stop, what it would obey is visible text.
+
+    It is worked out once, however many findings stand on it.
+    """
+
+    def __init__(self, raw: str) -> None:
+        self._raw = raw
+        parts: list[str] = []
+        columns: list[int] = []
+        width = 0
+        for written, text in pieces(raw):
+            if written == "\t":
+                text = " " * (TAB - width % TAB)
+            columns += range(width, width + len(written)) if written == text else [width] * len(written)
+            parts.append(text)
+            width += cells(text)
+        self.text = "".join(parts)
+        self.width = width
+        self._columns = (*columns, width)
+        """By character of the raw line: the column at which it is shown."""
+        self._at = () if self.text.isascii() else (0, *accumulate(map(_cell, self.text)))
+        """By character of the text: its column, where that is not its number."""
+        self._bytes = () if raw.isascii() else (0, *accumulate(len(c.encode(errors="replace")) for c in raw))
+
+    def span(self, place: Place) -> tuple[int, int]:
+        """Return the (first, end) columns of a place on its first line, counted from 0."""
+        first = self._character(place.column - 1)
+        end = self._character(place.end_column - 1) if place.end_line == place.line else len(self._raw)
+        while end and self._raw[end - 1].isspace():
+            end -= 1
+        start = self._columns[first]
+        return start, max(start + 1, self._columns[end])
+
+    def _character(self, byte: int) -> int:
+        """The number of the character that begins at or behind a byte of the line."""
+        return min(bisect_left(self._bytes, byte) if self._bytes else byte, len(self._raw))
+
+    def clipped(self, span: tuple[int, int]) -> tuple[str, int]:
+        """Return (text of at most WIDTH columns around the span, columns that it moved to the left)."""
+        if self.width <= WIDTH:
+            return self.text.rstrip(), 0
+        start, end = span
+        first = 0 if end <= WIDTH - len(_MARK) else max(0, start - WIDTH // 4)
+        last = first + WIDTH - 2 * len(_MARK)
+        kept = self.text[self._index(first) : self._index(last)]
+        tail = _MARK if self.width > last else ""
+        if not first:
+            return kept + tail, 0
+        return _MARK + kept + tail, first - len(_MARK)
+
+    def _index(self, column: int) -> int:
+        """The first character of the text at or behind a column."""
+        return min(bisect_left(self._at, column) if self._at else column, len(self.text))
 
 
-def _span(line: str, place: Place) -> tuple[int, int]:
-    """(first, end) columns of a place on its first line, counted from 0 in cells after expansion."""
-    encoded = line.encode("utf-8", errors="replace")
-    last = place.end_column - 1 if place.end_line == place.line else len(encoded)
-    start = cells(_expand(encoded[: place.column - 1].decode("utf-8", errors="replace")))
-    end = cells(_expand(encoded[:last].decode("utf-8", errors="replace").rstrip()))
-    return start, max(start + 1, end)
-
-
-def _clip(text: str, span: tuple[int, int]) -> tuple[str, int]:
-    """(text of at most WIDTH columns around the span, columns that it moved to the left)."""
-    if cells(text) <= WIDTH:
-        return text.rstrip(), 0
-    start, end = span
-    first = 0 if end <= WIDTH - len(_MARK) else max(0, start - WIDTH // 4)
-    kept, column = [], 0
-    for character in text:
-        if first <= column < first + WIDTH - 2 * len(_MARK):
-            kept.append(character)
-        column += _cell(character)
-    tail = _MARK if column > first + WIDTH - 2 * len(_MARK) else ""
-    if not first:
-        return "".join(kept) + tail, 0
-    return _MARK + "".join(kept) + tail, first - len(_MARK)
+@lru_cache(maxsize=4)
+def _shown_line(raw: str) -> _ShownLine:
+    return _ShownLine(raw)
