@@ -164,14 +164,19 @@ def test_what_cannot_be_read_on_the_way_is_told_and_the_walk_goes_on(tmp_path: P
 
 
 def test_folders_may_be_nested_deeper_than_the_interpreter_calls(tmp_path: Path) -> None:
-    here = tmp_path
-    depth = 0
-    while len(str(here)) < 3000 and depth < 1200:
-        here, depth = here / "d", depth + 1
-        here.mkdir()
-    (here / "k.cu").write_text("")
-    assert depth > 1000
-    assert list(discover([tmp_path])) == [here / "k.cu"]
+    folders = [tmp_path]
+    while len(folders) < 1200 and len(str(folders[-1])) < 3000:
+        folders.append(folders[-1] / "d")
+        folders[-1].mkdir()
+    file = folders[-1] / "k.cu"
+    file.write_text("")
+    try:
+        assert len(folders) > 1000
+        assert list(discover([tmp_path])) == [file]
+    finally:  # what clears temporary folders away calls itself
+        file.unlink()
+        for folder in reversed(folders[1:]):
+            folder.rmdir()
 
 
 def test_real_paths_are_those_of_the_system(tmp_path: Path) -> None:
