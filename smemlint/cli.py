@@ -31,6 +31,8 @@ CLEAN, FINDINGS, FAILED = 0, 1, 2
 _PROGRESS_AFTER = 20
 """Files from which on a terminal shows a progress bar."""
 _FILES_PER_PROCESS = 4
+_NAME = 200
+"""Characters of a name too long to be one that a message repeats."""
 _MOST_PROCESSES = 8
 
 
@@ -78,6 +80,10 @@ def _run(arguments: list[str]) -> int:
 
 
 def _analyse(options: argparse.Namespace) -> int:
+    try:
+        Path.cwd()
+    except OSError as error:
+        raise UsageError(f"the working folder is gone: {(error.strerror or str(error)).lower()}") from None
     said = settings_of(options)
     outputs = outputs_of(said.output or ())
     if options.command == "check":
@@ -183,7 +189,11 @@ def _jobs(options: argparse.Namespace, configurations: Configurations) -> tuple[
                 continue
             found = [Path(name)]
         else:
-            found = list(discover([path], tell))
+            try:
+                found = list(discover([path], tell))
+            except OSError as error:  # a name that is longer than the system takes
+                tell(LeftOut(path[:_NAME], f"cannot be read: {(error.strerror or str(error)).lower()}"))
+                continue
         if not found:
             missing.append(FileReport(path, problems=(Problem(path, "no CUDA source in this folder"),)))
         for file in found:

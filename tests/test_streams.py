@@ -141,3 +141,24 @@ def test_a_report_keeps_the_mode_of_the_file_that_it_replaces(folder: Path) -> N
     (folder / "out.json").chmod(0o640)
     shell(folder, "smemlint bad.cu --output json=out.json")
     assert (folder / "out.json").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_name_that_is_too_long_costs_no_other_file(folder: Path) -> None:
+    done = shell(folder, f"smemlint {'a' * 5000} bad.cu")
+    assert done.returncode == 2 and b"SMEM101" in done.stdout
+    assert b"cannot be read: file name too long" in done.stderr and len(done.stderr) < 400
+
+
+def test_a_working_folder_that_is_gone_is_told(folder: Path) -> None:
+    done = shell(folder, "mkdir gone; cd gone; rmdir ../gone; smemlint bad.cu")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"error: the working folder is gone")
+
+
+def test_few_open_files_are_enough(folder: Path) -> None:
+    for number in range(6):
+        (folder / f"k{number}.cu").write_text(KERNEL)
+    done = shell(folder, "ulimit -n 24; smemlint . -j 4 --output-format concise")
+    assert done.returncode == 1 and done.stdout.endswith(
+        b"7 findings in 7 of 7 files; 14 accesses, 14 resolved; 0 unparsed\n"
+    )
