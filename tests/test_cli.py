@@ -331,6 +331,9 @@ def test_an_interrupt_ends_quietly(folder: Path) -> None:
     code += (
         "def interrupted(*a, **k):\n    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(9)\n    yield\n"
     )
+    code += (
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background jobs ignore it
+    )
     code += "api.analyse = interrupted\nsys.exit(cli.main(['bad.cu']))"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=folder
