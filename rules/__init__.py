@@ -26,6 +26,7 @@ from smemlint.rules.unaligned_dynamic_array import UnalignedDynamicArray
 from smemlint.rules.unknown_directive import UnknownDirective
 from smemlint.rules.unparsed_access import UnparsedAccess
 from smemlint.rules.unresolved_access import UnresolvedAccess
+from smemlint.rules.unseen_kernel import UnseenKernel
 from smemlint.rules.unused_shared_array import UnusedSharedArray
 from smemlint.rules.unused_suppression import UnusedSuppression
 from smemlint.rules.wide_access_phase import WideAccessPhase
@@ -58,6 +59,7 @@ ANALYSIS_RULES: tuple[type[Rule], ...] = (
     UnusedSuppression,
     UnknownDirective,
     IncompleteAnalysis,
+    UnseenKernel,
 )
 RULES: tuple[type[Rule], ...] = tuple(
     sorted((*map(type, CONFLICT_RULES), *map(type, DECLARATION_RULES), *ANALYSIS_RULES), key=lambda r: r.code)

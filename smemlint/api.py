@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from smemlint.diagnose.merge import diagnose, merge_kernels, order, site_of
 from smemlint.diagnose.model import (
+    Access,
     Diagnostic,
     FileReport,
     KernelReport,
@@ -21,9 +22,11 @@ from smemlint.diagnose.model import (
     Report,
     Summary,
     UnparsedEntry,
+    Unseen,
 )
-from smemlint.diagnose.select import visible
+from smemlint.diagnose.select import UNSEEN, visible
 from smemlint.diagnose.suppress import suppress
+from smemlint.diagnose.unseen import causes, partial_kernels, unseen_kernels
 from smemlint.jobs import Job, Options
 from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
@@ -86,7 +89,8 @@ def collect(
     texts: sources that do not lie on disk, by path as shown.
     """
     kernels = merge_kernels(reports)
-    found = diagnose(kernels, reports)
+    unseen = unseen_kernels(kernels, reports)
+    found = diagnose(kernels, reports, unseen)
     checked = [r.path for r in reports]
     sources = _texts({d.place.path for d in found} | set(checked), texts or {})
     left, suppressed = suppress(found, sources, [p for p in checked if p in sources])
@@ -111,9 +115,11 @@ def collect(
     return Report(
         diagnostics=tuple(diagnostics),
         kernels=kernels,
+        unseen=unseen,
         unparsed=unparsed,
         problems=tuple(p for r in reports for p in r.problems),
-        summary=_summary(reports, kernels, diagnostics, unparsed, hidden, suppressed),
+        skipped=tuple(Problem(r.path, r.skipped) for r in reports if r.skipped),
+        summary=_summary(reports, kernels, unseen, diagnostics, unparsed, hidden, suppressed),
         texts={**_texts(named - sources.keys(), {}), **{p: t for p, t in sources.items() if p in named}},
     )
 
@@ -132,36 +138,54 @@ def _texts(paths: Iterable[str], given: Mapping[str, str]) -> dict[str, str]:
 def _summary(
     reports: Sequence[FileReport],
     kernels: Sequence[KernelReport],
+    unseen: Sequence[Unseen],
     diagnostics: Sequence[Diagnostic],
     unparsed: Sequence[UnparsedEntry],
     hidden: int,
     suppressed: int,
 ) -> Summary:
-    """Counts over distinct access sites; one is resolved when some instance and launch gave it a number."""
-    sites: dict[object, str] = {}
+    """Counts over distinct access sites, and what was not looked at."""
+    sites: dict[object, list[tuple[KernelReport, Access]]] = {}
     for kernel in kernels:
         for access in kernel.accesses:
-            key = (site_of(access.place), access.op)
-            if access.wavefronts is not None:
-                sites[key] = ""
-            else:
-                sites.setdefault(key, access.reason[0] if access.reason else "unknown")
-    reasons = Counter(reason for reason in sites.values() if reason)
+            sites.setdefault((site_of(access.place), access.op), []).append((kernel, access))
+    kinds = [_kind(seen) for seen in sites.values()]
+    reasons = Counter(reason for kind, reason in kinds if kind == "unresolved")
+    partial = partial_kernels(kernels, unseen)
+    findings = [d for d in diagnostics if d.code != UNSEEN]
     return Summary(
         files=len(reports),
-        files_with_findings=len({d.place.path for d in diagnostics}),
-        findings=len(diagnostics),
+        files_with_findings=len({d.place.path for d in findings}),
+        findings=len(findings),
         hidden=hidden,
         suppressed=suppressed,
         kernels=len({k.key for k in kernels if not k.device}),
         accesses=len(sites),
-        resolved=len(sites) - reasons.total(),
+        resolved=sum(kind == "resolved" for kind, _ in kinds),
+        ranges=sum(kind == "range" for kind, _ in kinds),
+        unresolved=reasons.total(),
         unparsed=len(unparsed),
-        partial=len({k.key for k in kernels if k.notes}),
+        skipped=sum(bool(r.skipped) for r in reports),
+        unseen=len(unseen),
+        partial=len(partial),
         reasons=dict(reasons.most_common()),
+        unseen_reasons=causes(u.code for u in unseen),
+        partial_reasons=causes(partial.values()),
         rules=dict(sorted(Counter(d.code for d in diagnostics).items())),
         seconds=sum(r.seconds for r in reports),
     )
+
+
+def _kind(seen: Sequence[tuple[KernelReport, Access]]) -> tuple[str, str]:
+    """`resolved` where every instance and launch of a site has one number, and all assumed block shapes the
+    same; `range` where some have; `unresolved`, with the reason, where none has a number."""
+    known = [(k, a) for k, a in seen if a.wavefronts is not None]
+    if not known:
+        reason = seen[0][1].reason
+        return "unresolved", reason[0] if reason else "unknown"
+    single = all(a.wavefronts == a.wavefronts_low for _, a in known)
+    assumed = {round(a.ways or 0, 3) for k, a in known if k.assumed}
+    return ("resolved" if single and len(known) == len(seen) and len(assumed) < 2 else "range"), ""
 
 
 def check(jobs: Sequence[Job], view: View = View(), *, processes: int = 1) -> Report:

@@ -141,6 +141,12 @@ def _check_options(parser: argparse.ArgumentParser) -> None:
         choices=SEVERITIES,
         help=f"findings from here on make exit status 1 (default: {DEFAULTS.fail_on})",
     )
+    add(
+        "--fail-on-unseen",
+        action="store_true",
+        default=None,
+        help="exit status 1 as well where a kernel shows no access of shared memory (SMEM907)",
+    )
     add("--exit-zero", action="store_true", default=None, help="exit status 0 whatever is found")
     add(
         "--statistics",
@@ -239,6 +245,7 @@ def settings_of(options: argparse.Namespace) -> Settings:
             "min_ways",
             "level",
             "fail_on",
+            "fail_on_unseen",
             "exit_zero",
             "statistics",
             "show_unresolved",

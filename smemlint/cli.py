@@ -102,6 +102,8 @@ def _analyse(options: argparse.Namespace) -> int:
 
     report = collect(reports)
     _complain(report.problems)
+    for skipped in report.skipped:
+        say(f"skipped: {visible_path(skipped.path)}: {skipped.message}")
     if options.command == "inspect":
         from smemlint.render import inspect
 
@@ -219,6 +221,7 @@ def _jobs(options: argparse.Namespace, configurations: Configurations) -> tuple[
                     ),
                     text,
                     s.timeout or 40.0,
+                    named=path == STDIN or not Path(path).is_dir(),
                 )
             )
     return jobs, missing
@@ -268,12 +271,15 @@ def _write(report: Report, settings: Settings, outputs: Sequence[tuple[str, Path
 
 
 def _status(report: Report, settings: Settings) -> int:
+    from smemlint.diagnose.select import UNSEEN
     from smemlint.rules import Severity
 
     if report.problems:
         return FAILED
     gate = Severity(settings.fail_on).rank
     gated = any(d.severity.rank >= gate for d in report.diagnostics)
+    if settings.fail_on_unseen:
+        gated = gated or any(d.code == UNSEEN for d in report.diagnostics)
     return FINDINGS if gated and not settings.exit_zero else CLEAN
 
 

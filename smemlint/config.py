@@ -69,6 +69,7 @@ class Settings:
     compile_commands: str | None = None
     level: str | None = None
     fail_on: str | None = None
+    fail_on_unseen: bool | None = None
     exit_zero: bool | None = None
     statistics: bool | None = None
     show_unresolved: bool | None = None
@@ -96,6 +97,7 @@ DEFAULTS = Settings(
     std="",
     level="warning",
     fail_on="warning",
+    fail_on_unseen=False,
     exit_zero=False,
     statistics=False,
     show_unresolved=False,
@@ -240,7 +242,7 @@ def _blocks(value: object) -> dict[str, Block]:
 KEYS = (
     "select", "ignore", "min-ways", "block", "blocks", "arch", "define", "include", "std",
     "compile-commands", "level",
-    "fail-on", "exit-zero", "statistics", "show-unresolved", "output-format",
+    "fail-on", "fail-on-unseen", "exit-zero", "statistics", "show-unresolved", "output-format",
 )  # fmt: skip
 HANDS = (
     "output", "fix", "diff", "unsafe-fixes", "verify", "jobs", "j", "timeout", "config", "stdin-filename",
@@ -262,7 +264,7 @@ def from_table(table: Mapping[str, Any], folder: Path) -> Settings:
             values[field] = tuple(define(v) for v in _strings(key, value))
         elif key == "include":
             values[field] = tuple(str(folder / v) for v in _strings(key, value))
-        elif key in ("exit-zero", "statistics", "show-unresolved"):
+        elif key in ("fail-on-unseen", "exit-zero", "statistics", "show-unresolved"):
             values[field] = _boolean(key, value)
         elif key in ("level", "fail-on"):
             values[field] = _choice(key, value, SEVERITIES)

@@ -27,9 +27,11 @@ class Job:
     """One file to analyse.
 
     text: its content where it is not read from disk (stdin, an editor's buffer). seconds: its time limit.
+    named: the user named this very file, and not a folder above it.
     """
 
     path: str
     options: Options = Options()
     text: str | None = None
     seconds: float = 40.0
+    named: bool = True

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from smemlint import schedule
 from smemlint.banks import architecture
-from smemlint.diagnose.model import FileReport, Problem, UnparsedEntry
+from smemlint.diagnose.model import FileReport, Problem, UnparsedEntry, Unseen
 from smemlint.diagnose.observe import observe
 from smemlint.evaluate import Budget, Unresolved, evaluate
 from smemlint.fix.deliver import renamed
@@ -29,8 +29,8 @@ from smemlint.launch import Allowance, Blocks, Started, infer, program_around, p
 from smemlint.launch.reach import kernels_with_shared_memory
 from smemlint.reading import UnreadableError, read_regular
 from smemlint.schedule import Begun, Ends, in_turn, ranked
-from smemlint.score import KernelAnalysis, score_all, with_unreached
-from smemlint.source import SourceError, SourceFile, read_source, source_from_bytes, users_of
+from smemlint.score import KernelAnalysis, Sharing, score_all, with_unreached
+from smemlint.source import REFUSED, SourceError, SourceFile, is_hip, read_source, source_from_bytes, users_of
 from smemlint.source.text import MAX_BYTES
 from smemlint.variants import stopped
 from smemlint.workers import DEBUG
@@ -53,6 +53,10 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
     known = Known(until=ends.reading)
     try:
         source = _source(job)
+        if is_hip(source.path, source.raw):
+            if job.named:
+                raise SourceError(source.path, REFUSED)
+            return FileReport(path, skipped=REFUSED, seconds=time.process_time() - began)
         modules = load(source, parse_options(job.options), known)
     except SourceError as error:
         problem = Problem(shown(error.path), error.message, error.line, error.column)
@@ -80,6 +84,7 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
     except Exception as error:
         problems.append(_internal(path, "the search for accesses that no launch reaches", error))
     numbers = {key: number for number, key in enumerate(suggestions)}
+    shares = _shares(analyses, modules)
     kernels = tuple(
         observe(
             analysis,
@@ -87,6 +92,7 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
             shown=shown,
             text=_decoded(texts.get(analysis.kernel.place.path)),
             suggestions=numbers,
+            shares=shares.get(id(analysis), ""),
         )
         for analysis in analyses
     )
@@ -96,6 +102,7 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
         unparsed=_unparsed(modules, shown),
         problems=tuple(problems),
         suggestions=tuple(renamed(s, shown) for s in suggestions.values()),
+        lost=_lost(modules, shown),
         files=tuple(dict.fromkeys(shown(f) for module in modules for f in module.files)),
         seconds=time.process_time() - began,
     )
@@ -296,6 +303,26 @@ def _unparsed(modules: Sequence[Module], shown: Callable[[str], str]) -> tuple[U
         UnparsedEntry(_moved(u.place, shown), u.text, u.reason, module.configuration)
         for module in modules
         for u in module.unparsed
+    )
+
+
+def _shares(analyses: Sequence[KernelAnalysis], modules: Sequence[Module]) -> dict[int, str]:
+    """By id() of an analysis: in what way its kernel has to do with shared memory, where no launch of it gets
+    to an access."""
+    seen = {a.kernel.place for a in analyses if any(c.site.reached for c in a.conflicts)}
+    readers = {m.configuration: Sharing(m) for m in modules}
+    found: dict[int, str] = {}
+    for a in analyses:
+        kernel = a.kernel.side == "kernel" or (a.kernel.record or "").startswith("(lambda")
+        if kernel and a.kernel.place not in seen and a.configuration in readers:
+            found[id(a)] = readers[a.configuration].of(a.kernel, a.launch)
+    return found
+
+
+def _lost(modules: Sequence[Module], shown: Callable[[str], str]) -> tuple[Unseen, ...]:
+    """Kernels that did not reach the syntax tree."""
+    return tuple(
+        Unseen(f"`{u.text}`", _moved(u.place, shown), "unparsed", u.reason) for m in modules for u in m.lost
     )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from smemlint.diagnose import observe
-from smemlint.diagnose.model import Access, Diagnostic, FileReport, KernelReport
+from smemlint.diagnose.model import Access, Diagnostic, FileReport, KernelReport, Unseen
 from smemlint.diagnose.unreached import line_of, reached, replaced, with_unreached
 from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
@@ -71,6 +71,7 @@ def _joined(first: KernelReport, second: KernelReport) -> KernelReport:
         shared=first.shared + tuple(s for s in second.shared if s.name not in names),
         declared=tuple(d for d in first.declared if d in second.declared),
         notes=tuple(dict.fromkeys(first.notes + second.notes)),
+        shares=first.shares or second.shares,
     )
 
 
@@ -83,8 +84,10 @@ class Sight:
     certain: bool
 
 
-def diagnose(kernels: Sequence[KernelReport], reports: Sequence[FileReport]) -> list[Diagnostic]:
-    """Every finding, notes included, in source order."""
+def diagnose(
+    kernels: Sequence[KernelReport], reports: Sequence[FileReport], not_seen: Sequence[Unseen] = ()
+) -> list[Diagnostic]:
+    """Every finding, notes included, in source order. not_seen: the kernels of which nothing is known."""
     found: list[Diagnostic] = []
     shapes: dict[object, int] = {}
     for kernel in kernels:
@@ -115,6 +118,7 @@ def diagnose(kernels: Sequence[KernelReport], reports: Sequence[FileReport]) -> 
                 unreached.add(line_of(access.place))
     found.extend(_declared(kernels))
     found.extend(_about_analysis(kernels, reports))
+    found.extend(_not_seen(not_seen))
     return sorted(found, key=order)
 
 
@@ -299,6 +303,13 @@ def _declared(kernels: Sequence[KernelReport]) -> Iterator[Diagnostic]:
                 notes=finding.notes,
             )
             yield replace(diagnostic, kernel=kernel.name, severity=finding.severity or diagnostic.severity)
+
+
+def _not_seen(kernels: Iterable[Unseen]) -> Iterator[Diagnostic]:
+    for kernel in kernels:
+        title = f"no shared-memory access of {kernel.name} was seen"
+        reason = (f"reason: {kernel.code}",)
+        yield _plain("SMEM907", kernel.place, title, kernel.text, notes=reason, kernel=kernel.name.strip("`"))
 
 
 def _about_analysis(kernels: Sequence[KernelReport], reports: Sequence[FileReport]) -> Iterator[Diagnostic]:

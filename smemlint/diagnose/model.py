@@ -130,6 +130,8 @@ class KernelReport:
     """Those of them in which it differs from launches that are equal otherwise."""
     min_ways: float = 2.0
     """The threshold that its findings were made with."""
+    shares: str = ""
+    """Where no access of the kernel was seen: in what way it has to do with shared memory all the same."""
     device: bool = False
     """A device function that no kernel of its file calls: there is no launch, all of its accesses are
     unresolved."""
@@ -166,14 +168,31 @@ class UnparsedEntry:
 
 
 @record(frozen=True, slots=True)
+class Unseen:
+    """A kernel that has to do with shared memory and of which no access was seen. name: as it is told; code,
+    text: why."""
+
+    name: str
+    place: Place
+    code: str
+    text: str
+
+
+@record(frozen=True, slots=True)
 class FileReport:
-    """All that the analysis of one file gave."""
+    """All that the analysis of one file gave.
+
+    lost: kernels that did not reach the syntax tree. skipped: why the file was passed over, though a folder
+    holds it.
+    """
 
     path: str
     kernels: tuple[KernelReport, ...] = ()
     unparsed: tuple[UnparsedEntry, ...] = ()
     problems: tuple[Problem, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
+    lost: tuple[Unseen, ...] = ()
+    skipped: str = ""
     files: tuple[str, ...] = ()
     seconds: float = 0.0
 
@@ -217,8 +236,10 @@ class Diagnostic:
 class Summary:
     """The counts behind the last line.
 
-    reasons: unresolved sites by reason. hidden: notes that are not shown. partial: kernels of which a part
-    was not analysed.
+    resolved: access sites with one number; ranges: those with a lowest and a highest one; unresolved: those
+    without any, by reason in `reasons`. skipped: files that were passed over. hidden: notes that are not
+    shown. unseen: kernels of which no access was seen; partial: those of which a part was not analysed; both
+    by reason as well.
     """
 
     files: int = 0
@@ -229,9 +250,15 @@ class Summary:
     kernels: int = 0
     accesses: int = 0
     resolved: int = 0
+    ranges: int = 0
+    unresolved: int = 0
     unparsed: int = 0
+    skipped: int = 0
+    unseen: int = 0
     partial: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
+    unseen_reasons: Mapping[str, int] = field(default_factory=dict)
+    partial_reasons: Mapping[str, int] = field(default_factory=dict)
     rules: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
 
@@ -246,3 +273,5 @@ class Report:
     problems: tuple[Problem, ...] = ()
     summary: Summary = Summary()
     texts: Mapping[str, str] = field(default_factory=dict)
+    unseen: tuple[Unseen, ...] = ()
+    skipped: tuple[Problem, ...] = ()

@@ -56,11 +56,12 @@ def observe(
     shown: Callable[[str], str],
     text: str | None,
     suggestions: Mapping[Key, int] | None = None,
+    shares: str = "",
 ) -> KernelReport:
     """The record of one kernel instance.
 
     shown: how a path is written for the user. text: the source of the kernel's file.
-    suggestions: array -> index of the fix that was found for it.
+    suggestions: array -> index of the fix that was found for it. shares: as in KernelReport.
     """
 
     def at(place: Place) -> Place:
@@ -123,5 +124,6 @@ def observe(
         variant=tuple(launch.variants[0].items()) if launch.variants else (),
         min_ways=min_ways,
         notes=tuple(Note(n.code, n.text, at(n.at or kernel.kernel.place)) for n in kernel.notes),
+        shares=shares,
         device=kernel.kernel.side != "kernel",
     )

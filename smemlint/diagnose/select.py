@@ -8,6 +8,8 @@ from smemlint.diagnose.model import Diagnostic
 from smemlint.rules import RULES, Rule, Severity, matches
 
 UNRESOLVED = ("SMEM901", "SMEM903", "SMEM906")
+UNSEEN = "SMEM907"
+"""Shown at every level: what was not looked at is not clean."""
 
 
 def selected_rules(select: Sequence[str], ignore: Sequence[str]) -> frozenset[str]:
@@ -29,10 +31,12 @@ def visible(
 ) -> tuple[list[Diagnostic], int]:
     """(findings to show, notes of selected rules that are kept back).
 
-    A note is shown at level `note`, when --show-unresolved asks for it, or when `select` names a rule that
-    makes nothing but notes.
+    A kernel that was not seen is shown unless `ignore` names it; any other note at level `note`, when
+    --show-unresolved asks for it, or when `select` names a rule that makes nothing but notes.
     """
     on = selected_rules(select, ignore)
+    if UNSEEN in selected_rules((), ignore):
+        on |= {UNSEEN}
     asked = {r.code for r in RULES if r.severity is Severity.NOTE and any(_by_family(r, s) for s in select)}
     if show_unresolved:
         asked.update(UNRESOLVED)
@@ -40,7 +44,8 @@ def visible(
     for diagnostic in diagnostics:
         if diagnostic.code not in on and not (show_unresolved and diagnostic.code in UNRESOLVED):
             continue
-        if diagnostic.severity.rank >= level.rank or diagnostic.code in asked:
+        always = diagnostic.code == UNSEEN
+        if always or diagnostic.severity.rank >= level.rank or diagnostic.code in asked:
             shown.append(diagnostic)
         else:
             hidden += 1

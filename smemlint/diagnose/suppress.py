@@ -9,7 +9,7 @@ from smemlint.diagnose.model import Diagnostic
 from smemlint.ir import Place
 from smemlint.rules import find_rule
 
-UNSURE = ("SMEM901", "SMEM903", "SMEM906")
+UNSURE = ("SMEM901", "SMEM903", "SMEM906", "SMEM907")
 """Findings that say that something was not understood; a suppression beside one is never called unused."""
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from smemlint.frontend.configurations import further_configurations
 from smemlint.frontend.coverage import SkippedText, count_uses, uncovered
+from smemlint.frontend.kernels_in_text import lost_kernels, saying_shared
 from smemlint.frontend.lower import Lowered, lower
 from smemlint.frontend.options import ParseOptions
 from smemlint.frontend.parse import Known, Unit, parse_unit
@@ -42,7 +43,17 @@ def load(
         lowered.append(_lowered(unit))
     seen = frozenset().union(*(one.shared_refs for one in lowered))
     modules = [one.module for one in lowered]
-    modules[0] = replace(modules[0], unparsed=uncovered(texts, seen), shared_tokens=count_uses(texts))
+    unparsed = uncovered(texts, seen)
+    names = {f.place.offset for m in modules for f in m.functions.values() if f.place.path == unit.path}
+    modules[0] = replace(
+        modules[0],
+        unparsed=unparsed,
+        shared_tokens=count_uses(texts),
+        lost=lost_kernels(texts, names, unparsed),
+    )
+    saying = saying_shared(texts)
+    if saying:
+        modules = [replace(m, saying_shared=saying) for m in modules]
     return tuple(modules)
 
 

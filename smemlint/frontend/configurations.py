@@ -75,6 +75,11 @@ def _wishes(file: SkippedText) -> list[Wish]:
     return wishes
 
 
+def guards_of(data: bytes, offset: int) -> list[tuple[tuple[str, bool], ...]]:
+    """The conditions around one place, outermost first, each with the truth that it needs."""
+    return _guards(data, {offset: -1})
+
+
 def _guards(data: bytes, lost: Mapping[int, int]) -> list[tuple[tuple[str, bool], ...]]:
     """For each lost offset, the conditions that shut it out, outermost first, each with the truth it needs.
 

@@ -211,11 +211,14 @@ def _is_member(code: bytes, offset: int) -> bool:
 
 
 def _unparsed(token: SharedToken, data: bytes, reason: str) -> Unparsed:
-    line = data.count(b"\n", 0, token.offset) + 1
     start = data.rfind(b"\n", 0, token.offset) + 1
     end = data.find(b"\n", token.offset)
-    column = token.offset - start + 1
-    width = len(token.name.encode())
-    place = Place(token.path, line, column, line, column + width, token.offset, token.offset + width)
     text = data[start : end if end >= 0 else len(data)].decode("utf-8", "replace").strip()
-    return Unparsed(place, text, reason)
+    return Unparsed(place_in(token.path, data, token.offset, len(token.name.encode())), text, reason)
+
+
+def place_in(path: str, data: bytes, offset: int, width: int) -> Place:
+    """Where some bytes of one line stand."""
+    line = data.count(b"\n", 0, offset) + 1
+    column = offset - data.rfind(b"\n", 0, offset)
+    return Place(path, line, column, line, column + width, offset, offset + width)

@@ -11,7 +11,7 @@ from smemlint.frontend.lower_calls import converted
 from smemlint.frontend.lower_functions import FunctionLowering
 from smemlint.frontend.lower_records import RecordLowering
 from smemlint.frontend.lowering import Context
-from smemlint.frontend.names import ENUMERATOR, PARAMETER, VARIABLE, valid
+from smemlint.frontend.names import ENUMERATOR, PARAMETER, UNION, VARIABLE, valid
 from smemlint.ir import (
     SHARED,
     ArrayOf,
@@ -92,6 +92,24 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         if isinstance(var.init, InitList):
             self._arrays[identifier] = var.init
         return [c.stmts.with_launches(Declare(var))] if c.launches else [Declare(var)]
+
+    def anonymous(self, union: Node, statement: Node) -> list[Stmt]:
+        """`__shared__ union { float a[32]; int b[32]; };`: clang hides the variable that it declares, whose
+        members are used by their bare names."""
+        c = self._c
+        point = c.positions.point(union)
+        text = c.positions.text(statement) or ""
+        if point is None:
+            return []
+        head = text[: text.find("{")]
+        storage = "shared" if "__shared__" in head else "static" if "static" in head else "local"
+        if storage == "shared":
+            c.shared.add(union.d0 or 0)
+        identifier = c.unnamed[point[0].path, point[1]] = c.local_id("", point[1])
+        name = "union" if union.kind == UNION else "struct"
+        align = self._written_alignment(union)
+        var = Var(identifier, name, c.types.record(union), storage, self.name_place(union), None, align)
+        return [Declare(var)]
 
     def _note_shared(self, node: Node) -> None:
         place = self.name_place(node)

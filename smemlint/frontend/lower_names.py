@@ -115,6 +115,8 @@ class NameLowering:
         if target.kind == VARIABLE and not local:
             return c.decls.require_global(target, name, project)
         point = c.positions.point(target)
+        if not name and point is not None and (point[0].path, point[1]) in c.unnamed:
+            return Name(c.unnamed[point[0].path, point[1]], name)
         return Name(c.local_id(name, point[1] if point else 0), name)
 
     def enumerator(self, target: Node, place: Place | None) -> Expr:

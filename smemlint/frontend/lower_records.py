@@ -92,6 +92,8 @@ class RecordLowering:
         self._by_name: dict[str, Definition] = {}
         self._library: set[str] = set()
         self._lowered: set[int] = set()
+        self._local: dict[int, tuple[TemplateParam, ...]] = {}
+        """Of classes in function templates, by their key: the parameters of the function."""
 
     # Names and parameters
 
@@ -147,6 +149,8 @@ class RecordLowering:
 
     def outer_parameters(self, found: Definition) -> tuple[TemplateParam, ...]:
         """Parameters of the templates that a nested record stands in, which it shares."""
+        if found.key in self._local:
+            return self._local[found.key]
         parent = cursors.semantic_parent(found.node)
         if parent.kind not in RECORDS:
             return ()
@@ -154,6 +158,12 @@ class RecordLowering:
         if outer is None:
             return ()
         return (*self.outer_parameters(outer), *self.own_parameters(outer))
+
+    def enter_local(self, node: Node) -> None:
+        """A class in a function template: the function's parameters are its own as well."""
+        parameters = self._c.scope.parameters()
+        if parameters:
+            self._local.setdefault(cursors.location(node).raw, parameters)
 
     def is_pattern(self, found: Definition) -> bool:
         return bool(self.own_parameters(found) or self.outer_parameters(found))

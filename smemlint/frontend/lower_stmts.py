@@ -10,7 +10,7 @@ from smemlint.frontend.cursors import Node
 from smemlint.frontend.kinds import is_expression
 from smemlint.frontend.lower_ranges import range_loop
 from smemlint.frontend.lowering import DEPTH_LIMIT, Context
-from smemlint.frontend.names import ENUM, TYPEDEFS, VARIABLE
+from smemlint.frontend.names import ENUM, RECORDS, TYPEDEFS, VARIABLE
 from smemlint.ir import (
     Block,
     Break,
@@ -128,6 +128,10 @@ class StatementLowering:
                 result.extend(self._c.decls.local_enum(kid))
             elif kid.kind == 1:
                 result.extend(self._c.decls.structured(kid))
+            elif kid.kind in RECORDS:
+                self._c.decls.enter_local(kid)
+                if cursors.is_anonymous_record(kid):
+                    result.extend(self._c.decls.anonymous(kid, node))
         return result
 
     def _attributed(self, node: Node) -> Stmt:

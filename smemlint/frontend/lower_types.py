@@ -9,6 +9,7 @@ from smemlint.frontend.names import (
     ALIAS_TEMPLATE,
     CLASS_TEMPLATE,
     ENUM,
+    FUNCTIONS,
     PARTIAL,
     RECORDS,
     Definition,
@@ -229,6 +230,8 @@ class TypeLowering:
         parent = cursors.semantic_parent(declaration)
         if parent.kind in RECORDS:
             outer = self.record_arguments(parent, self._c.declarations.record(parent))
+        elif found is not None and parent.kind in FUNCTIONS:
+            outer = own_arguments(self._c.decls.outer_parameters(found))
         count = cursors.template_argument_count(declaration)
         if count > 0 and declaration.kind != PARTIAL:
             own = tuple(self._argument(declaration, i) for i in range(count))

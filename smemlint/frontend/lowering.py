@@ -87,6 +87,8 @@ class Context:
     queued: set[int] = field(default_factory=set)
     variables: dict[int, Expr] = field(default_factory=dict)
     """What a use of a declaration becomes, by the declaration's address."""
+    unnamed: dict[tuple[str, int], str] = field(default_factory=dict)
+    """Ids of the variables that anonymous unions in functions declare, by where the union stands."""
     shared: set[int] = field(default_factory=set)
     """Addresses of shared variables' declarations."""
     shared_refs: set[tuple[str, int]] = field(default_factory=set)

@@ -126,6 +126,10 @@ class Module:
     shared_tokens: int = 0
     """Uses of shared names that the text shows in active branches of project files."""
     missing_includes: tuple[str, ...] = ()
+    lost: tuple[Unparsed, ...] = ()
+    """Kernels that the text of the main file shows and no configuration brought; `text` is the name."""
+    saying_shared: frozenset[int] = frozenset()
+    """Where the names stand of kernels of the main file whose own text says `__shared__`."""
     files: tuple[str, ...] = ()
     """Project files that were read for this module, the main file first."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from smemlint.diagnose.model import Access, KernelReport, Report
-from smemlint.render.json import dumps, summary_data, unparsed_data
+from smemlint.render.json import dumps, summary_data, unparsed_data, unseen_data
 from smemlint.render.summary import summary_line
 from smemlint.rules.words import ways_text
 from smemlint.visible import visible, visible_lines, visible_path
@@ -20,6 +20,8 @@ def render_json(report: Report) -> str:
     data = {
         "version": VERSION,
         "kernels": [_kernel(k) for k in report.kernels],
+        "not_analysed": [unseen_data(u) for u in report.unseen],
+        "skipped": [{"path": p.path, "message": p.message} for p in report.skipped],
         "unparsed": [unparsed_data(u) for u in report.unparsed],
         "errors": [
             {"path": p.path, "line": p.line, "column": p.column, "message": p.message}
@@ -101,6 +103,9 @@ def render_table(report: Report) -> str:
         if kernel.accesses:
             lines += _table([_HEAD, *(_row(a, kernel) for a in kernel.accesses)])
         lines.append("")
+    for gone in report.unseen:
+        where = f"{visible_path(gone.place.path)}:{gone.place.line}"
+        lines.append(f"not analysed: {visible(gone.name)} ({where}): {visible(gone.text)}")
     lines.append(summary_line(report.summary))
     return "\n".join(lines) + "\n"
 

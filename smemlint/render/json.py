@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from smemlint import __version__
-from smemlint.diagnose.model import Diagnostic, Report, UnparsedEntry
+from smemlint.diagnose.model import Diagnostic, Report, UnparsedEntry, Unseen
 from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
 
@@ -22,6 +22,8 @@ def render(report: Report, *, color: bool = False) -> str:
         "tool": {"name": "smemlint", "version": __version__},
         "diagnostics": [diagnostic_data(d) for d in report.diagnostics],
         "errors": [asdict(p) for p in report.problems],
+        "not_analysed": [unseen_data(u) for u in report.unseen],
+        "skipped": [asdict(p) for p in report.skipped],
         "unparsed": [unparsed_data(u) for u in report.unparsed],
         "summary": summary_data(report),
     }
@@ -93,6 +95,15 @@ def fix_data(fix: Suggestion) -> dict[str, Any]:
         "bytes_added": fix.bytes_added,
         "wavefronts_before": fix.before,
         "wavefronts_after": fix.after,
+    }
+
+
+def unseen_data(kernel: Unseen) -> dict[str, Any]:
+    return {
+        "name": kernel.name.strip("`"),
+        **place_data(kernel.place),
+        "reason": kernel.code,
+        "text": kernel.text,
     }
 
 

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from smemlint.diagnose.model import Summary
+from smemlint.diagnose.unseen import phrase
 from smemlint.rules import find_rule
+
+_SHOWN = 4
+"""Reasons that are told one by one."""
 
 
 def count(number: int, noun: str) -> str:
@@ -13,18 +19,39 @@ def count(number: int, noun: str) -> str:
 
 
 def summary_line(summary: Summary) -> str:
-    """`1 finding in 1 of 3 files; 12 accesses, 11 resolved; 0 unparsed`, always in this order."""
+    """`1 finding in 1 of 3 files; 12 accesses, 9 resolved, 2 ranges, 1 unresolved; 0 unparsed`, and what was
+    left out, always in this order."""
     found = count(summary.findings, "finding")
     where = f"in {summary.files_with_findings} of {count(summary.files, 'file')}"
-    parts = [f"{found} {where}", f"{count(summary.accesses, 'access')}, {summary.resolved} resolved"]
-    parts.append(f"{summary.unparsed} unparsed")
+    accesses = f"{count(summary.accesses, 'access')}, {summary.resolved} resolved"
+    if summary.ranges:
+        accesses += f", {count(summary.ranges, 'range')}"
+    if summary.unresolved:
+        accesses += f", {summary.unresolved} unresolved"
+    parts = [f"{found} {where}", accesses, f"{summary.unparsed} unparsed"]
+    if summary.skipped:
+        parts.append(f"{count(summary.skipped, 'file')} skipped (HIP)")
+    if summary.unseen:
+        parts.append(f"{count(summary.unseen, 'kernel')} not analysed{_why(summary.unseen_reasons)}")
     if summary.partial:
-        parts.append(f"{count(summary.partial, 'kernel')} analysed in part")
+        parts.append(f"{count(summary.partial, 'kernel')} analysed in part{_why(summary.partial_reasons)}")
     if summary.suppressed:
         parts.append(f"{summary.suppressed} suppressed")
     if summary.hidden:
         parts.append(f"{count(summary.hidden, 'note')} not shown (--level note)")
     return "; ".join(parts)
+
+
+def _why(reasons: Mapping[str, int]) -> str:
+    """` (3 CuTe tensors, 2 out of steps)`"""
+    counts: dict[str, int] = {}
+    for code, number in reasons.items():
+        counts[phrase(code)] = counts.get(phrase(code), 0) + number
+    most = sorted(counts.items(), key=lambda item: -item[1])
+    words = [f"{number} {text}" for text, number in most[:_SHOWN]]
+    if len(most) > _SHOWN:
+        words.append(f"{sum(n for _, n in most[_SHOWN:])} other reasons")
+    return f" ({', '.join(words)})" if words else ""
 
 
 def statistics(summary: Summary) -> str:
@@ -35,5 +62,9 @@ def statistics(summary: Summary) -> str:
         lines.append(f"{number:6}  {code}  {rule.name if rule else ''}".rstrip())
     for reason, number in summary.reasons.items():
         lines.append(f"{number:6}  unresolved: {reason}")
+    for reason, number in summary.unseen_reasons.items():
+        lines.append(f"{number:6}  kernels not analysed: {reason}")
+    for reason, number in summary.partial_reasons.items():
+        lines.append(f"{number:6}  kernels analysed in part: {reason}")
     lines.append(f"{summary.kernels:6}  kernels")
     return "\n".join(lines) + "\n"

@@ -5,7 +5,17 @@ May import evaluate's data and banks; never clang, never the renderers.
 """
 
 from smemlint.score.model import Conflict, KernelAnalysis, Request, Stride
+from smemlint.score.sharing import Sharing
 from smemlint.score.site import score, score_all
 from smemlint.score.unreached import with_unreached
 
-__all__ = ["Conflict", "KernelAnalysis", "Request", "Stride", "score", "score_all", "with_unreached"]
+__all__ = [
+    "Conflict",
+    "KernelAnalysis",
+    "Request",
+    "Sharing",
+    "Stride",
+    "score",
+    "score_all",
+    "with_unreached",
+]

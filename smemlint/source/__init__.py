@@ -5,11 +5,13 @@ nothing of the project but `ir` and `banks`; knows nothing of clang.
 """
 
 from smemlint.source.discover import LeftOut, RealPaths, discover, is_cuda_text
+from smemlint.source.hip import REFUSED, is_hip
 from smemlint.source.project import ProjectIndex, project_index, project_root
 from smemlint.source.text import SourceError, SourceFile, read_source, source_from_bytes
 from smemlint.source.users import includes, is_header, users_of
 
 __all__ = [
+    "REFUSED",
     "LeftOut",
     "ProjectIndex",
     "RealPaths",
@@ -19,6 +21,7 @@ __all__ = [
     "includes",
     "is_cuda_text",
     "is_header",
+    "is_hip",
     "project_index",
     "project_root",
     "read_source",

@@ -13,10 +13,11 @@ from typing import TypeAlias
 from smemlint.reading import UnreadableError, read_regular, read_start, too_large
 from smemlint.records import record
 from smemlint.source.gitignore import Pattern, patterns, verdict
+from smemlint.source.hip import HIP_SUFFIX
 from smemlint.source.project import SKIPPED_FOLDERS, project_root
 from smemlint.source.text import MAX_BYTES
 
-CUDA_SUFFIXES = frozenset({".cu", ".cuh"})
+CUDA_SUFFIXES = frozenset({".cu", ".cuh", HIP_SUFFIX})
 HEADER_SUFFIXES = frozenset({".h", ".hpp", ".hxx", ".hh", ".inl", ".cpp", ".cc", ".cxx"})
 MAX_IGNORE_BYTES = 1_000_000
 _MARKS = (b"__shared__", b"__global__")
@@ -43,9 +44,9 @@ def discover(paths: Iterable[Path | str], tell: Tell = lambda left: None) -> Ite
     """Files to analyse, each once, in a stable order.
 
     A file that is named explicitly is always taken, whatever it is; so is a path that does not exist,
-    because reading it then says so. Folders give `.cu` and `.cuh`, and headers that mention `__shared__`
-    or `__global__`; hidden and version-control folders and what .gitignore excludes are left out, and so
-    are links that lead out of the folder. tell: gets what could not be looked at on the way, and why.
+    because reading it then says so. Folders give `.cu`, `.cuh` and `.hip`, and headers that mention
+    `__shared__` or `__global__`; hidden and version-control folders, what .gitignore excludes and links that
+    lead out of the folder are left out. tell: gets what could not be looked at on the way, and why.
     """
     seen: set[str] = set()
     real = RealPaths()

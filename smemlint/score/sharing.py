@@ -1,0 +1,147 @@
+"""In what way a kernel in which no access was seen has to do with shared memory: read off the tree.
+
+A call leads to the function that it names; a method is one of the classes that the code around it mentions,
+in a type, a template argument or a launch. Names alone would make a kernel out of every caller of `load`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from smemlint.ir import (
+    SHARED,
+    Asm,
+    Construct,
+    Declare,
+    Function,
+    Launch,
+    Member,
+    Module,
+    Name,
+    Record,
+    RecordRef,
+    StaticMember,
+)
+from smemlint.ir.walk import walk
+from smemlint.records import record
+
+CONVERSIONS = ("operator conversion", "operator()", "operator[]", "operator*", "operator->", "operator=")
+"""Methods that are called without their name being written."""
+
+
+@record(frozen=True, slots=True)
+class _Says:
+    """What a body says: ids of functions and variables; names of functions, methods and classes; the shared
+    memory in it, in words."""
+
+    ids: frozenset[str]
+    names: frozenset[str]
+    members: frozenset[str]
+    classes: frozenset[str]
+    shared: str
+
+
+class Sharing:
+    """The functions of one module, each read once."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self._known: dict[str, _Says] = {}
+
+    @cached_property
+    def _globals(self) -> dict[str, str]:
+        return {id: v.name for id, v in self.module.globals.items() if v.storage in SHARED}
+
+    def of(self, kernel: Function, launch: Launch) -> str:
+        """`it declares \\`tile\\``, or what stands in a function that it calls; '' where there is nothing."""
+        first = self._says(kernel)
+        if first.shared:
+            return f"it {first.shared}"
+        if kernel.place.offset in self.module.saying_shared and kernel.place.path == self.module.path:
+            return "its text declares shared memory"
+        if launch.dynamic:
+            return f"its launch gives it {launch.dynamic} bytes"
+        names, members = set(first.names), set(first.members)
+        classes = set(first.classes) | set(_classes(launch.template.values()))
+        classes |= set(_classes([p.type for p in kernel.parameters]))
+        seen, queue = {kernel.id}, self._called(first.ids, names, members, classes)
+        while queue:
+            f = queue.pop()
+            if f.id in seen or f.side == "host":
+                continue
+            seen.add(f.id)
+            said = self._says(f)
+            if said.shared:
+                return f"`{f.name}`, which it calls, {said.shared}"
+            names |= said.names
+            members |= said.members
+            classes |= said.classes
+            queue += [g for g in self._called(said.ids, names, members, classes) if g.id not in seen]
+        return ""
+
+    def _called(
+        self, ids: Iterable[str], names: set[str], members: set[str], classes: set[str]
+    ) -> list[Function]:
+        functions = self.module.functions
+        found = {id for id in ids if id in functions}
+        for name in names:
+            found.update(self.module.overloads.get(name, ()))
+        for name in self._with_bases(classes):
+            known = self.module.records[name]
+            found.update(known.constructors)
+            for method in (*members, *CONVERSIONS):
+                found.update(known.methods.get(method, ()))
+        return [functions[id] for id in found if id in functions]
+
+    def _with_bases(self, classes: set[str]) -> list[str]:
+        """The classes that are known, those that they are made of included; the set grows by these."""
+        queue = [name for name in classes if name in self.module.records]
+        for name in queue:
+            known = self.module.records[name]
+            for more in (*_parts(known), *known.specialisations):
+                if more in self.module.records and more not in classes:
+                    classes.add(more)
+                    queue.append(more)
+        return list(dict.fromkeys(queue))
+
+    def _says(self, f: Function) -> _Says:
+        known = self._known.get(f.id)
+        if known is None:
+            known = self._known[f.id] = self._read(f)
+        return known
+
+    def _read(self, f: Function) -> _Says:
+        ids, names, members, classes = set[str](), set[str](), set[str](), set[str]()
+        shared = ""
+        for n in (*walk(f.body), *(x for p in f.parameters for x in walk(p.type))):
+            if isinstance(n, Declare) and n.var.storage in SHARED:
+                shared = shared or f"declares `{n.var.name}`"
+            elif isinstance(n, Name):
+                if n.id in self._globals:
+                    shared = shared or f"uses `{self._globals[n.id]}`"
+                elif n.id:
+                    ids.add(n.id)
+                else:
+                    names.add(n.name.rsplit("::", 1)[-1])
+            elif isinstance(n, Member | StaticMember):
+                members.add(n.name.rsplit("::", 1)[-1])
+            elif isinstance(n, Asm) and "shared" in n.text:
+                shared = shared or "has inline PTX on shared memory"
+            elif isinstance(n, RecordRef):
+                classes.add(n.name)
+            elif isinstance(n, Construct) and isinstance(n.type, RecordRef):
+                classes.add(n.type.name)
+        if f.record is not None:
+            classes.add(f.record)
+        return _Says(frozenset(ids), frozenset(names), frozenset(members), frozenset(classes), shared)
+
+
+def _classes(types: Iterable[object]) -> Iterator[str]:
+    for t in types:
+        yield from (n.name for n in walk(t) if isinstance(n, RecordRef))
+
+
+def _parts(known: Record) -> Iterator[str]:
+    """Names of the classes that one derives from, holds or calls its own."""
+    yield from _classes([*known.bases, *(f.type for f in known.fields), *known.aliases.values()])

@@ -1,0 +1,44 @@
+"""Which sources are for HIP: their shared memory has other banks, and nothing here is true of them."""
+
+from __future__ import annotations
+
+import re
+
+from smemlint.patterns import pattern
+from smemlint.source.blank import blank_comments, blank_literals
+
+HIP_SUFFIX = ".hip"
+REFUSED = "a HIP source: the banks of AMD's shared memory are not NVIDIA's, so it is not analysed"
+
+_MARK = pattern(rb"\bHIP_DYNAMIC_SHARED\s*\(|\bhipLaunchKernelGGL\s*\(")
+_LINE = pattern(
+    rb"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif|include)\b((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE
+)
+_HEADER = pattern(rb'\s*[<"]hip/hip_\w+\.h[>"]')
+_CHOICE = pattern(rb"HIP|ROCM|AMD|CUDA|NVCC|NVIDIA|PLATFORM")
+
+
+def is_hip(path: str, data: bytes) -> bool:
+    """Whether a source is for HIP alone. One that chooses between HIP and CUDA by `#if` is not."""
+    if path.endswith(HIP_SUFFIX):
+        return True
+    if b"hip/hip_" not in data and not _MARK.search(data):
+        return False
+    code = blank_comments(data.decode("latin-1")).encode("latin-1")
+    marks = [m.start() for m in _MARK.finditer(blank_literals(data))]
+    chosen: list[bool] = []
+    """For each open `#if`, whether it chooses between platforms."""
+    for line in _LINE.finditer(code):
+        if marks and marks[0] < line.start() and not any(chosen):
+            return True
+        marks = [at for at in marks if at > line.start()]
+        word, rest = line.group(1), line.group(2)
+        if word in (b"if", b"ifdef", b"ifndef"):
+            chosen.append(_CHOICE.search(rest) is not None)
+        elif word == b"elif" and chosen:
+            chosen[-1] |= _CHOICE.search(rest) is not None
+        elif word == b"endif" and chosen:
+            chosen.pop()
+        elif word == b"include" and _HEADER.match(rest) and not any(chosen):
+            return True
+    return bool(marks) and not any(chosen)

@@ -1,0 +1,46 @@
+"""Unions and classes inside functions, in templates too: clang hides the variable of an anonymous one."""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.api import Job, analyse_file
+
+
+def seen(text: str) -> dict[str, tuple[int, float | None]]:
+    """Width and ways of each access by its text."""
+    report = analyse_file(Job("k.cu", text=text))
+    return {a.expression: (a.width, a.ways) for k in report.kernels for a in k.accesses}
+
+
+UNION = "__shared__ union {{ {} a[1024]; double b[64]; }};"
+BODY = "a[threadIdx.x * 8] = 1; __syncthreads(); p[0] = b[threadIdx.x];"
+
+
+def test_an_anonymous_union_in_shared_memory_is_one_object() -> None:
+    text = f"__global__ void k(double *p) {{ {UNION.format('float')} {BODY} }}\n"
+    text += "void go(double *p) { k<<<1, 32>>>(p); }\n"
+    assert seen(text) == {"a[threadIdx.x * 8]": (4, 8), "b[threadIdx.x]": (8, 1)}
+
+
+@pytest.mark.parametrize(("type", "width", "ways"), [("float", 4, 8), ("short", 2, 4), ("double", 8, 8)])
+def test_its_members_have_the_types_of_the_instance(type: str, width: int, ways: float) -> None:
+    text = f"template <class T> __global__ void k(double *p) {{ {UNION.format('T')} {BODY} }}\n"
+    text += f"void go(double *p) {{ k<{type}><<<1, 32>>>(p); }}\n"
+    assert seen(text) == {"a[threadIdx.x * 8]": (width, ways), "b[threadIdx.x]": (8, 1)}
+
+
+def test_a_class_in_a_function_template_is_laid_out_per_instance() -> None:
+    text = """
+template <class T> __global__ void k(T *p) {
+    struct Pair { T first, second; };
+    __shared__ Pair s[32];
+    s[threadIdx.x].second = *p;
+}
+void go(float *p, double *q) { k<<<1, 32>>>(p); k<<<1, 32>>>(q); }
+"""
+    report = analyse_file(Job("k.cu", text=text))
+    assert [(k.shared[0].bytes, a.width, a.ways) for k in report.kernels for a in k.accesses] == [
+        (256, 4, 2),
+        (512, 8, 2),
+    ]

@@ -1,0 +1,119 @@
+"""What was not looked at is said: no kernel with shared memory is passed over in silence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from smemlint.cli import main
+
+Capture = pytest.CaptureFixture[str]
+
+UNKNOWN = """\
+template <class T> struct Shared { __device__ T *get(); };
+template <> struct Shared<float> { __device__ float *get() { extern __shared__ float s[]; return s; } };
+template <class T> __global__ void k(T *p) { T *s = Shared<T>().get(); s[threadIdx.x * 32] = p[0]; }
+void go(double *p) { k<<<1, 32, 9000>>>(p); }
+"""
+LIBRARY = """\
+#include <cub/cub.cuh>
+__global__ void total(int *p) {
+    typedef cub::BlockReduce<int, 128> Reduce;
+    __shared__ typename Reduce::TempStorage storage;
+    int all = Reduce(storage).Sum(p[threadIdx.x]);
+    if (threadIdx.x == 0) p[0] = all;
+}
+void go(int *p) { total<<<1, 128>>>(p); }
+"""
+PLAIN = "__global__ void k(float *p) { p[threadIdx.x] = 0; }\nvoid go(float *p) { k<<<1, 32>>>(p); }\n"
+HIP = '#include "hip/hip_runtime.h"\n__global__ void k(float *p) { __shared__ float s[32]; s[0] = *p; }\n'
+
+
+def run(capsys: Capture, *arguments: str) -> tuple[int, str, str]:
+    status = main(arguments)
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_kernel_that_is_given_shared_memory_and_shows_no_access_is_listed(
+    here: Path, capsys: Capture
+) -> None:
+    (here / "k.cu").write_text(UNKNOWN, encoding="utf-8")
+    status, out, _ = run(capsys, "k.cu")
+    assert status == 0
+    assert out.startswith(
+        "note[SMEM907] unseen-kernel: no shared-memory access of `k` was seen\n --> k.cu:3:"
+    )
+    assert out.endswith(
+        "0 findings in 0 of 1 file; 0 accesses, 0 resolved; 0 unparsed; "
+        "1 kernel not analysed (1 no access found)\n"
+    )
+
+
+def test_unseen_kernels_gate_where_that_is_asked_for(here: Path, capsys: Capture) -> None:
+    (here / "k.cu").write_text(UNKNOWN, encoding="utf-8")
+    assert run(capsys, "k.cu", "--fail-on-unseen")[0] == 1
+    assert run(capsys, "k.cu", "--fail-on-unseen", "--select", "SMEM1")[0] == 1
+    assert run(capsys, "k.cu", "--fail-on-unseen", "--ignore", "SMEM907")[0] == 0
+
+
+def test_storage_of_a_library_is_named_as_the_reason(here: Path, capsys: Capture) -> None:
+    (here / "k.cu").write_text(LIBRARY, encoding="utf-8")
+    _, out, _ = run(capsys, "k.cu", "--output-format", "json")
+    data = json.loads(out)
+    assert [(k["name"], k["reason"]) for k in data["not_analysed"]] == [("total", "library-storage")]
+    assert data["summary"]["unseen_reasons"] == {"library-storage": 1}
+
+
+def test_a_kernel_without_shared_memory_is_clean(here: Path, capsys: Capture) -> None:
+    (here / "k.cu").write_text(PLAIN, encoding="utf-8")
+    status, out, _ = run(capsys, "k.cu", "--fail-on-unseen")
+    assert (status, out) == (0, "0 findings in 0 of 1 file; 0 accesses, 0 resolved; 0 unparsed\n")
+
+
+def test_ranges_are_counted_beside_what_has_one_number(here: Path, capsys: Capture) -> None:
+    text = (
+        "__global__ void k(float *p, int *i) { __shared__ float s[1024]; s[threadIdx.x] = *p;"
+        " __syncthreads(); *p = s[i[threadIdx.x] & 1023]; }\n"
+        "void go(float *p, int *i) { k<<<1, 32>>>(p, i); }\n"
+    )
+    (here / "k.cu").write_text(text, encoding="utf-8")
+    _, out, _ = run(capsys, "k.cu")
+    assert "2 accesses, 1 resolved, 1 range; 0 unparsed" in out
+
+
+def test_shapes_that_are_assumed_and_differ_make_a_range(here: Path, capsys: Capture) -> None:
+    text = (
+        "#include <cstdlib>\n__global__ void k(float *p) { __shared__ float s[32][65];"
+        " s[threadIdx.x][threadIdx.y] = *p; }\n"
+        "int main(int c, char **v) { k<<<1, dim3(atoi(v[1]), atoi(v[2]))>>>(0); }\n"
+    )
+    (here / "k.cu").write_text(text, encoding="utf-8")
+    _, out, _ = run(capsys, "k.cu", "--output-format", "json")
+    summary = json.loads(out)["summary"]
+    assert (summary["accesses"], summary["resolved"], summary["ranges"]) == (1, 0, 1)
+
+
+def test_a_hip_source_that_is_named_is_an_error(here: Path, capsys: Capture) -> None:
+    (here / "k.cu").write_text(HIP, encoding="utf-8")
+    status, _out, err = run(capsys, "k.cu")
+    assert status == 2
+    assert "k.cu:1:1: a HIP source: the banks of AMD's shared memory are not NVIDIA's" in err
+
+
+def test_a_hip_source_in_a_folder_is_passed_over_with_a_word(here: Path, capsys: Capture) -> None:
+    (here / "a.cu").write_text(PLAIN, encoding="utf-8")
+    (here / "b.hip").write_text(HIP, encoding="utf-8")
+    status, out, err = run(capsys, ".")
+    assert status == 0
+    assert err.startswith("skipped: b.hip: a HIP source")
+    assert out.endswith("0 unparsed; 1 file skipped (HIP)\n")
