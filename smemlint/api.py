@@ -117,7 +117,7 @@ def collect(
         kernels=kernels,
         unseen=unseen,
         unparsed=unparsed,
-        problems=tuple(p for r in reports for p in r.problems),
+        problems=tuple(dict.fromkeys(p for r in reports for p in r.problems)),
         skipped=tuple(Problem(r.path, r.skipped) for r in reports if r.skipped),
         summary=_summary(reports, kernels, unseen, diagnostics, unparsed, hidden, suppressed),
         texts={**_texts(named - sources.keys(), {}), **{p: t for p, t in sources.items() if p in named}},

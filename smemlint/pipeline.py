@@ -64,7 +64,8 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
     analyses = analyse_modules(modules, job.options, ends, known)
     texts = _texts(analyses, source)
     analyses = [_with_expressions(analysis, texts) for analysis in analyses]
-    problems: list[Problem] = []
+    refused = dict(pair for module in modules for pair in module.refused)
+    problems = [Problem(shown(file), f"is included, and {why}") for file, why in refused.items()]
     suggestions: Mapping[Key, Suggestion] = {}
     if job.options.suggest:
         try:

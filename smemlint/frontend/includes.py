@@ -7,20 +7,24 @@ answers for them.
 """
 
 # Paths are strings here, spelled as clang spells them.
-# ruff: noqa: PTH116, PTH113, PTH117, PTH118, PTH120
+# ruff: noqa: PTH116, PTH117, PTH118, PTH120
 
 from __future__ import annotations
 
 import os
 import re
+import stat
 from collections import deque
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeAlias
 
 from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source import ProjectIndex, SourceError, SourceFile, project_index, read_source
 
+Included: TypeAlias = "tuple[str, tuple[tuple[str, bool], ...]]"
+"""A file, and what it includes: names, and whether they are in quotes."""
 MAX_FOLDER_BYTES = 2 * 1024 * 1024
 
 _INCLUDE = pattern(rb'^[ \t]*#[ \t]*include(?:_next)?[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
@@ -49,13 +53,14 @@ _ANSWERED = frozenset(_ANSWERED_STEMS.split())
 
 @record(frozen=True, slots=True)
 class IncludePlan:
-    """search_dirs: in order, for clang. blanked: included files that must not reach clang, with the reason;
-    they are replaced by empty text. files: every project file that may be read, the main file not among
-    them."""
+    """search_dirs: in order, for clang. blanked: included files that must not reach clang; they are replaced
+    by empty text. files: every project file that may be read, the main file not among them. refused: those
+    of the blanked that cannot be read or parsed, each with the reason."""
 
     search_dirs: tuple[str, ...]
-    blanked: tuple[tuple[str, str], ...]
+    blanked: tuple[str, ...]
     files: tuple[str, ...]
+    refused: tuple[tuple[str, str], ...] = ()
 
 
 def is_answered(name: str) -> bool:
@@ -66,8 +71,17 @@ def is_answered(name: str) -> bool:
     return suffix in ("h", "hpp", "cuh") and stem in _ANSWERED
 
 
-def plan_includes(source: SourceFile, main: str, include_dirs: tuple[str, ...], root: str) -> IncludePlan:
-    """Follow includes from `main`, breadth first.
+def plan_includes(
+    source: SourceFile,
+    main: str,
+    include_dirs: tuple[str, ...],
+    root: str,
+    asked: tuple[tuple[str, str], ...] = (),
+) -> IncludePlan:
+    """Follow includes from `main`, breadth first, then from what else is asked for.
+
+    asked: (file that includes, name) of includes that the text of the files does not show: by a macro, from
+    the command line, by `#include_next`.
 
     A search folder whose headers come to more than MAX_FOLDER_BYTES is a large library: reading it would take
     seconds, so it is left out as a whole and its names heal like those of any missing header.
@@ -76,9 +90,11 @@ def plan_includes(source: SourceFile, main: str, include_dirs: tuple[str, ...], 
     dropped: set[str] = set()
     while True:
         walk = _Walk(index, list(include_dirs), frozenset(dropped))
-        too_large = walk.follow(source, main)
+        too_large = walk.follow(source, main, asked)
         if too_large is None:
-            return IncludePlan(tuple(dict.fromkeys(walk.dirs)), tuple(walk.blanked), tuple(walk.origins)[1:])
+            files = tuple(walk.origins)[1:]
+            dirs = tuple(dict.fromkeys(walk.dirs))
+            return IncludePlan(dirs, tuple(walk.blanked), files, tuple(walk.refused.items()))
         dropped.add(too_large)
 
 
@@ -91,38 +107,63 @@ class _Walk:
         self._dropped = dropped
         self.dirs = [folder for folder in include_dirs if folder not in dropped]
         self.origins: dict[str, str] = {}
-        self.blanked: list[tuple[str, str]] = []
+        self.blanked: list[str] = []
+        self.refused: dict[str, str] = {}
+        self._sizes: dict[str, int] = {}
 
-    def follow(self, source: SourceFile, main: str) -> str | None:
+    def follow(self, source: SourceFile, main: str, asked: tuple[tuple[str, str], ...]) -> str | None:
         """Walk from the main file; the search folder that turned out too large, or None."""
         self.origins[main] = ""
-        sizes: dict[str, int] = {}
-        queue: deque[tuple[str, tuple[tuple[str, bool], ...]]] = deque([(main, _includes(source.bytes))])
+        queue: deque[Included] = deque([(main, _includes(source.bytes))])
+        too_large = self._drain(queue)
+        for current, name in asked:
+            for found, origin in self._every(name, current):
+                too_large = too_large or self._take(found, origin, queue) or self._drain(queue)
+        return too_large
+
+    def _drain(self, queue: deque[Included]) -> str | None:
         while queue:
             current, names = queue.popleft()
             for name, quoted in names:
                 found, origin = self._find(name, quoted, current)
-                if found is None or found in self.origins:
-                    continue
-                self.origins[found] = origin
-                scan = scan_file(found)
-                sizes[origin] = sizes.get(origin, 0) + scan.size
-                if sizes[origin] <= MAX_FOLDER_BYTES and not scan.refused:
-                    queue.append((found, scan.includes))
-                elif origin and not scan.refused:
-                    return origin
-                else:
-                    self.blanked.append((found, scan.refused or "too much is included"))
+                too_large = found and self._take(found, origin, queue)
+                if too_large:
+                    return too_large
         return None
+
+    def _take(self, found: str, origin: str, queue: deque[Included]) -> str | None:
+        """A file that is included, and what it includes behind it; its folder where that is too large."""
+        if found in self.origins:
+            return None
+        self.origins[found] = origin
+        scan = scan_file(found)
+        self._sizes[origin] = self._sizes.get(origin, 0) + scan.size
+        if self._sizes[origin] <= MAX_FOLDER_BYTES and not scan.refused:
+            queue.append((found, scan.includes))
+            return None
+        if origin and not scan.refused:
+            return origin
+        self.blanked.append(found)
+        if scan.refused:
+            self.refused[found] = scan.refused
+        return None
+
+    def _every(self, name: str, current: str) -> list[tuple[str, str]]:
+        """All files that clang may mean by a name, each with the folder it is found through."""
+        folders = [(os.path.dirname(current), self.origins.get(current, "")), *((d, d) for d in self.dirs)]
+        paths = [(os.path.normpath(os.path.join(folder, name)), origin) for folder, origin in folders]
+        found = [(path, origin) for path, origin in paths if _is_there(path)]
+        indexed, origin = self._find(name, False, current)
+        return found if indexed is None else [*found, (indexed, origin)]
 
     def _find(self, name: str, quoted: bool, current: str) -> tuple[str | None, str]:
         if quoted:
             beside = os.path.normpath(os.path.join(os.path.dirname(current), name))
-            if os.path.isfile(beside):
+            if _is_there(beside):
                 return beside, self.origins[current]
         for folder in self.dirs:
             path = os.path.normpath(os.path.join(folder, name))
-            if os.path.isfile(path):
+            if _is_there(path):
                 return path, folder
         if not quoted and is_answered(name):
             return None, ""
@@ -136,16 +177,22 @@ class _Walk:
         return found, folder
 
 
+def _is_there(path: str) -> bool:
+    """Whether clang would open it, were it let. What it is, reading tells."""
+    try:
+        return not stat.S_ISDIR(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
 @record(frozen=True, slots=True)
 class Scan:
-    """An included file: its text as clang may see it, what it includes, why it is refused; whether that
-    text is another than stands on disk."""
+    """An included file: its text as clang may see it, what it includes, why it is refused."""
 
     size: int
     data: bytes = b""
     includes: tuple[tuple[str, bool], ...] = ()
     refused: str = ""
-    rewritten: bool = False
 
 
 def scan_file(path: str) -> Scan:
@@ -163,8 +210,7 @@ def _scan(path: str, modified: int, size: int) -> Scan:
         source = read_source(path)
     except SourceError as error:
         return Scan(0, refused=error.message)
-    rewritten = source.bytes != source.raw
-    return Scan(len(source.bytes), source.bytes, _includes(source.bytes), rewritten=rewritten)
+    return Scan(len(source.bytes), source.bytes, _includes(source.bytes))
 
 
 def _includes(data: bytes) -> tuple[tuple[str, bool], ...]:

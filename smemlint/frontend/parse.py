@@ -1,13 +1,14 @@
 """Text to a clang translation unit that holds as much of the program as clang can be talked into keeping."""
 
 # Paths are strings here, spelled as clang spells them.
-# ruff: noqa: PTH100, PTH119, PTH120
+# ruff: noqa: PTH100, PTH117, PTH119, PTH120
 
 from __future__ import annotations
 
 import os
 import re
 import time
+from collections.abc import Iterator
 from dataclasses import field
 
 from clang.cindex import Diagnostic, TranslationUnit, TranslationUnitLoadError
@@ -17,7 +18,8 @@ from smemlint.frontend.configurations import drop_defines
 from smemlint.frontend.coverage import SkippedText
 from smemlint.frontend.heal import Healing, Problem
 from smemlint.frontend.healed import HealedNames
-from smemlint.frontend.includes import IncludePlan, plan_includes, scan_file
+from smemlint.frontend.includes import IncludePlan, is_answered, plan_includes, scan_file
+from smemlint.frontend.overlay import only_seeing
 from smemlint.frontend.options import ParseOptions, configuration_text, options_for, standard
 from smemlint.frontend.prelude import (
     BASE_ARGUMENTS,
@@ -83,6 +85,8 @@ class Unit:
     rounds: int = 1
     skipped: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     """Per file, the byte ranges that the preprocessor left out."""
+    refused: tuple[tuple[str, str], ...] = ()
+    """Included files that are not read, and why."""
 
     def texts(self) -> tuple[SkippedText, ...]:
         """The project files with what this configuration skips in them, for counting what the text shows."""
@@ -122,8 +126,8 @@ def parse_unit(
         options = options_for(main, options)
     except CompileCommandsError as error:
         raise SourceError(source.path, str(error)) from error
-    plan = plan_includes(source, main, options.include_dirs, options.project_root or os.path.dirname(main))
-    attempt = _Attempt(source, main, options, plan, configuration)
+    asked: tuple[tuple[str, str], ...] = tuple((main, name) for name in options.forced)
+    plan = _planned(source, main, options, asked)
     given = {**dict(options.edited), main: source.bytes}
 
     def read(path: str) -> bytes:
@@ -131,19 +135,25 @@ def parse_unit(
 
     known = known or Known()
     healing = Healing(read, known.names.carried(map(read, (main, *plan.files))))
-    blanked = {path for path, _ in plan.blanked}
     rounds, size = 0, 0
     told: frozenset[str] = frozenset()
     before: list[int] = []
     while True:
-        tu = attempt.parse(healing.text())
+        tu = _Attempt(source, main, options, plan, configuration).parse(healing.text())
         rounds += 1
-        size += len(source.bytes) + sum(scan_file(path).size for path in _included(tu) if path not in blanked)
+        size += len(source.bytes) + sum(
+            scan_file(path).size for path in _included(tu) if path not in plan.blanked
+        )
         problems = _problems(tu)
         spent = size >= min(MAX_BYTES, known.left) or time.process_time() > known.until
         before.append(len(problems))
         if rounds >= MAX_ROUNDS or spent or _is_idle(before, main in told):
             break
+        asked, earlier = tuple(dict.fromkeys((*asked, *_asked(problems)))), asked
+        if asked != earlier:
+            plan, files = _planned(source, main, options, asked), plan.files
+            if plan.files != files:  # what they declare needs no healing
+                continue
         told = healing.learn(problems)
         if not told:
             break
@@ -162,7 +172,22 @@ def parse_unit(
         tuple(problem for problem in problems if problem.kind != "include"),
         rounds,
         skipped_ranges(tu),
+        plan.refused,
     )
+
+
+def _asked(problems: list[Problem]) -> Iterator[tuple[str, str]]:
+    """(file that includes, name) of what clang looked for in vain."""
+    for p in problems:
+        if p.kind == "include" and (os.path.isabs(p.name) or not is_answered(p.name)):
+            yield p.path, p.name
+
+
+def _planned(
+    source: SourceFile, main: str, options: ParseOptions, asked: tuple[tuple[str, str], ...]
+) -> IncludePlan:
+    root = options.project_root or os.path.dirname(main)
+    return plan_includes(source, main, options.include_dirs, root, asked)
 
 
 def _is_idle(problems: list[int], told_in_main: bool) -> bool:
@@ -188,26 +213,23 @@ class _Attempt:
             (HEALED, text),
         ]
         edited = dict(self.options.edited)
-        if not switched:
-            scans = ((path, scan_file(path)) for path in self.plan.files if path not in edited)
-            unsaved += edited.items()
-            unsaved += [(path, scan.data) for path, scan in scans if scan.rewritten]
-        else:
-            read = ((path, edited.get(path) or read_file(path)) for path in self.plan.files)
-            unsaved += [(path, drop_defines(data, switched)) for path, data in read if b"#" in data]
-        unsaved += [(path, b"") for path, _ in self.plan.blanked]
+        read = {**edited, **{path: read_file(path) for path in self.plan.files if path not in edited}}
+        read |= dict.fromkeys(self.plan.blanked, b"")
+        unsaved += [(path, drop_defines(data, switched)) for path, data in read.items()]
         for last in (False, True):
-            arguments = [*BASE_ARGUMENTS, f"-std={std}", *prelude_arguments(std), "-include", HEALED]
+            compiled = prelude_arguments(std)
+            arguments = [*BASE_ARGUMENTS, f"-std={std}", *compiled, "-include", HEALED]
             for name in self.options.forced:
                 arguments += ["-include", name]
             arguments += [f"-I{folder}" for folder in self.plan.search_dirs]
             try:
-                unit: TranslationUnit = clang_index().parse(  # type: ignore[no-untyped-call]
-                    self.main,
-                    args=arguments,
-                    unsaved_files=unsaved,
-                    options=TU_RECORD | TU_INCOMPLETE | TU_KEEP_GOING,
-                )
+                with only_seeing((*read, *compiled[3:4])) as seeing:
+                    unit: TranslationUnit = clang_index().parse(  # type: ignore[no-untyped-call]
+                        self.main,
+                        args=[*arguments, *seeing],
+                        unsaved_files=unsaved,
+                        options=TU_RECORD | TU_INCOMPLETE | TU_KEEP_GOING,
+                    )
                 return unit
             except TranslationUnitLoadError as error:
                 if last:

@@ -132,6 +132,8 @@ class Module:
     """Where the names stand of kernels of the main file whose own text says `__shared__`."""
     files: tuple[str, ...] = ()
     """Project files that were read for this module, the main file first."""
+    refused: tuple[tuple[str, str], ...] = ()
+    """Included files that were not read, each with the reason."""
 
     def kernels(self) -> tuple[Function, ...]:
         return tuple(f for f in self.functions.values() if f.side == "kernel")

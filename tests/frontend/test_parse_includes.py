@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -127,3 +128,61 @@ def test_a_launch_with_spaced_brackets_in_a_header_is_a_launch(tmp_path: Path) -
         "k.cu",
     )
     assert unit.problems == ()
+
+
+def test_an_include_by_a_macro_by_include_next_and_by_a_whole_path_is_found(tmp_path: Path) -> None:
+    whole = tmp_path / "elsewhere/whole.h"
+    unit = unit_of(
+        tmp_path,
+        {
+            "k.cu": f'#define NAME "named.h"\n#include NAME\n#include <one.h>\n#include "{whole}"\n'
+            "#include \\\n  \"apart.h\"\nint a[NAMED + ONE + TWO + WHOLE + APART];\n",
+            "named.h": '#define NAMED 1\n#include "sub/../further.h"\n',
+            "further.h": "",
+            "sub/x.h": "",
+            "apart.h": "#define APART 5\n",
+            "one/one.h": "#define ONE 2\n#include_next <one.h>\n",
+            "two/one.h": "#define TWO 3\n",
+            "elsewhere/whole.h": "#define WHOLE 4\n",
+        },
+        "k.cu",
+        include_dirs=(str(tmp_path / "one"), str(tmp_path / "two")),
+    )
+    assert unit.problems == () and unit.missing_includes == ()
+    variables = [c for c in unit.tu.cursor.get_children() if c.kind.is_declaration()]
+    assert [c.type.element_count for c in variables] == [15]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '#include "pipe.h"',
+        "#include <pipe.h>",
+        '#define P "pipe.h"\n#include P',
+        '#include "{here}/pipe.h"',
+        '#import "pipe.h"',
+        '%:include "pipe.h"',
+        '#include /* */ "pipe.h"',
+        '#pragma GCC dependency "pipe.h"',
+        '#if __has_include("pipe.h")\n#include "pipe.h"\n#endif',
+        '#include "zero.h"',
+        '#include "{here}/../../../../../../../../dev/zero"',
+        '#include "/dev/zero"',
+        '#include "middle.h"',
+    ],
+)
+def test_a_fifo_or_a_device_that_is_included_is_not_opened(tmp_path: Path, line: str) -> None:
+    os.mkfifo(tmp_path / "pipe.h")
+    (tmp_path / "zero.h").symlink_to("/dev/zero")
+    unit = unit_of(
+        tmp_path,
+        {"k.cu": line.format(here=tmp_path) + "\nint a;\n", "middle.h": '#include "pipe.h"\n'},
+        "k.cu",
+        include_dirs=(str(tmp_path),),
+    )
+    assert [c.spelling for c in unit.tu.cursor.get_children() if c.kind.is_declaration()] == ["a"]
+    if "pragma" not in line and "{" not in line:
+        assert [why for _, why in unit.refused] in (
+            ["is a FIFO, no regular file"],
+            ["is a device, no regular file"],
+        )
