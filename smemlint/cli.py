@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from smemlint import streams
 from smemlint.arguments import COMMANDS, STDIN, UsageError, check_fixes, outputs_of, parser, settings_of
 from smemlint.config import ConfigError, Configurations, Settings
+from smemlint.stopping import Stopped, stopped_by_signals
 from smemlint.streams import OutputError, put, say
 from smemlint.visible import visible_path
 
@@ -50,13 +51,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _guarded(arguments: list[str]) -> int:
     try:
-        return _run(arguments)
+        with stopped_by_signals():
+            return _run(arguments)
     except SystemExit as ended:  # --help and --version
         return ended.code if isinstance(ended.code, int) else CLEAN
     except (UsageError, ConfigError, OutputError) as error:
         say(f"error: {error}")
-    except KeyboardInterrupt:
-        say("error: interrupted")
+    except Stopped as stopped:
+        say(f"error: ended by {stopped.name}")
+        return stopped.status
     except Exception as error:
         if os.environ.get("SMEMLINT_DEBUG"):
             raise
@@ -142,7 +145,7 @@ def _repair(
     unsafe, verify = bool(options.unsafe_fixes), options.verify
     files, skipped = repair.repair(report, reports, jobs, unsafe=unsafe, verify=verify)
     if options.fix:
-        failed = repair.write(files)
+        failed = repair.write(files, options.paths)
         written = [f for f in files if f.path not in {s.path for s in failed}]
         _tell([*skipped, *failed], repair.summary(written, written=True))
         again = repair.rejoin(

@@ -11,6 +11,8 @@ import math
 import multiprocessing
 import os
 import signal
+import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +20,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
 
 from smemlint.records import record
+from smemlint.stopping import held_back, leave_to_the_system
 
 try:
     import resource
@@ -30,6 +33,9 @@ Result = TypeVar("Result")
 DEBUG = "SMEMLINT_DEBUG"
 """Set in the environment, it lets workers write tracebacks to stderr."""
 WAIT = 8
+PATIENCE = 2
+"""Seconds that processes have for ending once they are told to."""
+PR_SET_PDEATHSIG = 1
 
 
 @record(frozen=True, slots=True)
@@ -51,8 +57,10 @@ def run_isolated(
     pool: list[_Worker[Item, Result]] = []
     try:
         while waiting or any(w.index is not None for w in pool):
-            while waiting and len(pool) < max(1, jobs):
-                pool.append(_Worker(task, seconds, memory))
+            idle = sum(w.index is None for w in pool)
+            for _ in range(min(len(waiting) - idle, max(1, jobs) - len(pool))):
+                with held_back():  # a worker that has begun is in the pool
+                    pool.append(_Worker(task, seconds, memory, [w.connection for w in pool]))
             for worker in pool:
                 if worker.index is None and waiting:
                     worker.give(waiting.popleft(), items)
@@ -68,25 +76,43 @@ def run_isolated(
                 elif time.monotonic() - worker.started >= WAIT * seconds:
                     worker.dead = True
                     yield index, Failure(_late(WAIT * seconds))
-            for worker in [w for w in pool if w.dead]:
-                worker.end()
-                pool.remove(worker)
+            gone = [w for w in pool if w.dead]
+            pool[:] = [w for w in pool if not w.dead]
+            _end(gone)
     finally:
-        for worker in pool:
-            worker.end()
+        _end(pool)
+
+
+def _end(workers: Sequence[_Worker[Any, Any]]) -> None:
+    """End processes at once; only what holds signals back for a moment, to leave no half of a file, is
+    waited for."""
+    for worker in workers:
+        worker.connection.close()
+        worker.process.terminate()
+    late = time.monotonic() + PATIENCE
+    for worker in workers:
+        worker.process.join(max(0.0, late - time.monotonic()))
+        worker.process.kill()
+        worker.process.join()
 
 
 class _Worker(Generic[Item, Result]):
     """One process and the pipe to it."""
 
-    def __init__(self, task: Callable[[Item], Result], seconds: float, memory: int) -> None:
+    def __init__(
+        self,
+        task: Callable[[Item], Result],
+        seconds: float,
+        memory: int,
+        others: Sequence[Connection],
+    ) -> None:
         methods = multiprocessing.get_all_start_methods()
         fork = "fork" in methods
         context: Any = multiprocessing.get_context("fork" if fork else "spawn")
         self.connection: Connection
         self.connection, theirs = context.Pipe()
-        # A forked worker must close its copy of our end, or it would outlive us waiting for itself.
-        inherited = self.connection if fork else None
+        # A forked worker must close its copies of our ends, or it and the others would outlive us, waiting.
+        inherited = (self.connection, *others) if fork else ()
         arguments = (theirs, inherited, task, seconds, memory)
         self.process = context.Process(target=_serve, args=arguments, daemon=True)
         self.process.start()
@@ -113,11 +139,6 @@ class _Worker(Generic[Item, Result]):
             return Failure(f"the analysis crashed ({_ending(self.process.exitcode)})")
         return result
 
-    def end(self) -> None:
-        self.connection.close()
-        self.process.kill()
-        self.process.join()
-
 
 def _late(seconds: float) -> str:
     return f"gave up after {seconds:g} s, the time limit of one file"
@@ -132,15 +153,16 @@ def _ending(code: int | None) -> str:
 
 def _serve(
     connection: Connection,
-    inherited: Connection | None,
+    inherited: Sequence[Connection],
     task: Callable[[Any], Any],
     seconds: float,
     memory: int,
 ) -> None:
     """The life of a worker: items in, results out, until the pipe closes."""
-    if inherited is not None:
-        inherited.close()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for each in inherited:
+        each.close()
+    leave_to_the_system()
+    _end_with_parent()
     _limit(memory)
     debug = os.environ.get(DEBUG)
     if not debug:  # native code writes its own crash reports there
@@ -168,6 +190,37 @@ def _serve(
             connection.send(result)
         except OSError:
             return
+
+
+def _end_with_parent() -> None:
+    """See to it that this process does not outlive the one that started it, whatever it is doing then."""
+    if not _told_by_the_system():
+        threading.Thread(target=_watch_parent, daemon=True).start()
+
+
+def _told_by_the_system() -> bool:
+    """Have Linux send SIGTERM here when the parent dies; whether it will."""
+    if not sys.platform.startswith("linux"):
+        return False
+    import ctypes
+
+    parent = multiprocessing.parent_process()
+    try:
+        if ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0) != 0:
+            return False
+    except (OSError, AttributeError):
+        return False
+    if parent is not None and os.getppid() != parent.pid:  # it died before it was asked for
+        os._exit(1)
+    return True
+
+
+def _watch_parent() -> None:
+    """Wait until the pipe to the parent closes, which its death does."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 def _limit(memory: int) -> None:

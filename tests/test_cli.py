@@ -326,10 +326,11 @@ def test_a_reader_that_stops_early_is_no_error_message(folder: Path) -> None:
     assert done.stdout.startswith("warning[SMEM101]") and done.stderr == ""
 
 
-def test_an_interrupt_ends_quietly(folder: Path) -> None:
+@pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_a_signal_ends_quietly_with_the_status_of_shells(folder: Path, name: str, status: int) -> None:
     code = "import os, signal, sys, time; from smemlint import api, cli\n"
     code += (
-        "def interrupted(*a, **k):\n    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(9)\n    yield\n"
+        f"def interrupted(*a, **k):\n    os.kill(os.getpid(), signal.{name})\n    time.sleep(9)\n    yield\n"
     )
     code += (
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background jobs ignore it
@@ -338,7 +339,7 @@ def test_an_interrupt_ends_quietly(folder: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=folder
     )
-    assert (done.returncode, done.stderr) == (2, "error: interrupted\n")
+    assert (done.returncode, done.stderr) == (status, f"error: ended by {name}\n")
 
 
 def test_output_in_a_narrow_encoding_does_not_fail(folder: Path) -> None:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from smemlint import workers
 from smemlint.workers import Failure, run_isolated
 
 MEMORY = 4 * 2**30
@@ -78,3 +83,60 @@ def test_a_consumer_that_leaves_early_leaves_no_process_behind() -> None:
     started = time.monotonic()
     running.close()  # type: ignore[attr-defined]
     assert time.monotonic() - started < 5
+
+
+def test_no_more_workers_are_started_than_there_are_items(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+    real = workers._Worker
+
+    def counted(*arguments: Any) -> Any:
+        started.append(1)
+        return real(*arguments)
+
+    monkeypatch.setattr(workers, "_Worker", counted)
+    assert results("a", jobs=120) == ["A"] and len(started) == 1
+    assert results("a", "b", "c", jobs=120) == ["A", "B", "C"] and len(started) <= 4
+    assert results(*"abcdef", jobs=2) == list("ABCDEF") and len(started) <= 6
+
+
+PARENT = """
+import sys, time
+sys.path.insert(0, {tests!r})
+from smemlint import workers
+if {watch}:
+    workers._told_by_the_system = lambda: False
+from test_workers import report_and
+items = ["compute", "sleep", "compute"]
+for _ in workers.run_isolated(report_and, items, jobs=3, seconds=60, memory=1 << 32):
+    pass
+"""
+
+
+def report_and(item: str) -> None:
+    os.write(1, f"{os.getpid()}\n".encode())
+    while True:
+        if item == "sleep":
+            time.sleep(60)
+
+
+def is_running(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
+@pytest.mark.parametrize("watch", [False, True], ids=["told by the system", "watching a pipe"])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=["SIGKILL", "SIGTERM"])
+def test_workers_do_not_outlive_a_parent_that_dies(watch: bool, number: int) -> None:
+    code = PARENT.format(tests=str(Path(__file__).parent), watch=watch)
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    processes = [int(parent.stdout.readline()) for _ in range(3)]
+    parent.send_signal(number)
+    parent.wait(10)
+    late = time.monotonic() + 10
+    while any(map(is_running, processes)) and time.monotonic() < late:
+        time.sleep(0.02)
+    assert not any(map(is_running, processes))

@@ -1,18 +1,15 @@
-"""Edits onto bytes, and bytes onto disk: never a damaged file."""
+"""Edits onto bytes, all of them or none."""
 
 from __future__ import annotations
 
-import contextlib
 import os
-import stat
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from smemlint.fix.model import TextEdit
 
 
 class EditError(Exception):
-    """The edits do not fit the text, or the file cannot be replaced. The message is for the user."""
+    """The edits do not fit the text, or the file is not replaced. The message is for the user."""
 
 
 def apply(edits: Sequence[TextEdit], data: bytes) -> bytes:
@@ -46,40 +43,6 @@ def _touch(a: TextEdit, b: TextEdit) -> bool:
     if a.offset == a.end_offset and b.offset == b.end_offset:
         return False
     return a.offset < b.end_offset and b.offset < a.end_offset
-
-
-def replace_file(path: Path, expected: bytes, data: bytes) -> None:
-    """Replace a file's content at once: it is either the old one or the new one, with its mode kept.
-
-    Raises: EditError when the file is not what was analysed, is read-only, or cannot be written.
-    """
-    import tempfile
-
-    target = path.resolve()
-    try:
-        mode = stat.S_IMODE(target.stat().st_mode)
-        if not mode & stat.S_IWUSR or not os.access(target, os.W_OK):
-            raise EditError(f"{path}: the file is read-only, left as it is")
-        if target.read_bytes() != expected:
-            raise EditError(f"{path}: the file changed since it was analysed, left as it is")
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-    except OSError as error:
-        raise EditError(f"{path}: {error.strerror or error}, left as it is") from error
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(temporary).chmod(mode)
-        # Once more, as late as possible: somebody may have saved it while we wrote.
-        if target.read_bytes() != expected:
-            raise EditError(f"{path}: the file changed since it was analysed, left as it is")
-        Path(temporary).replace(target)
-    except OSError as error:
-        raise EditError(f"{path}: {error.strerror or error}, left as it is") from error
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            Path(temporary).unlink()
 
 
 def diff(path: str, before: bytes, after: bytes) -> str:

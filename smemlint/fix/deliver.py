@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from smemlint.fix.apply import EditError, apply, compatible, diff, replace_file
+from smemlint.fix.apply import EditError, apply, compatible, diff
 from smemlint.fix.model import Suggestion, TextEdit
 from smemlint.fix.proof import verify
+from smemlint.fix.replace import replace_file
 from smemlint.reading import UnreadableError
 from smemlint.records import record
+from smemlint.source import why_foreign
 from smemlint.visible import visible, visible_path
 
 
@@ -111,12 +113,18 @@ def _edit_file(
     return EditedFile(path, before, after, tuple(suggestions))
 
 
-def write(files: Sequence[EditedFile]) -> list[Skipped]:
-    """Replace the files on disk; what could not be written, with the reason."""
-    return [failure for file in files if (failure := _write(file)) is not None]
+def write(files: Sequence[EditedFile], asked: Sequence[str]) -> list[Skipped]:
+    """Replace the files on disk; what was not written, with the reason.
+
+    asked: the paths that the user named.
+    """
+    return [failure for file in files if (failure := _write(file, asked)) is not None]
 
 
-def _write(file: EditedFile) -> Skipped | None:
+def _write(file: EditedFile, asked: Sequence[str]) -> Skipped | None:
+    foreign = why_foreign(file.path, asked)
+    if foreign is not None:
+        return Skipped(file.path, f"{file.path}: {foreign} and is not named, left as it is")
     try:
         replace_file(Path(file.path), file.before, file.after)
     except EditError as error:

@@ -76,5 +76,7 @@ def _own_text(unit: Unit) -> tuple[SkippedText, ...]:
 
 def _lowered(unit: Unit, wanted: frozenset[str] = frozenset()) -> Lowered:
     found = lower(unit, unit.path, unit.configuration, wanted)
-    module = replace(found.module, missing_includes=unit.missing_includes, files=unit.files, refused=unit.refused)
+    module = replace(
+        found.module, missing_includes=unit.missing_includes, files=unit.files, refused=unit.refused
+    )
     return Lowered(module, found.shared_refs)

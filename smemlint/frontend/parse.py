@@ -19,8 +19,8 @@ from smemlint.frontend.coverage import SkippedText
 from smemlint.frontend.heal import Healing, Problem
 from smemlint.frontend.healed import HealedNames
 from smemlint.frontend.includes import IncludePlan, is_answered, plan_includes, scan_file
-from smemlint.frontend.overlay import only_seeing
 from smemlint.frontend.options import ParseOptions, configuration_text, options_for, standard
+from smemlint.frontend.overlay import only_seeing
 from smemlint.frontend.prelude import (
     BASE_ARGUMENTS,
     TU_INCOMPLETE,

@@ -17,6 +17,8 @@ from pathlib import Path
 
 from clang.cindex import Index, TranslationUnit
 
+from smemlint.stopping import held_back
+
 PARTS = ("language", "std", "device", "cuda", "host")
 LIBRARY = "18.1.1"
 
@@ -59,7 +61,8 @@ def prelude_arguments(std: str) -> tuple[str, ...]:
         try:
             if not header.exists():
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                _compile(text, std, header)
+                with held_back():  # or half of it would stay behind
+                    _compile(text, std, header)
         except OSError:
             continue
         return ("-Xclang", "-include-pch", "-Xclang", str(header), "-Xclang", "-fno-validate-pch")

@@ -6,7 +6,7 @@ nothing of the project but `ir` and `banks`; knows nothing of clang.
 
 from smemlint.source.discover import LeftOut, RealPaths, discover, is_cuda_text
 from smemlint.source.hip import REFUSED, is_hip
-from smemlint.source.project import ProjectIndex, project_index, project_root
+from smemlint.source.project import ProjectIndex, project_index, project_root, why_foreign
 from smemlint.source.text import SourceError, SourceFile, read_source, source_from_bytes
 from smemlint.source.users import includes, is_header, users_of
 
@@ -27,4 +27,5 @@ __all__ = [
     "read_source",
     "source_from_bytes",
     "users_of",
+    "why_foreign",
 ]

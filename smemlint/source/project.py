@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -64,6 +65,28 @@ def project_root(path: Path) -> Path:
 @lru_cache(maxsize=65536)
 def _holds(folder: str, marks: tuple[str, ...]) -> bool:
     return any(os.path.exists(os.path.join(folder, mark)) for mark in marks)
+
+
+def why_foreign(path: str, asked: Iterable[str]) -> str | None:
+    """Why a file is none of those that the user may mean by naming some paths; None where it may be one.
+
+    A file that is named is meant, whatever it is; else it must lie in a folder that is named or in the
+    project of a named path, with no link on the way from there.
+    """
+    full = os.path.abspath(path)
+    named = [os.path.abspath(each) for each in asked]
+    if full in named:
+        return None
+    reason = "it lies outside of the project"
+    for folder in dict.fromkeys(
+        (*(each for each in named if os.path.isdir(each)), *(str(project_root(Path(each))) for each in named))
+    ):
+        inside = os.path.join(folder, "")
+        if full.startswith(inside):
+            if os.path.realpath(full) == os.path.join(os.path.realpath(folder), full.removeprefix(inside)):
+                return None
+            reason = "it is reached through a link"
+    return reason
 
 
 class ProjectIndex:

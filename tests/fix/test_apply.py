@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import stat
-from pathlib import Path
-
 import pytest
 
-from smemlint.fix.apply import EditError, apply, compatible, diff, replace_file
+from smemlint.fix.apply import EditError, apply, compatible, diff
 from smemlint.fix.model import TextEdit
 
 
@@ -39,46 +36,6 @@ def test_compatible_means_that_no_ranges_touch() -> None:
     assert compatible([edit(3, "", "x")], [edit(3, "", "y")])
     assert not compatible([edit(0, "ab", "")], [edit(1, "b", "d")])
     assert not compatible([edit(0, "abc", "")], [edit(1, "", "d")])
-
-
-def test_a_file_is_replaced_with_its_mode_kept(tmp_path: Path) -> None:
-    path = tmp_path / "a.cu"
-    path.write_bytes(b"old")
-    path.chmod(0o640)
-    replace_file(path, b"old", b"new")
-    assert path.read_bytes() == b"new"
-    assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    assert [p.name for p in tmp_path.iterdir()] == ["a.cu"]
-
-
-def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "a.cu"
-    path.write_bytes(b"changed")
-    with pytest.raises(EditError, match="changed since it was analysed"):
-        replace_file(path, b"old", b"new")
-    assert path.read_bytes() == b"changed"
-
-
-def test_a_read_only_file_is_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "a.cu"
-    path.write_bytes(b"old")
-    path.chmod(0o444)
-    with pytest.raises(EditError, match="read-only"):
-        replace_file(path, b"old", b"new")
-    assert path.read_bytes() == b"old"
-
-
-def test_a_missing_file_is_a_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(EditError, match=r"No such file|left as it is"):
-        replace_file(tmp_path / "a.cu", b"", b"new")
-
-
-def test_a_link_is_followed_and_stays_a_link(tmp_path: Path) -> None:
-    target, link = tmp_path / "a.cu", tmp_path / "b.cu"
-    target.write_bytes(b"old")
-    link.symlink_to(target)
-    replace_file(link, b"old", b"new")
-    assert link.is_symlink() and target.read_bytes() == b"new"
 
 
 def test_a_diff_names_both_sides_and_a_missing_last_line_end() -> None:

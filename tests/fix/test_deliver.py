@@ -33,7 +33,7 @@ def test_safe_fixes_of_one_file_are_done_together(path: str) -> None:
     files, skipped = plan([suggestion(path, 8), suggestion(path, 20)], read)
     assert not skipped
     assert [f.after for f in files] == [b"float a[5];\nfloat b[5];\n"]
-    assert write(files) == []
+    assert write(files, [path]) == []
     assert read(path) == b"float a[5];\nfloat b[5];\n"
     assert summary(files, True).startswith("fixed 2 arrays in 1 file")
 
@@ -65,7 +65,7 @@ def test_a_file_that_changed_since_is_told_and_left(path: str) -> None:
 def test_a_file_that_changes_before_it_is_written_is_left(path: str) -> None:
     files, _ = plan([suggestion(path, 8)], read)
     Path(path).write_bytes(b"int x;\n")
-    assert "changed" in write(files)[0].message
+    assert "changed" in write(files, [path])[0].message
     assert read(path) == b"int x;\n"
 
 

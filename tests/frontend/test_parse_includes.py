@@ -136,7 +136,7 @@ def test_an_include_by_a_macro_by_include_next_and_by_a_whole_path_is_found(tmp_
         tmp_path,
         {
             "k.cu": f'#define NAME "named.h"\n#include NAME\n#include <one.h>\n#include "{whole}"\n'
-            "#include \\\n  \"apart.h\"\nint a[NAMED + ONE + TWO + WHOLE + APART];\n",
+            '#include \\\n  "apart.h"\nint a[NAMED + ONE + TWO + WHOLE + APART];\n',
             "named.h": '#define NAMED 1\n#include "sub/../further.h"\n',
             "further.h": "",
             "sub/x.h": "",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from smemlint.source import LeftOut, RealPaths, discover, project_index, project_root
+from smemlint.source import LeftOut, RealPaths, discover, project_index, project_root, why_foreign
 
 KERNEL = "__global__ void k() {}\n"
 
@@ -187,3 +187,23 @@ def test_real_paths_are_those_of_the_system(tmp_path: Path) -> None:
     real = RealPaths()
     for path in ("a/b/k.cu", "link/k.cu", "a/to.cu", "link/../b/k.cu", "a/none.cu", "link", "."):
         assert real.of(tmp_path / path) == os.path.realpath(tmp_path / path), path
+
+
+def test_a_file_is_the_users_own_in_the_project_of_what_is_named_and_not_behind_links(tmp_path: Path) -> None:
+    make(tmp_path, {"p/.git/HEAD": "", "p/src/a.cu": "", "p/inc/h.cuh": "", "q/h.cuh": "", "q/a.cu": ""})
+    (tmp_path / "p/away").symlink_to("../q")
+    (tmp_path / "p/near").symlink_to("inc")
+    (tmp_path / "p/link.cu").symlink_to("src/a.cu")
+
+    def why(path: str, *asked: str) -> str | None:
+        return why_foreign(str(tmp_path / path), [str(tmp_path / each) for each in asked])
+
+    assert why("p/inc/h.cuh", "p/src") is None
+    assert why("p/inc/h.cuh", "p/src/a.cu") is None
+    assert why("q/h.cuh", "p/src") == "it lies outside of the project"
+    assert why("q/h.cuh", "q") is None and why("q/h.cuh", "p", "q/h.cuh") is None
+    assert why("p/away/h.cuh", "p") == "it is reached through a link"
+    assert why("p/near/h.cuh", "p") == "it is reached through a link"
+    assert why("p/link.cu", "p") == "it is reached through a link"
+    assert why("p/link.cu", "p/link.cu") is None
+    assert why("p/away/h.cuh", "p/away") is None
