@@ -329,6 +329,7 @@ def test_a_reader_that_stops_early_is_no_error_message(folder: Path) -> None:
 @pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
 def test_a_signal_ends_quietly_with_the_status_of_shells(folder: Path, name: str, status: int) -> None:
     code = "import os, signal, sys, time; from smemlint import api, cli\n"
+    code += f"signal.signal(signal.{name}, signal.default_int_handler)\n"  # here it may be ignored
     code += (
         f"def interrupted(*a, **k):\n    os.kill(os.getpid(), signal.{name})\n    time.sleep(9)\n    yield\n"
     )
