@@ -11,6 +11,7 @@ import contextlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from smemlint.diagnose.merge import diagnose, merge_kernels, order, site_of
 from smemlint.diagnose.model import (
@@ -54,15 +55,26 @@ def analyse(
     jobs: Sequence[Job], *, processes: int = 1, memory: int = MEMORY
 ) -> Iterator[tuple[int, FileReport]]:
     """Yields (index of the job, its report) as files are done. Never raises for a bad file."""
-    import smemlint.pipeline  # noqa: F401  loaded once, before the workers start
+    from smemlint.pipeline import OTHERS  # loaded once, before the workers start
 
     seconds = max((job.seconds for job in jobs), default=0.0)
+    alone: list[int] = []
     for index, result in run_isolated(analyse_file, jobs, jobs=processes, seconds=seconds, memory=memory):
-        if isinstance(result, Failure):
-            path = shown(jobs[index].path)
-            yield index, FileReport(path, problems=(Problem(path, result.message),))
-        else:
+        if not isinstance(result, Failure):
             yield index, result
+        elif result.stage == OTHERS:
+            alone.append(index)
+        else:
+            yield index, _given_up(jobs[index], result)
+    # Another file, read for its launches, ended the process: that is not this file's fault.
+    again = [replace(jobs[i], options=replace(jobs[i].options, others=False)) for i in alone]
+    for n, result in run_isolated(analyse_file, again, jobs=processes, seconds=seconds, memory=memory):
+        yield alone[n], _given_up(jobs[alone[n]], result) if isinstance(result, Failure) else result
+
+
+def _given_up(job: Job, failure: Failure) -> FileReport:
+    path = shown(job.path)
+    return FileReport(path, problems=(Problem(path, failure.message),))
 
 
 def analyse_file(job: Job) -> FileReport:

@@ -20,6 +20,8 @@ class Options:
     std: str = ""
     compile_commands: str | None = None
     suggest: bool = True
+    others: bool = True
+    """Whether other files are read for what they say of launches."""
 
 
 @record(frozen=True, slots=True)

@@ -9,8 +9,7 @@ import os
 import re
 import sys
 import time
-import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -20,12 +19,13 @@ from smemlint.banks import architecture
 from smemlint.diagnose.model import FileReport, Problem, UnparsedEntry, Unseen
 from smemlint.diagnose.observe import observe
 from smemlint.evaluate import Budget, Unresolved, evaluate
+from smemlint.evaluate.faults import INTERNAL, fault
 from smemlint.fix.deliver import renamed
 from smemlint.fix.model import Suggestion
 from smemlint.fix.suggest import Key, suggest
 from smemlint.frontend import Known, ParseOptions, load, load_callers
 from smemlint.ir import Function, Launch, Module, Place, PointerTo, RecordRef, Scalar
-from smemlint.launch import Allowance, Blocks, Started, infer, program_around, program_of
+from smemlint.launch import Allowance, Blocks, Program, Started, infer, program_around, program_of
 from smemlint.launch.reach import kernels_with_shared_memory
 from smemlint.reading import UnreadableError, read_regular
 from smemlint.schedule import Begun, Ends, in_turn, ranked
@@ -33,11 +33,16 @@ from smemlint.score import KernelAnalysis, Sharing, score_all, with_unreached
 from smemlint.source import REFUSED, SourceError, SourceFile, is_hip, read_source, source_from_bytes, users_of
 from smemlint.source.text import MAX_BYTES
 from smemlint.variants import stopped
-from smemlint.workers import DEBUG
+from smemlint.workers import OutOfTimeError, at_stage
 
 if TYPE_CHECKING:
     from smemlint.jobs import Job, Options
 
+OTHERS = "other files"
+"""The stage in which files are read for what they say of launches."""
+OTHERS_BYTES = 4_000_000
+"""Of text that clang reads for them, whatever the file itself took."""
+_LATE = "the time for this file was over"
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 
 DEEPEST = 6000
@@ -61,11 +66,16 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
     except SourceError as error:
         problem = Problem(shown(error.path), error.message, error.line, error.column)
         return FileReport(path, problems=(problem,), seconds=time.process_time() - began)
-    analyses = analyse_modules(modules, job.options, ends, known)
+    problems: list[Problem] = []
+
+    def tell(error: BaseException) -> None:
+        problems.append(_failed(path, "the search for launches", error))
+
+    analyses = analyse_modules(modules, job.options, ends, known, tell)
     texts = _texts(analyses, source)
     analyses = [_with_expressions(analysis, texts) for analysis in analyses]
     refused = dict(pair for module in modules for pair in module.refused)
-    problems = [Problem(shown(file), f"is included, and {why}") for file, why in refused.items()]
+    problems += [Problem(shown(file), f"is included, and {why}") for file, why in refused.items()]
     suggestions: Mapping[Key, Suggestion] = {}
     if job.options.suggest:
         try:
@@ -77,13 +87,14 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
                 late=lambda: time.process_time() > ends.fixes,
                 main=source.path,
             )
-        except Exception as error:
-            problems.append(_internal(path, "the search for fixes", error))
+        except (Exception, OutOfTimeError) as error:
+            problems.append(_failed(path, "the search for fixes", error))
     # After the search for fixes, which works with what is known.
     try:
         analyses = [_with_expressions(a, texts) for a in with_unreached(analyses, modules, source.path)]
-    except Exception as error:
-        problems.append(_internal(path, "the search for accesses that no launch reaches", error))
+    except (Exception, OutOfTimeError) as error:
+        problems.append(_failed(path, "the search for accesses that no launch reaches", error))
+    problems += dict.fromkeys(_faults(path, analyses, shown))
     numbers = {key: number for number, key in enumerate(suggestions)}
     shares = _shares(analyses, modules)
     kernels = tuple(
@@ -109,11 +120,25 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
     )
 
 
-def _internal(path: str, what: str, error: Exception) -> Problem:
-    """A fault of smemlint's own: told, and the rest of the file goes on."""
-    if os.environ.get(DEBUG):
-        traceback.print_exception(error)
-    return Problem(path, f"internal error in {what}: {type(error).__name__}: {error}")
+def _failed(path: str, what: str, error: BaseException) -> Problem:
+    """A part of the analysis that failed: told, and the rest of the file goes on."""
+    if isinstance(error, OutOfTimeError):
+        return Problem(path, f"{what} was left: `time`, the limit of one file was reached")
+    if isinstance(error, MemoryError):
+        return Problem(path, f"{what} was left: `budget`, the memory limit of one file was reached")
+    if isinstance(error, RecursionError):
+        return Problem(path, f"{what} was left: `nesting`, something is nested too deeply")
+    return Problem(path, f"internal error in {what}: {fault(error, None).text}")
+
+
+def _faults(path: str, analyses: Iterable[KernelAnalysis], shown: Callable[[str], str]) -> Iterator[Problem]:
+    """Faults of smemlint's own in single accesses and kernels, one for each place."""
+    for analysis in analyses:
+        reasons = (*analysis.notes, *(c.reason for c in analysis.conflicts if c.reason))
+        for at in [r for r in reasons if r.code == INTERNAL]:
+            place = at.at or analysis.kernel.place
+            said = f"internal error in `{analysis.kernel.name}`: {at.text}; what hangs on it is unresolved"
+            yield Problem(shown(place.path), said, place.line, place.column)
 
 
 def parse_options(options: Options) -> ParseOptions:
@@ -131,24 +156,34 @@ def analyse_modules(
     options: Options,
     ends: Ends,
     known: Known,
+    tell: Callable[[BaseException], None],
 ) -> list[KernelAnalysis]:
-    """Every kernel instance under every launch. known: what reading the modules taught."""
+    """Every kernel instance under every launch.
+
+    known: what reading the modules taught. tell: gets what ended the search for launches of a module.
+    """
     blocks = Blocks(
         of={name: shape for name, shape in options.blocks.items() if name}, every=options.blocks.get("")
     )
     begun: list[Begun] = []
-    read = _reader(options, known, ends.reading)
-    allowance = Allowance(until=ends.host)
+    searched = time.process_time()
+    read = _reader(options, known, max(ends.reading, searched + ends.share))
+    users = users_of if options.others else _nobody
+    own, theirs = (Allowance(until=max(ends.host, searched + 2 * ends.share)) for _ in range(2))
     for module in modules:
         touching = kernels_with_shared_memory(module)
-        project = program_of(module, touching, users_of, read, allowance)
+        try:
+            project = program_of(module, touching, users, read, own, theirs)
+        except (Exception, OutOfTimeError) as error:
+            tell(error)
+            project = Program(())
         around: dict[str, tuple[Started, ...]] = {}
         for kernel in module.kernels():
             home, seen, started = module, kernel, project.started
             other = project.stand_in(kernel) if kernel.id in touching else None
             if other is not None:
                 if other.path not in around:
-                    around[other.path] = program_around(other, project.others, touching, allowance)
+                    around[other.path] = program_around(other, project.others, touching, theirs)
                 home, seen, started = other, other.functions[kernel.id], around[other.path]
             launches = infer(seen, home, started, blocks)
             begun += ranked(home, seen, launches, touching=kernel.id in touching)
@@ -158,13 +193,19 @@ def analyse_modules(
         # The half of a further launch would take from what the first one tells.
         return replace(found, arrays={}, conflicts=()) if b.rank and stopped(found) else found
 
-    return in_turn(begun, analyse, _left_out, ends.kernels)
+    # What was spent on other files is not taken from this one's kernels.
+    return in_turn(begun, analyse, _left_out, max(ends.kernels, time.process_time() + ends.share))
+
+
+def _nobody(path: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Stands for `users_of` where a file is analysed alone."""
+    return ()
 
 
 def _left_out(b: Begun, code: str) -> KernelAnalysis:
     """A launch that is not analysed."""
     texts = {
-        "time": "the time for this file was over",
+        "time": _LATE,
         "budget": f"further launches were left out after {schedule.WORK:,} evaluation steps in this file",
     }
     notes = [Unresolved(code, texts[code], b.kernel.place)] if code else []
@@ -174,13 +215,18 @@ def _left_out(b: Begun, code: str) -> KernelAnalysis:
 def _reader(options: Options, known: Known, until: float) -> Callable[[str, frozenset[str]], Module | None]:
     """Reads another file of the project for what it says of launches; None where that fails or is late."""
 
+    # The names that are healed are shared, the text that may be read is not.
+    known = replace(known, left=max(known.left, OTHERS_BYTES), until=until)
+
     @cache
     def read(path: str, wanted: frozenset[str]) -> Module | None:
         if time.process_time() > until:
             return None
         try:
-            return load_callers(read_source(path), parse_options(options), wanted, known)
-        except SourceError:
+            # Should this end the process, the file is analysed without the others.
+            with at_stage(OTHERS, until - time.process_time()):
+                return load_callers(read_source(path), parse_options(options), wanted, known)
+        except (SourceError, MemoryError, RecursionError, OutOfTimeError):
             return None
 
     return read
@@ -200,13 +246,16 @@ def _analysis(
     try:
         trace = evaluate(module, kernel, launch, budget)
         conflicts = score_all(trace, assumed=launch.assumed)
+    except OutOfTimeError:
+        return _without_evaluation(module, kernel, launch, Unresolved("time", _LATE, kernel.place))
     except MemoryError:
-        raise
+        memory = Unresolved("budget", "stopped at the memory limit of one file", kernel.place)
+        return _without_evaluation(module, kernel, launch, memory)
+    except RecursionError:
+        nested = Unresolved("nesting", "expressions or calls are nested too deeply", kernel.place)
+        return _without_evaluation(module, kernel, launch, nested)
     except Exception as error:
-        if os.environ.get(DEBUG):
-            traceback.print_exception(error)
-        fault = Unresolved("internal-error", f"{type(error).__name__}: {error}", kernel.place)
-        return _without_evaluation(module, kernel, launch, fault)
+        return _without_evaluation(module, kernel, launch, fault(error, kernel.place))
     bare = _without_evaluation(module, kernel, launch, *trace.notes)
     return replace(bare, arrays=trace.arrays, conflicts=conflicts, work=trace.work)
 

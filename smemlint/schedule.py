@@ -32,11 +32,14 @@ class Ends:
     host: float
     kernels: float
     fixes: float
+    share: float = 0.0
+    """What a stage has in any case, whatever those before it took."""
 
     @staticmethod
     def of(began: float, seconds: float) -> Ends:
         """seconds: what a file may take before it is given up."""
-        return Ends(*(began + share * seconds for share in (0.075, 0.14, 0.2, 0.22)))
+        ends = (began + share * seconds for share in (0.075, 0.14, 0.2, 0.22))
+        return Ends(*ends, 0.06 * seconds)
 
 
 @record(frozen=True, slots=True, eq=False)

@@ -17,6 +17,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
+from types import FrameType
 from typing import Any, Generic, TypeVar
 
 from smemlint.records import record
@@ -33,6 +34,8 @@ Result = TypeVar("Result")
 DEBUG = "SMEMLINT_DEBUG"
 """Set in the environment, it lets workers write tracebacks to stderr."""
 WAIT = 8
+SOON = 0.85
+"""Of an item's time: when its worker is interrupted, to tell what it has."""
 PATIENCE = 2
 """Seconds that processes have for ending once they are told to."""
 PR_SET_PDEATHSIG = 1
@@ -43,6 +46,40 @@ class Failure:
     """Why there is no result, for people."""
 
     message: str
+    stage: str = ""
+    """What the worker said that it was at (see `at_stage`)."""
+
+
+class OutOfTimeError(BaseException):
+    """The computing time of an item, or of a part of it, is over; what was found so far can still be told."""
+
+
+@record(frozen=True, slots=True)
+class _Said:
+    stage: str
+
+
+_say: list[Callable[[str], None]] = []
+"""How a worker tells its parent at what stage it is; empty outside of workers."""
+
+
+@contextlib.contextmanager
+def at_stage(stage: str, seconds: float) -> Iterator[None]:
+    """Tell that what follows is of this stage, should it end the process; in a worker, OutOfTimeError is
+    raised when it has computed for so many seconds."""
+    if not _say or not hasattr(signal, "setitimer"):
+        yield
+        return
+    began = time.process_time()
+    _say[0](stage)
+    left, _ = signal.getitimer(signal.ITIMER_PROF)
+    signal.setitimer(signal.ITIMER_PROF, min(left, seconds) if left else seconds)
+    try:
+        yield
+    finally:
+        rest = left - (time.process_time() - began)
+        signal.setitimer(signal.ITIMER_PROF, max(0.01, rest) if left else 0)
+        _say[0]("")
 
 
 def run_isolated(
@@ -72,10 +109,11 @@ def run_isolated(
                 assert index is not None
                 if worker.connection in ready:
                     result = worker.take()
-                    yield index, result
+                    if not isinstance(result, _Said):
+                        yield index, result
                 elif time.monotonic() - worker.started >= WAIT * seconds:
                     worker.dead = True
-                    yield index, Failure(_late(WAIT * seconds))
+                    yield index, Failure(_late(WAIT * seconds), worker.stage)
             gone = [w for w in pool if w.dead]
             pool[:] = [w for w in pool if not w.dead]
             _end(gone)
@@ -120,23 +158,28 @@ class _Worker(Generic[Item, Result]):
         self.seconds = seconds
         self.index: int | None = None
         self.started = 0.0
+        self.stage = ""
         self.dead = False
 
     def give(self, index: int, items: Sequence[Item]) -> None:
-        self.index, self.started = index, time.monotonic()
+        self.index, self.started, self.stage = index, time.monotonic(), ""
         with contextlib.suppress(OSError):  # a process that is gone shows when its answer is taken
             self.connection.send(items[index])
 
-    def take(self) -> Result | Failure:
-        self.index = None
+    def take(self) -> Result | Failure | _Said:
         try:
-            result: Result | Failure = self.connection.recv()
+            result: Result | Failure | _Said = self.connection.recv()
         except (EOFError, OSError):
+            self.index = None
             self.dead = True
             self.process.join(1)
             if self.process.exitcode == -getattr(signal, "SIGXCPU", 0):
-                return Failure(_late(self.seconds))
-            return Failure(f"the analysis crashed ({_ending(self.process.exitcode)})")
+                return Failure(_late(self.seconds), self.stage)
+            return Failure(f"the analysis crashed ({_ending(self.process.exitcode)})", self.stage)
+        if isinstance(result, _Said):
+            self.stage = result.stage
+        else:
+            self.index = None
         return result
 
 
@@ -167,15 +210,19 @@ def _serve(
     debug = os.environ.get(DEBUG)
     if not debug:  # native code writes its own crash reports there
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    _say[:] = [lambda stage: connection.send(_Said(stage))]
     while True:
         try:
             item = connection.recv()
         except (EOFError, OSError):
             return
         result: Any
-        _limit_time(seconds)
         try:
+            _limit_time(seconds)
             result = task(item)
+            _stop_clock()
+        except OutOfTimeError:
+            result = Failure(_late(seconds))
         except MemoryError:
             result = Failure(f"gave up at {memory // 2**20} MiB, the memory limit of one file")
         except RecursionError:
@@ -186,6 +233,7 @@ def _serve(
 
                 traceback.print_exc()
             result = Failure(f"internal error: {type(error).__name__}: {error}")
+        _stop_clock()
         try:
             connection.send(result)
         except OSError:
@@ -232,8 +280,21 @@ def _limit(memory: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
+def _out_of_time(number: int, frame: FrameType | None) -> None:
+    raise OutOfTimeError
+
+
+def _stop_clock() -> None:
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
 def _limit_time(seconds: float) -> None:
-    """From now on the system ends this process after so many seconds of computing."""
+    """From now on, computing is interrupted shortly before so many seconds, and the system ends this process
+    after them, where it is in native code."""
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGPROF, _out_of_time)
+        signal.setitimer(signal.ITIMER_PROF, SOON * seconds)
     if resource is None:
         return
     limit = math.ceil(time.process_time() + seconds)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from smemlint.evaluate.faults import contained
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import Other, Pointer, Value
 from smemlint.ir import Expr, Place, Stmt, Type
@@ -30,8 +31,16 @@ _RUNNERS: dict[type, Callable[[Machine, Any], None]] = {}
 _BUILDERS: dict[type, Callable[[Machine, Any, tuple[Expr, ...], Place | None], Value]] = {}
 
 
-class SizedUpError(Exception):
+class EndedError(Exception):
+    """An evaluation, or a part of it, ends here on purpose."""
+
+
+class SizedUpError(EndedError):
     """A statement that is run for its size alone is known to be large."""
+
+
+_PASSED = (EndedError, RecursionError, MemoryError)
+"""What an evaluation may end with; anything else is a fault."""
 
 
 def answer_by(values: Values, places: Places, runners: Runners, builders: Builders) -> None:
@@ -48,14 +57,28 @@ def rvalue(m: Machine, e: Expr) -> Value:
     evaluate = _VALUES.get(type(e))
     if evaluate is None:
         return Other(reason=Unresolved("unknown-expression", type(e).__name__))
-    return evaluate(m, e)
+    may, depth = m.may, len(m.frames)
+    try:
+        return evaluate(m, e)
+    except _PASSED:
+        raise
+    except Exception as error:
+        return contained(m, e, error, m.may is may and len(m.frames) == depth)
 
 
 def lvalue(m: Machine, e: Expr) -> Pointer | Value:
     """Where an expression's value lies, or its value if it has no place."""
     m.step()
     locate = _PLACES.get(type(e))
-    return rvalue(m, e) if locate is None else locate(m, e)
+    if locate is None:
+        return rvalue(m, e)
+    may, depth = m.may, len(m.frames)
+    try:
+        return locate(m, e)
+    except _PASSED:
+        raise
+    except Exception as error:
+        return contained(m, e, error, m.may is may and len(m.frames) == depth)
 
 
 def build(m: Machine, t: Type, elements: tuple[Expr, ...], place: Place | None) -> Value:

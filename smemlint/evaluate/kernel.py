@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from smemlint.banks import wavefront_range
-from smemlint.evaluate.dispatch import run
+from smemlint.evaluate.dispatch import EndedError, run
+from smemlint.evaluate.faults import INTERNAL, fault
 from smemlint.evaluate.layout import Binding, is_type
 from smemlint.evaluate.machine import Budget, BudgetExceededError, Machine
 from smemlint.evaluate.memory import Object
@@ -31,8 +32,14 @@ def evaluate(module: Module, kernel: Function, launch: Launch, budget: Budget | 
         m.notes.append(stopped)
         traces = unresolved_traces(m, stopped)
     elif m.sites:
-        traces = traces_of(m, launch, lambda: _elsewhere(m, kernel, launch))
-        traces = _wherever_members_begin(m, kernel, launch, traces) if m.unknowns.begun else traces
+        try:
+            traces = traces_of(m, launch, lambda: _elsewhere(m, kernel, launch))
+            traces = _wherever_members_begin(m, kernel, launch, traces) if m.unknowns.begun else traces
+        except (EndedError, RecursionError, MemoryError):
+            raise
+        except Exception as error:
+            m.notes.append(fault(error, kernel.place))
+            traces = unresolved_traces(m, m.notes[-1])
     else:
         traces = []
     if m.shared and not traces and stopped is None:
@@ -55,6 +62,10 @@ def _run(m: Machine, kernel: Function, launch: Launch) -> Unresolved | None:
         return Unresolved(error.code, str(error), kernel.place)
     except RecursionError:
         return Unresolved("nesting", "expressions or calls are nested too deeply", kernel.place)
+    except MemoryError:
+        return Unresolved("budget", "stopped at the memory limit of one file", kernel.place)
+    except Exception as error:
+        return fault(error, kernel.place)
     return None
 
 
@@ -143,7 +154,8 @@ def _elsewhere(m: Machine, kernel: Function, launch: Launch) -> Iterator[Machine
         for key, v in told.items():
             assert isinstance(v.const, int)
             other.specials[key] = Int(1 if key[0] == "threadIdx" else v.const + ELSEWHERE, v.type)
-        _run(other, kernel, dataclasses.replace(launch, arguments=arguments))
+        stopped = _run(other, kernel, dataclasses.replace(launch, arguments=arguments))
+        m.notes += [n for n in (*other.notes, stopped) if n is not None and n.code == INTERNAL]
         m.spent += other.work
         yield other
 

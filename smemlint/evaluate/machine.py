@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from smemlint.evaluate.code import Code, Slicer, code_of
 from smemlint.evaluate.copies import Copied
-from smemlint.evaluate.dispatch import SizedUpError, rvalue
+from smemlint.evaluate.dispatch import EndedError, SizedUpError, rvalue
 from smemlint.evaluate.layout import Bindings, Types
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
@@ -47,7 +47,7 @@ from smemlint.records import record
 Mask = NDArray[np.bool_]
 
 
-class BudgetExceededError(Exception):
+class BudgetExceededError(EndedError):
     """The evaluation was stopped: too many steps or recorded addresses, or (code `time`) too late."""
 
     def __init__(self, text: str, code: str = "budget") -> None:

@@ -41,17 +41,25 @@ class Program:
 
 
 def program_of(
-    module: Module, kernels: frozenset[str], users: Users, read: Reader, allowance: Allowance
+    module: Module,
+    kernels: frozenset[str],
+    users: Users,
+    read: Reader,
+    own: Allowance,
+    theirs: Allowance,
 ) -> Program:
-    """Launches of a module's kernels (ids), as far as needed from other files."""
-    started = started_kernels(module, allowance=allowance)
+    """Launches of a module's kernels (ids), as far as needed from other files.
+
+    own, theirs: what may be spent on the module's own host code, and on that of the files around it.
+    """
+    started = started_kernels(module, allowance=own)
     wanted = _open_names(module, kernels, started)
     if not wanted:
         return Program(started)
     others = _linked_files(module, wanted, users, read)
     if not others:
         return Program(started)
-    linked = started_kernels(link(module, others), kernels=kernels, allowance=allowance)
+    linked = started_kernels(link(module, others), kernels=kernels, allowance=theirs)
     return Program(linked or started, others)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.banks import ONE_ROUND, ideal_of, wavefronts
+from smemlint.evaluate.faults import fault
 from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
 from smemlint.score.dependent import dependent
 from smemlint.score.model import Conflict, Request, Stride
@@ -45,10 +46,14 @@ def score(trace: Trace, *, assumed: bool = False) -> Conflict:
             cost, stride, offsets, low = answer.costs, answer.stride, answer.offsets, answer.low
         else:
             cost = costs(access, offsets, trace.maybe)
-    except MisalignedError as fault:
-        return _unresolved(trace, Unresolved("misaligned", str(fault), trace.site.place))
+    except MisalignedError as wrong:
+        return _unresolved(trace, Unresolved("misaligned", str(wrong), trace.site.place))
     except ValueError as error:
         return _unresolved(trace, Unresolved("unsupported-width", str(error), trace.site.place))
+    except (MemoryError, RecursionError):
+        raise
+    except Exception as error:  # a fault costs this site
+        return _unresolved(trace, fault(error, trace.site.place))
     return _conflict(trace, access, offsets, cost, stride, low, assumed)
 
 
@@ -93,7 +98,7 @@ def _line(trace: Trace) -> tuple[str, int]:
 
 def _follower(leader: Conflict, trace: Trace, *, counted: bool) -> Conflict:
     same = replace(leader, site=trace.site, trace=trace)
-    if not counted:
+    if not counted or leader.wavefronts is None:
         return same
     return replace(
         same,
