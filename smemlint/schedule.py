@@ -38,8 +38,8 @@ class Ends:
     @staticmethod
     def of(began: float, seconds: float) -> Ends:
         """seconds: what a file may take before it is given up."""
-        ends = (began + share * seconds for share in (0.075, 0.14, 0.2, 0.22))
-        return Ends(*ends, 0.06 * seconds)
+        reading, host, kernels, fixes = (began + share * seconds for share in (0.075, 0.14, 0.2, 0.22))
+        return Ends(reading, host, kernels, fixes, 0.06 * seconds)
 
 
 @record(frozen=True, slots=True, eq=False)
