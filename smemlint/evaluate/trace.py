@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from smemlint.banks import wavefront_range
 from smemlint.evaluate.aside import forget_aside
 from smemlint.evaluate.copies import Copied, ends, in_order, lines_of
-from smemlint.evaluate.faults import INTERNAL, fault
+from smemlint.evaluate.faults import fault
 from smemlint.evaluate.forms import Forms, Pattern, lead
 from smemlint.evaluate.layout import dims_of, type_name
 from smemlint.evaluate.machine import Event, Machine, SiteLog
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import DataTerm, Grade, Parameter, SharedArray, Site, Trace, Unresolved
 from smemlint.evaluate.values import Int, Monomial, gcd_of, multiple_of
-from smemlint.evaluate.widen import Runs, widened
+from smemlint.evaluate.widen import widened
 from smemlint.ir import Launch
 from smemlint.records import record
 
@@ -60,6 +60,22 @@ def traces_of(
     forms = Forms(m.size)
     runs = widened(m, forms, views)
     groups: dict[tuple[int, int], int] = {}
+
+    def of(log: SiteLog, site: Site) -> list[Trace]:
+        traces: list[Trace] = []
+        run = runs[id(log)]
+        if run.alone:
+            traces.append(_built(m, forms, log, site, launch, run.alone))
+        for width, events in run.wide.items():
+            group = groups.setdefault((id(log), width), len(groups))
+            traces.append(replace(_built(m, forms, log, site, launch, events), joined=width, group=group))
+        if run.followed is not None and not run.alone and not run.wide:
+            width, leader = run.followed
+            group = groups.setdefault((id(leader), width), len(groups))
+            empty = Trace(site, EMPTY, np.zeros(0, dtype=np.int64), Grade.EXACT, joined=width, group=group)
+            traces.append(empty)
+        return traces
+
     built: dict[int, list[Trace]] = {}
     faults: dict[int, Unresolved] = {}
     for log in m.sites.values():
@@ -68,7 +84,7 @@ def traces_of(
             built[id(log)] = [_unresolved(site, log.reason)]
             continue
         try:
-            built[id(log)] = _site_traces(m, forms, log, site, launch, runs[id(log)], groups)
+            built[id(log)] = of(log, site)
         except MemoryError:
             raise
         except Exception as error:
@@ -79,30 +95,6 @@ def traces_of(
         if reason:
             built[id(log)] = [_unresolved(_site_of(log), reason)]
     return [trace for log in m.sites.values() for trace in built[id(log)]]
-
-
-def _site_traces(
-    m: Machine,
-    forms: Forms,
-    log: SiteLog,
-    site: Site,
-    launch: Launch,
-    run: Runs,
-    groups: dict[tuple[int, int], int],
-) -> list[Trace]:
-    """One site's requests, alone and at each width at which it is joined."""
-    traces: list[Trace] = []
-    if run.alone:
-        traces.append(_built(m, forms, log, site, launch, run.alone))
-    for width, events in run.wide.items():
-        group = groups.setdefault((id(log), width), len(groups))
-        traces.append(replace(_built(m, forms, log, site, launch, events), joined=width, group=group))
-    if run.followed is not None and not run.alone and not run.wide:
-        width, leader = run.followed
-        group = groups.setdefault((id(leader), width), len(groups))
-        empty = Trace(site, EMPTY, np.zeros(0, dtype=np.int64), Grade.EXACT, joined=width, group=group)
-        traces.append(empty)
-    return traces
 
 
 def unresolved_traces(m: Machine, reason: Unresolved) -> list[Trace]:
@@ -276,9 +268,6 @@ class _Builder:
 
     def build(self, site: Site, launch: Launch) -> Trace:
         offsets, maybe = self._offsets(), self._maybe()
-        reason = self._reason(maybe)
-        if reason is not None and reason.code == INTERNAL:  # no bound is to be had from a fault
-            return _unresolved(site, reason)
         grade = Grade.ASSUMED if launch.assumed else Grade.EXACT
         if maybe is not None or self.data:
             grade = Grade.BOUND
@@ -312,7 +301,7 @@ class _Builder:
             maybe=maybe,
             indices=self._indices(offsets),
             parameter=parameter,
-            reason=reason or (_SOURCE if low is not None and grade is Grade.BOUND else None),
+            reason=self._reason(maybe) or (_SOURCE if low is not None and grade is Grade.BOUND else None),
             low=low,
             high=high,
             iterations=tuple(self.visits),

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.banks import ONE_ROUND, ideal_of, wavefronts
-from smemlint.evaluate.faults import fault
+from smemlint.evaluate.faults import INTERNAL, fault
 from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
 from smemlint.score.dependent import dependent
 from smemlint.score.model import Conflict, Request, Stride
@@ -32,7 +32,8 @@ def score(trace: Trace, *, assumed: bool = False) -> Conflict:
     addresses depend on data (bound) or on a run-time value (parametric), and both ends are over the same
     ideal. A site whose two ends agree for accesses of up to a word is exact, whatever it depends on.
     """
-    if trace.grade is Grade.UNRESOLVED:
+    faulty = trace.reason is not None and trace.reason.code == INTERNAL  # no bound is to be had from a fault
+    if trace.grade is Grade.UNRESOLVED or faulty:
         return _unresolved(trace, trace.reason or Unresolved("unknown", "nothing is known of the address"))
     access = Access(trace.site.op, trace.joined or trace.site.width, trace.site.matrices, _alignment(trace))
     offsets, stride, low = trace.offsets, None, None
