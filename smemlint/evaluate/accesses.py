@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from smemlint.evaluate.cells import known_offset, read_cells, scatter, write_cell
+from smemlint.evaluate.cells import known_offset, merge, read_cells, scatter, write_cell
 from smemlint.evaluate.copies import Copied
 from smemlint.evaluate.layout import is_vector
 from smemlint.evaluate.lines import line_of, opens_call
-from smemlint.evaluate.machine import BudgetExceededError, Event, Machine, Mask, SiteLog
-from smemlint.evaluate.memory import Object
+from smemlint.evaluate.machine import Barrier, BudgetExceededError, Event, Machine, Mask, SiteLog, World
+from smemlint.evaluate.memory import Object, led_to
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.values import Int, Pointer, Value, plus
+from smemlint.evaluate.several import lanes_of, loaded_from_a_table, one_of, options_of, split
+from smemlint.evaluate.values import Int, Pointer, Value, add, plus, same
 from smemlint.ir import ArrayOf, Expr, Place, PointerTo, Scalar, Type
+from smemlint.ir.types import LONG
 
 
 def load(m: Machine, p: Pointer, place: Place | None, node: Expr | None = None) -> Value:
@@ -21,13 +23,31 @@ def load(m: Machine, p: Pointer, place: Place | None, node: Expr | None = None) 
         return Pointer(o, p.offset, t.element)
     if o.storage == "local":
         return read_cells(m, p, t, place)
+    if o.storage == "several":
+        return _load_several(m, p, t, place)
     m.touched += 1
     if o.storage == "shared":
         _access_value(m, "load", p, t, place, node)
     return _loaded(m, p, t, place)
 
 
+def _load_several(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
+    """What is read from the one of several local objects that each lane goes to."""
+    result: Value | None = None
+    keep = m.may
+    for o in options_of(p):
+        m.may = lanes_of(o.when, keep)
+        if m.may.any():
+            here = load(m, Pointer(o.object, o.offset, t), place)
+            result = here if result is None else merge(m, o.when, here, result)
+    m.may = keep
+    return m.unknown(t, p.object.name, uniform=False) if result is None else result
+
+
 def _loaded(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
+    kept = m.kept.get(p.object) if isinstance(t, PointerTo) else None
+    if kept:
+        return loaded_from_a_table(m, one_of(m, kept, p.object.name, varying=not p.offset.uniform))
     uniform = p.offset.uniform and not m.host
     key = ("load", p.object, p.offset.key(), t) if uniform or m.host else None
     if key is not None and isinstance(t, Scalar) and t.kind not in ("float", "void"):
@@ -50,18 +70,46 @@ def store(m: Machine, p: Pointer, v: Value, place: Place | None, node: Expr | No
         m.touched += 1
     if o.storage == "shared":
         _access_value(m, "store", p, t, place, node)
-        if isinstance(v, Pointer) and v.object.storage == "shared":
-            v.object.escapes = True
-        return
+    if o.options:
+        _store_several(m, p, v)
     if o.storage != "local":
+        escape(v)
         if isinstance(v, Pointer) and v.object.storage == "shared":
-            v.object.escapes = True
+            _keep(m, o, v)
         return
     at = known_offset(m, p)
     if at is None:
         scatter(m, p, v)
     else:
         write_cell(m, o, at, v, t)
+
+
+def _store_several(m: Machine, p: Pointer, v: Value) -> None:
+    """Set what each lane goes to, where that is a local object."""
+    keep = m.may
+    for o in options_of(p):
+        if o.object.storage != "local":
+            continue
+        m.may = lanes_of(o.when, keep)
+        if m.may.any():
+            target = Pointer(o.object, o.offset, p.pointee)
+            new = v if o.when.known else merge(m, o.when, v, read_cells(m, target, p.pointee, None))
+            store(m, target, new, None)
+    m.may = keep
+
+
+def _keep(m: Machine, o: Object, v: Pointer) -> None:
+    """A pointer into shared memory goes to memory that is not followed: who reads one there may get it."""
+    kept = m.kept.setdefault(o, [])
+    if not any(same(v, other) for other in kept):
+        kept.append(v)
+
+
+def escape(v: Value) -> None:
+    """An address goes where it is not followed."""
+    if isinstance(v, Pointer):
+        for o in led_to(v.object):
+            o.escapes = o.escapes or o.storage == "shared"
 
 
 def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None, node: Expr | None) -> None:
@@ -87,13 +135,10 @@ def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None,
         return
     width = min(m.types.align_of(t) or 1, 16)
     at = 0
-    log: SiteLog | None = None
     while at < size:
         while width > size - at:
             width //= 2
-        if log is None or log.width != width:
-            log = _site(m, op, width, p.object, place, 1, node)
-        _record(m, log, p.object, plus(p.offset, at), m.must, m.may, None)
+        record_access(m, op, width, Pointer(p.object, plus(p.offset, at), t), place, node=node)
         at += width
 
 
@@ -120,10 +165,30 @@ def record_access(
     may = m.may if mask is None else m.may & mask
     if not may.any():
         return
-    log = _site(m, op, width, p.object, place, matrices, node)
-    if reason is not None:
-        log.reason = log.reason or reason
-    _record(m, log, p.object, p.offset, m.must if mask is None else m.must & mask, may, copied)
+    must = m.must if mask is None else m.must & mask
+    for o, offset, lanes, worlds in _targets(m, p, may):
+        log = _site(m, op, width, o, place, matrices, node)
+        if reason is not None:
+            log.reason = log.reason or reason
+        event = Event(log, offset, must, may, m.weight, m.region, m.order, m.flow, o.volatile, copied, m.turn)
+        if p.object.options:
+            event.must, event.may = must & lanes, may & lanes
+            event.choice, event.among, event.worlds = p.object, split(m, p.object, may).among, worlds
+            event.volatile = o.volatile or p.object.generic
+        _record(m, event)
+
+
+def _targets(m: Machine, p: Pointer, may: Mask) -> list[tuple[Object, Int, Mask, tuple[World, ...]]]:
+    """The objects that lanes go to together, the address there, which lanes, and how these are spread where
+    they go to several."""
+    o = p.object
+    if not o.options:
+        return [(o, p.offset, may, ())]
+    spread = split(m, o, may)
+    found: list[tuple[Object, Int, Mask, tuple[World, ...]]] = [
+        (part.object, add(part.offset, p.offset, LONG), part.lanes, ()) for part in spread.parts
+    ]
+    return found if spread.mixed is None else [*found, (o, p.offset, spread.mixed, spread.worlds)]
 
 
 def _site(
@@ -156,14 +221,21 @@ def _site(
     return log
 
 
-def _record(
-    m: Machine, log: SiteLog, o: Object, offset: Int, must: Mask, may: Mask, copied: Copied | None
-) -> None:
+def _record(m: Machine, event: Event) -> None:
     m.addresses += m.size
     if m.addresses > m.budget.addresses:
         raise BudgetExceededError(f"stopped after {m.budget.addresses} recorded addresses")
-    event = Event(log, offset, must, may, m.weight, m.region, m.order, m.flow, o.volatile, copied, m.turn)
+    last = m.log[-1] if m.log else None
+    if isinstance(last, Event) and last.choice is not event.choice and _may_collide(last, event):
+        m.log.append(Barrier(m.region, m.order))
+        m.order += 1
+        event.order = m.order
     event.stale = m.stale
-    log.events.append(event)
+    event.site.events.append(event)
     m.log.append(event)
     m.order += 1
+
+
+def _may_collide(a: Event, b: Event) -> bool:
+    """Whether the compiler keeps two accesses in order, of which one may go to several arrays."""
+    return not (a.site.op == "load" == b.site.op)

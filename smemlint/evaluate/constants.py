@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from smemlint.evaluate.accesses import escape
 from smemlint.evaluate.conversions import type_of
 from smemlint.evaluate.dispatch import lvalue, rvalue
 from smemlint.evaluate.layout import TYPES
@@ -80,7 +81,7 @@ def unknown_value(m: Machine, e: UnknownExpr) -> Value:
     values = [rvalue(m, part) for part in e.parts]
     for v in values:
         if isinstance(v, Pointer) and v.object.storage == "shared":
-            v.object.escapes = True
+            escape(v)
             m.note("unknown-expression", f"{e.reason}, given the address of `{v.object.name}`", e.place)
     uniform = bool(values) and all(is_uniform(v) for v in values)
     return Other(None, uniform, Unresolved("unknown-expression", e.reason, e.place))

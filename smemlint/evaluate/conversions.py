@@ -6,7 +6,7 @@ from smemlint.evaluate import arithmetic as ar
 from smemlint.evaluate.dispatch import rvalue
 from smemlint.evaluate.groups import generalised
 from smemlint.evaluate.machine import Machine
-from smemlint.evaluate.memory import Object
+from smemlint.evaluate.memory import Object, led_to
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import Int, Other, Pointer, RecordValue, Value, is_uniform
 from smemlint.ir import (
@@ -81,7 +81,8 @@ def coerce(m: Machine, v: Value, t: Type) -> Value:
     if isinstance(t, PointerTo):
         if isinstance(v, Pointer):
             if t.volatile and v.object.storage == "shared":
-                v.object.volatile = True
+                for o in (v.object, *led_to(v.object)):
+                    o.volatile = True
             to = v.pointee if isinstance(t.to, Scalar) and t.to.kind == "void" else t.to
             if isinstance(to, OpaqueType | TypeParam | MemberType):
                 to = v.pointee
@@ -97,12 +98,9 @@ def coerce(m: Machine, v: Value, t: Type) -> Value:
             if isinstance(v, Int):
                 number = float(v.const) if v.known and isinstance(v.const, int) else None
                 return Other(t, v.uniform, None, number)
-            return Other(
-                t,
-                is_uniform(v),
-                v.reason if isinstance(v, Other) else None,
-                v.value if isinstance(v, Other) else None,
-            )
+            if not isinstance(v, Other):
+                return Other(t, is_uniform(v))
+            return Other(t, v.uniform, v.reason, v.value, v.leads, v.bits if v.type == t else None)
         if isinstance(v, Int):
             return ar.convert(v, t, m.unknowns)
         if isinstance(v, Pointer):
@@ -110,7 +108,7 @@ def coerce(m: Machine, v: Value, t: Type) -> Value:
                 return Int(1, BOOL)
             return Pointer(v.object, v.offset, v.pointee, t)
         if isinstance(v, Other):
-            if t.kind == "void":
+            if t.kind == "void" or v.leads is not None:
                 return v
             if v.value is not None:
                 return Int(int(v.value), t)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate.forms import Pattern
+from smemlint.evaluate.segment import layout
 from smemlint.evaluate.unroll import unrolled
 from smemlint.records import record
 
@@ -438,17 +439,3 @@ def _pieces(slots: frozenset[int], low: int, count: int, *, holes: bool) -> list
         return [(low, count)]
     half = count // 2
     return _pieces(slots, low, half, holes=holes) + _pieces(slots, low + half, half, holes=holes)
-
-
-def layout(arrays: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-    """Where nvcc puts static shared arrays, given (bytes, alignment) in order of declaration.
-
-    Each starts at the next multiple of its own alignment. Leave out arrays that are never read: they vanish.
-    """
-    starts = []
-    end = 0
-    for size, align in arrays:
-        start = -(-end // align) * align
-        starts.append(start)
-        end = start + size
-    return tuple(starts)

@@ -7,7 +7,7 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.evaluate.accesses import load, record_access, store
+from smemlint.evaluate.accesses import escape, load, record_access, store
 from smemlint.evaluate.copies import CHUNK, Copied
 from smemlint.evaluate.dispatch import lvalue, rvalue
 from smemlint.evaluate.groups import Group, group_of
@@ -143,7 +143,7 @@ def given(m: Machine, a: Expr) -> Value:
 def escaped(m: Machine, v: Value, code: str, text: str, e: Call) -> None:
     """Say that unknown code may use a shared array."""
     if isinstance(v, Pointer) and v.object.storage == "shared":
-        v.object.escapes = True
+        escape(v)
         m.note(code, f"{text} is given the address of `{v.object.name}`", e.place)
 
 

@@ -15,24 +15,15 @@ from smemlint.evaluate.conversions import truth
 from smemlint.evaluate.dispatch import run, rvalue
 from smemlint.evaluate.machine import Event, Exits, Machine
 from smemlint.evaluate.masks import Snapshot, decode, restore, snapshot
-from smemlint.evaluate.memory import Object
-from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.memory import Cells, Object
+from smemlint.evaluate.pieces import even
+from smemlint.evaluate.recurrence import confirmed, form_of, kind_of
 from smemlint.evaluate.repeats import repeated, repeating
 from smemlint.evaluate.unroll import straight_lines
 from smemlint.evaluate.values import (
     Int,
-    Other,
-    Pointer,
-    Symbol,
     Value,
-    add,
-    bounds,
-    collapse,
-    gcd_of,
-    multiple_of,
-    multiply,
     same,
-    subtract,
 )
 from smemlint.ir import (
     Assign,
@@ -47,7 +38,6 @@ from smemlint.ir import (
     StaticMember,
     Unary,
 )
-from smemlint.ir.types import INT, LONG
 from smemlint.ir.walk import walk
 from smemlint.records import record
 
@@ -374,19 +364,22 @@ def _planned(
     def settle(cell: Cell, kind: str, new: Value | None, after: Value | None = None) -> None:
         o, at = cell
         kinds[cell] = kind
-        plan[cell] = _form(m, o, start.cells.get(o, {}).get(at), new, kind, k, after)
+        plan[cell] = form_of(m, o, start.cells.get(o, {}).get(at), new, kind, k, after)
 
+    _even(m, start, first)
     for cell, (old, new) in _changes(start.cells, first).items():
-        settle(cell, _kind(old, new), new)
+        settle(cell, kind_of(old, new), new)
     known = m.loop_kinds.get((id(s), m.frame.instance))
     names = {(o.id, at) for o, at in kinds}
-    if known is not None and names <= known.keys():
+    if known is not None and names <= known.keys() and "roams" not in known.values():
         for cell in kinds:
             settle(cell, known[cell[0].id, cell[1]], first[cell[0]].get(cell[1]))
     elif not _only_counts(s, {o.id for o, _ in kinds}):
         for _ in range(3):
             _set(plan)
             second = _trial(m, s, exits)
+            if _even(m, start, second):  # it cut what the first one left whole: begin again
+                return _planned(m, s, exits, start, _trial(m, s, exits), step)
             if not _revise(start, first, second, dict(plan), kinds, settle):
                 restore(start)
                 break
@@ -397,6 +390,18 @@ def _planned(
         if kind == "affine":
             settle(cell, kind, first[cell[0]].get(cell[1]))
     return plan
+
+
+def _even(m: Machine, start: Snapshot, after: State) -> bool:
+    """Cut the variables that an iteration sets in parts before it as after it; whether there were any."""
+    changed = False
+    for o, cells in after.items():
+        both = even(start.cells.get(o, cells), cells, m.unknowns)
+        if both is not None:
+            start.cells[o], after[o] = both
+            o.cells = Cells(both[0])
+            changed = True
+    return changed
 
 
 def _revise(
@@ -412,7 +417,7 @@ def _revise(
     for (o, at), planned in plan.items():
         after = second.get(o, {}).get(at, planned)
         new = first.get(o, {}).get(at)
-        better = _check(start.cells.get(o, {}).get(at), planned, after, kinds[o, at], new)
+        better = confirmed(start.cells.get(o, {}).get(at), planned, after, kinds[o, at], new)
         if better != kinds[o, at]:
             settle((o, at), better, new, after)
             changed = True
@@ -420,7 +425,7 @@ def _revise(
         for at, v in cells.items():
             old = start.cells.get(o, {}).get(at)
             if (o, at) not in plan and old is not None and not same(v, old):
-                settle((o, at), _kind(old, v), v)
+                settle((o, at), kind_of(old, v), v)
                 changed = True
     return changed
 
@@ -467,120 +472,6 @@ def _changes(
             if old is None or not same(old, v):
                 changes[o, at] = (old, v)
     return changes
-
-
-def _difference(new: Value | None, old: Value | None) -> Int | None:
-    """By how much a variable changed, as one number where that is the same for all lanes."""
-    if isinstance(new, Int) and isinstance(old, Int):
-        d = subtract(new, old, old.type)
-    elif isinstance(new, Pointer) and isinstance(old, Pointer) and new.object is old.object:
-        d = subtract(new.offset, old.offset, LONG)
-    else:
-        return None
-    return Int(collapse(d.const), d.type, {mono: collapse(c) for mono, c in d.terms.items()})
-
-
-def _kind(old: Value | None, new: Value) -> str:
-    """affine: start + delta * k. uniform: start + unknown. varying: nothing known. fresh: set anew each
-    time."""
-    if old is None:
-        return "fresh"
-    d = _difference(new, old)
-    if d is None:
-        return "fresh" if isinstance(new, Other) or isinstance(old, Other) else "lost"
-    if d.varying:
-        return "varying"
-    return "affine"
-
-
-def _check(old: Value | None, before: Value, after: Value, kind: str, first: Value | None) -> str:
-    """The kind that the second trial leaves standing."""
-    if kind in ("fresh", "lost", "varying"):
-        return kind
-    d = _difference(after, before)
-    if d is None or d.varying:
-        return "varying"
-    if kind == "affine":
-        planned = _difference(first, old)
-        if planned is not None and same(d, planned):
-            return "affine"
-        if isinstance(old, Int) and not old.uniform and not d.uniform:
-            return "varying"
-        return "uniform" if d.uniform else "varying"
-    return "uniform" if d.uniform else "varying"
-
-
-def _form(
-    m: Machine,
-    o: Object,
-    old: Value | None,
-    new: Value | None,
-    kind: str,
-    k: Symbol,
-    after: Value | None = None,
-) -> Value:
-    """What a changed variable is in the generic iteration."""
-    if kind == "fresh" and new is not None:
-        return new if old is None else old
-    d = _difference(new, old)
-    if kind == "affine" and d is not None and old is not None:
-        return _plus(old, multiply(d, Int(0, INT, {(k,): 1}), d.type))
-    if kind == "uniform" and old is not None and d is not None:
-        step = _content(d)
-        if after is not None:
-            moved = _difference(after, old)
-            step = _gcd(step, _content(moved)) if moved is not None else 1
-        low = high = None
-        if isinstance(old, Int) and isinstance(new, Int) and old.uniform:
-            low = 0 if (bounds(old)[0] or -1) >= 0 or old.key() == (0, ()) else None
-            if low == 0 and isinstance(after, Int):
-                tops = [bounds(v)[1] for v in (old, new, after)]
-                known = [t for t in tops if t is not None]
-                high = max(known) if len(known) == 3 else None
-            if low == 0 and old.known:
-                step = _gcd(step, _content(old)) or 1
-                s = m.unknowns.fresh(o.name, low=0, high=high, multiple=max(step, 1))
-                return Int(0, old.type, {(s,): 1})
-        s = m.unknowns.fresh(o.name, multiple=max(step, 1))
-        return _plus(old, Int(0, INT, {(s,): 1}))
-    reason = Unresolved(
-        "loop-carried", f"`{o.name}` changes from iteration to iteration in a way that is not followed"
-    )
-    template = old if old is not None else new
-    if isinstance(template, Int):
-        both = [v for v in (old, new) if isinstance(v, Int)]
-        lows, highs = [bounds(v)[0] for v in both], [bounds(v)[1] for v in both]
-        uniform = all(v.uniform for v in both) and kind != "varying"
-        low = 0 if all(x is not None and x >= 0 for x in lows) else None
-        del highs
-        return m.unknowns.value(template.type, o.name, varying=not uniform, low=low, reason=reason)
-    if isinstance(template, Pointer):
-        s = m.unknowns.fresh(o.name, varying=True, reason=reason)
-        return Pointer(template.object, Int(0, LONG, {(s,): 1}), template.pointee, template.integer)
-    return template if template is not None else Other(None, False, reason)
-
-
-def _content(v: Int | None) -> int:
-    """What divides every value of v."""
-    if v is None:
-        return 1
-    g = gcd_of(v.const)
-    for mono, c in v.terms.items():
-        g = _gcd(g, gcd_of(c) * multiple_of(mono))
-    return g
-
-
-def _gcd(a: int, b: int) -> int:
-    while b:
-        a, b = b, a % b
-    return a
-
-
-def _plus(v: Value, d: Int) -> Value:
-    if isinstance(v, Int):
-        return add(v, d, v.type)
-    assert isinstance(v, Pointer)
-    return Pointer(v.object, add(v.offset, d, LONG), v.pointee, v.integer)
 
 
 def _set(plan: dict[tuple[Object, int], Value]) -> None:

@@ -101,6 +101,22 @@ class Event:
     """Only blocks at the edge of the grid run it."""
     sunk: tuple[Mask, Mask, int] | None = None
     """Lanes that surely and possibly run it where the compiler puts it, and its region there."""
+    choice: Object | None = None
+    """What stands for the objects that its pointer may lead to, where there are several."""
+    among: int = 0
+    """What divides the distances between them, in bytes; 0: there is one object."""
+    worlds: tuple[World, ...] = ()
+    """Where lanes of one request go to several objects: the ways in which they may. `offset` is then what is
+    added to the offsets there."""
+
+
+@record(frozen=True, eq=False, slots=True)
+class World:
+    """One way in which the lanes of requests may be spread over objects. shares: object, offset and lanes;
+    sure: exactly those lanes go there, else any of them."""
+
+    shares: tuple[tuple[Object, Int, Mask], ...]
+    sure: bool = True
 
 
 @record(slots=True)
@@ -246,6 +262,12 @@ class Machine:
         self.depth = 0
         self.frames: list[Frame] = [Frame({})]
         self.globals: dict[str, Object] = {}
+        self.choices: dict[tuple[object, ...], Object] = {}
+        """What stands for several objects, by which and when."""
+        self.kept: dict[Object, list[Pointer]] = {}
+        """By an object outside of local memory: the pointers into shared memory that were written to it."""
+        self.splits: dict[tuple[int, bytes], object] = {}
+        """By id() of such an object and mask: which lanes go where."""
         self.shared: dict[str, Object] = {}
         self.sites: dict[tuple[object, ...], SiteLog] = {}
         self.log: list[Event | Barrier] = []

@@ -9,6 +9,7 @@ import numpy as np
 from smemlint.evaluate.cells import merge
 from smemlint.evaluate.machine import Machine, Mask
 from smemlint.evaluate.memory import Cells, Object
+from smemlint.evaluate.pieces import even
 from smemlint.evaluate.values import Int, Value, same
 from smemlint.records import record
 
@@ -98,6 +99,9 @@ def merge_into(m: Machine, c: Int, then: Snapshot) -> None:
         o.havoc = o.havoc or then.havoc[o]
         if _unchanged(o, cells):
             continue
+        both = even(cells, o.cells, m.unknowns)
+        if both is not None:
+            cells, o.cells = both[0], Cells(both[1])
         for at, v in cells.items():
             old = o.cells.get(at)
             if old is None:

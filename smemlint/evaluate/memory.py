@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 
-from smemlint.evaluate.values import Pointer, Value
+from smemlint.evaluate.values import Int, Pointer, Value
 from smemlint.ir import Type, Var
 from smemlint.records import record
 
@@ -26,7 +26,11 @@ class Cells(dict[int, Value]):
         if self.saved is None:
             self.saved = dict(self)
             self.leads = tuple(
-                v.object for v in self.values() if isinstance(v, Pointer) and v.object.storage == "local"
+                o
+                for v in self.values()
+                if isinstance(v, Pointer)
+                for o in led_to(v.object)
+                if o.storage == "local"
             )
         return self.saved
 
@@ -70,3 +74,22 @@ class Object:
     escapes: bool = False
     havoc: bool = False
     """A write of unknown place or value went here: absent cells are unknown, not uninitialised."""
+    options: tuple[Option, ...] = ()
+    """Of what stands for several objects: which, and in which lanes. It holds nothing itself; its storage is
+    'shared' if one of them is shared, else 'several' if one is local, else 'global'."""
+    generic: bool = False
+    """The compiler loads such a pointer from a table: nothing is known to it of where it leads."""
+
+
+@record(frozen=True, eq=False, slots=True)
+class Option:
+    """An object that a pointer may lead to: in lanes where `when`, 0 or 1, is 1; at `offset` in it."""
+
+    when: Int
+    object: Object
+    offset: Int
+
+
+def led_to(o: Object) -> tuple[Object, ...]:
+    """The objects that an object of a pointer stands for: itself, but for one that stands for several."""
+    return tuple(option.object for option in o.options) if o.options else (o,)

@@ -11,6 +11,7 @@ from smemlint.evaluate.library_atomics import operator_on_atomic
 from smemlint.evaluate.lines import copied
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.places import lost, offset_pointer
+from smemlint.evaluate.several import lost_among
 from smemlint.evaluate.values import (
     FunctionValue,
     Int,
@@ -25,6 +26,8 @@ from smemlint.evaluate.values import (
 )
 from smemlint.ir import STEPS, Assign, Binary, InitList, Place, RecordRef, Unary
 from smemlint.ir.types import BOOL, LONG, ULONG
+
+UNFOLLOWED = "goes through arithmetic that is not followed"
 
 
 def unary_value(m: Machine, e: Unary) -> Value:
@@ -61,7 +64,7 @@ def unary_place(m: Machine, e: Unary) -> Pointer | Value:
         v = rvalue(m, e.operand)
         if isinstance(v, Pointer):
             return Pointer(v.object, v.offset, v.pointee)
-        return v if isinstance(v, FunctionValue) else lost(v, e.place)
+        return v if isinstance(v, FunctionValue) else lost(m, v, e.place)
     if e.op in ("++x", "--x"):
         _step_by_one(m, e)
         return lvalue(m, e.operand)
@@ -120,7 +123,8 @@ def operate(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Val
     if op in ("<", "<=", ">", ">=", "==", "!="):
         return m.unknowns.value(BOOL, op, varying=not uniform and not m.host, low=0, high=1, reason=reason)
     t = next((v.type for v in (a, b) if isinstance(v, Other)), None)
-    return Other(t, uniform, reason)
+    leads = next((v.leads for v in (a, b) if isinstance(v, Other) and v.leads is not None), None)
+    return Other(t, uniform, reason, leads=leads)
 
 
 def _pointer_operation(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Value:
@@ -136,6 +140,8 @@ def _pointer_operation(m: Machine, op: str, a: Value, b: Value, place: Place | N
             if op in ("==", "!=") and "shared" in (a.object.storage, b.object.storage):
                 return Int(int(op == "!="), BOOL)
             return m.unknowns.value(BOOL, op, low=0, high=1)
+        if "shared" in (a.object.storage, b.object.storage):
+            return lost_among((a.object, b.object), UNFOLLOWED)
         return m.unknowns.value(ULONG, "pointer arithmetic", rank=3)
     if isinstance(b, Pointer) and op == "+":
         a, b = b, a
@@ -159,7 +165,7 @@ def _pointer_operation(m: Machine, op: str, a: Value, b: Value, place: Place | N
         if op == "&" and isinstance(mask, int) and (mask < 0 or mask >= 1 << 16):
             return Pointer(a.object, result, a.pointee, a.integer)
         return result.typed(a.integer)
-    return Other(None, False)
+    return lost_among((a.object,), UNFOLLOWED)
 
 
 def assign_value(m: Machine, e: Assign) -> Value:

@@ -60,7 +60,7 @@ def index_place(m: Machine, e: Index) -> Pointer | Value:
         return offset_pointer(m, base, as_int(m, index, e.place), e.place)
     if isinstance(base, RecordValue):
         return Other()
-    return lost(base, e.place)
+    return lost(m, base, e.place)
 
 
 def _operator(m: Machine, e: Index) -> Call | None:
@@ -82,12 +82,16 @@ def _stays(e: Expr) -> bool:
     return isinstance(e, Name)
 
 
-def lost(v: Value, place: Place | None) -> Value:
-    """What a pointer that is not followed points to."""
+def lost(m: Machine, v: Value, place: Place | None) -> Value:
+    """What a pointer that is not followed points to: somewhere in the shared array that it is made of,
+    if any, so that accesses through it are counted."""
     reason = v.reason if isinstance(v, Other) else None
-    return Other(
-        None, False, reason or Unresolved("untracked-pointer", "a pointer that is not followed", place)
-    )
+    reason = reason or Unresolved("untracked-pointer", "a pointer that is not followed", place)
+    if isinstance(v, Other) and v.leads is not None:
+        v.leads.escapes = True
+        somewhere = m.unknowns.fresh("pointer", varying=True, reason=reason)
+        return Pointer(v.leads, Int(0, LONG, {(somewhere,): 1}), OpaqueType("?"))
+    return Other(None, False, reason)
 
 
 def offset_pointer(m: Machine, p: Pointer, n: Int, place: Place | None) -> Pointer:
@@ -110,6 +114,8 @@ def member_place(m: Machine, e: Member) -> Pointer | Value:
         base = rvalue(m, e.base)
         if isinstance(base, Pointer) and base.integer:
             base = Pointer(base.object, base.offset, base.pointee)
+        elif isinstance(base, Other) and base.leads is not None:
+            base = lost(m, base, e.place)
     else:
         base = lvalue(m, e.base)
     return field_of(m, base, e.name, e.place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from math import gcd
 from typing import TypeAlias
@@ -19,6 +19,8 @@ from smemlint.evaluate.layout import dims_of, type_name
 from smemlint.evaluate.machine import Event, Machine, SiteLog
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import DataTerm, Grade, Parameter, SharedArray, Site, Trace, Unresolved
+from smemlint.evaluate.segment import places_of
+from smemlint.evaluate.spread import cost_ends, together
 from smemlint.evaluate.values import Int, Monomial, gcd_of, multiple_of
 from smemlint.evaluate.widen import widened
 from smemlint.ir import Launch
@@ -28,6 +30,7 @@ Rows: TypeAlias = tuple[int, NDArray[np.int64]]
 """Coefficients of some requests, and the number of the first."""
 EMPTY: NDArray[np.int64] = np.full((0, 32), -1, dtype=np.int64)
 _SOURCE = Unresolved("copy-source", "a cp.async costs by where it reads as well")
+_SPREAD = Unresolved("several-arrays", "which of several arrays lanes go to, or how far these are apart")
 
 
 def shared_array(m: Machine, o: Object) -> SharedArray:
@@ -59,16 +62,18 @@ def traces_of(
     forget_aside(m)
     forms = Forms(m.size)
     runs = widened(m, forms, views)
+    starts = places_of(m) if any(log.object.options for log in m.sites.values()) else {}
     groups: dict[tuple[int, int], int] = {}
 
     def of(log: SiteLog, site: Site) -> list[Trace]:
         traces: list[Trace] = []
         run = runs[id(log)]
         if run.alone:
-            traces.append(_built(m, forms, log, site, launch, run.alone))
+            traces.append(_built(m, forms, log, site, launch, run.alone, log.width, starts))
         for width, events in run.wide.items():
             group = groups.setdefault((id(log), width), len(groups))
-            traces.append(replace(_built(m, forms, log, site, launch, events), joined=width, group=group))
+            built = _built(m, forms, log, site, launch, events, width, starts)
+            traces.append(replace(built, joined=width, group=group))
         if run.followed is not None and not run.alone and not run.wide:
             width, leader = run.followed
             group = groups.setdefault((id(leader), width), len(groups))
@@ -107,8 +112,19 @@ def _site_of(log: SiteLog) -> Site:
     return Site(log.place, log.op, log.width, log.object.id, "", log.matrices, via, log.line)
 
 
-def _built(m: Machine, forms: Forms, log: SiteLog, site: Site, launch: Launch, events: list[Event]) -> Trace:
-    builder = _Builder(m, forms, log)
+def _built(
+    m: Machine,
+    forms: Forms,
+    log: SiteLog,
+    site: Site,
+    launch: Launch,
+    events: list[Event],
+    width: int,
+    starts: Mapping[int, int],
+) -> Trace:
+    events = together(starts, events) if log.object.options else events
+    spread = any(event.worlds for event in events)
+    builder = _Builder(m, forms, log, width, starts if spread else None)
     for event in events:
         builder.add(event)
     return builder.build(site, launch)
@@ -135,10 +151,15 @@ class _Requests:
 class _Builder:
     """Collects the requests of one site."""
 
-    def __init__(self, m: Machine, forms: Forms, log: SiteLog) -> None:
+    def __init__(
+        self, m: Machine, forms: Forms, log: SiteLog, width: int, starts: Mapping[int, int] | None
+    ) -> None:
         self.m = m
         self.forms = forms
         self.log = log
+        self.width = width
+        self.starts = starts
+        """Where arrays lie, of a site whose requests may be spread over several of them in several ways."""
         self.requests: dict[Pattern, _Requests] = {}
         self.placed: dict[Pattern, tuple[list[int], list[int]]] = {}
         """First request and lead of each event of a pattern."""
@@ -211,9 +232,15 @@ class _Builder:
         if maybe is not None:
             self.unsure.append((self.count, maybe))
         self.weights.append(event.weight)
-        for mono, coefficient in offset.terms.items():
-            self._term(mono, coefficient, requests.active, requests.rows)
-        if event.copied is not None:
+        if self.starts is not None:
+            low_end, high_end = cost_ends(self.starts, self.log, self.width, event, requests.rows)
+            self.low.append(low_end)
+            self.high.append(high_end)
+            self.plain = False
+        else:
+            for mono, coefficient in offset.terms.items():
+                self._term(mono, coefficient, requests.active, requests.rows)
+        if event.copied is not None and self.starts is None:
             self._copy(event.copied, event, requests.at([at])[0], requests.active, requests.rows)
         self.visits.append((self.count, n))
         self.count += n
@@ -287,6 +314,7 @@ class _Builder:
             grade = Grade.PARAMETRIC
             parameter = Parameter(_name(mono), self._spread(parts), multiple_of(mono))
         low = high = None
+        unsure = _SOURCE if self.starts is None else _SPREAD
         followed = len(self.low) == len(self.visits) and not self.plain
         if followed and parameter is None and not self.data:
             low, high = np.concatenate(self.low), np.concatenate(self.high)
@@ -301,7 +329,7 @@ class _Builder:
             maybe=maybe,
             indices=self._indices(offsets),
             parameter=parameter,
-            reason=self._reason(maybe) or (_SOURCE if low is not None and grade is Grade.BOUND else None),
+            reason=self._reason(maybe) or (unsure if low is not None and grade is Grade.BOUND else None),
             low=low,
             high=high,
             iterations=tuple(self.visits),

@@ -130,12 +130,17 @@ class Pointer:
 
 @record(frozen=True, eq=False, slots=True)
 class Other:
-    """Anything whose value is not followed: floats, fragments, handles. `uniform`: the same in all lanes."""
+    """Anything whose value is not followed: floats, fragments, handles. `uniform`: the same in all lanes.
+
+    leads: a shared array whose address it is made of. bits: the bytes of a float, where these are followed.
+    """
 
     type: Type | None = None
     uniform: bool = False
     reason: Unresolved | None = None
     value: float | None = None
+    leads: Object | None = None
+    bits: Int | None = None
 
 
 @record(frozen=True, eq=False, slots=True)

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from smemlint.evaluate import hoisted, sunk
 from smemlint.evaluate.forms import Form, Forms, Pattern, lead
-from smemlint.evaluate.join import JoinEvent, JoinGroup, JoinKind, layout, settle
-from smemlint.evaluate.layout import dims_of
+from smemlint.evaluate.join import JoinEvent, JoinGroup, JoinKind, settle
 from smemlint.evaluate.machine import Barrier, Event, Machine, SiteLog
-from smemlint.evaluate.memory import Object
 from smemlint.evaluate.roots import bent, roots_of
+from smemlint.evaluate.segment import declared_alignment, starts_of
 from smemlint.evaluate.values import Int, gcd_of, multiple_of
 from smemlint.records import record
 
@@ -143,13 +142,13 @@ class _Facts:
     def __init__(self, m: Machine, forms: Forms, logged: Sequence[Event | Barrier]) -> None:
         self.m = m
         self.forms = forms
-        starts = _starts(m)
+        starts = starts_of(m)
         regions = {e.region for e in logged if isinstance(e, Event)}
         self.stale = {e.region for e in logged if isinstance(e, Event) and e.stale}
         self.still = _still(m)
         self.sites = {
             id(s): _SiteFacts(
-                _declared(m, s.object),
+                declared_alignment(m, s.object),
                 starts.get(id(s.object)),
                 _steps(m, forms, s, regions),
                 _path(forms, s),
@@ -198,7 +197,7 @@ class _Facts:
         if moves or e.offset.terms or e.offset.parts:
             kind = self._kind(e, pattern, moves)
         else:
-            key = (id(e.site), pattern, e.region, e.flow, e.volatile)
+            key = (id(e.site), pattern, e.region, e.flow, e.volatile, e.among)
             known = self.kinds.get(key)
             kind = known or self.kinds.setdefault(key, self._kind(e, pattern, ()))
         at = lead(e.offset.const, pattern)
@@ -210,7 +209,7 @@ class _Facts:
         facts = self.sites[id(s)]
         stale = e.region in self.stale
         own = 0 if stale else self._variable(e, self.m.present)
-        variable = gcd(facts.steps, own or self._over_turns(s, facts), facts.unsure)
+        variable = gcd(facts.steps, own or self._over_turns(s, facts), facts.unsure, e.among)
         moved: tuple[tuple[int, int], ...] = ()
         for move in moves:
             by, digest, divides = self._moved(move, pattern)
@@ -281,35 +280,6 @@ class _Facts:
         if pattern not in self.bent:
             self.bent[pattern] = bent(pattern.form.steps, pattern.active, self.m.block)
         return self.bent[pattern]
-
-
-def _starts(m: Machine) -> dict[int, int]:
-    """Byte offset of each static array in the block's shared memory: file-scope ones last, without those
-    that are never read."""
-    read = {id(s.object) for s in m.sites.values() if s.op != "store"}
-    static = [
-        o
-        for o in m.shared.values()
-        if o.var is not None and o.var.storage == "shared" and (id(o) in read or o.escapes)
-    ]
-    static.sort(key=lambda o: o.id in m.globals)
-    sizes: list[tuple[int, int]] = []
-    for o in static:
-        size = m.types.size_of(o.type)
-        if size is None:
-            return {}
-        sizes.append((size, _declared(m, o)))
-    return {id(o): start for o, start in zip(static, layout(sizes), strict=True)}
-
-
-def _declared(m: Machine, o: Object) -> int:
-    if o.var is not None and o.var.storage == "extern_shared":
-        return 16
-    _, element = dims_of(o.type)
-    align = m.types.align_of(element) or 1
-    if o.var is not None and o.var.align is not None:
-        align = max(align, m.constant(o.var.align, m.bindings) or 1)
-    return align
 
 
 def _steps(m: Machine, forms: Forms, s: SiteLog, chosen: set[int]) -> int:

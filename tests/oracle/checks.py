@@ -9,6 +9,7 @@ from oracle.c_text import load as load_c
 from oracle.compare import Comparison, compare, evaluate_as_written, outside, uncovered
 from oracle.cxx_programs import cxx_program
 from oracle.drawing import Draw, Program
+from oracle.pointing import parts_program
 from oracle.programs import program
 from oracle.run import Request, run
 from smemlint.evaluate import KernelTrace, evaluate
@@ -88,6 +89,15 @@ CHECKS = {
         replace(_C, name="data", draw=lambda draw: program(draw, data=True), verify=_outside),
         replace(
             _C, name="unknown", draw=lambda draw: program(draw, unknown=True), verify=_outside, told=False
+        ),
+        replace(_C, name="parts", draw=parts_program),
+        replace(_C, name="parts-data", draw=lambda draw: parts_program(draw, data=True), verify=_outside),
+        replace(
+            _C,
+            name="parts-unknown",
+            draw=lambda draw: parts_program(draw, unknown=True),
+            verify=_outside,
+            told=False,
         ),
         replace(_C, name="joined", verify=_uncovered, joined=True),
     )

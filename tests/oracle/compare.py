@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import gcd
 from unittest import mock
 
 import numpy as np
 
 from oracle.run import Request
+from smemlint.banks import wavefronts
 from smemlint.evaluate import Grade, KernelTrace, Trace, evaluate, trace
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.widen import Runs
@@ -19,6 +21,10 @@ Key = tuple[int, str, int, str]
 """Line, op, width, array: all accesses of one kind that stand on one line."""
 
 Pattern = tuple["int | None", ...]
+
+ROTATION = 4
+"""Bytes by whose multiples the addresses of all lanes may differ where lanes go to several arrays: which of
+them they are counted from is open."""
 
 ATOMICS = ("atomic", "increment", "cas", "cas loop")
 """How an atomic is compiled is told apart elsewhere; here they are one."""
@@ -45,12 +51,18 @@ def compare(requests: list[Request], result: KernelTrace) -> Comparison:
         site = one.site
         if site.op == "cas loop load":
             continue  # of the atomic beside it, which is what the source says
-        array = result.arrays[site.array].name if site.array in result.arrays else "?"
+        array = _array(result, one)
         traces.setdefault((site.place.line, _op(site.op), site.width, array), []).append(one)
     outcome = Comparison()
     for key in {**truth, **traces}:
         _compare_key(key, truth.get(key, Counter()), traces.get(key, []), outcome)
     return outcome
+
+
+def _array(result: KernelTrace, one: Trace) -> str:
+    """The name of the array of a trace, or the names of several, in alphabetical order."""
+    found = result.arrays.get(one.site.array)
+    return found.name if found is not None else " or ".join(sorted(one.site.array.split(" or ")))
 
 
 def _op(op: str) -> str:
@@ -66,13 +78,13 @@ def _compare_key(key: Key, wanted: Counter[Pattern], traces: list[Trace], outcom
         reason = loose[0].reason
         outcome.open[key] = f"{loose[0].grade.value}: {reason.code + ': ' + reason.text if reason else ''}"
         return
-    rotate = any(t.alignment for t in traces)
+    rotate = any(t.alignment for t in traces) or " or " in key[3]
     found: Counter[Pattern] = Counter()
     for one in traces:
         for offsets, weight in zip(one.offsets.tolist(), one.weights.tolist(), strict=True):
             found[tuple(None if o < 0 else o for o in offsets)] += weight
     if rotate:
-        step = int(np.gcd.reduce([t.alignment for t in traces]))
+        step = int(np.gcd.reduce([t.alignment for t in traces])) or ROTATION
         wanted, found = _unrotated(wanted, step), _unrotated(found, step)
     if wanted == found:
         outcome.exact += 1
@@ -123,18 +135,23 @@ def outside(requests: list[Request], result: KernelTrace) -> list[str]:
         if (key, r.offsets) in seen:
             continue
         seen.add((key, r.offsets))
-        traces = [
-            one
-            for one in result.traces
-            if (one.site.place.line, _op(one.site.op), one.site.width) == key[:3]
-            and result.arrays[one.site.array].name == key[3]
-        ]
+        here = [t for t in result.traces if (t.site.place.line, _op(t.site.op), t.site.width) == key[:3]]
+        traces = [t for t in here if _array(result, t) == key[3]]
+        traces += [replace(t, alignment=gcd(t.alignment, ROTATION)) for t in here if _open(result, t)]
         if not any(one.grade is Grade.UNRESOLVED or _allows(one, r.offsets) for one in traces):
             wrong.append(f"{key}: {_show(Counter({r.offsets: 1}))} is not allowed")
     return wrong
 
 
+def _open(result: KernelTrace, one: Trace) -> bool:
+    """Whether a trace stands for accesses of other arrays too: through a pointer that may lead to several."""
+    found = result.arrays.get(one.site.array)
+    return found is None or found.escapes
+
+
 def _allows(one: Trace, pattern: Pattern) -> bool:
+    if one.low is not None and one.high is not None:
+        return _within(one, pattern)
     active = np.array([o is not None for o in pattern])
     truth = np.array([0 if o is None else o for o in pattern])
     possible = one.offsets >= 0
@@ -162,6 +179,13 @@ def _allows(one: Trace, pattern: Pattern) -> bool:
             continue
         return True
     return False
+
+
+def _within(one: Trace, pattern: Pattern) -> bool:
+    """Whether the cost of a request lies between the ends of some row."""
+    assert one.low is not None and one.high is not None
+    cost = wavefronts(one.site.op, one.site.width, pattern).wavefronts
+    return bool(((one.low <= cost) & (cost <= one.high)).any())
 
 
 def _slope(distance: np.ndarray, coefficient: np.ndarray, active: np.ndarray) -> int:

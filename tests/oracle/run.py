@@ -38,8 +38,8 @@ from smemlint.ir.types import INT
 class Request:
     """What the lanes of one warp ask for together.
 
-    array, name: id of the variable and its name. offsets: bytes from its start, None where a lane does not
-    take part.
+    array, name: id of the variable and its name (of several: all of them, joined by `or`). offsets: bytes
+    from its start (of several: of the first that is declared), None where a lane does not take part.
     via: places of the calls around it, innermost first. path: where in the run it happened; requests of
     different warps at the same point of the program have the same path.
     """
@@ -123,23 +123,23 @@ class Warp:
     def _request(self, group: dict[int, Access], machine: Machine) -> Request:
         one = next(iter(group.values()))
         offsets: list[int | None] = [None] * 32
-        arrays = set()
+        arrays = {machine.memory.find(a.address)[0].name for a in group.values()}
+        starts = machine.starts(arrays) if len(arrays) > 1 else dict.fromkeys(arrays, 0)
         for lane, access in group.items():
-            found, offsets[lane] = machine.memory.find(access.address)
-            arrays.add(found.name)
+            found, within = machine.memory.find(access.address)
+            offsets[lane] = starts[found.name] + within
             if found.size is not None and not 0 <= access.address - found.base <= found.size - access.width:
                 raise UndefinedError(f"{found.name} at {access.address - found.base} of {found.size}")
             if (access.address - found.base) % access.width:
                 raise UndefinedError("an access that is not aligned")
-        if len(arrays) > 1 or any((a.op, a.width) != (one.op, one.width) for a in group.values()):
-            raise UnsupportedError("lanes that access different arrays together")
-        array = arrays.pop()
+        if any((a.op, a.width) != (one.op, one.width) for a in group.values()):
+            raise UnsupportedError("lanes that do different things together")
         return Request(
             one.node,
             one.op,
             one.width,
-            array,
-            machine.names[array],
+            " or ".join(sorted(arrays)),
+            " or ".join(sorted(machine.names[a] for a in arrays)),
             tuple(offsets),
             one.matrices,
             one.via,
@@ -161,6 +161,8 @@ class Machine:
         self.names: dict[str, str] = {}
         self.pure: dict[int, bool] = {}
         self._shared: dict[object, Ref] = {}
+        self._arrays: dict[str, Ref] = {}
+        """Shared variables by id, in the order of their declarations."""
         self._globals: dict[str, Ref] = {}
         self._thread = Thread(self, (0, 0, 0))
         self._parameters = {
@@ -221,6 +223,23 @@ class Machine:
                 return int(stop.value.value)
         raise UnsupportedError("not a constant")
 
+    def starts(self, arrays: set[str]) -> dict[str, int]:
+        """Where static arrays lie, from the start of the first of them; those between are used, too."""
+        declared = [
+            (id, *self.layout.size_and_align(ref.type))
+            for id, ref in self._arrays.items()
+            if isinstance(ref.type, ArrayOf) and ref.type.extent is not None
+        ]
+        numbers = [i for i, (a, _, _) in enumerate(declared) if a in arrays]
+        if len(numbers) < len(arrays):
+            raise UnsupportedError("lanes that access arrays of unknown distance together")
+        found: dict[str, int] = {}
+        end = 0
+        for a, size, align in declared[numbers[0] : numbers[-1] + 1]:
+            found[a] = -(-end // align) * align
+            end = found[a] + size
+        return found
+
     # Variables and functions
 
     def local(self, name: str, type_: Type) -> Ref:
@@ -235,7 +254,7 @@ class Machine:
             size = self.launch.dynamic if unsized else self.layout.size(type_)
             made = self.memory.allocate(var.id, size, "shared")
             self.names[var.id] = var.name
-            self._shared[key] = Ref(made.base, type_)
+            self._shared[key] = self._arrays[var.id] = Ref(made.base, type_)
         return self._shared[key]
 
     def named(self, expr: Name | StaticMember, scope: Scope, this: Ref | None) -> Ref | Callee | Num:
