@@ -224,15 +224,18 @@ class Machine:
         raise UnsupportedError("not a constant")
 
     def starts(self, arrays: set[str]) -> dict[str, int]:
-        """Where static arrays lie, from the start of the first of them; those between are used, too."""
+        """Where static arrays that are neighbours lie, from the start of the first of them.
+
+        Whether an array between others is there at all hangs on whether anybody reads it: that is not modelled.
+        """
         declared = [
             (id, *self.layout.size_and_align(ref.type))
             for id, ref in self._arrays.items()
             if isinstance(ref.type, ArrayOf) and ref.type.extent is not None
         ]
         numbers = [i for i, (a, _, _) in enumerate(declared) if a in arrays]
-        if len(numbers) < len(arrays):
-            raise UnsupportedError("lanes that access arrays of unknown distance together")
+        if len(numbers) < len(arrays) or numbers[-1] - numbers[0] >= len(numbers):
+            raise UndefinedError("lanes that access arrays of unknown distance together")
         found: dict[str, int] = {}
         end = 0
         for a, size, align in declared[numbers[0] : numbers[-1] + 1]:
