@@ -226,7 +226,7 @@ class Machine:
     def starts(self, arrays: set[str]) -> dict[str, int]:
         """Where static arrays that are neighbours lie, from the start of the first of them.
 
-        Whether an array between others is there at all hangs on whether anybody reads it: that is not modelled.
+        Whether an array between others is there at all depends on whether anybody reads it: not modelled.
         """
         declared = [
             (id, *self.layout.size_and_align(ref.type))
