@@ -388,7 +388,8 @@ def spelled(value: object) -> str:
         return f"{spelled(value.to)} {'&' if value.reference else '*'}"
     if isinstance(value, RecordRef):
         arguments = ", ".join(spelled(a) for a in value.arguments)
-        return f"{value.name}<{arguments}>" if arguments else value.name
+        name = value.name.split("@", 1)[0]
+        return f"{name}<{arguments}>" if arguments else name
     return str(
         getattr(value, "spelling", None) or getattr(value, "name", None) or getattr(value, "value", value)
     )

@@ -108,5 +108,8 @@ def _method(m: Machine, callee: Member) -> Value:
                 value = load(m, p, callee.place) if isinstance(p, Pointer) else p
                 if isinstance(value, Closure | FunctionValue):
                     return value
+                called = methods_of(m, p.pointee, "operator()") if isinstance(p, Pointer) else ()
+                if called and isinstance(p, Pointer):
+                    return Method("operator()", p, called)
         return Method(callee.name, base)
     return Method(callee.name, base if isinstance(base, Other) else Other(type_of(base), False))

@@ -53,7 +53,7 @@ def this_place(m: Machine, e: This) -> Pointer | Value:
 
 
 def lambda_value(m: Machine, e: Lambda) -> Value:
-    return Closure(e, m.frame)
+    return Closure(e, m.frame, m.resolve(e.closure) if e.closure is not None else None)
 
 
 def size_of_value(m: Machine, e: SizeOf) -> Value:

@@ -8,7 +8,7 @@ from smemlint.evaluate.groups import generalised
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.memory import Object, led_to
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.values import Int, Other, Pointer, RecordValue, Value, is_uniform
+from smemlint.evaluate.values import Closure, Int, Other, Pointer, RecordValue, Value, is_uniform
 from smemlint.ir import (
     Expr,
     MemberType,
@@ -30,6 +30,8 @@ def type_of(v: Value) -> Type:
     if isinstance(v, Pointer):
         return v.integer or PointerTo(v.pointee)
     if isinstance(v, RecordValue):
+        return v.type
+    if isinstance(v, Closure) and v.type is not None:
         return v.type
     if isinstance(v, Other) and v.type is not None:
         return v.type
@@ -84,7 +86,8 @@ def coerce(m: Machine, v: Value, t: Type) -> Value:
                 for o in (v.object, *led_to(v.object)):
                     o.volatile = True
             to = v.pointee if isinstance(t.to, Scalar) and t.to.kind == "void" else t.to
-            if isinstance(to, OpaqueType | TypeParam | MemberType):
+            void = isinstance(v.pointee, Scalar) and v.pointee.kind == "void"
+            if isinstance(to, OpaqueType | TypeParam | MemberType) and not void:
                 to = v.pointee
             return Pointer(v.object, v.offset, to)
         if isinstance(v, Int):

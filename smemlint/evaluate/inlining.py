@@ -15,12 +15,13 @@ from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.names import resolve_arguments
 from smemlint.evaluate.overloads import bind, converts, has_pack, score_of, specialisation
+from smemlint.evaluate.packs import expanded, pack_of
 from smemlint.evaluate.places import field_of, place_of
 from smemlint.evaluate.values import (
+    VALUES,
     Closure,
     FunctionValue,
     Int,
-    Method,
     Other,
     Pointer,
     RecordValue,
@@ -68,6 +69,7 @@ def invoke(
     outer: Bindings | None = None,
 ) -> Value | Reference | None:
     """Inline the first candidate that fits; None when none does."""
+    arguments = expanded(m, arguments)
     device = [f for f in candidates if f.side != "host"] if not m.host else list(candidates)
     fitting = [f for f in device if len(f.parameters) == len(arguments)] or [
         f for f in device if len(f.parameters) > len(arguments) or has_pack(f)
@@ -78,12 +80,12 @@ def invoke(
         m.note("recursion", f"`{fitting[0].name}` calls itself too deeply", place)
         return Other(reason=Unresolved("recursion", f"`{fitting[0].name}` recurses", place))
     references = [
-        all(i < len(f.parameters) and is_reference(f.parameters[i].type) for f in fitting)
+        all((p := _parameter_at(f, i)) is not None and is_reference(p.type) for f in fitting)
         for i in range(len(arguments))
     ]
     values: list[Value] = []
     for a, by_reference in zip(arguments, references, strict=True):
-        if isinstance(a, Int | Pointer | Other | RecordValue | FunctionValue | Closure | Method):
+        if isinstance(a, VALUES):
             values.append(a)
         elif by_reference:
             values.append(place_of(m, a))
@@ -132,8 +134,12 @@ def _run_function(
 ) -> Value | Reference:
     frame = Frame(bindings, f, this, None, call=place, arguments=tuple(arguments))
     objects: list[Object] = []
+    pack = pack_of(f)
     for i, parameter in enumerate(f.parameters):
         t = m.types.resolve(parameter.type, bindings)
+        if parameter is pack:
+            frame.packs[parameter.id] = tuple(_parameter(parameter, _held_type(t, v), v) for v in values[i:])
+            continue
         if i < len(values):
             v = values[i]
             if isinstance(t, PointerTo) and t.reference:
@@ -150,6 +156,20 @@ def _run_function(
         frame.variables[o.id] = o
     m.enter(frame, f)
     return _run_body(m, frame, lambda: run(m, f.body), f)
+
+
+def _parameter_at(f: Function, index: int) -> Var | None:
+    """The parameter that takes an argument; a pack takes all that are left."""
+    if index < len(f.parameters):
+        return f.parameters[index]
+    return pack_of(f)
+
+
+def _held_type(t: Type, v: Value) -> Type:
+    """The type of one element of a pack whose parameter has type t."""
+    if is_reference(t) and isinstance(v, Pointer) and v.integer is None:
+        return PointerTo(v.pointee, reference=True)
+    return type_of(v)
 
 
 def _parameter(parameter: Var, t: Type, v: Value) -> Object:
@@ -188,9 +208,13 @@ def run_closure(m: Machine, c: Closure, e: Call, want_place: bool) -> Value | Re
     frame = Frame(bindings, None, parent.this, parent, call=e.place, place=want_place)
     frame.skippable, frame.quiet, frame.sets = parent.skippable, parent.quiet, parent.sets
     frame.instance = parent.instance
-    for parameter, a in zip(c.function.parameters, e.arguments, strict=False):
+    for parameter, a in zip(c.function.parameters, expanded(m, e.arguments), strict=False):
         t = m.types.resolve(parameter.type, bindings)
-        v: Value = place_of(m, a) if is_reference(t) else coerce(m, rvalue(m, a), t)
+        v: Value
+        if isinstance(a, VALUES):
+            v = coerce(m, a, t)
+        else:
+            v = place_of(m, a) if is_reference(t) else coerce(m, rvalue(m, a), t)
         frame.variables[parameter.id] = _parameter(parameter, t, v)
     return _run_body(m, frame, lambda: run(m, c.function.body), None)
 

@@ -14,9 +14,10 @@ from smemlint.evaluate.layout import Binding, is_type
 from smemlint.evaluate.machine import Budget, BudgetExceededError, Machine
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
+from smemlint.evaluate.packs import pack_of
 from smemlint.evaluate.trace import shared_array, traces_of, unresolved_traces
 from smemlint.evaluate.values import Int, RecordValue, Value
-from smemlint.ir import Function, Launch, Module, RecordRef, Scalar
+from smemlint.ir import Function, Launch, Module, RecordRef, Scalar, Type, Var
 from smemlint.ir.types import INT
 
 
@@ -185,9 +186,35 @@ def unbound(m: Machine, kernel: Function) -> dict[str, Binding]:
     }
 
 
+def _handed(m: Machine, p: Var, t: Type, known: int | None) -> Object:
+    """One element of a kernel's pack."""
+    o = Object(p.id, p.name, t, "local", p, uniform=True, havoc=True)
+    if known is not None and isinstance(t, Scalar):
+        o.cells[0] = Int(known, t)
+    elif not isinstance(t, RecordRef):
+        v = m.unknown(t, p.name, uniform=True, rank=3, size=True)
+        if not isinstance(v, RecordValue):
+            o.cells[0] = v
+    return o
+
+
 def bind_arguments(m: Machine, kernel: Function, launch: Launch) -> None:
-    """Kernel parameters: known numbers, or unknowns that are the same in all threads."""
+    """Kernel parameters, and what lambdas among them captured: known numbers, or unknowns that are the same
+    in all threads."""
+    for id, (t, known) in launch.captures.items():
+        name = id.split("@", 1)[0]
+        o = m.globals[id] = Object(id, name, t, "local", None, uniform=True, havoc=True)
+        if known is not None and isinstance(t, Scalar):
+            o.cells[0] = Int(known, t)
+        elif not isinstance(t, RecordRef):
+            held = m.unknown(t, name, uniform=True, rank=3, size=True)
+            if not isinstance(held, RecordValue):
+                o.cells[0] = held
+    pack = pack_of(kernel)
     for p in kernel.parameters:
+        if p is pack:
+            m.frame.packs[p.id] = tuple(_handed(m, p, *each) for each in launch.packed)
+            continue
         t = m.resolve(p.type)
         o = Object(p.id, p.name, t, "local", p, uniform=True, havoc=True)
         m.frame.variables[p.id] = o

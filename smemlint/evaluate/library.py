@@ -18,6 +18,7 @@ from smemlint.evaluate.comparison import extreme
 from smemlint.evaluate.conversions import as_int, coerce
 from smemlint.evaluate.dispatch import build, lvalue, rvalue
 from smemlint.evaluate.groups import generalised, is_group
+from smemlint.evaluate.inlining import run_closure
 from smemlint.evaluate.layout import LIBRARIES, is_vector, vector_layout
 from smemlint.evaluate.library_atomics import atomic, atomic_method, is_atomic, is_atomic_object
 from smemlint.evaluate.library_groups import group_method
@@ -33,7 +34,17 @@ from smemlint.evaluate.library_table import (
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.places import offset_pointer
-from smemlint.evaluate.values import Int, Method, Other, Pointer, RecordValue, Value, bounds, is_uniform
+from smemlint.evaluate.values import (
+    Closure,
+    Int,
+    Method,
+    Other,
+    Pointer,
+    RecordValue,
+    Value,
+    bounds,
+    is_uniform,
+)
 from smemlint.ir import ArrayOf, Call, Construct, InitList, RecordRef, Type
 from smemlint.ir.types import INT
 
@@ -96,6 +107,10 @@ def function(m: Machine, name: str, arguments: Arguments, e: Call, discarded: bo
 def _unknown_function(m: Machine, e: Call, name: str) -> Value:
     values = [given(m, a) for a in e.arguments]
     if m.host:
+        for v in values:
+            if isinstance(v, Closure) and not v.function.parameters:
+                # What runs it, and how often, is not known; that it runs is.
+                run_closure(m, v, Call(e.callee, (), e.place), False)
         library_host.forget(m, short_name(name), values)
     elif name not in _HARMLESS:
         code, text = _taken_by(name, values)

@@ -195,6 +195,8 @@ class Frame:
     """By id() of a statement that loads: the branches that alone use the value."""
     instance: tuple[object, ...] = ()
     """Tells apart the same function under other template arguments."""
+    packs: dict[str, tuple[Object, ...]] = field(default_factory=dict)
+    """By id of a parameter that is a pack: what it holds."""
     arguments: tuple[object, ...] = ()
     """The expressions (or values) that the parameters were given."""
 
@@ -348,7 +350,8 @@ class Machine:
             return expr.value
         own = bindings is self.bindings
         if not own:
-            self.frames.append(Frame(bindings))
+            # A class in a function may name the function's own constants.
+            self.frames.append(Frame(bindings, parent=self.frames[-1]))
         self.silent += 1
         try:
             v = rvalue(self, expr)

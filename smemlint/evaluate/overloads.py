@@ -44,6 +44,8 @@ def bind(
             if isinstance(parameter.type, FunctionType) and not isinstance(value, Int):
                 continue  # a function: what it gives is not known
             if isinstance(value, OpaqueType) and value.spelling == "?":
+                if m.host and parameter.kind == "value":
+                    continue  # a constant that a macro of an unknown header declares
                 return None
             if (parameter.kind == "value") != isinstance(value, Int):
                 return None

@@ -166,8 +166,11 @@ class FunctionValue:
 
 @record(frozen=True, eq=False, slots=True)
 class Closure:
+    """A lambda with the frame that it was made in. type: its class, if host code made it for the device."""
+
     function: Lambda
     frame: object
+    type: Type | None = None
 
 
 @record(frozen=True, eq=False, slots=True)
@@ -181,6 +184,7 @@ class Method:
 
 
 Value: TypeAlias = "Int | Pointer | Other | RecordValue | FunctionValue | Closure | Method"
+VALUES = (Int, Pointer, Other, RecordValue, FunctionValue, Closure, Method)
 
 
 def lanes_equal(a: Lanes, b: Lanes) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from smemlint.patterns import pattern
@@ -121,16 +122,26 @@ def _product(tokens: list[str], at: int) -> tuple[str, int]:
     return value, at
 
 
+ARCHITECTURES = (900, 800, 1000, 1200)
+"""Values of `__CUDA_ARCH__` at which text is tried that the one that is asked for switches off."""
+_HOLDS: dict[str, Callable[[int, int], bool]] = {
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt,
+    "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
 _SWAPPED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
-def _comparison(name: str, operator: str, value: str, holds: bool) -> Wish | None:
+def _comparison(name: str, sign: str, value: str, holds: bool) -> Wish | None:
     if not holds:
-        operator = _NEGATED[operator]
+        sign = _NEGATED[sign]
     if not re.fullmatch(r"\d+|0[xX][0-9a-fA-F]+", value):
-        return {name: value} if operator in ("==", "<=", ">=") else None
+        return {name: value} if sign in ("==", "<=", ">=") else None
     number = int(value, 0)
+    if name == "__CUDA_ARCH__":
+        fitting = [a for a in ARCHITECTURES if _HOLDS[sign](a, number)]
+        if fitting:
+            return {name: str(fitting[0])}
     step = 10 if name == "__CUDA_ARCH__" and number >= 100 else 1
     chosen = {
         "==": number,
@@ -139,5 +150,5 @@ def _comparison(name: str, operator: str, value: str, holds: bool) -> Wish | Non
         ">": number + step,
         "<": number - step,
         "!=": number + 1,
-    }[operator]
+    }[sign]
     return {name: str(chosen)} if chosen >= 0 else None

@@ -22,7 +22,7 @@ _VALUE_ARGUMENT = pattern(
 )
 _TYPE_WORD = pattern(
     r"^\s*(?:const |typename |unsigned |struct )"
-    r"|^\s*(?:float|double|int|char|bool|void|short|long|half|half2|float\d|int\d|\w+_t|T|T\w|[A-Z][a-z]\w*|.*[*&])"
+    r"|^\s*(?:float|double|int|char|bool|void|short|long|half|half2|float\d|int\d|\w+_t(?:_\d+)?|\w+_type|T|T\w|[A-Z][a-z]\w*|.*[*&])"
     r"\s*(?:[*&<].*)?$",
     re.DOTALL,
 )

@@ -22,6 +22,7 @@ from smemlint.frontend.context import (
     in_parameter_list,
     usage,
 )
+from smemlint.frontend.dispatch import MAX_CODE, calls_inside, code_macro, enclosing_calls, opening
 from smemlint.frontend.healed import (
     ALIASES,
     FUNCTION,
@@ -38,6 +39,7 @@ from smemlint.frontend.spelling import (
     asks_for_type,
     is_macro_like,
     qualifier_macro,
+    reads_like_type,
     statement_macro,
     type_kind,
 )
@@ -49,6 +51,8 @@ _MACRO = pattern(r"^[ \t]*#[ \t]*define[ \t]+\w+(?:\([^)\n]*\))?((?:[^\n\\]|\\\r
 _RANKS = (VALUE, FUNCTION, NAMESPACE, NUMBER_TYPE, TYPE, MACRO)
 """What a name can turn into when a guess was wrong: only to the right."""
 MAX_NAMES = 1500
+MAX_LOOKS = 200
+"""Complaints around which a macro that takes code is looked for: each reads thousands of characters."""
 
 
 @record(frozen=True, slots=True)
@@ -92,6 +96,7 @@ class Healing:
         self._names = names or HealedNames()
         self._given_up: set[str] = set()
         self._corrected: set[tuple[str, int]] = set()
+        self._looked = 0
 
     def text(self) -> str:
         return self._names.text()
@@ -195,7 +200,7 @@ class Healing:
             return Healed(name, FUNCTION)
         if around.next[:1] == "{" and not around.starts_statement:
             return Healed(name, TYPE)
-        if name.endswith("_t"):
+        if reads_like_type(name):
             return Healed(name, type_kind(name))
         if around.next[:1] in (",", ">") and self._is_type_argument(name, problem):
             return Healed(name, type_kind(name))
@@ -236,6 +241,9 @@ class Healing:
         around = self._usage(problem, name)
         if name in ("override", "final") or name.startswith("~"):
             return False
+        code = self._code_macro(problem, name)
+        if code is not None:
+            return self._top_level(Healed(name, MACRO, text=code))
         if (
             around is not None
             and around.next.startswith("(")
@@ -253,6 +261,9 @@ class Healing:
     def unknown_type(self, match: re.Match[str], problem: Problem) -> bool:
         name = match.group(1)
         around = self._usage(problem, name)
+        code = self._code_macro(problem, name)
+        if code is not None:
+            return self._top_level(Healed(name, MACRO, text=code))
         if around is not None and is_macro_like(name):
             word = around.following_word
             if word in ("for", "while", "do", "if", "switch") or "UNROLL" in name:
@@ -276,6 +287,33 @@ class Healing:
         if re.search(r"\bdim3\s+\w+\s*\([^;()]*\Z", before):
             return self._top_level(Healed(name, VALUE))
         return self._top_level(self._entry(name, around, problem, wants_type=True))
+
+    def _code_macro(self, problem: Problem, name: str) -> str | None:
+        """The macro's text where an unknown name in capitals is given code."""
+        text = self._text(problem.path)
+        if not is_macro_like(name):
+            return None
+        # In another macro's arguments the place is that of the outer use.
+        at = next(find_word(text, name, problem.offset, problem.offset + MAX_CODE), None)
+        return None if at is None else code_macro(text, opening(text, at + len(name)))
+
+    def code_as_argument(self, match: re.Match[str], problem: Problem) -> bool:
+        """Statements where an expression should stand: an unknown macro around them takes code."""
+        if self._looked >= MAX_LOOKS:
+            return False
+        self._looked += 1
+        text = self._text(problem.path)
+        for name, at in (*enclosing_calls(text, problem.offset), *calls_inside(text, problem.offset)):
+            known = self._names.root.children.get(name)
+            if not is_macro_like(name) or (known is not None and known.kind == MACRO):
+                continue
+            code = code_macro(text, at)
+            if code is not None and not self._defines(problem.path, name):
+                return self._top_level(Healed(name, MACRO, text=code))
+        return False
+
+    def _defines(self, path: str, name: str) -> bool:
+        return re.search(rf"#[ \t]*define[ \t]+{name}\b", self._text(path)) is not None
 
     def _followed_by_two_words(self, problem: Problem, name: str) -> bool:
         rest = self._text(problem.path)[problem.offset + len(name) : problem.offset + len(name) + 300]
@@ -302,7 +340,8 @@ class Healing:
         """A member that a healed type lacks, asked of the class (clang keeps what is asked of an object)."""
         what, name, owner = match.group(1), match.group(2), match.group(3)
         around = self._usage(problem, name)
-        if around is None or around.previous != "::":
+        called = around is not None and around.template is not None and around.after_template[:1] == "("
+        if around is None or (around.previous != "::" and not called):
             return False
         plain = re.sub(r"<.*>", "", owner).removeprefix("const ").strip()
         entry = self._names.find(tuple(plain.split("::"))) or self._behind_alias(plain, problem)
@@ -437,7 +476,12 @@ class Healing:
         if word is None:
             return False
         around = usage(text, problem.offset, word.group())
-        return self._top_level(self._entry(word.group(), around, problem, wants_type=True))
+        entry = self._entry(word.group(), around, problem, wants_type=True)
+        scope = _SCOPE_BEFORE.search(text[max(0, problem.offset - 200) : problem.offset])
+        path = tuple(re.findall(r"\w+", scope.group())) if scope is not None else ()
+        if entry.kind == NUMBER_TYPE:
+            entry.kind = TYPE
+        return self._declare(self._names.scope(path).children, entry)
 
     def stray_macro(self, match: re.Match[str], problem: Problem) -> bool:
         """A name in capitals where a declaration should begin or a body should stand."""
@@ -527,6 +571,7 @@ _TEMPLATE = pattern(
     r"template\s*<[^;{}]*>\s*(?:(?:struct|class|union)\s+(?:__?\w+\s*\([^)]*\)\s*)?([A-Za-z_]\w*)"
     r"|[^;{}()=<>]*?([A-Za-z_]\w*)\s*[=;{\[])"
 )
+_SCOPE_BEFORE = pattern(r"(?:\w+\s*::\s*)+\Z")
 _NAMESPACE_ALIAS = pattern(r"\s*namespace\s+(\w+)\s*=\s*(?:::)?(\w+(?:::\w+)*)\s*;")
 _ALIAS_BEFORE = pattern(r"\busing\s+\w+\s*=\s*(?:typename\s+)?(?:\w+::)*\Z")
 _Reaction = Callable[[Healing, "re.Match[str]", Problem], bool]
@@ -582,5 +627,6 @@ _REACTIONS: tuple[tuple[re.Pattern[str], _Reaction], ...] = tuple(
             Healing.stray_macro,
         ),
         (r"expected ';' after top level declarator", Healing.stray_macro),
+        (r"expected expression|unexpected type name", Healing.code_as_argument),
     )
 )

@@ -17,6 +17,8 @@ from itertools import count
 from smemlint.patterns import pattern
 from smemlint.records import record
 
+VIRTUAL = "/smemlint-virtual"
+"""Folder of files that exist in memory only. What is declared there is ours: names without meaning."""
 TYPE = "type"
 NUMBER_TYPE = "number type"
 VALUE = "value"
@@ -172,6 +174,7 @@ def _join(mine: Healed, other: Healed) -> None:
 
 
 _WIDTHS = (*range(33, 64), *range(65, 128))
+_POINTER = pattern(r"(?:^|_)(?:data|ptr)(?:_|$)")
 _STRUCT = (
     "{0}() = default; template <class T> {0}(T&&); "
     "template <class A, class B, class... C> {0}(A&&, B&&, C&&...); "
@@ -196,6 +199,13 @@ def _scope(scope: Healed, number: Iterator[int]) -> list[str]:
             parameters = "".join(f"{p}, " for p in _parameters(entry.parameters or ""))
             storage = "static " if inside_class else ""
             result = "cudaError_t" if entry.name.startswith("cuda") else "int"
+            if (
+                inside_class
+                and entry.parameters
+                and entry.parameters[0] == "t"
+                and _POINTER.search(entry.name)
+            ):
+                result = "T0*"  # `x.data_ptr<float>()`
             lines.append(f"template <{parameters}class... A> {storage}{result} {entry.name}(A...);")
         elif entry.kind == VALUE and (entry.parameters is not None or scope.parameters is not None):
             # clang does not instantiate an invalid member; the number means nothing.

@@ -306,9 +306,9 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
             if kid.kind != ENUMERATOR or not dependent:
                 continue
             var = self.enumerator_constant(kid, previous)
-            c.variables[kid.d0 or 0] = Name(var.id, var.name)
-            c.scope.locals[var.name] = Name(var.id, var.name)
-            previous = Name(var.id, var.name)
+            # Its value in its place: classes and lambdas of the function name it as well.
+            c.variables[kid.d0 or 0] = previous = var.init or Name(var.id, var.name)
+            c.scope.locals[var.name] = previous
             result.append(Declare(var))
         return result
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from smemlint.frontend import cursors
 from smemlint.frontend.builtin_operators import builtin_operator
@@ -46,11 +47,13 @@ from smemlint.ir import (
     Literal,
     Place,
     PointerTo,
+    RecordRef,
     Return,
     SizeOf,
     StringLiteral,
     TemplateParam,
     This,
+    Type,
     Unary,
     UnknownExpr,
     Var,
@@ -84,6 +87,7 @@ _BETWEEN = frozenset(
 )
 _WORD = pattern(r"[A-Za-z_]\w*")
 _REFERENCE_CAST = pattern(r"_cast\s*<[^;{}&]*&\s*>\s*\(|\([\w\s:<>,]*[\w>]\s*&\s*\)")
+_ON_DEVICE = pattern(r"__device__|\b[A-Z_]*(?:DEVICE|LAMBDA|HD)[A-Z_]*\b")
 _LAMBDA_TEMPLATE = pattern(r"\s*\[[^\]]*\]\s*<([^<>]*)>")
 
 
@@ -480,11 +484,24 @@ class ExpressionLowering:
     def _lambda(self, node: Node) -> Expr:
         c = self._c
         template = self._lambda_template(node)
+        closure = self._closure(node)
         c.scope.templates.append(template)
         try:
-            return self._lambda_of(node, template)
+            found = self._lambda_of(node, template)
         finally:
             c.scope.templates.pop()
+        return replace(found, closure=closure) if closure and isinstance(found, Lambda) else found
+
+    def _closure(self, node: Node) -> Type | None:
+        """The class of a lambda that host code may give to a kernel."""
+        c = self._c
+        text = c.positions.text(node)
+        if text is not None and not _ON_DEVICE.search(text[: text.find("{")]):
+            return None
+        declaration = cursors.type_declaration(cursors.cursor_type(node))
+        c.decls.enter_local(declaration)
+        found = c.types.of(node)
+        return found if isinstance(found, RecordRef) else None
 
     def _lambda_template(self, node: Node) -> tuple[TemplateParam, ...]:
         """`<bool even, typename T>` after a lambda's captures, which clang's cursors do not show."""

@@ -52,6 +52,8 @@ class FunctionLowering:
 
         def outer_parameters(self, found: Definition) -> tuple[TemplateParam, ...]: ...
 
+        def around(self, found: Definition | None) -> Scope: ...
+
         def own_parameters(self, found: Definition) -> tuple[TemplateParam, ...]: ...
 
         def record_name(self, node: Node) -> str: ...
@@ -107,7 +109,8 @@ class FunctionLowering:
         c.host = not _DEVICE.search(
             found.file.data, max(found.begin - 200, 0), min(found.begin + 600, found.end)
         )
-        with c.within(Scope([outer] if outer else [], record=name)):
+        around = self.around(owner)
+        with c.within(Scope([outer] if outer else [], dict(around.locals), dict(around.types), name)):
             c.functions[identifier] = self._read_function(found, identifier, owner, outer)
 
     def _read_function(

@@ -92,8 +92,8 @@ class RecordLowering:
         self._by_name: dict[str, Definition] = {}
         self._library: set[str] = set()
         self._lowered: set[int] = set()
-        self._local: dict[int, tuple[TemplateParam, ...]] = {}
-        """Of classes in function templates, by their key: the parameters of the function."""
+        self._local: dict[int, Scope] = {}
+        """Of classes in function templates, by their key: what is visible there of the function."""
 
     # Names and parameters
 
@@ -150,7 +150,7 @@ class RecordLowering:
     def outer_parameters(self, found: Definition) -> tuple[TemplateParam, ...]:
         """Parameters of the templates that a nested record stands in, which it shares."""
         if found.key in self._local:
-            return self._local[found.key]
+            return self._local[found.key].parameters()
         parent = cursors.semantic_parent(found.node)
         if parent.kind not in RECORDS:
             return ()
@@ -161,9 +161,15 @@ class RecordLowering:
 
     def enter_local(self, node: Node) -> None:
         """A class in a function template: the function's parameters are its own as well."""
-        parameters = self._c.scope.parameters()
+        scope = self._c.scope
+        parameters = scope.parameters()
         if parameters:
-            self._local.setdefault(cursors.location(node).raw, parameters)
+            around = Scope([parameters], dict(scope.locals), dict(scope.types))
+            self._local.setdefault(cursors.location(node).raw, around)
+
+    def around(self, found: Definition | None) -> Scope:
+        """What a class in a function sees of it."""
+        return self._local.get(found.key, Scope()) if found is not None else Scope()
 
     def is_pattern(self, found: Definition) -> bool:
         return bool(self.own_parameters(found) or self.outer_parameters(found))
@@ -281,7 +287,9 @@ class RecordLowering:
         parameters = (*self.outer_parameters(found), *self.own_parameters(found))
         self._required.add(found.key)
         self._by_name.setdefault(name, found)
-        with c.within(Scope([parameters] if parameters else [], record=name)):
+        around = self.around(found)
+        inner = Scope([parameters] if parameters else [], around.locals, around.types, name)
+        with c.within(inner):
             c.records[stored] = self._read_record(found, name, stored, parameters)
 
     def _read_record(
@@ -479,6 +487,8 @@ class RecordLowering:
             c.scope.templates.append(parameters)
             kids = cursors.children(defined)
             fields = [self._field(k) for k in kids if k.kind == FIELD]
+            if not fields:
+                return  # what is in it is not declared here
             align = self.alignment(kids) or self._vector_alignment(name)
             union = defined.kind == UNION
             c.records[name] = Record(name, tuple(fields), self.place_of(defined), parameters, union, align)

@@ -9,7 +9,7 @@ from smemlint.frontend.cursors import Node
 from smemlint.frontend.kinds import is_expression
 from smemlint.frontend.lowering import Context
 from smemlint.frontend.names import ENUM, ENUMERATOR, TEMPLATE_PARAMETERS
-from smemlint.frontend.scalars import LIBRARY_SCALARS, SPECIAL_NAMES
+from smemlint.frontend.scalars import SPECIAL_NAMES, library_scalar
 from smemlint.frontend.textual import TextError, TextParser, lex
 from smemlint.ir import Expr, Name, OpaqueType, TemplateArgument, Type, TypeParam
 
@@ -78,8 +78,9 @@ class TextLowering:
                 return self._c.types.record(chosen.node)
             return self._c.types.template_id(chosen.node, arguments)
         node = self._hints.get(last) or declarations.types_named.get(last)
-        if node is None and last in LIBRARY_SCALARS:
-            return LIBRARY_SCALARS[last]
+        scalar = library_scalar(last) if node is None else None
+        if scalar is not None:
+            return scalar
         if node is None and (name.startswith("std::") or "::" not in name or arguments is not None):
             node = declarations.library_type(last)
             if node is None and arguments is None:

@@ -15,7 +15,7 @@ from smemlint.frontend.names import (
     Definition,
     valid,
 )
-from smemlint.frontend.scalars import BY_KIND, LIBRARY_SCALARS
+from smemlint.frontend.scalars import BY_KIND, library_scalar
 from smemlint.frontend.substitute import substitute_type
 from smemlint.ir import (
     ArrayOf,
@@ -131,8 +131,12 @@ class TypeLowering:
 
     def _typedef(self, declaration: Node) -> Type:
         name = cursors.spelling(declaration)
-        if name in LIBRARY_SCALARS and not self._c.declarations.in_project(declaration):
-            return LIBRARY_SCALARS[name]
+        if not self._c.declarations.in_project(declaration):
+            scalar = library_scalar(name)
+            if scalar is not None:
+                return scalar
+            if self._c.positions.is_healed(declaration):
+                return OpaqueType(name)
         found = self.lower(cursors.typedef_underlying(declaration))
         if isinstance(found, OpaqueType) and self._is_any(found.spelling):
             return OpaqueType(name)
@@ -144,6 +148,8 @@ class TypeLowering:
 
     def _unexposed(self, type_: CType) -> Type:
         text = cursors.type_spelling(type_)
+        if "_BitInt(" in text:
+            return self._stand_in(text)
         word = _WORD.match(text)
         if word:
             parameter = self._c.scope.template(word.group(1))
@@ -164,6 +170,11 @@ class TypeLowering:
         if declaration.kind in RECORDS:
             return self.record(declaration)
         return self._from_text(text)
+
+    def _stand_in(self, text: str) -> Type:
+        """The unknown type that a number of an odd width stands for."""
+        name = self._c.declarations.stand_in(text)
+        return library_scalar(name) or OpaqueType(name)
 
     def _from_text(self, text: str) -> Type:
         return self._c.texts.read_type(text) or OpaqueType(text)
@@ -213,8 +224,9 @@ class TypeLowering:
         """A class type: a number for the library's scalars, else a reference to a record."""
         name = self._c.decls.record_name(declaration)
         found = self._c.declarations.record(declaration)
-        if found is None and name in LIBRARY_SCALARS:
-            return LIBRARY_SCALARS[name]
+        scalar = library_scalar(name) if found is None else None
+        if scalar is not None:
+            return scalar
         if found is None and self._is_any(name):
             return OpaqueType(name)
         arguments = self.record_arguments(declaration, found)

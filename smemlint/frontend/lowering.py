@@ -14,7 +14,6 @@ from smemlint.frontend.cursors import Node
 from smemlint.frontend.names import FUNCTION_TEMPLATE, METHOD, Declarations, Definition
 from smemlint.frontend.positions import Positions
 from smemlint.ir import Expr, Function, LaunchStmt, Place, Record, TemplateParam, Type, Var
-from smemlint.ir import Name as NameExpr
 from smemlint.records import record
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ class Scope:
     """Template parameters and local names that are visible, innermost last."""
 
     templates: list[tuple[TemplateParam, ...]] = field(default_factory=list)
-    locals: dict[str, NameExpr] = field(default_factory=dict)
+    locals: dict[str, Expr] = field(default_factory=dict)
     types: dict[str, Type] = field(default_factory=dict)
     """Type names declared in the function, by name."""
     record: str | None = None

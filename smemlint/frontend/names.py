@@ -76,6 +76,7 @@ class Declarations:
     _qualified: dict[int, str] = field(default_factory=dict)
     _library_types: dict[str, Node] | None = None
     _enumerators: dict[str, Node] | None = None
+    _stand_ins: dict[str, str] | None = None
 
     def walk(self, root: Node) -> None:
         """Reads the translation unit's top level."""
@@ -222,6 +223,16 @@ class Declarations:
                 if node.kind in RECORDS or node.kind in TYPEDEFS or node.kind == ENUM:
                     self._library_types.setdefault(cursors.spelling(node), node)
         return self._library_types.get(name)
+
+    def stand_in(self, text: str) -> str:
+        """The name for which healing declared a number type of this spelling."""
+        if self._stand_ins is None:
+            self._stand_ins = {}
+            for node in self._library_declarations(self.library, 0):
+                if node.kind == TYPEDEF and self.positions.is_healed(node):
+                    spelled = cursors.type_spelling(cursors.typedef_underlying(node))
+                    self._stand_ins.setdefault(spelled, self.qualified(node))
+        return self._stand_ins.get(text.removeprefix("const "), "unknown")
 
     def _library_declarations(self, nodes: list[Node], depth: int) -> Iterator[Node]:
         for node in nodes:

@@ -17,7 +17,7 @@ from smemlint.frontend.compile_commands import CompileCommandsError
 from smemlint.frontend.configurations import drop_defines
 from smemlint.frontend.coverage import SkippedText
 from smemlint.frontend.heal import Healing, Problem
-from smemlint.frontend.healed import HealedNames
+from smemlint.frontend.healed import VIRTUAL, HealedNames
 from smemlint.frontend.includes import IncludePlan, is_answered, plan_includes, scan_file
 from smemlint.frontend.options import ParseOptions, configuration_text, options_for, standard
 from smemlint.frontend.overlay import only_seeing
@@ -35,8 +35,6 @@ from smemlint.frontend.skipped import skipped_ranges
 from smemlint.records import record
 from smemlint.source import SourceError, SourceFile
 
-VIRTUAL = "/smemlint-virtual"
-"""Folder of files that exist in memory only. What is declared there is ours: names without meaning."""
 HEALED = f"{VIRTUAL}/healed.cuh"
 
 MAX_PROBLEMS = 3000

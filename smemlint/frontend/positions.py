@@ -18,6 +18,7 @@ from clang import cindex
 from smemlint.frontend import cursors
 from smemlint.frontend.cursors import MACRO_BIT, CType, Extent, Location, Node
 from smemlint.frontend.expansion import Macro, Uses, put_in, uses_below
+from smemlint.frontend.healed import VIRTUAL
 from smemlint.ir import Place
 from smemlint.patterns import pattern
 from smemlint.records import record
@@ -126,6 +127,11 @@ class Positions:
             return self.resolve(where, where.raw)
         handle, offset = cursors.file_location(where)
         return (self._file(handle), offset) if handle else None
+
+    def is_healed(self, node: Node) -> bool:
+        """Whether a declaration is one of ours, for a name that the program does not declare."""
+        where = self.point(node)
+        return where is not None and where[0].path.startswith(VIRTUAL)
 
     def in_macro(self, node: Node) -> bool:
         e = cursors.extent(node)

@@ -192,6 +192,15 @@ using c10::Half; using c10::BFloat16; using c10::ScalarType; using c10::IntArray
 constexpr ScalarType kFloat = ScalarType::Float, kHalf = ScalarType::Half, kInt = ScalarType::Int, kLong = ScalarType::Long,
     kBFloat16 = ScalarType::BFloat16, kDouble = ScalarType::Double, kByte = ScalarType::Byte, kChar = ScalarType::Char,
     kBool = ScalarType::Bool, kFloat32 = ScalarType::Float, kFloat16 = ScalarType::Half, kInt32 = ScalarType::Int;
+template <ScalarType> struct smemlint_of { using type = float; };
+template <> struct smemlint_of<ScalarType::Half> { using type = c10::Half; };
+template <> struct smemlint_of<ScalarType::BFloat16> { using type = c10::BFloat16; };
+template <> struct smemlint_of<ScalarType::Double> { using type = double; };
+template <> struct smemlint_of<ScalarType::Int> { using type = int; };
+template <> struct smemlint_of<ScalarType::Long> { using type = long; };
+template <> struct smemlint_of<ScalarType::Byte> { using type = unsigned char; };
+template <> struct smemlint_of<ScalarType::Char> { using type = signed char; };
+template <> struct smemlint_of<ScalarType::Short> { using type = short; };
 constexpr int kCUDA = 1, kCPU = 0;
 struct TensorOptions { template <class... A> TensorOptions dtype(A...) const; template <class... A> TensorOptions device(A...) const; };
 template <class T, int N> struct PackedTensorAccessor {
@@ -236,16 +245,27 @@ constexpr at::ScalarType kFloat32 = at::kFloat, kFloat16 = at::kHalf, kInt32 = a
 #define TORCH_LIBRARY(name, m) template <class smemlint_module> void name##_library(smemlint_module& m)
 #define TORCH_LIBRARY_FRAGMENT TORCH_LIBRARY
 #define TORCH_LIBRARY_IMPL(name, key, m) template <class smemlint_module> void name##key##_library(smemlint_module& m)
-#define SMEMLINT_DISPATCH(T, ...) { using scalar_t = T; (void)sizeof(scalar_t); (__VA_ARGS__)(); }
-#define AT_DISPATCH_FLOATING_TYPES(t, n, ...) SMEMLINT_DISPATCH(float, __VA_ARGS__)
-#define AT_DISPATCH_FLOATING_TYPES_AND_HALF(t, n, ...) SMEMLINT_DISPATCH(float, __VA_ARGS__)
-#define AT_DISPATCH_FLOATING_TYPES_AND(a, t, n, ...) SMEMLINT_DISPATCH(float, __VA_ARGS__)
-#define AT_DISPATCH_FLOATING_TYPES_AND2(a, b, t, n, ...) SMEMLINT_DISPATCH(float, __VA_ARGS__)
-#define AT_DISPATCH_ALL_TYPES(t, n, ...) SMEMLINT_DISPATCH(float, __VA_ARGS__)
-#define AT_DISPATCH_ALL_TYPES_AND(a, t, n, ...) SMEMLINT_DISPATCH(float, __VA_ARGS__)
-#define AT_DISPATCH_ALL_TYPES_AND2(a, b, t, n, ...) SMEMLINT_DISPATCH(float, __VA_ARGS__)
-#define AT_DISPATCH_INTEGRAL_TYPES(t, n, ...) SMEMLINT_DISPATCH(int, __VA_ARGS__)
-#define AT_DISPATCH_REDUCED_FLOATING_TYPES(t, n, ...) SMEMLINT_DISPATCH(__half, __VA_ARGS__)
+#define SMEMLINT_CASE(T, ...) { using scalar_t = T; (void)sizeof(scalar_t); (__VA_ARGS__)(); }
+#define SMEMLINT_FLOATS(...) { SMEMLINT_CASE(float, __VA_ARGS__) SMEMLINT_CASE(double, __VA_ARGS__) }
+#define SMEMLINT_HALVES(...) { SMEMLINT_FLOATS(__VA_ARGS__) SMEMLINT_CASE(c10::Half, __VA_ARGS__) }
+#define SMEMLINT_NUMBERS(...) { SMEMLINT_FLOATS(__VA_ARGS__) SMEMLINT_CASE(int, __VA_ARGS__) SMEMLINT_CASE(long, __VA_ARGS__) }
+#define AT_DISPATCH_FLOATING_TYPES(t, n, ...) SMEMLINT_FLOATS(__VA_ARGS__)
+#define AT_DISPATCH_FLOATING_TYPES_AND_HALF(t, n, ...) SMEMLINT_HALVES(__VA_ARGS__)
+#define AT_DISPATCH_FLOATING_TYPES_AND(a, t, n, ...) SMEMLINT_HALVES(__VA_ARGS__)
+#define AT_DISPATCH_FLOATING_TYPES_AND2(a, b, t, n, ...) SMEMLINT_HALVES(__VA_ARGS__)
+#define AT_DISPATCH_FLOATING_TYPES_AND3(a, b, c, t, n, ...) SMEMLINT_HALVES(__VA_ARGS__)
+#define AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES(t, n, ...) SMEMLINT_FLOATS(__VA_ARGS__)
+#define AT_DISPATCH_ALL_TYPES(t, n, ...) SMEMLINT_NUMBERS(__VA_ARGS__)
+#define AT_DISPATCH_ALL_TYPES_AND(a, t, n, ...) SMEMLINT_NUMBERS(__VA_ARGS__)
+#define AT_DISPATCH_ALL_TYPES_AND2(a, b, t, n, ...) SMEMLINT_NUMBERS(__VA_ARGS__)
+#define AT_DISPATCH_ALL_TYPES_AND3(a, b, c, t, n, ...) SMEMLINT_NUMBERS(__VA_ARGS__)
+#define AT_DISPATCH_INTEGRAL_TYPES(t, n, ...) { SMEMLINT_CASE(int, __VA_ARGS__) SMEMLINT_CASE(long, __VA_ARGS__) SMEMLINT_CASE(unsigned char, __VA_ARGS__) }
+#define AT_DISPATCH_REDUCED_FLOATING_TYPES(t, n, ...) SMEMLINT_CASE(c10::Half, __VA_ARGS__)
+#define AT_DISPATCH_INDEX_TYPES(t, n, ...) { { using index_t = int; (void)sizeof(index_t); (__VA_ARGS__)(); } { using index_t = long; (void)sizeof(index_t); (__VA_ARGS__)(); } }
+#define AT_DISPATCH_SWITCH(t, n, ...) { __VA_ARGS__ }
+#define AT_DISPATCH_CASE(e, ...) SMEMLINT_CASE(typename at::smemlint_of<e>::type, __VA_ARGS__)
+#define AT_DISPATCH_CASE_FLOATING_TYPES(...) SMEMLINT_FLOATS(__VA_ARGS__)
+#define AT_DISPATCH_CASE_ALL_TYPES(...) SMEMLINT_NUMBERS(__VA_ARGS__)
 #define hipLaunchKernelGGL(kernel, grid, block, dynamic, stream, ...) kernel<<<grid, block, dynamic, stream>>>(__VA_ARGS__)
 #define HIP_KERNEL_NAME(...) __VA_ARGS__
 typedef cudaStream_t hipStream_t;

@@ -75,6 +75,30 @@ LIBRARY_SCALARS: dict[str, Scalar] = {
 """Types that the CUDA headers make of a class and that lowering treats as numbers, and the usual names of
 integers, for text: the prelude's declarations are not listed."""
 
+_HALVES = "Half half_t float16 float16_t nv_half __nv_half"
+_BFLOATS = "BFloat16 bfloat16_t bfloat16"
+_BYTES = "Float8_e4m3fn Float8_e5m2 Float8_e4m3fnuz Float8_e5m2fnuz Float8_e8m0fnu float_e4m3_t float_e5m2_t"
+_QUALIFIED = {
+    **dict.fromkeys(_HALVES.split(), HALF),
+    **dict.fromkeys(_BFLOATS.split(), BFLOAT16),
+    **{name: Scalar(name, 1, "float") for name in _BYTES.split()},
+    "float_ue8m0_t": Scalar("float_ue8m0_t", 1, "float"),
+    "float_ue4m3_t": Scalar("float_ue4m3_t", 1, "float"),
+    "tfloat32_t": Scalar("tfloat32_t", 4, "float"),
+    "__nv_fp8x2_e4m3": Scalar("__nv_fp8x2_e4m3", 2, "float"),
+    "__nv_fp8x2_e5m2": Scalar("__nv_fp8x2_e5m2", 2, "float"),
+    "__nv_fp8x4_e4m3": Scalar("__nv_fp8x4_e4m3", 4, "float"),
+    "__nv_fp8x4_e5m2": Scalar("__nv_fp8x4_e5m2", 4, "float"),
+}
+"""Narrow floats as libraries name them (`c10::Half`, `cutlass::half_t`): a size that the name tells."""
+
+
+def library_scalar(name: str) -> Scalar | None:
+    """The number that a class of a library stands for, by its name."""
+    found = LIBRARY_SCALARS.get(name)
+    return found if found is not None else _QUALIFIED.get(name.rsplit("::", 1)[-1])
+
+
 BUILTIN_TYPES = frozenset(
     {"void", "bool", "char", "short", "int", "long", "unsigned", "signed", "float", "double"}
     | {"wchar_t", "char16_t", "char32_t", "__int128"}

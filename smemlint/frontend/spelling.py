@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from smemlint.frontend.context import Usage
 from smemlint.frontend.healed import NUMBER_TYPE, TYPE
+from smemlint.frontend.scalars import library_scalar
+from smemlint.patterns import pattern
 
 _DECLARATION_STARTS = """
     void int float double char bool short long unsigned signed auto const constexpr static inline
@@ -13,6 +15,15 @@ _DECLARATION_STARTS = """
     int64_t uint8_t
 """
 DECLARATION_WORDS = frozenset(_DECLARATION_STARTS.split())
+
+
+_TYPE_NAME = pattern(r"\w+_t(?:_\d+)?|\w*(?:_type|Type|scalar)(?:_t)?(?:_\d+)?")
+
+
+def reads_like_type(name: str) -> bool:
+    """`scalar_t`, `scalar_t_0`, `elem_type`: what dispatch macros call the types that they choose; and the
+    narrow floats of libraries."""
+    return _TYPE_NAME.fullmatch(name) is not None or library_scalar(name) is not None
 
 
 def type_kind(name: str) -> str:

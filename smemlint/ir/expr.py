@@ -197,6 +197,8 @@ class Lambda:
     place: Place | None = None
     template: tuple[TemplateParam, ...] = ()
     """Parameters that are written (`[]<int N>() { ... }`)."""
+    closure: Type | None = None
+    """Of one that host code makes for the device: the class whose `operator()` a kernel calls."""
 
 
 @record(frozen=True, slots=True)

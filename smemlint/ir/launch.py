@@ -32,6 +32,10 @@ class Launch:
     place: Place | None = None
     assumed: bool = False
     variants: tuple[Mapping[str, int], ...] = ()
+    packed: tuple[tuple[Type, int | None], ...] = ()
+    """Type and value of each argument that the kernel's parameter pack takes."""
+    captures: Mapping[str, tuple[Type, int | None]] = field(default_factory=dict)
+    """By id: the variables of host code that a lambda among the arguments takes with it, and their values."""
 
     @property
     def threads(self) -> int:

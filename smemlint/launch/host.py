@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from smemlint.evaluate.accesses import load
 from smemlint.evaluate.code import SliceLike, Slicer
-from smemlint.evaluate.conversions import as_int, coerce
+from smemlint.evaluate.conversions import as_int, coerce, type_of
 from smemlint.evaluate.dispatch import run, rvalue
 from smemlint.evaluate.inlining import MAX_DEPTH
 from smemlint.evaluate.kernel import bind_arguments
 from smemlint.evaluate.layout import Binding, is_type
 from smemlint.evaluate.library_host import command_line
 from smemlint.evaluate.machine import Budget, BudgetExceededError, Frame, Machine
+from smemlint.evaluate.memory import Object
 from smemlint.evaluate.names import resolve_arguments
 from smemlint.evaluate.overloads import bind, is_open
+from smemlint.evaluate.packs import expanded, pack_of
 from smemlint.evaluate.recipes import value_at
-from smemlint.evaluate.values import FunctionValue, Int, Other, Pointer, RecordValue, Value
+from smemlint.evaluate.values import VALUES, Closure, FunctionValue, Int, Other, Pointer, RecordValue, Value
 from smemlint.ir import (
     Call,
     Construct,
@@ -70,6 +72,11 @@ class Started:
     template: Mapping[str, Type | int]
     arguments: Mapping[str, int]
     place: Place
+    packed: tuple[tuple[Type, int | None], ...] = ()
+    captures: Mapping[str, tuple[Type, int | None]] = field(default_factory=dict)
+    """Both as in Launch."""
+    guessed: bool = False
+    """Types that a macro of an unknown header chooses are put in."""
 
 
 @record(slots=True)
@@ -311,7 +318,7 @@ def _starts_one(module: Module, f: Function, kernels: frozenset[str] | None) -> 
 
 def _start(m: Machine, s: LaunchStmt) -> Iterator[Started]:
     kernel = rvalue(m, s.kernel)
-    values = [rvalue(m, a) for a in s.arguments]
+    values = [v if isinstance(v, VALUES) else rvalue(m, v) for v in expanded(m, s.arguments)]
     extents = _extents(m, s.block)
     block = _numbers(m, extents)
     grid = _numbers(m, _extents(m, s.grid))
@@ -337,8 +344,61 @@ def _start(m: Machine, s: LaunchStmt) -> Iterator[Started]:
         if None in block and extents is not None:
             dynamic = bytes_ if isinstance(bytes_, Int) else None
             likely = candidates(extents, dynamic, given, m.unknowns.recipes or {})
-        yield Started(f, block, likely, grid, _number(m, bytes_), _template(m, f, bound), arguments, s.place)
+        yield Started(
+            f, block, likely, grid, _number(m, bytes_), _template(m, f, bound), arguments, s.place,
+            _packed(m, f, values), captured(m, values),
+        )  # fmt: skip
         return
+
+
+def _packed(m: Machine, f: Function, values: Sequence[Value]) -> tuple[tuple[Type, int | None], ...]:
+    """What a kernel's parameter pack is given."""
+    pack = pack_of(f)
+    return tuple((type_of(v), _number(m, v)) for v in values[f.parameters.index(pack) :]) if pack else ()
+
+
+def captured(m: Machine, values: Sequence[Value]) -> dict[str, tuple[Type, int | None]]:
+    """What the lambdas among some values take with them, those that they hold themselves included."""
+    found: dict[str, tuple[Type, int | None]] = {}
+    queue = list(values)
+    for v in queue:
+        if isinstance(v, RecordValue):
+            queue += [x for x in v.cells.values() if isinstance(x, Closure)]
+        if not isinstance(v, Closure) or not isinstance(v.frame, Frame):
+            continue
+        for id in _named(m.module, v.function.body):
+            o = None if id in found else _visible(v.frame, id)
+            if o is not None:
+                held = o.cells.get(0)
+                found[id] = o.type, _number(m, held) if isinstance(held, Int) else None
+                queue += [held] if isinstance(held, Closure) else []
+                if isinstance(held, Closure) and held.type is not None:
+                    found[id] = held.type, None
+    return found
+
+
+def _named(module: Module, body: object) -> list[str]:
+    """Ids of what some code names, the members of its own classes included."""
+    ids: dict[str, None] = {}
+    seen: set[str] = set()
+    queue = [body]
+    for part in queue:
+        for n in walk(part):
+            if isinstance(n, Name):
+                ids[n.id] = None
+            elif isinstance(n, RecordRef) and n.name not in seen and n.name in module.records:
+                seen.add(n.name)
+                queue += [f.type for f in module.records[n.name].fields]
+    return list(ids)
+
+
+def _visible(frame: Frame | None, id: str) -> Object | None:
+    """The object of a variable that a frame or one around it holds."""
+    while frame is not None:
+        if id in frame.variables:
+            return frame.variables[id]
+        frame = frame.parent
+    return None
 
 
 def _template(m: Machine, f: Function, bound: Mapping[str, Binding]) -> dict[str, Type | int]:

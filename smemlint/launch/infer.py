@@ -9,10 +9,23 @@ from pathlib import PurePath
 
 from smemlint.evaluate.conversions import integer
 from smemlint.evaluate.kernel import bind_kernel
+from smemlint.evaluate.layout import is_type
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.overloads import bind
-from smemlint.ir import Expr, Function, Launch, Module, Special, Type
-from smemlint.ir.types import FLOAT
+from smemlint.ir import (
+    Expr,
+    Function,
+    Launch,
+    Module,
+    OpaqueType,
+    PointerTo,
+    RecordRef,
+    Scalar,
+    Special,
+    TemplateArgument,
+    Type,
+)
+from smemlint.ir.types import DOUBLE, FLOAT, HALF
 from smemlint.ir.walk import walk
 from smemlint.launch.host import Started
 from smemlint.launch.implied import implied_blocks
@@ -45,7 +58,8 @@ def infer(
 ) -> tuple[Launch, ...]:
     """All launches to analyse `kernel` under; never empty, at most MAX_LAUNCHES."""
     blocks = blocks or Blocks()
-    seen, whole = _whole([s for s in started if _same_kernel(s.kernel, kernel)], kernel, module)
+    meant = [s for s in started if _same_kernel(s.kernel, kernel)]
+    seen, whole = _whole([x for s in meant for x in (_typed(s) if _hidden(s) else [s])], kernel, module)
     told = blocks.told(kernel.name)
     instances, real = _instances(kernel, module, seen)
     real = real and whole
@@ -68,12 +82,46 @@ def infer(
     for s in seen:
         shape = _complete(s.block)
         if shape is not None:
-            launches.append(replace(_launch(s, shape), assumed=not whole))
+            launches.append(replace(_launch(s, shape), assumed=not whole or s.guessed))
     covered = [dict(x.template) for x in launches]
     for template in instances:
         if dict(template) not in covered:
             launches.extend(_without_launch(kernel, module, template, blocks, seen, real))
     return tuple(_merged(launches)[:MAX_LAUNCHES])
+
+
+USUAL_TYPES: tuple[tuple[Scalar, Scalar], ...] = ((FLOAT, FLOAT), (HALF, FLOAT), (DOUBLE, DOUBLE))
+"""Types under which an instance is tried whose own a macro of an unknown header chooses, and what is summed
+up in then."""
+
+
+def _hidden(s: Started) -> bool:
+    """Whether a template argument is a name that nothing declares."""
+    return any(isinstance(n, OpaqueType) for t in s.template.values() for n in walk(t))
+
+
+def _typed(s: Started) -> list[Started]:
+    """A launch of hidden types with the usual ones."""
+    found = []
+    for plain, summed in USUAL_TYPES:
+        template = {k: _filled(v, plain, summed) for k, v in s.template.items()}
+        found.append(replace(s, template=template, guessed=True))
+    return found
+
+
+def _filled(value: Type | int, plain: Scalar, summed: Scalar) -> Type | int:
+    if isinstance(value, OpaqueType):
+        return summed if "acc" in value.spelling.lower() else plain
+    if isinstance(value, PointerTo):
+        to = _filled(value.to, plain, summed)
+        return replace(value, to=to) if not isinstance(to, int) else value
+    if isinstance(value, RecordRef):
+        return replace(value, arguments=tuple(_part(a, plain, summed) for a in value.arguments))
+    return value
+
+
+def _part(argument: TemplateArgument, plain: Scalar, summed: Scalar) -> TemplateArgument:
+    return _filled(argument, plain, summed) if is_type(argument) else argument  # type: ignore[arg-type, return-value]
 
 
 def _whole(seen: list[Started], kernel: Function, module: Module) -> tuple[list[Started], bool]:
@@ -103,7 +151,8 @@ def _complete(block: Sequence[int | None]) -> tuple[int, int, int] | None:
 
 def _launch(s: Started, block: tuple[int, int, int]) -> Launch:
     origin = f"{PurePath(s.place.path).name}:{s.place.line}"
-    return Launch(block, s.grid, s.dynamic, s.template, s.arguments, origin, s.place)
+    told = Launch(block, s.grid, s.dynamic, s.template, s.arguments, origin, s.place)
+    return replace(told, packed=s.packed, captures=s.captures)
 
 
 def _tried(s: Started, candidate: Candidate) -> Launch:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from smemlint.ir import Function, Module, Record, Scalar
+from smemlint.ir import Function, Module, Name, Record, Scalar
+from smemlint.ir.walk import walk
 from smemlint.launch.host import Allowance, Started, launching_functions, said, started_kernels
 from smemlint.records import record
 
@@ -129,13 +130,25 @@ def _linked_files(module: Module, wanted: frozenset[str], users: Users, read: Re
                 continue
             seen.add(path)
             other = read(path, wanted)
-            if other is not None and not any(_clash(m, other) for m in (module, *found)):
+            if other is None or not _means(other, wanted, module):
+                continue
+            if not any(_clash(m, other) for m in (module, *found)):
                 found.append(other)
                 new.append(other)
         wanted = frozenset(n for m in new for n in _open_wrappers(m, None)) - asked
         if not wanted:
             break
     return tuple(found)
+
+
+def _means(other: Module, wanted: frozenset[str], module: Module) -> bool:
+    """Whether a file uses one of the wanted names for what `module` or a third file defines, and not for a
+    function of its own."""
+    own = {f.name for id, f in other.functions.items() if id not in module.functions}
+    named = {n.rsplit(".", 1)[-1] for f in other.functions.values() for n in said(f).names}
+    for f in other.functions.values():
+        named |= {n.name.rsplit("::", 1)[-1] for n in walk(f.body) if isinstance(n, Name) and n.id}
+    return not wanted & named or bool((wanted & named) - own)
 
 
 def _clash(a: Module, b: Module) -> bool:

@@ -93,3 +93,14 @@ def test_folders_above_a_build_file_are_not_searched(tmp_path: Path) -> None:
     (tmp_path / "main.cpp").write_text(MAIN)
     [kernel] = analyse_file(Job(str(folder / "scan.cu"), Options(suggest=False))).kernels
     assert kernel.grid[0] is None
+
+
+def test_a_kernel_of_the_same_name_in_another_file_is_another_kernel(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    body = "{ __shared__ float s[64]; s[threadIdx.x] = *p; }\n"
+    (tmp_path / "a.cu").write_text(f"__global__ void k(float *p) {body}")
+    other = f"template <class T> __global__ void k(T *p, int n) {body}"
+    other += "template <class T> void go(T *p) { k<<<1, 64>>>(p, 3); }\nvoid all(int *p) { go(p); }\n"
+    (tmp_path / "b.cu").write_text(other)
+    (kernel,) = analyse_file(Job(str(tmp_path / "a.cu"))).kernels
+    assert kernel.assumed

@@ -1,0 +1,57 @@
+"""Narrow floats of libraries have their sizes; what is not known has none, and no placeholder is shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.api import Job, analyse_file
+from smemlint.diagnose.model import KernelReport
+
+KERNEL = """
+#include "missing.h"
+template <typename T, int N> struct alignas(sizeof(T) * N) Vec { T v[N]; };
+struct Derived : public other::Unknown { float x; };
+template <typename T> __global__ void k(T *p) { __shared__ T s[64]; s[threadIdx.x * 2] = p[0]; }
+"""
+
+
+def only(type: str) -> KernelReport:
+    report = analyse_file(Job("k.cu", text=f"{KERNEL}void go(void *p) {{ k<<<1, 32>>>(({type} *)p); }}\n"))
+    return report.kernels[0]
+
+
+@pytest.mark.parametrize(
+    ("type", "size"),
+    [
+        ("c10::Half", 2),
+        ("at::BFloat16", 2),
+        ("cutlass::half_t", 2),
+        ("cutlass::bfloat16_t", 2),
+        ("phi::dtype::float16", 2),
+        ("__nv_bfloat16", 2),
+        ("nv_half", 2),
+        ("__nv_fp8_e4m3", 1),
+        ("cutlass::float_e5m2_t", 1),
+        ("c10::Float8_e4m3fn", 1),
+        ("__nv_bfloat162", 4),
+        ("Vec<c10::Half, 8>", 16),
+        ("Vec<cutlass::float_e4m3_t, 8>", 8),
+        ("c10::complex<float>", 8),
+    ],
+)
+def test_a_library_type_has_its_size(type: str, size: int) -> None:
+    assert only(type).shared[0].bytes == 64 * size
+
+
+@pytest.mark.parametrize("type", ["Derived", "foo::Thing<3>"])
+def test_a_type_that_nothing_declares_has_no_size_and_no_access_of_it_a_number(type: str) -> None:
+    kernel = only(type)
+    assert kernel.shared[0].bytes is None or kernel.assumed
+    assert all(a.wavefronts is None or kernel.assumed for a in kernel.accesses)
+
+
+@pytest.mark.parametrize("type", ["real_t", "foo::bar_t", "Vec<real_t, 2>"])
+def test_an_unknown_number_is_tried_as_the_usual_ones_and_never_shown_as_a_placeholder(type: str) -> None:
+    kernel = only(type)
+    assert kernel.assumed
+    assert "_BitInt" not in str(kernel)
