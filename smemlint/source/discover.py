@@ -1,7 +1,7 @@
 """Which files a user means when naming folders."""
 
 # Paths are strings here, spelled as clang spells them.
-# ruff: noqa: PTH100, PTH109, PTH114, PTH118, PTH122
+# ruff: noqa: PTH100, PTH112, PTH109, PTH114, PTH118, PTH122
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _kind(entry: os.DirEntry[str]) -> str:
     suffix = os.path.splitext(entry.name)[1].lower()
     named = suffix in CUDA_SUFFIXES or suffix in HEADER_SUFFIXES
     # A link to a folder is not followed, whatever its name.
-    return "file" if named and not (entry.is_symlink() and entry.is_dir()) else ""
+    return "file" if named and not os.path.isdir(entry.path) else ""
 
 
 def _with_rules(rules: tuple[_Ignored, ...], folder: Path, depth: int, tell: Tell) -> tuple[_Ignored, ...]:

@@ -138,9 +138,10 @@ def test_links_that_lead_out_of_the_folder_are_told_and_not_followed(tmp_path: P
     (tmp_path / "in/.hidden").mkdir()
     (tmp_path / "in/.hidden/d.cu").write_text("")
     (tmp_path / "in/only.cu").symlink_to(".hidden/d.cu")
+    (tmp_path / "in/loop.cu").symlink_to("loop.cu")
     left: list[LeftOut] = []
     found = [path.relative_to(tmp_path).as_posix() for path in discover([tmp_path / "in"], left.append)]
-    assert found == ["in/b.cu", "in/sub/c.cu", "in/only.cu"]
+    assert found == ["in/b.cu", "in/sub/c.cu", "in/loop.cu", "in/only.cu"]
     assert sorted((Path(each.path).name, each.lost) for each in left) == [
         ("away.cu", False),
         ("away.h", False),
