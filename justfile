@@ -32,3 +32,7 @@ fuzz COUNT="500" SEED="0":
 # how the work of the parent process grows with what a project holds
 growth:
     python benchmarks/growth.py
+
+# the command killed at random moments of --fix: `just kills 300 1`
+kills COUNT="300" SEED="1":
+    python benchmarks/kills.py --count {{COUNT}} --seed {{SEED}}
