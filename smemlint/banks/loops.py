@@ -56,5 +56,6 @@ def cas_loop_worst(width: int, words: Ints) -> Ints:
     """Most wavefronts of the loads of a loop of 32 rounds in which a bank (a pair of banks) has at most
     `words` distinct words; shape as given."""
     left = np.arange(1, LANES + 1)
-    most: Ints = np.minimum(words[..., None], left).sum(axis=-1).astype(np.int64)
-    return most * (width // WORD)
+    groups = width // WORD
+    most: Ints = np.minimum(groups * words[..., None], left).sum(axis=-1).astype(np.int64)
+    return np.maximum(most, groups * LANES)

@@ -6,6 +6,7 @@ cuts off is known; else the result is a new unknown, with the range that the ope
 
 from __future__ import annotations
 
+from smemlint.evaluate import affine
 from smemlint.evaluate.bits import bit_and, bitwise, shift_left, shift_right
 from smemlint.evaluate.comparison import (
     COMPARISONS,
@@ -24,6 +25,8 @@ from smemlint.evaluate.values import (
     Int,
     add,
     bounds,
+    form_of,
+    formed,
     multiply,
     subtract,
 )
@@ -33,6 +36,15 @@ from smemlint.ir import Scalar
 
 def binary(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
     """Any binary operator but `&& || ,`."""
+    result = _binary(op, a, b, unknowns)
+    plain = a.form is None and b.form is None
+    if plain and (unknowns.recipes is not None or not (a.terms or b.terms)):
+        return result
+    positive = (bounds(a)[0] or 0) >= 0 and bounds(a)[0] is not None
+    return formed(result, affine.combine(op, form_of(a), form_of(b), positive=positive))
+
+
+def _binary(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
     if op in ("<<", ">>"):
         return shift_left(a, b, unknowns) if op == "<<" else shift_right(a, b, unknowns)
     if op in COMPARISONS:
@@ -69,6 +81,16 @@ def convert(v: Int, t: Scalar, unknowns: Unknowns) -> Int:
     """Integer conversion to t."""
     if t.kind == "bool":
         return compare("!=", v, Int(0, v.type), unknowns)
+    result = _converted(v, t, unknowns)
+    if v.form is None:
+        return result
+    if t.size < min(v.type.size, 4):
+        known = max(affine.whole(v.form), 1)
+        return formed(result, affine.atom("cast", v.form, t.name, divides=known))
+    return formed(result, v.form)
+
+
+def _converted(v: Int, t: Scalar, unknowns: Unknowns) -> Int:
     if v.terms:
         low, high = bounds(v)
         if t.size < v.type.size and t.size < 4:

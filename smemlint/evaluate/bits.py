@@ -89,7 +89,7 @@ def bitwise(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
     for v in (a, b):
         low = np.mod(v.const, power) if not isinstance(v.const, int) else v.const % power
         high = subtract(v, Int(low, t), t)
-        parts.append((low, Int(collapse(high.const), t, high.terms, high.parts)))
+        parts.append((low, Int(collapse(high.const), t, high.terms)))
     (low_a, high_a), (low_b, high_b) = parts
     low_part = Int(known(low_a, low_b), t)
     high = _disjoint(op, high_a, high_b, power, t, unknowns)

@@ -8,6 +8,7 @@ from math import gcd
 
 import numpy as np
 
+from smemlint.evaluate.affine import Affine
 from smemlint.evaluate.arithmetic import convert
 from smemlint.evaluate.clamps import limited
 from smemlint.evaluate.comparison import one_of_two, select, too_long
@@ -27,6 +28,7 @@ from smemlint.evaluate.values import (
     Value,
     bounds,
     collapse,
+    form_of,
     gcd_of,
     multiple_of,
     same,
@@ -99,7 +101,7 @@ def _as(m: Machine, v: Int, t: Scalar) -> Value:
 
 def _here(m: Machine, v: Int) -> Int:
     """A number as the lanes of the mask see it: what others hold is nothing to them."""
-    if isinstance(v.const, int) and not v.terms:
+    if isinstance(v.const, int) and not v.terms and getattr(v, "given", None) is None:
         return v
     seen = getattr(v, "seen", None)
     if seen is not None and seen[0] is m.may:
@@ -114,10 +116,21 @@ def _here(m: Machine, v: Int) -> Int:
 def _restricted(m: Machine, v: Int) -> Int:
     one = collapse(v.const, m.may)
     const = one if isinstance(one, int) else v.const
-    if const is v.const and not v.terms:
+    if const is v.const and not v.terms and getattr(v, "given", None) is None:
         return v
     terms = {k: c for k, c in v.terms.items() if isinstance(c, int) or bool(c[m.may].any())}
-    return Int(const, v.type, terms)
+    return Int(const, v.type, terms, _form_here(m, v))
+
+
+def _form_here(m: Machine, v: Int) -> Affine | None:
+    """What a compiler can prove where only some lanes are: those that were given a value hold just that."""
+    given = getattr(v, "given", None)
+    if given is None:
+        return v.form
+    mask, new, old = given
+    if not (m.may & ~mask).any():
+        return _form_here(m, new)
+    return v.form if (m.may & mask).any() else old
 
 
 def _untracked(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
@@ -274,7 +287,10 @@ def masked(m: Machine, new: Value, old: Value) -> Value:
     if m.may.sum() == m.present.sum():
         return new
     m.stale = True
-    return merge(m, Int(m.may.astype(np.int64)), new, old)
+    merged = merge(m, Int(m.may.astype(np.int64)), new, old)
+    if isinstance(merged, Int) and merged is not new and isinstance(new, Int) and isinstance(old, Int):
+        merged.given = m.may, new, form_of(old)
+    return merged
 
 
 def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:

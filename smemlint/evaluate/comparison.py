@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from smemlint.evaluate import affine
 from smemlint.evaluate.unknowns import Unknowns, rank_of
 from smemlint.evaluate.values import (
     Int,
@@ -18,6 +19,8 @@ from smemlint.evaluate.values import (
     add,
     bounds,
     collapse,
+    form_of,
+    formed,
     in_words,
     multiply,
     subtract,
@@ -136,7 +139,10 @@ def truth_of(a: Int, unknowns: Unknowns) -> Int:
     """a != 0 as 0 or 1."""
     if a.type is BOOL:
         return a
-    return compare("!=", a, Int(0, a.type), unknowns)
+    result = compare("!=", a, Int(0, a.type), unknowns)
+    if (a.form is None and not a.terms) or unknowns.recipes is not None:
+        return result
+    return formed(result, affine.atom("!=", form_of(a)))
 
 
 def logical_not(a: Int, unknowns: Unknowns) -> Int:
@@ -179,9 +185,10 @@ def one_of_two(c: Int, a: Int, b: Int, unknowns: Unknowns) -> Int:
     reason = next((s.reason for v in (c, a, b) for m in v.terms for s in m if s.reason), None)
     uniform = a.uniform and b.uniform and c.uniform
     rank = min(rank_of(a), rank_of(b))
-    return unknowns.value(
+    one = unknowns.value(
         a.type, "one of two values", varying=not uniform, low=low, high=high, rank=rank, reason=reason
     )
+    return formed(one, affine.either(form_of(c), form_of(a), form_of(b)))
 
 
 def extreme(pick: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
@@ -199,6 +206,15 @@ def extreme(pick: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
 
 def select(c: Int, a: Int, b: Int) -> Int:
     """c ? a : b for a 0/1 value c: b + c * (a - b)."""
+    result = _selected(c, a, b)
+    if c.known and isinstance(c.const, int) and c.form is None:
+        return result
+    if a.form is None and b.form is None and c.form is None:
+        return result
+    return formed(result, affine.either(form_of(c), form_of(a), form_of(b)))
+
+
+def _selected(c: Int, a: Int, b: Int) -> Int:
     t = common_type(a.type, b.type) if a.type != b.type else a.type
     if c.known:
         if isinstance(c.const, int):

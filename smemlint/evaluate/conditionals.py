@@ -10,7 +10,8 @@ from smemlint.evaluate.conversions import truth
 from smemlint.evaluate.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.masks import decode, merge_into, restore, snapshot
-from smemlint.evaluate.values import Int, Other, Pointer, Value
+from smemlint.evaluate.selects import element, note
+from smemlint.evaluate.values import Int, Other, Pointer, Value, form_of
 from smemlint.ir import (
     STEPS,
     Asm,
@@ -37,11 +38,15 @@ from smemlint.ir.walk import walk
 
 def logical_value(m: Machine, e: Binary) -> Value:
     """Short circuit: the right side runs in the lanes that need it."""
+    line, m.follows = m.region, None
     left = ar.truth_of(truth(m, rvalue(m, e.left)), m.unknowns)
     if left.known and isinstance(left.const, int):
         if bool(left.const) != (e.op == "&&"):
             return left
         return ar.truth_of(truth(m, rvalue(m, e.right)), m.unknowns)
+    root = continued(m, e.left)[e.op == "||"]
+    m.arm(root, (e.op, m.regions))
+    arm = m.region
     condition = left if e.op == "&&" else ar.logical_not(left, m.unknowns)
     then = decode(m, condition)
     keep = m.must, m.may
@@ -49,12 +54,20 @@ def logical_value(m: Machine, e: Binary) -> Value:
     m.must, m.may = then.must, then.may
     right = ar.truth_of(truth(m, rvalue(m, e.right)), m.unknowns) if m.anyone() else Int(0, BOOL)
     m.must, m.may = keep
+    m.region, m.follows = line, (arm, line) if e.op == "&&" else (line, arm)
     if before is not None:
         after = snapshot(m)
         restore(before)
         merge_into(m, ar.one_unknown(condition, m.unknowns), after)
     result = ar.logical_and(left, right) if e.op == "&&" else ar.logical_or(left, right)
     return ar.one_unknown(result, m.unknowns)
+
+
+def continued(m: Machine, condition: Expr) -> tuple[int, int]:
+    """The regions in which code goes on after a condition was found true, and false."""
+    if isinstance(condition, Binary) and condition.op in ("&&", "||") and m.follows is not None:
+        return m.follows
+    return m.region, m.region
 
 
 def conditional_value(m: Machine, e: Conditional) -> Value:
@@ -69,32 +82,54 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     keep_interior = m.unknowns.interior
     m.unknowns.interior = keep_interior or (not m.host and _plain(e.then) and _plain(e.otherwise))
     guesses = m.unknowns.guesses
+    line, flow, m.follows = m.region, m.flow, None
     c = ar.truth_of(truth(m, rvalue(m, e.condition)), m.unknowns)
     m.unknowns.interior = keep_interior
     touched = m.touched
+    roots = continued(m, e.condition)
     if c.known and isinstance(c.const, int):
+        guessed = m.unknowns.guesses != guesses
+        if guessed or form_of(c).terms:
+            m.arm(roots[not c.const], ("?", m.regions))
+            m.flow += 1
         chosen = evaluate(m, e.then if c.const else e.otherwise)
-        if m.unknowns.guesses != guesses and m.touched > touched:
-            m.fork()
+        if guessed and m.touched > touched:
+            m.stop("fork")
+        _rejoin(m, line, flow, m.touched > touched)
         return chosen
     then, otherwise = decode(m, c), decode(m, ar.logical_not(c, m.unknowns))
     keep = m.must, m.may
     before = snapshot(m) if _may_be_passed_over(m, c, e.then, e.otherwise) else None
     m.must, m.may = then.must, then.may
+    m.arm(roots[0], ("?", m.regions))
+    m.flow += 1
+    began = len(m.log)
     a = evaluate(m, e.then) if m.anyone() else None
     after = snapshot(m) if before is not None else None
     if before is not None:
         restore(before)
     m.must, m.may = otherwise.must, otherwise.may
+    m.arm(roots[1], ("?", m.regions))
+    m.flow += 1
+    turned = len(m.log)
     b = evaluate(m, e.otherwise) if m.anyone() else None
     m.must, m.may = keep
+    if evaluate is rvalue:
+        note(m, c, began, turned, (e.then, e.otherwise), element(e.then) and element(e.otherwise))
+    _rejoin(m, line, flow, m.touched > touched)
     if after is not None:
         merge_into(m, ar.one_unknown(c, m.unknowns), after)
     if m.touched > touched:
-        m.fork()
+        m.stop("fork")
     if a is None or b is None:
         return a if a is not None else b if b is not None else Other()
     return merge(m, c, a, b)
+
+
+def _rejoin(m: Machine, line: int, flow: int, touched: bool) -> None:
+    """Go on in the line that the arms branched off."""
+    m.region = line
+    m.flow = m.flow + 1 if touched else flow
 
 
 def _may_be_passed_over(m: Machine, c: Int, *sides: Expr) -> bool:

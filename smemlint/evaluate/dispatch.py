@@ -105,12 +105,19 @@ def run(m: Machine, s: Stmt) -> None:
         m.flow += size[2]
         if size[3]:
             m.straight()
+        for stop in size[4]:
+            m.stop(stop)
         m.forget(m.frame.sets[id(s)])
         return
-    touched, operations, flow, region = m.touched, m.operations, m.flow, m.region
+    touched, operations, flow, region, stops = m.touched, m.operations, m.flow, m.region, len(m.stops)
     _size_up(m, s, execute)
-    size = m.touched - touched, m.operations - operations, m.flow - flow, m.region != region
-    m.sizes[id(s), m.frame.instance] = size
+    m.sizes[id(s), m.frame.instance] = (
+        m.touched - touched,
+        m.operations - operations,
+        m.flow - flow,
+        m.region != region,
+        tuple(dict.fromkeys(m.stops[stops:])),
+    )
 
 
 def _size_up(m: Machine, s: Stmt, execute: Callable[[Machine, Stmt], None]) -> None:

@@ -81,7 +81,7 @@ def _line(m: Machine, at: int) -> list[Event]:
     """The accesses from a place in the log on that stand in one line, up to a barrier."""
     found: list[Event] = []
     for e in m.log[at : at + 64]:
-        if isinstance(e, Barrier) and e.only_stores:
+        if isinstance(e, Barrier) and e.passable:
             continue
         if not isinstance(e, Event) or (found and e.region != found[0].region):
             break
@@ -163,6 +163,14 @@ def _first_loads(body: Stmt) -> Iterator[Place]:
         else:
             yield from target if not reads else ()
             return
+
+
+def reads_first(arm: Expr | Stmt | None) -> Iterator[Place]:
+    """What an arm of a condition reads before it does anything else, in order."""
+    if isinstance(arm, Stmt):
+        yield from _first_loads(arm)
+    elif arm is not None:
+        yield from _reads(arm) or ()
 
 
 def _reads(e: Expr) -> list[Place] | None:

@@ -24,6 +24,7 @@ __all__ = ["JoinEvent", "JoinGroup", "JoinKind", "join", "layout", "redundant", 
 WIDEST = 16
 """Bytes a lane of the widest shared-memory instruction."""
 
+_PASSABLE = ("fork", "call", "predicate")
 _ATOMICS = frozenset({"atomic", "cas", "cas loop load", "cas loop", "increment"})
 
 
@@ -32,8 +33,8 @@ class JoinKind:
     """What accesses of one site, or barriers, have in common that differ by one number in their address.
 
     site_key: the caller's name for the site. op: `load`, `store`, an atomic (`atomic`, `cas`,
-    `increment`), `fork` (a predicated branch that reaches memory), which no store moves across, or
-    anything else (`barrier`, `ldmatrix`, `cp.async`, ...), which nothing moves across.
+    `increment`), `fork`, `call` and `predicate` (see machine.Barrier), or anything else (`barrier`,
+    `ldmatrix`, `cp.async`, ...), which nothing moves across.
     width: bytes a lane. pattern: which threads take part, and how their addresses differ; None: nobody.
     alignment: the largest power of two that provably divides every *variable* part of the address (lane
     terms, uniform unknowns, steps of loops that stay loops), 0 when there is none. Constants do not count:
@@ -45,6 +46,8 @@ class JoinKind:
     base: names the uniform unknown that addresses leave out; only equal bases have a constant distance.
     start: where a static array starts in the block's static shared memory (see `layout`), None: somewhere
     of its own, at a multiple of 16.
+    under: the regions that surely ran before this one, of which it is a branch, nearest first.
+    affine: the base alone tells which addresses have a constant distance, whatever the lanes of the mask.
     flow: names a loop without branch or barrier in which the address never changes; None: there is none.
     """
 
@@ -60,18 +63,22 @@ class JoinKind:
     base: Hashable = None
     start: int | None = None
     flow: Hashable = None
+    under: tuple[int, ...] = ()
+    affine: bool = False
 
 
 @record(frozen=True, eq=False, slots=True)
 class JoinEvent:
     """One shared access of all threads of a block, or a barrier.
 
-    lead: byte offset in the array of the first active thread. order: program order.
+    lead: byte offset in the array of the first active thread. order: program order. const: of an affine
+    address, what is added to its base; else the lead.
     """
 
     kind: JoinKind
     lead: int
     order: int
+    const: int | None = None
 
     @property
     def offsets(self) -> NDArray[np.int64]:
@@ -126,7 +133,8 @@ def _addresses(events: Sequence[JoinEvent]) -> list[_Address | None]:
             found.append(None)
             continue
         shape, start, modulus, segment = of_kind
-        key = (kind.array, shape, event.lead + start, modulus, kind.width, segment)
+        at = event.lead if event.const is None else event.const
+        key = (kind.array, shape, at + start, modulus, kind.width, segment)
         address = known.get(key)
         if address is None:
             address = known[key] = _Address(*key)
@@ -139,7 +147,8 @@ def _class(kind: JoinKind, shapes: dict[Hashable, int]) -> tuple[int, int, int, 
     numbered so far."""
     if kind.pattern is None:
         return None
-    shape = shapes.setdefault((kind.base, kind.pattern.digest), len(shapes))
+    digest = None if kind.affine else kind.pattern.digest
+    shape = shapes.setdefault((kind.base, digest), len(shapes))
     constant = kind.alignment == 0
     start = kind.start or 0
     variable = kind.alignment or WIDEST
@@ -219,7 +228,7 @@ def _redundant(
     loads, stores = _Log(), _Log()
     for position, index in enumerate(order):
         kind, address = events[index].kind, addresses[index]
-        if kind.op == "fork":
+        if kind.op in _PASSABLE:
             continue
         if kind.op in _ATOMICS:
             loads.add_whole(kind.array, position)
@@ -229,7 +238,8 @@ def _redundant(
         elif address is not None:
             keys = _lives(kind, address)
             if kind.op == "load":
-                since = max((held[key] for key in keys if key in held), default=None)
+                known = (*keys, *((address, "region", region) for region in kind.under))
+                since = max((held[key] for key in known if key in held), default=None)
                 if since is not None and not kind.volatile and not stores.meets(address, since):
                     gone.add(index)
                     continue
@@ -288,6 +298,8 @@ class _Window:
     span: int
     members: list[tuple[int, _Address, int]] = field(default_factory=list)
     """(index of the event, its address, position)."""
+    epochs: set[int] = field(default_factory=set)
+    """Those of the late part in which its members stand."""
 
 
 class _Windows:
@@ -314,8 +326,9 @@ class _Windows:
     def take(self, index: int, address: _Address | None) -> None:
         kind = self.events[index].kind
         self.position += 1
-        if kind.op == "fork":
-            self.forks += 1
+        if kind.op in _PASSABLE:
+            self.forks += kind.op == "fork"
+            self.epoch += kind.op == "call"
             self.last = None
             return
         if kind.op not in ("load", "store"):
@@ -342,9 +355,10 @@ class _Windows:
             self.barriers += 1
             self.loads, self.stores = _Log(), _Log()
 
-    def _key(self, kind: JoinKind, address: _Address, span: int) -> Hashable:
+    def _key(self, kind: JoinKind, address: _Address, span: int, region: int | None = None) -> Hashable:
         where = None if address.segment else kind.array
-        return (kind.op, where, address.shape, kind.region, kind.width, span, address.lead // span)
+        region = kind.region if region is None else region
+        return (kind.op, where, address.shape, region, kind.width, span, address.lead // span)
 
     def _place(self, index: int, address: _Address, span: int, early: bool) -> None:
         kind = self.events[index].kind
@@ -354,9 +368,13 @@ class _Windows:
             window = self.open.get(name)
             if window is not None and self._blocked(kind, address, window):
                 window = None
+            if window is None and kind.op == "load":
+                window = self._before(kind, address, span, 0)
+                if window is not None and self._blocked(kind, address, window):
+                    window = None
         elif kind.op == "load":
             name = (key, self.barriers, self.epoch)
-            window = self.open.get(name)
+            window = self.open.get(name) or self._before(kind, address, span, self.epoch)
         else:
             name = key
             window = self.open.get(name) if self.last == key else None
@@ -364,6 +382,16 @@ class _Windows:
             window = self.open[name] = _Window(span)
             self.all.append(window)
         window.members.append((index, address, self.position))
+        window.epochs.add(self.epoch)
+
+    def _before(self, kind: JoinKind, address: _Address, span: int, epoch: int) -> _Window | None:
+        """The window of a load that surely ran before, and can load what a branch needs with it."""
+        for region in kind.under:
+            key = self._key(kind, address, span, region)
+            window = self.open.get((key, self.barriers, epoch))
+            if window is not None:
+                return window
+        return None
 
     def _blocked(self, kind: JoinKind, address: _Address, window: _Window) -> bool:
         """A load moves up to the window's first member, the members of a store window down to the new one."""
@@ -405,15 +433,26 @@ def _groups(events: Sequence[JoinEvent], window: _Window) -> list[JoinGroup]:
         if address.lead % width == 0:
             slots[address.lead % window.span // width].append((index, address))
     groups = []
-    for low, count in _pieces(frozenset(slots), 0, window.span // width, holes=load):
+    holes = load and len(window.epochs) == 1  # the early part fills none
+    for low, count in _pieces(frozenset(slots), 0, window.span // width, holes=holes):
         taken = [member for slot in range(low, low + count) for member in slots.get(slot, ())]
         members = tuple(sorted((index for index, _ in taken), key=lambda index: events[index].order))
         leader = members[0] if load else members[-1]
+        if load and not _led(events, members, count == 2 and leader not in (i for i, _ in slots[low])):
+            continue
         lead = next(address.lead for index, address in taken if index == leader)
         shift = lead % window.span - low * width
         offsets = events[leader].offsets
         groups.append(JoinGroup(members, count * width, np.where(offsets >= 0, offsets - shift, -1), leader))
     return groups
+
+
+def _led(events: Sequence[JoinEvent], members: Sequence[int], second: bool) -> bool:
+    """Whether the first load surely runs where the others do. second: it is the upper half of a pair, which
+    does not reach down for what a branch needs."""
+    region = events[members[0]].kind.region
+    others = [events[index].kind for index in members if events[index].kind.region != region]
+    return not others or (not second and all(region in kind.under for kind in others))
 
 
 def _pieces(slots: frozenset[int], low: int, count: int, *, holes: bool) -> list[tuple[int, int]]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from smemlint.banks import wavefront_range
+from smemlint.evaluate import affine
 from smemlint.evaluate.dispatch import EndedError, run
 from smemlint.evaluate.faults import INTERNAL, fault
 from smemlint.evaluate.layout import Binding, is_type
@@ -154,7 +155,8 @@ def _elsewhere(m: Machine, kernel: Function, launch: Launch) -> Iterator[Machine
         other.unknowns.begin, other.loop_kinds = m.unknowns.begin, m.loop_kinds
         for key, v in told.items():
             assert isinstance(v.const, int)
-            other.specials[key] = Int(1 if key[0] == "threadIdx" else v.const + ELSEWHERE, v.type)
+            moved = 1 if key[0] == "threadIdx" else v.const + ELSEWHERE
+            other.specials[key] = Int(moved, v.type, None, v.form)
         stopped = _run(other, kernel, dataclasses.replace(launch, arguments=arguments))
         m.notes += [n for n in (*other.notes, stopped) if n is not None and n.code == INTERNAL]
         m.spent += other.work
@@ -220,7 +222,7 @@ def bind_arguments(m: Machine, kernel: Function, launch: Launch) -> None:
         m.frame.variables[p.id] = o
         known = launch.arguments.get(p.name)
         if known is not None and isinstance(t, Scalar) and t.kind != "float":
-            o.cells[0] = Int(known, t)
+            o.cells[0] = Int(known, t, None, affine.atom("argument", p.id))
         elif not isinstance(t, RecordRef):
             v: Value = m.unknown(t, p.name, uniform=True, rank=3, size=True)
             if not isinstance(v, RecordValue):

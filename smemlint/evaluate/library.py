@@ -11,8 +11,15 @@ from collections.abc import Callable
 
 import numpy as np
 
+from smemlint.evaluate import (
+    affine,
+    library_groups,
+    library_host,
+    library_lanes,
+    library_memory,
+    library_wmma,
+)
 from smemlint.evaluate import arithmetic as ar
-from smemlint.evaluate import library_groups, library_host, library_lanes, library_memory, library_wmma
 from smemlint.evaluate.accesses import load, store
 from smemlint.evaluate.comparison import extreme
 from smemlint.evaluate.conversions import as_int, coerce
@@ -34,6 +41,7 @@ from smemlint.evaluate.library_table import (
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.places import offset_pointer
+from smemlint.evaluate.slow_paths import function_stops
 from smemlint.evaluate.values import (
     Closure,
     Int,
@@ -43,6 +51,8 @@ from smemlint.evaluate.values import (
     RecordValue,
     Value,
     bounds,
+    form_of,
+    formed,
     is_uniform,
 )
 from smemlint.ir import ArrayOf, Call, Construct, InitList, RecordRef, Type
@@ -106,6 +116,7 @@ def function(m: Machine, name: str, arguments: Arguments, e: Call, discarded: bo
 
 def _unknown_function(m: Machine, e: Call, name: str) -> Value:
     values = [given(m, a) for a in e.arguments]
+    function_stops(m, name, values)
     if m.host:
         for v in values:
             if isinstance(v, Closure) and not v.function.parameters:
@@ -247,6 +258,13 @@ def _operands(m: Machine, e: Call) -> list[Value]:
 def _smaller_or_larger(m: Machine, a: Value, b: Value, pick: str) -> Value:
     if not (isinstance(a, Int) and isinstance(b, Int)):
         return Other(None, is_uniform(a) and is_uniform(b), reason_of([a, b]))
+    result = _decided(m, a, b, pick)
+    if a.form is None and b.form is None:
+        return result
+    return formed(result, affine.atom(pick, form_of(a), form_of(b)))
+
+
+def _decided(m: Machine, a: Int, b: Int, pick: str) -> Int:
     t = ar.common_type(a.type, b.type)
     if a.known and b.known and isinstance(a.const, int) and isinstance(b.const, int):
         return Int(min(a.const, b.const) if pick == "min" else max(a.const, b.const), t)
@@ -290,7 +308,8 @@ def _mad24(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
 def _abs(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     v = rvalue(m, e.arguments[0])
     if isinstance(v, Int) and v.known:
-        return Int(abs(v.const) if isinstance(v.const, int) else np.abs(v.const), v.type)
+        form = None if v.form is None else affine.atom("abs", v.form)
+        return Int(abs(v.const) if isinstance(v.const, int) else np.abs(v.const), v.type, None, form)
     if isinstance(v, Int):
         low = bounds(v)[0]
         if low is not None and low >= 0:
@@ -302,10 +321,11 @@ def _abs(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
 def _bits(name: str, f: Callable[[int], int], low: int, high: int) -> None:
     def handler(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
         v = as_int(m, rvalue(m, e.arguments[0]), e.place)
+        form = None if v.form is None else affine.atom(name, v.form)
         if v.known:
             if isinstance(v.const, int):
-                return Int(f(v.const), INT)
-            return Int(np.array([f(int(x)) for x in v.const], dtype=np.int64), INT)
+                return Int(f(v.const), INT, None, form)
+            return Int(np.array([f(int(x)) for x in v.const], dtype=np.int64), INT, None, form)
         return m.unknowns.derived(name, v, Int(0), INT, low, high)
 
     FUNCTIONS[name] = handler

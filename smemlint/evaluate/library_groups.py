@@ -14,6 +14,7 @@ from smemlint.evaluate.library_table import (
     Arguments,
     called,
     known_lanes,
+    lanes_value,
     named,
     number,
     record_argument,
@@ -156,14 +157,14 @@ def group_method(m: Machine, name: str, self: Value, e: Call) -> Value:
         special = {"thread_index": "threadIdx", "group_index": "blockIdx"}.get(name, "blockDim")
         return RecordValue(RecordRef("dim3"), {4 * i: m.specials[special, a] for i, a in enumerate("xyz")})
     if name == "thread_rank" and group.rank is not None:
-        return Int(collapse(group.rank, m.present), UINT)
+        return lanes_value(m, group.rank, Int(0, UINT))
     if name in ("size", "num_threads") and group.size is not None:
         return group.size
     size = number(group.size)
     if kind == "thread_block_tile" and size and isinstance(t, RecordRef):
         whole = _parent_size(m, t)
         if name == "meta_group_rank":
-            return Int(collapse(m.linear % whole // size, m.present), UINT)
+            return lanes_value(m, m.linear % whole // size, Int(0, UINT))
         if name == "meta_group_size":
             return Int(max(whole // size, 1), UINT)
     if name in ("shfl", "shfl_up", "shfl_down", "shfl_xor") and values:

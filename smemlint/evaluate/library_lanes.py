@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.evaluate import affine
 from smemlint.evaluate import arithmetic as ar
 from smemlint.evaluate.accesses import store
 from smemlint.evaluate.conversions import truth
@@ -18,7 +19,17 @@ from smemlint.evaluate.dispatch import rvalue
 from smemlint.evaluate.library_table import Arguments, called, known_lanes, lanes_value, named, number
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.values import Int, Lanes, Other, Pointer, Value, bounds, collapse, is_uniform
+from smemlint.evaluate.values import (
+    Int,
+    Lanes,
+    Other,
+    Pointer,
+    Value,
+    bounds,
+    collapse,
+    formed,
+    is_uniform,
+)
 from smemlint.ir import Call, Place
 from smemlint.ir.types import INT, UINT
 
@@ -53,12 +64,16 @@ def _shuffle(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Valu
 def shuffled(m: Machine, name: str, v: Value, by: Value, width: int | None, place: Place | None) -> Value:
     """v as each thread receives it. name says how (up, down, xor, else by lane number); width in lanes."""
     if is_uniform(v):
+        if isinstance(v, Int) and v.form is not None:
+            return formed(v, affine.atom("from another lane", m.unknowns.fresh(name).order))
         return v
     distance = known_lanes(m, by)
     if isinstance(v, Int) and distance is not None and width in (1, 2, 4, 8, 16, 32) and not v.varying:
         source = source_lanes(m.linear, name, distance, width)
         source = np.where(source < m.size, source, m.linear)
-        return Int(_take(v.const, source), v.type, {mono: _take(c, source) for mono, c in v.terms.items()})
+        terms = {mono: _take(c, source) for mono, c in v.terms.items()}
+        form = affine.atom("from another lane", m.unknowns.fresh(name).order)
+        return Int(_take(v.const, source), v.type, terms, form)
     reason = Unresolved("data-dependent", "comes from another lane", place)
     if isinstance(v, Int):
         low, high = bounds(v)

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.evaluate import affine
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import Int, Other, Pointer, RecordValue, Value, collapse
@@ -75,7 +76,8 @@ def known_lanes(m: Machine, v: Value) -> NDArray[np.int64] | None:
 
 
 def lanes_value(m: Machine, lanes: NDArray[np.int64], like: Int) -> Int:
-    return Int(collapse(lanes, m.present), like.type)
+    form = None if m.host else affine.atom("lanes", lanes.tobytes())
+    return Int(collapse(lanes, m.present), like.type, None, form)
 
 
 def record_argument(t: object, at: int) -> int | None:

@@ -174,6 +174,8 @@ def _separate(m: Machine, before: Work) -> None:
     for event in m.log[before.logged :]:
         if event.region == before.region:
             event.region = m.region
+        elif m.parents.get(event.region) == before.region:
+            m.parents[event.region] = m.region
         if isinstance(event, Event) and event.turn == turn:
             event.turn = m.turn
     if not went_on:
@@ -191,6 +193,7 @@ def _line_up(m: Machine, lines: tuple[int, ...], starts: list[tuple[int, int]], 
             begin, region = starts[i]
             if ended[i - 1] != starts[i - 1][1] or ended[i] != region:
                 break
+            m.merged[region] = starts[first][1]
             until = starts[i + 1][0] if i + 1 < len(starts) else len(m.log)
             for event in m.log[begin:until]:
                 if event.region == region:

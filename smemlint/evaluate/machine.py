@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.evaluate import affine
 from smemlint.evaluate.code import Code, Slicer, code_of
 from smemlint.evaluate.copies import Copied
 from smemlint.evaluate.dispatch import EndedError, SizedUpError, rvalue
 from smemlint.evaluate.layout import Bindings, Types
 from smemlint.evaluate.memory import Object
-from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.model import Stop, Unresolved
 from smemlint.evaluate.sinking import Guard, Path
 from smemlint.evaluate.unknowns import Unknowns
 from smemlint.evaluate.values import (
@@ -27,6 +28,7 @@ from smemlint.evaluate.values import (
     RecordValue,
     Value,
     collapse,
+    formed,
 )
 from smemlint.ir import (
     Expr,
@@ -121,11 +123,21 @@ class World:
 
 @record(slots=True)
 class Barrier:
-    """Something that no access is moved across; only_stores: loads are."""
+    """Something that keeps accesses apart.
+
+    stop: `barrier`, which no access is moved across; `fork`, predicates around an access of memory or in
+    slow arithmetic, which no store is moved across; `call` and `predicate`, which only machine code has: no
+    access, or no store, is joined there across it.
+    """
 
     region: int
     order: int
-    only_stores: bool = False
+    stop: Stop = "barrier"
+
+    @property
+    def passable(self) -> bool:
+        """Whether loads move across it before there is machine code."""
+        return self.stop != "barrier"
 
 
 @record(slots=True)
@@ -236,6 +248,14 @@ class Machine:
         self.weight = 1
         self.region = 0
         self.regions = 0
+        self.parents: dict[int, int] = {}
+        """By region: the line that surely ran before it, of which it is a branch."""
+        self.arms: dict[tuple[int, Hashable], int] = {}
+        """By line and condition: the region of the branches on it."""
+        self.merged: dict[int, int] = {}
+        """By region: the line that it became a part of when a loop was unrolled."""
+        self.follows: tuple[int, int] | None = None
+        """Where code goes on after the latest `&&` or `||`: the regions if it was true, and if false."""
         self.turn = 0
         self.waiting: dict[int, list[Held]] = {}
         """By id() of a branch: loads that may move under it."""
@@ -273,12 +293,16 @@ class Machine:
         self.shared: dict[str, Object] = {}
         self.sites: dict[tuple[object, ...], SiteLog] = {}
         self.log: list[Event | Barrier] = []
+        self.selected: list[tuple[Event, Event, Int]] = []
+        """Loads in both arms of a condition that run as one, and its address."""
         self.notes: list[Unresolved] = []
-        self.sizes: dict[tuple[int, tuple[object, ...]], tuple[int, int, int, bool]] = {}
+        self.sizes: dict[tuple[int, tuple[object, ...]], tuple[int, int, int, bool, tuple[Stop, ...]]] = {}
         self.code = code_of(module) if slicer is None else Code(module, slicer)
         self.loop_kinds: dict[tuple[int, tuple[object, ...]], dict[tuple[str, int], str]] = {}
         self.touched = 0
         self.operations = 0
+        self.stops: list[Stop] = []
+        """What kept accesses apart so far, barriers aside."""
         self.guards = 0
         """Branches in loops that are decided when they run, as the copies of unrolled loops have them."""
         self.aside = False
@@ -322,7 +346,11 @@ class Machine:
                 if blocks is not None
                 else self.unknowns.value(UINT, f"gridDim.{axis}", low=1, rank=2)
             )
-        return specials
+        if self.host:
+            return specials
+        return {
+            key: v if key[0] == "warpSize" else formed(v, affine.atom(*key)) for key, v in specials.items()
+        }
 
     # ------------------------------------------------------------------ frames
 
@@ -474,16 +502,29 @@ class Machine:
         self.operations += 1
         self.straight()
 
-    def fork(self) -> None:
-        """A branch that reaches memory, though it becomes predicates: stores do not join across it."""
+    def stop(self, stop: Stop) -> None:
+        """Something that keeps accesses apart, though the straight line goes on."""
         if not self.silent:
-            self.log.append(Barrier(self.region, self.order, only_stores=True))
+            self.log.append(Barrier(self.region, self.order, stop))
             self.order += 1
+        self.stops.append(stop)
 
     def straight(self) -> None:
         """What follows is no longer in one straight line with what was before."""
         self.regions += 1
         self.region = self.regions
+
+    def arm(self, line: int, condition: Hashable) -> None:
+        """What follows is a branch off a line. Branches of one line on one condition stand in one line."""
+        if self.host:
+            self.straight()
+            return
+        region = self.arms.get((line, condition))
+        if region is None:
+            self.straight()
+            region = self.arms[line, condition] = self.region
+            self.parents[region] = line
+        self.region = region
 
     def next_turn(self) -> None:
         """A loop that does not disappear goes round once more."""

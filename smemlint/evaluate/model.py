@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.ir import Place
 from smemlint.records import record
+
+Stop: TypeAlias = Literal["barrier", "fork", "call", "predicate"]
+"""What keeps accesses apart, see machine.Barrier."""
 
 
 class Grade(Enum):

@@ -12,6 +12,7 @@ from smemlint.evaluate.lines import copied
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.places import lost, offset_pointer
 from smemlint.evaluate.several import lost_among
+from smemlint.evaluate.slow_paths import division_stops
 from smemlint.evaluate.values import (
     FunctionValue,
     Int,
@@ -113,6 +114,8 @@ def binary_place(m: Machine, e: Binary) -> Pointer | Value:
 
 def operate(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Value:
     """`a op b` for values of any kind."""
+    if op in ("/", "%"):
+        division_stops(m, a, b)
     if isinstance(a, Int) and isinstance(b, Int):
         return ar.binary(op, a, b, m.unknowns)
     if isinstance(a, Pointer) or isinstance(b, Pointer):

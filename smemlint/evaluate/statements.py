@@ -9,6 +9,7 @@ import numpy as np
 from smemlint.evaluate import arithmetic as ar
 from smemlint.evaluate.aside import look_aside, supposed
 from smemlint.evaluate.cells import merge
+from smemlint.evaluate.conditionals import continued
 from smemlint.evaluate.construction import construct
 from smemlint.evaluate.conversions import truth, type_of
 from smemlint.evaluate.dispatch import lvalue, run, rvalue
@@ -19,8 +20,9 @@ from smemlint.evaluate.memory import Object
 from smemlint.evaluate.names import declare_global
 from smemlint.evaluate.places import place_of
 from smemlint.evaluate.recipes import following
+from smemlint.evaluate.selects import gives_element, note
 from smemlint.evaluate.sunk import hold, move, released
-from smemlint.evaluate.values import Int, Other, RecordValue, Value
+from smemlint.evaluate.values import Int, Other, RecordValue, Value, form_of
 from smemlint.ir import (
     SHARED,
     ArrayOf,
@@ -56,13 +58,15 @@ it."""
 def run_if(m: Machine, s: If) -> None:
     held = released(m, id(s)) if m.waiting and not m.silent else []
     guesses = m.unknowns.guesses
+    line, m.follows = m.region, None
     c = ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns)
+    roots = continued(m, s.condition)
     if m.frame.open and id(s) in m.frame.open and not s.constexpr:
         c = m.unknowns.value(BOOL, "either way", low=0, high=1)
     if c.known and isinstance(c.const, int):
         guessed = m.unknowns.guesses != guesses or (bool(m.supposed) and supposed(m, s.condition))
         if guessed:
-            m.straight()
+            m.arm(roots[not c.const], m.regions)
             if not s.constexpr:
                 look_aside(m, s.otherwise if c.const else s.then)
         move(m, held, None)
@@ -73,6 +77,7 @@ def run_if(m: Machine, s: If) -> None:
             run(m, s.otherwise)
         if guessed:
             m.straight()
+            m.parents[m.region] = line
         return
 
     outside = m.unknowns.given
@@ -86,11 +91,24 @@ def run_if(m: Machine, s: If) -> None:
 
     move(m, held, None)
     either = s.otherwise is not None or bool(held)
-    branch(m, c, lambda: arm(True, s.then), (lambda: arm(False, s.otherwise)) if either else None)
+    target = gives_element(s.then)
+    chosen = target is not None and target == gives_element(s.otherwise)
+    way = (lambda: arm(False, s.otherwise)) if either else None
+    branch(m, c, lambda: arm(True, s.then), way, roots, (s.then, s.otherwise), chosen=chosen)
 
 
-def branch(m: Machine, c: Int, then: Callable[[], None], otherwise: Callable[[], None] | None) -> None:
-    """Both ways of a condition that differs between lanes or is not known."""
+def branch(
+    m: Machine,
+    c: Int,
+    then: Callable[[], None],
+    otherwise: Callable[[], None] | None,
+    roots: tuple[int, int] | None = None,
+    arms: tuple[Stmt | None, Stmt | None] = (None, None),
+    *,
+    chosen: bool = False,
+) -> None:
+    """Both ways of a condition that differs between lanes or is not known. roots: the lines that lead there.
+    arms: the code of both; chosen: they give one variable an element."""
     c = ar.one_unknown(c, m.unknowns)
     must, may = m.must, m.may
     m.stale = m.stale and not np.array_equal(may, m.present)
@@ -99,7 +117,9 @@ def branch(m: Machine, c: Int, then: Callable[[], None], otherwise: Callable[[],
     m.must, m.may = yes.must, yes.may
     line, work, logged, touched = m.region, m.touched + m.operations, len(m.log), m.touched
     m.flow += 1
-    m.straight()
+    condition = form_of(c)
+    yes_root, no_root = roots or (line, line)
+    m.arm(yes_root, (condition, True))
     if m.anyone():
         then()
     yes_must, yes_may = m.must, m.may
@@ -108,17 +128,20 @@ def branch(m: Machine, c: Int, then: Callable[[], None], otherwise: Callable[[],
         restore(before)
     m.must, m.may = no.must, no.may
     m.flow += 1
-    m.straight()
+    m.arm(no_root, (condition, False))
+    turned = len(m.log)
     if otherwise is not None and m.anyone():
         otherwise()
+        note(m, c, logged, turned, arms, chosen)
     m.flow += 1
     m.straight()
-    if m.touched + m.operations - work <= PREDICATED and not any(
-        isinstance(e, Barrier) and not e.only_stores for e in m.log[logged:]
-    ):
+    stops = {e.stop for e in m.log[logged:] if isinstance(e, Barrier)}
+    if "barrier" not in stops:
+        m.parents[m.region] = line
+    if m.touched + m.operations - work <= PREDICATED and not stops & {"barrier", "call"}:
         m.region = line
         if m.touched > touched:
-            m.fork()
+            m.stop("fork")
     no_must, no_may = m.must, m.may
     m.may = yes_may | no_may
     if before is None or after_then is None:

@@ -30,7 +30,7 @@ def _blocked(m: Machine, held: Held) -> bool:
     return any(
         e.site.op.startswith("cas loop") or (e.site.op != "load" and any(e.site.object is o for o in objects))
         if isinstance(e, Event)
-        else not e.only_stores
+        else not e.passable
         for e in m.log[held.since :]
     )
 

@@ -74,6 +74,8 @@ def traces_of(
             group = groups.setdefault((id(log), width), len(groups))
             built = _built(m, forms, log, site, launch, events, width, starts)
             traces.append(replace(built, joined=width, group=group))
+        if run.selected:
+            traces.append(Trace(site, EMPTY, np.zeros(0, dtype=np.int64), Grade.EXACT))
         if run.followed is not None and not run.alone and not run.wide:
             width, leader = run.followed
             group = groups.setdefault((id(leader), width), len(groups))

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.evaluate import affine
+from smemlint.evaluate.affine import Affine
 from smemlint.evaluate.model import Unresolved
 from smemlint.ir import Function, Lambda, Scalar, TemplateArgument, Type
 from smemlint.ir.types import INT
@@ -45,36 +47,35 @@ class Symbol:
 
 
 Monomial: TypeAlias = tuple[Symbol, ...]
-Parts: TypeAlias = tuple[tuple["Int", int], ...]
-MOST_PARTS = 6
 
 
 class Int:
     """An integer of C type `type`: const + sum of coefficient * product of symbols. Immutable.
 
-    parts: the terms, with a factor each, of a sum of several that are no numbers; else empty. A compiler
-    knows what divides each of them, and not what divides their sum: to it, `17 * (15 - t) + t` is odd.
+    form: what a compiler can prove of it; None: no more than what the number tells (`form_of`).
     """
 
-    __slots__ = ("_bounds", "_key", "const", "parts", "seen", "terms", "type")
+    __slots__ = ("_bounds", "_key", "const", "form", "given", "seen", "terms", "type")
 
     _bounds: tuple[int | None, int | None]
     _key: tuple[object, ...] | None
     """What bounds() and key() found; set when they are asked first."""
     seen: tuple[NDArray[np.bool_], Int | None]
     """The last mask that this was read under, and what its lanes see of it; None: just this."""
+    given: tuple[NDArray[np.bool_], Int, Affine]
+    """Set where some lanes were given a value: the mask, the value, and what is proved of the others."""
 
     def __init__(
         self,
         const: Lanes,
         type: Scalar = INT,
         terms: dict[Monomial, Lanes] | None = None,
-        parts: Parts = (),
+        form: Affine | None = None,
     ) -> None:
         self.const = const
         self.type = type
         self.terms: dict[Monomial, Lanes] = terms or {}
-        self.parts = parts
+        self.form = form
 
     @property
     def known(self) -> bool:
@@ -95,7 +96,7 @@ class Int:
         return any(s.varying for mono in self.terms for s in mono)
 
     def typed(self, type: Scalar) -> Int:
-        return self if type is self.type else Int(self.const, type, self.terms, self.parts)
+        return self if type is self.type else Int(self.const, type, self.terms, self.form)
 
     def key(self) -> tuple[object, ...] | None:
         """Equal keys: equal values. None when a coefficient is a vector."""
@@ -224,7 +225,10 @@ def is_uniform(v: Value) -> bool:
 
 def plus(a: Int, n: int) -> Int:
     """a + n, in a's type."""
-    return a if n == 0 else Int(a.const + n, a.type, a.terms)
+    if n == 0:
+        return a
+    form = None if a.form is None else affine.add(a.form, affine.Affine(n))
+    return Int(a.const + n, a.type, a.terms, form)
 
 
 def add(a: Int, b: Int, type: Scalar) -> Int:
@@ -235,9 +239,9 @@ def add(a: Int, b: Int, type: Scalar) -> Int:
 
 
 def _add(a: Int, b: Int, type: Scalar) -> Int:
-    parts = _parts_of_sum(a, b)
+    form = None if a.form is None and b.form is None else affine.add(form_of(a), form_of(b))
     if not a.terms and not b.terms:
-        return Int(a.const + b.const, type, None, parts)
+        return Int(a.const + b.const, type, None, form)
     terms = dict(a.terms)
     for mono, c in b.terms.items():
         old = terms.get(mono)
@@ -250,7 +254,7 @@ def _add(a: Int, b: Int, type: Scalar) -> Int:
             terms.pop(mono, None)
             continue
         terms[mono] = total
-    return Int(a.const + b.const, type, terms, parts)
+    return Int(a.const + b.const, type, terms, form)
 
 
 def in_words(c: Lanes) -> Lanes:
@@ -259,16 +263,35 @@ def in_words(c: Lanes) -> Lanes:
 
 
 def _in_words(v: Int) -> Int:
-    return Int(in_words(v.const), v.type, {m: in_words(c) for m, c in v.terms.items()})
+    return Int(in_words(v.const), v.type, {m: in_words(c) for m, c in v.terms.items()}, v.form)
 
 
-def _parts_of_sum(a: Int, b: Int) -> Parts:
-    if isinstance(a.const, int) and not a.terms:
-        return b.parts
-    if isinstance(b.const, int) and not b.terms:
-        return a.parts
-    parts = (a.parts or ((a, 1),)) + (b.parts or ((b, 1),))
-    return parts if len(parts) <= MOST_PARTS else ()
+def form_of(v: Int) -> Affine:
+    """What a compiler can prove of a number: by the operators that made it, else by itself."""
+    if v.form is not None:
+        return v.form
+    form = Affine(0)
+    if isinstance(v.const, int):
+        form = Affine(v.const)
+    else:
+        first = int(v.const[0])
+        steps = v.const - first
+        divides = affine.power_of_two_in(gcd_of(steps))
+        form = affine.atom("lanes", steps.tobytes(), divides=divides) if divides else form
+        form = affine.add(form, Affine(first))
+    for mono, c in v.terms.items():
+        product = tuple([s.order for s in mono])
+        if isinstance(c, int):
+            term = affine.scale(affine.atom("unknown", product, divides=_power(multiple_of(mono))), c)
+        else:
+            divides = _power(gcd_of(c)) * _power(multiple_of(mono))
+            term = affine.atom("unknown", product, c.tobytes(), divides=divides)
+        form = affine.add(form, term)
+    return form
+
+
+def _power(n: int) -> int:
+    return max(affine.power_of_two_in(n), 1)
 
 
 def scale(a: Int, factor: Lanes, type: Scalar) -> Int:
@@ -281,8 +304,11 @@ def scale(a: Int, factor: Lanes, type: Scalar) -> Int:
 def _scale(a: Int, factor: Lanes, type: Scalar) -> Int:
     if isinstance(factor, int) and factor == 0:
         return Int(0, type)
-    parts = tuple((p, n * factor) for p, n in a.parts) if a.parts and isinstance(factor, int) else ()
-    return Int(a.const * factor, type, {m: c * factor for m, c in a.terms.items()}, parts)
+    form = None
+    if a.form is not None:
+        by = affine.Affine(factor) if isinstance(factor, int) else form_of(Int(factor))
+        form = affine.multiply(a.form, by)
+    return Int(a.const * factor, type, {m: c * factor for m, c in a.terms.items()}, form)
 
 
 def subtract(a: Int, b: Int, type: Scalar) -> Int:
@@ -290,6 +316,18 @@ def subtract(a: Int, b: Int, type: Scalar) -> Int:
 
 
 def multiply(a: Int, b: Int, type: Scalar) -> Int:
+    result = _multiply(a, b, type)
+    if a.form is None and b.form is None:
+        return result
+    return formed(result, affine.multiply(form_of(a), form_of(b)))
+
+
+def formed(v: Int, form: Affine) -> Int:
+    """The same number, of which a compiler can prove this."""
+    return Int(v.const, v.type, v.terms, form)
+
+
+def _multiply(a: Int, b: Int, type: Scalar) -> Int:
     if not a.terms:
         return scale(b, a.const, type)
     if not b.terms:

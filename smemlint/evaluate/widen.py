@@ -11,16 +11,18 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.evaluate import hoisted, sunk
+from smemlint.evaluate import hoisted, selects, sunk
+from smemlint.evaluate.affine import Affine
 from smemlint.evaluate.forms import Form, Forms, Pattern, lead
 from smemlint.evaluate.join import JoinEvent, JoinGroup, JoinKind, settle
 from smemlint.evaluate.machine import Barrier, Event, Machine, SiteLog
-from smemlint.evaluate.roots import bent, roots_of
 from smemlint.evaluate.segment import declared_alignment, starts_of
 from smemlint.evaluate.values import Int, gcd_of, multiple_of
 from smemlint.records import record
 
 NARROW = (1, 2, 4, 8)
+NESTED = 8
+"""Branches within branches that are looked out of."""
 
 
 @record(slots=True)
@@ -31,6 +33,8 @@ class Runs:
     alone: list[Event] = field(default_factory=list)
     wide: dict[int, list[Event]] = field(default_factory=dict)
     followed: tuple[int, SiteLog] | None = None
+    selected: bool = False
+    """Whether all its loads run as a part of the load in the other arm of a condition."""
 
 
 def widened(
@@ -42,8 +46,9 @@ def widened(
     not known to the compiler.
     """
     sunk.settle(m)
+    merged = selects.settle(m)
     hoisted.settle(m)
-    runs = {id(s): Runs(alone=list(s.events)) for s in m.sites.values()}
+    runs = {id(s): Runs(alone=list(s.events), selected=id(s) in merged) for s in m.sites.values()}
     logged = _logged(m)
     if not logged:
         return runs
@@ -54,6 +59,7 @@ def widened(
         return runs
     for other in views():
         sunk.settle(other)
+        selects.settle(other)
         hoisted.settle(other)
         facts.compare(other)
         groups, gone = settle([facts.event(e) for e in logged])
@@ -85,11 +91,11 @@ def _logged(m: Machine) -> Sequence[Event | Barrier]:
     for e in m.log:
         if isinstance(e, Event) and id(e.site) in joinable:
             array = id(e.site.object)
-            within[e.region, array] += 1
+            within[_root(m, e.region), array] += 1
             flowing[e.flow, array] += 1
     regions = {number for (number, _), n in within.items() if n > 1}
     flows = {number for (number, _), n in flowing.items() if n > 1}
-    spans = _spans(m.log, regions, flows)
+    spans = _spans(m, regions, flows)
     inside = np.zeros(len(m.log) + 1, dtype=np.int64)
     for first, last in spans:
         inside[first] += 1
@@ -98,14 +104,26 @@ def _logged(m: Machine) -> Sequence[Event | Barrier]:
     return [e for e, keep in zip(m.log, kept.tolist(), strict=True) if keep]
 
 
-def _spans(log: Sequence[Event | Barrier], regions: set[int], flows: set[int]) -> Iterator[tuple[int, int]]:
-    """First and last position in the log of each of the regions and flows."""
+def _root(m: Machine, region: int) -> int:
+    """The line that a region is, however far in, a branch of."""
+    while region in m.parents:
+        region = m.parents[region]
+        region = m.merged.get(region, region)
+    return region
+
+
+def _spans(m: Machine, regions: set[int], flows: set[int]) -> Iterator[tuple[int, int]]:
+    """First and last position in the log of each of the regions, with their branches, and flows."""
     region_ends: dict[int, tuple[int, int]] = {}
     flow_ends: dict[int, tuple[int, int]] = {}
-    for at, e in enumerate(log):
+    roots: dict[int, int] = {}
+    for at, e in enumerate(m.log):
         if isinstance(e, Event):
-            if e.region in regions:
-                region_ends[e.region] = (region_ends.get(e.region, (at,))[0], at)
+            region = roots.get(e.region)
+            if region is None:
+                region = roots[e.region] = _root(m, e.region)
+            if region in regions:
+                region_ends[region] = (region_ends.get(region, (at,))[0], at)
             if e.flow in flows:
                 flow_ends[e.flow] = (flow_ends.get(e.flow, (at,))[0], at)
     return chain(region_ends.values(), flow_ends.values())
@@ -122,14 +140,12 @@ class _Move:
 
 @record(slots=True)
 class _SiteFacts:
-    """What is known of a site whatever its event. steps, path: see _steps(), _path(); roots: what a bent
-    address is made of."""
+    """What is known of a site whatever its event. steps, path: see _steps(), _path()."""
 
     declared: int
     start: int | None
     steps: int
     path: int | None
-    roots: frozenset[str]
     turns: int | None = None
     """What divides its addresses in the active lanes of all turns; None: not asked yet."""
     unsure: int = 0
@@ -152,15 +168,14 @@ class _Facts:
                 starts.get(id(s.object)),
                 _steps(m, forms, s, regions),
                 _path(forms, s),
-                roots_of(s.node, s.function),
             )
             for s in {id(e.site): e.site for e in logged if isinstance(e, Event)}.values()
         }
+        self.proved = _proved(m, logged)
         self.moves: dict[int, list[_Move]] = {}
         """By id() of an event: how it moves under each other launch."""
         self.kinds: dict[tuple[object, ...], JoinKind] = {}
         """Of addresses that are a pattern and a number, with nothing that other launches move."""
-        self.bent: dict[Pattern, bool] = {}
         self.elsewhere: dict[Pattern, int | None] = {}
         self.moved: dict[tuple[Form, Form, Pattern], tuple[int, int, int]] = {}
 
@@ -190,26 +205,49 @@ class _Facts:
 
     def event(self, e: Event | Barrier) -> JoinEvent:
         if isinstance(e, Barrier):
-            op = "fork" if e.only_stores else "barrier"
-            return JoinEvent(JoinKind(-1, op, 0, "", None, 0, e.region), 0, e.order)
+            return JoinEvent(JoinKind(-1, e.stop, 0, "", None, 0, e.region), 0, e.order)
         pattern = self.forms.pattern(e.offset.const, e.may)
         moves = self.moves.get(id(e), ())
-        if moves or e.offset.terms or e.offset.parts:
-            kind = self._kind(e, pattern, moves)
+        form = self._form(e, pattern)
+        if moves or e.offset.terms:
+            kind = self._kind(e, pattern, moves, form)
         else:
-            key = (id(e.site), pattern, e.region, e.flow, e.volatile, e.among)
+            proved = form and (form.terms, form.divides)
+            key = (id(e.site), pattern, e.region, e.flow, e.volatile, e.among, proved)
             known = self.kinds.get(key)
-            kind = known or self.kinds.setdefault(key, self._kind(e, pattern, ()))
+            kind = known or self.kinds.setdefault(key, self._kind(e, pattern, (), form))
         at = lead(e.offset.const, pattern)
         low = at + pattern.low
-        return JoinEvent(kind, at if low >= 0 else at + -(low // 128) * 128, e.order)
+        at = at if low >= 0 else at + -(low // 128) * 128
+        return JoinEvent(kind, at, e.order, None if form is None else form.const)
 
-    def _kind(self, e: Event, pattern: Pattern, moves: Sequence[_Move]) -> JoinKind:
+    def _form(self, e: Event, pattern: Pattern) -> Affine | None:
+        """What a compiler can prove of an address, in all turns of the loops around that stay loops."""
+        form = e.offset.form
+        if form is None or (lead(e.offset.const, pattern) - form.const) % min(max(form.divides, 1), 16):
+            return None
+        divides = self.proved.get(id(e), form.divides)
+        return Affine(form.const, form.terms, divides)
+
+    def _under(self, region: int) -> tuple[int, ...]:
+        """The lines that a region is a branch of, nearest first."""
+        found: list[int] = []
+        merged, parents = self.m.merged, self.m.parents
+        while region in parents and len(found) < NESTED:
+            region = parents[region]
+            region = merged.get(region, region)
+            found.append(region)
+        return tuple(found)
+
+    def _kind(self, e: Event, pattern: Pattern, moves: Sequence[_Move], form: Affine | None) -> JoinKind:
         s = e.site
         facts = self.sites[id(s)]
         stale = e.region in self.stale
-        own = 0 if stale else self._variable(e, self.m.present)
-        variable = gcd(facts.steps, own or self._over_turns(s, facts), facts.unsure, e.among)
+        if form is None:
+            own = 0 if stale else self._variable(e, self.m.present)
+            variable = gcd(facts.steps, own or self._over_turns(s, facts), facts.unsure, e.among)
+        else:
+            variable = gcd(facts.steps, form.divides, e.among)
         moved: tuple[tuple[int, int], ...] = ()
         for move in moves:
             by, digest, divides = self._moved(move, pattern)
@@ -227,14 +265,19 @@ class _Facts:
             volatile=e.volatile,
             declared=facts.declared,
             base=(
-                _base(e.offset),
-                moved,
-                facts.path,
-                None if stale or e.may is self.m.present else self._elsewhere(pattern),
-                facts.roots if facts.roots and self._bent(pattern) else frozenset(),
+                (form.terms, facts.path)
+                if form is not None
+                else (
+                    _base(e.offset),
+                    moved,
+                    facts.path,
+                    None if stale or e.may is self.m.present else self._elsewhere(pattern),
+                )
             ),
             start=facts.start,
             flow=e.flow if (id(s), e.flow) in self.still else None,
+            under=self._under(e.region),
+            affine=form is not None,
         )
 
     def _over_turns(self, s: SiteLog, facts: _SiteFacts) -> int:
@@ -246,11 +289,10 @@ class _Facts:
     def _variable(self, e: Event, active: NDArray[np.bool_]) -> int:
         """What divides the part of an address that differs between lanes or is not known."""
         variable = 0
-        for part, factor in e.offset.parts or ((e.offset, 1),):
-            if not isinstance(part.const, int):
-                variable = gcd(variable, factor * self.forms.pattern(part.const, active).divides)
-            for mono, coefficient in part.terms.items():
-                variable = gcd(variable, factor * gcd_of(coefficient) * multiple_of(mono))
+        if not isinstance(e.offset.const, int):
+            variable = self.forms.pattern(e.offset.const, active).divides
+        for mono, coefficient in e.offset.terms.items():
+            variable = gcd(variable, gcd_of(coefficient) * multiple_of(mono))
         return variable
 
     def _moved(self, move: _Move, pattern: Pattern) -> tuple[int, int, int]:
@@ -276,11 +318,6 @@ class _Facts:
             self.elsewhere[pattern] = digest
         return self.elsewhere[pattern]
 
-    def _bent(self, pattern: Pattern) -> bool:
-        if pattern not in self.bent:
-            self.bent[pattern] = bent(pattern.form.steps, pattern.active, self.m.block)
-        return self.bent[pattern]
-
 
 def _steps(m: Machine, forms: Forms, s: SiteLog, chosen: set[int]) -> int:
     """What divides the way from a site's event in one line of a loop to its event in the next."""
@@ -297,6 +334,28 @@ def _steps(m: Machine, forms: Forms, s: SiteLog, chosen: set[int]) -> int:
             g = gcd(g, here - before)
         previous[at] = (here, turn)
     return g
+
+
+def _proved(m: Machine, logged: Sequence[Event | Barrier]) -> dict[int, int]:
+    """By id() of an event, what divides its address in every turn of the loops that stay loops: the code is
+    the same in all of them."""
+    turns: dict[int, dict[int, list[Event]]] = {}
+    for e in logged:
+        if isinstance(e, Event) and e.offset.form is not None:
+            turn = m.lined.get(e.turn, e.turn)
+            turns.setdefault(id(e.site), {}).setdefault(turn, []).append(e)
+    found: dict[int, int] = {}
+    for of_site in turns.values():
+        if len(of_site) < 2:
+            continue
+        divides: dict[int, int] = {}
+        for events in of_site.values():
+            for at, e in enumerate(events):
+                assert e.offset.form is not None
+                divides[at] = gcd(divides.get(at, 0), e.offset.form.divides)
+        for events in of_site.values():
+            found |= {id(e): divides[at] for at, e in enumerate(events)}
+    return found
 
 
 def _still(m: Machine) -> set[tuple[int, int]]:

@@ -44,11 +44,11 @@ def wrap_lanes(c: Lanes, t: Scalar) -> Lanes:
 
 def held(v: Int, t: Scalar) -> Int:
     """A known number as an integer type t holds it."""
-    return Int(wrap_lanes(v.const, t), t)
+    return Int(wrap_lanes(v.const, t), t, None, v.form)
 
 
 def wrapped(v: Int) -> Int:
     """v as its type holds it; an unknown part is taken not to overflow."""
     if v.terms:
         return v
-    return Int(wrap_lanes(v.const, v.type), v.type)
+    return Int(wrap_lanes(v.const, v.type), v.type, None, v.form)

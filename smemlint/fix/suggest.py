@@ -180,7 +180,9 @@ def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
     choices, refused = find_choices(used, texts, means.arch, means.late)
     if blocked is not None or refused is not None or not choices:
         why = blocked or refused or Refusal("no-better-layout", nothing_better(used))
-        return _in_words(instances, choices[0] if choices else None, why, texts)
+        # Of an access that is not understood nobody knows what another layout does to it.
+        told = choices[0] if choices and blocked is None else None
+        return _in_words(instances, told, why, texts)
     source = texts.get(array.place.path)
     first_refusal: Refusal | None = None
     for choice in _distinct(choices):

@@ -124,19 +124,23 @@ def _bounds(
 
 
 def _looped(access: Access, offsets: Ints, data: Sequence[DataTerm], footprint: int | None) -> Costs:
-    """A loop of compare-and-swaps: of how many rounds is not known, so the ends are those of 32 rounds.
+    """A loop of compare-and-swaps: of how many rounds is not known.
 
-    The ways are what is proved: every round has its ideal at least, and more rounds load more words at once.
+    Its compare-and-swaps cost those of one round at least, and a round for each lane at most; a later half
+    warp waits for an earlier one, not the other way round. Of its loads the ends are those of 32 rounds, for
+    their ways count by the round: more rounds load more words at once.
     """
     runs = (offsets >= 0).any(axis=1)
     if access.op == CAS_LOOP_LOAD:
         ideal = np.where(runs, LANES, 0)
         words = _words(access, offsets, data, footprint)
         most = np.where(runs, cas_loop_worst(access.width, words), 0)
-    else:
-        ideal = np.where(runs, 2 * LANES, 0)
-        most = ideal * (access.width // WORD)
-    return Costs(ideal, most, ideal)
+        return Costs(ideal, most, ideal)
+    groups = LANES // group_of("load", access.width)
+    lanes = (offsets >= 0).reshape(len(offsets), groups, -1).sum(axis=2)
+    once = 2 * (lanes > 0).sum(axis=1)
+    most = 2 * np.where(lanes > 0, lanes.cumsum(axis=1), 0).sum(axis=1)
+    return Costs(once, most, once)
 
 
 def _part(term: DataTerm, part: slice) -> DataTerm:

@@ -209,3 +209,110 @@ def test_a_load_that_begins_a_branch_and_follows_it_runs_once_before_it(
 ) -> None:
     body = f"for (int d = 2; d > 0; d /= 2) {{ __syncthreads(); if (t < 40 + d) {{ {branch} }} }} {then}"
     assert instructions(body)["load 4"] == loads
+
+
+DECLARED = "__shared__ __align__(16) float a[4096]; a[t] = in[t]; __syncthreads(); "
+
+
+@pytest.mark.parametrize(
+    ("between", "loads", "declared_loads", "stores", "declared_stores"),
+    [
+        ("v = v * v + __expf(v);", 8, 8, 8, 8),
+        ("v = v / 4.f;", 8, 8, 8, 8),
+        ("v += __shfl_xor_sync(~0u, v, 1) + __ballot_sync(~0u, v > 3);", 8, 8, 8, 8),
+        ("v = v / w;", 4, 8, 4, 8),
+        ("v = v / 3.f;", 4, 8, 4, 8),
+        ("v = sqrtf(v);", 4, 8, 4, 8),
+        ("v = sqrt(v);", 4, 8, 4, 8),
+        ("v += (long long)w / n;", 4, 8, 4, 8),
+        ("v = logf(v);", 8, 8, 4, 4),
+        ("v = powf(v, w);", 8, 8, 4, 4),
+        ("v = exp((double)v);", 8, 8, 4, 4),
+        ("v += __fdividef(v, w);", 8, 8, 4, 8),
+        ("v = sinf(v);", 4, 4, 4, 4),
+        ("v = fmodf(v, w);", 4, 4, 4, 4),
+        ("__nanosleep(5);", 4, 4, 4, 4),
+    ],
+)
+def test_slow_arithmetic_keeps_accesses_apart_as_in_the_machine_code(
+    between: str, loads: int, declared_loads: int, stores: int, declared_stores: int
+) -> None:
+    for array, head, read_by, written_by in (
+        ("s", "", loads, stores),
+        ("a", DECLARED, declared_loads, declared_stores),
+    ):
+        values = "float w = in[t + 9], v = in[t + 8];"
+        read = f"v *= {array}[4 * t]; {between} x = v + {array}[4 * t + 1];"
+        first = instructions(head + values + "x = w + v;").get("load 4", 0)
+        found = instructions(head + values + read)
+        found["load 4"] = found.get("load 4", 0) - first
+        assert {k: n for k, n in found.items() if k.startswith("load") and n} == {
+            f"load {read_by}": 8 // read_by
+        }
+        write = f"{array}[4 * t] = w; {between} {array}[4 * t + 1] = v; __syncthreads(); x = {array}[t];"
+        found = instructions(head + values + write)
+        others = written_by == 4 and array == "a"
+        assert found.get(f"store {written_by}", 0) - others == 8 // written_by
+
+
+@pytest.mark.parametrize(
+    ("address", "width"),
+    [
+        ("8 * t + (t >> 5)", 4),
+        ("8 * t + (t >> 5) * 4", 16),
+        ("4 * t + (t >> 5) * 2", 8),
+        ("(4 * t) ^ (t >> 3)", 4),
+        ("(4 * t) ^ (t >> 3 << 2)", 16),
+        ("__brev(t) >> 20", 4),
+        ("4 * (t + (t >> 5))", 16),
+        ("4 * t + blockDim.x / 32", 4),
+        ("(t & 7) * 4 + (t >> 3) * 36", 16),
+    ],
+)
+def test_a_block_of_one_warp_proves_nothing(address: str, width: int) -> None:
+    body = f"int i = {address};" + FOUR.format("i")
+    assert instructions(body, block=(32, 1, 1)) == {f"load {width}": 16 // width}
+
+
+DATA = "int d = ((const int *)in)[t]; float w = in[t + 9];"
+
+
+@pytest.mark.parametrize(
+    ("body", "loads"),
+    [
+        ("x = (d ? s[2 * t] : 0) + s[2 * t + 1];", {4: 2}),
+        ("x = s[2 * t + 1] + (d ? s[2 * t] : 0);", {4: 2}),
+        ("x = (n > 3 ? s[2 * t] : 0) * w; x += n > 3 ? s[2 * t + 1] : 0;", {4: 2}),
+        ("float a = s[2 * t]; if (d) x = s[2 * t + 1] * w; x += a;", {8: 1}),
+        ("float a = s[2 * t + 1]; if (d) x = s[2 * t] * w; x += a;", {4: 2}),
+        ("float a = s[4 * t + 1]; if (d) x = s[4 * t + 2] * s[4 * t + 3] * w; x += a;", {16: 1}),
+        ("float a = s[2 * t]; q[t] = a; if (d) x = s[2 * t + 1];", {4: 2}),
+        ("float a = s[2 * t]; if (d) { x = sqrtf(w); x += s[2 * t + 1]; } x += a;", {4: 2}),
+        ("if (s[2 * t] > 3 && s[2 * t + 1] > 3) out[t + n] = x;", {8: 1}),
+        ("if (w > 3 && s[2 * t] > 3) out[t + n] = s[2 * t + 1];", {8: 1}),
+        ("if (w > 3 && s[2 * t] > 3) out[t + n] = x; x += s[2 * t + 1];", {4: 2}),
+        ("if (d) { x += s[2 * t]; out[t + n] = x; } if (d) { x *= s[2 * t + 1]; }", {8: 1}),
+        ("x = d ? s[t] : s[t + 5];", {4: 1}),
+        ("if (d) x = s[t]; else x = s[t + 7];", {4: 1}),
+        ("x = d ? s[t] + 1 : s[t + 5] + 2;", {4: 2}),
+        ("x = d ? s[t] * w : s[t] + w;", {4: 1}),
+        ("if (d) x = s[2 * t] * s[2 * t + 1]; else x = s[2 * t] + s[2 * t + 1];", {8: 1}),
+        ("if (d) { x = in[t + n]; x *= s[t]; out[t] = x; } else { x = s[t]; out[t + n] = 1; }", {4: 2}),
+    ],
+)
+def test_branches_load_together_as_in_the_machine_code(body: str, loads: dict[int, int]) -> None:
+    found = instructions(DATA + body)
+    assert {k: n for k, n in found.items() if "load" in k} == {f"load {w}": n for w, n in loads.items()}
+
+
+def test_a_chosen_element_is_loaded_once_by_all_lanes() -> None:
+    source = (
+        "__global__ void k(float *out) { __shared__ float s[4096]; int t = threadIdx.x; s[t] = t; "
+        "__syncthreads();\nout[t] = (t & 1) ? s[32 * t] : s[32 * t + 32]; }"
+    )
+    (module,) = load(source_from_bytes("k.cu", source.encode()))
+    (kernel,) = module.kernels()
+    traces = [t for t in evaluate(module, kernel, Launch((32, 1, 1))).traces if t.site.op == "load"]
+    rows = [row for t in traces for row in t.offsets.tolist()]
+    assert rows == [[128 * t if t & 1 else 128 * t + 128 for t in range(32)]]
+    assert len(traces) == 2  # the other element is reported too, and runs as a part of the first

@@ -294,3 +294,20 @@ def test_neighbours_are_taken_apart_where_a_swizzle_pays_for_it(tmp_path: Path) 
     later = of_text(tmp_path, TREE.format(first=2).encode())[0]["t"]
     assert later.edits is not None
     assert not any(c.apart for c in later.sites)
+
+
+@pytest.mark.parametrize("row", ["data[tx + 64 * i]", "(tx / 8 + 8 * i)"])
+def test_no_layout_is_told_that_an_access_without_a_known_cost_may_not_survive(
+    tmp_path: Path, row: str
+) -> None:
+    """A pitch of 136 bytes, which frees the column, makes every copy of 16 bytes fault."""
+    body = (
+        "for (int i = 0; i < 4; i++) __pipeline_memcpy_async("
+        f"&t[{row}][8 * (tx % 8)], in + n * 64 + 8 * (tx % 8), 16);"
+        "__pipeline_commit(); __pipeline_wait_prior(0); __syncthreads();"
+        "float a = 0; for (int c = 0; c < 64; c++) a += __half2float(t[tx][c]); out[tx] = a;"
+    )
+    head = "#include <cuda_pipeline.h>\n"
+    fix = suggestions(tmp_path, "__shared__ __align__(16) half t[64][64];", body, "64", head)["t"]
+    assert fix.edits is None
+    assert fix.code == "" and fix.words == "a better layout cannot be proved"

@@ -371,3 +371,14 @@ def test_what_the_compiler_joins_may_start_between_multiples_of_its_width_in_the
     pair = trace([8] * 32, width=8, joined=16)
     assert (score(pair).grade, score(pair).ways) == (Grade.EXACT, 1.0)
     assert score(replace(pair, joined=None, site=replace(pair.site, width=16))).grade is Grade.UNRESOLVED
+
+
+@pytest.mark.parametrize(("width", "rounds"), [(4, 32), (8, 24)])
+def test_a_loop_of_compare_and_swaps_at_unknown_addresses_may_run_for_every_lane(
+    width: int, rounds: int
+) -> None:
+    """One lane wins a round at least; a half warp waits for no later one."""
+    term = DataTerm(np.full((1, 32), width), None, None, 1, None)
+    found = score(trace(np.zeros(32, dtype=np.int64), op="cas loop", width=width, data=(term,)))
+    assert found.ideal and found.wavefronts_low == found.ideal
+    assert found.wavefronts == rounds * found.ideal

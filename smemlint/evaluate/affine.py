@@ -1,0 +1,158 @@
+"""What a compiler can prove of an integer: a constant plus multiples of values that it knows nothing about.
+
+The evaluator knows the block, the arguments and every lane's number; nvcc knows none of them. An `Affine`
+follows each integer beside its value, by the operators that made it, as an optimiser's known bits and
+affine forms do: two addresses have a known distance only if their terms are equal, and are known to be
+aligned only as far as `divides` says. Numbers that merely happen to fit prove nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from smemlint.records import record
+
+_MOST = 1 << 20
+"""More is never asked for."""
+Terms = tuple[tuple[int, int], ...]
+
+
+@record(frozen=True, slots=True)
+class Affine:
+    """const + the sum of terms, (what stands for a value, its coefficient), sorted.
+
+    divides: the power of two known to divide the sum of the terms, 0 where there are none. It is that of the
+    worst term: a compiler does not add up `17 * (16 - t) + t`.
+    """
+
+    const: int
+    terms: Terms = ()
+    divides: int = 0
+
+
+def atom(*origin: Hashable, divides: int = 1, const: int = 0) -> Affine:
+    """A value of which only its origin is known, what divides it, and the rest `const`."""
+    return Affine(const, ((hash(origin), 1),), min(divides, _MOST))
+
+
+def power_of_two_in(n: int) -> int:
+    """The largest power of two that divides n, 0 for 0."""
+    return n & -n
+
+
+def _worst(a: int, b: int) -> int:
+    """What divides a sum, by what divides its parts; 0 divides like everything."""
+    return min(a, b) if a and b else a or b
+
+
+def whole(v: Affine) -> int:
+    """The power of two known to divide all of v; 0: v is 0."""
+    return _worst(v.divides, power_of_two_in(v.const))
+
+
+def add(a: Affine, b: Affine) -> Affine:
+    if not b.terms:
+        return Affine(a.const + b.const, a.terms, a.divides) if b.const else a
+    if not a.terms:
+        return Affine(a.const + b.const, b.terms, b.divides)
+    terms = dict(a.terms)
+    for value, factor in b.terms:
+        terms[value] = terms.get(value, 0) + factor
+    kept = tuple(sorted((v, f) for v, f in terms.items() if f))
+    return Affine(a.const + b.const, kept, _worst(a.divides, b.divides) if kept else 0)
+
+
+def scale(a: Affine, by: int) -> Affine:
+    if by == 1:
+        return a
+    if by == 0:
+        return Affine(0)
+    divides = min(a.divides * power_of_two_in(by), _MOST)
+    return Affine(a.const * by, tuple((v, f * by) for v, f in a.terms), divides)
+
+
+def multiply(a: Affine, b: Affine) -> Affine:
+    if not b.terms:
+        return scale(a, b.const)
+    if not a.terms:
+        return scale(b, a.const)
+    first, second = sorted((a, b), key=lambda v: (v.terms, v.const))
+    return atom("*", first, second, divides=max(whole(a), 1) * max(whole(b), 1))
+
+
+def either(condition: Hashable, a: Affine, b: Affine) -> Affine:
+    """One of two values, as a condition decides."""
+    if a == b:
+        return a
+    divides = _worst(_worst(a.divides, b.divides), power_of_two_in(a.const - b.const))
+    return atom("?", condition, a, b, divides=divides, const=a.const % divides)
+
+
+def combine(op: str, a: Affine, b: Affine, *, positive: bool) -> Affine:
+    """`a op b`. positive: a is known not to be negative."""
+    if op == "+":
+        return add(a, b)
+    if op == "-":
+        return add(a, scale(b, -1))
+    if op == "*":
+        return multiply(a, b)
+    if op == "<<":
+        return scale(a, 1 << b.const) if not b.terms and 0 <= b.const < 32 else _opaque(op, a, b, whole(a))
+    if op in ("|", "^"):
+        return _bitwise(op, a, b)
+    if op == "&" and not a.terms:
+        a, b = b, a
+    if b.terms:
+        return _opaque(op, a, b, max(whole(a), whole(b)) if op == "&" else 1)
+    n = b.const
+    if op == "&":
+        return _masked(a, n)
+    if op == ">>" and 0 <= n < 32:
+        return _divided(a, 1 << n, floor=True)
+    if op == "/" and n > 0:
+        return _divided(a, n, floor=positive and n & (n - 1) == 0)
+    if op == "%" and n > 0 and n & (n - 1) == 0 and positive:
+        return _masked(a, n - 1)
+    return _opaque(op, a, b, 1)
+
+
+def _opaque(op: str, a: Affine, b: Affine, divides: int) -> Affine:
+    return atom(op, a, b, divides=max(divides, 1))
+
+
+def _divided(a: Affine, by: int, *, floor: bool) -> Affine:
+    """a / by. floor: rounds down, and `by` is a power of two."""
+    if all(factor % by == 0 for _, factor in a.terms) and (floor or a.const % by == 0):
+        terms = tuple((v, factor // by) for v, factor in a.terms)
+        return Affine(a.const // by, terms, max(a.divides // power_of_two_in(by), 1) if terms else 0)
+    if floor and a.divides % by == 0:
+        return atom("/", a.terms, by, divides=max(a.divides // by, 1), const=a.const // by)
+    return atom("/", a, by)
+
+
+def _masked(a: Affine, mask: int) -> Affine:
+    """a & mask: what it clears at the low end is known too."""
+    if not a.terms:
+        return Affine(a.const & mask)
+    if mask == -1:
+        return a
+    known = a.divides
+    while known < _MOST and not mask & known:
+        known <<= 1
+    return atom("&", a, mask, divides=known, const=a.const % a.divides & mask & (known - 1))
+
+
+def _bitwise(op: str, a: Affine, b: Affine) -> Affine:
+    """`a | b`, `a ^ b`: a sum where one fills the known low zeros of the other."""
+    if not a.terms:
+        a, b = b, a
+    if not a.terms:
+        return Affine(a.const | b.const if op == "|" else a.const ^ b.const)
+    if not b.terms and 0 <= b.const < a.divides:
+        low = a.const % a.divides
+        return Affine(a.const - low + (low | b.const if op == "|" else low ^ b.const), a.terms, a.divides)
+    if a == b:
+        return a if op == "|" else Affine(0)
+    known = _worst(a.divides, b.divides)
+    low_a, low_b = a.const % known, b.const % known
+    return atom(op, a, b, divides=known, const=low_a | low_b if op == "|" else low_a ^ low_b)
