@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from smemlint.evaluate.accesses import escape
+from smemlint.evaluate.accesses import escape, load
 from smemlint.evaluate.conversions import type_of
 from smemlint.evaluate.dispatch import lvalue, rvalue
+from smemlint.evaluate.initialisers import value_for
 from smemlint.evaluate.layout import TYPES
 from smemlint.evaluate.machine import Machine
+from smemlint.evaluate.memory import Cells, Object
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.values import Closure, Int, Other, Pointer, Value, is_uniform
+from smemlint.evaluate.places import place_of
+from smemlint.evaluate.values import Closure, Int, Other, Pointer, RecordValue, Value, is_uniform
 from smemlint.ir import (
     Binary,
     Call,
     FloatLiteral,
     Lambda,
     Literal,
+    Name,
+    OpaqueType,
     SizeOf,
     Special,
     StringLiteral,
@@ -22,8 +27,11 @@ from smemlint.ir import (
     Type,
     Unary,
     UnknownExpr,
+    Var,
 )
-from smemlint.ir.types import INT, ULONG
+from smemlint.ir.memo import by_identity
+from smemlint.ir.types import INT, ULONG, is_reference
+from smemlint.ir.walk import walk
 
 
 def literal_value(m: Machine, e: Literal) -> Value:
@@ -53,7 +61,56 @@ def this_place(m: Machine, e: This) -> Pointer | Value:
 
 
 def lambda_value(m: Machine, e: Lambda) -> Value:
-    return Closure(e, m.frame, m.resolve(e.closure) if e.closure is not None else None)
+    """A lambda, with what it captures by value as it is now."""
+    t = m.resolve(e.closure) if e.closure is not None else None
+    captured: dict[str, Object] = {}
+    for var in e.captures:
+        captured[var.id] = _made(m, var)
+    copied = {n.id for n in e.copies}
+    if e.copies_all:
+        copied |= _named(e) - {n.id for n in e.references} - {p.id for p in e.parameters} - captured.keys()
+    for id in sorted(copied):
+        o = m.find(id)
+        if o is not None and o.storage == "local" and id not in m.globals:
+            captured[id] = _copy(m, o, e)
+    this = m.frame.this
+    if e.copies_this and this is not None:
+        here = load(m, this, e.place)
+        o = Object("this", "this", this.pointee, "local", cells=Cells(_cells_of(here)), havoc=True)
+        return Closure(e, m.frame, t, captured, Pointer(o, Int(0), this.pointee))
+    return Closure(e, m.frame, t, captured)
+
+
+def _names_in(e: Lambda) -> frozenset[str]:
+    return frozenset(n.id for n in walk(e.body) if isinstance(n, Name))
+
+
+_named = by_identity(_names_in)
+
+
+def _made(m: Machine, var: Var) -> Object:
+    """What `[x = expr]` makes."""
+    t = m.resolve(var.type)
+    assert var.init is not None
+    if is_reference(t):
+        return Object(var.id, var.name, t, "local", var, Cells({0: place_of(m, var.init)}))
+    v = value_for(m, t, var.init)
+    o = Object(var.id, var.name, type_of(v) if isinstance(t, OpaqueType) else t, "local", var, havoc=True)
+    o.cells = Cells(_cells_of(v))
+    return o
+
+
+def _copy(m: Machine, o: Object, e: Lambda) -> Object:
+    """A variable as it is now; of a reference, what it refers to."""
+    target = o.cells.get(0)
+    if not (is_reference(o.type) and isinstance(target, Pointer)):
+        return Object(o.id, o.name, o.type, "local", o.var, Cells(o.cells), o.uniform, havoc=o.havoc)
+    held = load(m, target, e.place)
+    return Object(o.id, o.name, target.pointee, "local", o.var, Cells(_cells_of(held)), havoc=True)
+
+
+def _cells_of(v: Value) -> dict[int, Value]:
+    return v.cells if isinstance(v, RecordValue) else {0: v}
 
 
 def size_of_value(m: Machine, e: SizeOf) -> Value:

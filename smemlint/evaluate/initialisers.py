@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from smemlint.evaluate.accesses import load
 from smemlint.evaluate.cells import write_cell
 from smemlint.evaluate.conversions import coerce
-from smemlint.evaluate.dispatch import build, rvalue
+from smemlint.evaluate.dispatch import build, lvalue, rvalue
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.memory import Object
-from smemlint.evaluate.values import Int, RecordValue, Value
+from smemlint.evaluate.values import Int, Pointer, RecordValue, Value, plus
 from smemlint.ir import ArrayOf, Expr, InitList, Literal, Scalar, StringLiteral, Type
 
 
@@ -20,12 +21,27 @@ def initialise(m: Machine, o: Object, t: Type, init: Expr) -> None:
         elif isinstance(init, StringLiteral):
             o.havoc = True
             return
+        else:
+            _copy_array(m, o, t, init)
+            return
         fill_array(m, o, 0, t, elements)
         return
     v = value_for(m, t, init)
     if isinstance(v, RecordValue) and not v.cells:
         o.havoc = True
     write_cell(m, o, 0, v, t)
+
+
+def _copy_array(m: Machine, o: Object, t: ArrayOf, init: Expr) -> None:
+    """An array as a copy of another one, as a structured binding makes it."""
+    source = lvalue(m, init)
+    o.havoc = True
+    size = m.types.size_of(t.element)
+    if not isinstance(source, Pointer) or size is None or not isinstance(t.extent, Literal):
+        return
+    for i in range(min(t.extent.value, 4096)):
+        at = Pointer(source.object, plus(source.offset, i * size), t.element)
+        write_cell(m, o, i * size, load(m, at, getattr(init, "place", None)), t.element)
 
 
 def value_for(m: Machine, t: Type, init: Expr) -> Value:

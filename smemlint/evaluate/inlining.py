@@ -205,7 +205,8 @@ def run_closure(m: Machine, c: Closure, e: Call, want_place: bool) -> Value | Re
     parent = c.frame
     assert isinstance(parent, Frame)
     bindings = _lambda_bindings(m, c, e, parent.bindings)
-    frame = Frame(bindings, None, parent.this, parent, call=e.place, place=want_place)
+    frame = Frame(bindings, None, c.this or parent.this, parent, call=e.place, place=want_place)
+    frame.variables.update(c.captured)
     frame.skippable, frame.quiet, frame.sets = parent.skippable, parent.quiet, parent.sets
     frame.instance = parent.instance
     for parameter, a in zip(c.function.parameters, expanded(m, e.arguments), strict=False):

@@ -13,6 +13,7 @@ import numpy as np
 
 from smemlint.evaluate import (
     affine,
+    library_floats,
     library_groups,
     library_host,
     library_lanes,
@@ -58,7 +59,7 @@ from smemlint.evaluate.values import (
 from smemlint.ir import ArrayOf, Call, Construct, InitList, RecordRef, Type
 from smemlint.ir.types import INT
 
-FILLED_BY = (library_groups, library_host, library_lanes, library_memory, library_wmma)
+FILLED_BY = (library_floats, library_groups, library_host, library_lanes, library_memory, library_wmma)
 """The modules that put their functions into the table when they are imported."""
 _BARRIERS = frozenset(
     (

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate.accesses import escape, load, record_access, store
+from smemlint.evaluate.cells import known_offset, write_cells
 from smemlint.evaluate.copies import CHUNK, Copied
 from smemlint.evaluate.dispatch import lvalue, rvalue
 from smemlint.evaluate.groups import Group, group_of
@@ -21,7 +22,9 @@ from smemlint.evaluate.library_table import (
     record_argument,
 )
 from smemlint.evaluate.machine import Machine
+from smemlint.evaluate.memory import Cells, led_to
 from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.pieces import within
 from smemlint.evaluate.places import place_of
 from smemlint.evaluate.values import Int, Other, Pointer, RecordValue, Value, add, is_uniform, scale
 from smemlint.ir import (
@@ -38,11 +41,14 @@ from smemlint.ir import (
     Type,
     Unary,
 )
-from smemlint.ir.types import LONG, ULONG
+from smemlint.ir.types import LONG, UCHAR, UINT, ULONG
 
 Ints = NDArray[np.int64]
 _ROUNDS = 64
 """Rounds of a group's copy that are recorded one by one."""
+
+MOST_COPIED = 4096
+"""Bytes of a local copy that is followed."""
 
 
 @named("__ldg", "__ldcg", "__ldca", "__ldcs", "__ldlu", "__ldcv", "__builtin_nontemporal_load", "ThreadLoad")
@@ -99,10 +105,30 @@ def _memcpy(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value
                 m, op, 1, v, e.place, reason=Unresolved("byte-copy", text, e.place), node=e.arguments[-1]
             )
     target = values[0] if values else None
-    if isinstance(target, Pointer) and target.object.storage == "local":
-        target.object.cells.clear()
-        target.object.havoc = True
+    if isinstance(target, Pointer) and len(values) == 3:
+        _copy_bytes(m, target, values[1], number(values[2]))
     return values[0] if values else Other()
+
+
+def _copy_bytes(m: Machine, target: Pointer, source: Value, n: int | None) -> None:
+    """What a local object holds after `memcpy`, or `memset`, whose source is a number."""
+    for o in led_to(target.object):
+        if o.storage != "local":
+            continue
+        at = known_offset(m, target) if o is target.object else None
+        if at is None or n is None or n > MOST_COPIED:
+            o.cells, o.havoc = Cells(), True
+            continue
+        cells: dict[int, Value] = {}
+        if isinstance(source, Pointer) and source.object.storage == "local":
+            start = known_offset(m, source)
+            cells = {} if start is None else within(source.object.cells, start, n, m.unknowns)
+        byte = number(source)
+        if byte is not None:
+            word = Int((byte & 255) * 0x01010101, UINT)
+            cells |= dict.fromkeys(range(0, n - 3, 4), word)
+            cells |= dict.fromkeys(range(n - n % 4, n), Int(byte & 255, UCHAR))
+        write_cells(m, o, at, n, cells)
 
 
 @named("std::swap", "swap", "cuda::std::swap")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 
-from smemlint.evaluate.values import Int, Pointer, Value
+from smemlint.evaluate.values import Closure, Int, Pointer, Value
 from smemlint.ir import Type, Var
 from smemlint.records import record
 
@@ -25,13 +25,7 @@ class Cells(dict[int, Value]):
         """A copy that nobody changes; `leads` are then the local objects that it points to."""
         if self.saved is None:
             self.saved = dict(self)
-            self.leads = tuple(
-                o
-                for v in self.values()
-                if isinstance(v, Pointer)
-                for o in led_to(v.object)
-                if o.storage == "local"
-            )
+            self.leads = tuple(o for v in self.values() for o in _reached(v) if o.storage == "local")
         return self.saved
 
     def __setitem__(self, at: int, v: Value) -> None:
@@ -88,6 +82,13 @@ class Option:
     when: Int
     object: Object
     offset: Int
+
+
+def _reached(v: Value) -> tuple[Object, ...]:
+    """The objects that a value leads to, or has copies in."""
+    if isinstance(v, Pointer):
+        return led_to(v.object)
+    return tuple(v.captured.values()) if isinstance(v, Closure) else ()
 
 
 def led_to(o: Object) -> tuple[Object, ...]:

@@ -13,6 +13,7 @@ from smemlint.evaluate.names import static_member
 from smemlint.evaluate.overloads import methods_of
 from smemlint.evaluate.values import Int, Other, Pointer, RecordValue, Value, add, multiply, plus, scale
 from smemlint.ir import (
+    ArrayOf,
     Call,
     Expr,
     Index,
@@ -135,8 +136,23 @@ def _start_of(m: Machine, t: RecordRef, member: Around) -> Int:
     return Int(0, LONG, {(symbol,): 1})
 
 
+def _element(m: Machine, base: Value, at: int, place: Place | None) -> Pointer | Value:
+    """The member, or element of an array, of a number."""
+    t = base.pointee if isinstance(base, Pointer) else type_of(base)
+    if isinstance(base, Pointer) and isinstance(t, ArrayOf):
+        start = Pointer(base.object, base.offset, t.element)
+        return offset_pointer(m, start, Int(at), place)
+    layout = m.types.layout(t) if isinstance(t, RecordRef) else None
+    names = list(layout.fields) if layout is not None else []
+    if at < len(names):
+        return field_of(m, base, names[at], place)
+    return field_of(m, base, "", place)
+
+
 def field_of(m: Machine, base: Value, name: str, place: Place | None) -> Pointer | Value:
     """base.name for a place or a record value."""
+    if name.startswith("#"):
+        return _element(m, base, int(name[1:]), place)
     if isinstance(base, Pointer):
         t = base.pointee
         layout = m.types.layout(t) if isinstance(t, RecordRef) else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -167,11 +168,16 @@ class FunctionValue:
 
 @record(frozen=True, eq=False, slots=True)
 class Closure:
-    """A lambda with the frame that it was made in. type: its class, if host code made it for the device."""
+    """A lambda with the frame that it was made in. type: its class, if host code made it for the device.
+
+    captured: its own copies, by id; this: of `*this`.
+    """
 
     function: Lambda
     frame: object
     type: Type | None = None
+    captured: Mapping[str, Object] = field(default_factory=dict)
+    this: Pointer | None = None
 
 
 @record(frozen=True, eq=False, slots=True)

@@ -11,7 +11,7 @@ from smemlint.frontend.lower_calls import converted
 from smemlint.frontend.lower_functions import FunctionLowering
 from smemlint.frontend.lower_records import RecordLowering
 from smemlint.frontend.lowering import Context
-from smemlint.frontend.names import ENUMERATOR, PARAMETER, UNION, VARIABLE, valid
+from smemlint.frontend.names import ENUMERATOR, PARAMETER, UNEXPOSED_DECL, UNION, VARIABLE, valid
 from smemlint.ir import (
     SHARED,
     ArrayOf,
@@ -19,8 +19,10 @@ from smemlint.ir import (
     Construct,
     Declare,
     Expr,
+    Index,
     InitList,
     Literal,
+    Member,
     MemberType,
     Name,
     OpaqueType,
@@ -42,6 +44,7 @@ SHARED_ATTRIBUTE, ALIGNED_ATTRIBUTE, CONSTANT_ATTRIBUTE, DEVICE_ATTRIBUTE = 416,
 EXTERN, STATIC = 2, 3
 _NOWHERE = Place("", 1, 1, 1, 1, 0, 0)
 
+_BINDING = pattern(r"(?:\w+\s+)*auto(?:\s+const)?\s*(&{0,2})\s*\[")
 _ALIGNMENT = pattern(r"\b(?:alignas|__align__|aligned)\s*\(.*", re.DOTALL)
 
 
@@ -280,12 +283,34 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         return b"=" not in start[0].data[start[1] : at[1]]
 
     def structured(self, node: Node) -> list[Stmt]:
-        """`auto [a, b] = x;`"""
+        """`auto [a, b] = x;`: a variable without a name, and references to its elements."""
+        c = self._c
         kids = [k for k in cursors.children(node) if is_expression(k.kind)]
-        if not kids:
-            return []
-        parts = tuple(self._c.stmts.lower(k) for k in kids)
-        return [UnknownStmt("structured binding", parts, self._c.place(node))]
+        found = _BINDING.match(c.positions.text(node) or "")
+        if not kids or found is None:
+            parts = tuple(c.stmts.lower(k) for k in kids)
+            return [UnknownStmt("structured binding", parts, c.place(node))] if kids else []
+        init = kids[0]
+        array = cursors.children(init)
+        if init.kind == UNEXPOSED and len(array) > 1:  # an array is copied element by element
+            init = array[0]
+        place = self.place_of(node)
+        type_: Type = c.types.lower(cursors.cursor_type(node))
+        if isinstance(type_, PointerTo) and type_.reference:
+            type_ = type_.to
+        indexed = isinstance(type_, ArrayOf)
+        if found[1]:
+            type_ = PointerTo(type_, True)
+        whole = Name(c.local_id("[...]", place.offset), "[...]", place)
+        made: list[Stmt] = [Declare(Var(whole.id, whole.name, type_, "local", place, c.exprs.lower(init)))]
+        for i, kid in enumerate(k for k in cursors.children(node) if k.kind == UNEXPOSED_DECL):
+            use = c.names.use(kid, None)
+            part: Expr = Index(whole, Literal(i), place) if indexed else Member(whole, f"#{i}", place=place)
+            if isinstance(use, Name):
+                c.scope.locals[use.name] = use
+                part_type = PointerTo(OpaqueType("auto"), True)
+                made.append(Declare(Var(use.id, use.name, part_type, "local", place, part)))
+        return made
 
     # Local types and enumerators
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from smemlint.frontend import cursors
 from smemlint.frontend.builtin_operators import builtin_operator
+from smemlint.frontend.captures import captures_of
 from smemlint.frontend.cursors import Node
 from smemlint.frontend.kinds import (
     DECL_REF,
@@ -26,7 +27,6 @@ from smemlint.frontend.lowering import DEPTH_LIMIT, NODE_LIMIT, Context
 from smemlint.frontend.names import (
     FIELD,
     PARAMETER,
-    VARIABLE,
     valid,
 )
 from smemlint.frontend.opcodes import binary_operator, unary_operator
@@ -38,6 +38,7 @@ from smemlint.ir import (
     Cast,
     Conditional,
     Construct,
+    Declare,
     Evaluate,
     Expr,
     FloatLiteral,
@@ -45,6 +46,7 @@ from smemlint.ir import (
     InitList,
     Lambda,
     Literal,
+    Name,
     Place,
     PointerTo,
     RecordRef,
@@ -89,6 +91,9 @@ _WORD = pattern(r"[A-Za-z_]\w*")
 _REFERENCE_CAST = pattern(r"_cast\s*<[^;{}&]*&\s*>\s*\(|\([\w\s:<>,]*[\w>]\s*&\s*\)")
 _ON_DEVICE = pattern(r"__device__|\b[A-Z_]*(?:DEVICE|LAMBDA|HD)[A-Z_]*\b")
 _LAMBDA_TEMPLATE = pattern(r"\s*\[[^\]]*\]\s*<([^<>]*)>")
+
+_VARIABLE_REFERENCE = 50
+"""clang's cursor of a name between the brackets of a lambda."""
 
 
 class ExpressionLowering:
@@ -524,21 +529,41 @@ class ExpressionLowering:
         c = self._c
         parameters: list[Var] = []
         body: Node | None = None
-        captures: list[Node] = []
+        named: list[Node] = []
         for kid in cursors.children(node):
             if kid.kind == PARAMETER:
                 parameters.append(c.decls.parameter(kid))
             elif kid.kind == 202:
                 body = kid
-            elif kid.kind == VARIABLE:
-                captures.append(kid)
+            elif kid.kind == _VARIABLE_REFERENCE:
+                named.append(cursors.referenced(kid))
         place = c.place(node)
         if body is None:
             return UnknownExpr("lambda without a body", (), place)
+        written = captures_of(c.positions.text(node) or "")
+        own: list[Var] = []
+        copies: list[Name] = []
+        references: list[Name] = []
+        for target in named:
+            name = cursors.spelling(target)
+            if name in written.made:
+                own += [s.var for s in c.decls.local(target) if isinstance(s, Declare)]
+                continue
+            use = c.names.use(target, None)
+            if isinstance(use, Name):
+                (copies if name in written.copied else references).append(use)
         lowered = c.stmts.lower(body)
-        if captures:
-            lowered = c.stmts.block([*(s for k in captures for s in c.decls.local(k)), lowered])
-        return Lambda(tuple(parameters), lowered, place, template)
+        return Lambda(
+            tuple(parameters),
+            lowered,
+            place,
+            template,
+            captures=tuple(own),
+            copies=tuple(copies),
+            copies_all="=" in written.copied,
+            references=tuple(references),
+            copies_this="*this" in written.copied,
+        )
 
     def _statement_expression(self, node: Node) -> Expr:
         """`({ ...; value; })` is a lambda that is called at once."""

@@ -200,7 +200,7 @@ template <class A, class B> struct tuple_element<0, pair<A, B>> { using type = A
 template <class A, class B> struct tuple_element<1, pair<A, B>> { using type = B; };
 template <class T, size_t N> struct tuple_element<0, array<T, N>> { using type = T; };
 template <size_t I, class T> using tuple_element_t = typename tuple_element<I, T>::type;
-template <class T> struct tuple_size : integral_constant<size_t, 2> {};
+template <class T> struct tuple_size;
 template <class... T> struct tuple_size<tuple<T...>> : integral_constant<size_t, sizeof...(T)> {};
 template <class T, size_t N> struct tuple_size<array<T, N>> : integral_constant<size_t, N> {};
 template <class T> constexpr size_t tuple_size_v = tuple_size<T>::value;

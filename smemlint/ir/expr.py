@@ -120,7 +120,8 @@ class Index:
 
 @record(frozen=True, slots=True)
 class Member:
-    """`base.name`, or `base->name` when arrow."""
+    """`base.name`, or `base->name` when arrow. `#0`, `#1`, ... are the members in order, for the names of a
+    structured binding."""
 
     base: Expr
     name: str
@@ -190,7 +191,7 @@ class This:
 
 @record(frozen=True, slots=True)
 class Lambda:
-    """Parameters by id as in Function; everything named outside is captured by reference."""
+    """Parameters by id as in Function. What is named outside and not copied is captured by reference."""
 
     parameters: tuple[Var, ...]
     body: Stmt
@@ -199,6 +200,16 @@ class Lambda:
     """Parameters that are written (`[]<int N>() { ... }`)."""
     closure: Type | None = None
     """Of one that host code makes for the device: the class whose `operator()` a kernel calls."""
+    captures: tuple[Var, ...] = ()
+    """Variables of its own, set where it is made (`[x = f(i)]`)."""
+    copies: tuple[Name, ...] = ()
+    """What is captured by value, by name."""
+    copies_all: bool = False
+    """`[=]`: all that is named outside is captured by value, but for `references`."""
+    references: tuple[Name, ...] = ()
+    """What is captured by reference, by name."""
+    copies_this: bool = False
+    """`[*this]`."""
 
 
 @record(frozen=True, slots=True)
