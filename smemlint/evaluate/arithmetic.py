@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from smemlint.evaluate import affine
 from smemlint.evaluate.bits import bit_and, bitwise, shift_left, shift_right
+from smemlint.evaluate.choices import each_way
 from smemlint.evaluate.comparison import (
     COMPARISONS,
     MOST_TERMS,
@@ -45,6 +46,10 @@ def binary(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
 
 
 def _binary(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
+    if (a.terms or b.terms) and op not in ("+", "-", "*") and op not in COMPARISONS:
+        by_way = each_way(lambda x, y: _binary(op, x, y, unknowns), a, b)
+        if by_way is not None:
+            return by_way
     if op in ("<<", ">>"):
         return shift_left(a, b, unknowns) if op == "<<" else shift_right(a, b, unknowns)
     if op in COMPARISONS:

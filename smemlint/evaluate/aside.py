@@ -7,7 +7,7 @@ for its accesses alone, by lanes that may or may not take part, and leaves nothi
 from __future__ import annotations
 
 from smemlint.evaluate.dispatch import run
-from smemlint.evaluate.machine import Event, Exits, Machine
+from smemlint.evaluate.machine import Event, Machine
 from smemlint.evaluate.masks import restore, snapshot
 from smemlint.ir import Asm, Call, Construct, Expr, Index, Member, Name, Stmt, Unary
 from smemlint.ir.walk import walk
@@ -25,17 +25,21 @@ def look_aside(m: Machine, body: Stmt | None) -> None:
         return
     m.edges[id(body)] = visits + 1
     before, must, may, loops = snapshot(m), m.must, m.may, m.loops
-    left = [(f, f.returned, f.exited, f.result) for f in m.frames]
+    left = [(f, f.returned, f.exited, f.result, f.end) for f in m.frames]
+    for f in m.frames:
+        f.end = None if f.end is None else m.join()
+    way = m.way
     since, waiting = len(m.log), m.waiting
-    m.must, m.loops, m.waiting, m.aside = m.nobody, [Exits(m.nobody, m.nobody)], {}, True
+    m.must, m.loops, m.waiting, m.aside = m.nobody, [m.exits()], {}, True
     m.flow += 1
     m.straight()
     run(m, body)
     m.flow += 1
     m.straight()
     m.must, m.may, m.loops, m.waiting, m.aside = must, may, loops, waiting, False
-    for frame, returned, exited, result in left:
-        frame.returned, frame.exited, frame.result = returned, exited, result
+    m.way = way
+    for frame, returned, exited, result, end in left:
+        frame.returned, frame.exited, frame.result, frame.end = returned, exited, result, end
     restore(before)
     for event in m.log[since:]:
         if isinstance(event, Event):

@@ -10,6 +10,7 @@ import numpy as np
 
 from smemlint.evaluate.affine import Affine
 from smemlint.evaluate.arithmetic import convert
+from smemlint.evaluate.choices import on_way, with_choice
 from smemlint.evaluate.clamps import limited
 from smemlint.evaluate.comparison import one_of_two, select, too_long
 from smemlint.evaluate.machine import Machine
@@ -62,6 +63,8 @@ def read_cells(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
             reason=Unresolved("uninitialised", f"`{o.name}` is read before it is set", place),
         )
     if isinstance(v, Int) and isinstance(t, Scalar):
+        if v.terms:
+            v = here(m, v)
         if m.may is not m.present:
             v = _here(m, v)
         return _as(m, v, t)
@@ -73,10 +76,15 @@ def read_cells(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
             return v
         reason = v.reason or Unresolved("untracked-local", f"`{o.name}` is read in parts", place)
         return m.unknown(t, o.name, uniform=v.uniform, reason=reason)
-    if isinstance(v, Pointer) and m.may is not m.present:
-        here = Pointer(v.object, _here(m, v.offset), v.pointee, v.integer)
-        return narrowed(m, here) if v.object.options else here
+    if isinstance(v, Pointer) and (m.may is not m.present or v.offset.terms):
+        seen = Pointer(v.object, _here(m, here(m, v.offset)), v.pointee, v.integer)
+        return narrowed(m, seen) if v.object.options and m.may is not m.present else seen
     return v
+
+
+def here(m: Machine, v: Int) -> Int:
+    """A number where the branches around tell which of its ways were taken."""
+    return on_way(v, with_choice(m.way, v)) if m.way and v.terms else v
 
 
 def _whole(m: Machine, o: Object, at: int, t: Type) -> Value | None:

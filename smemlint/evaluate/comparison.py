@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from smemlint.evaluate import affine
+from smemlint.evaluate.choices import each_way
 from smemlint.evaluate.unknowns import Unknowns, rank_of
 from smemlint.evaluate.values import (
     Int,
@@ -36,6 +37,8 @@ COMPARISONS: dict[str, Callable[[Lanes, Lanes], object]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
+NEGATED = {"!=": "==", ">=": "<", ">": "<="}
+"""Comparisons that are the contrary of another, which stands for both."""
 
 
 def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
@@ -47,6 +50,9 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
     d = subtract(a, b, INT)
     if d.known:
         return compare(op, d, Int(0), unknowns)
+    by_way = each_way(lambda x, y: compare(op, x, y, unknowns), a, b)
+    if by_way is not None:
+        return by_way
     low, high = bounds(d)
     if op in ("==", "!="):
         if (low is not None and low > 0) or (high is not None and high < 0):
@@ -55,10 +61,10 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
         decided = _decided(op, low, high)
         if decided is not None:
             return Int(int(decided), BOOL)
-        if op in ("<", ">=") and _is_zero(b) and rank_of(d) >= 2 and not d.varying:
+        if op in ("<", ">=") and _is_zero(b) and rank_of(d) == 2 and not d.varying:
             unknowns.guesses += 1
             return Int(int(op == ">="), BOOL)
-        if not d.uniform or unknowns.interior:
+        if not unknowns.certain and (not d.uniform or unknowns.interior):
             guess = _as_interior(op, d) or _between_sizes(op, d, unknowns)
             if guess is not None:
                 unknowns.guesses += 1
@@ -68,6 +74,10 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
         hit = np.zeros(len(np.asarray(d.const)), dtype=np.int64)
         hit[0] = 1
         return Int(hit if op == "==" else 1 - hit, BOOL)
+    if op == "==":
+        return unknowns.equal(d)
+    if unknowns.recipes is None and op in NEGATED:
+        return subtract(Int(1, BOOL), compare(NEGATED[op], d, Int(0), unknowns), BOOL)
     return unknowns.derived(op, d, Int(0), BOOL, 0, 1)
 
 
@@ -164,9 +174,16 @@ def one_unknown(c: Int, unknowns: Unknowns) -> Int:
         len(c.terms) < 2
         or not isinstance(c.const, int)
         or any(not isinstance(x, int) for x in c.terms.values())
+        or (len(c.terms) <= MOST_TERMS // 2 and _of_one_choice(c))
     ):
         return c
     return unknowns.derived("truth", c, Int(0), BOOL, 0, 1)
+
+
+def _of_one_choice(c: Int) -> bool:
+    """Whether ways to one join point alone decide."""
+    choices = {s.choice for mono in c.terms for s in mono}
+    return len(choices) == 1 and 0 not in choices
 
 
 MOST_TERMS = 24
@@ -174,7 +191,12 @@ MOST_TERMS = 24
 
 def too_long(c: Int, a: Int, b: Int) -> bool:
     """Whether `select(c, a, b)` would be a formula that costs more than it tells."""
-    return not c.known and (len(c.terms) + 1) * (len(a.terms) + len(b.terms)) > MOST_TERMS
+    if c.known:
+        return False
+    terms = len(a.terms) + len(b.terms)
+    if _of_one_choice(c):  # ways add up; they do not multiply
+        return terms > 4 * MOST_TERMS
+    return (len(c.terms) + 1) * terms > MOST_TERMS
 
 
 def one_of_two(c: Int, a: Int, b: Int, unknowns: Unknowns) -> Int:

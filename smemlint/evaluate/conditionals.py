@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from smemlint.evaluate import arithmetic as ar
-from smemlint.evaluate.cells import merge
+from smemlint.evaluate.cells import here, merge
 from smemlint.evaluate.conversions import truth
 from smemlint.evaluate.dispatch import lvalue, rvalue
+from smemlint.evaluate.joins import merge_into
 from smemlint.evaluate.machine import Machine
-from smemlint.evaluate.masks import decode, merge_into, restore, snapshot
+from smemlint.evaluate.masks import decode, restore, snapshot
 from smemlint.evaluate.selects import element, note
-from smemlint.evaluate.values import Int, Other, Pointer, Value, form_of
+from smemlint.evaluate.values import Int, Other, Pointer, Value, add, form_of, subtract
 from smemlint.ir import (
     STEPS,
     Asm,
@@ -32,14 +33,14 @@ from smemlint.ir import (
     UnknownExpr,
 )
 from smemlint.ir.memo import by_identity
-from smemlint.ir.types import BOOL
+from smemlint.ir.types import BOOL, LONG
 from smemlint.ir.walk import walk
 
 
 def logical_value(m: Machine, e: Binary) -> Value:
     """Short circuit: the right side runs in the lanes that need it."""
     line, m.follows = m.region, None
-    left = ar.truth_of(truth(m, rvalue(m, e.left)), m.unknowns)
+    left = here(m, ar.truth_of(truth(m, rvalue(m, e.left)), m.unknowns))
     if left.known and isinstance(left.const, int):
         if bool(left.const) != (e.op == "&&"):
             return left
@@ -83,8 +84,12 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     m.unknowns.interior = keep_interior or (not m.host and _plain(e.then) and _plain(e.otherwise))
     guesses = m.unknowns.guesses
     line, flow, m.follows = m.region, m.flow, None
-    c = ar.truth_of(truth(m, rvalue(m, e.condition)), m.unknowns)
+    c = here(m, ar.truth_of(truth(m, rvalue(m, e.condition)), m.unknowns))
     m.unknowns.interior = keep_interior
+    if m.unknowns.guesses != guesses and not m.host and _decides_number(m, e):
+        m.unknowns.certain, certain = True, m.unknowns.certain
+        c = here(m, ar.truth_of(truth(m, rvalue(m, e.condition)), m.unknowns))
+        m.unknowns.certain = certain
     touched = m.touched
     roots = continued(m, e.condition)
     if c.known and isinstance(c.const, int):
@@ -130,6 +135,28 @@ def _rejoin(m: Machine, line: int, flow: int, touched: bool) -> None:
     """Go on in the line that the arms branched off."""
     m.region = line
     m.flow = m.flow + 1 if touched else flow
+
+
+def _decides_number(m: Machine, e: Conditional) -> bool:
+    """Whether a condition that scale decides only chooses one of two numbers, and is no limit of one: of
+    `i + 8 <= n ? 8 : n - i` blocks in the middle have the 8, but `n > 20 ? 8 : 4` is either, and what lanes
+    are compared with may be any number."""
+    c = e.condition
+    if not (_plain(c) and isinstance(c, Binary) and _plain(e.then) and _plain(e.otherwise)):
+        return False
+    m.silent += 1
+    sides = [rvalue(m, x) for x in (c.left, c.right, e.then, e.otherwise)]
+    m.silent -= 1
+    if not all(isinstance(v, Int) for v in sides):
+        return False
+    left, right, then, otherwise = (v for v in sides if isinstance(v, Int))
+    if not (then.uniform and otherwise.uniform):
+        return True
+    if not (left.uniform and right.uniform):
+        return False
+    gap, choice = subtract(left, right, LONG), subtract(then, otherwise, LONG)
+    rests = (subtract(choice, gap, LONG), add(choice, gap, LONG))
+    return not any(r.known and isinstance(r.const, int) and abs(r.const) <= 1 for r in rests)
 
 
 def _may_be_passed_over(m: Machine, c: Int, *sides: Expr) -> bool:

@@ -127,7 +127,8 @@ def _size_up(m: Machine, s: Stmt, execute: Callable[[Machine, Stmt], None]) -> N
         return
     must, may, weight, turn, constants = m.must, m.may, m.weight, m.turn, set(m.constants)
     frames, loops, silent, waiting, aside = len(m.frames), len(m.loops), m.silent, m.waiting, m.aside
-    interior, stale = m.unknowns.interior, m.stale
+    interior, stale, undecided, way = m.unknowns.interior, m.stale, len(m.undecided), m.way
+    certain = m.unknowns.certain
     limit, m.patience = m.limit, m.steps + ENOUGH
     m.limit = min(limit, m.patience)
     try:
@@ -135,8 +136,9 @@ def _size_up(m: Machine, s: Stmt, execute: Callable[[Machine, Stmt], None]) -> N
     except SizedUpError:
         m.must, m.may, m.weight, m.turn, m.constants = must, may, weight, turn, constants
         m.silent, m.waiting, m.aside = silent, waiting, aside
-        m.unknowns.interior, m.stale = interior, stale
-        del m.frames[frames:], m.loops[loops:]
+        m.unknowns.interior, m.unknowns.certain, m.stale = interior, certain, stale
+        del m.frames[frames:], m.loops[loops:], m.undecided[undecided:]
+        m.way = way
         m.forget(m.frame.sets[id(s)])
     finally:
         m.limit, m.patience = limit, None

@@ -9,7 +9,7 @@ from math import gcd
 
 import numpy as np
 
-from smemlint.evaluate.unknowns import Unknowns, rank_of
+from smemlint.evaluate.unknowns import Unknowns
 from smemlint.evaluate.values import (
     Int,
     Lanes,
@@ -146,9 +146,8 @@ def modulo(a: Int, b: Int, unknowns: Unknowns) -> Int:
     if low is not None and low >= 0:
         if high is not None and b_low is not None and high < b_low:
             return a.typed(t)
-        if not a.uniform and a.known and b.uniform and rank_of(b) >= 3:
-            return a.typed(t)  # a lane term against a problem size, as guards take it
-        return unknowns.derived("%", a, b, t, 0, None if b_high is None else b_high - 1)
+        highs = [x for x in (high, None if b_high is None else b_high - 1) if x is not None]
+        return unknowns.derived("%", a, b, t, 0, min(highs) if highs else None)
     return unknowns.derived("%", a, b, t)
 
 

@@ -26,7 +26,7 @@ from smemlint.evaluate.construction import (
     init_list_value,
 )
 from smemlint.evaluate.dispatch import Builders, Places, Runners, Values
-from smemlint.evaluate.loops import run_loop
+from smemlint.evaluate.loops import run_labeled, run_loop
 from smemlint.evaluate.names import name_place, name_value, static_member_value
 from smemlint.evaluate.operators import (
     assign_value,
@@ -43,6 +43,7 @@ from smemlint.evaluate.statements import (
     run_continue,
     run_declare,
     run_evaluate,
+    run_goto,
     run_if,
     run_launch,
     run_return,
@@ -65,9 +66,11 @@ from smemlint.ir import (
     Evaluate,
     FloatLiteral,
     FunctionType,
+    Goto,
     If,
     Index,
     InitList,
+    Labeled,
     Lambda,
     LaunchStmt,
     Literal,
@@ -141,6 +144,8 @@ RUNNERS: Runners = {
     Break: run_break,
     Continue: run_continue,
     LaunchStmt: run_launch,
+    Labeled: run_labeled,
+    Goto: run_goto,
     UnknownStmt: run_unknown,
 }
 

@@ -21,6 +21,7 @@ from smemlint.ir import (
     Construct,
     Expr,
     Function,
+    Goto,
     Index,
     Lambda,
     LaunchStmt,
@@ -190,7 +191,7 @@ class Calls:
             return n.id in own or (constant is not None and constant.storage == "constant")
         if isinstance(n, StaticMember):
             return True
-        return not isinstance(n, Lambda | LaunchStmt | Switch | UnknownExpr | UnknownStmt)
+        return not isinstance(n, Goto | Lambda | LaunchStmt | Switch | UnknownExpr | UnknownStmt)
 
     def trivial(self, t: Type) -> bool:
         """Whether making a record runs no code of the user's: numbers and arrays of them, no constructor."""

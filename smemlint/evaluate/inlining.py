@@ -9,6 +9,7 @@ from smemlint.evaluate.cells import write_cell
 from smemlint.evaluate.conversions import coerce, type_of
 from smemlint.evaluate.dispatch import run, rvalue
 from smemlint.evaluate.initialisers import value_for
+from smemlint.evaluate.joins import meet, one_of
 from smemlint.evaluate.layout import Binding, Bindings
 from smemlint.evaluate.machine import Frame, Machine, instance_of
 from smemlint.evaluate.memory import Object
@@ -240,8 +241,9 @@ def _lambda_bindings(m: Machine, c: Closure, e: Call, outer: Bindings) -> Bindin
 
 
 def _run_body(m: Machine, frame: Frame, body: Callable[[], None], f: Function | None) -> Value | Reference:
-    must, may = m.must, m.may
+    must, may, way = m.must, m.may, m.way
     loops, m.loops = m.loops, []
+    frame.end = m.join()
     m.frames.append(frame)
     m.depth += 1
     ended = False
@@ -250,11 +252,12 @@ def _run_body(m: Machine, frame: Frame, body: Callable[[], None], f: Function | 
             _initialise_members(m, f)
         body()
         ended = frame.exited and frame.returned is None and not m.anyone()
+        _meet_returns(m, frame)
     finally:
         m.depth -= 1
         m.frames.pop()
         m.loops = loops
-        m.must, m.may = must, may
+        m.must, m.may, m.way = must, may, way
     if ended:
         m.frame.exited = True
         m.must, m.may = m.nobody, m.nobody
@@ -265,6 +268,19 @@ def _run_body(m: Machine, frame: Frame, body: Callable[[], None], f: Function | 
     if by_reference and isinstance(result, Pointer):
         return Reference(result)
     return result
+
+
+def _meet_returns(m: Machine, frame: Frame) -> None:
+    """Join the states that the ways out of a function left behind, and what they return."""
+    assert frame.end is not None
+    ways = frame.end.ways
+    selectors = meet(m, frame.end)
+    brought = [
+        (c, way.may, way.value) for c, way in zip(selectors, ways, strict=True) if way.value is not None
+    ]
+    if brought:
+        now = frame.result if frame.result is not None else brought[-1][2]
+        frame.result = one_of(m, brought, now, frame.end.kept)
 
 
 def _initialise_members(m: Machine, f: Function) -> None:

@@ -269,7 +269,10 @@ def _decided(m: Machine, a: Int, b: Int, pick: str) -> Int:
     t = ar.common_type(a.type, b.type)
     if a.known and b.known and isinstance(a.const, int) and isinstance(b.const, int):
         return Int(min(a.const, b.const) if pick == "min" else max(a.const, b.const), t)
+    keep = m.unknowns.certain
+    m.unknowns.certain = not m.host
     less = ar.compare("<", a, b, m.unknowns)
+    m.unknowns.certain = keep
     if less.known:
         return ar.select(less if pick == "min" else ar.logical_not(less, m.unknowns), a, b).typed(t)
     return extreme(pick, a, b, m.unknowns)

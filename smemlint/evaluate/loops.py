@@ -11,11 +11,13 @@ from collections.abc import Callable
 from itertools import accumulate
 
 from smemlint.evaluate import arithmetic as ar
+from smemlint.evaluate.cells import here
 from smemlint.evaluate.conversions import truth
 from smemlint.evaluate.dispatch import run, rvalue
-from smemlint.evaluate.machine import Event, Exits, Machine
-from smemlint.evaluate.masks import Snapshot, decode, restore, snapshot
-from smemlint.evaluate.memory import Cells, Object
+from smemlint.evaluate.joins import meet, outer, sure
+from smemlint.evaluate.machine import Event, Exit, Exits, Machine, Undecided
+from smemlint.evaluate.masks import decode, restore, snapshot
+from smemlint.evaluate.memory import Cells, Object, Snapshot
 from smemlint.evaluate.pieces import even
 from smemlint.evaluate.recurrence import confirmed, form_of, kind_of
 from smemlint.evaluate.repeats import repeated, repeating
@@ -31,6 +33,7 @@ from smemlint.ir import (
     Cast,
     Conditional,
     Expr,
+    Labeled,
     Literal,
     Loop,
     Name,
@@ -38,19 +41,40 @@ from smemlint.ir import (
     StaticMember,
     Unary,
 )
+from smemlint.ir.types import BOOL
 from smemlint.ir.walk import walk
 from smemlint.records import record
 
+_WAYS = 16
+"""Iterations of a loop that may be left at any of them which are looked at one by one."""
 _VISITS = 6
 """Iterations of a long loop that are run, trials included, before one stands for all that are left."""
+
+
+def run_labeled(m: Machine, s: Labeled) -> None:
+    """Statements that `goto` leaves, or begins again."""
+    if s.again:
+        run_loop(m, Loop(None, None, None, s.body, place=s.place, label=s.label))
+        return
+    exits, must, way = m.exits(label=s.label), m.must, m.way
+    m.loops.append(exits)
+    run(m, s.body)
+    if exits.end.ways or exits.end.kept.any():
+        m.way = way
+    meet(m, exits.end)
+    m.loops.pop()
+    if exits.uncertain and m.loops:
+        m.loops[-1].uncertain = True
+    m.may = m.may | exits.broken
+    m.must = sure(m, must)
 
 
 def run_loop(m: Machine, s: Loop) -> None:
     if s.init is not None:
         run(m, s.init)
     entry_must, entry_may, turn = m.must, m.may, m.turn
-    gone_before = m.frame.returned
-    exits = Exits(m.nobody, m.nobody)
+    exits, way = m.exits(label=s.label), m.way
+    exits.again = bool(s.label)
     around = _VISITS ** len(m.loops)
     m.loops.append(exits)
     left = m.nobody
@@ -75,13 +99,14 @@ def run_loop(m: Machine, s: Loop) -> None:
     while True:
         if s.condition is not None and (s.test_first or trips):
             guesses = m.unknowns.guesses
-            c = ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns)
+            c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
             if not c.known or m.unknowns.guesses != guesses:
-                _generic(m, s, exits)
+                _generic(m, s, exits, c)
                 break
             taken = decode(m, c)
             if taken.may is not m.may:
                 left = left | (m.may & ~taken.may)
+                exits.end.kept = exits.end.kept | left
             m.must, m.may = taken.must, taken.may
         if not m.anyone():
             break
@@ -89,8 +114,9 @@ def run_loop(m: Machine, s: Loop) -> None:
         whole = gone and trip is not None and 2 * length * trip * around <= m.budget.steps
         few = 1 if alike and trips >= 3 and not whole else 8
         spent = m.steps - began > few * m.budget.loop_steps
-        if trips >= limit or spent or (exits.uncertain and trips >= 2):
-            _generic(m, s, exits, None if trip is None else trip - trips)
+        unsure = exits.uncertain and trips >= (2 if trip is None or trip > _WAYS or around > 1 else _WAYS)
+        if trips >= limit or spent or unsure:
+            _generic(m, s, exits, Int(1), None if trip is None else trip - trips)
             break
         if trips in ends:
             m.straight()
@@ -138,13 +164,12 @@ def run_loop(m: Machine, s: Loop) -> None:
         m.guards = max(m.guards, entered[2] + guards * trip)
     m.flow += 1
     m.turn, m.constants = turn, constants
+    if exits.end.ways or exits.end.kept.any():
+        m.way = way
+    meet(m, exits.end)
     m.loops.pop()
-    may = left | exits.broken | m.may
-    returned = m.frame.returned
-    m.may = may & entry_may
-    m.must = entry_must & m.may
-    if exits.uncertain and returned is not None and returned is not gone_before:
-        m.must = m.must & ~returned
+    m.may = (left | exits.broken | m.may) & entry_may
+    m.must = sure(m, entry_must)
 
 
 def _pragma(m: Machine, s: Loop, trip: int | None) -> int | None:
@@ -211,13 +236,17 @@ def _take_turns(m: Machine, lines: tuple[int, ...], turns: list[int]) -> None:
 
 def _iterate(m: Machine, s: Loop, exits: Exits) -> None:
     """Body and step once."""
-    must = m.must
-    exits.continued = m.nobody
+    must, way = m.must, m.way
+    exits.continued = exits.next.kept = exits.next.strays = m.nobody
     run(m, s.body)
     resumed = exits.continued
     if resumed is not m.nobody:
+        if exits.next.ways or exits.next.kept.any():
+            m.way = way
+        meet(m, exits.next)
         m.must = m.must | (must & resumed)
         m.may = m.may | resumed
+        exits.next.kept = exits.next.strays = m.nobody
     if s.step is not None and m.anyone():
         rvalue(m, s.step)
 
@@ -320,35 +349,53 @@ def _compile_time(m: Machine, e: Expr, depth: int = 0) -> bool:
     return False
 
 
-def _generic(m: Machine, s: Loop, exits: Exits, left: int | None = None) -> None:
-    """One iteration (as many as the compiler lines up) that stands for all that are left, `left` if known."""
-    must, may = m.must, m.may
+def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = None) -> None:
+    """One iteration (as many as the compiler lines up) that stands for all that are left, `left` if known.
+
+    asked: whether there is a first one. The mask is then that of the lanes that leave by the condition.
+    """
+    must, may, way = m.must, m.may, m.way
     start = snapshot(m)
     before = Work(m.touched, m.operations, m.guards, len(m.log), m.region)
     first = _trial(m, s, exits)
     pragma = _pragma(m, s, None)
     line = straight_lines(None, m.touched - before.touched, m.operations - before.operations, pragma)
     restore(start)
-    plan = _planned(m, s, exits, start, first, max(line.step, 1))
+    plan, counted = _planned(m, s, exits, start, first, max(line.step, 1))
     _set(plan)
-    m.must, m.may = must, may
+    taken = decode(m, asked)
+    passed = may if counted or not asked.known else may & ~taken.may
     m.straight()
     m.next_turn()
     copies = 1 if m.host else line.lines[0]
     weight, m.weight = m.weight, m.weight * max((left or 0) // copies, 1)
+    if not asked.known:
+        m.undecided.append(Undecided(m.unknowns.value(BOOL, "runs", low=0, high=1), taken.together))
     for i in range(copies):
         if s.condition is not None:
-            c = ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns)
+            c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
             if i == 0 and (c.known or c.varying):
-                taken = decode(m, c)
-                if taken.may.any():
-                    m.must, m.may = taken.must, taken.may
+                again = decode(m, c)
+                if again.may.any():
+                    m.must, m.may = again.must, again.may
         _iterate(m, s, exits)
         if not m.anyone():
             break
+    if not asked.known:
+        m.undecided.pop()
     m.weight = weight
     m.straight()
-    m.must, m.may = must, may
+    m.way = way
+    if counted:
+        _set(plan)
+        m.may = may
+    elif passed.any():
+        never = ar.logical_not(asked, m.unknowns)
+        head = m.join()
+        head.ways.append(Exit(passed, start, None if asked.known else never, taken.together))
+        meet(m, head)
+        m.may = m.may | passed
+    m.must = must & m.may
 
 
 Cell = tuple[Object, int]
@@ -357,9 +404,10 @@ State = dict[Object, dict[int, Value]]
 
 def _planned(
     m: Machine, s: Loop, exits: Exits, start: Snapshot, first: State, step: int
-) -> dict[Cell, Value]:
+) -> tuple[dict[Cell, Value], bool]:
     """What each variable that the loop changes is in a generic iteration: by how the first trial left it, and
-    by a second one from that form, unless this loop was settled before."""
+    by a second one from that form, unless this loop was settled before. Whether each is a function of the
+    number of iterations, so that this holds where the loop ends, too, if it never ran even."""
     k = m.unknowns.fresh("iteration", low=0, rank=1)
     kinds: dict[Cell, str] = {}
     plan: dict[Cell, Value] = {}
@@ -392,7 +440,7 @@ def _planned(
     for cell, kind in kinds.items():
         if kind == "affine":
             settle(cell, kind, first[cell[0]].get(cell[1]))
-    return plan
+    return plan, all(kind == "affine" for kind in kinds.values())
 
 
 def _even(m: Machine, start: Snapshot, after: State) -> bool:
@@ -446,9 +494,12 @@ def _only_counts(s: Loop, changed: set[str]) -> bool:
 
 def _trial(m: Machine, s: Loop, exits: Exits) -> dict[Object, dict[int, Value]]:
     """The state after one iteration that leaves no trace."""
-    must, may = m.must, m.may
+    must, may, way = m.must, m.may, m.way
     keep = exits.broken, exits.continued, exits.uncertain
     frame_state = [(f, f.returned, f.result) for f in m.frames]
+    joins = [(j, j.kept, j.strays, j.ways) for j in outer(m)]
+    for j, *_, ways in joins:
+        j.ways = list(ways)
     region, flow = m.region, m.flow
     m.silent += 1
     try:
@@ -459,7 +510,9 @@ def _trial(m: Machine, s: Loop, exits: Exits) -> dict[Object, dict[int, Value]]:
         exits.broken, exits.continued, exits.uncertain = keep
         for f, returned, result in frame_state:
             f.returned, f.result = returned, result
-        m.must, m.may = must, may
+        for j, kept, strays, ways in joins:
+            j.kept, j.strays, j.ways = kept, strays, ways
+        m.must, m.may, m.way = must, may, way
         m.region, m.flow = region, flow
     return after.cells
 

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate import affine
+from smemlint.evaluate.choices import Way
 from smemlint.evaluate.code import Code, Slicer, code_of
 from smemlint.evaluate.copies import Copied
 from smemlint.evaluate.dispatch import EndedError, SizedUpError, rvalue
 from smemlint.evaluate.layout import Bindings, Types
-from smemlint.evaluate.memory import Object
+from smemlint.evaluate.memory import Object, Snapshot
 from smemlint.evaluate.model import Stop, Unresolved
 from smemlint.evaluate.sinking import Guard, Path
 from smemlint.evaluate.unknowns import Unknowns
@@ -170,14 +171,61 @@ class SiteLog:
     function: Function | None = None
 
 
+@record(frozen=True, slots=True)
+class Undecided:
+    """A condition that nobody can decide, true where evaluation is now. together: all lanes that it sends
+    here go the same way."""
+
+    condition: Int
+    together: bool
+
+
+@record(frozen=True, slots=True)
+class Exit:
+    """A way to a join point that was taken under conditions that nobody can decide.
+
+    may: lanes that possibly take it; state: what they take along; condition: what decides, where one
+    condition does; together: either all of the lanes take it or none; value: of `return`.
+    """
+
+    may: Mask
+    state: Snapshot
+    condition: Int | None
+    together: bool
+    value: Value | None = None
+
+
+@record(slots=True)
+class Join:
+    """A join point: the end of a loop, of one of its iterations, of a switch, of a function.
+
+    kept: lanes that left for it under conditions that are decided: what they take along is part of the
+    present state, which others no longer change in these lanes. strays: lanes that may have left for it while
+    others did not.
+    """
+
+    kept: Mask
+    strays: Mask
+    outside: int = 0
+    """Undecided conditions around it."""
+    followed: bool = True
+    """Whether something comes after it."""
+    ways: list[Exit] = field(default_factory=list)
+
+
 @record(slots=True)
 class Exits:
     """Where lanes left a loop or switch. `uncertain`: some left under a condition that nobody can decide."""
 
     broken: Mask
     continued: Mask
+    end: Join
+    next: Join
     uncertain: bool = False
     switch: bool = False
+    label: str = ""
+    """Of what only `goto` leaves, or begins again."""
+    again: bool = False
 
 
 @record(slots=True)
@@ -190,6 +238,8 @@ class Frame:
     parent: Frame | None = None
     variables: dict[str, Object] = field(default_factory=dict)
     returned: Mask | None = None
+    end: Join | None = None
+    """Where the ways out of a function that was called meet."""
     exited: bool = False
     """The program ended here on some way (host code)."""
     result: Value | None = None
@@ -282,7 +332,7 @@ class Machine:
         self.addresses = 0
         self.silent = 0
         self.depth = 0
-        self.frames: list[Frame] = [Frame({})]
+        self.frames: list[Frame] = [Frame({}, end=Join(self.nobody, self.nobody, followed=False))]
         self.globals: dict[str, Object] = {}
         self.choices: dict[tuple[object, ...], Object] = {}
         """What stands for several objects, by which and when."""
@@ -319,6 +369,10 @@ class Machine:
         self.specials = self._specials(grid)
         self.loops: list[Exits] = []
         """The loops and switches around, innermost last."""
+        self.undecided: list[Undecided] = []
+        """The conditions around that nobody can decide."""
+        self.way: Way = {}
+        """What 0/1 unknowns are here, as the branches around and those that others left by tell."""
         self.discarded: Expr | None = None
 
     # ------------------------------------------------------------------ what the hardware gives
@@ -501,6 +555,14 @@ class Machine:
         self.flow += 1
         self.operations += 1
         self.straight()
+
+    def exits(self, *, switch: bool = False, label: str = "") -> Exits:
+        """Where the ways out of a loop or switch that begins here will meet."""
+        return Exits(self.nobody, self.nobody, self.join(), self.join(), switch=switch, label=label)
+
+    def join(self) -> Join:
+        """Where ways from here on will meet."""
+        return Join(self.nobody, self.nobody, len(self.undecided))
 
     def stop(self, stop: Stop) -> None:
         """Something that keeps accesses apart, though the straight line goes on."""

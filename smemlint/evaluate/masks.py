@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import field
-
 import numpy as np
 
-from smemlint.evaluate.cells import merge
 from smemlint.evaluate.machine import Machine, Mask
-from smemlint.evaluate.memory import Cells, Object
-from smemlint.evaluate.pieces import even
-from smemlint.evaluate.values import Int, Value, same
+from smemlint.evaluate.memory import Cells, Object, Snapshot
+from smemlint.evaluate.values import Int, Value
 from smemlint.records import record
 
 
 @record(frozen=True, slots=True)
 class Branch:
-    """Lanes that surely and possibly take a branch."""
+    """Lanes that surely and possibly take a branch. together: either all of the latter take it or none."""
 
     must: Mask
     may: Mask
-
-
-@record(slots=True)
-class Snapshot:
-    """The cells of every followed object."""
-
-    cells: dict[Object, dict[int, Value]] = field(default_factory=dict)
-    havoc: dict[Object, bool] = field(default_factory=dict)
+    together: bool = True
 
 
 def decode(m: Machine, c: Int) -> Branch:
@@ -49,7 +38,20 @@ def decode(m: Machine, c: Int) -> Branch:
         if any(s.varying for s in mono):
             varying |= hit
     may = m.may & (undecided | (c.const != 0))
-    return Branch(m.must & may & ~varying, may)
+    if not varying.any() and _together(c, may, undecided):
+        return Branch(m.must & may, may)
+    return Branch(m.must & may & ~undecided, may, together=False)
+
+
+def _together(c: Int, may: Mask, undecided: Mask) -> bool:
+    """Whether lanes that may take a branch, as values alone decide that are the same in all, do so
+    together."""
+    if isinstance(c.const, int) and all(isinstance(x, int) for x in c.terms.values()):
+        return True
+    if (may & ~undecided).any():
+        return False  # these surely go, and the others may not
+    parts = [np.broadcast_to(np.asarray(x), may.shape)[may] for x in (c.const, *c.terms.values())]
+    return all(len(part) == 0 or bool((part == part[0]).all()) for part in parts)
 
 
 def snapshot(m: Machine) -> Snapshot:
@@ -78,7 +80,7 @@ def snapshot(m: Machine) -> Snapshot:
     return s
 
 
-def _unchanged(o: Object, cells: dict[int, Value]) -> bool:
+def unchanged(o: Object, cells: dict[int, Value]) -> bool:
     """Whether an object holds what it held when the copy was taken."""
     return isinstance(o.cells, Cells) and o.cells.saved is cells
 
@@ -87,24 +89,5 @@ def restore(s: Snapshot) -> None:
     """Go back to a state."""
     for o, cells in s.cells.items():
         o.havoc = s.havoc[o]
-        if not _unchanged(o, cells):
+        if not unchanged(o, cells):
             o.cells = Cells(cells)
-
-
-def merge_into(m: Machine, c: Int, then: Snapshot) -> None:
-    """The present state is the one of `else`; make it `c ? then : else`."""
-    for o, cells in then.cells.items():
-        if o.storage != "local":
-            continue
-        o.havoc = o.havoc or then.havoc[o]
-        if _unchanged(o, cells):
-            continue
-        both = even(cells, o.cells, m.unknowns)
-        if both is not None:
-            cells, o.cells = both[0], Cells(both[1])
-        for at, v in cells.items():
-            old = o.cells.get(at)
-            if old is None:
-                o.cells[at] = v
-            elif v is not old and not same(v, old):
-                o.cells[at] = merge(m, c, v, old)

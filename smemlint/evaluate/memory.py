@@ -45,6 +45,14 @@ class Cells(dict[int, Value]):
         super().clear()
 
 
+@record(slots=True)
+class Snapshot:
+    """The cells of every followed object."""
+
+    cells: dict[Object, dict[int, Value]] = field(default_factory=dict)
+    havoc: dict[Object, bool] = field(default_factory=dict)
+
+
 @record(eq=False, slots=True)
 class Object:
     """One variable or allocation.

@@ -94,7 +94,8 @@ class DataTerm:
     """A value that each lane reads from memory: address = offsets + coefficient * value of the lane.
 
     coefficient: shape (requests, 32), bytes. low, high: range of the value, None: not known. multiple:
-    divides it.
+    divides it. options: where few values are possible, what each adds to the address, shape
+    (values, requests, 32), bytes; the coefficient is then 0.
     """
 
     coefficient: NDArray[np.int64]
@@ -102,6 +103,7 @@ class DataTerm:
     high: int | None
     multiple: int
     reason: Unresolved | None
+    options: NDArray[np.int64] | None = None
 
 
 @record(frozen=True, slots=True)
@@ -144,6 +146,9 @@ class Trace:
     """Data-dependent parts of the address; the score stage turns them into bounds (grade BOUND)."""
     footprint: int | None = None
     """Bytes of the array, when known: no address lies outside."""
+    ways: int = 1
+    """Ways that a choice which is the same for all lanes may go. The requests are then those of each way in
+    turn, equally many; one way runs."""
 
 
 @record(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from smemlint.evaluate.machine import Machine
-from smemlint.evaluate.masks import Snapshot, snapshot
+from smemlint.evaluate.masks import snapshot
+from smemlint.evaluate.memory import Snapshot
 from smemlint.evaluate.values import same
 from smemlint.ir import Loop, Name
 from smemlint.ir.walk import walk

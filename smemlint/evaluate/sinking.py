@@ -24,8 +24,10 @@ from smemlint.ir import (
     Evaluate,
     Expr,
     Function,
+    Goto,
     If,
     Index,
+    Labeled,
     Lambda,
     Loop,
     Member,
@@ -105,7 +107,7 @@ class _Sinks:
         for at in range(start, len(body)):
             s = body[at]
             if name not in self._names(s):
-                if isinstance(s, Loop | Return | Break | Continue | UnknownStmt):
+                if isinstance(s, Loop | Return | Break | Continue | Labeled | Goto | UnknownStmt):
                     break
                 if isinstance(s, If) and s.otherwise is None and _leaves(s.then):
                     guards.append(Guard(id(s), taken=False, leaves=True))

@@ -30,8 +30,10 @@ from smemlint.ir import (
     Evaluate,
     Expr,
     Function,
+    Goto,
     If,
     Index,
+    Labeled,
     Lambda,
     LaunchStmt,
     Loop,
@@ -428,9 +430,11 @@ class Slice:
             expressions = [s.expr]
         elif isinstance(s, Break | Continue):
             facts.jumps = frozenset((type(s),))
-        elif isinstance(s, Return | LaunchStmt | UnknownStmt):
+        elif isinstance(s, Return | LaunchStmt | UnknownStmt | Goto):
             facts.sticky = True
             parts = list(s.parts) if isinstance(s, UnknownStmt) else []
+        elif isinstance(s, Labeled):
+            parts = [s.body]
         for e in expressions:
             self._expression(e, facts)
             for n in walk(e):

@@ -8,21 +8,23 @@ import numpy as np
 
 from smemlint.evaluate import arithmetic as ar
 from smemlint.evaluate.aside import look_aside, supposed
-from smemlint.evaluate.cells import merge
+from smemlint.evaluate.cells import here, merge
+from smemlint.evaluate.choices import taken
 from smemlint.evaluate.conditionals import continued
 from smemlint.evaluate.construction import construct
 from smemlint.evaluate.conversions import truth, type_of
 from smemlint.evaluate.dispatch import lvalue, run, rvalue
 from smemlint.evaluate.initialisers import initialise, value_for
-from smemlint.evaluate.machine import Barrier, Exits, Machine, Mask
-from smemlint.evaluate.masks import decode, merge_into, restore, snapshot
+from smemlint.evaluate.joins import bring, joins_of, leave, meet, merge_at, merge_into, suppose, sure
+from smemlint.evaluate.machine import Barrier, Exit, Exits, Machine, Mask, Undecided
+from smemlint.evaluate.masks import decode, restore, snapshot
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.names import declare_global
 from smemlint.evaluate.places import place_of
 from smemlint.evaluate.recipes import following
 from smemlint.evaluate.selects import gives_element, note
 from smemlint.evaluate.sunk import hold, move, released
-from smemlint.evaluate.values import Int, Other, RecordValue, Value, form_of
+from smemlint.evaluate.values import Int, Other, RecordValue, Value, add, form_of
 from smemlint.ir import (
     SHARED,
     ArrayOf,
@@ -33,6 +35,7 @@ from smemlint.ir import (
     Declare,
     Evaluate,
     Expr,
+    Goto,
     If,
     Index,
     LaunchStmt,
@@ -59,7 +62,7 @@ def run_if(m: Machine, s: If) -> None:
     held = released(m, id(s)) if m.waiting and not m.silent else []
     guesses = m.unknowns.guesses
     line, m.follows = m.region, None
-    c = ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns)
+    c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
     roots = continued(m, s.condition)
     if m.frame.open and id(s) in m.frame.open and not s.constexpr:
         c = m.unknowns.value(BOOL, "either way", low=0, high=1)
@@ -120,19 +123,21 @@ def branch(
     condition = form_of(c)
     yes_root, no_root = roots or (line, line)
     m.arm(yes_root, (condition, True))
+    way = m.way
     if m.anyone():
-        then()
-    yes_must, yes_may = m.must, m.may
+        _arm(m, c, yes.together, then)
+    yes_must, yes_may, yes_way = m.must, m.may, m.way
     after_then = None if before is None else snapshot(m)
     if before is not None:
         restore(before)
-    m.must, m.may = no.must, no.may
+    m.must, m.may, m.way = no.must, no.may, way
     m.flow += 1
     m.arm(no_root, (condition, False))
     turned = len(m.log)
-    if otherwise is not None and m.anyone():
-        otherwise()
-        note(m, c, logged, turned, arms, chosen)
+    if m.anyone():
+        _arm(m, ar.logical_not(c, m.unknowns), no.together, otherwise)
+        if otherwise is not None:
+            note(m, c, logged, turned, arms, chosen)
     m.flow += 1
     m.straight()
     stops = {e.stop for e in m.log[logged:] if isinstance(e, Barrier)}
@@ -145,51 +150,107 @@ def branch(
     no_must, no_may = m.must, m.may
     m.may = yes_may | no_may
     if before is None or after_then is None:
-        m.must = yes_must | no_must
+        m.must, m.way = yes_must | no_must, way
         return
+    # Whoever left for good has taken the state along: the present one is that of the others.
     if not yes_may.any() and yes.may.any():
-        pass  # whoever took the branch left for good: the state is that of the others
+        pass
     elif not no_may.any() and no.may.any():
         restore(after_then)
+        m.way = yes_way
     else:
+        m.way = way
         merge_into(m, c, after_then)
     lost = (yes.may & ~yes_may) | (no.may & ~no_may)
     if lost.any() and m.loops:
         m.loops[-1].uncertain = True
-    m.must = must & may & m.may & ~(lost if c.varying else m.nobody)
+    if not yes_may.any():
+        m.must = no_must & m.may
+    elif not no_may.any():
+        m.must = yes_must & m.may
+    else:
+        m.must = must & may & m.may & ~(m.nobody if yes.together and no.together else lost)
+
+
+def _arm(m: Machine, c: Int, together: bool, body: Callable[[], None] | None) -> None:
+    """Run an arm of a branch where c holds."""
+    if c.known:
+        if body is not None:
+            body()
+        return
+    suppose(m, c, together)
+    if body is not None:
+        body()
+    m.undecided.pop()
 
 
 def run_switch(m: Machine, s: Switch) -> None:
     value = truth(m, rvalue(m, s.value))
     if m.frame.open and id(s) in m.frame.open:
         value = m.unknowns.value(INT, "any case")
-    exits = Exits(m.nobody, m.nobody, switch=True)
+    value = here(m, value)
+    exits = m.exits(switch=True)
     m.loops.append(exits)
-    entry_must, entry_may = m.must, m.may
+    entry_must, way = m.must, m.way
     if value.known:
         _known_switch(m, s, value)
     else:
-        for case in s.cases:
-            c = (
-                m.unknowns.value(BOOL, "case", low=0, high=1)
-                if value.uniform
-                else m.unknowns.value(BOOL, "case", low=0, high=1, varying=not m.host)
-            )
-            m.must, m.may = entry_must, entry_may
-            outside = m.unknowns.given
-            if case.value is not None:
-                m.unknowns.given = following(value, truth(m, rvalue(m, case.value)), m.unknowns)
-            branch(m, c, lambda case=case: run_all(m, case.body), None)  # type: ignore[misc]
-            m.unknowns.given = outside
+        _open_switch(m, s, value)
+    meet(m, exits.end)
     m.loops.pop()
-    if not value.known:
-        m.must, m.may = entry_must, entry_may
-        gone = m.frame.returned
-        if gone is not None and value.varying:
-            m.must = m.must & ~gone
-        return
-    m.may = m.may | exits.broken
-    m.must = entry_must & m.may
+    m.may, m.way = m.may | exits.broken, way
+    m.must = sure(m, entry_must)
+
+
+def _open_switch(m: Machine, s: Switch, value: Int) -> None:
+    """A switch on a value that is not known: each label is a way in, beside falling through from before."""
+    entry, must, may, way, outside = snapshot(m), m.must, m.may, m.way, m.unknowns.given
+    labels = [None if case.value is None else truth(m, rvalue(m, case.value)) for case in s.cases]
+    hits = {
+        i: ar.compare("==", value, label, m.unknowns) for i, label in enumerate(labels) if label is not None
+    }
+    others = Int(1, BOOL)
+    for hit in hits.values():
+        others = ar.logical_and(others, ar.logical_not(hit, m.unknowns))
+    path: Int | None = None
+    m.must, m.may = m.nobody, m.nobody
+    for i, case in enumerate(s.cases):
+        c = ar.one_unknown(hits.get(i, others), m.unknowns)
+        fell = m.anyone()
+        path = c if not fell else None if path is None else add(path, c, BOOL)
+        came = _enter(m, Exit(may, entry, c, together=True), must, fell)
+        if not came and not fell:
+            continue
+        m.way = {**way, **taken(c, truth=True)} if came and not fell else way
+        label = labels[i]
+        m.unknowns.given = outside if label is None else following(value, label, m.unknowns)
+        m.undecided.append(Undecided(c if path is None else path, path is not None and not value.varying))
+        m.flow += 1
+        m.straight()
+        run_all(m, case.body)
+        m.undecided.pop()
+        m.unknowns.given = outside
+    m.flow += 1
+    m.straight()
+    if None not in labels:
+        _enter(m, Exit(may, entry, ar.one_unknown(others, m.unknowns), together=True), must, m.anyone())
+
+
+def _enter(m: Machine, entry: Exit, must: Mask, fell: bool) -> bool:
+    """Let lanes that jump to a label join those that fall through to it; whether there may be any."""
+    assert entry.condition is not None
+    fell_must, fell_may = m.must, m.may
+    m.must, m.may = must, entry.may
+    came = decode(m, entry.condition)
+    m.must, m.may = fell_must, fell_may
+    if not came.may.any():
+        return False
+    if fell:
+        merge_at(m, entry, came.may)
+    else:
+        bring(m, entry, came.may)
+    m.must, m.may = fell_must | came.must, fell_may | came.may
+    return True
 
 
 def _known_switch(m: Machine, s: Switch, value: Int) -> None:
@@ -312,8 +373,8 @@ def _names_a_place(e: Expr) -> bool:
 
 def run_return(m: Machine, s: Return) -> None:
     frame = m.frame
+    v: Value | None = None
     if s.value is not None:
-        v: Value
         if frame.function is not None:
             t = m.resolve(frame.function.returns)
             by_reference = isinstance(t, PointerTo) and t.reference
@@ -321,32 +382,56 @@ def run_return(m: Machine, s: Return) -> None:
         else:
             frame.names_place = frame.place and _names_a_place(s.value)
             v = lvalue(m, s.value) if frame.names_place else rvalue(m, s.value)
-        if frame.result is None:
-            frame.result = v
-        else:
-            again = frame.returned is not None and bool((frame.returned & m.may).any())
-            if again:
-                which = m.unknowns.fresh("which return", low=0, high=1, varying=not m.host)
-                frame.result = merge(m, Int(0, INT, {(which,): 1}), v, frame.result)
-            else:
-                frame.result = merge(m, Int(m.may.astype(np.int64)), v, frame.result)
     frame.returned = m.may if frame.returned is None else frame.returned | m.may
-    m.must, m.may = m.nobody, m.nobody
+    if frame.end is None:
+        m.must, m.may = m.nobody, m.nobody
+        return
+    decided = len(frame.end.ways)
+    may = m.may
+    leave(m, frame.end, joins_of(m.loops), v)
+    if decided == len(frame.end.ways) and v is not None:
+        kept = frame.result
+        frame.result = v if kept is None else merge(m, Int(may.astype(np.int64)), v, kept)
 
 
 def run_break(m: Machine, s: Break) -> None:
-    if m.loops:
-        exits = m.loops[-1]
-        exits.broken = exits.broken | m.may
+    _break_out(m, lambda exits: not exits.label)
+
+
+def _break_out(m: Machine, of: Callable[[Exits], bool]) -> None:
+    """Leave the innermost loop, switch or labeled statement of a kind."""
+    for i in range(len(m.loops) - 1, -1, -1):
+        exits = m.loops[i]
+        if of(exits):
+            exits.broken = exits.broken | m.may
+            leave(m, exits.end, [exits.next, *joins_of(m.loops[i + 1 :])])
+            return
     m.must, m.may = m.nobody, m.nobody
 
 
 def run_continue(m: Machine, s: Continue) -> None:
-    for exits in reversed(m.loops):
-        if not exits.switch:
+    _go_on(m, lambda exits: not exits.switch and not exits.label)
+
+
+def _go_on(m: Machine, of: Callable[[Exits], bool]) -> None:
+    """Begin the next iteration of the innermost loop of a kind."""
+    for i in range(len(m.loops) - 1, -1, -1):
+        exits = m.loops[i]
+        if of(exits):
             exits.continued = exits.continued | m.may
-            break
+            leave(m, exits.next, joins_of(m.loops[i + 1 :]))
+            return
     m.must, m.may = m.nobody, m.nobody
+
+
+def run_goto(m: Machine, s: Goto) -> None:
+    around = [exits for exits in m.loops if exits.label == s.label]
+    if not around:
+        m.note("unknown-statement", "goto into a block", s.place)
+    elif s.over or not around[-1].again:
+        _break_out(m, lambda exits: exits is around[-1])
+    else:
+        _go_on(m, lambda exits: exits is around[-1])
 
 
 def run_launch(m: Machine, s: LaunchStmt) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from math import gcd
 from typing import TypeAlias
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from smemlint.banks import wavefront_range
 from smemlint.evaluate.aside import forget_aside
+from smemlint.evaluate.choices import bits_of, on_way, ways_of
 from smemlint.evaluate.copies import Copied, ends, in_order, lines_of
 from smemlint.evaluate.faults import fault
 from smemlint.evaluate.forms import Forms, Pattern, lead
@@ -21,13 +22,20 @@ from smemlint.evaluate.memory import Object
 from smemlint.evaluate.model import DataTerm, Grade, Parameter, SharedArray, Site, Trace, Unresolved
 from smemlint.evaluate.segment import places_of
 from smemlint.evaluate.spread import cost_ends, together
-from smemlint.evaluate.values import Int, Monomial, gcd_of, multiple_of
+from smemlint.evaluate.values import Int, Lanes, Monomial, Symbol, gcd_of, multiple_of, symbol_range
 from smemlint.evaluate.widen import widened
 from smemlint.ir import Launch
+from smemlint.ir.types import LONG
 from smemlint.records import record
 
 Rows: TypeAlias = tuple[int, NDArray[np.int64]]
 """Coefficients of some requests, and the number of the first."""
+MOST_WAYS = 64
+"""Ways of a choice that all lanes share that are looked at one by one."""
+MOST_OWN = 32
+"""The same of choices of each lane."""
+MOST_EVENTS = 20_000
+"""Executions of a site, over all ways."""
 EMPTY: NDArray[np.int64] = np.full((0, 32), -1, dtype=np.int64)
 _SOURCE = Unresolved("copy-source", "a cp.async costs by where it reads as well")
 _SPREAD = Unresolved("several-arrays", "which of several arrays lanes go to, or how far these are apart")
@@ -127,8 +135,11 @@ def _built(
     events = together(starts, events) if log.object.options else events
     spread = any(event.worlds for event in events)
     builder = _Builder(m, forms, log, width, starts if spread else None)
-    for event in events:
-        builder.add(event)
+    if not spread:
+        builder.choose(events)
+    for way in builder.ways:
+        for event in events:
+            builder.add(event, on_way(event.offset, way))
     return builder.build(site, launch)
 
 
@@ -162,6 +173,11 @@ class _Builder:
         self.width = width
         self.starts = starts
         """Where arrays lie, of a site whose requests may be spread over several of them in several ways."""
+        self.ways: list[dict[Symbol, int]] = [{}]
+        self.loose = False
+        """Whether choices that all lanes share are too many, and are taken as if each lane had its own."""
+        self.options: list[tuple[int, list[NDArray[np.int64]], Unresolved | None]] = []
+        """First request, what each way of its own adds to the address of a lane, and why."""
         self.requests: dict[Pattern, _Requests] = {}
         self.placed: dict[Pattern, tuple[list[int], list[int]]] = {}
         """First request and lead of each event of a pattern."""
@@ -215,8 +231,22 @@ class _Builder:
         self.low.append(low)
         self.high.append(high)
 
-    def add(self, event: Event) -> None:
-        offset = event.offset
+    def choose(self, events: list[Event]) -> None:
+        """Find the choices that all lanes share and that decide how their addresses lie to each other."""
+        bits = {
+            s: None
+            for event in events
+            for mono, c in event.offset.terms.items()
+            if not isinstance(c, int) and not any(s.varying for s in mono)
+            for s in mono
+            if s.bit
+        }
+        ways = ways_of(bits, min(MOST_WAYS, MOST_EVENTS // len(events)))
+        self.loose = ways is None
+        self.ways = ways or [{}]
+
+    def add(self, event: Event, offset: Int) -> None:
+        """The requests of an event; offset: as one way has it."""
         pattern = self.forms.pattern(offset.const, event.may)
         requests = self.requests.get(pattern)
         if requests is None:
@@ -240,12 +270,33 @@ class _Builder:
             self.high.append(high_end)
             self.plain = False
         else:
-            for mono, coefficient in offset.terms.items():
+            for mono, coefficient in self._own_ways(offset, requests).items():
                 self._term(mono, coefficient, requests.active, requests.rows)
         if event.copied is not None and self.starts is None:
             self._copy(event.copied, event, requests.at([at])[0], requests.active, requests.rows)
         self.visits.append((self.count, n))
         self.count += n
+
+    def _own_ways(self, offset: Int, requests: _Requests) -> dict[Monomial, Lanes]:
+        """Note the ways that each lane may take by itself; the terms that are left."""
+        own = {
+            mono: c
+            for mono, c in offset.terms.items()
+            if all(s.bit for s in mono) and (any(s.varying for s in mono) or self._apart(mono, c))
+        }
+        if not own:
+            return offset.terms
+        ways = ways_of(bits_of([Int(0, LONG, own)]), MOST_OWN)
+        if ways is None:
+            return offset.terms
+        added = [on_way(Int(0, LONG, own), way).const for way in ways]
+        full = [_lanes(c, self.m.size)[requests.rows] for c in added]
+        self.options.append((self.count, full, _reason_of(own)))
+        return {mono: c for mono, c in offset.terms.items() if mono not in own}
+
+    def _apart(self, mono: Monomial, c: Lanes) -> bool:
+        """Whether a choice that all lanes share is taken as if each lane had its own."""
+        return self.loose and not isinstance(c, int) and any(s.bit for s in mono)
 
     def _maybe_of(self, event: Event, pattern: Pattern, requests: _Requests) -> NDArray[np.bool_] | None:
         """Lanes of the event's requests that may or may not run it; None: no such lanes."""
@@ -279,10 +330,8 @@ class _Builder:
         active: NDArray[np.bool_],
         rows: NDArray[np.bool_],
     ) -> None:
-        if any(s.varying for s in mono):
-            full = np.broadcast_to(np.asarray(coefficient, dtype=np.int64), (self.m.size,)).reshape(-1, 32)[
-                rows
-            ]
+        if any(s.varying for s in mono) or self._apart(mono, coefficient):
+            full = _lanes(coefficient, self.m.size)[rows]
             self.data.setdefault(mono, []).append((self.count, full))
             return
         if isinstance(coefficient, int):
@@ -298,11 +347,12 @@ class _Builder:
     def build(self, site: Site, launch: Launch) -> Trace:
         offsets, maybe = self._offsets(), self._maybe()
         grade = Grade.ASSUMED if launch.assumed else Grade.EXACT
-        if maybe is not None or self.data:
+        data = self._data_terms()
+        if maybe is not None or data or len(self.ways) > 1:
             grade = Grade.BOUND
         parameter = None
         if self.parameters:
-            if len(self.parameters) > 1 or self.data:
+            if len(self.parameters) > 1 or data:
                 names = " and ".join(f"`{_name(mono)}`" for mono in self.parameters)
                 return _unresolved(
                     site,
@@ -318,7 +368,7 @@ class _Builder:
         low = high = None
         unsure = _SOURCE if self.starts is None else _SPREAD
         followed = len(self.low) == len(self.visits) and not self.plain
-        if followed and parameter is None and not self.data:
+        if followed and parameter is None and not data and len(self.ways) == 1:
             low, high = np.concatenate(self.low), np.concatenate(self.high)
             if grade is not Grade.ASSUMED and bool((low < high).any()):
                 grade = Grade.BOUND
@@ -335,8 +385,9 @@ class _Builder:
             low=low,
             high=high,
             iterations=tuple(self.visits),
-            data=self._data_terms(),
+            data=data,
             footprint=self.m.types.size_of(self.log.object.type),
+            ways=len(self.ways),
         )
 
     def _data_terms(self) -> tuple[DataTerm, ...]:
@@ -351,10 +402,21 @@ class _Builder:
             else:
                 same.append(list(parts))
                 kinds.append((mono, same[-1]))
-        return tuple(
+        terms = [
             DataTerm(self._spread(rows), *_range(mono), multiple_of(mono), mono[0].reason)
             for mono, rows in kinds
-        )
+        ]
+        return (*terms, *self._option_terms())
+
+    def _option_terms(self) -> list[DataTerm]:
+        """The ways that lanes take by themselves, as one term: no request has two."""
+        if not self.options:
+            return []
+        options = np.zeros((max(len(full) for _, full, _ in self.options), self.count, 32), dtype=np.int64)
+        for first, full, _ in self.options:
+            options[: len(full), first : first + len(full[0])] = full
+        reason = next((r for *_, r in self.options if r is not None), None)
+        return [DataTerm(np.zeros_like(options[0]), 0, 0, 1, reason, options)]
 
     def _spread(self, parts: list[Rows]) -> NDArray[np.int64]:
         full: NDArray[np.int64] = np.zeros((self.count, 32), dtype=np.int64)
@@ -367,10 +429,16 @@ class _Builder:
             for s in mono:
                 if s.reason is not None:
                     return s.reason
+        for *_, reason in self.options:
+            if reason is not None:
+                return reason
         if maybe is not None and all(e.aside for e in self.log.events):
             return Unresolved("edge-of-grid", "only blocks at the edge of the grid run it", self.log.place)
         if maybe is not None:
             return Unresolved("data-dependent-mask", "which lanes take part depends on data", self.log.place)
+        if len(self.ways) > 1 or self.loose:
+            text = f"the address is one of {len(self.ways)}, as a run-time choice decides"
+            return Unresolved("run-time-choice", text, self.log.place)
         return None
 
     def _indices(self, offsets: NDArray[np.int64]) -> NDArray[np.int64] | None:
@@ -383,6 +451,7 @@ class _Builder:
             or any(d is None for d in dims[1:])
             or self.parameters
             or self.data
+            or self.options
             or self.alignment
         ):
             return None
@@ -404,9 +473,18 @@ def _requests(pattern: Pattern) -> _Requests:
 
 
 def _range(mono: Monomial) -> tuple[int | None, int | None]:
-    if len(mono) == 1:
-        return mono[0].low, mono[0].high
+    if len(mono) == 1 or all(s.bit for s in mono):
+        return symbol_range(mono)
     return None, None
+
+
+def _lanes(c: Lanes, size: int) -> NDArray[np.int64]:
+    """A coefficient by warp and lane."""
+    return np.broadcast_to(np.asarray(c, dtype=np.int64), (size,)).reshape(-1, 32)
+
+
+def _reason_of(terms: Iterable[Monomial]) -> Unresolved | None:
+    return next((s.reason for mono in terms for s in mono if s.reason is not None), None)
 
 
 def _name(mono: Monomial) -> str:

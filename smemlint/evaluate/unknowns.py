@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import (
@@ -10,7 +10,7 @@ from smemlint.evaluate.values import (
     Symbol,
 )
 from smemlint.ir import Scalar
-from smemlint.ir.types import LONG
+from smemlint.ir.types import BOOL, LONG
 from smemlint.records import record
 
 NONLINEAR = "nonlinear-index"
@@ -32,6 +32,8 @@ class Unknowns:
     """Whether there was such a member."""
     interior: bool = False
     """Decide comparisons of uniform values by scale too: while a condition only chooses between numbers."""
+    certain: bool = False
+    """Decide nothing by scale: while what is decided becomes part of an address."""
     recipes: dict[int, tuple[str, Int, Int]] | None = None
     """Of host code: by order of an unknown, the operator that gave it and what it was applied to."""
     given: dict[int, int] = field(default_factory=dict)
@@ -47,9 +49,40 @@ class Unknowns:
         multiple: int = 1,
         rank: int = 0,
         reason: Unresolved | None = None,
+        choice: int = 0,
     ) -> Symbol:
         self.count += 1
-        return Symbol(self.count, name, varying, low, high, multiple, rank, reason)
+        return Symbol(self.count, name, varying, low, high, multiple, rank, reason, choice)
+
+    def selector(self, ways: int, name: str, *, varying: bool, reason: Unresolved | None = None) -> list[Int]:
+        """0/1 values for all but one of several ways: at most one of them is 1, and none where the last way
+        is taken."""
+        self.count += 1
+        choice = self.count
+        return [
+            self.value(BOOL, name, varying=varying, low=0, high=1, reason=reason, choice=choice)
+            for _ in range(ways - 1)
+        ]
+
+    def equal(self, d: Int) -> Int:
+        """Whether d is 0, as 0 or 1. No two numbers are equal to one value: `x == 1` and `x == 2` are of one
+        choice."""
+        key = d.key()
+        if key is None:
+            return self.derived("==", d, Int(0, d.type), BOOL, 0, 1)
+        terms = key[1]
+        if ("==", key) not in self.memo:
+            negated = Int(0, d.type, {m: -c for m, c in d.terms.items()}).key()
+            assert negated is not None
+            if ("choice", negated[1]) in self.memo:
+                return self.equal(Int(-d.const, d.type, {m: -c for m, c in d.terms.items()}))
+            if ("choice", terms) not in self.memo:
+                self.memo["choice", terms] = self.fresh("choice")
+            choice = self.memo["choice", terms].order
+            made = self.derived("==", d, Int(0, d.type), BOOL, 0, 1)
+            (mono,) = made.terms
+            self.memo["==", key] = replace(mono[0], choice=choice)
+        return Int(0, BOOL, {(self.memo["==", key],): 1})
 
     def value(self, type: Scalar, name: str, **facts: object) -> Int:
         return Int(0, type, {(self.fresh(name, **facts),): 1})  # type: ignore[arg-type]

@@ -45,6 +45,13 @@ class Symbol:
     multiple: int = 1
     rank: int = 0
     reason: Unresolved | None = None
+    choice: int = 0
+    """Of 0/1 unknowns of which at most one is 1 (each stands for one way to a join point): their number."""
+
+    @property
+    def bit(self) -> bool:
+        """Whether it is 0 or 1."""
+        return self.low == 0 and self.high == 1
 
 
 Monomial: TypeAlias = tuple[Symbol, ...]
@@ -345,9 +352,20 @@ def _multiply(a: Int, b: Int, type: Scalar) -> Int:
     )
     for ma, ca in a.terms.items():
         for mb, cb in b.terms.items():
-            mono = tuple(sorted(ma + mb, key=lambda s: s.order))
-            result = add(result, Int(0, type, {mono: ca * cb}), type)
+            mono = _product(ma, mb)
+            if mono is not None:
+                result = add(result, Int(0, type, {mono: ca * cb}), type)
     return result
+
+
+def _product(a: Monomial, b: Monomial) -> Monomial | None:
+    """a * b. A 0/1 unknown is its own square; two of one choice are never 1 together: None, for 0."""
+    symbols = sorted(a + b, key=lambda s: s.order)
+    chosen: dict[int, Symbol] = {}
+    for s in symbols:
+        if s.choice and chosen.setdefault(s.choice, s) is not s:
+            return None
+    return tuple(s for i, s in enumerate(symbols) if i == 0 or s is not symbols[i - 1] or not s.bit)
 
 
 def _zero(c: Lanes) -> bool:

@@ -126,6 +126,8 @@ def movable(conflict: Conflict) -> bool:
     trace = conflict.trace
     if trace.offsets.size == 0 or trace.data or trace.parameter is not None or trace.low is not None:
         return False
+    if trace.ways > 1:
+        return False
     return conflict.grade not in (Grade.UNRESOLVED, Grade.PARAMETRIC)
 
 

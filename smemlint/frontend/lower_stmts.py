@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 from smemlint.frontend import cursors
 from smemlint.frontend.cursors import Node
+from smemlint.frontend.gotos import structured
 from smemlint.frontend.kinds import is_expression
 from smemlint.frontend.lower_ranges import range_loop
 from smemlint.frontend.lowering import DEPTH_LIMIT, Context
@@ -19,7 +20,9 @@ from smemlint.ir import (
     Declare,
     Evaluate,
     Expr,
+    Goto,
     If,
+    Labeled,
     Literal,
     Loop,
     Return,
@@ -30,6 +33,7 @@ from smemlint.ir import (
 )
 from smemlint.patterns import pattern
 
+LABEL_REFERENCE = 48
 COMPOUND, CASE, DEFAULT, FOR, NULL, DECL_STMT, UNEXPOSED_STMT = 202, 203, 204, 209, 230, 231, 200
 _LOOPS = (207, 208, 209, 225)
 _UNROLL = pattern(r"unroll\b\s*(\(?\s*[\w+*/-]+\s*\)?)?")
@@ -110,7 +114,7 @@ class StatementLowering:
         scope = self._c.scope
         names, types = dict(scope.locals), dict(scope.types)
         try:
-            return Block(tuple(self.statements(cursors.children(node))))
+            return Block(structured(self.statements(cursors.children(node))))
         finally:
             scope.locals, scope.types = names, types
 
@@ -322,10 +326,13 @@ class StatementLowering:
 
     def _label(self, node: Node) -> Stmt:
         parts = self.statements(k for k in cursors.children(node) if k.kind >= 100)
-        return UnknownStmt("label", tuple(parts), self._c.place(node))
+        return Labeled(cursors.spelling(node), self.block(parts), place=self._c.place(node))
 
     def _goto(self, node: Node) -> Stmt:
-        return UnknownStmt("goto", (), self._c.place(node))
+        labels = [k for k in cursors.children(node) if k.kind == LABEL_REFERENCE]
+        if not labels:  # `goto *p`
+            return UnknownStmt("goto", (), self._c.place(node))
+        return Goto(cursors.spelling(labels[0]), place=self._c.place(node))
 
     def _asm(self, node: Node) -> Stmt:
         return Evaluate(self._c.asm.lower(node))
@@ -383,6 +390,8 @@ def _leaves(stmt: Stmt) -> bool:
         return True
     if isinstance(stmt, Block):
         return any(_leaves(s) for s in stmt.body)
+    if isinstance(stmt, Labeled):
+        return _leaves(stmt.body)
     if isinstance(stmt, If):
         return _leaves(stmt.then) or (stmt.otherwise is not None and _leaves(stmt.otherwise))
     if isinstance(stmt, Switch):

@@ -33,7 +33,9 @@ from smemlint.ir.stmt import (
     Continue,
     Declare,
     Evaluate,
+    Goto,
     If,
+    Labeled,
     LaunchStmt,
     Loop,
     Return,
@@ -66,7 +68,22 @@ _TYPES = (Scalar, PointerTo, ArrayOf, RecordRef, TypeParam, MemberType, Function
 def show(node: Expr | Stmt) -> str:
     """One expression on one line, or a statement over several with two spaces of indent."""
     if isinstance(
-        node, (Declare, Evaluate, Block, If, Loop, Switch, Return, Break, Continue, LaunchStmt, UnknownStmt)
+        node,
+        (
+            Declare,
+            Evaluate,
+            Block,
+            If,
+            Loop,
+            Switch,
+            Return,
+            Break,
+            Continue,
+            Labeled,
+            Goto,
+            LaunchStmt,
+            UnknownStmt,
+        ),
     ):
         return "\n".join(_lines(node, 0))
     return _expr(node, 0, 0)
@@ -230,6 +247,11 @@ def _lines(stmt: Stmt, depth: int) -> list[str]:
             return [f"{pad}break;"]
         case Continue():
             return [f"{pad}continue;"]
+        case Goto(label):
+            return [f"{pad}goto {label};"]
+        case Labeled(label, body, again):
+            inner = _lines(body, depth)
+            return [f"{pad}{label}:", *inner] if again else [*inner, f"{pad}{label}:"]
         case LaunchStmt(kernel, grid, block, dynamic, arguments):
             shape = ", ".join(
                 "?" if part is None else _expr(part, _ASSIGNMENT, 0) for part in (grid, block, dynamic)

@@ -39,6 +39,7 @@ class If:
 class Loop:
     """`for`, `while` (no init, no step) and `do` (`test_first` False).
 
+    label: of a loop that `goto` makes; '' for others.
     unroll: None when no pragma, 0 for `#pragma unroll` without a count, else the count (1: keep).
     """
 
@@ -49,6 +50,7 @@ class Loop:
     test_first: bool = True
     unroll: int | None = None
     place: Place | None = None
+    label: str = ""
 
 
 @record(frozen=True, slots=True)
@@ -82,6 +84,26 @@ class Continue:
 
 
 @record(frozen=True, slots=True)
+class Labeled:
+    """What `goto label` leaves for its end or, with `again`, for its beginning: the statements between the
+    two, whichever comes first."""
+
+    label: str
+    body: Stmt
+    again: bool = False
+    place: Place | None = None
+
+
+@record(frozen=True, slots=True)
+class Goto:
+    """To the end, or the beginning, of the Labeled around it. over: to the end of one that runs again."""
+
+    label: str
+    over: bool = False
+    place: Place | None = None
+
+
+@record(frozen=True, slots=True)
 class LaunchStmt:
     """A kernel started by host code: `kernel<<<grid, block, dynamic>>>(arguments)`, or the
     same through cudaLaunchKernel(Ex). `kernel` is a Name or any expression of function-pointer value."""
@@ -104,5 +126,17 @@ class UnknownStmt:
 
 
 Stmt: TypeAlias = (
-    Declare | Evaluate | Block | If | Loop | Switch | Return | Break | Continue | LaunchStmt | UnknownStmt
+    Declare
+    | Evaluate
+    | Block
+    | If
+    | Loop
+    | Switch
+    | Return
+    | Break
+    | Continue
+    | Labeled
+    | Goto
+    | LaunchStmt
+    | UnknownStmt
 )

@@ -20,8 +20,10 @@ from smemlint.ir import (
     Expr,
     Function,
     FunctionType,
+    Goto,
     If,
     Index,
+    Labeled,
     Lambda,
     LaunchStmt,
     Loop,
@@ -292,6 +294,8 @@ def _parts(s: Stmt) -> tuple[Stmt, ...]:
         return (s.body,) if s.init is None else (s.init, s.body)
     if isinstance(s, Switch):
         return tuple(x for c in s.cases for x in c.body)
+    if isinstance(s, Labeled):
+        return (s.body,)
     return s.parts if isinstance(s, UnknownStmt) else ()
 
 
@@ -300,7 +304,7 @@ def _expressions(s: Stmt) -> tuple[object, ...]:
         return (s.condition,)
     if isinstance(s, Loop):
         return tuple(e for e in (s.condition, s.step) if e is not None)
-    if isinstance(s, Block | UnknownStmt):
+    if isinstance(s, Block | Labeled | Goto | UnknownStmt):
         return ()
     if isinstance(s, Switch):
         return (s.value,)

@@ -67,6 +67,12 @@ def _alike(
     had: list[list[tuple[str, bytes, int]]] = [[] for _ in offsets]
     for number, term in enumerate(data):
         ends = f"{term.low} {term.high} {term.multiple}"
+        if term.options is not None:
+            for row in np.flatnonzero(term.options.any(axis=(0, 2))).tolist():
+                lanes = np.where(active[row], term.options[:, row], 0)
+                if lanes.any():
+                    had[row].append((f"{len(lanes)} ways", lanes.tobytes(), number))
+            continue
         rows = np.flatnonzero(np.bitwise_or.reduce(term.coefficient, axis=1))  # few of many: most terms
         coefficient = np.where(active[rows], term.coefficient[rows], 0)
         for row, lanes in zip(rows.tolist(), coefficient, strict=True):
@@ -94,7 +100,11 @@ def _gathered(data: Sequence[DataTerm], numbers: Sequence[int], rows: Indices) -
     """One term out of the terms that stand at one place in each of the rows; their ranges are the same."""
     like = data[numbers[0]]
     coefficient = np.stack([data[number].coefficient[row] for number, row in zip(numbers, rows, strict=True)])
-    return DataTerm(coefficient, like.low, like.high, like.multiple, like.reason)
+    options = None
+    if like.options is not None:
+        each = [(data[number].options, row) for number, row in zip(numbers, rows, strict=True)]
+        options = np.stack([o[:, row] for o, row in each if o is not None], axis=1)
+    return DataTerm(coefficient, like.low, like.high, like.multiple, like.reason, options)
 
 
 def _bounds(
@@ -110,7 +120,7 @@ def _bounds(
         reach = _reach(access, offsets[part], [_part(term, part) for term in data])
         high[part] = _most(access, reach, words[part])
         low[part] = _least(access, reach, certain[part])
-    fixed = np.logical_and.reduce([term.coefficient == 0 for term in data]) if data else offsets >= 0
+    fixed = np.logical_and.reduce([_still(term) for term in data]) if data else offsets >= 0
     known = np.where(fixed & (offsets % access.width == 0), offsets, -1)
     low = np.maximum(
         low, wavefront_range(access.op, access.width, known, ~certain & (known >= 0), access.matrices)[0]
@@ -144,7 +154,14 @@ def _looped(access: Access, offsets: Ints, data: Sequence[DataTerm], footprint: 
 
 
 def _part(term: DataTerm, part: slice) -> DataTerm:
-    return DataTerm(term.coefficient[part], term.low, term.high, term.multiple, term.reason)
+    options = None if term.options is None else term.options[:, part]
+    return DataTerm(term.coefficient[part], term.low, term.high, term.multiple, term.reason, options)
+
+
+def _still(term: DataTerm) -> Bools:
+    """Lanes whose address a term leaves alone."""
+    still: Bools = term.coefficient == 0 if term.options is None else (term.options == 0).all(axis=0)
+    return still
 
 
 def _words(access: Access, offsets: Ints, data: Sequence[DataTerm], footprint: int | None) -> Ints:
@@ -159,6 +176,7 @@ def _words(access: Access, offsets: Ints, data: Sequence[DataTerm], footprint: i
         lowest, highest = offsets.copy(), offsets.copy()
         for term in data:
             ends = np.stack([term.coefficient * (term.low or 0), term.coefficient * (term.high or 0)])
+            ends = ends if term.options is None else term.options
             lowest, highest = lowest + ends.min(axis=0), highest + ends.max(axis=0)
         active = offsets >= 0
         top = np.where(active, highest, np.iinfo(np.int64).min).max(axis=1)
@@ -181,34 +199,43 @@ def _reach(access: Access, offsets: Ints, data: Sequence[DataTerm]) -> Bools:
     active = offsets >= 0
     bank = np.arange(slots) * unit
     reach = np.zeros((*offsets.shape, slots), dtype=np.bool_)
-    values = _values(data)
+    steps, rest = _steps(offsets, data)
+    # Steps of the lane's other values: their greatest common divisor with the bank cycle leaves a grid of
+    # residues.
+    grid = np.full(offsets.shape, BANK_CYCLE, dtype=np.int64)
+    for term in rest:
+        grid = np.gcd(grid, term.coefficient * term.multiple)
     for shift in shifts(access):
-        if values is not None:
-            for value in values:
-                at = (offsets + data[0].coefficient * value + shift) % BANK_CYCLE // unit
-                reach |= at[..., None] == np.arange(slots)
-            continue
-        # Steps of the lane's values: their greatest common divisor with the bank cycle leaves a grid of
-        # residues.
-        grid = np.full(offsets.shape, BANK_CYCLE, dtype=np.int64)
-        for term in data:
-            grid = np.gcd(grid, term.coefficient * term.multiple)
-        start = (offsets + shift) // unit * unit
-        reach |= (bank - start[..., None]) % np.maximum(grid, unit)[..., None] == 0
+        for step in steps:
+            start = (offsets + step + shift) // unit * unit
+            reach |= (bank - start[..., None]) % np.maximum(grid, unit)[..., None] == 0
     return reach & active[..., None]
 
 
-def _values(data: Sequence[DataTerm]) -> list[int] | None:
-    """All values of a single term, when they are few enough to be tried one by one."""
-    if len(data) != 1:
-        return None
-    term = data[0]
+def _steps(offsets: Ints, data: Sequence[DataTerm]) -> tuple[list[Ints], list[DataTerm]]:
+    """What terms with few values add to the addresses, all together, and the terms with more of them."""
+    steps, rest = [np.zeros_like(offsets)], []
+    for term in data:
+        values = _values(term)
+        if values is None or len(steps) * len(values) > BANKS:
+            if term.options is None:
+                rest.append(term)
+                continue
+            values = list(term.options)
+        steps = [step + value for step in steps for value in values]
+    return steps, rest
+
+
+def _values(term: DataTerm) -> list[Ints] | None:
+    """What all values of a term add, when they are few enough to be tried one by one."""
+    if term.options is not None:
+        return list(term.options)
     if term.low is None or term.high is None:
         return None
     step = max(1, term.multiple)
     first = -(-term.low // step) * step
     count = (term.high - first) // step + 1
-    return [first + i * step for i in range(count)] if 0 < count <= BANKS else None
+    return [term.coefficient * (first + i * step) for i in range(count)] if 0 < count <= BANKS else None
 
 
 def _grouped(access: Access, lanes: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.banks import BANK_CYCLE, WORD
-from smemlint.evaluate.model import Parameter
+from smemlint.evaluate.model import Parameter, Trace
 from smemlint.records import record
 from smemlint.score.model import Stride
 from smemlint.score.requests import Access, Costs, MisalignedError, costs, faults, positive
@@ -38,7 +38,7 @@ class Parametric:
     offsets: the addresses of all requests at a value with the worst residue.
     """
 
-    stride: Stride
+    stride: Stride | None
     costs: Costs
     low: int
     offsets: Ints
@@ -109,6 +109,31 @@ def _distinct(
     total = np.zeros(len(kept), dtype=np.int64)
     np.add.at(total, back, weights)
     return _Rows(moved[kept], coefficient[kept], unsure[kept] if maybe is not None else None, total), back
+
+
+def by_way(access: Access, trace: Trace, parameter: Parameter) -> Parametric:
+    """Costs of the requests of each way that may run; the stride is told where there is one way."""
+    n = len(trace.offsets) // trace.ways
+    parts = [slice(i * n, (i + 1) * n) for i in range(trace.ways)]
+    found = [
+        parametric(
+            access,
+            Parameter(parameter.name, parameter.coefficient[part], parameter.multiple_of),
+            trace.offsets[part],
+            trace.weights[part],
+            None if trace.maybe is None else trace.maybe[part],
+        )
+        for part in parts
+    ]
+    if len(found) == 1:
+        return found[0]
+    low, high, ideal = (
+        np.concatenate([getattr(f.costs, end) for f in found]) for end in ("low", "high", "ideal")
+    )
+    ideals = [int(f.costs.ideal @ trace.weights[part]) for f, part in zip(found, parts, strict=True)]
+    whole = max(ideals)
+    least = min((f.low * whole // n for f, n in zip(found, ideals, strict=True) if n), default=0)
+    return Parametric(None, Costs(low, high, ideal), least, np.concatenate([f.offsets for f in found]))
 
 
 def cycle(access: Access, coefficient: Ints, active: Bools) -> int:

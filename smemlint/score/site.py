@@ -15,7 +15,7 @@ from smemlint.evaluate.faults import INTERNAL, fault
 from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
 from smemlint.score.dependent import dependent
 from smemlint.score.model import Conflict, Request, Stride
-from smemlint.score.parametric import parametric
+from smemlint.score.parametric import by_way
 from smemlint.score.requests import Access, Costs, MisalignedError, aligned, costs
 
 Ints = NDArray[np.int64]
@@ -43,7 +43,7 @@ def score(trace: Trace, *, assumed: bool = False) -> Conflict:
         elif trace.data:
             cost = dependent(access, offsets, trace.data, trace.footprint, trace.maybe)
         elif trace.parameter is not None and len(offsets):
-            answer = parametric(access, trace.parameter, offsets, trace.weights, trace.maybe)
+            answer = by_way(access, trace, trace.parameter)
             cost, stride, offsets, low = answer.costs, answer.stride, answer.offsets, answer.low
         else:
             cost = costs(access, offsets, trace.maybe)
@@ -131,7 +131,7 @@ def _unresolved(trace: Trace, reason: Unresolved) -> Conflict:
 def _executions(trace: Trace) -> int:
     if not len(trace.offsets):
         return 0
-    return int(trace.weights[(trace.offsets >= 0).any(axis=1)].sum())
+    return int(trace.weights[(trace.offsets >= 0).any(axis=1)].sum()) // trace.ways
 
 
 def _given(access: Access, trace: Trace, low: Ints, high: Ints) -> Costs:
@@ -149,9 +149,8 @@ def _conflict(
     low: int | None,
     assumed: bool,
 ) -> Conflict:
-    most = int(cost.high @ trace.weights)
-    least = int(cost.low @ trace.weights) if low is None else min(low, most)
-    ideal = int(cost.ideal @ trace.weights)
+    most, least, ideal = _sums_of(trace, cost)
+    least = least if low is None else min(low, most)
     grade = _grade(trace, access, least == most, stride is not None, assumed)
     known = not trace.data and trace.low is None
     worst = _worst(access, offsets, cost, trace.weights) if known else None
@@ -170,6 +169,23 @@ def _conflict(
         stride=stride,
         joined=trace.joined,
     )
+
+
+def _sums_of(trace: Trace, cost: Costs) -> tuple[int, int, int]:
+    """Wavefronts at most, at least, and the ideal that both are measured by, over the ways that may run."""
+    ends = [
+        (int(high @ weights), int(low @ weights), int(ideal @ weights))
+        for high, low, ideal, weights in zip(
+            *(np.split(x, trace.ways) for x in (cost.high, cost.low, cost.ideal, trace.weights)), strict=True
+        )
+    ]
+    if len(ends) == 1:
+        return ends[0]
+    whole = max(ideal for *_, ideal in ends)
+    runs = [(high * whole, low * whole, ideal) for high, low, ideal in ends if ideal]
+    if not runs:
+        return 0, 0, 0
+    return max(-(-high // n) for high, _, n in runs), min(low // n for _, low, n in runs), whole
 
 
 def _grade(trace: Trace, access: Access, closed: bool, strided: bool, assumed: bool) -> Grade:
@@ -202,8 +218,9 @@ def _visits(trace: Trace, cost: Costs) -> tuple[tuple[float, int], ...]:
     firsts, counts = np.array(trace.iterations, dtype=np.int64).reshape(-1, 2).T
     ideal = _sums(cost.ideal * trace.weights, firsts, counts)
     high = _sums(cost.high * trace.weights, firsts, counts)
-    runs = ideal > 0
-    ways: list[float] = (high[runs] / ideal[runs]).tolist()
+    share = (high / np.maximum(ideal, 1)).reshape(trace.ways, -1).max(axis=0)
+    runs = (ideal > 0).reshape(trace.ways, -1).any(axis=0)
+    ways: list[float] = share[runs].tolist()
     return tuple((value, len(list(run))) for value, run in groupby(ways))
 
 

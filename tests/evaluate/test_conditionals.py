@@ -37,9 +37,7 @@ def cost(body: str) -> tuple[Grade, float, float]:
     ],
 )
 def test_a_side_that_may_run_may_have_set(body: str) -> None:
-    grade, low, high = cost(body)
-    assert grade is Grade.PARAMETRIC
-    assert low <= 1 and high >= 8
+    assert cost(body) == (Grade.BOUND, 1, 8)
 
 
 @pytest.mark.parametrize(

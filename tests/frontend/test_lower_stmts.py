@@ -2,7 +2,7 @@
 import pytest
 from lowered import function, kernel, lines
 
-from smemlint.ir import Asm, Block, Evaluate, If, Loop, Switch, UnknownStmt
+from smemlint.ir import Asm, Block, Goto, If, Labeled, Loop, Switch, UnknownStmt
 from smemlint.ir.show import show
 
 
@@ -94,17 +94,31 @@ def test_a_switch_falls_through_by_the_order_of_its_cases() -> None:
     assert [len(c.body) for c in found.cases] == [1, 0, 1, 1]
 
 
-def test_goto_labels_and_range_for_keep_their_parts() -> None:
+def test_a_range_for_over_unknown_things_keeps_its_parts() -> None:
     text = """struct R { __device__ int *begin(); __device__ int *end(); };
-    __global__ void k(int n, R r) { again: n++; if (n < 4) goto again; for (int x : r) n += x; }"""
-    found = function(text, "k").body.body  # type: ignore[union-attr]
-    label, range_for = found[0], found[-1]
-    assert isinstance(label, UnknownStmt) and label.reason == "label" and isinstance(label.parts[0], Evaluate)
+    __global__ void k(int n, R r) { n++; for (int x : r) n += x; }"""
+    range_for = function(text, "k").body.body[-1]  # type: ignore[union-attr]
     assert (
         isinstance(range_for, UnknownStmt)
         and range_for.reason == "range-based for"
         and len(range_for.parts) >= 2
     )
+
+
+def test_a_jump_back_begins_what_is_behind_its_label_again() -> None:
+    text = "__global__ void k(int n) { again: n++; if (n < 4) goto again; n--; }"
+    (again,) = function(text, "k").body.body  # type: ignore[union-attr]
+    assert isinstance(again, Labeled) and again.again
+    body = again.body.body  # type: ignore[union-attr]
+    assert [show(s) for s in (body[0], body[2])] == ["n++;", "n--;"]
+    assert body[3] == Goto("again", over=True)
+
+
+def test_a_jump_forward_leaves_what_is_before_its_label() -> None:
+    text = "__global__ void k(int n) { if (n) goto end; n++; end: n--; }"
+    before, after = function(text, "k").body.body  # type: ignore[union-attr]
+    assert isinstance(before, Labeled) and not before.again
+    assert show(after) == "n--;"
 
 
 def test_range_for_over_an_array_is_a_loop_over_its_indices() -> None:

@@ -14,11 +14,11 @@ from oracle.programs import program
 from oracle.run import Request, run
 from smemlint.evaluate import KernelTrace, evaluate
 from smemlint.frontend import load
-from smemlint.ir import Launch, Module
+from smemlint.ir import Launch, Module, Scalar, Type
 from smemlint.ir.types import DOUBLE, FLOAT, SHORT
 from smemlint.source import source_from_bytes
 
-TYPES = {"float": FLOAT, "double": DOUBLE, "short": SHORT}
+TYPES: dict[str, Scalar] = {"float": FLOAT, "double": DOUBLE, "short": SHORT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Check:
 
 
 def known_launch(program: Program) -> Launch:
-    template = {"BM": program.bm, "T": TYPES[program.type]} if program.bm else {}
+    template: dict[str, Type | int] = {"BM": program.bm, "T": TYPES[program.type]} if program.bm else {}
     return Launch(program.block, grid=(8, 1, 1), dynamic=8192, template=template, arguments={"n": program.n})
 
 

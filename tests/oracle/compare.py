@@ -164,6 +164,13 @@ def _allows(one: Trace, pattern: Pattern) -> bool:
                 distance, one.parameter.coefficient[row], active
             )
         step = np.zeros(32, dtype=np.int64)
+        ways = [term.options[:, row] for term in one.data if term.options is not None]
+        if ways and len(ways) == len(one.data):
+            if _one_of(distance, ways[0], active, one.alignment):
+                return True
+            continue
+        if ways:
+            return True  # ways and other data: what they make together is not looked at
         for term in one.data:
             step = np.gcd(step, np.abs(term.coefficient[row]) * term.multiple)
         lanes = active & (step == 0)
@@ -186,6 +193,16 @@ def _within(one: Trace, pattern: Pattern) -> bool:
     assert one.low is not None and one.high is not None
     cost = wavefronts(one.site.op, one.site.width, pattern).wavefronts
     return bool(((one.low <= cost) & (cost <= one.high)).any())
+
+
+def _one_of(distance: np.ndarray, options: np.ndarray, active: np.ndarray, alignment: int) -> bool:
+    """Whether each lane's distance is one of its options, up to what all share."""
+    first = int(np.flatnonzero(active)[0])
+    for base in set((distance[first] - options[:, first]).tolist()):
+        possible = base % alignment == 0 if alignment else base == 0
+        if possible and ((options == distance - base).any(axis=0) | ~active).all():
+            return True
+    return False
 
 
 def _slope(distance: np.ndarray, coefficient: np.ndarray, active: np.ndarray) -> int:

@@ -52,6 +52,13 @@ struct Odd {{ char c; float f; short s; }};
 __device__ int twist(int a, int b) {{ return (a * 3 + b) & 127; }}
 __device__ int pick(int a) {{ if (a > 5) return a - 5; return a + 40; }}
 __device__ void put(float *p, int i, float v) {{ p[i & 511] = v; }}
+__device__ int settle(int *x, int m) {{
+if (m & 1) {{ *x = *x * 2 & 127; return 1; }}
+*x += 3;
+for (int i = 0; i < 3; i++) {{ if ((m >> i) & 2) return i; *x += 5; }}
+switch (m & 12) {{ case 4: *x = 7; return 9; case 8: *x ^= 1; }}
+return *x & 3;
+}}
 __shared__ float g[512];
 __device__ void mix(int i) {{
 float y = g[i & 255];

@@ -24,6 +24,8 @@ class Writer(Drawer):
     numbers: list[str] = field(default_factory=list)
     fixed: set[str] = field(default_factory=set)
     """Counters of loops, which the body must not assign."""
+    whole: set[str] = field(default_factory=set)
+    """Variables of type int, whose address can be passed on."""
     pointers: list[str] = field(default_factory=list)
     loops: int = 0
 
@@ -103,6 +105,8 @@ class Writer(Drawer):
         return text
 
     def decision(self, depth: int) -> str:
+        if self.unknown and self.chance(25):
+            return self.choose("n == 3", "n > 4", "(n & 1) == 0", "n & 2", "blockIdx.x % 2 == 1")
         a = self.expr(depth)
         kind = self.number(0, 5)
         if kind <= 2:
@@ -179,6 +183,14 @@ class Writer(Drawer):
 
     # Statements
 
+    def fresh_number(self) -> str:
+        """Declare an int."""
+        made = self.name("i")
+        self.line(f"int {made} = {self.expr(1)};")
+        self.numbers.append(made)
+        self.whole.add(made)
+        return made
+
     def body(self, depth: int, size: int, returns: bool = True) -> None:
         """Statements with a scope of their own."""
         kept = (list(self.numbers), list(self.pointers))
@@ -210,6 +222,12 @@ class Writer(Drawer):
             op = self.choose("=", "+=", "*=", "&=", "^=", "|=", ">>=", *(() if self.unknown else ("-=",)))
             value = str(self.number(1, 4)) if op in ("*=", ">>=") else self.expr(2)
             self.line(self.choose(f"{v} {op} {value};", f"{v}++;", *(() if self.unknown else (f"--{v};",))))
+        elif kind == 11 and writable and self.chance(50):
+            places = [v for v in writable if v in self.whole] or [self.fresh_number()]
+            made = self.name("i")
+            self.line(f"int {made} = settle(&{self.choose(*places)}, {self.deciding()} & 15);")
+            self.numbers.append(made)
+            self.whole.add(made)
         elif kind == 11:
             made = self.name("p")
             base = self.choose("t", "&q[0][0]", "t + 64", *self.pointers)
@@ -236,20 +254,48 @@ class Writer(Drawer):
                 self.body(depth - 1, 2, returns)
             self.line("}")
         elif kind == 16:
-            self.line(f"switch ({self.known(1)} & 3) {{")
-            for case in range(self.number(1, 3)):
-                self.line(f"case {case}: {{")
-                self.body(0, 1, returns)
-                self.line("}")
-                if self.chance(60):
-                    self.line("break;")
-            if self.chance(50):
-                self.line("default: {")
-                self.body(0, 1, returns)
-                self.line("}")
-            self.line("}")
+            self.switch(returns)
         else:
             self.loop(depth, returns)
+
+    def switch(self, returns: bool) -> None:
+        """On anything that decides, with labels in any order, falling through, and ways out in the middle."""
+        labels = ["case 0", "case 1", "case 2", "case 3", "default"]
+        self.line(f"switch ({self.deciding()} & {self.choose('3', '3', '5')}) {{")
+        for _ in range(self.number(1, 4)):
+            label = self.choose(*labels)
+            labels.remove(label)
+            self.line(f"{label}: {{")
+            self.body(0, 1, returns)
+            self.set_something()
+            if self.chance(20):
+                self.line(f"if ({self.condition()}) break;")
+                self.set_something()
+            self.line("}")
+            if self.chance(60):
+                self.line("break;")
+        self.line("}")
+
+    def deciding(self) -> str:
+        """A number that a branch may be decided by."""
+        if self.unknown and self.chance(40):
+            return self.choose("n", "blockIdx.x", "(n >> 1)")
+        return f"({self.known(1)})"
+
+    def set_something(self) -> None:
+        """Change a variable, where there is one."""
+        writable = [v for v in self.numbers if v not in self.fixed]
+        if writable and not self.plain:
+            v = self.choose(*writable)
+            self.line(self.choose(f"{v} = {self.leaf()};", f"{v} += {self.leaf()};", f"{v} ^= 1;"))
+
+    def way_out(self) -> None:
+        """Leave the loop, or its iteration, with something set before."""
+        self.line(f"if ({self.condition()}) {{")
+        self.set_something()
+        self.line(f"{self.choose('break', 'continue')};")
+        self.line("}")
+        self.set_something()
 
     def loop(self, depth: int, returns: bool) -> None:
         i = self.name("i")
@@ -303,8 +349,8 @@ class Writer(Drawer):
         self.fixed.add(i)
         for _ in range(self.number(1, 3)):
             self.statement(depth - 1, returns)
-            if kind <= 6 and self.chance(8):
-                self.line(f"if ({self.condition()}) {self.choose('break', 'continue')};")
+            if kind <= 6 and self.chance(25):
+                self.way_out()
         self.numbers, self.pointers = kept
         for text in after:
             self.line(text)

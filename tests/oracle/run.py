@@ -97,6 +97,8 @@ class Warp:
         self.number = number
         self._lanes = lanes
         self._waiting: list[Access | Barrier | None] = [next(lane, None) for lane in lanes]
+        self._last: tuple[int, ...] = ()
+        """The latest point that some lane came to."""
 
     @property
     def running(self) -> bool:
@@ -107,12 +109,15 @@ class Warp:
         requests: list[Request] = []
         for lane, event in enumerate(self._waiting):
             if isinstance(event, Barrier):
+                if event.path < self._last:
+                    raise UndefinedError("a barrier that some lanes passed by")
                 self._waiting[lane] = next(self._lanes[lane], None)
         while True:
             ready = [e for e in self._waiting if isinstance(e, Access)]
             if not ready:
                 return requests
             first = min(e.path for e in ready)
+            self._last = max(self._last, first)
             group = {
                 lane: e for lane, e in enumerate(self._waiting) if isinstance(e, Access) and e.path == first
             }

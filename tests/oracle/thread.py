@@ -24,7 +24,9 @@ from smemlint.ir import (
     Continue,
     Declare,
     Evaluate,
+    Goto,
     If,
+    Labeled,
     Loop,
     PointerTo,
     Return,
@@ -34,7 +36,7 @@ from smemlint.ir import (
 
 
 class Thread(Calls, Initialising, Expressions, Objects, Pure, Types):
-    """Runs statements. The result is None, 'break', 'continue' or 'return'."""
+    """Runs statements. The result is None, 'break', 'continue', 'return' or a jump to a label."""
 
     def execute(self, stmt: Stmt, frame: Frame) -> Flow:
         if isinstance(stmt, Block):
@@ -63,6 +65,10 @@ class Thread(Calls, Initialising, Expressions, Objects, Pure, Types):
                     value = yield from self.rvalue(stmt.value, frame)
                     frame.result = self.converted(value, frame.returns)
             return "return"
+        elif isinstance(stmt, Goto):
+            return f"{'over' if stmt.over else 'goto'} {stmt.label}"
+        elif isinstance(stmt, Labeled):
+            return (yield from self.labeled(stmt, frame))
         elif isinstance(stmt, Break):
             return "break"
         elif isinstance(stmt, Continue):
@@ -70,6 +76,15 @@ class Thread(Calls, Initialising, Expressions, Objects, Pure, Types):
         else:
             raise UnsupportedError(f"statement {type(stmt).__name__}: {getattr(stmt, 'reason', '')}")
         return None
+
+    def labeled(self, stmt: Labeled, frame: Frame) -> Flow:
+        for turn in range(self.machine.limit):
+            signal = yield from self.at(turn, self.execute(stmt.body, frame))
+            if signal == f"over {stmt.label}" or (signal == f"goto {stmt.label}" and not stmt.again):
+                return None
+            if signal != f"goto {stmt.label}":
+                return signal
+        raise UndefinedError("a jump back without end")
 
     def loop(self, loop: Loop, frame: Frame) -> Flow:
         if loop.init is not None:
@@ -86,7 +101,7 @@ class Thread(Calls, Initialising, Expressions, Objects, Pure, Types):
             signal = yield from self.at(1, self.execute(loop.body, frame))
             if signal == "break":
                 break
-            if signal == "return":
+            if signal not in (None, "continue"):
                 self.path.pop()
                 self.path.pop()
                 return signal

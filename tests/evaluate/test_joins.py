@@ -1,0 +1,173 @@
+"""What a variable holds where ways meet: every way out takes along what was set before it.
+
+`s[x]` with x = t * k is a k-way access for k up to 32 (a power of two), so the ways are the factor that the
+kernel gave.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.evaluate import Grade, evaluate
+from smemlint.frontend import load
+from smemlint.ir import Launch
+from smemlint.score import Conflict, score_all
+from smemlint.source import source_from_bytes
+
+HELPERS = """
+__device__ int pick(int m, int t) { if (m == 0) return t * 32; if (m == 1) return t * 4; return t * 2; }
+__device__ void by_reference(int &x, int m, int t) {
+if (m == 0) { x = t * 32; return; } x = t * 2; if (m) return; x = t; }
+__device__ void by_pointer(int *x, int m, int t) { if (m == 0) { *x = t * 32; return; } *x = t * 2; }
+__device__ bool found(int &x, int m, int t) {
+if (m == 1) { x = t * 32; return true; } x = t * 2; return m == 2; }
+__device__ int clamp(int v, int lo, int hi) { if (v < lo) return lo; if (v > hi) return hi; return v; }
+"""
+
+
+def last(body: str) -> Conflict:
+    """The last access of a kernel of one warp."""
+    text = (
+        f"{HELPERS}__global__ void k(const int *in, int mode, int n) {{\n"
+        f"__shared__ int s[4096]; int t = threadIdx.x, x = t;\n{body}\n}}"
+    )
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    return score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))[-1]
+
+
+def ends(body: str) -> tuple[float | None, float | None]:
+    conflict = last(body)
+    return conflict.ways_low, conflict.ways
+
+
+UNIFORM = {
+    "the end of a case": ("switch (mode) { case 0: x = t * 32; break; case 1: x = t * 2; }", 1, 32),
+    "a default in the middle": (
+        "switch (mode) { case 0: x = t * 32; break; default: x = t * 4; break; case 1: x = t * 2; }",
+        2,
+        32,
+    ),
+    "falling through": (
+        "switch (mode) { case 0: x = t * 4; case 1: x = x * 2; break; case 2: x = 0; }",
+        1,
+        8,
+    ),
+    "a default that falls through": ("switch (mode) { default: x = t * 2; case 3: x += x; }", 2, 4),
+    "a return in a case": ("switch (mode) { case 0: x = t * 32; return; case 1: x = t * 8; }", 1, 8),
+    "a chain of conditions": (
+        "if (mode == 0) x = t * 32; else if (mode == 1) x = t * 2; else if (mode == 2) x = t * 4;"
+        " else if (mode == 3) x = t * 8; else if (mode == 4) x = t * 16; else x = t * 2;",
+        2,
+        32,
+    ),
+    "early returns of a value": ("x = pick(mode, t);", 2, 32),
+    "an early return, set by reference": ("by_reference(x, mode, t);", 2, 32),
+    "an early return, set by pointer": ("by_pointer(&x, mode, t);", 2, 32),
+    "an early return of a lambda": (
+        "auto f = [&](int m) { if (m) { x = t * 32; return; } x = t * 2; }; f(n);",
+        2,
+        32,
+    ),
+    "a side of &&": ("bool b = n > 3 && found(x, mode, t);", 1, 32),
+    "a side of ?:": ("x = n > 3 ? pick(mode, t) : t * 8;", 2, 32),
+    "break under a condition": (
+        "for (int i = 0; i < 8; i++) { if (in[i]) { x = t * 32; break; } x = t * 2; }",
+        2,
+        32,
+    ),
+    "break in both arms": (
+        "for (int i = 0; i < 4; i++) { if (mode == i) { x = t * 2; break; } else if (n == i) { x ="
+        " t * 32; break; }"
+        " x = t * 8; }",
+        2,
+        32,
+    ),
+    "continue": ("for (int i = 0; i < 2; i++) { if (in[i]) { x = t * 4; continue; } x = t * 2; }", 2, 4),
+    "break of an inner loop": (
+        "for (int i = 0; i < 2; i++) for (int j = 0; j < 2; j++) { if (in[i + j]) { x = t * 16;"
+        " break; } x = t * 2; }",
+        2,
+        16,
+    ),
+    "no iteration": ("for (int i = 0; i < n - 3; i++) x = t * 32;", 1, 32),
+    "no iteration of while": ("int i = mode; while (i < 2) { x = t * 32; i++; }", 1, 32),
+    "do": ("int i = 0; do { x = t * 2; if (in[i]) break; x = t * 4; i++; } while (i < mode);", 2, 4),
+    "a loop that only break leaves": (
+        "int i = 0; while (true) { if (in[i]) { x = t * 8; break; } if (++i > 2) { x = t * 2; break; } }",
+        2,
+        8,
+    ),
+    "goto": ("if (mode == 1) { x = t * 32; goto done; } x = t * 2; done:", 2, 32),
+    "goto out of loops": (
+        "for (int i = 0; i < 2; i++) for (int j = 0; j < 2; j++) { x = t * 2 << i; if (in[j]) goto out; }"
+        " x = t * 32; out:",
+        2,
+        32,
+    ),
+    "a sign that nobody knows": ("if (mode - 2 < 0) x = t * 32;", 1, 32),
+    "a number that is compared": ("int w = n > 20 ? 8 : n > 3 ? 4 : 2; x = t * w;", 2, 8),
+    "what is computed of a choice": ("int w = mode == 1 ? 2 : 4; x = t * ((1 << w) / 2);", 2, 8),
+}
+
+
+@pytest.mark.parametrize(("body", "low", "high"), UNIFORM.values(), ids=UNIFORM)
+def test_what_all_lanes_do_alike_is_a_range_over_the_ways(body: str, low: int, high: int) -> None:
+    assert last(f"{body}\ns[x & 4095] = 1;").grade is Grade.BOUND
+    assert ends(f"{body}\ns[x & 4095] = 1;") == (low, high)
+
+
+EXACT = {
+    "the condition is asked again": ("if (mode == 0) x = t * 32; if (mode == 0)", 32),
+    "and does not hold": ("if (mode == 0) x = t * 32; if (mode != 0)", 1),
+    "others left": ("if (mode == 0) { x = t * 32; if (n) return; x = t * 2; }\nif (mode == 0)", 2),
+    "lanes that are known": ("switch (t & 1) { case 0: x = t * 2; break; default: x = t * 2; }", 2),
+    "lanes leave a loop one by one": ("for (int i = 0; i < 40; i++) { x = i * 8; if (i == t) break; }", 8),
+    "a machine of states": (
+        "int q = mode; for (int i = 0; i < 3; i++) switch (q) { case 0: x = t * 4; q = 1; break;"
+        " case 1: x = t * 4;"
+        " q = 2; break; default: x = t * 4; q = 0; }",
+        4,
+    ),
+    "all ways set the same": ("switch (mode) { case 0: x = t * 4; break; default: x = t * 4; }", 4),
+    "a jump back": ("int i = 0; again: x = t * (1 << i); if (++i < 4) goto again;", 8),
+    "a helper that clamps": ("x = t + clamp(mode, 0, 63);", 1),
+}
+
+
+@pytest.mark.parametrize(("body", "ways"), EXACT.values(), ids=EXACT)
+def test_what_the_ways_have_in_common_is_exact(body: str, ways: int) -> None:
+    conflict = last(f"{body} s[x] = 1;")
+    assert (conflict.grade, conflict.ways) == (Grade.EXACT, ways)
+
+
+LANES = {
+    "a case for each lane": "switch (in[t] & 3) { case 0: x = t; break; case 1: x = t * 2; break;"
+    " default: x = t * 32; }",
+    "an early return for each lane": "by_reference(x, in[t], t);",
+    "break for each lane": "for (int i = 0; i < 4; i++) { if (in[i * 32 + t]) { x = t * 32; break;"
+    " } x = t; }",
+    "no iteration in some lanes": "for (int i = t; i < in[t]; i += 32) x = t * 32;",
+    "a lane and a choice": "if (t == 0 || mode == 1) x = t * 32;",
+    "the rest of a division": "x = (t % n) * 32;",
+    "the smaller of a lane and a size": "x = min(t, n) * 32;",
+    "a difference that is not negative": "x = max(t - n, 0) * 32;",
+    "a choice by the size": "x = t < n ? t * 32 : t;",
+}
+
+
+@pytest.mark.parametrize("body", LANES.values(), ids=LANES)
+def test_what_lanes_do_each_by_itself_is_bounded(body: str) -> None:
+    conflict = last(f"{body}\ns[x] = 1;")
+    assert conflict.grade is Grade.BOUND
+    assert conflict.ways_low == 1 and conflict.ways == 32
+
+
+def test_variables_that_were_set_together_stay_together() -> None:
+    body = (
+        "int a, b; switch (mode) { case 0: a = 32; b = 0; break; default: a = 0; b = 2; } s[t * (a + b)] = 1;"
+    )
+    assert ends(body) == (2, 32)
+    body = (
+        "int a, b; switch (mode) { case 0: a = 3; b = 1; break; default: a = 1; b = 3; } s[t * (a + b)] = 1;"
+    )
+    assert ends(body) == (4, 4)
