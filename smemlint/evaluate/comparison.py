@@ -61,7 +61,7 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
         decided = _decided(op, low, high)
         if decided is not None:
             return Int(int(decided), BOOL)
-        if op in ("<", ">=") and _is_zero(b) and rank_of(d) == 2 and not d.varying:
+        if op in ("<", ">=") and _is_zero(b) and not d.varying and _by_block(d):
             unknowns.guesses += 1
             return Int(int(op == ">="), BOOL)
         if not unknowns.certain and (not d.uniform or unknowns.interior):
@@ -79,6 +79,11 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
     if unknowns.recipes is None and op in NEGATED:
         return subtract(Int(1, BOOL), compare(NEGATED[op], d, Int(0), unknowns), BOOL)
     return unknowns.derived(op, d, Int(0), BOOL, 0, 1)
+
+
+def _by_block(d: Int) -> bool:
+    """Whether the block's place in the grid decides: in the middle no coordinate is negative."""
+    return any(s.rank == 2 for mono in d.terms for s in mono)
 
 
 def _one_lane(d: Int) -> bool:

@@ -171,3 +171,9 @@ def test_variables_that_were_set_together_stay_together() -> None:
         "int a, b; switch (mode) { case 0: a = 3; b = 1; break; default: a = 1; b = 3; } s[t * (a + b)] = 1;"
     )
     assert ends(body) == (4, 4)
+
+
+def test_a_coordinate_of_a_block_in_the_middle_is_not_negative() -> None:
+    body = "int at = (32 - 2 * n) * blockIdx.x - n; int low = at < 0 ? -at : 0; if (t >= low) s[t * 4] = 1;"
+    conflict = last(body)
+    assert (conflict.grade, conflict.ways) == (Grade.EXACT, 4)
