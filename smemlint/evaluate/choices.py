@@ -54,7 +54,7 @@ def on_way(v: Int, way: Way) -> Int:
         else:
             const = const + c
     kept = {m: c for m, c in terms.items() if not lanes_equal(c, 0)}
-    return Int(const, v.type, kept)
+    return Int(const, v.type, kept, v.form)
 
 
 def taken(c: Int, truth: bool) -> dict[Symbol, int]:
