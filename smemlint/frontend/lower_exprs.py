@@ -501,7 +501,7 @@ class ExpressionLowering:
         """The class of a lambda that host code may give to a kernel."""
         c = self._c
         text = c.positions.text(node)
-        if text is not None and not _ON_DEVICE.search(text[: text.find("{")]):
+        if text is None or not _ON_DEVICE.search(text[: text.find("{")]):
             return None
         declaration = cursors.type_declaration(cursors.cursor_type(node))
         c.decls.enter_local(declaration)
