@@ -1,10 +1,10 @@
 """cp.async: its cost hangs on where it reads from as well as where it writes.
 
 Measured on an H100 (docs/banks.md). Through L1 (`cp.async.ca`) the bank rule holds where the lanes read one
-after the other; other sources cost more, up to one wavefront a lane. Past L1 (`.cg`, 16 bytes): where both
-halves of every 32-byte sector that is read go to the two halves of one sector in shared memory, each pair of
-a 128-byte line read and a 128-byte row written is one wavefront. Other patterns cost more, up to one
-wavefront a lane, by a rule that is not known: they are told as bounds.
+after the other; other sources cost more, up to one wavefront a lane. Past L1 (`.cg`, 16 bytes): a 32-byte
+sector whose halves go to one sector in shared memory moves whole, of the others the first halves and the
+second halves move apart. What moves alike from one 128-byte line to one 128-byte row is one wavefront. Other
+patterns cost more, up to one wavefront a lane, by a rule that is not known: they are told as bounds.
 """
 
 from __future__ import annotations
@@ -94,17 +94,31 @@ def _ends(source: Ints | None, target: Ints, active: Bools, certain: Bools) -> t
     rows = len(np.unique(target[certain] // LINE)) if certain.any() else 0
     if source is not None:
         come = source[active] // CHUNK
-        pairs = len(np.unique(np.stack([come // 8, to // 8]), axis=1).T)
-        if _by_sectors(come, to):
-            return (pairs if bool((active == certain).all()) else max(ideal, rows)), pairs
+        if len(np.unique(come)) == lanes:
+            low, high = _parts(come, to)
+            return (low if bool((active == certain).all()) else max(ideal, rows)), high
     return max(ideal, rows), lanes
 
 
-def _by_sectors(come: Ints, to: Ints) -> bool:
-    """Whether each sector is read whole and goes whole to one sector."""
-    if len(come) % 2 or len(np.unique(come)) < len(come):
-        return False
-    order = np.argsort(come)
-    come, to = come[order].reshape(-1, 2), to[order].reshape(-1, 2)
-    whole = (come[:, 0] % 2 == 0) & (come[:, 1] == come[:, 0] + 1)
-    return bool((whole & (to[:, 0] // _SECTOR == to[:, 1] // _SECTOR)).all())
+def _parts(come: Ints, to: Ints) -> tuple[int, int]:
+    """Least and most wavefronts of chunks that are read from `come` and written to `to`.
+
+    Between one line and one row, all sectors that move whole go together. Of the other chunks those go
+    together that are the same half of their sectors, become the same half and are moved equally far; others
+    may.
+    """
+    groups: dict[tuple[int, int], dict[tuple[int, int], list[tuple[int, int]]]] = {}
+    target = dict(zip(come.tolist(), to.tolist(), strict=True))
+    for c, d in target.items():
+        other = target.get(c ^ 1)
+        whole = other is not None and other // _SECTOR == d // _SECTOR
+        kind = (_SECTOR, _SECTOR) if whole else (c % _SECTOR, d % _SECTOR)
+        found = groups.setdefault((c // 8, d // 8), {}).setdefault(kind, [])
+        found.append((c % 8 // _SECTOR, d % 8 // _SECTOR))
+    low = high = 0
+    for kinds in groups.values():
+        for kind, moves in kinds.items():
+            far = ({(d - s) % 4 for s, d in moves}, {d ^ s for s, d in moves})
+            low += 1
+            high += 1 if kind[0] == _SECTOR or min(map(len, far)) == 1 else len(moves)
+    return low, high

@@ -13,6 +13,8 @@ from pathlib import Path
 ROOT_MARKS = ("smemlint.toml", "pyproject.toml", ".git", ".hg")
 WEAK_MARKS = (".gitignore", "LICENSE", "LICENSE.txt", "LICENSE.md", "CMakeLists.txt")
 """What an unpacked archive of a project has at its top; parts of it may have the same."""
+_SHARED_FOLDERS = ("/tmp", "/var/tmp")
+"""What lies in one of these is not of one project."""
 SKIPPED_FOLDERS = frozenset(
     {
         "build",
@@ -47,7 +49,7 @@ _INCLUDED_SUFFIXES = (
 
 def project_root(path: Path) -> Path:
     """Return the nearest folder at or above `path` that holds a mark of a project; without any, the outermost
-    that looks like one; else the path's own folder."""
+    that looks like one; else the working folder if `path` lies in it, else the path's own folder."""
     start = os.path.abspath(path)
     if not os.path.isdir(start):
         start = os.path.dirname(start)
@@ -57,9 +59,11 @@ def project_root(path: Path) -> Path:
     for folder in folders:
         if _holds(folder, ROOT_MARKS):
             return Path(folder)
-    never = (str(Path.home()), folders[-1])
-    looks = (folder for folder in reversed(folders) if folder not in never and _holds(folder, WEAK_MARKS))
-    return Path(next(looks, start))
+    never = (str(Path.home()), folders[-1], *_SHARED_FOLDERS)
+    mine = [folder for folder in reversed(folders) if folder not in never]
+    looks = (folder for folder in mine if _holds(folder, WEAK_MARKS))
+    working = str(Path.cwd())
+    return Path(next(looks, working if working in mine else start))
 
 
 @lru_cache(maxsize=65536)

@@ -68,7 +68,19 @@ MEASURED = Path(__file__).parent / "h100-cp-async-cg.json.gz"
         ("4 * threadIdx.x + 8", "4 * threadIdx.x", 2.0, 2.0),
         ("4 * threadIdx.x", "threadIdx.x / 4 * 1024 + threadIdx.x % 4 * 4", 2.0, 2.0),
         ("4 * threadIdx.x", "threadIdx.x / 4 * n + threadIdx.x % 4 * 4", 1.0, 8.0),
-        ("8 * threadIdx.x", "4 * threadIdx.x", 2.0, 8.0),
+        ("8 * threadIdx.x", "4 * threadIdx.x", 4.0, 8.0),
+        (
+            "threadIdx.x / 4 * 20 + threadIdx.x % 4 * 4",
+            "threadIdx.x / 4 * 128 + threadIdx.x % 4 * 4",
+            3.75,
+            3.75,
+        ),
+        (
+            "threadIdx.x / 8 * 36 + threadIdx.x % 8 * 4",
+            "threadIdx.x / 8 * 128 + threadIdx.x % 8 * 4",
+            2.625,
+            2.625,
+        ),
     ],
 )
 def test_what_a_copy_past_l1_reads_decides_too(to: str, come: str, low: float, high: float) -> None:
@@ -89,7 +101,7 @@ def test_every_measured_copy_past_l1_is_inside_its_ends() -> None:
             assert low <= wavefronts <= high
         _, (high,) = ends(None, to, True, active, active)
         assert high >= wavefronts
-    assert (len(patterns), exact) == (114, 36)
+    assert (len(patterns), exact) == (114, 67)
 
 
 def test_swap_loads_and_stores_both() -> None:

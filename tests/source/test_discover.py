@@ -115,6 +115,18 @@ def test_an_unpacked_archive_without_marks_reaches_up_to_its_license(tmp_path: P
     assert project_root(tmp_path / "loose/k.cu") == tmp_path / "loose"
 
 
+def test_without_any_mark_the_project_is_what_lies_in_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(tmp_path, {"src/mma/k.cu": "", "src/common/c.h": ""})
+    monkeypatch.chdir(tmp_path)
+    assert project_root(tmp_path / "src/mma/k.cu") == tmp_path
+    monkeypatch.chdir(tmp_path / "src/common")
+    assert project_root(tmp_path / "src/mma/k.cu") == tmp_path / "src/mma"
+    monkeypatch.chdir("/")
+    assert project_root(tmp_path / "src/mma/k.cu") == tmp_path / "src/mma"
+
+
 def test_the_index_finds_the_nearest_file_with_the_whole_suffix(tmp_path: Path) -> None:
     make(
         tmp_path, {"x/inc/util/a.cuh": "", "y/inc/util/a.cuh": "", "y/inc/a.cuh": "", "build/util/a.cuh": ""}
