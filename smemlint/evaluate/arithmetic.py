@@ -21,6 +21,7 @@ from smemlint.evaluate.comparison import (
     truth_of,
 )
 from smemlint.evaluate.division import divide, modulo
+from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.unknowns import Unknowns
 from smemlint.evaluate.values import (
     Int,
@@ -31,13 +32,20 @@ from smemlint.evaluate.values import (
     multiply,
     subtract,
 )
-from smemlint.evaluate.widths import common_type, promoted, wrap_lanes, wrapped
+from smemlint.evaluate.widths import common_type, operand, promoted, range_of, reduced, wrap_lanes, wrapped
 from smemlint.ir import Scalar
+from smemlint.ir.types import BOOL
 
 
 def binary(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
     """Any binary operator but `&& || ,`."""
-    result = _binary(op, a, b, unknowns)
+    try:
+        result = _binary(op, a, b, unknowns)
+    except OverflowError:  # a number grew longer than anything that is followed here
+        t = BOOL if op in COMPARISONS else common_type(a.type, b.type)
+        low, high = range_of(t)
+        reason = Unresolved("nonlinear-index", f"the result of `{op}` is too large to follow")
+        return unknowns.value(t, op, varying=not (a.uniform and b.uniform), low=low, high=high, reason=reason)
     plain = a.form is None and b.form is None
     if plain and (unknowns.recipes is not None or not (a.terms or b.terms)):
         return result
@@ -63,6 +71,8 @@ def _binary(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
     if op in ("^", "|"):
         return bitwise(op, a, b, unknowns)
     t = common_type(a.type, b.type)
+    if t.size > 8:
+        return _of_128_bits(op, a, b, t, unknowns)
     if op == "+":
         r = add(a, b, t)
     elif op == "-":
@@ -73,13 +83,23 @@ def _binary(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
         r = multiply(a, b, t)
     else:
         raise ValueError(f"no integer operator {op!r}")
-    if r.terms or (
-        isinstance(r.const, int) and -(1 << 31) <= r.const < (1 << 31) and (r.const >= 0 or t.kind == "int")
-    ):
+    if r.terms:
+        return r if op != "*" else reduced(r)
+    if isinstance(r.const, int) and -(1 << 31) <= r.const < (1 << 31) and (r.const >= 0 or t.kind == "int"):
         return r
-    if t.kind == "int" and op != "*":
+    if t.kind == "int" and op != "*" and not isinstance(r.const, int):
         return r
     return wrapped(r)
+
+
+def _of_128_bits(op: str, a: Int, b: Int, t: Scalar, unknowns: Unknowns) -> Int:
+    """`+ - *` of __int128: followed where 64 bits would do."""
+    ends = [end for v in (a, b) for end in bounds(v)]
+    most = max((abs(end) for end in ends if end is not None), default=0)
+    if None in ends or (most**2 if op == "*" else 2 * most) >= 1 << 62:
+        return unknowns.derived(op, a, b, t)
+    f = {"+": add, "-": subtract, "*": multiply}[op]
+    return f(a, b, t)
 
 
 def convert(v: Int, t: Scalar, unknowns: Unknowns) -> Int:
@@ -97,14 +117,17 @@ def convert(v: Int, t: Scalar, unknowns: Unknowns) -> Int:
 
 def _converted(v: Int, t: Scalar, unknowns: Unknowns) -> Int:
     if v.terms:
+        v = operand(v, t, unknowns) if t.size > v.type.size or t.kind != v.type.kind else v
         low, high = bounds(v)
+        if t.kind == "int" and t.size == v.type.size and high is not None and high > range_of(t)[1]:
+            return unknowns.derived("signed", v, Int(t.size), t, *range_of(t))
         if t.size < v.type.size and t.size < 4:
             limit = (1 << (8 * t.size)) if t.kind == "uint" else 1 << (8 * t.size - 1)
             if low is None or high is None or high >= limit or low < (0 if t.kind == "uint" else -limit):
                 if t.kind == "uint":
                     return bit_and(v, Int(limit - 1, v.type), unknowns).typed(t)
                 return unknowns.derived("cast", v, Int(t.size), t, -limit, limit - 1)
-        return v.typed(t)
+        return reduced(v.typed(t)) if t.size < v.type.size else v.typed(t)
     return Int(wrap_lanes(v.const, t), t)
 
 

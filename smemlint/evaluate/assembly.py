@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
+
 from smemlint.evaluate import arithmetic as ar
 from smemlint.evaluate.accesses import load, record_access, store
 from smemlint.evaluate.cells import merge
-from smemlint.evaluate.conversions import as_int, coerce
+from smemlint.evaluate.conversions import coerce
 from smemlint.evaluate.copies import CHUNK, Copied
 from smemlint.evaluate.dispatch import lvalue, rvalue
 from smemlint.evaluate.library_lanes import lane_mask
@@ -17,10 +21,12 @@ from smemlint.evaluate.ptx import (
     PtxAccess,
     PtxAddress,
     PtxArgument,
+    PtxBranch,
     PtxCompute,
     PtxImmediate,
     PtxOperand,
     PtxOutside,
+    PtxPredicate,
     PtxRegister,
     PtxSpecial,
     PtxTarget,
@@ -28,22 +34,10 @@ from smemlint.evaluate.ptx import (
     PtxUnread,
     parse,
 )
+from smemlint.evaluate.ptx_integers import computed
 from smemlint.evaluate.values import Int, Other, Pointer, Value
-from smemlint.ir import Asm, Scalar
-from smemlint.ir.types import BOOL, INT, LONG, UINT, ULONG
-
-_ARITHMETIC = {
-    "add": "+", "sub": "-", "mul.lo": "*", "mul.wide": "*", "div": "/", "rem": "%", "and": "&", "or": "|",
-    "xor": "^", "shl": "<<", "shr": ">>",
-}  # fmt: skip
-_COMPARE = {
-    "setp.eq": "==",
-    "setp.ne": "!=",
-    "setp.lt": "<",
-    "setp.le": "<=",
-    "setp.gt": ">",
-    "setp.ge": ">=",
-}
+from smemlint.ir import Asm
+from smemlint.ir.types import BOOL, LONG, UINT, ULONG
 
 
 def asm_value(m: Machine, e: Asm) -> Value:
@@ -51,6 +45,8 @@ def asm_value(m: Machine, e: Asm) -> Value:
     inputs = [rvalue(m, x) for x in e.inputs]
     registers: dict[str, Value] = {}
     count = len(e.outputs)
+    written: set[PtxTarget] = set()
+    kept = m.must
 
     def read(o: PtxOperand) -> Value:
         if isinstance(o, PtxArgument):
@@ -67,7 +63,10 @@ def asm_value(m: Machine, e: Asm) -> Value:
             return special if special is not None else m.unknowns.value(UINT, o.name, low=0)
         return Other()
 
-    def write(target: PtxTarget, v: Value) -> None:
+    def write(target: PtxTarget, v: Value, predicate: PtxPredicate | None = None) -> None:
+        if predicate is not None and (target in written or _holds_before(e, target)):
+            v = merge(m, _truth(m, predicate, read), v, read(target))
+        written.add(target)
         if isinstance(target, PtxRegister):
             registers[target.name] = v
         elif target.number < count:
@@ -79,7 +78,10 @@ def asm_value(m: Machine, e: Asm) -> Value:
         if isinstance(instruction, PtxAccess):
             _access(m, e, instruction, read, write)
         elif isinstance(instruction, PtxCompute):
-            write(instruction.destination, _compute(m, instruction, [read(o) for o in instruction.operands]))
+            result = computed(m, instruction, [read(o) for o in instruction.operands])
+            write(instruction.destination, result, instruction.predicate)
+        elif isinstance(instruction, PtxBranch):
+            m.must = np.zeros_like(m.must)  # what follows may be passed over
         elif isinstance(instruction, PtxUnknown | PtxOutside):
             if isinstance(instruction, PtxOutside):
                 m.note("ptx-outside", f"`{instruction.mnemonic}`: {instruction.reason}", e.place)
@@ -93,60 +95,40 @@ def asm_value(m: Machine, e: Asm) -> Value:
                 m.note("ptx-unread", "inline PTX that mentions shared memory could not be read", e.place)
             for i in range(count):
                 write(PtxArgument(i), Other())
+    m.must = kept
     return Other()
 
 
-def _scalar(type: str) -> Scalar:
-    wide = type.endswith("64")
-    if type == "pred":
-        return BOOL
-    if type.startswith("s"):
-        return LONG if wide else INT
-    return ULONG if wide else UINT
+def _holds_before(e: Asm, target: PtxTarget) -> bool:
+    """Whether an operand has a value of its own before the text writes it (`"+r"(x)`)."""
+    if not isinstance(target, PtxArgument) or target.number >= len(e.constraints):
+        return False
+    return "+" in e.constraints[target.number]
 
 
-def _compute(m: Machine, i: PtxCompute, values: list[Value]) -> Value:
-    first = values[0] if values else Other()
-    if i.operator in ("mov", "cvt", "to_shared", "from_shared"):
-        if isinstance(first, Pointer):
-            return Pointer(first.object, first.offset, first.pointee, _scalar(i.type))
-        if i.type.startswith("f"):
-            return Other()
-        return first
-    if i.operator in _ARITHMETIC and len(values) == 2:
-        a, b = (v if isinstance(v, Pointer) else as_int(m, v) for v in values)
-        return operate(m, _ARITHMETIC[i.operator], a, b, None)
-    if i.operator in _COMPARE and len(values) == 2:
-        return operate(m, _COMPARE[i.operator], values[0], values[1], None)
-    if i.operator in ("mad.lo", "mad.wide") and len(values) == 3:
-        product = operate(m, "*", as_int(m, values[0]), as_int(m, values[1]), None)
-        return operate(
-            m, "+", product, values[2] if isinstance(values[2], Pointer) else as_int(m, values[2]), None
+def _truth(m: Machine, predicate: PtxPredicate, read: Callable[[PtxOperand], Value]) -> Int:
+    v = read(predicate.value)
+    if isinstance(v, Int):
+        c = ar.truth_of(v, m.unknowns)
+    else:
+        c = m.unknowns.value(
+            BOOL, "predicate", low=0, high=1, varying=not (isinstance(v, Other) and v.uniform)
         )
-    if i.operator == "neg" and isinstance(first, Int):
-        return operate(m, "-", Int(0, first.type), first, None)
-    if i.operator == "not" and isinstance(first, Int):
-        return operate(m, "^", first, Int(-1, first.type), None)
-    if i.operator == "selp" and len(values) == 3 and isinstance(values[2], Int):
-        return merge(m, ar.truth_of(values[2], m.unknowns), values[0], values[1])
-    uniform = all(isinstance(v, Int | Other) and v.uniform for v in values)
-    return Other(None, uniform)
+    return ar.logical_not(c, m.unknowns) if predicate.negated else c
 
 
-def _access(m: Machine, e: Asm, i: PtxAccess, read: object, write: object) -> None:
+def _access(
+    m: Machine,
+    e: Asm,
+    i: PtxAccess,
+    read: Callable[[PtxOperand], Value],
+    write: Callable[[PtxTarget, Value], None],
+) -> None:
     base = _address(m, i.address, read)
     if isinstance(base, Pointer) and base.object.storage == "shared":
         must, may = m.must, m.may
         if i.predicate is not None:
-            p = read(i.predicate.value)  # type: ignore[operator]
-            c = (
-                ar.truth_of(p, m.unknowns)
-                if isinstance(p, Int)
-                else m.unknowns.value(BOOL, "predicate", low=0, high=1)
-            )
-            if i.predicate.negated:
-                c = ar.logical_not(c, m.unknowns)
-            lanes = decode(m, c)
+            lanes = decode(m, _truth(m, i.predicate, read))
             m.must, m.may = lanes.must, lanes.may
         _record(m, e, i, base, read)
         m.must, m.may = must, may
@@ -157,13 +139,13 @@ def _access(m: Machine, e: Asm, i: PtxAccess, read: object, write: object) -> No
             m.note("ptx-address", f"`{i.mnemonic}`: {text}", e.place)
     for target in i.destinations:
         uniform = isinstance(base, Pointer) and base.offset.uniform and i.op == "load"
-        write(target, Other(None, uniform, Unresolved("data-dependent", "loaded from memory", e.place)))  # type: ignore[operator]
+        write(target, Other(None, uniform, Unresolved("data-dependent", "loaded from memory", e.place)))
 
 
-def _record(m: Machine, e: Asm, i: PtxAccess, p: Pointer, read: object) -> None:
+def _record(m: Machine, e: Asm, i: PtxAccess, p: Pointer, read: Callable[[PtxOperand], Value]) -> None:
     width = i.width
     if width is None and i.size is not None:
-        v = read(i.size)  # type: ignore[operator]
+        v = read(i.size)
         width = v.const if isinstance(v, Int) and v.known and isinstance(v.const, int) else None
     if width is None:
         reason = Unresolved("copy-size", f"`{i.mnemonic}` of a size that is not constant", e.place)
@@ -180,10 +162,10 @@ def _record(m: Machine, e: Asm, i: PtxAccess, p: Pointer, read: object) -> None:
     record_access(m, i.op, width, p, e.place, matrices=i.matrices, mask=mask, node=e, copied=copied)
 
 
-def _address(m: Machine, a: PtxAddress, read: object) -> Value:
-    v: Value = read(a.base)  # type: ignore[operator]
+def _address(m: Machine, a: PtxAddress, read: Callable[[PtxOperand], Value]) -> Value:
+    v: Value = read(a.base)
     if a.index is not None:
-        other: Value = read(a.index)  # type: ignore[operator]
+        other: Value = read(a.index)
         v = operate(m, "+", v, other, None)
     if a.offset and isinstance(v, Pointer):
         p = Pointer(v.object, v.offset, v.pointee, v.integer or ULONG)

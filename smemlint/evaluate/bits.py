@@ -17,12 +17,24 @@ from smemlint.evaluate.values import (
     bounds,
     collapse,
     gcd_of,
+    in_words,
     multiple_of,
     multiply,
     scale,
     subtract,
 )
-from smemlint.evaluate.widths import common_type, held, promoted, wrap_lanes, wrapped
+from smemlint.evaluate.widths import (
+    common_type,
+    held,
+    is_long_unsigned,
+    operand,
+    promoted,
+    range_of,
+    reduced,
+    tame,
+    unsigned,
+    wrap_lanes,
+)
 from smemlint.ir import Scalar
 
 
@@ -32,7 +44,9 @@ def bit_and(a: Int, b: Int, unknowns: Unknowns) -> Int:
         return Int(wrap_lanes(a.const, t) & wrap_lanes(b.const, t), t)
     if a.known:
         a, b = b, a
-    mask = collapse(b.const) if b.known else None
+    if a.type.size < t.size:
+        a = operand(a, t, unknowns)
+    mask = collapse(wrap_lanes(b.const, t)) if b.known else None
     if isinstance(mask, int):
         if mask == 0:
             return Int(0, t)
@@ -92,7 +106,7 @@ def bitwise(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
         parts.append((low, Int(collapse(high.const), t, high.terms)))
     (low_a, high_a), (low_b, high_b) = parts
     low_part = Int(known(low_a, low_b), t)
-    high = _disjoint(op, high_a, high_b, power, t, unknowns)
+    high = _disjoint(op, tame(high_a, unknowns), tame(high_b, unknowns), power, t, unknowns)
     return add(high, low_part, t)
 
 
@@ -115,6 +129,8 @@ def _disjoint(op: str, a: Int, b: Int, power: int, t: Scalar, unknowns: Unknowns
         if ha < _granule(b) or hb < _granule(a):
             return add(a, b, t)
         return unknowns.derived(op, a, b, t, 0, (1 << max(ha, hb).bit_length()) - 1, power)
+    if t.kind == "uint":
+        return unknowns.derived(op, a, b, t, *range_of(t), multiple=power)
     return unknowns.derived(op, a, b, t, None, None, power)
 
 
@@ -127,15 +143,16 @@ def _granule(v: Int) -> int:
 
 def shift_left(a: Int, b: Int, unknowns: Unknowns) -> Int:
     t = promoted(a.type)
+    bits = 8 * t.size
     if b.known:
         if isinstance(b.const, int):
-            if b.const < 0 or b.const >= 64:
-                return Int(0, t)
-            return wrapped(scale(a, 1 << b.const, t)) if b.const < 62 else Int(0, t)
-        factor = np.left_shift(np.int64(1), np.clip(b.const, 0, 62))
-        return wrapped(scale(a, factor, t))
-    if (bounds(b)[0] or 0) > 0:
-        return unknowns.derived("<<", a, b, t, multiple=1 << (bounds(b)[0] or 0))
+            return reduced(scale(a, in_words(1 << b.const), t)) if 0 <= b.const < bits else Int(0, t)
+        within = (b.const >= 0) & (b.const < bits)
+        factor = np.where(within, np.left_shift(np.int64(1), np.clip(b.const, 0, 63)), 0)
+        return reduced(scale(a, factor, t))
+    least = bounds(b)[0] or 0
+    if least > 0:
+        return unknowns.derived("<<", a, b, t, multiple=1 << min(least, bits))
     if b.uniform:
         # a << n is a * 2^n: keeps the lane term as a coefficient
         power = unknowns.derived("<<", Int(1), b, t, 1)
@@ -145,13 +162,28 @@ def shift_left(a: Int, b: Int, unknowns: Unknowns) -> Int:
 
 def shift_right(a: Int, b: Int, unknowns: Unknowns) -> Int:
     t = promoted(a.type)
+    bits = 8 * t.size
     if a.known and b.known:
         a = held(a, t)
+        if is_long_unsigned(t):
+            return Int(_shifted_unsigned(a.const, b.const), t)
         if isinstance(a.const, int) and isinstance(b.const, int):
-            return Int(a.const >> b.const if 0 <= b.const < 64 else 0, t)
-        return Int(np.right_shift(a.const, np.clip(b.const, 0, 63)), t)
+            return Int(a.const >> (b.const if 0 <= b.const < bits else bits), t)
+        # by more than there are bits: what the sign says is left
+        return Int(np.right_shift(a.const, np.where(b.const < 0, 63, np.minimum(b.const, 63))), t)
+    a = tame(a, unknowns)
     n = collapse(b.const) if b.known else None
-    if isinstance(n, int) and 0 <= n < 62:
+    if isinstance(n, int) and 0 <= n < min(bits, 62):
         return divide_floor(a, 1 << n, t, ">>", unknowns)
     low, high = bounds(a)
     return unknowns.derived(">>", a, b, t, 0 if low is not None and low >= 0 else None, high)
+
+
+def _shifted_unsigned(c: Lanes, n: Lanes) -> Lanes:
+    """c >> n of unsigned numbers of 64 bits."""
+    whole = unsigned(c)
+    if isinstance(whole, int) and isinstance(n, int):
+        return in_words(whole >> n) if 0 <= n < 64 else 0
+    within = (np.asarray(n) >= 0) & (np.asarray(n) < 64)
+    by = np.where(within, n, 0).astype(np.uint64)
+    return np.where(within, np.right_shift(whole, by, dtype=np.uint64), np.uint64(0)).view(np.int64)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -26,10 +27,19 @@ from smemlint.evaluate.values import (
     multiply,
     subtract,
 )
-from smemlint.evaluate.widths import common_type, wrap_lanes
-from smemlint.ir.types import BOOL, INT
+from smemlint.evaluate.widths import (
+    common_type,
+    is_long_unsigned,
+    operand,
+    promoted,
+    range_of,
+    unsigned,
+    wrap_lanes,
+)
+from smemlint.ir import Scalar
+from smemlint.ir.types import BOOL, LONG
 
-COMPARISONS: dict[str, Callable[[Lanes, Lanes], object]] = {
+COMPARISONS: dict[str, Callable[[Any, Any], object]] = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
@@ -41,18 +51,31 @@ NEGATED = {"!=": "==", ">=": "<", ">": "<="}
 """Comparisons that are the contrary of another, which stands for both."""
 
 
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+_EXTREME = 1 << 30
+"""Numbers that no size and no index comes near to."""
+
+
 def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
     """0 or 1 for each thread; an unknown of range 0..1 where neither arithmetic nor scale tells."""
     if a.known and b.known:
         t = common_type(a.type, b.type)
-        r = COMPARISONS[op](wrap_lanes(a.const, t), wrap_lanes(b.const, t))
+        x, y = wrap_lanes(a.const, t), wrap_lanes(b.const, t)
+        r = COMPARISONS[op](unsigned(x), unsigned(y)) if is_long_unsigned(t) else COMPARISONS[op](x, y)
         return Int(int(r), BOOL) if isinstance(r, bool) else Int(np.asarray(r).astype(np.int64), BOOL)
-    d = subtract(a, b, INT)
-    if d.known:
+    if (d := subtract(a, b, LONG)).known:
         return compare(op, d, Int(0), unknowns)
     by_way = each_way(lambda x, y: compare(op, x, y, unknowns), a, b)
     if by_way is not None:
         return by_way
+    t = common_type(a.type, b.type)
+    a, b = operand(a, t, unknowns), operand(b, t, unknowns)
+    if a.known or b.known:
+        number, limit, asked = (a, b, op) if b.known else (b, a, _TURNED[op])
+        beyond = _with_extreme(asked, number, limit, t, unknowns)
+        if beyond is not None:
+            return beyond
+    d = subtract(a, b, LONG)
     low, high = bounds(d)
     if op in ("==", "!="):
         if (low is not None and low > 0) or (high is not None and high < 0):
@@ -74,16 +97,45 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
         hit = np.zeros(len(np.asarray(d.const)), dtype=np.int64)
         hit[0] = 1
         return Int(hit if op == "==" else 1 - hit, BOOL)
-    if op == "==":
-        return unknowns.equal(d)
+    return _either(op, d, Int(0), unknowns)
+
+
+def _either(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
+    """The unknown of a comparison; one and its contrary have the same."""
     if unknowns.recipes is None and op in NEGATED:
-        return subtract(Int(1, BOOL), compare(NEGATED[op], d, Int(0), unknowns), BOOL)
-    return unknowns.derived(op, d, Int(0), BOOL, 0, 1)
+        return subtract(Int(1, BOOL), _either(NEGATED[op], a, b, unknowns), BOOL)
+    if op == "==":
+        return unknowns.equal(subtract(a, b, LONG))
+    return unknowns.derived(op, a, b, BOOL, 0, 1)
 
 
 def _by_block(d: Int) -> bool:
     """Whether the block's place in the grid decides: in the middle no coordinate is negative."""
     return any(s.rank == 2 for mono in d.terms for s in mono)
+
+
+def _with_extreme(op: str, a: Int, b: Int, t: Scalar, unknowns: Unknowns) -> Int | None:
+    """`a op b` for a known b that no size reaches (`x < 0x80000000u`), else None."""
+    c = wrap_lanes(b.const, t) if isinstance(b.const, int) else 0
+    if not isinstance(c, int):
+        return None
+    if is_long_unsigned(t):
+        c %= 2**64
+    if -_EXTREME < c < _EXTREME:
+        return None
+    least, most = range_of(promoted(a.type)) if a.type.kind != "int" or t.kind == "int" else range_of(t)
+    low, high = bounds(a)
+    low, high = least if low is None else low, most if high is None else high
+    if op in ("==", "!="):
+        decided = None if low <= c <= high else op == "!="
+    else:
+        decided = _decided(op, low - c, high - c)
+    if decided is None and rank_of(a) >= 1 and not a.varying and not unknowns.certain:
+        unknowns.guesses += 1
+        decided = op in ("<", "<=", "!=") if c > 0 else op in (">", ">=", "!=")
+    if decided is None:
+        return _either(op, a, Int(c, t), unknowns)
+    return Int(int(decided), BOOL)
 
 
 def _one_lane(d: Int) -> bool:
@@ -256,5 +308,6 @@ def _selected(c: Int, a: Int, b: Int) -> Int:
                 value = collapse(np.where(keep, of_a, of_b))
             if not (isinstance(value, int) and value == 0):
                 terms[mono] = value
-        return Int(np.where(keep, in_words(a.const), in_words(b.const)), t, terms)
+        const: Lanes = np.where(keep, in_words(a.const), in_words(b.const))
+        return Int(const, t, terms)
     return add(b, multiply(c, subtract(a, b, t), t), t)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from smemlint.evaluate.accesses import escape, load
 from smemlint.evaluate.conversions import type_of
 from smemlint.evaluate.dispatch import lvalue, rvalue
+from smemlint.evaluate.floats import rounded
 from smemlint.evaluate.initialisers import value_for
 from smemlint.evaluate.layout import TYPES
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.memory import Cells, Object
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.places import place_of
-from smemlint.evaluate.values import Closure, Int, Other, Pointer, RecordValue, Value, is_uniform
+from smemlint.evaluate.values import Closure, Int, Other, Pointer, RecordValue, Value, in_words, is_uniform
 from smemlint.ir import (
     Binary,
     Call,
@@ -35,11 +36,11 @@ from smemlint.ir.walk import walk
 
 
 def literal_value(m: Machine, e: Literal) -> Value:
-    return Int(e.value, e.type)
+    return Int(in_words(e.value), e.type)
 
 
 def float_value(m: Machine, e: FloatLiteral) -> Value:
-    return Other(e.type, True, None, e.value)
+    return Other(e.type, True, None, rounded(e.value, e.type))
 
 
 def string_value(m: Machine, e: StringLiteral) -> Value:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from smemlint.evaluate import arithmetic as ar
+from smemlint.evaluate import floats
 from smemlint.evaluate.dispatch import rvalue
 from smemlint.evaluate.groups import generalised
 from smemlint.evaluate.machine import Machine
@@ -99,11 +100,11 @@ def coerce(m: Machine, v: Value, t: Type) -> Value:
     if isinstance(t, Scalar):
         if t.kind == "float":
             if isinstance(v, Int):
-                number = float(v.const) if v.known and isinstance(v.const, int) else None
-                return Other(t, v.uniform, None, number)
+                return Other(t, v.uniform, None, floats.of_integer(v, t))
             if not isinstance(v, Other):
                 return Other(t, is_uniform(v))
-            return Other(t, v.uniform, v.reason, v.value, v.leads, v.bits if v.type == t else None)
+            number = None if v.value is None else floats.rounded(v.value, t)
+            return Other(t, v.uniform, v.reason, number, v.leads, v.bits if v.type == t else None)
         if isinstance(v, Int):
             return ar.convert(v, t, m.unknowns)
         if isinstance(v, Pointer):
@@ -114,7 +115,9 @@ def coerce(m: Machine, v: Value, t: Type) -> Value:
             if t.kind == "void" or v.leads is not None:
                 return v
             if v.value is not None:
-                return Int(int(v.value), t)
+                whole = floats.truth(v.value) if t.kind == "bool" else floats.to_integer(v.value, t)
+                if whole is not None:
+                    return whole
             n = as_int(m, v)
             return n.typed(t)
     if isinstance(t, RecordRef) and isinstance(v, Int) and t.name.rsplit("::", 1)[-1] == "dim3":

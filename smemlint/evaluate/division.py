@@ -18,12 +18,22 @@ from smemlint.evaluate.values import (
     bounds,
     collapse,
     gcd_of,
+    in_words,
     multiple_of,
     scale,
     subtract,
 )
-from smemlint.evaluate.widths import common_type, held
+from smemlint.evaluate.widths import (
+    common_type,
+    held,
+    is_long_unsigned,
+    may_be_negative,
+    operand,
+    unsigned,
+    wrap_lanes,
+)
 from smemlint.ir import Scalar
+from smemlint.ir.types import LONG
 
 
 def split(v: Int, d: int) -> tuple[Int, Int]:
@@ -66,14 +76,26 @@ def _floor_divide(c: Lanes, d: Lanes) -> Lanes:
     return result
 
 
+def _known_quotient(c: Lanes, d: Lanes, t: Scalar) -> Lanes:
+    """C's division of numbers of type t."""
+    if is_long_unsigned(t):
+        whole, by = unsigned(c), unsigned(d)
+        if isinstance(whole, int) and isinstance(by, int):
+            return in_words(whole // by) if by else 0
+        return np.floor_divide(whole, np.where(by == 0, np.uint64(1), by), dtype=np.uint64).view(np.int64)
+    return _truncating(c, d)
+
+
 def _truncating(c: Lanes, d: Lanes) -> Lanes:
-    """C's division of known numbers."""
+    """Division of signed numbers, towards zero."""
     if isinstance(c, int) and isinstance(d, int):
         if d == 0:
             return 0
         magnitude = abs(c) // abs(d)
         return magnitude if (c >= 0) == (d >= 0) else -magnitude
-    q = _floor_divide(np.abs(c), np.abs(d))
+    # of -2**63 too, whose size has no sign
+    size, by = (np.abs(np.asarray(x, dtype=np.int64)).view(np.uint64) for x in (c, d))
+    q = (size // np.where(by == 0, np.uint64(1), by)).view(np.int64)
     result: Lanes = np.where((np.asarray(c) >= 0) == (np.asarray(d) >= 0), q, -q)
     return result
 
@@ -82,9 +104,12 @@ def divide(a: Int, b: Int, unknowns: Unknowns) -> Int:
     t = common_type(a.type, b.type)
     if a.known and b.known:
         a, b = held(a, t), held(b, t)
-        return Int(_truncating(a.const, b.const), t)
-    d = collapse(b.const) if b.known else None
-    if isinstance(d, int) and d > 0:
+        return Int(_known_quotient(a.const, b.const, t), t)
+    a, b = operand(a, t, unknowns), operand(b, t, unknowns)
+    d = _divisor(b, t)
+    if d > 0:
+        if t.kind == "int" and may_be_negative(a):
+            return _towards_zero(a, b, d, t, unknowns)
         return divide_floor(a, d, t, "/", unknowns)
     if same_multiple := _cancel(a, b):
         return Int(same_multiple, t)
@@ -94,6 +119,29 @@ def divide(a: Int, b: Int, unknowns: Unknowns) -> Int:
             return Int(0, t)
         return unknowns.derived("/", a, b, t, 0, high)
     return unknowns.derived("/", a, b, t)
+
+
+def _divisor(b: Int, t: Scalar) -> int:
+    """A known divisor that is the same for all lanes and has no sign, else 0."""
+    d = collapse(b.const) if b.known else 0
+    return d if isinstance(d, int) and 0 < d < 1 << 62 else 0
+
+
+def _towards_zero(a: Int, b: Int, d: int, t: Scalar, unknowns: Unknowns) -> Int:
+    low, high = bounds(a)
+    least = None if low is None else -(-low // d) if low < 0 else low // d
+    most = None if high is None else -(-high // d) if high < 0 else high // d
+    return unknowns.derived("/", a, b, t, least, most)
+
+
+def _stays_below(v: Int, d: int) -> bool:
+    """Whether the unknown part of v never carries a lane over a multiple of d."""
+    left = v.const % d
+    low, high = bounds(Int(0, LONG, v.terms))
+    if low is None or high is None:
+        return False
+    least, most = (left, left) if isinstance(left, int) else (int(left.min()), int(left.max()))
+    return least + low >= 0 and most + high < d
 
 
 def _cancel(a: Int, b: Int) -> int:
@@ -121,6 +169,8 @@ def divide_floor(a: Int, d: int, t: Scalar, op: str, unknowns: Unknowns) -> Int:
         low, high = bounds(rest)
         if low is not None and high is not None and low // d == high // d:
             return add(quotient, Int(low // d, t), t)
+        if _stays_below(rest, d):
+            return add(quotient, Int(_floor_divide(rest.const, d), t), t)
         if quotient.terms:
             part = unknowns.derived(
                 op, rest, Int(d), t, None if low is None else low // d, None if high is None else high // d
@@ -136,10 +186,15 @@ def modulo(a: Int, b: Int, unknowns: Unknowns) -> Int:
     t = common_type(a.type, b.type)
     if a.known and b.known:
         a, b = held(a, t), held(b, t)
-        q = _truncating(a.const, b.const)
-        return Int(a.const - q * b.const, t)
-    d = collapse(b.const) if b.known else None
-    if isinstance(d, int) and d > 0:
+        q = _known_quotient(a.const, b.const, t)
+        return Int(wrap_lanes(a.const - q * b.const, t), t)
+    d = _divisor(b, t)
+    if d > 0 and t.kind == "uint" and d & (d - 1) == 0 and d >> (8 * min(a.type.size, t.size)) == 0:
+        return modulo_floor(a, d, t, "%", unknowns)  # whether a wraps changes nothing
+    a, b = operand(a, t, unknowns), operand(b, t, unknowns)
+    if d > 0:
+        if t.kind == "int" and may_be_negative(a):
+            return unknowns.derived("%", a, b, t, 1 - d, d - 1)
         return modulo_floor(a, d, t, "%", unknowns)
     low, high = bounds(a)
     b_low, b_high = bounds(b)
@@ -160,6 +215,8 @@ def modulo_floor(a: Int, d: int, t: Scalar, op: str, unknowns: Unknowns) -> Int:
     low, high = bounds(rest)
     if low is not None and high is not None and low >= 0 and high < d:
         return rest.typed(t)
+    if _stays_below(rest, d):
+        return add(Int(rest.const % d, t), Int(0, t, rest.terms), t)
     g = d
     for mono, c in rest.terms.items():
         g = gcd(g, gcd_of(c) * multiple_of(mono))

@@ -6,16 +6,13 @@ this one fill: lanes, groups, memory, atomics, wmma. Integer functions are here.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-
-import numpy as np
-
 from smemlint.evaluate import (
     affine,
+    floats,
     library_floats,
     library_groups,
     library_host,
+    library_integers,
     library_lanes,
     library_memory,
     library_wmma,
@@ -34,6 +31,7 @@ from smemlint.evaluate.library_memory import escaped, given, is_class, may_set
 from smemlint.evaluate.library_table import (
     FUNCTIONS,
     Arguments,
+    called,
     in_shared,
     named,
     reason_of,
@@ -51,15 +49,22 @@ from smemlint.evaluate.values import (
     Pointer,
     RecordValue,
     Value,
-    bounds,
     form_of,
     formed,
     is_uniform,
 )
-from smemlint.ir import ArrayOf, Call, Construct, InitList, RecordRef, Type
-from smemlint.ir.types import INT
+from smemlint.ir import ArrayOf, Call, Construct, InitList, RecordRef, Scalar, Type
+from smemlint.ir.types import DOUBLE, FLOAT, INT, LONG, UINT, ULONG
 
-FILLED_BY = (library_floats, library_groups, library_host, library_lanes, library_memory, library_wmma)
+FILLED_BY = (
+    library_floats,
+    library_groups,
+    library_host,
+    library_integers,
+    library_lanes,
+    library_memory,
+    library_wmma,
+)
 """The modules that put their functions into the table when they are imported."""
 _BARRIERS = frozenset(
     (
@@ -244,7 +249,7 @@ def _extreme(m: Machine, e: Call, pick: str) -> Value:
         return values[0] if values else Other()
     result = values[0]
     for v in values[1:]:
-        result = _smaller_or_larger(m, result, v, pick)
+        result = smaller_or_larger(m, result, v, pick)
     return result
 
 
@@ -256,7 +261,8 @@ def _operands(m: Machine, e: Call) -> list[Value]:
     return values[:2] if len(values) == 3 and not isinstance(values[2], Int | Other) else values
 
 
-def _smaller_or_larger(m: Machine, a: Value, b: Value, pick: str) -> Value:
+def smaller_or_larger(m: Machine, a: Value, b: Value, pick: str) -> Value:
+    """The `min` or `max` of two values."""
     if not (isinstance(a, Int) and isinstance(b, Int)):
         return Other(None, is_uniform(a) and is_uniform(b), reason_of([a, b]))
     result = _decided(m, a, b, pick)
@@ -267,8 +273,7 @@ def _smaller_or_larger(m: Machine, a: Value, b: Value, pick: str) -> Value:
 
 def _decided(m: Machine, a: Int, b: Int, pick: str) -> Int:
     t = ar.common_type(a.type, b.type)
-    if a.known and b.known and isinstance(a.const, int) and isinstance(b.const, int):
-        return Int(min(a.const, b.const) if pick == "min" else max(a.const, b.const), t)
+    a, b = (ar.convert(v, t, m.unknowns) if v.known else v for v in (a, b))
     keep = m.unknowns.certain
     m.unknowns.certain = not m.host
     less = ar.compare("<", a, b, m.unknowns)
@@ -293,74 +298,52 @@ def _clamp(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     values = [rvalue(m, a) for a in e.arguments[:3]]
     if len(values) < 3:
         return Other()
-    return _smaller_or_larger(m, _smaller_or_larger(m, values[0], values[1], "max"), values[2], "min")
+    return smaller_or_larger(m, smaller_or_larger(m, values[0], values[1], "max"), values[2], "min")
 
 
-@named("__mul24", "__umul24")
-def _mul24(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
-    a, b = (as_int(m, rvalue(m, x), e.place) for x in e.arguments[:2])
-    return ar.binary("*", a, b, m.unknowns)
-
-
-@named("__umad24", "__mad24", "mad24")
-def _mad24(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
-    a, b, c = (as_int(m, rvalue(m, x), e.place) for x in e.arguments[:3])
-    return ar.binary("+", ar.binary("*", a, b, m.unknowns), c, m.unknowns)
-
-
-@named("abs", "labs", "llabs", "std::abs")
-def _abs(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
-    v = rvalue(m, e.arguments[0])
-    if isinstance(v, Int) and v.known:
-        form = None if v.form is None else affine.atom("abs", v.form)
-        return Int(abs(v.const) if isinstance(v.const, int) else np.abs(v.const), v.type, None, form)
-    if isinstance(v, Int):
-        low = bounds(v)[0]
-        if low is not None and low >= 0:
-            return v
-        return m.unknowns.derived("abs", v, Int(0), v.type, 0)
-    return v
-
-
-def _bits(name: str, f: Callable[[int], int], low: int, high: int) -> None:
-    def handler(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
-        v = as_int(m, rvalue(m, e.arguments[0]), e.place)
-        form = None if v.form is None else affine.atom(name, v.form)
-        if v.known:
-            if isinstance(v.const, int):
-                return Int(f(v.const), INT, None, form)
-            return Int(np.array([f(int(x)) for x in v.const], dtype=np.int64), INT, None, form)
-        return m.unknowns.derived(name, v, Int(0), INT, low, high)
-
-    FUNCTIONS[name] = handler
-
-
-_WORD = (1 << 32) - 1
-_LONG = (1 << 64) - 1
-_bits("__ffs", lambda x: ((x & _WORD) & -(x & _WORD)).bit_length(), 0, 32)
-_bits("__ffsll", lambda x: ((x & _LONG) & -(x & _LONG)).bit_length(), 0, 64)
-_bits("__clz", lambda x: 32 - (x & _WORD).bit_length(), 0, 32)
-_bits("__clzll", lambda x: 64 - (x & _LONG).bit_length(), 0, 64)
-_bits("__popc", lambda x: (x & _WORD).bit_count(), 0, 32)
-_bits("__popcll", lambda x: (x & _LONG).bit_count(), 0, 64)
-_bits("__brev", lambda x: int(f"{x & _WORD:032b}"[::-1], 2), 0, _WORD)
-
-
-def _rounded(name: str, up: bool) -> None:
+def _float_function(name: str) -> None:
     def handler(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
         v = rvalue(m, e.arguments[0]) if e.arguments else Other()
         if isinstance(v, Int):
-            return v
-        if isinstance(v, Other) and v.value is not None:
-            return Other(v.type, True, None, float(math.ceil(v.value) if up else math.floor(v.value)))
+            if name in ("ceil", "floor", "trunc", "rint"):
+                return v
+            v = coerce(m, v, DOUBLE)
+        if isinstance(v, Other):
+            value = None if v.value is None else floats.function(name, v.value)
+            if value is None:
+                function_stops(m, called(e), [v])
+            return Other(v.type, v.uniform, v.reason, value)
         return v
 
     for n in (name, name + "f"):
         FUNCTIONS[n] = handler
 
 
-_rounded("ceil", True)
-_rounded("floor", False)
+for _name in ("ceil", "floor", "trunc", "rint", "nearbyint", "sqrt", "log2", "fabs"):
+    _float_function(_name)
+
+_TO_INTEGER = {"rn": "rint", "rz": "trunc", "rd": "floor", "ru": "ceil"}
+
+
+def _float_to_integer(source: str, result: Scalar, short: str, way: str) -> None:
+    """`__float2int_rd` and its like."""
+
+    def handler(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+        v = coerce(m, rvalue(m, e.arguments[0]), FLOAT if source == "float" else DOUBLE)
+        value = (
+            None
+            if not isinstance(v, Other) or v.value is None
+            else floats.function(_TO_INTEGER[way], v.value)
+        )
+        return coerce(m, Other(FLOAT, is_uniform(v), getattr(v, "reason", None), value), result)
+
+    FUNCTIONS[f"__{source}2{short}_{way}"] = handler
+
+
+for _source in ("float", "double"):
+    for _short, _result in (("int", INT), ("uint", UINT), ("ll", LONG), ("ull", ULONG)):
+        for _way in _TO_INTEGER:
+            _float_to_integer(_source, _result, _short, _way)
 
 
 @named(

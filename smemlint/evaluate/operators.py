@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from smemlint.evaluate import arithmetic as ar
+from smemlint.evaluate import floats
 from smemlint.evaluate.accesses import load, store
 from smemlint.evaluate.conditionals import logical_value
 from smemlint.evaluate.conversions import as_int, coerce, is_null
@@ -125,6 +126,9 @@ def operate(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Val
     reason = next((v.reason for v in (a, b) if isinstance(v, Other) and v.reason), None)
     if op in ("<", "<=", ">", ">=", "==", "!="):
         return m.unknowns.value(BOOL, op, varying=not uniform and not m.host, low=0, high=1, reason=reason)
+    exact = floats.arithmetic(op, a, b)
+    if exact is not None:
+        return exact
     t = next((v.type for v in (a, b) if isinstance(v, Other)), None)
     leads = next((v.leads for v in (a, b) if isinstance(v, Other) and v.leads is not None), None)
     return Other(t, uniform, reason, leads=leads)

@@ -40,7 +40,7 @@ def bits_of(v: Value) -> Int | None:
         return v
     if not isinstance(v, Other):
         return None
-    if v.bits is not None or v.value is None or not isinstance(v.type, Scalar):
+    if v.bits is not None or not isinstance(v.value, float) or not isinstance(v.type, Scalar):
         return v.bits
     packed = _packed(v.value, v.type)
     return None if packed is None else Int(packed, UNSIGNED[v.type.size])

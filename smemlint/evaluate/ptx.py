@@ -105,10 +105,13 @@ class PtxAccess:
 class PtxCompute:
     """`destination = operator(operands)` on integers or predicates.
 
-    operator: mov, cvt, to_shared, from_shared (changes of address space), add, sub, mul.lo, mul.wide, mad.lo,
-    mad.wide, div, rem, min, max, abs, neg, and, or, xor, not, shl, shr, selp (a, b, condition), or a
-    comparison setp.eq, .ne, .lt, .le, .gt, .ge. type: b, s or u with the bits (`u32`), or `pred`; source_type
-    differs from it only in cvt and in the wide multiplications, where `type` is that of the result.
+    operator: mov, cvt, to_shared, from_shared (changes of address space), add, sub, mul and mad with .lo, .hi
+    or .wide, mul24.lo, mad24.lo, div, rem, min, max, abs, neg, and, or, xor, not, cnot, shl, shr, selp (a, b,
+    condition), sad, bfe, bfi, bfind, popc, clz, brev, prmt, lop3, shf.l or .r with .wrap or .clamp, part (a
+    half of a wide register, by number), pack (two halves), or a comparison setp.eq, .ne, .lt, .le, .gt, .ge,
+    with a third operand after .and, .or or .xor. type: b, s or u with the bits (`u32`), or `pred`;
+    source_type differs from it only in cvt, part and pack and in the wide multiplications, where `type` is
+    that of the result.
     """
 
     destination: PtxTarget
@@ -159,8 +162,9 @@ _MATRIX_UNIT = pattern(r"(?<![\w.])(?:wgmma|tcgen05|mma)\.[\w.:]+")
 _SINGLE = pattern(
     r"\s*(?P<mnemonic>(?:mma|mma\.sp|bar|barrier|membar|fence|nanosleep|wgmma|tcgen05|griddepcontrol|"
     r"setmaxnreg|trap|brkpt|exit|cp\.async\.(?:bulk\.)?(?:commit_group|wait_group|wait_all)|cvt\.\w+\.\w*f\w*|"
-    r"fma|ex2|rcp|lg2|tanh|prmt|lop3|shfl|redux|elect|createpolicy|prefetch\w*)\b[\w.:]*)[^;]*;?\s*"
+    r"fma|ex2|rcp|lg2|tanh|shfl|redux|elect|createpolicy|prefetch\w*)\b[\w.:]*)[^;]*;?\s*"
 )
+_FLAT = pattern(r"\s*([a-z][a-z0-9_]*(?:\.[a-z0-9]+)*)\s+(%?\w+(?:\s*,\s*-?%?\w+)*)\s*;?\s*")
 _SPECIALS = {"tid": "threadIdx", "ntid": "blockDim", "ctaid": "blockIdx", "nctaid": "gridDim"}
 _REGISTERS = pattern(
     r"laneid|n?warpid|n?smid|gridid|lanemask_[elg][qet]|clock(_hi|64)?|globaltimer(_lo|_hi)?|"
@@ -169,8 +173,18 @@ _REGISTERS = pattern(
 _INTEGER = pattern(r"[sub](8|16|32|64)|pred")
 _ELEMENT = pattern(r"[a-z]*?(\d+)(x2)?")
 _PLAIN = frozenset(
-    ("add", "sub", "div", "rem", "min", "max", "abs", "neg", "and", "or", "xor", "not", "shl", "shr", "selp")
+    (
+        *("add", "sub", "div", "rem", "min", "max", "abs", "neg", "and", "or", "xor", "not", "cnot", "shl"),
+        *("shr", "selp", "sad", "bfe", "bfi", "bfind", "popc", "clz", "brev", "prmt", "lop3"),
+    )
 )
+_WITH_MODE = frozenset(
+    (
+        *("mul.lo", "mul.hi", "mad.lo", "mad.hi", "mul24.lo", "mad24.lo"),
+        *("shf.l.wrap", "shf.l.clamp", "shf.r.wrap", "shf.r.clamp"),
+    )
+)
+_OPPOSITE = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
 _COMPARE = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"} | {
     c: c for c in ("eq", "ne", "lt", "le", "gt", "ge")
 }
@@ -186,24 +200,36 @@ def parse(text: str) -> tuple[PtxInstruction, ...]:
     """
     quick = _without_grammar(text)
     if quick is not None:
-        return (quick,)
+        return quick
     from lark.exceptions import LarkError  # late: Lark is slow to import, and most files have no such text
 
     try:
         tree = _parser().parse(text)
     except LarkError:
         return (PtxUnread(text, bool(_TOUCHES.search(text))),)
-    return tuple(_instruction(node) for node in tree.find_data("instruction"))
+    return tuple(i for node in tree.find_data("instruction") for i in _instructions(node))
 
 
-def _without_grammar(text: str) -> PtxInstruction | None:
+def _without_grammar(text: str) -> tuple[PtxInstruction, ...] | None:
     """Answers for the common texts that touch no address, which keeps Lark out of most files."""
     if _TOUCHES.search(text):
         return None
     if single := _SINGLE.fullmatch(text):
-        return _unscored(single["mnemonic"], None)
+        return (_unscored(single["mnemonic"], None),)
+    if flat := _FLAT.fullmatch(text):
+        words = (word.strip() for word in flat[2].split(","))
+        return _read(flat[1], tuple(_word(word) for word in words), None)
     units = [_unscored(mnemonic, None) for mnemonic in _MATRIX_UNIT.findall(text)]
-    return next((u for u in units if isinstance(u, PtxOutside)), units[0] if units else None)
+    return next(((u,) for u in units if isinstance(u, PtxOutside)), (units[0],) if units else None)
+
+
+def _word(text: str) -> PtxOperand:
+    """One operand of the plain kinds."""
+    if text[0] == "%" and text[1:].isdigit():
+        return PtxArgument(int(text[1:]))
+    if text[0] == "%":
+        return _machine(text.lstrip("%"))
+    return _number(text) if text[0].isdigit() or text[0] == "-" else _name(text)
 
 
 @lru_cache(maxsize=1)
@@ -213,7 +239,7 @@ def _parser() -> Lark:
     return Lark.open_from_package("smemlint.grammar", "ptx.lark", parser="lalr", maybe_placeholders=False)
 
 
-def _instruction(node: Tree[Token]) -> PtxInstruction:
+def _instructions(node: Tree[Token]) -> tuple[PtxInstruction, ...]:
     predicate: PtxPredicate | None = None
     mnemonic = ""
     operands: tuple[_Operand, ...] = ()
@@ -224,14 +250,21 @@ def _instruction(node: Tree[Token]) -> PtxInstruction:
             predicate = _predicate(child)
         else:
             operands = tuple(_operand(c) for c in _trees(child))
+    return _read(mnemonic, operands, predicate)
+
+
+def _read(
+    mnemonic: str, operands: tuple[_Operand, ...], predicate: PtxPredicate | None
+) -> tuple[PtxInstruction, ...]:
+    """What one instruction does: as a rule one thing."""
     base, *modifiers = mnemonic.split(".")
     if base in ("bra", "brx", "call", "ret", "exit"):
-        return PtxBranch(predicate)
+        return (PtxBranch(predicate),)
     access = _access(mnemonic, base, modifiers, operands, predicate)
     if access is not None:
-        return access
-    compute = _compute(base, modifiers, operands, predicate)
-    return compute if compute is not None else _unscored(mnemonic, _targets(operands[:1]))
+        return (access,)
+    computed = _computed(base, modifiers, operands, predicate)
+    return computed or (_unscored(mnemonic, _targets(operands[:1])),)
 
 
 # Operands
@@ -391,23 +424,58 @@ def _matrices(modifiers: list[str]) -> int:
 # Registers
 
 
-def _compute(
+def _computed(
     base: str, modifiers: list[str], operands: tuple[_Operand, ...], predicate: PtxPredicate | None
-) -> PtxCompute | None:
-    """Integer arithmetic with one result; None for everything else."""
+) -> tuple[PtxCompute, ...]:
+    """Integer arithmetic: an instruction for each result; nothing for everything else."""
     if len(operands) < 2:
-        return None
+        return ()
     destination, *rest = operands
-    sources = tuple(o for o in rest if not isinstance(o, tuple | PtxAddress))
-    if not isinstance(destination, PtxArgument | PtxRegister) or len(sources) != len(rest):
-        return None
+    if base == "mov":
+        moved = _halves(modifiers, destination, rest, predicate)
+        if moved:
+            return moved
+    sources = tuple(o for o in rest if not isinstance(o, tuple | PtxAddress | PtxOpaque))
     named = _operator(base, modifiers)
-    if named is None:
-        return None
+    if named is None or len(sources) != len(rest):
+        return ()
     operator, kind, source_kind = named
-    if any(isinstance(o, PtxOpaque) for o in sources):
-        return None
-    return PtxCompute(destination, operator, sources, kind, source_kind, predicate)
+    if isinstance(destination, PtxArgument | PtxRegister):
+        return (PtxCompute(destination, operator, sources, kind, source_kind, predicate),)
+    if base != "setp" or not isinstance(destination, tuple):
+        return ()
+    _, condition, *joined = operator.split(".")
+    names = (operator, ".".join(("setp", _OPPOSITE[condition], *joined)))
+    return tuple(
+        PtxCompute(to, name, sources, kind, source_kind, predicate)
+        for to, name in zip(destination, names, strict=False)
+        if isinstance(to, PtxArgument | PtxRegister)
+    )
+
+
+def _halves(
+    modifiers: list[str], to: _Operand, rest: list[_Operand], predicate: PtxPredicate | None
+) -> tuple[PtxCompute, ...]:
+    """`mov.b64 {lo, hi}, x;` and `mov.b64 x, {lo, hi};`"""
+    found = _ELEMENT.fullmatch(modifiers[-1]) if modifiers else None
+    if found is None or len(rest) != 1:
+        return ()
+    whole, half = f"u{found[1]}", f"u{int(found[1]) // 2}"
+    (source,) = rest
+    if (
+        isinstance(to, tuple)
+        and len(to) == 2
+        and isinstance(source, PtxArgument | PtxRegister | PtxImmediate)
+    ):
+        return tuple(
+            PtxCompute(part, "part", (source, PtxImmediate(n)), half, whole, predicate)
+            for n, part in enumerate(to)
+            if isinstance(part, PtxArgument | PtxRegister)
+        )
+    if isinstance(source, tuple) and len(source) == 2 and isinstance(to, PtxArgument | PtxRegister):
+        parts = tuple(o for o in source if not isinstance(o, tuple | PtxAddress | PtxOpaque))
+        return (PtxCompute(to, "pack", parts, whole, half, predicate),) if len(parts) == 2 else ()
+    return ()
 
 
 def _operator(base: str, modifiers: list[str]) -> tuple[str, str, str] | None:
@@ -421,16 +489,17 @@ def _operator(base: str, modifiers: list[str]) -> tuple[str, str, str] | None:
         return (into if shared else "mov", kind, kind)
     if not _INTEGER.fullmatch(kind):
         return None
+    named = ".".join((base, *rest))
     if base == "mov" and not rest:
         return ("mov", kind, kind)
     if base == "cvt" and len(rest) == 1 and _INTEGER.fullmatch(rest[0]):
         return ("cvt", rest[0], kind)
-    if base in ("mul", "mad") and rest == ["lo"]:
-        return (f"{base}.lo", kind, kind)
+    if named in _WITH_MODE:
+        return (named, kind, kind)
     if base in ("mul", "mad") and rest == ["wide"]:
-        return (f"{base}.wide", f"{kind[0]}{int(kind[1:]) * 2}", kind)
-    if base == "setp" and len(rest) == 1 and rest[0] in _COMPARE:
-        return (f"setp.{_COMPARE[rest[0]]}", kind, kind)
+        return (named, f"{kind[0]}{int(kind[1:]) * 2}", kind)
+    if base == "setp" and rest and rest[0] in _COMPARE and rest[1:] in ([], ["and"], ["or"], ["xor"]):
+        return (".".join(("setp", _COMPARE[rest[0]], *rest[1:])), kind, kind)
     return (base, kind, kind) if base in _PLAIN and not rest else None
 
 

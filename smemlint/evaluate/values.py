@@ -2,7 +2,8 @@
 
 `threadIdx.x * n + k` is {(n,): [0, 1, 2, ...], (): k}. A coefficient that is one number for the whole
 block is a
-Python int, else an int64 vector over the block's threads (padded to whole warps).
+Python int, else an int64 vector over the block's threads (padded to whole warps). Of an unsigned number of 64
+bits they hold the bits: 2**64 - 1 is -1.
 """
 
 from __future__ import annotations
@@ -141,13 +142,14 @@ class Pointer:
 class Other:
     """Anything whose value is not followed: floats, fragments, handles. `uniform`: the same in all lanes.
 
-    leads: a shared array whose address it is made of. bits: the bytes of a float, where these are followed.
+    value: of a float that is known exactly. leads: a shared array whose address it is made of. bits: the
+    bytes of a float, where these are followed.
     """
 
     type: Type | None = None
     uniform: bool = False
     reason: Unresolved | None = None
-    value: float | None = None
+    value: float | NDArray[np.float64] | None = None
     leads: Object | None = None
     bits: Int | None = None
 
@@ -272,7 +274,9 @@ def _add(a: Int, b: Int, type: Scalar) -> Int:
 
 def in_words(c: Lanes) -> Lanes:
     """A coefficient as 64 bits hold it: numbers of no lane in particular may have grown longer."""
-    return (c + 2**63) % 2**64 - 2**63 if isinstance(c, int) else c
+    if not isinstance(c, int) or -(2**63) <= c < 2**63:
+        return c
+    return (c + 2**63) % 2**64 - 2**63
 
 
 def _in_words(v: Int) -> Int:
@@ -417,7 +421,16 @@ def _bounds_of(v: Int) -> tuple[int | None, int | None]:
         unbounded_high = (most > 0 and s_high is None) or (least < 0 and s_low is None)
         low = None if low is None or unbounded_low else low + min(ends)
         high = None if high is None or unbounded_high else high + max(ends)
+    if low is not None and low < 0 and v.type.size == 8 and v.type.kind == "uint":
+        return _unsigned_ends(v, low, high)
     return low, high
+
+
+def _unsigned_ends(v: Int, low: int, high: int | None) -> tuple[int | None, int | None]:
+    """The range of an unsigned number of 64 bits some of whose lanes are kept as negative ones."""
+    if v.terms:
+        return None, None
+    return (low + 2**64, high + 2**64) if high is not None and high < 0 else (0, 2**64 - 1)
 
 
 def _ends(c: Lanes) -> tuple[int, int]:

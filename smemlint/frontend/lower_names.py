@@ -28,6 +28,7 @@ from smemlint.ir import (
     Member,
     Name,
     Place,
+    Scalar,
     Special,
     StaticMember,
     TemplateArgument,
@@ -137,7 +138,9 @@ class NameLowering:
             known = c.variables[key]
             return Name(known.id, known.name, place) if isinstance(known, Name) else known
         scalar = c.types.enum(enum)
-        return Literal(int(cursors.enum_value(target)), scalar if hasattr(scalar, "kind") else INT, place)  # type: ignore[arg-type]
+        type_ = scalar if isinstance(scalar, Scalar) else INT
+        value = int(cursors.enum_value(target))  # clang extends any sign bit
+        return Literal(value % (1 << 8 * type_.size) if type_.kind == "uint" else value, type_, place)
 
     def dependent_name(self, node: Node) -> Expr:
         """`Traits<BM, BN>::P` and other names that clang leaves to instantiation: read from the text."""

@@ -182,9 +182,16 @@ def test_a_loop_inside_the_text_is_seen() -> None:
     assert kinds == [PtxAccess, PtxCompute, PtxCompute, PtxBranch, PtxBranch]
 
 
+def test_the_halves_of_a_wide_register_are_two_results() -> None:
+    assert parse("{ .reg .b32 t; mov.b64 {t, %0}, %1; }") == tuple(
+        PtxCompute(to, "part", (PtxArgument(1), PtxImmediate(n)), "u32", "u64")
+        for n, to in enumerate((PtxRegister("t"), PtxArgument(0)))
+    )
+
+
 def test_a_result_of_float_or_vector_work_is_spoiled_and_nothing_else() -> None:
-    assert parse("{ .reg .b32 t; mov.b64 {t, %0}, %1; }") == (
-        PtxUnknown("mov.b64", (PtxRegister("t"), PtxArgument(0))),
+    assert parse("mov.b64 {%0, %1, %2, %3}, %4;") == (
+        PtxUnknown("mov.b64", tuple(PtxArgument(i) for i in range(4))),
     )
     assert parse("add.f32 %0, %1, %2;") == (PtxUnknown("add.f32", (PtxArgument(0),)),)
 
