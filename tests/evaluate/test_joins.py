@@ -177,3 +177,12 @@ def test_a_coordinate_of_a_block_in_the_middle_is_not_negative() -> None:
     body = "int at = (32 - 2 * n) * blockIdx.x - n; int low = at < 0 ? -at : 0; if (t >= low) s[t * 4] = 1;"
     conflict = last(body)
     assert (conflict.grade, conflict.ways) == (Grade.EXACT, 4)
+
+
+@pytest.mark.parametrize(
+    "test", ["p >= 64", "p >= n", "p * 8 / 64 * 8 >= 512", "!(p < n)", "p > n - 1", "(int)p >= n"]
+)
+def test_a_loop_over_tiles_that_a_break_ends_is_run(test: str) -> None:
+    body = f"for (unsigned p = blockIdx.x;; p += gridDim.x) {{ if ({test}) break; s[t * 2] = in[p]; }}"
+    conflict = last(body)
+    assert (conflict.ways_low, conflict.ways) == (2, 2)
