@@ -9,9 +9,10 @@ from smemlint.evaluate.lines import line_of, opens_call
 from smemlint.evaluate.machine import Barrier, BudgetExceededError, Event, Machine, Mask, SiteLog, World
 from smemlint.evaluate.memory import Object, led_to
 from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.parts import moves, read_part, truncated, write_part
 from smemlint.evaluate.several import lanes_of, loaded_from_a_table, one_of, options_of, split
 from smemlint.evaluate.values import Int, Pointer, Value, add, plus, same
-from smemlint.ir import ArrayOf, Expr, Place, PointerTo, Scalar, Type
+from smemlint.ir import ArrayOf, Expr, Part, Place, PointerTo, Scalar, Type
 from smemlint.ir.types import LONG
 
 
@@ -21,6 +22,16 @@ def load(m: Machine, p: Pointer, place: Place | None, node: Expr | None = None) 
     o = p.object
     if isinstance(t, ArrayOf):
         return Pointer(o, p.offset, t.element)
+    if isinstance(t, Part) and o.storage == "several":
+        p = Pointer(o, p.offset, t.of)
+        t = t.of
+    if isinstance(t, Part) and not (t.bits and o.storage == "local"):
+        if o.storage == "shared":
+            _access_part(m, p, t, place, node, store=False)
+        whole = _loaded(m, p, t.of, place) if o.storage != "local" else read_cells(m, p, t.of, place)
+        return truncated(m, whole, t)
+    if isinstance(t, Part):
+        return read_part(m, p, t)
     if o.storage == "local":
         return read_cells(m, p, t, place)
     if o.storage == "several":
@@ -69,6 +80,9 @@ def store(m: Machine, p: Pointer, v: Value, place: Place | None, node: Expr | No
     if o.storage != "local":
         m.touched += 1
     if o.storage == "shared":
+        if isinstance(t, Part):
+            _access_part(m, p, t, place, node, store=True)
+            return
         _access_value(m, "store", p, t, place, node)
     if o.options:
         _store_several(m, p, v)
@@ -76,6 +90,9 @@ def store(m: Machine, p: Pointer, v: Value, place: Place | None, node: Expr | No
         escape(v)
         if isinstance(v, Pointer) and v.object.storage == "shared":
             _keep(m, o, v)
+        return
+    if isinstance(t, Part) and t.bits:
+        write_part(m, p, v, t)
         return
     at = known_offset(m, p)
     if at is None:
@@ -110,6 +127,15 @@ def escape(v: Value) -> None:
     if isinstance(v, Pointer):
         for o in led_to(v.object):
             o.escapes = o.escapes or o.storage == "shared"
+
+
+def _access_part(
+    m: Machine, p: Pointer, t: Part, place: Place | None, node: Expr | None, *, store: bool
+) -> None:
+    """The accesses of a bit-field, or of a member that is less aligned than its type."""
+    m.touched += 1
+    for op, at, width in moves(t, store):
+        record_access(m, op, width, Pointer(p.object, plus(p.offset, at), t.of), place, node=node)
 
 
 def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None, node: Expr | None) -> None:

@@ -14,6 +14,7 @@ from smemlint.evaluate.layout import Bindings
 from smemlint.evaluate.library import constructed
 from smemlint.evaluate.machine import Frame, Machine
 from smemlint.evaluate.memory import Object
+from smemlint.evaluate.parts import write_part
 from smemlint.evaluate.places import place_of
 from smemlint.evaluate.values import Int, Other, Pointer, RecordValue, Value, is_uniform
 from smemlint.ir import (
@@ -22,6 +23,7 @@ from smemlint.ir import (
     Construct,
     Expr,
     InitList,
+    Part,
     Place,
     PointerTo,
     RecordRef,
@@ -102,6 +104,9 @@ def construct_from(m: Machine, t: RecordRef, values: list[Value | InitList], pla
         leaf = build(m, ft, v.elements, place) if isinstance(v, InitList) else coerce(m, v, ft)
         if isinstance(leaf, RecordValue):
             cells.update({at + k: x for k, x in leaf.cells.items()})
+        elif isinstance(ft, Part) and ft.bits:
+            o = Object("temporary", t.name, t, "local", None, cells)
+            write_part(m, Pointer(o, Int(at), ft), leaf, ft)
         else:
             cells[at] = leaf
     if not values:
@@ -141,7 +146,10 @@ def _default_members(m: Machine, t: RecordRef, o: Object, bindings: Bindings) ->
             m.frames.append(Frame(bindings))
             v = value_for(m, ft, f.init)
             m.frames.pop()
-            write_cell(m, o, at, v, ft)
+            if isinstance(ft, Part) and ft.bits:
+                write_part(m, Pointer(o, Int(at), ft), v, ft)
+            else:
+                write_cell(m, o, at, v, ft)
 
 
 def cast_value(m: Machine, e: Cast) -> Value:

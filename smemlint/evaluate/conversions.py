@@ -9,11 +9,13 @@ from smemlint.evaluate.groups import generalised
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.memory import Object, led_to
 from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.parts import truncated
 from smemlint.evaluate.values import Closure, Int, Other, Pointer, RecordValue, Value, is_uniform
 from smemlint.ir import (
     Expr,
     MemberType,
     OpaqueType,
+    Part,
     Place,
     PointerTo,
     RecordRef,
@@ -97,6 +99,8 @@ def coerce(m: Machine, v: Value, t: Type) -> Value:
         if m.host and isinstance(v, Other):
             return m.unknown(t, "memory", uniform=True)  # what an unknown allocator returns has a type
         return v
+    if isinstance(t, Part):
+        return truncated(m, coerce(m, v, t.of), t)
     if isinstance(t, Scalar):
         if t.kind == "float":
             if isinstance(v, Int):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
+from smemlint.evaluate.record_layout import Builder, Layout, round_up
 from smemlint.evaluate.values import Int
 from smemlint.ir import (
     ArrayOf,
@@ -16,6 +17,7 @@ from smemlint.ir import (
     Module,
     Name,
     OpaqueType,
+    Part,
     PointerTo,
     Record,
     RecordRef,
@@ -37,13 +39,14 @@ from smemlint.ir.types import (
     UINT,
     ULONG,
     USHORT,
+    is_reference,
 )
 from smemlint.patterns import pattern
 from smemlint.records import record
 
 Binding: TypeAlias = "Type | Int | tuple[Type | Int, ...]"
 Bindings: TypeAlias = Mapping[str, Binding]
-TYPES = (Scalar, PointerTo, ArrayOf, RecordRef, TypeParam, MemberType, FunctionType, OpaqueType)
+TYPES = (Scalar, Part, PointerTo, ArrayOf, RecordRef, TypeParam, MemberType, FunctionType, OpaqueType)
 
 _VECTOR_BASE: dict[str, Scalar] = {
     "char": CHAR, "uchar": UCHAR, "short": SHORT, "ushort": USHORT, "int": INT, "uint": UINT, "long": LONG,
@@ -71,15 +74,6 @@ class Around:
     at: int
     align: int
     type: Type
-
-
-@record(frozen=True, slots=True)
-class Layout:
-    """size and align in bytes; fields: name -> (byte offset, type), inherited ones included."""
-
-    size: int
-    align: int
-    fields: Mapping[str, tuple[int, Type]]
 
 
 def is_type(argument: object) -> bool:
@@ -114,7 +108,7 @@ class Types:
 
     def resolve(self, t: Type, bindings: Bindings) -> Type:
         """The same type without template parameters, as far as `bindings` tells."""
-        if isinstance(t, Scalar | FunctionType):
+        if isinstance(t, Scalar | FunctionType | Part):
             return t
         self._depth += 1
         try:
@@ -299,35 +293,49 @@ class Types:
         record, bindings = found
         if not record.fields and not record.bases and t.name.startswith(LIBRARIES):
             return None
-        size, align = 0, 1
-        fields: dict[str, tuple[int, Type]] = {}
+        if record.virtual_bases:
+            return None
+        built = Builder(union=record.union, packed=record.packed, pack=record.pack)
+        built.plain = record.plain
+        return (
+            self._with_members(built, record, bindings) if self._with_bases(built, record, bindings) else None
+        )
+
+    def _with_bases(self, built: Builder, record: Record, bindings: Bindings) -> bool:
+        """Places the bases; whether all of them are known."""
+        bases: list[tuple[RecordRef, Layout]] = []
         for base in record.bases:
             resolved = self.resolve(base, bindings)
             inner = self.layout(resolved) if isinstance(resolved, RecordRef) else None
-            if inner is None:
-                return None
-            start = _round_up(size, inner.align)
-            fields.update({n: (start + o, ft) for n, (o, ft) in inner.fields.items()})
-            size, align = start + (inner.size if inner.fields else 0), max(align, inner.align)
+            if inner is None or not isinstance(resolved, RecordRef):
+                return False
+            bases.append((resolved, inner))
+        first = next((b for b in bases if b[1].dynamic), None)
+        if first is None and record.virtual:
+            built.virtual_table()
+        for one in sorted(bases, key=lambda b: b is not first):  # whose virtual table is shared comes first
+            built.base(*one)
+        return True
+
+    def _with_members(self, built: Builder, record: Record, bindings: Bindings) -> Layout | None:
         for f in record.fields:
             ft = self.resolve(f.type, bindings)
-            f_size, f_align = self.size_of(ft), self.align_of(ft)
-            if f_size is None or f_align is None:
+            explicit = 0 if f.align is None else self.constant(f.align, bindings) or 0
+            if f.bits is not None:
+                width = self.constant(f.bits, bindings)
+                if width is None or not isinstance(ft, Scalar):
+                    return None
+                built.bit_field(f.name, ft, width, explicit)
+                continue
+            size, align = self.size_of(ft), self.align_of(ft)
+            if size is None or align is None:
                 return None
-            if f.align is not None:
-                f_align = max(f_align, self.constant(f.align, bindings) or 1)
-            start = 0 if record.union else _round_up(size, f_align)
-            size = max(size, start + f_size)
-            align = max(align, f_align)
-            if f.name:
-                fields[f.name] = (start, ft)
-            elif isinstance(ft, RecordRef):
-                nested = self.layout(ft)
-                if nested is not None:
-                    fields.update({n: (start + o, nt) for n, (o, nt) in nested.fields.items()})
-        if record.align is not None:
-            align = max(align, self.constant(record.align, bindings) or 1)
-        return Layout(max(_round_up(size, align), 1), align, fields)
+            element = dims_of(ft)[1]
+            inner = self.layout(element) if isinstance(element, RecordRef) else None
+            built.plain &= (inner is None or inner.plain) and not is_reference(ft)
+            built.member(f.name, ft, size, align, explicit, inner if element is ft else None, f.overlaps)
+        explicit = 0 if record.align is None else self.constant(record.align, bindings) or 0
+        return built.finished(explicit)
 
     def member(self, t: RecordRef, name: str) -> Around | None:
         """A member of a record whose layout is not known: behind one of a library's types, for example."""
@@ -347,7 +355,7 @@ class Types:
             if start.behind and align > start.align:
                 behind = f"{start.behind} and more" if start.at else start.behind
                 start = Around(behind, 0, align, t)
-            at = 0 if record.union else _round_up(start.at, align)
+            at = 0 if record.union else round_up(start.at, align)
             here = Around(start.behind, at, start.align, ft)
             if f.name == name:
                 return here
@@ -386,6 +394,8 @@ class Types:
         """Bytes of a resolved type."""
         if isinstance(t, Scalar):
             return t.size or 1
+        if isinstance(t, Part):
+            return t.of.size
         if isinstance(t, PointerTo | FunctionType):  # a variable of function type is a pointer to one
             return 8
         if isinstance(t, ArrayOf):
@@ -399,6 +409,8 @@ class Types:
     def align_of(self, t: Type) -> int | None:
         if isinstance(t, Scalar):
             return t.size or 1
+        if isinstance(t, Part):
+            return t.align
         if isinstance(t, PointerTo | FunctionType):
             return 8
         if isinstance(t, ArrayOf):
@@ -407,10 +419,6 @@ class Types:
             layout = self.layout(t)
             return None if layout is None else layout.align
         return None
-
-
-def _round_up(n: int, to: int) -> int:
-    return -(-n // to) * to
 
 
 def is_vector(t: Type) -> bool:
@@ -431,6 +439,8 @@ def type_name(t: Type) -> str:
     """A type as a user writes it."""
     if isinstance(t, Scalar | TypeParam):
         return t.name
+    if isinstance(t, Part):
+        return t.of.name
     if isinstance(t, PointerTo):
         return f"{type_name(t.to)} {'&' if t.reference else '*'}"
     if isinstance(t, ArrayOf):

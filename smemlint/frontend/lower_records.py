@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smemlint.frontend import cursors
@@ -14,10 +15,13 @@ from smemlint.frontend.names import (
     ALIAS,
     ALIAS_TEMPLATE,
     CLASS_TEMPLATE,
+    CONSTRUCTOR,
+    DESTRUCTOR,
     ENUM,
     ENUMERATOR,
     FIELD,
     FUNCTIONS,
+    METHOD,
     PARTIAL,
     RECORDS,
     TEMPLATE_PARAMETERS,
@@ -29,6 +33,7 @@ from smemlint.frontend.names import (
     Definition,
     valid,
 )
+from smemlint.frontend.packing import packing
 from smemlint.frontend.substitute import substitute_type
 from smemlint.ir import (
     Expr,
@@ -53,6 +58,8 @@ from smemlint.ir.types import DOUBLE, FLOAT, INT, LONG, SHORT, UINT, ULONG, USHO
 from smemlint.patterns import pattern
 
 BASE_SPECIFIER = 44
+PACKED_ATTRIBUTE = 408
+_PUBLIC = 1
 _VECTOR = pattern(r"(u?)(char|short|int|long|longlong|float|double)([1-4])$")
 _ELEMENTS: dict[str, Scalar] = {
     "short": SHORT, "ushort": USHORT, "int": INT, "uint": UINT, "long": LONG, "ulong": ULONG,
@@ -60,6 +67,15 @@ _ELEMENTS: dict[str, Scalar] = {
     "char": Scalar("signed char", 1, "int"), "uchar": Scalar("unsigned char", 1, "uint"),
     "float": FLOAT, "double": DOUBLE,
 }  # fmt: skip
+
+
+def _makes_more_of(kid: Node) -> bool:
+    """Whether a part of a record makes it more than a plain one, whose padding nobody else may use."""
+    if kid.kind == FIELD:
+        return bool(cursors.access_specifier(kid) > _PUBLIC)
+    return kid.kind in (CONSTRUCTOR, DESTRUCTOR) or (
+        kid.kind == METHOD and bool(cursors.is_copy_assignment(kid))
+    )
 
 
 class RecordLowering:
@@ -343,20 +359,22 @@ class RecordLowering:
             specialises = c.texts.template_arguments(cursors.display_name(node))
         elif self._arguments(found):
             specialises = c.types.specialisation_arguments(node)
-        return Record(
-            result.name,
-            result.fields,
-            result.place,
-            result.template,
-            result.union,
-            self.alignment(kids),
-            result.bases,
-            result.constants,
-            result.aliases,
-            result.methods,
-            specialises,
-            self._specialisations(found),
+        return replace(
+            result,
+            align=self.alignment(kids),
+            specialises=specialises,
+            specialisations=self._specialisations(found),
+            packed=any(k.kind == PACKED_ATTRIBUTE for k in kids),
+            pack=self._pragma_pack(found),
+            virtual=any(k.kind in (METHOD, DESTRUCTOR) and cursors.is_virtual_method(k) for k in kids),
+            virtual_bases=any(k.kind == BASE_SPECIFIER and cursors.is_virtual_base(k) for k in kids),
+            plain=not any(_makes_more_of(k) for k in kids) and all(f.init is None for f in fields),
         )
+
+    def _pragma_pack(self, found: Definition) -> int:
+        """What `#pragma pack` says where a record begins."""
+        at = self._c.positions.start(found.node)
+        return packing(at[0].data, at[1]) if at is not None else 0
 
     @staticmethod
     def _says_union(found: Definition) -> bool:
@@ -378,14 +396,26 @@ class RecordLowering:
     def _field(self, node: Node) -> Field:
         c = self._c
         kids = cursors.children(node)
-        bits = cursors.bit_width(node) if cursors.is_bit_field(node) else None
+        bits: Expr | None = None
+        if cursors.is_bit_field(node):
+            width = int(cursors.bit_width(node))
+            written = [k for k in kids if is_expression(k.kind)]
+            bits = Literal(width) if width >= 0 or not written else c.exprs.lower(written[0])
         var = self.variable(node, kids, "", cursors.spelling(node), "local")
         init = None
         text = c.positions.text(node) or ""
         if "=" in text or "{" in text:
             expressions = [k for k in kids if is_expression(k.kind)]
             init = c.exprs.lower(expressions[-1]) if expressions else None
-        return Field(var.name, var.type, var.place, bits, init, var.align)
+        overlaps = "no_unique_address" in text or self._written_before(node, "no_unique_address")
+        return Field(var.name, var.type, var.place, bits, init, var.align, overlaps)
+
+    def _written_before(self, node: Node, word: str) -> bool:
+        """Whether an attribute stands before a member, where its extent does not reach."""
+        at = self._c.positions.start(node)
+        if at is None:
+            return False
+        return word in re.split(r"[;{}]", at[0].slice(max(at[1] - 80, 0), at[1]))[-1]
 
     def _static(self, node: Node, dependent: bool) -> Var:
         name = cursors.spelling(node)

@@ -53,14 +53,15 @@ class Function:
 
 @record(frozen=True, slots=True)
 class Field:
-    """A data member. `bits` is set for a bit-field (out of scope, named in reasons)."""
+    """A data member. `bits`: the width of a bit-field. overlaps: declared `[[no_unique_address]]`."""
 
     name: str
     type: Type
     place: Place
-    bits: int | None = None
+    bits: Expr | None = None
     init: Expr | None = None
     align: Expr | None = None
+    overlaps: bool = False
 
 
 @record(frozen=True, slots=True)
@@ -84,6 +85,14 @@ class Record:
     methods: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     specialises: tuple[TemplateArgument, ...] | None = None
     specialisations: tuple[str, ...] = ()
+    packed: bool = False
+    pack: int = 0
+    """Of `#pragma pack`, 0: none."""
+    virtual: bool = False
+    """Declares virtual functions."""
+    virtual_bases: bool = False
+    plain: bool = True
+    """Declares nothing that makes it more than a C struct: constructors, access, initialisers of members."""
 
     @property
     def constructors(self) -> tuple[str, ...]:

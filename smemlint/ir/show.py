@@ -48,6 +48,7 @@ from smemlint.ir.types import (
     FunctionType,
     MemberType,
     OpaqueType,
+    Part,
     PointerTo,
     RecordRef,
     Scalar,
@@ -62,7 +63,7 @@ _LEVEL = {
 }  # fmt: skip
 _ASSIGNMENT, _CONDITIONAL, _UNARY, _POSTFIX = 2, 3, 14, 15
 _DEPTH = 100
-_TYPES = (Scalar, PointerTo, ArrayOf, RecordRef, TypeParam, MemberType, FunctionType, OpaqueType)
+_TYPES = (Scalar, Part, PointerTo, ArrayOf, RecordRef, TypeParam, MemberType, FunctionType, OpaqueType)
 
 
 def show(node: Expr | Stmt) -> str:
@@ -114,6 +115,8 @@ def _base(type_: Type) -> str:
             return name
         case MemberType(owner, name):
             return f"{show_type(owner)}::{name}"
+        case Part(of, start, bits):
+            return f"{show_type(of)}:{start}+{bits}"
         case FunctionType(spelling) | OpaqueType(spelling):
             return spelling
         case _:

@@ -79,8 +79,22 @@ class OpaqueType:
     spelling: str
 
 
+@record(frozen=True, slots=True)
+class Part:
+    """What is stored of a scalar member that is a bit-field or less aligned than its type.
+
+    start: its first bit, counted from the byte where its unit begins. bits: of the bit-field, 0: the whole.
+    align: bytes that divide the unit's offset. Only layouts make it; no source writes it.
+    """
+
+    of: Scalar
+    start: int
+    bits: int
+    align: int
+
+
 Type: TypeAlias = (
-    Scalar | PointerTo | ArrayOf | RecordRef | TypeParam | MemberType | FunctionType | OpaqueType
+    Scalar | Part | PointerTo | ArrayOf | RecordRef | TypeParam | MemberType | FunctionType | OpaqueType
 )
 TemplateArgument: TypeAlias = "Type | Expr"
 
