@@ -8,7 +8,7 @@ from smemlint.evaluate.accesses import load
 from smemlint.evaluate.conversions import type_of
 from smemlint.evaluate.dispatch import lvalue, rvalue
 from smemlint.evaluate.inlining import Reference, invoke, run_closure
-from smemlint.evaluate.library import function, method
+from smemlint.evaluate.library import element_of, function, method
 from smemlint.evaluate.machine import Machine
 from smemlint.evaluate.memory import Object
 from smemlint.evaluate.names import resolve_arguments, static_member
@@ -76,7 +76,8 @@ def _apply(m: Machine, v: Value, e: Call, discarded: bool, want_place: bool) -> 
             result = invoke(m, v.candidates, e.arguments, v.arguments, this, e.place)
             if result is not None:
                 return result
-        return method(m, v, e, discarded)
+        element = element_of(m, v, e)
+        return Reference(element) if element is not None else method(m, v, e, discarded)
     if isinstance(v, Closure):
         return run_closure(m, v, e, want_place)
     if isinstance(v, Pointer | RecordValue):

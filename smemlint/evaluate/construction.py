@@ -23,6 +23,7 @@ from smemlint.ir import (
     Construct,
     Expr,
     InitList,
+    Literal,
     Part,
     Place,
     PointerTo,
@@ -75,7 +76,7 @@ def build_single(m: Machine, t: Type, elements: tuple[Expr, ...], place: Place |
     """`T{x}` for a number or pointer; `T{}` is zero."""
     if elements:
         return value_for(m, t, elements[0])
-    if isinstance(t, Scalar | PointerTo):
+    if isinstance(t, Scalar | Part | PointerTo):
         return coerce(m, Int(0), t)
     return Other()
 
@@ -100,6 +101,10 @@ def construct_from(m: Machine, t: RecordRef, values: list[Value | InitList], pla
     if layout is None:
         return Other(t, all(is_uniform(v) for v in values if not isinstance(v, InitList)))
     cells: dict[int, Value] = {}
+    if len(layout.fields) == 1 and values:
+        ((at, whole),) = layout.fields.values()
+        if isinstance(whole, ArrayOf) and not isinstance(values[0], InitList | RecordValue):
+            return RecordValue(t, _filled(m, whole, at, values))
     for (at, ft), v in zip(layout.fields.values(), values, strict=False):
         leaf = build(m, ft, v.elements, place) if isinstance(v, InitList) else coerce(m, v, ft)
         if isinstance(leaf, RecordValue):
@@ -112,6 +117,17 @@ def construct_from(m: Machine, t: RecordRef, values: list[Value | InitList], pla
     if not values:
         return RecordValue(t, {})
     return RecordValue(t, cells)
+
+
+def _filled(m: Machine, t: ArrayOf, at: int, values: Sequence[Value | InitList]) -> dict[int, Value]:
+    """The cells of an array that a record holds, from a list without inner braces; the rest is zero."""
+    size = m.types.size_of(t.element)
+    count = t.extent.value if isinstance(t.extent, Literal) else len(values)
+    if size is None:
+        return {}
+    zeros = [Int(0)] * max(min(count, 4096) - len(values), 0) if isinstance(t.element, Scalar) else []
+    given = [v for v in (*values, *zeros) if not isinstance(v, InitList)]
+    return {at + i * size: coerce(m, v, t.element) for i, v in enumerate(given)}
 
 
 def construct(

@@ -79,6 +79,7 @@ from smemlint.ir import (
     MemberType,
     Name,
     OpaqueType,
+    Part,
     PointerTo,
     RecordRef,
     Return,
@@ -158,4 +159,5 @@ BUILDERS: Builders = {
     MemberType: build_single,
     FunctionType: build_single,
     OpaqueType: build_single,
+    Part: build_single,
 }

@@ -52,8 +52,9 @@ from smemlint.evaluate.values import (
     form_of,
     formed,
     is_uniform,
+    plus,
 )
-from smemlint.ir import ArrayOf, Call, Construct, InitList, RecordRef, Scalar, Type
+from smemlint.ir import ArrayOf, Call, Construct, InitList, Literal, RecordRef, Scalar, Type
 from smemlint.ir.types import DOUBLE, FLOAT, INT, LONG, UINT, ULONG
 
 FILLED_BY = (
@@ -190,8 +191,9 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
         return value
     if is_group(self_type):
         return group_method(m, v.name, v.self, e)
-    if v.name == "operator[]" and isinstance(v.self, Pointer) and isinstance(self_type, RecordRef):
-        return _element(m, v.self, self_type, e)
+    elements = _elements(m, v)
+    if elements is not None:
+        return elements
     if v.name in ("operator+=", "operator-=", "operator*=", "operator/=") and isinstance(v.self, Pointer):
         place = getattr(getattr(e.callee, "base", None), "place", None) or e.place
         load(m, v.self, place)
@@ -227,17 +229,36 @@ def _shared_object(m: Machine, v: Method, p: Pointer, e: Call) -> None:
         m.note("unknown-function", f"`.{v.name}` is a method of `{p.object.name}`, in shared memory", e.place)
 
 
-def _element(m: Machine, p: Pointer, t: RecordRef, e: Call) -> Value:
-    layout = m.types.layout(t)
-    index = as_int(m, rvalue(m, e.arguments[0]), e.place)
-    if layout is not None and "_data" in layout.fields:
-        _, inner = layout.fields["_data"]
-        assert isinstance(inner, ArrayOf)
-        target = offset_pointer(m, Pointer(p.object, p.offset, inner.element), index, e.place)
-        return load(m, target, e.place)
-    return Other(
-        None, False, Unresolved("unknown-function", "`operator[]` of a type that is not known", e.place)
-    )
+def element_of(m: Machine, v: Method, e: Call) -> Pointer | None:
+    """What `a[i]`, `a.front()` and the like of a library's array name; None for everything else."""
+    if not isinstance(v.self, Pointer) or not isinstance(v.self.pointee, RecordRef):
+        return None
+    layout = m.types.layout(v.self.pointee)
+    if layout is None or len(layout.fields) != 1 or v.name not in ("operator[]", "at", "front", "back"):
+        return None
+    ((at, held),) = layout.fields.values()
+    if not isinstance(held, ArrayOf):
+        return None
+    first = Pointer(v.self.object, plus(v.self.offset, at), held.element)
+    if v.name == "front":
+        return first
+    if v.name == "back":
+        count = held.extent.value if isinstance(held.extent, Literal) else 1
+        return offset_pointer(m, first, Int(count - 1), e.place)
+    return offset_pointer(m, first, as_int(m, rvalue(m, e.arguments[0]), e.place), e.place)
+
+
+def _elements(m: Machine, v: Method) -> Pointer | None:
+    """`a.data()` and `a.begin()` of a library's array."""
+    if v.name not in ("data", "begin", "cbegin") or not isinstance(v.self, Pointer):
+        return None
+    layout = m.types.layout(v.self.pointee) if isinstance(v.self.pointee, RecordRef) else None
+    if layout is None or len(layout.fields) != 1:
+        return None
+    ((at, held),) = layout.fields.values()
+    if not isinstance(held, ArrayOf):
+        return None
+    return Pointer(v.self.object, plus(v.self.offset, at), held.element)
 
 
 # ---------------------------------------------------------------------- integers

@@ -159,3 +159,18 @@ def test_a_bit_field_holds_as_many_bits_as_it_has(assigned: str, read: str, trut
     (trace,) = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
     assert trace.grade is Grade.EXACT and trace.alignment == 0
     assert [int(o) // 4 for o in trace.offsets[0]] == [truth(t) for t in range(32)]  # type: ignore[operator]
+
+
+def test_an_array_of_the_library_is_its_elements() -> None:
+    text = """#include <array>
+    __global__ void k(float *o) { __shared__ std::array<float, 33> a[32]; __shared__ float s[4096];
+    int t = threadIdx.x; a[t][t & 3] = 1; std::array<int, 4> q = {1, 2, 3};
+    s[q[t & 3] * t] = 1; o[t] = a[t].back(); }"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    traces = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    factors = (1, 2, 3, 0)
+    assert [trace.offsets[0].tolist() for trace in traces] == [
+        [4 * (33 * t + (t & 3)) for t in range(32)],
+        [4 * factors[t & 3] * t for t in range(32)],
+        [4 * (33 * t + 32) for t in range(32)],
+    ]
