@@ -186,3 +186,9 @@ def test_a_loop_over_tiles_that_a_break_ends_is_run(test: str) -> None:
     body = f"for (unsigned p = blockIdx.x;; p += gridDim.x) {{ if ({test}) break; s[t * 2] = in[p]; }}"
     conflict = last(body)
     assert (conflict.ways_low, conflict.ways) == (2, 2)
+
+
+@pytest.mark.parametrize("test", ["p * 16 >= (n + 15) / 16", "p >= n", "(long)p * 16 >= n", "p > 63"])
+def test_a_block_in_the_middle_is_not_sent_home(test: str) -> None:
+    conflict = last(f"unsigned p = blockIdx.y; if ({test}) return; s[t * 2] = in[p];")
+    assert (conflict.ways_low, conflict.ways) == (2, 2)
