@@ -55,8 +55,12 @@ def parser() -> argparse.ArgumentParser:
     inspect = _command(commands, "inspect", "list every shared-memory access with its cost")
     _source_options(inspect)
     inspect.add_argument("--output-format", choices=("table", "json"), default="table", help="default: table")
-    explain = _command(commands, "explain", "tell what a rule finds, why it matters and what to do")
-    explain.add_argument("rule", metavar="CODE|NAME")
+    explain = _command(
+        commands,
+        "explain",
+        "tell what a rule finds, why it matters and what to do; or what a reason for no fix means",
+    )
+    explain.add_argument("rule", metavar="CODE|NAME|REASON")
     rules = _command(commands, "rules", "list the rules")
     rules.add_argument("--output-format", choices=("table", "json"), default="table", help="default: table")
     return whole

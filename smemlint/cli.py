@@ -332,13 +332,18 @@ def _rules(form: str) -> int:
 
 
 def _explain(name: str) -> int:
+    from smemlint.fix.refusals import REASONS, explained
     from smemlint.rules import RULES, find_rule
 
     rule = find_rule(name)
     if rule is None:
+        reason = explained(name)
+        if reason is not None:
+            put(reason)
+            return CLEAN
         import difflib
 
-        known = [n for r in RULES for n in (r.code, r.name)]
+        known = [*(n for r in RULES for n in (r.code, r.name)), *REASONS]
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
         raise UsageError(f"no rule is called `{name}`; the nearest one is `{near[0]}`")
     put(rule.markdown())

@@ -96,6 +96,7 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
         problems.append(_failed(path, "the search for accesses that no launch reaches", error))
     problems += dict.fromkeys(_faults(path, analyses, shown))
     numbers = {key: number for number, key in enumerate(suggestions)}
+    cheap = {key for key, s in suggestions.items() if s.refused and s.refused.code == "not-worth-it"}
     shares = _shares(analyses, modules)
     kernels = tuple(
         observe(
@@ -104,6 +105,7 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
             shown=shown,
             text=_decoded(texts.get(analysis.kernel.place.path)),
             suggestions=numbers,
+            cheap=cheap,
             shares=shares.get(id(analysis), ""),
         )
         for analysis in analyses
