@@ -149,10 +149,11 @@ def _unresolved(site: Site, reason: Unresolved) -> Trace:
 
 @record(frozen=True, eq=False, slots=True)
 class _Requests:
-    """The warps of a pattern with an active lane. rows: which of the block's; active: shape (requests, 32);
-    steps: bytes of each lane from the lead, same shape."""
+    """The warps of a pattern with an active lane. rows: which of the block's, and warps: their numbers;
+    active: shape (requests, 32); steps: bytes of each lane from the lead, same shape."""
 
     rows: NDArray[np.bool_]
+    warps: NDArray[np.int64]
     active: NDArray[np.bool_]
     steps: NDArray[np.int64]
 
@@ -185,6 +186,7 @@ class _Builder:
         self.unsure: list[tuple[int, NDArray[np.bool_]]] = []
         """First request and lanes of events that some lanes may or may not run."""
         self.weights: list[int] = []
+        self.warps: list[NDArray[np.int64]] = []
         self.visits: list[tuple[int, int]] = []
         self.alignment = 0
         self.parameters: dict[Monomial, list[Rows]] = {}
@@ -274,6 +276,7 @@ class _Builder:
                 self._term(mono, coefficient, requests.active, requests.rows)
         if event.copied is not None and self.starts is None:
             self._copy(event.copied, event, requests.at([at])[0], requests.active, requests.rows)
+        self.warps.append(requests.warps)
         self.visits.append((self.count, n))
         self.count += n
 
@@ -388,6 +391,7 @@ class _Builder:
             data=data,
             footprint=self.m.types.size_of(self.log.object.type),
             ways=len(self.ways),
+            warps=np.concatenate(self.warps) if self.warps else None,
         )
 
     def _data_terms(self) -> tuple[DataTerm, ...]:
@@ -469,7 +473,7 @@ def _requests(pattern: Pattern) -> _Requests:
     active = pattern.active.reshape(-1, 32)
     rows = np.asarray(active.any(axis=1))
     steps = pattern.form.steps - pattern.form.steps[pattern.first]
-    return _Requests(rows, active[rows], steps.reshape(-1, 32)[rows])
+    return _Requests(rows, np.flatnonzero(rows), active[rows], steps.reshape(-1, 32)[rows])
 
 
 def _range(mono: Monomial) -> tuple[int | None, int | None]:
