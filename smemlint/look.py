@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from smemlint.api import MEMORY, shown
 from smemlint.diagnose.model import FileReport, Problem
 from smemlint.fix.apply import EditError, apply
 from smemlint.fix.model import Suggestion
@@ -21,10 +22,12 @@ from smemlint.score.model import Conflict, KernelAnalysis
 from smemlint.view.choose import Seen, Spot, lines_with_accesses, sites_at, view_of
 from smemlint.view.requests import NoRequestError
 from smemlint.view.site import SiteView, site_view
+from smemlint.workers import Failure, run_isolated
 
 if TYPE_CHECKING:
     from smemlint.jobs import Job
 
+Question = TypeVar("Question")
 Answer = TypeVar("Answer")
 SECONDS = 20.0
 """Computing time for what comes after the analysis."""
@@ -71,12 +74,6 @@ class BanksAnswer:
     lines: tuple[int, ...] = ()
     problems: tuple[Problem, ...] = ()
     error: str = ""
-
-
-def shown(path: str) -> str:
-    from smemlint.api import shown
-
-    return shown(path)
 
 
 def banks(question: tuple[Job, BanksQuestion]) -> BanksAnswer:
@@ -156,11 +153,8 @@ def matching(seen: Seen, edited: KernelAnalysis | None) -> Conflict | None:
     return same[0] if len(same) == 1 else None
 
 
-def ask(task: Callable[[tuple[Job, object]], Answer], job: Job, question: object) -> Answer | Problem:
+def ask(task: Callable[[tuple[Job, Question]], Answer], job: Job, question: Question) -> Answer | Problem:
     """Put one question about one file to a worker of its own; a Problem where the file ends it."""
-    from smemlint.api import MEMORY
-    from smemlint.workers import Failure, run_isolated
-
     for _, result in run_isolated(
         task, [(job, question)], jobs=1, seconds=job.seconds + SECONDS, memory=MEMORY
     ):

@@ -12,8 +12,11 @@ from smemlint.visible import visible, visible_path
 
 def heading(view: SiteView) -> str:
     """Where the access stands and what it is."""
+    expression = visible(" ".join(view.expression.split()))
     return (
-        f"{visible_path(view.path)}:{view.line}:{view.column}  {visible(' '.join(view.expression.split()))}"
+        expression
+        if view.path == TYPED
+        else f"{visible_path(view.path)}:{view.line}:{view.column}  {expression}"
     )
 
 
@@ -66,9 +69,7 @@ def remarks(view: SiteView, bank_map: BankMap) -> list[str]:
     """What the map alone does not show."""
     lines = []
     if view.rotated:
-        lines.append(
-            "the start of the address is not known, and the same for all lanes: banks count from there"
-        )
+        lines.append("all lanes' addresses share a part that is not known: banks count from there")
     if view.parameter:
         lines.append(f"drawn for a value of `{visible(view.parameter)}` that costs the most")
     if bank_map.maybe:

@@ -56,7 +56,7 @@ def map_drawing(bank_map: BankMap) -> Drawing:
     """Banks are columns, wavefronts rows."""
     shapes = [text(_LEFT + (bank + 0.5) * _CELL, 12, str(bank), "n d") for bank in range(BANKS)]
     shapes.append(text(0, 12, "bank", "d"))
-    busiest, maybe = set(bank_map.busiest), set(bank_map.maybe)
+    conflicted, maybe = set(bank_map.conflicted), set(bank_map.maybe)
     y, before = 18.0, ""
     for number, each in enumerate(bank_map.passes):
         told = phase(bank_map, number)
@@ -67,7 +67,7 @@ def map_drawing(bank_map: BankMap) -> Drawing:
         shapes += [rect(_LEFT + b * _CELL, y, _CELL - 2, _ROW - 2, "grid") for b in range(BANKS)]
         for served in each.served:
             x = _LEFT + served.bank * _CELL
-            kind = "busy" if served.bank in busiest else "free"
+            kind = "busy" if served.bank in conflicted else "free"
             kind += " maybe" if maybe.issuperset(served.lanes) else ""
             label = str(served.lanes[0]) + ("+" if len(served.lanes) > 1 else "")
             title = f"wavefront {number}, bank {served.bank}, word {served.word}: {lanes_text(served.lanes)}"

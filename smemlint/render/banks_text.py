@@ -89,7 +89,7 @@ def _view(view: SiteView, width: int) -> Iterator[Text]:
 
 def _map(bank_map: BankMap, cell: int) -> Iterator[Text]:
     yield Text("bank".ljust(_MARGIN) + "".join(str(bank).rjust(cell) for bank in range(BANKS)), _DIM)
-    busiest = set(bank_map.busiest)
+    conflicted = set(bank_map.conflicted)
     before = ""
     for number, each in enumerate(bank_map.passes[:_ROWS]):
         told = phase(bank_map, number)
@@ -103,7 +103,7 @@ def _map(bank_map: BankMap, cell: int) -> Iterator[Text]:
             if served is None:
                 line.append("·".rjust(cell), _DIM)
             else:
-                style = _CONFLICT if bank in busiest else _FREE
+                style = _CONFLICT if bank in conflicted else _FREE
                 many = " underline" if len(served.lanes) > 1 else ""
                 line.append(str(served.lanes[0]).rjust(cell), style + many)
         lanes = sorted({lane for served in each.served for lane in served.lanes})

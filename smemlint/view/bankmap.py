@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from smemlint.banks import BANKS, WORD, Pass, schedule
+from smemlint.banks import WORD, Pass, schedule
 from smemlint.banks.request import lanes_of
 from smemlint.records import record
 
@@ -53,14 +53,15 @@ class BankMap:
         return self.offsets[: lanes_of(self.op, self.matrices)]
 
     @property
-    def busiest(self) -> tuple[int, ...]:
-        """The banks that deliver in the most wavefronts, where one delivers in more than one."""
-        turns = [0] * BANKS
+    def conflicted(self) -> tuple[int, ...]:
+        """The banks that deliver in more than one wavefront of one phase: where lanes wait for each other."""
+        turns: dict[tuple[object, int, int], int] = {}
         for each in self.passes:
-            for served in each.served:
-                turns[served.bank] += 1
-        most = max(turns)
-        return tuple(bank for bank, count in enumerate(turns) if count == most > 1)
+            for served in each.served if not each.write else ():
+                key = (each.phase, each.round, served.bank)
+                turns[key] = turns.get(key, 0) + 1
+        banks = {key[2] for key, count in turns.items() if count > 1}
+        return tuple(sorted(banks))
 
     @property
     def shared_words(self) -> dict[int, tuple[int, ...]]:
