@@ -110,7 +110,8 @@ def coerce(m: Machine, v: Value, t: Type) -> Value:
             number = None if v.value is None else floats.rounded(v.value, t)
             return Other(t, v.uniform, v.reason, number, v.leads, v.bits if v.type == t else None)
         if isinstance(v, Int):
-            return ar.convert(v, t, m.unknowns)
+            # a value returned from a void function: clang complains and keeps it
+            return ar.convert(v, t, m.unknowns) if t.size else Other(t, v.uniform)
         if isinstance(v, Pointer):
             if t.kind == "bool":
                 return Int(1, BOOL)
