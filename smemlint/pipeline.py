@@ -19,7 +19,7 @@ from smemlint.banks import architecture
 from smemlint.diagnose.model import FileReport, Problem, UnparsedEntry, Unseen
 from smemlint.diagnose.observe import observe
 from smemlint.evaluate import Budget, Unresolved, evaluate
-from smemlint.evaluate.faults import INTERNAL, fault
+from smemlint.evaluate.machine.faults import INTERNAL, fault
 from smemlint.fix.deliver import renamed
 from smemlint.fix.model import Suggestion
 from smemlint.fix.suggest import Key, suggest

@@ -11,19 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.banks import wavefront_range
-from smemlint.evaluate.aside import forget_aside
-from smemlint.evaluate.choices import bits_of, on_way, ways_of
-from smemlint.evaluate.copies import Copied, ends, in_order, lines_of
-from smemlint.evaluate.faults import fault
-from smemlint.evaluate.forms import Forms, Pattern, lead
-from smemlint.evaluate.layout import dims_of, type_name
-from smemlint.evaluate.machine import Event, Machine, SiteLog
-from smemlint.evaluate.memory import Object
+from smemlint.evaluate.compiler.address_patterns import Forms, Pattern, lead
+from smemlint.evaluate.compiler.coalesce import widened
+from smemlint.evaluate.machine.cp_async import Copied, ends, in_order, lines_of
+from smemlint.evaluate.machine.edge_blocks import forget_aside
+from smemlint.evaluate.machine.faults import fault
+from smemlint.evaluate.machine.machine import Event, Machine, SiteLog
+from smemlint.evaluate.machine.segment import places_of
+from smemlint.evaluate.machine.spread import cost_ends, together
 from smemlint.evaluate.model import DataTerm, Grade, Parameter, SharedArray, Site, Trace, Unresolved
-from smemlint.evaluate.segment import places_of
-from smemlint.evaluate.spread import cost_ends, together
-from smemlint.evaluate.values import Int, Lanes, Monomial, Symbol, gcd_of, multiple_of, symbol_range
-from smemlint.evaluate.widen import widened
+from smemlint.evaluate.types.layout import dims_of, type_name
+from smemlint.evaluate.values.choices import bits_of, on_way, ways_of
+from smemlint.evaluate.values.number import Int, Lanes, Monomial, Symbol, gcd_of, multiple_of, symbol_range
+from smemlint.evaluate.values.objects import Object
 from smemlint.ir import Launch
 from smemlint.ir.types import LONG
 from smemlint.records import record

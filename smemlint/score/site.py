@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.banks import ONE_ROUND, ideal_of, wavefronts
-from smemlint.evaluate.faults import INTERNAL, fault
+from smemlint.evaluate.machine.faults import INTERNAL, fault
 from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
 from smemlint.records import record
 from smemlint.score.dependent import dependent
