@@ -214,8 +214,13 @@ def short(value: object) -> str:
 def arch(text: str) -> str:
     """`sm_90`, `90` or `compute_90a` -> `sm_90`. Raises ConfigError."""
     match = re.fullmatch(r"(?:sm_|compute_)?([0-9]{2,3})[af]?", text)
-    if match is None or not 50 <= int(match[1]) <= 130:
+    if match is None:
         raise ConfigError(f"architecture `{short(text)}`: expected one such as sm_90")
+    from smemlint.banks.arch import ARCHITECTURES
+
+    known = [each.name for each in ARCHITECTURES]
+    if f"sm_{match[1]}" not in known:
+        raise ConfigError(f"architecture `{text}`: is not known; known are {', '.join(known)}")
     return f"sm_{match[1]}"
 
 
@@ -428,13 +433,13 @@ def unknown_selectors(selectors: Iterable[str]) -> list[str]:
 class Configurations:
     """The settings of each file: what the command line says, over the configuration that is closest to it.
 
-    broken: configurations that cannot be followed, by their path, with the number of files that are not
-    analysed for that.
+    said: what the command line says. broken: configurations that cannot be followed, by their path, with the
+    number of files that are not analysed for that.
     """
 
     def __init__(self, said: Settings, chosen: str | None = None) -> None:
         """chosen: the one file that the command line names. Raises ConfigError for that one."""
-        self._said = said
+        self.said = said
         self._chosen = load(Path(chosen)) if chosen is not None else None
         self.broken: dict[str, tuple[ConfigError, int]] = {}
 
@@ -453,11 +458,11 @@ class Configurations:
             return self._of(path)
         except ConfigError as error:
             self.broken.setdefault(error.path, (error, 0))
-            return self._said.over(DEFAULTS)
+            return self.said.over(DEFAULTS)
 
     def _of(self, path: str) -> Settings:
         near = self._chosen
         if near is None:
             folder = Path(os.path.abspath(path))  # noqa: PTH100  `a/..` is nothing to look into
             near = closest(folder if os.path.isdir(folder) else folder.parent)  # noqa: PTH112  it never raises
-        return self._said.over(near).over(DEFAULTS)
+        return self.said.over(near).over(DEFAULTS)

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from smemlint import __version__
 from smemlint.cli import main
+from smemlint.commands import COMMANDS, command
 
 KERNEL = """\
 __global__ void column(float *out)
@@ -99,6 +101,10 @@ def test_a_folder_without_cuda_is_an_error(folder: Path, capsys: Capture) -> Non
         (("bad.cu", "--output", "xml=x"), "the formats are full, concise, json"),
         (("bad.cu", "--block", "32,x"), "block shape `32,x`"),
         (("bad.cu", "--arch", "volta"), "architecture `volta`"),
+        (("bad.cu", "--arch", "sm_99"), "architecture `sm_99`: is not known; known are sm_70, sm_72, sm_75"),
+        (("bad.cu", "-I", "nonexist"), "argument -I: no folder is called `nonexist`"),
+        (("chek", "."), "no command and no path is called `chek`; the nearest command is `check`"),
+        (("inspct", "bad.cu"), "the nearest command is `inspect`"),
         (("bad.cu", "--select", "SMEM777"), "no rule is called `SMEM777`"),
         (("bad.cu", "-j", "0"), "at least 1 process"),
         (("bad.cu", "--min-ways", "0"), "expected 1 or more"),
@@ -154,6 +160,29 @@ def test_an_output_that_cannot_be_written_is_an_error(folder: Path, capsys: Capt
     assert status == 2 and "cannot be written: no such file" in err and "0 findings" in out
 
 
+def test_a_path_may_have_a_name_that_is_nearly_a_command(folder: Path, capsys: Capture) -> None:
+    (folder / "rule").mkdir()
+    (folder / "rule" / "bad.cu").write_text(KERNEL, encoding="utf-8")
+    status, out, _ = run(capsys, "rule", "--output-format", "concise")
+    assert status == 1 and out.startswith("rule/bad.cu:6:24: warning[SMEM101]")
+
+
+@pytest.mark.parametrize("arguments", [("check", "good.cu"), ("inspect", "good.cu"), ("rules",)])
+def test_json_names_the_version_that_wrote_it(
+    folder: Path, capsys: Capture, arguments: tuple[str, ...]
+) -> None:
+    _, out, _ = run(capsys, *arguments, "--output-format", "json")
+    data = json.loads(out)
+    assert data["version"] == 1 and data["tool"] == {"name": "smemlint", "version": __version__}
+
+
+def test_every_command_has_a_module_with_options_and_a_first_sentence() -> None:
+    for name, text in COMMANDS.items():
+        module = command(name)
+        assert callable(module.options) and callable(module.run) and text
+        assert (module.__doc__ or "").startswith(f"`smemlint {name}`")
+
+
 def test_standard_input_has_a_name(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(KERNEL.encode())))
     status, out, _ = run(capsys, "-", "--stdin-filename", "src/new.cu")
@@ -167,6 +196,15 @@ def test_a_block_shape_can_be_told(folder: Path, capsys: Capture) -> None:
     assert status == 1 and "launch: block (32, 4) from --block" in out
     _, out, _ = run(capsys, "untold.cu", "--block", "4,32", "--output-format", "json")
     assert json.loads(out)["diagnostics"][0]["worst_ways"] < 32
+
+
+def test_a_block_for_a_kernel_that_does_not_exist_is_an_error(folder: Path, capsys: Capture) -> None:
+    status, out, err = run(capsys, "bad.cu", "--block", "colum=32,4")
+    assert status == 2 and "SMEM101" in out
+    said = (
+        "error: argument --block: no kernel of these files is called `colum`; the nearest one is `column`\n"
+    )
+    assert err == said
 
 
 def test_the_closest_configuration_holds_for_a_file(folder: Path, capsys: Capture) -> None:

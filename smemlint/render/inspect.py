@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from smemlint.diagnose.model import Access, KernelReport, Report
-from smemlint.render.json import dumps, summary_data, unparsed_data, unseen_data
+from smemlint.render.json import TOOL, dumps, summary_data, unparsed_data, unseen_data
 from smemlint.render.summary import summary_line
 from smemlint.rules.words import ways_text
 from smemlint.visible import visible, visible_lines, visible_path
@@ -19,6 +19,7 @@ instructions, so it is listed twice."""
 def render_json(report: Report) -> str:
     data = {
         "version": VERSION,
+        "tool": TOOL,
         "kernels": [_kernel(k) for k in report.kernels],
         "not_analysed": [unseen_data(u) for u in report.unseen],
         "skipped": [{"path": p.path, "message": p.message} for p in report.skipped],

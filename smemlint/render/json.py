@@ -13,13 +13,14 @@ from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
 
 VERSION = 1
+TOOL = {"name": "smemlint", "version": __version__}
 _ESCAPE = re.compile(r"\\u(d[89ab]..)\\u(d[c-f]..)|\\u(d[89a-f]..)|\\.")
 
 
 def render(report: Report, *, color: bool = False) -> str:
     data = {
         "version": VERSION,
-        "tool": {"name": "smemlint", "version": __version__},
+        "tool": TOOL,
         "diagnostics": [diagnostic_data(d) for d in report.diagnostics],
         "errors": [asdict(p) for p in report.problems],
         "not_analysed": [unseen_data(u) for u in report.unseen],

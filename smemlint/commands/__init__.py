@@ -1,0 +1,39 @@
+"""The commands, one module each: `options` declares what it accepts, `run` does it and gives the exit status.
+
+In: parsed arguments. Out: text on the streams and CLEAN, FINDINGS or FAILED. A module imports what is heavy
+inside of `run`, so that `--help` and mistakes are told at once; `options.py` holds what commands accept in
+common, `jobs.py` how they turn paths into reports.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Protocol, cast
+
+CLEAN, FINDINGS, FAILED = 0, 1, 2
+
+COMMANDS: Mapping[str, str] = {
+    "check": "find bank conflicts (the default)",
+    "inspect": "list every shared-memory access with its cost",
+    "banks": "draw which lane asks which bank, for an access of a file or a typed one",
+    "explain": "tell what a rule finds, why it matters and what to do",
+    "rules": "list the rules",
+}
+"""Every command and what it does, in the order of `--help`. The module has the command's name."""
+
+
+class Command(Protocol):
+    """What the module of a command holds."""
+
+    def options(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the options of the command."""
+
+    def run(self, options: argparse.Namespace) -> int:
+        """Do it; return the exit status. Raises UsageError, ConfigError, OutputError."""
+
+
+def command(name: str) -> Command:
+    """The module of one of COMMANDS."""
+    return cast("Command", import_module(f"smemlint.commands.{name.replace('-', '_')}"))

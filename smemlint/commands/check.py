@@ -1,0 +1,218 @@
+"""`smemlint check`: the findings, in any format; with `--diff` and `--fix` also their edits."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smemlint import config, streams
+from smemlint.commands import CLEAN, FAILED, FINDINGS
+from smemlint.commands.jobs import Run, analysed, with_progress
+from smemlint.commands.options import STDIN, UsageError, number, source_options, source_settings
+from smemlint.config import DEFAULTS, FORMATS, SEVERITIES, Settings
+from smemlint.streams import OutputError, put, say
+
+if TYPE_CHECKING:
+    from smemlint.diagnose.model import Report
+    from smemlint.repair import Skipped
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    source_options(parser)
+    add = parser.add_argument
+    add("--output-format", choices=FORMATS, help=f"what goes to stdout (default: {DEFAULTS.output_format})")
+    add(
+        "--output",
+        action="append",
+        metavar="FORMAT=FILE",
+        help="write another format to a file beside; repeatable",
+    )
+    add(
+        "--select",
+        action="append",
+        metavar="RULES",
+        help="only these rules: codes, starts of codes, names, ALL",
+    )
+    add("--ignore", action="append", metavar="RULES", help="not these rules")
+    add(
+        "--min-ways",
+        type=number("min-ways"),
+        metavar="N",
+        help=f"conflicts below are silent (default: {DEFAULTS.min_ways:g})",
+    )
+    add("--level", choices=SEVERITIES, help=f"findings below are not shown (default: {DEFAULTS.level})")
+    add(
+        "--fail-on",
+        choices=SEVERITIES,
+        help=f"findings from here on make exit status 1 (default: {DEFAULTS.fail_on})",
+    )
+    add(
+        "--fail-on-unseen",
+        action="store_true",
+        default=None,
+        help="exit status 1 as well where a kernel shows no access of shared memory (SMEM907)",
+    )
+    add("--exit-zero", action="store_true", default=None, help="exit status 0 whatever is found")
+    add(
+        "--statistics",
+        action="store_true",
+        default=None,
+        help="count findings by rule, unresolved accesses by reason",
+    )
+    add(
+        "--show-unresolved",
+        action="store_true",
+        default=None,
+        help="list what could not be resolved, with the reason",
+    )
+    fixes = parser.add_mutually_exclusive_group()
+    fixes.add_argument("--diff", action="store_true", help="show the fixes as a unified diff; change no file")
+    fixes.add_argument("--fix", action="store_true", help="apply the safe fixes and report what is left")
+    add("--unsafe-fixes", action="store_true", help="with --diff or --fix: take fixes that are not safe, too")
+    add(
+        "--verify",
+        metavar="COMMAND",
+        help="with --diff or --fix: compile each edited file first; {} is its path",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    said = _settings_of(options)
+    outputs = _outputs_of(options.output or ())
+    _check_fixes(options)
+    run, report = analysed(options, said, suggest=True)
+    if options.fix or options.diff:
+        return _repair(options, run, report, outputs)
+    return _write(report, run.settings, outputs)
+
+
+def _settings_of(options: argparse.Namespace) -> Settings:
+    """What the command line says. Raises UsageError."""
+    said: dict[str, Any] = {}
+    for name in ("select", "ignore"):
+        parts = [p.strip() for text in getattr(options, name) or () for p in text.split(",")]
+        said[name] = tuple(p for p in parts if p) or None
+        if unknown := config.unknown_selectors(said[name] or ()):
+            raise UsageError(f"no rule is called `{config.short(unknown[0])}` (see `smemlint rules`)")
+    for name in (
+        "min_ways",
+        "level",
+        "fail_on",
+        "fail_on_unseen",
+        "exit_zero",
+        "statistics",
+        "show_unresolved",
+        "output_format",
+    ):
+        said[name] = getattr(options, name)
+    said["output"] = tuple(options.output) if options.output else None
+    return Settings(**said).over(source_settings(options))
+
+
+def _check_fixes(options: argparse.Namespace) -> None:
+    """Raises UsageError where the options about fixes do not go together."""
+    if not (options.fix or options.diff):
+        for name in ("unsafe_fixes", "verify"):
+            if getattr(options, name) not in (None, False):
+                raise UsageError(f"--{name.replace('_', '-')} belongs to --diff or --fix")
+    if options.fix and STDIN in options.paths:
+        raise UsageError("--fix cannot change standard input; use --diff")
+    if options.verify is not None:
+        try:
+            words = shlex.split(options.verify)
+        except ValueError as error:
+            raise UsageError(f"argument --verify: {str(error).lower()}") from None
+        if not words or "{}" in words[0]:
+            raise UsageError("argument --verify: expected a command, such as 'nvcc -c -o /dev/null {}'")
+
+
+def _outputs_of(texts: Sequence[str]) -> list[tuple[str, Path]]:
+    """Format and file of each `--output`. Raises UsageError."""
+    outputs = []
+    for text in texts:
+        name, equals, file = text.partition("=")
+        if not equals or not file:
+            raise UsageError(f"--output {text}: expected FORMAT=FILE, such as sarif=smemlint.sarif")
+        if name not in FORMATS:
+            raise UsageError(f"--output {text}: the formats are {', '.join(FORMATS)}")
+        outputs.append((name, Path(file)))
+    return outputs
+
+
+def _repair(
+    options: argparse.Namespace, run: Run, report: Report, outputs: Sequence[tuple[str, Path]]
+) -> int:
+    """`--diff` shows the edits and leaves the files; `--fix` makes them and reports what is left."""
+    from smemlint import repair
+
+    unsafe, verify = bool(options.unsafe_fixes), options.verify
+    files, skipped = repair.repair(report, run.reports, run.jobs, unsafe=unsafe, verify=verify)
+    if options.fix:
+        failed = repair.write(files, options.paths)
+        written = [f for f in files if f.path not in {s.path for s in failed}]
+        _tell([*skipped, *failed], repair.summary(written, written=True))
+        again = repair.rejoin(
+            written, run.jobs, run.reports, lambda some: [r for _, r in with_progress(some, run.settings)]
+        )
+        status = _write(run.collect(again), run.settings, outputs)
+        return FAILED if failed else status
+    _tell(skipped, repair.summary(files, written=False))
+    # A patch must hold the file's own bytes, whatever the terminal's encoding is.
+    streams.put_bytes("".join(f.diff() for f in files).encode("utf-8", "surrogateescape"))
+    return _status(report, run.settings)
+
+
+def _tell(skipped: Sequence[Skipped], summary: str) -> None:
+    for each in skipped:
+        say(f"warning: {each.message}", lines=True)
+    say(summary)
+
+
+def _write(report: Report, settings: Settings, outputs: Sequence[tuple[str, Path]]) -> int:
+    from smemlint.render import render
+    from smemlint.render.summary import statistics
+
+    written = [_write_file(path, render(name, report)) for name, path in outputs]
+    form = settings.output_format or "full"
+    put(render(form, report, color=_color()))
+    if settings.statistics:
+        text = statistics(report.summary)
+        if form in ("full", "concise"):
+            put(text)
+        else:
+            say(text.rstrip("\n"), lines=True)
+    return _status(report, settings) if all(written) else FAILED
+
+
+def _status(report: Report, settings: Settings) -> int:
+    from smemlint.diagnose.select import UNSEEN
+    from smemlint.rules import Severity
+
+    if report.problems:
+        return FAILED
+    gate = Severity(settings.fail_on).rank
+    gated = any(d.severity.rank >= gate for d in report.diagnostics)
+    if settings.fail_on_unseen:
+        gated = gated or any(d.code == UNSEEN for d in report.diagnostics)
+    return FINDINGS if gated and not settings.exit_zero else CLEAN
+
+
+def _write_file(path: Path, text: str) -> bool:
+    try:
+        streams.write_file(path, text.encode("utf-8", errors="replace"))
+    except (OSError, ValueError, OutputError) as error:
+        said = error.strerror if isinstance(error, OSError) else None
+        say(f"error: {path}: cannot be written: {(said or str(error)).lower()}")
+        return False
+    return True
+
+
+def _color() -> bool:
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return sys.stdout.isatty()
