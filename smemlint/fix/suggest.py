@@ -20,7 +20,7 @@ from smemlint.fix.choices import Choice, find_choices, locate
 from smemlint.fix.constants import Constants
 from smemlint.fix.declared import Edited
 from smemlint.fix.edits import build
-from smemlint.fix.judge import CLEARLY
+from smemlint.fix.judge import CLEARLY, kernel_wavefronts
 from smemlint.fix.launches import unknown_launch
 from smemlint.fix.members import Instance, apart, members, movable
 from smemlint.fix.model import Refusal, SiteChange, Suggestion
@@ -147,7 +147,16 @@ def _together(moves: Sequence[Move], texts: Mapping[str, Source], analyse: Analy
         bytes_added=sum(s.bytes_added for s in ordered),
         unsafe_because=next((s.unsafe_because for s in ordered if not s.safe), ""),
         code="`, `".join(s.code for s in ordered),
+        kernel=_summed([s.kernel for s in ordered]),
     )
+
+
+def _summed(kernels: Sequence[tuple[int, int] | None]) -> tuple[int, int] | None:
+    """The kernel with the layouts of all its parts."""
+    known = [k for k in kernels if k is not None]
+    if not known or len(known) < len(kernels):
+        return None
+    return known[0][0], known[0][0] - sum(before - after for before, after in known)
 
 
 @record(frozen=True, slots=True)
@@ -377,6 +386,7 @@ def _offered(
         blocks_per_sm=choice.option.blocks,
         unsafe_because=unsafe,
         code=edited.code,
+        kernel=_kernel(choice, used),
     )
 
 
@@ -404,4 +414,15 @@ def _in_words(
         bytes_added=choice.option.bytes_added if choice else 0,
         blocks_per_sm=choice.option.blocks if choice else None,
         code=code,
+        kernel=_kernel(choice, [i for i in instances if i.members]) if choice else None,
     )
+
+
+def _kernel(choice: Choice, used: Sequence[Instance]) -> tuple[int, int] | None:
+    """Wavefronts of the kernel as a whole before and after, None where they are not all known."""
+    known = [kernel_wavefronts(i.analysis) for i in used]
+    whole = sum(n or 0 for n in known)
+    before = sum(m.before for i in used for m in i.members)
+    if None in known or whole < before:
+        return None
+    return whole, whole - before + choice.option.total
