@@ -24,6 +24,7 @@ from smemlint.fix.judge import CLEARLY, kernel_wavefronts
 from smemlint.fix.launches import unknown_launch
 from smemlint.fix.members import Instance, apart, members, movable
 from smemlint.fix.model import Refusal, SiteChange, Suggestion
+from smemlint.fix.named import Whole, named_pitch
 from smemlint.fix.parts import cut, places_of, pool_of
 from smemlint.fix.proof import Analyse, Promise, check, sites_of
 from smemlint.fix.reasons import nothing_found
@@ -59,6 +60,7 @@ class Means:
     late: Late
     main: str
     analyses: Sequence[KernelAnalysis] = ()
+    whole: Whole | None = None
 
 
 def suggest(
@@ -68,6 +70,7 @@ def suggest(
     arch: Arch = _ARCH,
     late: Late = lambda: False,
     main: str = "",
+    whole: Whole | None = None,
 ) -> dict[Key, Suggestion]:
     """A suggestion for each array with a conflict.
 
@@ -75,16 +78,30 @@ def suggest(
     analyse — analyses an edited text again; without it no edit is offered, because none is proved.
     arch — whose limits of shared memory hold. late — whether the time is over.
     main — the file whose launches are known; other files may start kernels that stand elsewhere.
+    whole — analyses that file with another text from nothing; without it no named constant is changed.
     """
     texts = {path: Source(path, data) for path, data in sources.items()}
     taken = {path: set(source.names()) for path, source in texts.items()}
-    means = Means(texts, taken, analyse, arch, late, main, analyses)
+    means = Means(texts, taken, analyse, arch, late, main, analyses, whole)
     result: dict[Key, Suggestion] = {}
     for key, instances in _arrays(analyses):
         if not _conflicted(instances):
             continue
-        result[key] = _suggestion(instances, means)
+        found = _suggestion(instances, means)
+        result[key] = _by_name(found, instances, means) if found.edits is None else found
     return result
+
+
+def _by_name(found: Suggestion, instances: list[Instance], means: Means) -> Suggestion:
+    """The same array through the named constant that is its pitch, where nothing else could be written."""
+    hopeless = found.refused is not None and found.refused.code in ("not-worth-it", "escapes")
+    if hopeless or instances[0].array.place.path != means.main:
+        return found
+    source = means.texts.get(means.main)
+    other = named_pitch(instances, source, means.analyses, means.whole, means.arch, means.late)
+    if isinstance(other, Refusal) and other.code == "constant-elsewhere" and found.refused is not None:
+        return replace(found, refused=replace(found.refused, text=f"{found.refused.text}; {other.text}"))
+    return other if isinstance(other, Suggestion) else found
 
 
 def _arrays(analyses: Sequence[KernelAnalysis]) -> Iterator[tuple[Key, list[Instance]]]:
