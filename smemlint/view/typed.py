@@ -81,8 +81,8 @@ def program(declaration: str, access: str, constant: str = "", value: int = 0) -
     """The program for `float t[32][33]` and `t[threadIdx.x][k]`.
 
     A name that the declaration does not declare is an `int` that the kernel is given. An access that assigns
-    (`t[i] = 0`) is a statement, any other is read. constant, value: a name that the program defines, where it is used.
-    Raises: TypedError.
+    (`t[i] = 0`) is a statement, any other is read. constant, value: a name that the program defines, where it
+    is used. Raises: TypedError.
     """
     declaration = " ".join(declaration.split()).rstrip("; ")
     access = " ".join(access.split()).rstrip("; ")
