@@ -41,8 +41,16 @@ _SOURCE = Unresolved("copy-source", "a cp.async costs by where it reads as well"
 _SPREAD = Unresolved("several-arrays", "which of several arrays lanes go to, or how far these are apart")
 
 
-def shared_array(m: Machine, o: Object) -> SharedArray:
-    """A shared variable as the later stages see it."""
+def shared_arrays(m: Machine) -> dict[str, SharedArray]:
+    """The shared variables of a kernel as the later stages see them, by id, in the order of declaration."""
+    try:
+        starts = places_of(m)
+    except Exception:  # a size that is a fault of its own; told where an access needs it
+        starts = {}
+    return {id_: _shared_array(m, o, starts) for id_, o in m.shared.items() if o.var is not None}
+
+
+def _shared_array(m: Machine, o: Object, starts: Mapping[int, int]) -> SharedArray:
     dims, element = dims_of(o.type)
     assert o.var is not None
     dynamic = o.var.storage == "extern_shared"
@@ -60,6 +68,7 @@ def shared_array(m: Machine, o: Object) -> SharedArray:
         dynamic=dynamic,
         align=align,
         escapes=o.escapes,
+        start=starts.get(id(o)),
     )
 
 
@@ -186,6 +195,7 @@ class _Builder:
         self.unsure: list[tuple[int, NDArray[np.bool_]]] = []
         """First request and lanes of events that some lanes may or may not run."""
         self.weights: list[int] = []
+        self.left_out: dict[str, None] = {}
         self.warps: list[NDArray[np.int64]] = []
         self.visits: list[tuple[int, int]] = []
         self.alignment = 0
@@ -338,11 +348,13 @@ class _Builder:
             self.data.setdefault(mono, []).append((self.count, full))
             return
         if isinstance(coefficient, int):
+            self.left_out[_name(mono)] = None
             self.alignment = gcd(self.alignment, coefficient * multiple_of(mono))
             return
         full = coefficient.reshape(-1, 32)[rows]
         first = full[np.arange(len(full)), active.argmax(axis=1)]
         if bool((~active | (full == first[:, None])).all()):
+            self.left_out[_name(mono)] = None
             self.alignment = gcd(self.alignment, gcd_of(first) * multiple_of(mono))
             return
         self.parameters.setdefault(mono, []).append((self.count, full))
@@ -391,6 +403,7 @@ class _Builder:
             data=data,
             footprint=self.m.types.size_of(self.log.object.type),
             ways=len(self.ways),
+            left_out=tuple(self.left_out),
             warps=np.concatenate(self.warps) if self.warps else None,
         )
 
@@ -495,4 +508,4 @@ def _name(mono: Monomial) -> str:
     return " * ".join(s.name for s in mono)
 
 
-__all__ = ["Int", "shared_array", "traces_of"]
+__all__ = ["Int", "shared_arrays", "traces_of"]
