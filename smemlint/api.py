@@ -170,10 +170,6 @@ def _summary(
         files_with_findings=len({d.place.path for d in findings}),
         findings=len(findings),
         hidden=hidden,
-        fixable=sum(d.fix is not None and d.fix.edits is not None and d.fix.safe for d in diagnostics),
-        fixable_unsafe=sum(
-            d.fix is not None and d.fix.edits is not None and not d.fix.safe for d in diagnostics
-        ),
         suppressed=suppressed,
         kernels=len({k.key for k in kernels if not k.device}),
         accesses=len(sites),

@@ -238,16 +238,13 @@ class Summary:
 
     resolved: access sites with one number; ranges: those with a lowest and a highest one; unresolved: those
     without any, by reason in `reasons`. skipped: files that were passed over. hidden: notes that are not
-    shown. fixable: findings that a safe fix mends; fixable_unsafe: those that only an unsafe one does.
-    unseen: kernels of which no access was seen; partial: those of which a part was not analysed; both by
-    reason as well.
+    shown. unseen: kernels of which no access was seen; partial: those of which a part was not analysed; both
+    by reason as well.
     """
 
     files: int = 0
     files_with_findings: int = 0
     findings: int = 0
-    fixable: int = 0
-    fixable_unsafe: int = 0
     hidden: int = 0
     suppressed: int = 0
     kernels: int = 0

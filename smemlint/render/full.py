@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from smemlint.diagnose.model import Diagnostic, Report
-from smemlint.render.advice import advice
 from smemlint.render.snippet import Line, Mark, snippet
 from smemlint.render.style import SEVERITY_COLOR, paint
 from smemlint.render.summary import summary_line
@@ -40,7 +39,7 @@ def diagnostic_text(diagnostic: Diagnostic, texts: Mapping[str, str], *, color: 
         lines.append(f"{margin}{paint(':::', 'blue', color=color)} {where}")
         lines += [_line(line, gutter, tint, color) for line in snippet(texts.get(path), others)]
     equals = paint("=", "blue", color=color)
-    lines += [f"{margin} {equals} {visible(note)}" for note in (*diagnostic.notes, *advice(diagnostic.fix))]
+    lines += [f"{margin} {equals} {visible(note)}" for note in (*diagnostic.notes, *_fix(diagnostic))]
     return "\n".join(lines) + "\n"
 
 
@@ -52,3 +51,18 @@ def _line(line: Line, gutter: int, tint: str, color: bool) -> str:
     style = {"primary": (tint, "bold"), "secondary": ("blue", "bold")}.get(line.kind)
     text = paint(line.text, *style, color=color) if style else line.text
     return f"{bar} {text}".rstrip()
+
+
+def _fix(diagnostic: Diagnostic) -> tuple[str, ...]:
+    fix = diagnostic.fix
+    if fix is None:
+        return ()
+    if fix.edits is not None:
+        return (
+            (f"fix [*]: {fix.words}",) if fix.safe else (f"fix [unsafe]: {fix.words}; {fix.unsafe_because}",)
+        )
+    if fix.refused is not None and fix.refused.code == "no-better-layout":
+        return (f"no fix: {fix.refused.text}",)
+    if fix.refused is not None:
+        return (f"fix: {fix.words}", f"no edit: {fix.refused.text}")
+    return (f"fix: {fix.words}",)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 
 from smemlint.diagnose.model import Report
-from smemlint.render.advice import advice
 from smemlint.render.summary import summary_line
 from smemlint.rules import Severity
 from smemlint.visible import visible
@@ -30,7 +29,7 @@ def render(report: Report, *, color: bool = False) -> str:
         if place.end_line == place.line:  # GitHub drops columns of a range over several lines
             properties["endColumn"] = place.end_column
         properties["title"] = f"{d.code} {d.name}"
-        message = "\n".join([d.message, *d.notes, *advice(d.fix)])
+        message = "\n".join([d.message, *d.notes, *([f"fix: {d.fix.words}"] if d.fix else [])])
         lines.append(_command(_LEVEL[d.severity], properties, message))
     for problem in report.problems:
         where: dict[str, str | int] = {"file": problem.path, "line": problem.line or 1}

@@ -13,7 +13,6 @@ from smemlint import __version__
 from smemlint.diagnose.model import Diagnostic, Problem, Report
 from smemlint.fix.model import TextEdit
 from smemlint.ir import Place
-from smemlint.render.advice import advice
 from smemlint.render.fingerprint import line_hashes
 from smemlint.render.json import dumps, summary_data
 from smemlint.rules import RULES, Rule, Severity
@@ -88,9 +87,9 @@ def _result(
         for number, label in enumerate(d.also, 1)
     ]
     links = "".join(f" ([{_escaped(r['message']['text'])}]({r['id']}))" for r in related)
-    told = "".join(f" {line}." for line in advice(d.fix))
+    advice = f" {d.fix.words}." if d.fix is not None else ""
     notes = "".join(f" {note}." for note in d.notes)
-    message = f"{_plain(d.message)}{links}.{_plain(notes)}{_plain(told)}"
+    message = f"{_plain(d.message)}{links}.{_plain(notes)}{_plain(advice)}"
     result: dict[str, Any] = {
         "ruleId": d.code,
         "ruleIndex": _INDEX[d.code],

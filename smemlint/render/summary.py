@@ -23,16 +23,12 @@ def summary_line(summary: Summary) -> str:
     left out, always in this order."""
     found = count(summary.findings, "finding")
     where = f"in {summary.files_with_findings} of {count(summary.files, 'file')}"
-    fixes = [f"{summary.fixable} [*] mended by --fix"] if summary.fixable else []
-    if summary.fixable_unsafe:
-        fixes.append(f"{summary.fixable_unsafe}{' more' if fixes else ''} by --unsafe-fixes")
     accesses = f"{count(summary.accesses, 'access')}, {summary.resolved} resolved"
     if summary.ranges:
         accesses += f", {count(summary.ranges, 'range')}"
     if summary.unresolved:
         accesses += f", {summary.unresolved} unresolved"
-    told = f"{found} {where}" + (f" ({', '.join(fixes)})" if fixes else "")
-    parts = [told, accesses, f"{summary.unparsed} unparsed"]
+    parts = [f"{found} {where}", accesses, f"{summary.unparsed} unparsed"]
     if summary.skipped:
         parts.append(f"{count(summary.skipped, 'file')} skipped (HIP)")
     if summary.unseen:
