@@ -87,21 +87,25 @@ def suggest(
     for key, instances in _arrays(analyses):
         if not _conflicted(instances):
             continue
-        found = _suggestion(instances, means)
-        result[key] = _by_name(found, instances, means) if found.edits is None else found
+        result[key] = _by_name(_suggestion(instances, means), instances, means)
     return result
 
 
 def _by_name(found: Suggestion, instances: list[Instance], means: Means) -> Suggestion:
-    """The same array through the named constant that is its pitch, where nothing else could be written."""
+    """The same array through the named constant that is its pitch, where that does as much or nothing else
+    could be written."""
     hopeless = found.refused is not None and found.refused.code in ("not-worth-it", "escapes")
-    if hopeless or instances[0].array.place.path != means.main:
+    simple = found.edits is not None and found.kind == "padding"
+    if hopeless or simple or instances[0].array.place.path != means.main:
         return found
     source = means.texts.get(means.main)
     other = named_pitch(instances, source, means.analyses, means.whole, means.arch, means.late)
     if isinstance(other, Refusal) and other.code == "constant-elsewhere" and found.refused is not None:
         return replace(found, refused=replace(found.refused, text=f"{found.refused.text}; {other.text}"))
-    return other if isinstance(other, Suggestion) else found
+    if not isinstance(other, Suggestion):
+        return found
+    less = other.before - other.after < CLEARLY * (found.before - found.after)
+    return found if found.edits is not None and (less or found.safe > other.safe) else other
 
 
 def _arrays(analyses: Sequence[KernelAnalysis]) -> Iterator[tuple[Key, list[Instance]]]:
