@@ -157,9 +157,8 @@ def _values(
         said = (*(others.texts if others else ()), f"{constant.name} = {new.strip()}")
         known = (*(others.constants if others else ()), constant)
         tried = Tried(known, edits, said, changes.changes, tuple(after), changes.shared)
-        if best is not None and tried.saved <= best.saved:
-            break
-        best = tried
+        if best is None or tried.saved > best.saved:
+            best = tried
         if all(c.after <= c.ideal for c in tried.changes):
             break
     return best
