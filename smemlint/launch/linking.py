@@ -12,7 +12,8 @@ from typing import TypeAlias
 
 from smemlint.ir import Function, Module, Name, Record, Scalar
 from smemlint.ir.walk import walk
-from smemlint.launch.host import Allowance, Started, launching_functions, said, started_kernels
+from smemlint.launch.host import launching_functions, said, started_kernels
+from smemlint.launch.model import Allowance, Started
 from smemlint.records import record
 
 MAX_FILES = 6

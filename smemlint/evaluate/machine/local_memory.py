@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import gcd
 
@@ -332,12 +332,31 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
         keys = new.cells.keys() & old.cells.keys()
         return RecordValue(new.type, {k: merge(m, c, new.cells[k], old.cells[k]) for k in keys})
     if isinstance(new, FunctionValue | Closure | Method):
-        return new
+        return _either_function(new, old) if m.host else new
+    if m.host and isinstance(old, FunctionValue | Closure | Method):
+        return old
     if isinstance(new, Pointer) or isinstance(old, Pointer):
         return lost_among((v.object for v in (new, old) if isinstance(v, Pointer)), "or somewhere else")
     uniform = isinstance(new, Other) and isinstance(old, Other) and new.uniform and old.uniform and c.uniform
     leads = next((v.leads for v in (new, old) if isinstance(v, Other) and v.leads is not None), None)
     return Other(getattr(new, "type", None), uniform, leads=leads)
+
+
+def _either_function(new: FunctionValue | Closure | Method, old: Value) -> Value:
+    """One of two functions, which one is not known: the second beside the first."""
+    if not isinstance(new, FunctionValue) or not isinstance(old, FunctionValue):
+        return new
+    return one_of_functions([new, *new.others, old, *old.others])
+
+
+def one_of_functions(functions: Sequence[FunctionValue]) -> FunctionValue:
+    """One of several functions, which one is not known."""
+    alone = [replace(f, others=()) for f in functions]
+    unlike: list[FunctionValue] = []
+    for f in alone:
+        if not any(same(f, g) for g in unlike):
+            unlike.append(f)
+    return replace(unlike[0], others=tuple(unlike[1:]))
 
 
 def scatter(m: Machine, p: Pointer, v: Value) -> None:
