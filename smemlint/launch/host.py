@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import product
 from typing import TypeAlias
 
 from smemlint.evaluate.analysis.facts import SliceLike, Slicer
@@ -51,7 +53,9 @@ from smemlint.ir import (
 )
 from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
+from smemlint.launch.addressed import targets
 from smemlint.launch.model import Allowance, Started
+from smemlint.launch.objects import class_instances, object_for, take_defaults
 from smemlint.launch.open import Candidate, candidates
 from smemlint.launch.settings import settings
 from smemlint.launch.slicing import HostSlice
@@ -153,7 +157,9 @@ def _run(
     found: dict[tuple[object, ...], Started] = {}
     left = min(HOST_STEPS, allowance.steps)
 
-    def one_run(f: Function, arguments: Instance, paths: Paths | None) -> list[Started] | None:
+    def one_run(
+        f: Function, arguments: Instance, owner: Instance, paths: Paths | None
+    ) -> list[Started] | None:
         nonlocal left
         if left <= 0 or time.process_time() > allowance.until:
             return None
@@ -169,21 +175,21 @@ def _run(
             slicer=slicer,
             paths=paths,
         )
-        _call(m, f, arguments, words)
+        _call(m, f, arguments, owner, words)
         left -= m.steps
         allowance.steps -= m.steps
         reached.add(f.id)
         return list(seen.values())
 
     written = _written_instances(module, functions)
+    classes = class_instances(module, functions)
     for f in functions:
         if f.id in reached:
             continue
-        for arguments in written.get(f.id) or [()]:
-            if words is None and f.name != "main":
-                seen = each_way(lambda paths: one_run(f, arguments, paths))  # noqa: B023  called at once
-            else:
-                seen = one_run(f, arguments, None) or []
+        of_class = classes.get(f.record or "") or [()]
+        for arguments, owner in product(written.get(f.id) or [()], of_class):
+            once = partial(one_run, f, arguments, owner)
+            seen = each_way(once) if words is None and f.name != "main" else once(None) or []
             for s in seen:
                 found.setdefault(key(s), s)
     return list(found.values())
@@ -210,13 +216,15 @@ def _recorder(
     return on_launch
 
 
-def _call(m: Machine, f: Function, arguments: Instance, words: Sequence[str] | None) -> None:
+def _call(m: Machine, f: Function, arguments: Instance, owner: Instance, words: Sequence[str] | None) -> None:
     """Run a host function whose arguments nobody knows, but for what a program is told."""
-    bound = bind(m, f, resolve_arguments(m, arguments), ())
-    m.frames.append(Frame(bound or {}, f))
     m.depth = MAX_DEPTH - HOST_DEPTH
     try:
+        this = object_for(m, f, owner) if f.record is not None else None
+        bound = bind(m, f, resolve_arguments(m, arguments), (), this)
+        m.frames.append(Frame(bound or {}, f, this))
         bind_arguments(m, f, Launch((1, 1, 1)))
+        take_defaults(m, f)
         if words is not None and f.name == "main" and len(f.parameters) >= 2:
             argc, argv = command_line(words)
             m.frame.variables[f.parameters[0].id].cells[0] = argc
@@ -323,12 +331,13 @@ def _start(m: Machine, s: LaunchStmt) -> Iterator[Started]:
     bytes_ = rvalue(m, s.dynamic) if s.dynamic is not None else Int(0)
     if isinstance(kernel, Pointer):
         kernel = load(m, kernel, s.place)
-    if not isinstance(kernel, FunctionValue):
-        return
-    for one in (kernel, *kernel.others):
+    one_of = (kernel, *kernel.others) if isinstance(kernel, FunctionValue) else ()
+    if not any(f.candidates for f in one_of):
+        one_of = targets(m, s.kernel, len(values))
+    for one in one_of:
         started = _started(m, s, one, values, extents, grid, bytes_)
         if started is not None:
-            yield replace(started, guessed=started.guessed or bool(kernel.others))
+            yield replace(started, guessed=len(one_of) > 1)
 
 
 def _started(

@@ -102,6 +102,9 @@ def link(module: Module, others: Sequence[Module]) -> Module:
         globals=variables,
         specialisations=specialisations,
         overloads={name: tuple(ids) for name, ids in overloads.items()},
+        explicit_records=tuple(
+            dict.fromkeys((*module.explicit_records, *(i for o in others for i in o.explicit_records)))
+        ),
         explicit_instances=tuple(
             dict.fromkeys((*module.explicit_instances, *(i for o in others for i in o.explicit_instances)))
         ),

@@ -16,6 +16,7 @@ from smemlint.evaluate.values.objects import Object
 from smemlint.ir import (
     SHARED,
     ArrayOf,
+    FunctionType,
     Name,
     OpaqueType,
     PointerTo,
@@ -64,7 +65,7 @@ def declare_global(m: Machine, var: Var) -> Object:
     t = m.resolve(var.type)
     shared = var.storage in SHARED
     constant = var.storage == "constant" or (var.const and var.init is not None)
-    followed = constant or (m.host and isinstance(_element(t), Scalar | RecordRef))
+    followed = constant or (m.host and isinstance(_element(t), Scalar | RecordRef | FunctionType))
     storage = "shared" if shared else "local" if followed else "global"
     o = Object(var.id, var.name, t, storage, var, volatile=var.volatile)
     m.globals[var.id] = o
