@@ -54,7 +54,7 @@ class HostSlice:
 
     launching: ids and names of the functions that start kernels. settings: the variables outside functions
     that launches may depend on. open: id() of the branches that choose
-    among launches. choices: id() of what decides values that launches depend on.
+    among launches. deciding: id() of what decides values that launches depend on.
     """
 
     def __init__(self, f: Function, launching: frozenset[str], module: Module, settings: Settings) -> None:
@@ -80,7 +80,7 @@ class HostSlice:
         self.skippable: set[int] = set()
         self._visit(f.body)
         self.quiet = self.skippable
-        self.choices = self._choices(f, nodes)
+        self.deciding = self._deciding(f, nodes)
         self.sets: dict[int, frozenset[str]] = {}
 
     def _starts(self, n: object) -> bool:
@@ -197,7 +197,7 @@ class HostSlice:
                     self.relevant |= named[id(value)]
                     changed = True
 
-    def _choices(self, f: Function, nodes: list[object]) -> set[int]:
+    def _deciding(self, f: Function, nodes: list[object]) -> set[int]:
         """id() of what chooses the values that the shape of a launch, its kernel or its instance are made
         of."""
         shaping: set[str] = {_THIS, *self._outlives(f, nodes)}

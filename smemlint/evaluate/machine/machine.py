@@ -253,7 +253,7 @@ class Frame:
     quiet: set[int] | None = None
     """The same in iterations that leave no trace."""
     open: set[int] | None = None
-    choices: set[int] | None = None
+    deciding: set[int] | None = None
     """Of host code that is run way by way: id() of what decides values that launches depend on."""
     sets: dict[int, frozenset[str]] = field(default_factory=dict)
     sinks: dict[int, Path] = field(default_factory=dict)
@@ -460,7 +460,7 @@ class Machine:
         slice = self.code.slice(f, pointing)
         frame.skippable, frame.quiet, frame.sets = slice.skippable, slice.quiet, slice.sets
         frame.open = slice.open if self.explore else None
-        frame.choices = slice.choices if self.paths is not None else None
+        frame.deciding = slice.deciding if self.paths is not None else None
         if not self.host:
             frame.sinks = self.code.sinks(f)
         frame.instance = instance_of(frame.bindings)

@@ -12,7 +12,7 @@ from smemlint.evaluate.values.provenance import following, only_symbol
 
 def choice_at(m: Machine, node: object) -> Choice | None:
     """The choice that a branch or loop is, where it decides what a launch depends on; else None."""
-    if m.paths is None or m.silent or m.frame.choices is None or id(node) not in m.frame.choices:
+    if m.paths is None or m.silent or m.frame.deciding is None or id(node) not in m.frame.deciding:
         return None
     return m.paths.at(node)
 
