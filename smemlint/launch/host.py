@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -59,7 +59,7 @@ from smemlint.launch.objects import class_instances, object_for, take_defaults
 from smemlint.launch.open import Candidate, candidates
 from smemlint.launch.settings import settings
 from smemlint.launch.slicing import HostSlice
-from smemlint.launch.ways import each_way, key, site
+from smemlint.launch.ways import Ways, key, site
 from smemlint.records import record
 
 Instance: TypeAlias = tuple[TemplateArgument, ...]
@@ -109,11 +109,12 @@ def started_kernels(
     shaped = {site(s) for s in found if None not in s.block}
     every = _every_launch(launching)
     reached: set[str] = set()
+    before = {f.id for f in roots}
     for functions in (roots, list(launching.values())):
         if every <= {k[:2] for k in shaped}:
             break
         seen = {s.kernel.id for s in found if None not in s.block}
-        new = _run(module, functions, slices, None, allowance, explore=True, reached=reached)
+        new = _run(module, functions, slices, None, allowance, explore=True, reached=reached, before=before)
         fresh = [s for s in new if s.kernel.id not in seen]
         found += fresh
         shaped |= {site(s) for s in fresh if None not in s.block}
@@ -149,10 +150,11 @@ def _run(
     *,
     explore: bool,
     reached: set[str],
+    before: Container[str] = (),
 ) -> list[Started]:
     """Run each function as a block of one thread; those that an earlier one `reached` are not run again.
 
-    words: what `main` is told, None where that is not known.
+    words: what `main` is told, None where that is not known. before: functions whose ways were gone already.
     """
     found: dict[tuple[object, ...], Started] = {}
     left = min(HOST_STEPS, allowance.steps)
@@ -183,15 +185,23 @@ def _run(
 
     written = _written_instances(module, functions)
     classes = class_instances(module, functions)
+    split: list[Ways] = []
     for f in functions:
         if f.id in reached:
             continue
         of_class = classes.get(f.record or "") or [()]
         for arguments, owner in product(written.get(f.id) or [()], of_class):
             once = partial(one_run, f, arguments, owner)
-            seen = each_way(once) if words is None and f.name != "main" else once(None) or []
-            for s in seen:
-                found.setdefault(key(s), s)
+            if words is None and f.name != "main" and f.id not in before:
+                split.append(Ways(once))
+            else:
+                found.update((key(s), s) for s in once(None) or [] if key(s) not in found)
+    # Every function has run once before the first of them is run way by way.
+    for i, ways in enumerate(split):
+        kept, left = left, left // (len(split) - i)
+        seen = ways.all()
+        left += kept - kept // (len(split) - i)
+        found.update((key(s), s) for s in seen if key(s) not in found)
     return list(found.values())
 
 

@@ -1,18 +1,17 @@
 """All ways through a host function that start kernels in different shapes: it is run once for each.
 
 A run tells which choices it met that were not settled; it is replaced by runs with the first of them settled
-either way.
+each way.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import TypeAlias
 
 from smemlint.evaluate.machine.paths import Choice, Paths
 from smemlint.launch.model import Started
-from smemlint.records import record
 
 MOST_RUNS = 40
 """Runs of one function. What is not settled by then stays merged."""
@@ -20,32 +19,50 @@ MOST_WAYS = 16
 """Ways of one choice that are run."""
 
 
-@record(frozen=True, slots=True)
-class _Run:
-    settled: dict[Choice, int]
-    before: tuple[Started, ...]
-    """What was seen when its last choice was open."""
+Run: TypeAlias = "Callable[[Paths], list[Started] | None]"
+"""One run with some choices settled, which leaves the others open; None where nothing is left to spend."""
 
 
-def each_way(run: Callable[[Paths], list[Started] | None]) -> list[Started]:
-    """The launches of every way. run: one run with these choices; None where nothing is left to spend."""
-    waiting = deque([_Run({}, ())])
-    found: list[Started] = []
-    runs = 0
-    while waiting:
-        at = waiting.popleft()
-        paths = Paths(at.settled)
-        seen = run(paths) if runs < MOST_RUNS else None
-        runs += 1
-        if seen is None:
-            found += at.before
-            continue
-        choice, count = next(iter(paths.open.items()), (None, 0))
-        if choice is None or count > MOST_WAYS:
-            found += seen
-        else:
-            waiting += [_Run({**at.settled, choice: way}, tuple(seen)) for way in range(count)]
-    return _hanging_together(found) if runs > 1 else found
+class Ways:
+    """The runs of one function. A choice that makes no difference where it is met first is left open."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.runs = 0
+        self.idle: set[int] = set()
+        self.first = Paths()
+        self.seen = self._again(self.first) or []
+        """What one run over all ways shows."""
+
+    def all(self) -> list[Started]:
+        """The launches of every way."""
+        return _hanging_together(self._split({}, self.first, self.seen))
+
+    def _again(self, paths: Paths) -> list[Started] | None:
+        self.runs += 1
+        return self.run(paths) if self.runs <= MOST_RUNS else None
+
+    def _split(self, settled: dict[Choice, int], paths: Paths, seen: list[Started]) -> list[Started]:
+        for choice, count in paths.open.items():
+            if choice[0] in self.idle or count > MOST_WAYS:
+                continue
+            ways = [({**settled, choice: n}, Paths({**settled, choice: n})) for n in range(count)]
+            found = [self._again(below) for _, below in ways]
+            if any(each is None for each in found):
+                break
+            if all(_keys(each or ()) == _keys(seen) for each in found):
+                self.idle.add(choice[0])
+                continue
+            return [
+                s
+                for (now, below), each in zip(ways, found, strict=True)
+                for s in self._split(now, below, each or [])
+            ]
+        return seen
+
+
+def _keys(found: Iterable[Started]) -> set[tuple[object, ...]]:
+    return {key(s) for s in found}
 
 
 def _hanging_together(found: Iterable[Started]) -> list[Started]:

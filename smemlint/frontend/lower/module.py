@@ -79,7 +79,7 @@ def _require_roots(c: Context, wanted: frozenset[str]) -> None:
     patterns = [p for p in (_MATTERS, launching, shared) if p is not None]
     roots = [f for f in functions if any(p.search(f.text()) for p in patterns)]
     records = c.declarations.records.values()
-    for root in (*roots, *_callers(functions, roots, records, launching, wanted)):
+    for root in (*roots, *_callers(c, functions, roots, records, launching, wanted)):
         if root.file.path == c.main:
             c.require(root)
 
@@ -110,13 +110,15 @@ def _launching_macros(c: Context) -> re.Pattern[bytes] | None:
 
 
 def _callers(
+    c: Context,
     functions: Iterable[Definition],
     roots: Iterable[Definition],
     records: Iterable[Definition],
     macros: re.Pattern[bytes] | None,
     wanted: frozenset[str],
 ) -> list[Definition]:
-    """Functions that mention, however indirectly, one that launches: its arguments come from them."""
+    """Functions that mention, however indirectly, through a macro or not, one that launches: its arguments
+    come from them."""
     launching = set(wanted) | {
         f.name
         for f in roots
@@ -126,10 +128,20 @@ def _callers(
     if not launching:
         return []
     rest = {f.key: (f, frozenset(w.decode() for w in _WORD.findall(f.text()))) for f in functions}
+    named = set[str]().union(*(words for _, words in rest.values()))
+    bodies = {
+        name: {w.decode() for w in _WORD.findall(macro.body.encode())}
+        for name, macro in c.positions.macros().items()
+        if name in named or "(" in macro.body
+    }
     chosen: dict[int, Definition] = {}
     grew = True
     while grew:
         grew = False
+        for name, words in bodies.items():
+            if name not in launching and not launching.isdisjoint(words):
+                launching.add(name)
+                grew = True
         for key, (function, words) in rest.items():
             if key not in chosen and not launching.isdisjoint(words):
                 chosen[key] = function
