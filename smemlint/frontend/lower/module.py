@@ -138,8 +138,8 @@ def _callers(
     grew = True
     while grew:
         grew = False
-        for name, words in bodies.items():
-            if name not in launching and not launching.isdisjoint(words):
+        for name, body in bodies.items():
+            if name not in launching and not launching.isdisjoint(body):
                 launching.add(name)
                 grew = True
         for key, (function, words) in rest.items():
