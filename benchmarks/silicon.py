@@ -30,7 +30,8 @@ from pathlib import Path
 from typing import Any
 
 from checkout import SOURCE_SUFFIXES, Checkout
-from demangle import agrees, base_name, template_arguments
+
+from smemlint.profile.names import agrees, base_name, template_arguments
 
 TOLERANCE = 0.05
 """Two ratios that differ by less are the same: compilers duplicate and drop single instructions."""
