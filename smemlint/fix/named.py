@@ -21,7 +21,7 @@ from smemlint.fix.members import Instance, granule
 from smemlint.fix.model import Refusal, SiteChange, Suggestion, TextEdit
 from smemlint.fix.names import Constant, Scopes, candidates, definitions, derived, only_pitch
 from smemlint.fix.remapped import remapped
-from smemlint.fix.safety import open_questions
+from smemlint.fix.safety import open_questions, stale_comment
 from smemlint.fix.search import Late
 from smemlint.fix.text import Source
 from smemlint.records import record
@@ -205,7 +205,16 @@ def _suggestion(
     return Suggestion(
         kind="pitch",
         array=array,
-        words=f"make the named pitch larger: `{code}`; {effect}, {grown:+d} B",
+        words="; ".join(
+            filter(
+                None,
+                (
+                    f"make the named pitch larger: `{code}`",
+                    f"{effect}, {grown:+d} B",
+                    stale_comment(source, best.edits),
+                ),
+            )
+        ),
         edits=tuple(sorted(best.edits, key=lambda e: e.offset)),
         refused=None,
         safe=not unsafe,

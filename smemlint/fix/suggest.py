@@ -25,10 +25,11 @@ from smemlint.fix.launches import unknown_launch
 from smemlint.fix.members import Instance, apart, members, movable
 from smemlint.fix.model import Refusal, SiteChange, Suggestion
 from smemlint.fix.named import Whole, named_pitch
+from smemlint.fix.padding import padded_arrays
 from smemlint.fix.parts import cut, places_of, pool_of
 from smemlint.fix.proof import Analyse, Promise, check, sites_of
 from smemlint.fix.reasons import nothing_found
-from smemlint.fix.safety import harmed, not_evaluated, open_questions
+from smemlint.fix.safety import harmed, not_evaluated, open_questions, stale_comment
 from smemlint.fix.search import Late
 from smemlint.fix.text import Source
 from smemlint.fix.words import described, kind, words
@@ -323,6 +324,8 @@ def _prove(moves: Sequence[Move], source: Source, analyse: Analyse | None) -> Re
             )
             analyses[id(instance.analysis)] = replace(now, launch=launch)
     again = dict(zip(analyses, analyse(source.path, text, list(analyses.values())), strict=True))
+    if all(edited is not None and _needless(moves, edited, text) for edited in again.values()):
+        return Refusal("not-proved", "the padding frees no access that a narrower one does not")
     for key, edited in again.items():
         mine = [(m, n, i) for m in moves for n, i in enumerate(m.used) if id(i.analysis) == key]
         _, _, first = mine[0]
@@ -337,6 +340,16 @@ def _prove(moves: Sequence[Move], source: Source, analyse: Analyse | None) -> Re
         if broken is not None:
             return Refusal("not-proved", broken)
     return None
+
+
+def _needless(moves: Sequence[Move], edited: KernelAnalysis, text: bytes) -> bool:
+    """Whether an edited array would be told to be padded for nothing."""
+    padded = {
+        m.pool.name
+        for m in moves
+        if isinstance(m.choice.option.layout, Padding) and m.choice.option.layout.extra > 0
+    }
+    return any(p.array.name in padded and p.needless for p in padded_arrays(edited, text))
 
 
 def _promised(
@@ -398,7 +411,9 @@ def _offered(
     return Suggestion(
         kind=kind(choice),
         array=instances[0].pool,
-        words=words(choice, edited.code, changes),
+        words="; ".join(
+            filter(None, (words(choice, edited.code, changes), stale_comment(source, edited.edits)))
+        ),
         edits=edited.edits,
         refused=None,
         safe=not unsafe,
