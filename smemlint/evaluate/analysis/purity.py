@@ -202,8 +202,8 @@ class Calls:
         return record is None or (not record.specialisations and self._plain_record(record))
 
     def leads_to_memory(self, t: Type) -> bool:
-        """Whether a record may stand for a pointer: it, a base or a specialisation has a conversion function that
-        gives no number."""
+        """Whether a record may stand for a pointer: it, a base or a specialisation has a conversion function
+        that gives no number."""
         return isinstance(t, RecordRef) and self._leading(t.name, 0)
 
     def _leading(self, name: str, depth: int) -> bool:

@@ -87,7 +87,7 @@ def _operator(m: Machine, e: Index) -> Call | None:
 
 
 def pointer_of(m: Machine, e: Expr) -> Value:
-    """The value of what is subscripted or dereferenced: of a record that converts to a pointer, the pointer."""
+    """The value of what is subscripted or dereferenced; of a record the pointer that it converts to."""
     if _stays(e):
         place = lvalue(m, e)
         if isinstance(place, Pointer) and isinstance(place.pointee, RecordRef):

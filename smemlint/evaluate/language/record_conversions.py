@@ -1,7 +1,7 @@
 """Records that stand where a pointer or a number is meant: their conversion functions.
 
-Where clang knows the types it calls these itself; in a template it leaves `s[i]`, `*s`, `s + i` and an argument as
-they are written.
+Where clang knows the types it calls these itself; in a template it leaves `s[i]`, `*s`, `s + i` and an
+argument as they are written.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from smemlint.ir import CONVERSION_NAME, Function, PointerTo, RecordRef, Scalar,
 
 
 def by_conversion(m: Machine, v: RecordValue | Pointer, t: Type | None) -> Value | None:
-    """What a record (or the one that lies at an address) becomes as a t, None: as a pointer; None where it has no
-    conversion function for that."""
+    """What a record (or the one that lies at an address) becomes as a t, None: as a pointer; None where it
+    has no conversion function for that."""
     if isinstance(v, RecordValue):
         o = Object("temporary", "temporary", v.type, "local", None, dict(v.cells), havoc=not v.cells)
         v = Pointer(o, Int(0), v.type)
