@@ -4,7 +4,7 @@ In: analyses of all kernels of a file before and after an edit. Out: the access 
 both sides, or why the two do not correspond. It holds when every lane of every access goes, as before, to the
 one place that stands for the old one: no element has two new places, no place two old elements. Where
 accesses that moved and others share bytes (an array that is used twice, in turn), that is asked of each of
-the two alone, and what each reads it must write itself.
+the two alone, and what each reads it must write itself; and they share no more bytes than before.
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ def _kernel(old: KernelAnalysis, new: KernelAnalysis) -> Remapped | str:
             return f"the accesses of `{mine.name}` leave it"
         if _one_to_one(moves[array]):
             continue
-        if not all(_closed([m for m in moves[array] if m.moved is side]) for side in (True, False)):
+        sides = [[m for m in moves[array] if m.moved is side] for side in (True, False)]
+        if not all(map(_closed, sides)) or not _meet_where_they_met(*sides):
             return f"the accesses of `{mine.name}` do not agree on a new layout"
         shared = mine.name
     changes = [
@@ -140,6 +141,20 @@ def _one_to_one(moves: Sequence[Move]) -> bool:
         axis=0,
     )
     return len(np.unique(both[:, 0])) == len(both) == len(np.unique(both[:, 1]))
+
+
+def _meet_where_they_met(moved: Sequence[Move], still: Sequence[Move]) -> bool:
+    """Whether what moved goes among the bytes of the others only from, and to, bytes that both used before.
+
+    Two parts of one array that lay apart may hold their values at the same time.
+    """
+    if not moved or not still:
+        return True
+    old, new = (np.concatenate([side(m) for m in moved]) for side in (_old, _new))
+    others = np.unique(np.concatenate([m.old for m in still]))
+    both = np.intersect1d(old, others)
+    among = np.isin(new, others)
+    return bool(np.isin(old[among], both).all() and np.isin(new[among], both).all())
 
 
 def _closed(moves: Sequence[Move]) -> bool:

@@ -51,6 +51,15 @@ def test_an_array_that_is_used_twice_in_turn_is_never_safe(tmp_path: Path) -> No
     assert fix.edits is None or not fix.safe
 
 
+def test_a_part_does_not_grow_into_one_that_starts_at_a_number(tmp_path: Path) -> None:
+    """Measured: such an edit of a public GEMM gave other results."""
+    text = POOL.replace("@USE@", "").replace("2 * 32 * LD", "4 * 32 * 32")
+    text = text.replace("b = pool + 32 * LD", "b = pool + 32 * 32").replace("b[ty * LD", "b[ty * 32")
+    text = text.replace("b[tx * LD + ty]", "b[ty * 32 + tx]")
+    fix = of_text(tmp_path, text.encode())[0]["pool"]
+    assert fix.edits is None
+
+
 def test_the_bytes_of_a_launch_follow_a_macro(tmp_path: Path) -> None:
     text = b"""#define LD 32  // a row
 __global__ void k(float *out, const float *in) {
