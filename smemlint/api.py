@@ -12,7 +12,10 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
+from smemlint import observed
+from smemlint.cache import Cache, is_kept
 from smemlint.diagnose.merge import diagnose, merge_kernels, order, site_of
 from smemlint.diagnose.model import (
     Access,
@@ -52,14 +55,35 @@ def shown(path: str) -> str:
 
 
 def analyse(
-    jobs: Sequence[Job], *, processes: int = 1, memory: int = MEMORY
+    jobs: Sequence[Job], *, processes: int = 1, memory: int = MEMORY, cache: Cache | None = None
 ) -> Iterator[tuple[int, FileReport]]:
-    """Yields (index of the job, its report) as files are done. Never raises for a bad file."""
+    """Yields (index of the job, its report) as files are done. Never raises for a bad file.
+
+    cache: where reports are looked for first, and kept.
+    """
+    left: list[int] = []
+    for index, job in enumerate(jobs):
+        report = cache.find(job) if cache is not None else None
+        if report is not None:
+            yield index, report
+        else:
+            left.append(index)
+    if left:
+        done = _analysed([jobs[i] for i in left], processes, memory, cache)
+        yield from ((left[n], report) for n, report in done)
+        if cache is not None:
+            cache.trim()
+
+
+def _analysed(
+    jobs: Sequence[Job], processes: int, memory: int, cache: Cache | None
+) -> Iterator[tuple[int, FileReport]]:
     from smemlint.pipeline import OTHERS  # loaded once, before the workers start
 
     seconds = max((job.seconds for job in jobs), default=0.0)
     alone: list[int] = []
-    for index, result in run_isolated(analyse_file, jobs, jobs=processes, seconds=seconds, memory=memory):
+    task = partial(analyse_file, cache=cache)
+    for index, result in run_isolated(task, jobs, jobs=processes, seconds=seconds, memory=memory):
         if not isinstance(result, Failure):
             yield index, result
         elif result.stage == OTHERS:
@@ -77,11 +101,15 @@ def _given_up(job: Job, failure: Failure) -> FileReport:
     return FileReport(path, problems=(Problem(path, failure.message),))
 
 
-def analyse_file(job: Job) -> FileReport:
+def analyse_file(job: Job, cache: Cache | None = None) -> FileReport:
     """The analysis of one file in this process. Raises what the stages raise."""
     from smemlint.pipeline import run_stages
 
-    return run_stages(job, shown)
+    with observed.collecting() as facts:
+        report = run_stages(job, shown)
+    if cache is not None and is_kept(job, report):
+        cache.keep(job, facts, report)
+    return report
 
 
 @record(frozen=True, slots=True)

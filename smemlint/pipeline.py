@@ -8,13 +8,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from smemlint import schedule
+from smemlint import clock, schedule
 from smemlint.banks import architecture
 from smemlint.diagnose.model import FileReport, Problem, UnparsedEntry, Unseen
 from smemlint.diagnose.observe import observe
@@ -65,7 +64,7 @@ class Examined:
 
 def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
     """The report of one file. A file that cannot be read or parsed at all is a Problem in it."""
-    began = time.process_time()
+    began = clock.now()
     found = examine(job, shown)
     if isinstance(found, FileReport):
         return found
@@ -90,7 +89,7 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
         suggestions=tuple(renamed(s, shown) for s in found.suggestions.values()),
         lost=_lost(found.modules, shown),
         files=tuple(dict.fromkeys(shown(f) for module in found.modules for f in module.files)),
-        seconds=time.process_time() - began,
+        seconds=clock.now() - began,
     )
 
 
@@ -98,7 +97,8 @@ def examine(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
     """Everything that is found of one file; the report at once where it cannot be read or parsed, or is
     passed over."""
     sys.setrecursionlimit(max(sys.getrecursionlimit(), DEEPEST))
-    began = time.process_time()
+    began = clock.now()
+    clock.begin()
     ends = Ends.of(began, job.seconds)
     path = shown(job.path)
     known = Known(until=ends.reading)
@@ -107,11 +107,11 @@ def examine(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
         if is_hip(source.path, source.raw):
             if job.named:
                 raise SourceError(source.path, REFUSED)
-            return FileReport(path, skipped=REFUSED, seconds=time.process_time() - began)
+            return FileReport(path, skipped=REFUSED, seconds=clock.now() - began)
         modules = load(source, parse_options(job.options), known)
     except SourceError as error:
         problem = Problem(shown(error.path), error.message, error.line, error.column)
-        return FileReport(path, problems=(problem,), seconds=time.process_time() - began)
+        return FileReport(path, problems=(problem,), seconds=clock.now() - began)
     problems: list[Problem] = []
 
     def tell(error: BaseException) -> None:
@@ -130,7 +130,7 @@ def examine(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
                 texts,
                 again(source, modules, job.options, ends.fixes),
                 architecture(job.options.arch),
-                late=lambda: time.process_time() > ends.fixes,
+                late=lambda: clock.late(ends.fixes),
                 main=source.path,
             )
         except (Exception, OutOfTimeError) as error:
@@ -190,7 +190,7 @@ def analyse_modules(
         of={name: shape for name, shape in options.blocks.items() if name}, every=options.blocks.get("")
     )
     begun: list[Begun] = []
-    searched = time.process_time()
+    searched = clock.now()
     read = _reader(options, known, max(ends.reading, searched + ends.share))
     users = users_of if options.others else _nobody
     own, theirs = (Allowance(until=max(ends.host, searched + 2 * ends.share)) for _ in range(2))
@@ -218,7 +218,7 @@ def analyse_modules(
         return replace(found, arrays={}, conflicts=()) if b.rank and stopped(found) else found
 
     # What was spent on other files is not taken from this one's kernels.
-    return in_turn(begun, analyse, _left_out, max(ends.kernels, time.process_time() + ends.share))
+    return in_turn(begun, analyse, _left_out, max(ends.kernels, clock.now() + ends.share))
 
 
 def _nobody(path: str, names: Iterable[str]) -> tuple[str, ...]:
@@ -244,13 +244,16 @@ def _reader(options: Options, known: Known, until: float) -> Callable[[str, froz
 
     @cache
     def read(path: str, wanted: frozenset[str]) -> Module | None:
-        if time.process_time() > until:
+        if clock.late(until):
             return None
         try:
             # Should this end the process, the file is analysed without the others.
-            with at_stage(OTHERS, until - time.process_time()):
+            with at_stage(OTHERS, until - clock.now()):
                 return load_callers(read_source(path), parse_options(options), wanted, known)
-        except (SourceError, MemoryError, RecursionError, OutOfTimeError):
+        except OutOfTimeError:
+            clock.end(until)
+            return None
+        except (SourceError, MemoryError, RecursionError):
             return None
 
     return read
@@ -301,7 +304,7 @@ def again(
 
     def analyse(path: str, data: bytes, before: Sequence[KernelAnalysis]) -> Sequence[KernelAnalysis | None]:
         included = any(path in module.files for module in modules)
-        if not (path == source.path or included) or time.process_time() > until:
+        if not (path == source.path or included) or clock.late(until):
             return [None] * len(before)
         parsed = parse_options(options)
         try:
@@ -316,7 +319,7 @@ def again(
         # A kernel that another file stands in for has the same id in this one.
         found = [kernels.get(numbers.get(id(a.kernel)) or by_id[a.kernel.id]) for a in before]
         return [
-            _analysis(*pair, analysis.launch) if pair is not None and time.process_time() < until else None
+            _analysis(*pair, analysis.launch) if pair is not None and not clock.late(until) else None
             for pair, analysis in zip(found, before, strict=True)
         ]
 

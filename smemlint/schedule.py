@@ -7,10 +7,10 @@ cost least: what a kernel has taken, times how often it would have run.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from smemlint import clock
 from smemlint.evaluate import Budget
 from smemlint.ir import Function, Launch, Module
 from smemlint.records import record
@@ -79,7 +79,7 @@ def in_turn(
     work = 0
 
     def over() -> str:
-        return "budget" if work >= WORK else "time" if time.process_time() > until else ""
+        return "budget" if work >= WORK else "time" if clock.late(until) else ""
 
     def one(b: Begun, launch: Launch) -> KernelAnalysis:
         nonlocal work

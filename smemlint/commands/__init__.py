@@ -20,6 +20,7 @@ COMMANDS: Mapping[str, str] = {
     "banks": "draw which lane asks which bank, for an access of a file or a typed one",
     "explain": "tell what a rule finds, why it matters and what to do",
     "rules": "list the rules",
+    "clean": "remove what earlier runs have kept",
 }
 """Every command and what it does, in the order of `--help`. The module has the command's name."""
 

@@ -157,7 +157,10 @@ def _repair(
         written = [f for f in files if f.path not in {s.path for s in failed}]
         _tell([*skipped, *failed], repair.summary(written, written=True))
         again = repair.rejoin(
-            written, run.jobs, run.reports, lambda some: [r for _, r in with_progress(some, run.settings)]
+            written,
+            run.jobs,
+            run.reports,
+            lambda some: [r for _, r in with_progress(some, run.settings, run.cache)],
         )
         status = _write(run.collect(again), run.settings, outputs)
         return FAILED if failed else status

@@ -18,6 +18,7 @@ from smemlint.visible import visible_path
 
 if TYPE_CHECKING:
     from smemlint.api import View
+    from smemlint.cache import Cache
     from smemlint.diagnose.model import FileReport, Problem, Report
     from smemlint.jobs import Job
 
@@ -40,6 +41,7 @@ class Run:
     settings: Settings
     jobs: Sequence[Job]
     reports: Sequence[FileReport]
+    cache: Cache | None = None
 
     def collect(self, reports: Sequence[FileReport]) -> Report:
         """One report of these files: merged, suppressed, selected; with what is wrong with the settings."""
@@ -63,8 +65,9 @@ def analysed(options: argparse.Namespace, said: Settings, *, suggest: bool = Fal
     configurations = Configurations(said, options.config)
     whole = configurations.shown(".")
     jobs, missing = jobs_of(options, configurations, suggest=suggest)
-    found = sorted(with_progress(jobs, whole), key=lambda pair: pair[0])
-    run = Run(configurations, whole, jobs, [r for _, r in found] + missing)
+    cache = cache_of(options)
+    found = sorted(with_progress(jobs, whole, cache), key=lambda pair: pair[0])
+    run = Run(configurations, whole, jobs, [r for _, r in found] + missing, cache)
     report = run.collect(run.reports)
     for problem in report.problems:
         say(str(problem))
@@ -152,13 +155,22 @@ def _view(configurations: Configurations, whole: Settings) -> View:
     return View(chosen, level, bool(whole.show_unresolved))
 
 
-def with_progress(jobs: Sequence[Job], settings: Settings) -> Iterator[tuple[int, FileReport]]:
+def cache_of(options: argparse.Namespace) -> Cache | None:
+    """Where reports are kept, unless the command line says that none is."""
+    from smemlint.cache import open_cache
+
+    return None if options.no_cache else open_cache()
+
+
+def with_progress(
+    jobs: Sequence[Job], settings: Settings, cache: Cache | None = None
+) -> Iterator[tuple[int, FileReport]]:
     """Yield (index of the job, its report) as files are done; a terminal shows how far it is."""
     from smemlint import api
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     processes = settings.jobs or max(1, min(cores, -(-len(jobs) // _FILES_PER_PROCESS), _MOST_PROCESSES))
-    done = api.analyse(jobs, processes=processes)
+    done = api.analyse(jobs, processes=processes, cache=cache)
     if len(jobs) < _PROGRESS_AFTER or not sys.stderr.isatty():
         yield from done
         return

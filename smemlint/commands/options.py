@@ -80,6 +80,9 @@ def reading_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="processes (default: by the number of files and cores)",
     )
+    add(
+        "--no-cache", action="store_true", help="analyse every file anew; by default unchanged ones are known"
+    )
 
 
 def number(name: str) -> Callable[[str], float]:

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from smemlint.diagnose import observe
 from smemlint.diagnose.model import Access, Diagnostic, FileReport, KernelReport, Unseen
+from smemlint.diagnose.threshold import proved
 from smemlint.diagnose.unreached import line_of, reached, replaced, with_unreached
 from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
@@ -98,9 +98,7 @@ def diagnose(
     sites: dict[Site, list[Sight]] = {}
     for kernel in kernels:
         for access in kernel.accesses:
-            certain = (
-                observe.proved(access, kernel.min_ways) and not kernel.assumed and access.grade != "assumed"
-            )
+            certain = proved(access, kernel.min_ways) and not kernel.assumed and access.grade != "assumed"
             sites.setdefault(site_of(access.place), []).append(Sight(kernel, access, certain))
     unreached: set[object] = set()
     for sights in sites.values():
@@ -132,7 +130,7 @@ def _fix(access: Access, suggestions: Sequence[Suggestion]) -> Suggestion | None
 
 
 def _proved(sight: Sight) -> bool:
-    return observe.proved(sight.access, sight.kernel.min_ways)
+    return proved(sight.access, sight.kernel.min_ways)
 
 
 def _with_candidates(sights: list[Sight], shapes: dict[object, int]) -> list[Sight]:

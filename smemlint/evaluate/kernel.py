@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+import smemlint.evaluate.run.evaluators  # noqa: F401  says which function runs what
 from smemlint.banks import wavefront_range
 from smemlint.evaluate.language.packs import pack_of
 from smemlint.evaluate.machine.dispatch import EndedError, run

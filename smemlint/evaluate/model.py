@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Literal, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from smemlint.ir import Place
 from smemlint.records import record
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Stop: TypeAlias = Literal["barrier", "fork", "call", "predicate"]
 """What keeps accesses apart, see machine.Barrier."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TypeAlias
 
+import smemlint.evaluate.run.evaluators  # noqa: F401  says which function runs what
+from smemlint import clock
 from smemlint.evaluate.analysis.facts import SliceLike, Slicer
 from smemlint.evaluate.kernel import bind_arguments
 from smemlint.evaluate.language.accesses import load
@@ -205,7 +206,7 @@ def _run(
         if f.id in reached:
             continue
         for arguments in written.get(f.id) or [()]:
-            if left <= 0 or time.process_time() > allowance.until:
+            if left <= 0 or clock.late(allowance.until):
                 break
             m = Machine(
                 module,

@@ -119,5 +119,5 @@ def unparsed_data(entry: UnparsedEntry) -> dict[str, Any]:
 
 def summary_data(report: Report) -> dict[str, Any]:
     data = asdict(report.summary)
-    data["seconds"] = round(report.summary.seconds, 3)
+    del data["seconds"]  # the same run gives the same text on every machine
     return data

@@ -10,7 +10,8 @@ from smemlint.rules import Severity
 
 from smemlint.diagnose.merge import diagnose, merge_kernels, visits_text
 from smemlint.diagnose.model import Diagnostic, FileReport
-from smemlint.diagnose.observe import matters, observe
+from smemlint.diagnose.observe import observe
+from smemlint.diagnose.threshold import matters
 from smemlint.evaluate.model import Grade
 from smemlint.score.model import Conflict, KernelAnalysis, Stride
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Hashable
 from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint import clock
 from smemlint.evaluate.analysis.facts import Code, Slicer, code_of
 from smemlint.evaluate.analysis.sinkable import Guard, Path
 from smemlint.evaluate.machine.cp_async import Copied
@@ -496,7 +496,7 @@ class Machine:
             raise BudgetExceededError(
                 f"stopped after {self.budget.idle:,} evaluation steps without an access of shared memory"
             )
-        if time.process_time() > self.budget.until:
+        if clock.late(self.budget.until):
             raise BudgetExceededError("stopped when the time for this file was over", "time")
         ends = (self.steps + STRETCH, self.budget.steps, self.patience)
         self.limit = min(end for end in ends if end is not None)

@@ -1,0 +1,28 @@
+"""Damaged sources on which a version of smemlint had an internal error, reduced to what it stumbled over."""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.api import analyse_file
+from smemlint.jobs import Job
+
+TILE = "__global__ void k(float *out, const float *in) {\n__shared__ float s[256];\nint t = threadIdx.x;\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "s[2 * t] = in[t]; s[2 * t + ] = in[t + 128]; __syncthreads(); out[t] = s[2 * t];",
+        "unsigned to = (unsigned)__cvta_generic_to_shared(&s[t]);"
+        'asm volatile("cp.async.ca.shared.global [%0], [%1], 18446744073709551616;" :: "r"(to), "l"(in + t));',
+        "unsigned to = (unsigned)__cvta_generic_to_shared(&s[t]);"
+        'asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" :: "r"(to), "l"(in + t), "n"(3));',
+    ],
+    ids=["an index that ends early", "a copy of 2^64 bytes", "a copy of 3 bytes"],
+)
+def test_a_damaged_source_is_no_internal_error(body: str) -> None:
+    text = f"{TILE}{body}\n}}\nvoid start(float *p) {{ k<<<1, 64>>>(p, p); }}\n"
+    report = analyse_file(Job("k.cu", text=text))
+    assert not report.problems
+    assert [kernel.name for kernel in report.kernels] == ["k"]
