@@ -15,7 +15,8 @@ TILE = "__global__ void k(float *out, const float *in) {\n__shared__ float s[256
     [
         "s[2 * t] = in[t]; s[2 * t + ] = in[t + 128]; __syncthreads(); out[t] = s[2 * t];",
         "unsigned to = (unsigned)__cvta_generic_to_shared(&s[t]);"
-        'asm volatile("cp.async.ca.shared.global [%0], [%1], 18446744073709551616;" :: "r"(to), "l"(in + t));',
+        'asm volatile("cp.async.ca.shared.global [%0], [%1], 18446744073709551616;"'
+        ' :: "r"(to), "l"(in + t));',
         "unsigned to = (unsigned)__cvta_generic_to_shared(&s[t]);"
         'asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" :: "r"(to), "l"(in + t), "n"(3));',
     ],

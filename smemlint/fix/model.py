@@ -9,7 +9,7 @@ from smemlint.records import record
 if TYPE_CHECKING:
     from smemlint.evaluate.model import SharedArray, Site
 
-Kind = Literal["padding", "pitch", "swizzle", "exchange", "layout"]
+Kind = Literal["padding", "pitch", "swizzle", "skew", "exchange", "layout"]
 """How an array is laid out anew; `layout` is advice that no edit carries out."""
 
 
