@@ -27,3 +27,13 @@ def test_a_damaged_source_is_no_internal_error(body: str) -> None:
     report = analyse_file(Job("k.cu", text=text))
     assert not report.problems
     assert [kernel.name for kernel in report.kernels] == ["k"]
+
+
+def test_a_text_that_ends_in_a_name_is_no_internal_error() -> None:
+    text = (
+        "__global__ void k(float *out) { __shared__ float s[1024]; int t = threadIdx.x; s[32 * t] = 0;\n"
+        "__syncthreads(); out[t] = s[t]; }\nvoid start(float *p) { k<<<1, 32>>>(p); }\nint t"
+    )
+    assert not analyse_file(Job("k.cu", text=text)).problems
+    damaged = text.replace("out[t] =", "out[t/* =")
+    assert not analyse_file(Job("k.cu", text=damaged)).problems
