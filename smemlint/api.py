@@ -62,6 +62,8 @@ def analyse(
     cache: where reports are looked for first, and kept.
     """
     left: list[int] = []
+    if cache is not None:
+        cache.look_again()  # a fix may have changed what an earlier call saw
     for index, job in enumerate(jobs):
         report = cache.find(job) if cache is not None else None
         if report is not None:

@@ -75,6 +75,10 @@ class Cache:
         self.folder = folder
         self._answers: dict[Question, str] = {}
 
+    def look_again(self) -> None:
+        """Forget what the disk has answered so far."""
+        self._answers.clear()
+
     def find(self, job: Job) -> FileReport | None:
         """Return the report of a job as it would be made now, or None where that is not known."""
         path = self.folder / _key(job)
@@ -151,7 +155,7 @@ class Cache:
             return []
 
     def _answer(self, question: Question, expected: str, stamps: dict[str, _Stamp]) -> str:
-        """What the disk says now, asked once a run. expected: the answer if the stamp is unchanged."""
+        """What the disk says now, asked once until `look_again`. expected: the answer if the stamp is unchanged."""
         if question not in self._answers:
             kind, path = question
             same = kind == "bytes" and path in stamps and _stamp(path) == stamps[path]

@@ -190,3 +190,17 @@ def test_clean_removes_what_was_kept(project: Path, tmp_path: Path) -> None:
     smemlint(".", place=place, folder=project)
     assert smemlint("clean", place=place, folder=project)[1].startswith(b"removed 1 report, ")
     assert not list(place.iterdir())
+
+
+def test_a_file_that_was_fixed_in_the_same_run_is_looked_at_again(project: Path, tmp_path: Path) -> None:
+    text = (
+        "__global__ void k(float *out) {\n__shared__ float tile[32][32];\n"
+        "tile[threadIdx.x][threadIdx.y] = out[0];\n__syncthreads();\n"
+        "out[threadIdx.x] = tile[threadIdx.y][threadIdx.x];\n}\n"
+        "void start(float *out) { k<<<1, dim3(32, 32)>>>(out); }\n"
+    )
+    (project / "k.cu").write_text(text)
+    place = tmp_path / "kept"
+    assert smemlint("k.cu", place=place, folder=project)[0] == 1
+    assert smemlint("--fix", "k.cu", place=place, folder=project)[0] == 0
+    assert "[33]" in (project / "k.cu").read_text()
