@@ -155,7 +155,7 @@ class Cache:
             return []
 
     def _answer(self, question: Question, expected: str, stamps: dict[str, _Stamp]) -> str:
-        """What the disk says, asked once until `look_again`. expected: the answer if the stamp is the same."""
+        """What the disk says, asked once until `look_again`. expected: the answer of an unchanged stamp."""
         if question not in self._answers:
             kind, path = question
             same = kind == "bytes" and path in stamps and _stamp(path) == stamps[path]
