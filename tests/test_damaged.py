@@ -7,7 +7,10 @@ import pytest
 from smemlint.api import analyse_file
 from smemlint.jobs import Job, Options
 
-TILE = "__global__ void k(float *out, const float *in) {\n__shared__ float s[256];\nint t = threadIdx.x;\n"
+TILE = (
+    "#include <mma.h>\n__global__ void k(float *out, const float *in) {\n"
+    "__shared__ float s[256];\nint t = threadIdx.x;\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -19,8 +22,17 @@ TILE = "__global__ void k(float *out, const float *in) {\n__shared__ float s[256
         ' :: "r"(to), "l"(in + t));',
         "unsigned to = (unsigned)__cvta_generic_to_shared(&s[t]);"
         'asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" :: "r"(to), "l"(in + t), "n"(3));',
+        "nvcuda::wmma::fragment<nvcuda::wmma::matrix_b, 16, 1, 16, __half, nvcuda::wmma::row_major> b;"
+        "nvcuda::wmma::load_matrix_sync(b, (__half *)s, 72);",
+        "s[(blockIdx.x * 16 + int) * 4294967296 * 4294967296 + t] = in[0];",
     ],
-    ids=["an index that ends early", "a copy of 2^64 bytes", "a copy of 3 bytes"],
+    ids=[
+        "an index that ends early",
+        "a copy of 2^64 bytes",
+        "a copy of 3 bytes",
+        "a matrix of one row",
+        "a huge factor",
+    ],
 )
 def test_a_damaged_source_is_no_internal_error(body: str) -> None:
     text = f"{TILE}{body}\n}}\nvoid start(float *p) {{ k<<<1, 64>>>(p, p); }}\n"

@@ -22,7 +22,16 @@ from smemlint.evaluate.machine.spread import cost_ends, together
 from smemlint.evaluate.model import DataTerm, Grade, Parameter, SharedArray, Site, Trace, Unresolved
 from smemlint.evaluate.types.layout import dims_of, type_name
 from smemlint.evaluate.values.choices import bits_of, on_way, ways_of
-from smemlint.evaluate.values.number import Int, Lanes, Monomial, Symbol, gcd_of, multiple_of, symbol_range
+from smemlint.evaluate.values.number import (
+    Int,
+    Lanes,
+    Monomial,
+    Symbol,
+    gcd_of,
+    in_words,
+    multiple_of,
+    symbol_range,
+)
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import Launch
 from smemlint.ir.types import LONG
@@ -497,7 +506,7 @@ def _range(mono: Monomial) -> tuple[int | None, int | None]:
 
 def _lanes(c: Lanes, size: int) -> NDArray[np.int64]:
     """A coefficient by warp and lane."""
-    return np.broadcast_to(np.asarray(c, dtype=np.int64), (size,)).reshape(-1, 32)
+    return np.broadcast_to(np.asarray(in_words(c), dtype=np.int64), (size,)).reshape(-1, 32)
 
 
 def _reason_of(terms: Iterable[Monomial]) -> Unresolved | None:
