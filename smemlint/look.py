@@ -21,6 +21,7 @@ from smemlint.fix.suggest import array_key
 from smemlint.pipeline import Examined, again, examine
 from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
+from smemlint.schedule import FixWork
 from smemlint.score.model import Conflict, KernelAnalysis
 from smemlint.source.text import MAX_BYTES
 from smemlint.view.choose import Seen, Spot, lines_with_accesses, sites_at, view_of
@@ -219,8 +220,8 @@ def _again_at(
     found: Examined, job: Job, path: str, data: bytes, analysis: KernelAnalysis, seen: Seen
 ) -> Conflict | None:
     """The access in another text or under another launch."""
-    until = time.process_time() + SECONDS
-    (edited,) = again(found.source, found.modules, job.options, until)(path, data, [analysis])
+    work = FixWork(time.process_time() + SECONDS)
+    (edited,) = again(found.source, found.modules, job.options, work)(path, data, [analysis])
     return matching(seen, edited)
 
 

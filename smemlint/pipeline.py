@@ -28,7 +28,7 @@ from smemlint.launch import Allowance, Blocks, Program, Started, infer, program_
 from smemlint.launch.reach import kernels_with_shared_memory
 from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
-from smemlint.schedule import Begun, Ends, in_turn, ranked
+from smemlint.schedule import Begun, Ends, FixWork, in_turn, ranked
 from smemlint.score import KernelAnalysis, Sharing, score_all, with_unreached
 from smemlint.source import REFUSED, SourceError, SourceFile, is_hip, read_source, source_from_bytes, users_of
 from smemlint.source.text import MAX_BYTES
@@ -126,13 +126,14 @@ def examine(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
     problems += [Problem(shown(file), f"is included, and {why}") for file, why in refused.items()]
     suggestions: Mapping[Key, Suggestion] = {}
     if job.options.suggest:
+        work = FixWork(ends.fixes)
         try:
             suggestions = suggest(
                 analyses,
                 texts,
-                again(source, modules, job.options, ends.fixes),
+                again(source, modules, job.options, work),
                 architecture(job.options.arch),
-                late=lambda: clock.late(ends.fixes),
+                late=work.next_layout,
                 main=source.path,
             )
         except (Exception, OutOfTimeError) as error:
@@ -297,16 +298,19 @@ def _source(job: Job) -> SourceFile:
 
 
 def again(
-    source: SourceFile, modules: Sequence[Module], options: Options, until: float
+    source: SourceFile, modules: Sequence[Module], options: Options, work: FixWork
 ) -> Callable[[str, bytes, Sequence[KernelAnalysis]], Sequence[KernelAnalysis | None]]:
-    """The same kernels under the same launches in the file with other text, for the proof of a fix."""
+    """The same kernels under the same launches in the file with other text, for the proof of a fix.
+
+    work: what the proofs may take.
+    """
     numbered = [pair for module in modules for pair in _numbered(module).items()]
     numbers = {id(kernel): key for key, kernel in numbered}
     by_id = {kernel.id: key for key, kernel in reversed(numbered)}
 
     def analyse(path: str, data: bytes, before: Sequence[KernelAnalysis]) -> Sequence[KernelAnalysis | None]:
         included = any(path in module.files for module in modules)
-        if not (path == source.path or included) or clock.late(until):
+        if not (path == source.path or included) or work.over():
             return [None] * len(before)
         parsed = parse_options(options)
         try:
@@ -320,10 +324,12 @@ def again(
         kernels = {key: (module, kernel) for module in edited for key, kernel in _numbered(module).items()}
         # A kernel that another file stands in for has the same id in this one.
         found = [kernels.get(numbers.get(id(a.kernel)) or by_id[a.kernel.id]) for a in before]
-        return [
-            _analysis(*pair, analysis.launch) if pair is not None and not clock.late(until) else None
-            for pair, analysis in zip(found, before, strict=True)
-        ]
+        analyses: list[KernelAnalysis | None] = []
+        for pair, earlier in zip(found, before, strict=True):
+            one = _analysis(*pair, earlier.launch) if pair is not None and not work.over() else None
+            work.take(one.work if one is not None else 0)
+            analyses.append(one)
+        return analyses
 
     return analyse
 

@@ -71,7 +71,7 @@ def reading_options(parser: argparse.ArgumentParser) -> None:
         "--timeout",
         type=number("timeout"),
         metavar="SECONDS",
-        help=f"give a file up after this; analysis ends at about a fifth (default: {DEFAULTS.timeout:g})",
+        help=f"give a file up after this much computing (default: {DEFAULTS.timeout:g})",
     )
     add(
         "-j",
