@@ -277,8 +277,8 @@ def edited_analyses(
         data = apply(fix.edits, found.texts[path])
     except (EditError, KeyError) as error:
         return str(error)
-    until = time.process_time() + SECONDS
-    return again(found.source, found.modules, job.options, until)(path, data, analyses)
+    work = FixWork(time.process_time() + SECONDS)
+    return again(found.source, found.modules, job.options, work)(path, data, analyses)
 
 
 def matching(seen: Seen, edited: KernelAnalysis | None) -> Conflict | None:
