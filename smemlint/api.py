@@ -105,10 +105,15 @@ def _given_up(job: Job, failure: Failure) -> FileReport:
 
 def analyse_file(job: Job, cache: Cache | None = None) -> FileReport:
     """The analysis of one file in this process. Raises what the stages raise."""
-    from smemlint.pipeline import run_stages
-
     with observed.collecting() as facts:
-        report = run_stages(job, shown)
+        if job.options.exhibits:
+            from smemlint.exhibits import run_with_exhibits
+
+            report = run_with_exhibits(job, shown)
+        else:
+            from smemlint.pipeline import run_stages
+
+            report = run_stages(job, shown)
     if cache is not None and is_kept(job, report):
         cache.keep(job, facts, report)
     return report
@@ -162,6 +167,7 @@ def collect(
         problems=tuple(dict.fromkeys(p for r in reports for p in r.problems)),
         skipped=tuple(Problem(r.path, r.skipped) for r in reports if r.skipped),
         summary=_summary(reports, kernels, unseen, diagnostics, unparsed, hidden, suppressed),
+        exhibits=tuple(e for r in reports for e in r.exhibits),
         texts={**_texts(named - sources.keys(), {}), **{p: t for p, t in sources.items() if p in named}},
     )
 

@@ -66,8 +66,11 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
     """The report of one file. A file that cannot be read or parsed at all is a Problem in it."""
     began = clock.now()
     found = examine(job, shown)
-    if isinstance(found, FileReport):
-        return found
+    return found if isinstance(found, FileReport) else report_of(found, job, shown, began)
+
+
+def report_of(found: Examined, job: Job, shown: Callable[[str], str], began: float) -> FileReport:
+    """What was found, as plain records. began: when the analysis did, in computing time."""
     numbers = {key: number for number, key in enumerate(found.suggestions)}
     cheap = {key for key, s in found.suggestions.items() if s.refused and s.refused.code == "not-worth-it"}
     shares = _shares(found.analyses, found.modules)

@@ -31,7 +31,7 @@ def render(report: Report, *, color: bool = False) -> str:
     return dumps(data, indent=2)
 
 
-def dumps(data: object, indent: int) -> str:
+def dumps(data: object, indent: int | None) -> str:
     """JSON that every reader takes: bytes of a name that are not UTF-8 are the text `\\xff`, since half of a
     surrogate pair, as which Python holds them, is no character."""
     return _ESCAPE.sub(_whole, json.dumps(data, indent=indent)) + "\n"
