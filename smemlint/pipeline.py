@@ -306,7 +306,7 @@ def _from_nothing(job: Job, until: float) -> Callable[[bytes], Sequence[KernelAn
     bare = replace(job.options, suggest=False)
 
     def analyse(data: bytes) -> Sequence[KernelAnalysis] | None:
-        seconds = until - time.process_time()
+        seconds = until - clock.now()
         if seconds <= 0:
             return None
         text = data.decode("utf-8", errors="surrogateescape")
