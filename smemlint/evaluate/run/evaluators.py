@@ -18,6 +18,7 @@ from smemlint.evaluate.language.constants import (
 )
 from smemlint.evaluate.language.names import name_place, name_value, static_member_value
 from smemlint.evaluate.language.places import index_place, member_place, value_at_place
+from smemlint.evaluate.language.record_conversions import by_conversion
 from smemlint.evaluate.machine.dispatch import Builders, Places, Runners, Values, answer_by
 from smemlint.evaluate.run.assembly import asm_value
 from smemlint.evaluate.run.calls import call_place, call_value
@@ -165,4 +166,4 @@ BUILDERS: Builders = {
     Part: build_single,
 }
 
-answer_by(VALUES, PLACES, RUNNERS, BUILDERS)
+answer_by(VALUES, PLACES, RUNNERS, BUILDERS, by_conversion)
