@@ -442,6 +442,8 @@ class Machine:
         self.silent += 1
         try:
             v = rvalue(self, expr)
+        except BudgetExceededError:
+            return None  # the next step says so, where there is one
         finally:
             self.silent -= 1
             if not own:
