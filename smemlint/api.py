@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from smemlint.diagnose.group import groups, with_groups
 from smemlint.diagnose.merge import diagnose, merge_kernels, order, site_of
 from smemlint.diagnose.model import (
     Access,
@@ -91,6 +92,8 @@ class View:
     chosen: Callable[[str], tuple[tuple[str, ...], tuple[str, ...]]] = lambda path: ((), ())
     level: Severity = Severity.WARNING
     show_unresolved: bool = False
+    min_share: float = 0.0
+    """Percent of its kernel's shared-memory wavefronts below which a conflict's excess is not shown."""
 
 
 def collect(
@@ -121,7 +124,9 @@ def collect(
         )
         diagnostics += seen
         hidden += kept
-    diagnostics.sort(key=order)
+    diagnostics = with_groups(sorted(diagnostics, key=order))
+    small = {g.id for g in groups(diagnostics) if g.cost and 100 * g.cost.excess_share < view.min_share}
+    diagnostics = [d for d in diagnostics if d.group not in small]
     unparsed = tuple(dict.fromkeys(u for r in reports for u in r.unparsed))
     named = {d.place.path for d in diagnostics} | {label.place.path for d in diagnostics for label in d.also}
     return Report(
@@ -131,7 +136,7 @@ def collect(
         unparsed=unparsed,
         problems=tuple(dict.fromkeys(p for r in reports for p in r.problems)),
         skipped=tuple(Problem(r.path, r.skipped) for r in reports if r.skipped),
-        summary=_summary(reports, kernels, unseen, diagnostics, unparsed, hidden, suppressed),
+        summary=_summary(reports, kernels, unseen, diagnostics, unparsed, hidden, suppressed, len(small)),
         texts={**_texts(named - sources.keys(), {}), **{p: t for p, t in sources.items() if p in named}},
     )
 
@@ -155,6 +160,7 @@ def _summary(
     unparsed: Sequence[UnparsedEntry],
     hidden: int,
     suppressed: int,
+    small: int,
 ) -> Summary:
     """Counts over distinct access sites, and what was not looked at."""
     sites: dict[object, list[tuple[KernelReport, Access]]] = {}
@@ -164,11 +170,17 @@ def _summary(
     kinds = [_kind(seen) for seen in sites.values()]
     reasons = Counter(reason for kind, reason in kinds if kind == "unresolved")
     partial = partial_kernels(kernels, unseen)
-    findings = [d for d in diagnostics if d.code != UNSEEN]
+    places = [d for d in diagnostics if d.code != UNSEEN]
+    findings = groups(places)
+    edits = [g.lead.fix for g in findings if g.lead.fix is not None and g.lead.fix.edits is not None]
     return Summary(
         files=len(reports),
-        files_with_findings=len({d.place.path for d in findings}),
+        files_with_findings=len({d.place.path for d in places}),
         findings=len(findings),
+        lines=len(places),
+        fixable=sum(fix.safe for fix in edits),
+        fixable_unsafe=sum(not fix.safe for fix in edits),
+        small=small,
         hidden=hidden,
         suppressed=suppressed,
         kernels=len({k.key for k in kernels if not k.device}),

@@ -36,6 +36,8 @@ MAX_LEVELS = 100
 """Folders in which the configuration of a file is looked for."""
 RANGES: Mapping[str, tuple[float, float]] = {
     "min-ways": (1, 1024),
+    "min-share": (0, 100),
+    "top": (1, 1_000_000),
     "timeout": (0.1, 86_400),
     "jobs": (1, 1024),
 }
@@ -61,6 +63,8 @@ class Settings:
     select: tuple[str, ...] | None = None
     ignore: tuple[str, ...] | None = None
     min_ways: float | None = None
+    min_share: float | None = None
+    sort: str | None = None
     blocks: Mapping[str, Block] | None = None
     arch: str | None = None
     define: tuple[str, ...] | None = None
@@ -90,6 +94,8 @@ DEFAULTS = Settings(
     select=(),
     ignore=(),
     min_ways=2.0,
+    min_share=0.0,
+    sort="",
     blocks={},
     arch="sm_90",
     define=(),
@@ -245,12 +251,13 @@ def _blocks(value: object) -> dict[str, Block]:
 
 
 KEYS = (
-    "select", "ignore", "min-ways", "block", "blocks", "arch", "define", "include", "std",
-    "compile-commands", "level",
+    "select", "ignore", "min-ways", "min-share", "sort", "block", "blocks", "arch", "define", "include",
+    "std", "compile-commands", "level",
     "fail-on", "fail-on-unseen", "exit-zero", "statistics", "show-unresolved", "output-format",
 )  # fmt: skip
 HANDS = (
-    "output", "fix", "diff", "unsafe-fixes", "verify", "jobs", "j", "timeout", "config", "stdin-filename",
+    "top", "output", "fix", "diff", "unsafe-fixes", "verify", "jobs", "j", "timeout", "config",
+    "stdin-filename",
 )  # fmt: skip
 """Options of the command line alone: they write, start programs, or take more of the machine."""
 
@@ -275,7 +282,9 @@ def from_table(table: Mapping[str, Any], folder: Path) -> Settings:
             values[field] = _choice(key, value, SEVERITIES)
         elif key == "output-format":
             values[field] = _choice(key, value, FORMATS)
-        elif key == "min-ways":
+        elif key == "sort":
+            values[field] = _choice(key, value, ("cost", "path"))
+        elif key in ("min-ways", "min-share"):
             values[field] = number(key, value)
         elif key == "arch":
             values[field] = arch(_string(key, value))

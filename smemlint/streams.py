@@ -63,6 +63,16 @@ def put(text: str) -> None:
         _fail(error)
 
 
+def columns() -> int:
+    """Columns of standard output: those of its terminal (or $COLUMNS), a hundred where it has none."""
+    wide = os.environ.get("COLUMNS", "")
+    size = int(wide) if wide.isascii() and wide.isdigit() and len(wide) < 6 else 0
+    with suppress(OSError, ValueError):
+        if not size and sys.stdout.isatty():
+            size = os.get_terminal_size(sys.stdout.fileno()).columns
+    return min(max(size, 40), 140) if size else 100
+
+
 def put_bytes(data: bytes) -> None:
     """Bytes on standard output, whatever its encoding. Raises OutputError."""
     try:

@@ -16,6 +16,7 @@ CLEAN, FINDINGS, FAILED = 0, 1, 2
 
 COMMANDS: Mapping[str, str] = {
     "check": "find bank conflicts (the default)",
+    "rank": "list kernels and lines by the wavefronts that they waste",
     "inspect": "list every shared-memory access with its cost",
     "explain": "tell what a rule finds, why it matters and what to do",
     "rules": "list the rules",

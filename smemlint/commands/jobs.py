@@ -149,7 +149,7 @@ def _view(configurations: Configurations, whole: Settings) -> View:
         return settings.select or (), settings.ignore or ()
 
     level = min((Severity(whole.level), Severity(whole.fail_on)), key=lambda s: s.rank)
-    return View(chosen, level, bool(whole.show_unresolved))
+    return View(chosen, level, bool(whole.show_unresolved), whole.min_share or 0.0)
 
 
 def with_progress(jobs: Sequence[Job], settings: Settings) -> Iterator[tuple[int, FileReport]]:

@@ -21,6 +21,7 @@ from smemlint.evaluate.memory import Cells, Object, Snapshot
 from smemlint.evaluate.pieces import even
 from smemlint.evaluate.recurrence import confirmed, form_of, kind_of
 from smemlint.evaluate.repeats import repeated, repeating
+from smemlint.evaluate.trips import iterations_left
 from smemlint.evaluate.unroll import straight_lines
 from smemlint.evaluate.values import (
     Int,
@@ -101,7 +102,7 @@ def run_loop(m: Machine, s: Loop) -> None:
             guesses = m.unknowns.guesses
             c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
             if not c.known or m.unknowns.guesses != guesses:
-                _generic(m, s, exits, c)
+                _generic(m, s, exits, c, iterations_left(m, s) if c.known else None)
                 break
             taken = decode(m, c)
             if taken.may is not m.may:
@@ -116,7 +117,8 @@ def run_loop(m: Machine, s: Loop) -> None:
         spent = m.steps - began > few * m.budget.loop_steps
         unsure = exits.uncertain and trips >= (2 if trip is None or trip > _WAYS or around > 1 else _WAYS)
         if trips >= limit or spent or unsure:
-            _generic(m, s, exits, Int(1), None if trip is None else trip - trips)
+            known = iterations_left(m, s) if trip is None else trip - trips
+            _generic(m, s, exits, Int(1), None if exits.uncertain else known)
             break
         if trips in ends:
             m.straight()
@@ -368,7 +370,10 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     m.straight()
     m.next_turn()
     copies = 1 if m.host else line.lines[0]
-    weight, m.weight = m.weight, m.weight * max((left or 0) // copies, 1)
+    weight, times, opened = m.weight, m.times, m.open
+    m.weight *= max((left or 0) // copies, 1)
+    m.times *= 1 / copies if left is None else max(left, 1) / (max(left // copies, 1) * copies)
+    m.open += left is None
     if not asked.known:
         m.undecided.append(Undecided(m.unknowns.value(BOOL, "runs", low=0, high=1), taken.together))
     for i in range(copies):
@@ -383,7 +388,7 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
             break
     if not asked.known:
         m.undecided.pop()
-    m.weight = weight
+    m.weight, m.times, m.open = weight, times, opened
     m.straight()
     m.way = way
     if counted:
