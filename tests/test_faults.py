@@ -14,7 +14,7 @@ from smemlint import pipeline, workers
 from smemlint.api import Job, analyse, analyse_file
 from smemlint.cli import main
 from smemlint.diagnose.model import Access, FileReport
-from smemlint.evaluate import dispatch
+from smemlint.evaluate.machine import dispatch
 from smemlint.ir import Binary, Call
 from smemlint.score import site as scoring
 

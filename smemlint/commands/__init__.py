@@ -18,6 +18,7 @@ COMMANDS: Mapping[str, str] = {
     "check": "find bank conflicts (the default)",
     "rank": "list kernels and lines by the wavefronts that they waste",
     "inspect": "list every shared-memory access with its cost",
+    "banks": "draw which lane asks which bank, for an access of a file or a typed one",
     "explain": "tell what a rule finds, why it matters and what to do",
     "rules": "list the rules",
 }

@@ -4,10 +4,9 @@ In: an ir.Module, a kernel of it and a Launch. Out: a KernelTrace, one Trace per
 May import ir and grammar only; never clang, never the renderers.
 """
 
-from smemlint.evaluate.dispatch import answer_by
-from smemlint.evaluate.evaluators import BUILDERS, PLACES, RUNNERS, VALUES
 from smemlint.evaluate.kernel import evaluate
-from smemlint.evaluate.machine import Budget
+from smemlint.evaluate.machine.dispatch import answer_by
+from smemlint.evaluate.machine.machine import Budget
 from smemlint.evaluate.model import (
     DataTerm,
     Grade,
@@ -18,6 +17,7 @@ from smemlint.evaluate.model import (
     Trace,
     Unresolved,
 )
+from smemlint.evaluate.run.evaluators import BUILDERS, PLACES, RUNNERS, VALUES
 
 answer_by(VALUES, PLACES, RUNNERS, BUILDERS)
 

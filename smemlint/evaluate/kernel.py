@@ -8,16 +8,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from smemlint.banks import wavefront_range
-from smemlint.evaluate import affine
-from smemlint.evaluate.dispatch import EndedError, run
-from smemlint.evaluate.faults import INTERNAL, fault
-from smemlint.evaluate.layout import Binding, is_type
-from smemlint.evaluate.machine import Budget, BudgetExceededError, Machine
-from smemlint.evaluate.memory import Object
+from smemlint.evaluate.language.packs import pack_of
+from smemlint.evaluate.machine.dispatch import EndedError, run
+from smemlint.evaluate.machine.faults import INTERNAL, fault
+from smemlint.evaluate.machine.machine import Budget, BudgetExceededError, Machine
 from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
-from smemlint.evaluate.packs import pack_of
 from smemlint.evaluate.trace import shared_array, traces_of, unresolved_traces
-from smemlint.evaluate.values import Int, RecordValue, Value
+from smemlint.evaluate.types.layout import Binding, is_type
+from smemlint.evaluate.values import affine
+from smemlint.evaluate.values.number import Int, RecordValue, Value
+from smemlint.evaluate.values.objects import Object
 from smemlint.ir import Function, Launch, Module, RecordRef, Scalar, Type, Var
 from smemlint.ir.types import INT
 

@@ -154,6 +154,8 @@ class Trace:
     ways: int = 1
     """Ways that a choice which is the same for all lanes may go. The requests are then those of each way in
     turn, equally many; one way runs."""
+    warps: NDArray[np.int64] | None = None
+    """The number of each request's warp in the block, shape (requests,), where it is known."""
 
 
 @record(frozen=True, slots=True)

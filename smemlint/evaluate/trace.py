@@ -11,19 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.banks import wavefront_range
-from smemlint.evaluate.aside import forget_aside
-from smemlint.evaluate.choices import bits_of, on_way, ways_of
-from smemlint.evaluate.copies import Copied, ends, in_order, lines_of
-from smemlint.evaluate.faults import fault
-from smemlint.evaluate.forms import Forms, Pattern, lead
-from smemlint.evaluate.layout import dims_of, type_name
-from smemlint.evaluate.machine import Event, Machine, SiteLog
-from smemlint.evaluate.memory import Object
+from smemlint.evaluate.compiler.address_patterns import Forms, Pattern, lead
+from smemlint.evaluate.compiler.coalesce import widened
+from smemlint.evaluate.machine.cp_async import Copied, ends, in_order, lines_of
+from smemlint.evaluate.machine.edge_blocks import forget_aside
+from smemlint.evaluate.machine.faults import fault
+from smemlint.evaluate.machine.machine import Event, Machine, SiteLog
+from smemlint.evaluate.machine.segment import places_of
+from smemlint.evaluate.machine.spread import cost_ends, together
 from smemlint.evaluate.model import DataTerm, Grade, Parameter, SharedArray, Site, Trace, Unresolved
-from smemlint.evaluate.segment import places_of
-from smemlint.evaluate.spread import cost_ends, together
-from smemlint.evaluate.values import Int, Lanes, Monomial, Symbol, gcd_of, multiple_of, symbol_range
-from smemlint.evaluate.widen import widened
+from smemlint.evaluate.types.layout import dims_of, type_name
+from smemlint.evaluate.values.choices import bits_of, on_way, ways_of
+from smemlint.evaluate.values.number import Int, Lanes, Monomial, Symbol, gcd_of, multiple_of, symbol_range
+from smemlint.evaluate.values.objects import Object
 from smemlint.ir import Launch
 from smemlint.ir.types import LONG
 from smemlint.records import record
@@ -149,10 +149,11 @@ def _unresolved(site: Site, reason: Unresolved) -> Trace:
 
 @record(frozen=True, eq=False, slots=True)
 class _Requests:
-    """The warps of a pattern with an active lane. rows: which of the block's; active: shape (requests, 32);
-    steps: bytes of each lane from the lead, same shape."""
+    """The warps of a pattern with an active lane. rows: which of the block's, and warps: their numbers;
+    active: shape (requests, 32); steps: bytes of each lane from the lead, same shape."""
 
     rows: NDArray[np.bool_]
+    warps: NDArray[np.int64]
     active: NDArray[np.bool_]
     steps: NDArray[np.int64]
 
@@ -187,6 +188,7 @@ class _Builder:
         self.weights: list[int] = []
         self.times: list[float] = []
         self.open: list[int] = []
+        self.warps: list[NDArray[np.int64]] = []
         self.visits: list[tuple[int, int]] = []
         self.alignment = 0
         self.parameters: dict[Monomial, list[Rows]] = {}
@@ -278,6 +280,7 @@ class _Builder:
                 self._term(mono, coefficient, requests.active, requests.rows)
         if event.copied is not None and self.starts is None:
             self._copy(event.copied, event, requests.at([at])[0], requests.active, requests.rows)
+        self.warps.append(requests.warps)
         self.visits.append((self.count, n))
         self.count += n
 
@@ -395,6 +398,7 @@ class _Builder:
             data=data,
             footprint=self.m.types.size_of(self.log.object.type),
             ways=len(self.ways),
+            warps=np.concatenate(self.warps) if self.warps else None,
         )
 
     def _data_terms(self) -> tuple[DataTerm, ...]:
@@ -476,7 +480,7 @@ def _requests(pattern: Pattern) -> _Requests:
     active = pattern.active.reshape(-1, 32)
     rows = np.asarray(active.any(axis=1))
     steps = pattern.form.steps - pattern.form.steps[pattern.first]
-    return _Requests(rows, active[rows], steps.reshape(-1, 32)[rows])
+    return _Requests(rows, np.flatnonzero(rows), active[rows], steps.reshape(-1, 32)[rows])
 
 
 def _range(mono: Monomial) -> tuple[int | None, int | None]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from smemlint.frontend.configurations import further_configurations
-from smemlint.frontend.coverage import SkippedText, count_uses, uncovered
-from smemlint.frontend.kernels_in_text import lost_kernels, saying_shared
-from smemlint.frontend.lower import Lowered, lower
-from smemlint.frontend.options import ParseOptions
+from smemlint.frontend.lower.module import Lowered, lower
 from smemlint.frontend.parse import Known, Unit, parse_unit
+from smemlint.frontend.project.options import ParseOptions
+from smemlint.frontend.text.configurations import further_configurations
+from smemlint.frontend.text.coverage import SkippedText, count_uses, uncovered
+from smemlint.frontend.text.kernels import lost_kernels, saying_shared
 from smemlint.ir import Module
 from smemlint.source import SourceFile
 

@@ -13,15 +13,10 @@ from dataclasses import field
 
 from clang.cindex import Diagnostic, TranslationUnit, TranslationUnitLoadError
 
-from smemlint.frontend.compile_commands import CompileCommandsError
-from smemlint.frontend.configurations import drop_defines
-from smemlint.frontend.coverage import SkippedText
-from smemlint.frontend.heal import Healing, Problem
-from smemlint.frontend.healed import VIRTUAL, HealedNames
-from smemlint.frontend.includes import IncludePlan, is_answered, plan_includes, scan_file
-from smemlint.frontend.options import ParseOptions, configuration_text, options_for, standard
-from smemlint.frontend.overlay import only_seeing
-from smemlint.frontend.prelude import (
+from smemlint.frontend.clang.overlay import only_seeing
+from smemlint.frontend.clang.skipped import skipped_ranges
+from smemlint.frontend.heal.heal import Healing, Problem
+from smemlint.frontend.prelude.precompiled import (
     BASE_ARGUMENTS,
     TU_INCOMPLETE,
     TU_KEEP_GOING,
@@ -31,7 +26,12 @@ from smemlint.frontend.prelude import (
     prelude_arguments,
     prelude_text,
 )
-from smemlint.frontend.skipped import skipped_ranges
+from smemlint.frontend.project.compile_commands import CompileCommandsError
+from smemlint.frontend.project.includes import IncludePlan, is_answered, plan_includes, scan_file
+from smemlint.frontend.project.options import ParseOptions, configuration_text, options_for, standard
+from smemlint.frontend.text.configurations import drop_defines
+from smemlint.frontend.text.coverage import SkippedText
+from smemlint.frontend.text.healed import VIRTUAL, HealedNames
 from smemlint.records import record
 from smemlint.source import SourceError, SourceFile
 

@@ -7,21 +7,30 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TypeAlias
 
-from smemlint.evaluate.accesses import load
-from smemlint.evaluate.code import SliceLike, Slicer
-from smemlint.evaluate.conversions import as_int, coerce, type_of
-from smemlint.evaluate.dispatch import run, rvalue
-from smemlint.evaluate.inlining import MAX_DEPTH
+from smemlint.evaluate.analysis.facts import SliceLike, Slicer
 from smemlint.evaluate.kernel import bind_arguments
-from smemlint.evaluate.layout import Binding, is_type
-from smemlint.evaluate.library_host import command_line
-from smemlint.evaluate.machine import Budget, BudgetExceededError, Frame, Machine
-from smemlint.evaluate.memory import Object
-from smemlint.evaluate.names import resolve_arguments
-from smemlint.evaluate.overloads import bind, is_open
-from smemlint.evaluate.packs import expanded, pack_of
-from smemlint.evaluate.recipes import value_at
-from smemlint.evaluate.values import VALUES, Closure, FunctionValue, Int, Other, Pointer, RecordValue, Value
+from smemlint.evaluate.language.accesses import load
+from smemlint.evaluate.language.conversions import as_int, coerce, type_of
+from smemlint.evaluate.language.inlining import MAX_DEPTH
+from smemlint.evaluate.language.names import resolve_arguments
+from smemlint.evaluate.language.overloads import bind, is_open
+from smemlint.evaluate.language.packs import expanded, pack_of
+from smemlint.evaluate.library.host_runtime import command_line
+from smemlint.evaluate.machine.dispatch import run, rvalue
+from smemlint.evaluate.machine.machine import Budget, BudgetExceededError, Frame, Machine
+from smemlint.evaluate.types.layout import Binding, is_type
+from smemlint.evaluate.values.number import (
+    VALUES,
+    Closure,
+    FunctionValue,
+    Int,
+    Other,
+    Pointer,
+    RecordValue,
+    Value,
+)
+from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.provenance import value_at
 from smemlint.ir import (
     Call,
     Construct,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from smemlint.evaluate.kernel import bind_kernel
-from smemlint.evaluate.layout import dims_of
-from smemlint.evaluate.machine import Machine
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.types.layout import dims_of
 from smemlint.ir import (
     Binary,
     Cast,

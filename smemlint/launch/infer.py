@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import PurePath
 
-from smemlint.evaluate.conversions import integer
 from smemlint.evaluate.kernel import bind_kernel
-from smemlint.evaluate.layout import is_type
-from smemlint.evaluate.machine import Machine
-from smemlint.evaluate.overloads import bind
+from smemlint.evaluate.language.conversions import integer
+from smemlint.evaluate.language.overloads import bind
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.types.layout import is_type
 from smemlint.ir import (
     Expr,
     Function,

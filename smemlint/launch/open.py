@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from smemlint.evaluate.recipes import LARGEST, ONE_OF, Recipes, chain, only_symbol, solve, value_at
-from smemlint.evaluate.values import Int, bounds
+from smemlint.evaluate.values.number import Int, bounds
+from smemlint.evaluate.values.provenance import LARGEST, ONE_OF, Recipes, chain, only_symbol, solve, value_at
 from smemlint.records import record
 
 MAX_THREADS = 1024

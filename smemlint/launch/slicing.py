@@ -3,8 +3,8 @@ over."""
 
 from __future__ import annotations
 
-from smemlint.evaluate.library_host import EXITS
-from smemlint.evaluate.library_table import called
+from smemlint.evaluate.library.host_runtime import EXITS
+from smemlint.evaluate.machine.functions import called
 from smemlint.ir import (
     STEPS,
     ArrayOf,

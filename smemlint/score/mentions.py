@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from smemlint.evaluate.layout import LIBRARIES, Types
-from smemlint.evaluate.lines import line_of
+from smemlint.evaluate.analysis.line_attribution import line_of
+from smemlint.evaluate.types.layout import LIBRARIES, Types
 from smemlint.ir import (
     SHARED,
     STEPS,

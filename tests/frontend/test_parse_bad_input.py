@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from smemlint.frontend.options import ParseOptions
 from smemlint.frontend.parse import parse_unit
+from smemlint.frontend.project.options import ParseOptions
 from smemlint.source import read_source
 
 TEXTS = {

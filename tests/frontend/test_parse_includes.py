@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from smemlint.frontend.includes import MAX_FOLDER_BYTES
-from smemlint.frontend.options import ParseOptions
 from smemlint.frontend.parse import Unit, parse_unit
+from smemlint.frontend.project.includes import MAX_FOLDER_BYTES
+from smemlint.frontend.project.options import ParseOptions
 from smemlint.source import SourceError, read_source
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from oracle.run import Request
 from smemlint.banks import wavefronts
 from smemlint.evaluate import Grade, KernelTrace, Trace, evaluate, trace
-from smemlint.evaluate.machine import Machine
-from smemlint.evaluate.widen import Runs
+from smemlint.evaluate.compiler.coalesce import Runs
+from smemlint.evaluate.machine.machine import Machine
 from smemlint.ir import Function, Launch, Module
 
 Key = tuple[int, str, int, str]

@@ -1,0 +1,80 @@
+"""What is found once of the code of a module, whatever the launch: what can be skipped, where loads wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeAlias
+
+from smemlint.evaluate.analysis import address_slice
+from smemlint.evaluate.analysis.guards import constants_of, guards
+from smemlint.evaluate.analysis.sinkable import Path, sinks
+from smemlint.evaluate.analysis.trip_count import countable
+from smemlint.ir import Expr, Function, Loop, Module
+from smemlint.ir.memo import by_identity
+
+
+class SliceLike(Protocol):
+    """id() of the statements that can be passed over; quiet: in iterations that leave no trace.
+
+    open: branches that are taken every way when all of host code is to be seen. relevant: names whose values
+    matter.
+    """
+
+    relevant: set[str]
+    skippable: set[int]
+    quiet: set[int]
+    open: set[int]
+    sets: dict[int, frozenset[str]]
+
+
+Slicer: TypeAlias = Callable[[Function, frozenset[str]], SliceLike]
+
+
+class Code:
+    """The functions of one module, which it keeps alive: much is known by id() of their nodes."""
+
+    def __init__(self, module: Module, slicer: Slicer | None = None) -> None:
+        self.module = module
+        self._slicer = slicer or address_slice.slicer(module)
+        self._slices: dict[tuple[str, frozenset[str]], SliceLike] = {}
+        self._sinks: dict[str, dict[int, Path]] = {}
+        self._countable: dict[int, bool] = {}
+        self._guards: dict[int, int] = {}
+        self._constants: dict[str, frozenset[str]] = {}
+        self.definitions: dict[str, dict[str, list[Expr]]] = {}
+        """By function: the values that each variable is given there."""
+
+    def slice(self, f: Function, pointing: frozenset[str]) -> SliceLike:
+        """What can be skipped in a function, given which of its parameters may point to shared memory."""
+        key = (f.id, pointing)
+        if key not in self._slices:
+            self._slices[key] = self._slicer(f, pointing)
+        return self._slices[key]
+
+    def relevant(self, f: Function) -> frozenset[str]:
+        """The names that matter in a function, wherever its parameters were found to point."""
+        return frozenset[str]().union(*(s.relevant for (id, _), s in self._slices.items() if id == f.id))
+
+    def sinks(self, f: Function) -> dict[int, Path]:
+        if f.id not in self._sinks:
+            self._sinks[f.id] = sinks(f)
+        return self._sinks[f.id]
+
+    def countable(self, s: Loop) -> bool:
+        """Whether the iterations of a loop can be counted before it begins."""
+        if id(s) not in self._countable:
+            self._countable[id(s)] = countable(s)
+        return self._countable[id(s)]
+
+    def guards(self, f: Function | None, s: Loop) -> int:
+        """The branches in the body of a loop of f that are decided when it runs."""
+        if id(s) not in self._guards:
+            name = f.id if f is not None else ""
+            if name not in self._constants:
+                self._constants[name] = constants_of(self.module, f)
+            self._guards[id(s)] = guards(s, self._constants[name])
+        return self._guards[id(s)]
+
+
+code_of = by_identity(Code, most=8)
+"""The device code of a module: a file has few modules, and each many launches."""

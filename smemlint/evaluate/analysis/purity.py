@@ -1,0 +1,268 @@
+"""Which calls and asm statements do arithmetic only: what they leave behind lies in what they are given.
+
+A call is inert when nothing it runs waits, touches memory of the block, or has an effect beyond its result
+and the variables that its arguments name. Whether an inert call matters is then a question of whether those
+variables do (`slicing`). In: a module. What is not known is not inert.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from smemlint.evaluate.analysis.ptx import PtxCompute, PtxUnknown, parse
+from smemlint.ir import (
+    SHARED,
+    ArrayOf,
+    Asm,
+    Assign,
+    Call,
+    Cast,
+    Conditional,
+    Construct,
+    Expr,
+    Function,
+    Goto,
+    Index,
+    Lambda,
+    LaunchStmt,
+    Member,
+    Module,
+    Name,
+    OpaqueType,
+    PointerTo,
+    Record,
+    RecordRef,
+    Scalar,
+    StaticMember,
+    Switch,
+    This,
+    Type,
+    Unary,
+    UnknownExpr,
+    UnknownStmt,
+    Var,
+)
+from smemlint.ir.walk import walk
+from smemlint.patterns import pattern
+
+_LIBRARIES = pattern(r"^(?:::)?(?:std::|cuda::std::|(?:nvcuda::)?wmma::)")
+_MATHS = pattern(
+    r"(?:a(?:bs|cosh?|sinh?|tan[2h]?)|l?labs|cbrt|ceil|copysign|cos(?:h|pi)?|erf(?:c|cx|inv|cinv)?|exp(?:2|10|m1)?"
+    r"|f(?:abs|dim|dividef|loor|ma|max|min|mod)|hypot|is(?:inf|nan|finite)|ldexp|lgamma|log(?:2|10|1p|b)?"
+    r"|norm(?:3d|4d|cdf|cdfinv)|pow|r(?:cbrt|emainder|hypot|int|ound|sqrt)|l?l(?:rint|round)|nearbyint|scalbl?n"
+    r"|signbit|sin(?:h|pi|cos|cospi)?|sqrt|tanh?|tgamma|trunc|[jy][01n])[fl]?"
+    r"|(?:u|ll|ull)?(?:max|min)"
+    r"|make_(?:half2|bfloat162|(?:u?(?:char|short|int|long|longlong)|float|double)[1-4]|cu\w*Complex)"
+)
+"""Functions of numbers."""
+_INTRINSICS = pattern(
+    r"__(?:h(?:abs|add|div|eq|exp|fma|ge|gt|le|lt|max|min|mul|ne|neg|rcp|rsqrt|sqrt|sub|tanh)\w*"
+    r"|hal[fv]\w*|float\w*|double\w*|int_as_float|int2\w+|uint2\w+|ushort2\w+|short2\w+|bfloat16\w*|bfloat162\w*"
+    r"|low\w*2\w+|high\w*2\w+|lows2\w+|highs2\w+|low2\w+|high2\w+|exp10f|expf|exp2f|logf|log2f|log10f|powf"
+    r"|(?:clz|popc|ffs|brev)(?:ll)?|fns|u?mul24|u?mul(?:64)?hi|u?sad|u?r?hadd|funnelshift_\w+"
+    r"|sinf|cosf|tanf|sincosf|saturatef|fdividef|f\w+_r[nzdu]|d\w+_r[nzdu]|frsqrt_rn|nv_cvt\w+|dp4a|dp2a\w*|byte_perm"
+    r"|ld(?:g|cs|cg|ca|lu|cv)|(?:u?(?:int|short|longlong)|float|half|bfloat16|double)_as_\w+"
+    r"|builtin_\w*(?:inf|nan|huge|unreachable|assume|expect)\w*|trap|assert_fail)"
+)
+"""The same of the half, bfloat and intrinsic families."""
+_EXCHANGES = pattern(r"__(?:shfl\w*|ballot_sync|any_sync|all_sync|activemask|match_any_sync|reduce_\w+_sync)")
+"""Exchanges between the lanes of a warp."""
+_MATRIX = pattern(r"(?:(?:nvcuda::)?wmma::)?(?:mma_sync|bmma_sync|fill_fragment)")
+"""Matrix functions on fragments in registers; the first argument is what they set."""
+
+FRAGMENTS = pattern(r"(?:(?:nvcuda::)?wmma::)?(load|store)_matrix_sync")
+"""Copies between shared memory and a fragment, whose value is no address."""
+
+
+class Calls:
+    """Which calls of one module are inert."""
+
+    def __init__(
+        self, module: Module, slice: Callable[[Function, frozenset[str], Calls], frozenset[str]]
+    ) -> None:
+        self._module = module
+        self.shared = {id for id, v in module.globals.items() if v.storage in SHARED}
+        """Shared arrays that any function may name."""
+        self._slice = slice
+        self._relevant: dict[tuple[str, frozenset[str]], frozenset[str] | None] = {}
+        self._known: dict[str, bool] = {}
+        self._methods: dict[str, list[str]] = {}
+        for record in module.records.values():
+            for name, ids in record.methods.items():
+                self._methods.setdefault(name, []).extend(ids)
+
+    def inert(self, e: Call) -> bool:
+        """Whether a call of a function, method or operator does arithmetic only."""
+        callee = e.callee
+        if isinstance(callee, Name):
+            alike = self._module.overloads.get(callee.name.rsplit("::", 1)[-1], ())
+            if callee.id:
+                return callee.id in self._module.functions and all(map(self._function, {callee.id, *alike}))
+            return all(map(self._function, alike)) if alike else pure(callee.name)
+        if isinstance(callee, Member):
+            found = self._methods.get(callee.name, ())
+            return bool(found) and all(map(self._function, found))
+        return False
+
+    def functions(self, e: Call) -> list[Function]:
+        """The functions of the module that a call by name may mean; none when others may be meant."""
+        if not isinstance(e.callee, Name):
+            return []
+        alike = self._module.overloads.get(e.callee.name.rsplit("::", 1)[-1], ())
+        ids = {e.callee.id, *alike} if e.callee.id else set(alike)
+        ids |= {special for id in ids for special in self._module.specialisations.get(id, ())}
+        found = [self._module.functions.get(id) for id in sorted(ids)]
+        return [] if None in found else [f for f in found if f is not None]
+
+    def outputs(self, e: Call | Asm) -> Iterator[Expr]:
+        """What an inert call or asm may change: its arguments but numbers, and the object of a method."""
+        if isinstance(e, Asm):
+            yield from e.outputs
+            return
+        found = self.functions(e)
+        if isinstance(e.callee, Member):
+            yield e.callee.base
+            ids = self._methods.get(e.callee.name, ())
+            found = [f for id in ids if (f := self._module.functions.get(id)) is not None]
+        elif not found and isinstance(e.callee, Name):
+            if matrix(e.callee.name):
+                yield from e.arguments[:1]
+            elif "sincos" in e.callee.name:
+                yield from e.arguments[1:]
+            return
+        for i, a in enumerate(e.arguments):
+            if not found or not all(
+                len(f.parameters) > i and isinstance(f.parameters[i].type, Scalar) for f in found
+            ):
+                yield a
+
+    def relevant(self, f: Function, pointing: frozenset[str]) -> frozenset[str] | None:
+        """The variables of a function that matter inside it (`slicing`), given which parameters may point to
+        shared memory; None while that is being found out."""
+        key = f.id, pointing
+        if key not in self._relevant:
+            self._relevant[key] = None
+            self._relevant[key] = self._slice(f, pointing, self)
+        return self._relevant[key]
+
+    def _function(self, id: str) -> bool:
+        known = self._known.get(id)
+        if known is None:
+            self._known[id] = True  # functions that call each other are inert together
+            f = self._module.functions.get(id)
+            known = f is not None and all(map(self._function, self._module.specialisations.get(id, ())))
+            known = known and f is not None and self._body(f)
+            if not known:
+                self._doubt(id)
+        return known
+
+    def _doubt(self, id: str) -> None:
+        """A function is not inert: what was found since on the strength of it is to be found again."""
+        for other in list(reversed(self._known)):
+            if other == id:
+                break
+            if self._known[other]:
+                del self._known[other]
+        self._known[id] = False
+
+    def _body(self, f: Function) -> bool:
+        if f.side == "kernel":
+            return False
+        own = {p.id for p in f.parameters}
+        nodes = [*walk(f.body), *(n for _, e in f.initialisers for n in walk(e))]
+        own |= {n.id for n in nodes if isinstance(n, Var) and n.storage == "local"}
+        record = self._module.records.get(f.record) if f.record is not None else None
+        own |= {p.id for p in (*f.template, *(() if record is None else record.template))}
+        callees = {id(n.callee) for n in nodes if isinstance(n, Call)}
+        return all(id(n) in callees or self._harmless(n, own) for n in nodes)
+
+    def _harmless(self, n: object, own: set[str]) -> bool:
+        if isinstance(n, Call):
+            return self.inert(n)
+        if isinstance(n, Asm):
+            return plain(n)
+        if isinstance(n, Construct):
+            return self.trivial(n.type)
+        if isinstance(n, Var):
+            local = n.storage in ("local", "constant") and not n.volatile
+            return local and (not isinstance(n.type, RecordRef) or self.trivial(n.type))
+        if isinstance(n, Name):  # others may be shared arrays, or variables that a lambda captures
+            constant = self._module.globals.get(n.id)
+            return n.id in own or (constant is not None and constant.storage == "constant")
+        if isinstance(n, StaticMember):
+            return True
+        return not isinstance(n, Goto | Lambda | LaunchStmt | Switch | UnknownExpr | UnknownStmt)
+
+    def trivial(self, t: Type) -> bool:
+        """Whether making a record runs no code of the user's: numbers and arrays of them, no constructor."""
+        if not isinstance(t, RecordRef):
+            return True
+        record = self._module.records.get(t.name)
+        return record is None or (not record.specialisations and self._plain_record(record))
+
+    def holds_pointers(self, t: Type, depth: int = 0) -> bool:
+        """Whether what a variable points to may be reached through a copy of it."""
+        while isinstance(t, ArrayOf):
+            t = t.element
+        if isinstance(t, RecordRef):
+            record = self._module.records.get(t.name)
+            if record is None:
+                return any(isinstance(a, PointerTo) for a in t.arguments)
+            return (
+                depth > 4
+                or any(self.holds_pointers(f.type, depth + 1) for f in record.fields)
+                or bool(record.bases)
+            )
+        return isinstance(t, PointerTo | OpaqueType)
+
+    def _plain_record(self, record: Record) -> bool:
+        return not record.bases and not record.constructors and all(f.init is None for f in record.fields)
+
+
+def arithmetic(name: str) -> bool:
+    """Whether a function of the toolkit computes a lane's number from that lane's numbers."""
+    own = _LIBRARIES.sub("", name)
+    return _MATHS.fullmatch(own) is not None or _INTRINSICS.fullmatch(own) is not None
+
+
+def pure(name: str) -> bool:
+    """Whether a function of the toolkit computes numbers from numbers, or fragments from fragments."""
+    return arithmetic(name) or _EXCHANGES.fullmatch(name) is not None or matrix(name)
+
+
+def matrix(name: str) -> bool:
+    return _MATRIX.fullmatch(name) is not None
+
+
+def plain(e: Asm) -> bool:
+    """Whether inline PTX computes its outputs and does nothing else."""
+    return all(isinstance(i, PtxCompute | PtxUnknown) for i in parse(e.text))
+
+
+def root_of(e: Expr) -> str | None:
+    """The variable that an assignment target belongs to, or points from."""
+    inner = _innermost(e)
+    return inner.id or None if isinstance(inner, Name) else None
+
+
+def place_of(e: Expr) -> str | None:
+    """The variable that is changed with an argument; '' for a value that has no place, None: not known."""
+    inner = _innermost(e)
+    if isinstance(inner, Name):
+        return inner.id or None
+    if isinstance(inner, Call) and isinstance(inner.callee, Member):
+        return place_of(inner.callee.base)
+    if isinstance(inner, Assign | Call | Conditional | Lambda | This | UnknownExpr):
+        return None
+    return ""
+
+
+def _innermost(e: Expr) -> Expr:
+    """What elements, members, casts, dereferences and addresses are taken of."""
+    while True:
+        if isinstance(e, Index | Member):
+            e = e.base
+        elif isinstance(e, Cast) or (isinstance(e, Unary) and e.op in ("*", "&")):
+            e = e.operand
+        else:
+            return e

@@ -1,0 +1,423 @@
+"""Which logged accesses run joined, or not at all: the log as events for the compiler's rule."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import field, replace
+from itertools import chain
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.evaluate.compiler import hoist, selects, sink
+from smemlint.evaluate.compiler.address_patterns import Form, Forms, Pattern, lead
+from smemlint.evaluate.compiler.vectorise import JoinEvent, JoinGroup, JoinKind, settle
+from smemlint.evaluate.machine.machine import Barrier, Event, Machine, SiteLog
+from smemlint.evaluate.machine.segment import declared_alignment, starts_of
+from smemlint.evaluate.values.affine import Affine
+from smemlint.evaluate.values.number import Int, gcd_of, multiple_of
+from smemlint.records import record
+
+NARROW = (1, 2, 4, 8)
+NESTED = 8
+"""Branches within branches that are looked out of."""
+
+
+@record(slots=True)
+class Runs:
+    """How one site runs. wide: events by width of the instruction that runs; followed: width and leader of
+    events that another site's instruction carries."""
+
+    alone: list[Event] = field(default_factory=list)
+    wide: dict[int, list[Event]] = field(default_factory=dict)
+    followed: tuple[int, SiteLog] | None = None
+    selected: bool = False
+    """Whether all its loads run as a part of the load in the other arm of a condition."""
+
+
+def widened(
+    m: Machine, forms: Forms, views: Callable[[], Iterator[Machine]] = lambda: iter(())
+) -> dict[int, Runs]:
+    """Runs by id() of the SiteLog.
+
+    forms: those of the machine's log. views: give the same evaluation under other launches: what differs is
+    not known to the compiler.
+    """
+    sink.settle(m)
+    merged = selects.settle(m)
+    hoist.settle(m)
+    runs = {id(s): Runs(alone=list(s.events), selected=id(s) in merged) for s in m.sites.values()}
+    logged = _logged(m)
+    if not logged:
+        return runs
+    facts = _Facts(m, forms, logged)
+    events = [facts.event(e) for e in logged]
+    groups, gone = settle(events)
+    if not groups and not gone:
+        return runs
+    for other in views():
+        sink.settle(other)
+        selects.settle(other)
+        hoist.settle(other)
+        facts.compare(other)
+        groups, gone = settle([facts.event(e) for e in logged])
+        if not groups and not gone:
+            return runs
+    dropped = {id(logged[index]) for index in gone}
+    for group in groups:
+        leader = logged[group.leader]
+        assert isinstance(leader, Event)
+        runs[id(leader.site)].wide.setdefault(group.width, []).append(_wide(leader, group))
+        for index in group.members:
+            member = logged[index]
+            assert isinstance(member, Event)
+            dropped.add(id(member))
+            if member.site is not leader.site:
+                runs[id(member.site)].followed = (group.width, leader.site)
+    for r in runs.values():
+        left = [e for e in r.alone if id(e) not in dropped]
+        if left or r.wide or r.followed is not None:
+            r.alone = left
+    return runs
+
+
+def _logged(m: Machine) -> Sequence[Event | Barrier]:
+    """The part of the log that matters: where two accesses of one array meet, and all that lies between."""
+    joinable = {id(s) for s in m.sites.values() if s.op in ("load", "store") and s.width in (*NARROW, 16)}
+    within: Counter[tuple[int, int]] = Counter()
+    flowing: Counter[tuple[int, int]] = Counter()
+    for e in m.log:
+        if isinstance(e, Event) and id(e.site) in joinable:
+            array = id(e.site.object)
+            within[_root(m, e.region), array] += 1
+            flowing[e.flow, array] += 1
+    regions = {number for (number, _), n in within.items() if n > 1}
+    flows = {number for (number, _), n in flowing.items() if n > 1}
+    spans = _spans(m, regions, flows)
+    inside = np.zeros(len(m.log) + 1, dtype=np.int64)
+    for first, last in spans:
+        inside[first] += 1
+        inside[last + 1] -= 1
+    kept = np.cumsum(inside)[:-1] > 0
+    return [e for e, keep in zip(m.log, kept.tolist(), strict=True) if keep]
+
+
+def _root(m: Machine, region: int) -> int:
+    """The line that a region is, however far in, a branch of."""
+    while region in m.parents:
+        region = m.parents[region]
+        region = m.merged.get(region, region)
+    return region
+
+
+def _spans(m: Machine, regions: set[int], flows: set[int]) -> Iterator[tuple[int, int]]:
+    """First and last position in the log of each of the regions, with their branches, and flows."""
+    region_ends: dict[int, tuple[int, int]] = {}
+    flow_ends: dict[int, tuple[int, int]] = {}
+    roots: dict[int, int] = {}
+    for at, e in enumerate(m.log):
+        if isinstance(e, Event):
+            region = roots.get(e.region)
+            if region is None:
+                region = roots[e.region] = _root(m, e.region)
+            if region in regions:
+                region_ends[region] = (region_ends.get(region, (at,))[0], at)
+            if e.flow in flows:
+                flow_ends[e.flow] = (flow_ends.get(e.flow, (at,))[0], at)
+    return chain(region_ends.values(), flow_ends.values())
+
+
+@record(frozen=True, slots=True)
+class _Move:
+    """How an event's lanes move under another launch: from one form to another, and by a number."""
+
+    source: Form
+    target: Form
+    number: int
+
+
+@record(slots=True)
+class _SiteFacts:
+    """What is known of a site whatever its event. steps, path: see _steps(), _path()."""
+
+    declared: int
+    start: int | None
+    steps: int
+    path: int | None
+    turns: int | None = None
+    """What divides its addresses in the active lanes of all turns; None: not asked yet."""
+    unsure: int = 0
+    """What divides its addresses under another launch, where events do not match."""
+
+
+class _Facts:
+    """What the compiler knows of the logged addresses."""
+
+    def __init__(self, m: Machine, forms: Forms, logged: Sequence[Event | Barrier]) -> None:
+        self.m = m
+        self.forms = forms
+        starts = starts_of(m)
+        regions = {e.region for e in logged if isinstance(e, Event)}
+        self.stale = {e.region for e in logged if isinstance(e, Event) and e.stale}
+        self.still = _still(m)
+        self.sites = {
+            id(s): _SiteFacts(
+                declared_alignment(m, s.object),
+                starts.get(id(s.object)),
+                _steps(m, forms, s, regions),
+                _path(forms, s),
+            )
+            for s in {id(e.site): e.site for e in logged if isinstance(e, Event)}.values()
+        }
+        self.proved = _proved(m, logged)
+        self.moves: dict[int, list[_Move]] = {}
+        """By id() of an event: how it moves under each other launch."""
+        self.kinds: dict[tuple[object, ...], JoinKind] = {}
+        """Of addresses that are a pattern and a number, with nothing that other launches move."""
+        self.elsewhere: dict[Pattern, int | None] = {}
+        self.moved: dict[tuple[Form, Form, Pattern], tuple[int, int, int]] = {}
+
+    def compare(self, other: Machine) -> None:
+        """Find what the launch decides, from the same kernel under another launch."""
+        self.kinds.clear()
+        for key, site in self.m.sites.items():
+            twin = other.sites.get(key)
+            if id(site) not in self.sites or twin is None or not twin.events:
+                continue
+            # Where a loop runs another number of times, the first event's move stands for all.
+            alike = len(twin.events) == len(site.events)
+            first = self._move(site.events[0], twin.events[0])
+            for i, e in enumerate(site.events):
+                move = self._move(e, twin.events[i]) if alike else first
+                if move.source is not move.target or move.number:
+                    self.moves.setdefault(id(e), []).append(move)
+            both = site.events[0].may & twin.events[0].may
+            if both.any():
+                facts = self.sites[id(site)]
+                facts.unsure = gcd(facts.unsure, self._variable(twin.events[0], both))
+
+    def _move(self, e: Event, twin: Event) -> _Move:
+        a, b = e.offset.const, twin.offset.const
+        start, end = a if isinstance(a, int) else int(a[0]), b if isinstance(b, int) else int(b[0])
+        return _Move(self.forms.form(a), self.forms.form(b), end - start)
+
+    def event(self, e: Event | Barrier) -> JoinEvent:
+        if isinstance(e, Barrier):
+            return JoinEvent(JoinKind(-1, e.stop, 0, "", None, 0, e.region), 0, e.order)
+        pattern = self.forms.pattern(e.offset.const, e.may)
+        moves = self.moves.get(id(e), ())
+        form = self._form(e, pattern)
+        if moves or e.offset.terms:
+            kind = self._kind(e, pattern, moves, form)
+        else:
+            proved = form and (form.terms, form.divides)
+            key = (id(e.site), pattern, e.region, e.flow, e.volatile, e.among, proved)
+            known = self.kinds.get(key)
+            kind = known or self.kinds.setdefault(key, self._kind(e, pattern, (), form))
+        at = lead(e.offset.const, pattern)
+        low = at + pattern.low
+        at = at if low >= 0 else at + -(low // 128) * 128
+        return JoinEvent(kind, at, e.order, None if form is None else form.const)
+
+    def _form(self, e: Event, pattern: Pattern) -> Affine | None:
+        """What a compiler can prove of an address, in all turns of the loops around that stay loops."""
+        form = e.offset.form
+        if form is None or (lead(e.offset.const, pattern) - form.const) % min(max(form.divides, 1), 16):
+            return None
+        divides = self.proved.get(id(e), form.divides)
+        return Affine(form.const, form.terms, divides)
+
+    def _under(self, region: int) -> tuple[int, ...]:
+        """The lines that a region is a branch of, nearest first."""
+        found: list[int] = []
+        merged, parents = self.m.merged, self.m.parents
+        while region in parents and len(found) < NESTED:
+            region = parents[region]
+            region = merged.get(region, region)
+            found.append(region)
+        return tuple(found)
+
+    def _kind(self, e: Event, pattern: Pattern, moves: Sequence[_Move], form: Affine | None) -> JoinKind:
+        s = e.site
+        facts = self.sites[id(s)]
+        stale = e.region in self.stale
+        if form is None:
+            own = 0 if stale else self._variable(e, self.m.present)
+            variable = gcd(facts.steps, own or self._over_turns(s, facts), facts.unsure, e.among)
+        else:
+            variable = gcd(facts.steps, form.divides, e.among)
+        moved: tuple[tuple[int, int], ...] = ()
+        for move in moves:
+            by, digest, divides = self._moved(move, pattern)
+            if by or divides:
+                variable = gcd(variable, by, divides)
+                moved = (*moved, (by, digest))
+        return JoinKind(
+            site_key=id(s),
+            op=s.op,
+            width=s.width,
+            array=s.object.id,
+            pattern=pattern,
+            alignment=variable & -variable,
+            region=e.region,
+            volatile=e.volatile,
+            declared=facts.declared,
+            base=(
+                (form.terms, facts.path)
+                if form is not None
+                else (
+                    _base(e.offset),
+                    moved,
+                    facts.path,
+                    None if stale or e.may is self.m.present else self._elsewhere(pattern),
+                )
+            ),
+            start=facts.start,
+            flow=e.flow if (id(s), e.flow) in self.still else None,
+            under=self._under(e.region),
+            affine=form is not None,
+        )
+
+    def _over_turns(self, s: SiteLog, facts: _SiteFacts) -> int:
+        """What divides the address in the lanes of any turn: the few lanes of one turn prove nothing."""
+        if facts.turns is None:
+            facts.turns = gcd(*(self._variable(e, e.may) for e in s.events))
+        return facts.turns
+
+    def _variable(self, e: Event, active: NDArray[np.bool_]) -> int:
+        """What divides the part of an address that differs between lanes or is not known."""
+        variable = 0
+        if not isinstance(e.offset.const, int):
+            variable = self.forms.pattern(e.offset.const, active).divides
+        for mono, coefficient in e.offset.terms.items():
+            variable = gcd(variable, gcd_of(coefficient) * multiple_of(mono))
+        return variable
+
+    def _moved(self, move: _Move, pattern: Pattern) -> tuple[int, int, int]:
+        """Bytes by which the first active lane moves, a digest of how the others do, and what divides the
+        differences (0: all move alike)."""
+        key = (move.source, move.target, pattern)
+        if key not in self.moved:
+            steps = (move.target.steps - move.source.steps)[pattern.active]
+            apart = steps - steps[0]
+            self.moved[key] = (int(steps[0]), hash(apart.tobytes()), int(np.gcd.reduce(apart)))
+        by, digest, divides = self.moved[key]
+        return by + move.number, digest, divides
+
+    def _elsewhere(self, pattern: Pattern) -> int | None:
+        """A digest of the address in the lanes that do not take part, for the compiler cannot tell them
+        apart: `s[t]` and `s[t ^ 1]` of even lanes are not known to be neighbours."""
+        if not pattern.form.vector:
+            return None
+        if pattern not in self.elsewhere:
+            steps = pattern.form.steps
+            others = steps[self.m.present & ~pattern.active]
+            digest = hash((others - steps[pattern.first]).tobytes()) if others.size else None
+            self.elsewhere[pattern] = digest
+        return self.elsewhere[pattern]
+
+
+def _steps(m: Machine, forms: Forms, s: SiteLog, chosen: set[int]) -> int:
+    """What divides the way from a site's event in one line of a loop to its event in the next."""
+    previous: dict[int, tuple[int, int]] = {}
+    position: Counter[int] = Counter()
+    g = 0
+    for e in s.events:
+        turn = m.lined.get(e.turn, e.turn)
+        at = position[turn]
+        position[turn] += 1
+        here = _first(forms, e)
+        before, line = previous.get(at, (here, turn))
+        if line != turn and e.region in chosen:
+            g = gcd(g, here - before)
+        previous[at] = (here, turn)
+    return g
+
+
+def _proved(m: Machine, logged: Sequence[Event | Barrier]) -> dict[int, int]:
+    """By id() of an event, what divides its address in every turn of the loops that stay loops: the code is
+    the same in all of them."""
+    turns: dict[int, dict[int, list[Event]]] = {}
+    for e in logged:
+        if isinstance(e, Event) and e.offset.form is not None:
+            turn = m.lined.get(e.turn, e.turn)
+            turns.setdefault(id(e.site), {}).setdefault(turn, []).append(e)
+    found: dict[int, int] = {}
+    for of_site in turns.values():
+        if len(of_site) < 2:
+            continue
+        divides: dict[int, int] = {}
+        for events in of_site.values():
+            for at, e in enumerate(events):
+                assert e.offset.form is not None
+                divides[at] = gcd(divides.get(at, 0), e.offset.form.divides)
+        for events in of_site.values():
+            found |= {id(e): divides[at] for at, e in enumerate(events)}
+    return found
+
+
+def _still(m: Machine) -> set[tuple[int, int]]:
+    """(id() of a site, flow) where all of the site's events in the flow have one address."""
+    still: dict[tuple[int, int], Event | None] = {}
+    for s in m.sites.values():
+        for e in s.events:
+            key = (id(s), e.flow)
+            before = still.setdefault(key, e)
+            if before is not None and before is not e and not _same_address(before, e):
+                still[key] = None
+    return {key for key, e in still.items() if e is not None}
+
+
+def _path(forms: Forms, s: SiteLog) -> int | None:
+    """A digest of how a site moves from turn to turn of the loops that stay loops; None if it does not.
+
+    Only two that move alike have a distance that the compiler knows.
+    """
+    firsts: dict[int, int] = {}
+    for e in s.events:
+        if e.turn not in firsts:
+            firsts[e.turn] = _first(forms, e)
+    if len(set(firsts.values())) < 2:
+        return None
+    start = next(iter(firsts.values()))
+    return hash(tuple((turn, at - start) for turn, at in firsts.items()))
+
+
+def _same_address(a: Event, b: Event) -> bool:
+    return (
+        _base(a.offset) == _base(b.offset)
+        and np.array_equal(a.offset.const, b.offset.const)
+        and (a.may is b.may or np.array_equal(a.may, b.may))
+    )
+
+
+def _first(forms: Forms, e: Event) -> int:
+    c = e.offset.const
+    return c if isinstance(c, int) else lead(c, forms.pattern(c, e.may))
+
+
+def _base(offset: Int) -> Hashable:
+    if not offset.terms:
+        return ()
+    return tuple(
+        sorted(
+            (tuple(s.order for s in mono), c if isinstance(c, int) else c.tobytes())
+            for mono, c in offset.terms.items()
+        )
+    )
+
+
+def _wide(leader: Event, group: JoinGroup) -> Event:
+    """The leader's event, moved to where the wide access starts."""
+    c = leader.offset.const
+    active = group.offsets >= 0
+    at = int(np.argmax(active))
+    here = c if isinstance(c, int) else int(c[at])
+    shift = (
+        (here - int(group.offsets[at])) % 16
+        if here < 0 or leader.offset.terms
+        else here - int(group.offsets[at])
+    )
+    return replace(leader, offset=Int(c - shift, leader.offset.type, leader.offset.terms))

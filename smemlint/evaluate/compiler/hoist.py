@@ -1,0 +1,195 @@
+"""Loads at the head of a branch that are made again right after it: the compiler makes them once, before it.
+
+    if (t < n) { x = s[t]; s[t] = 2 * x; }
+    y = s[t];
+
+Those who come from the branch know what `s[t]` holds, the others load it; both ways then begin with one load,
+which moves before the branch. It is counted where the load after the branch stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from smemlint.evaluate.machine.machine import Barrier, Event, Machine
+from smemlint.evaluate.values.number import Int, collapse, same
+from smemlint.ir import (
+    Assign,
+    Block,
+    Call,
+    Declare,
+    Evaluate,
+    Expr,
+    If,
+    Index,
+    Member,
+    Place,
+    Stmt,
+    Unary,
+)
+from smemlint.ir.memo import by_identity
+from smemlint.ir.walk import walk
+
+Where = tuple[str, int]
+
+
+def settle(m: Machine) -> None:
+    """Take loads out of the log that run where the same load stands after their branch."""
+    heads: dict[Where, tuple[Where, ...]] = {}
+    for f in {id(s.function): s.function for s in m.sites.values() if s.function is not None}.values():
+        heads |= _heads(f.body)
+    if not heads:
+        return
+    gone: set[int] = set()
+    before = -1
+    for at, e in enumerate(m.log):
+        if isinstance(e, Event) and e.region != before and e.site.op == "load":
+            head = heads.get((e.site.place.path, e.site.place.offset))
+            if head is not None:
+                gone |= _made_again(m, at, head)
+        before = e.region
+    for site in m.sites.values():
+        left = [e for e in site.events if id(e) not in gone]
+        if left:
+            site.events = left
+        else:
+            gone -= {id(e) for e in site.events}
+    if gone:
+        m.log = [e for e in m.log if id(e) not in gone]
+
+
+def _made_again(m: Machine, at: int, head: Sequence[Where]) -> set[int]:
+    """id() of the loads at the head of a branch, which begins at a place in the log, that move before it."""
+    arm, after = _line(m, at), _line(m, at + len(_line(m, at)))
+    found: set[int] = set()
+    later = iter(_known(arm, after))
+    for where, e in zip(head, arm, strict=False):
+        if (e.site.place.path, e.site.place.offset) != where or e.site.op != "load" or e.volatile:
+            break
+        if e.must is not e.may and not np.array_equal(e.must, e.may):
+            break
+        y = next(later, None)
+        if y is None or not _same(e, y) or bool((e.may & ~y.may).any()) or y.turn != e.turn:
+            break
+        found.add(id(e))
+    return found
+
+
+def _line(m: Machine, at: int) -> list[Event]:
+    """The accesses from a place in the log on that stand in one line, up to a barrier."""
+    found: list[Event] = []
+    for e in m.log[at : at + 64]:
+        if isinstance(e, Barrier) and e.passable:
+            continue
+        if not isinstance(e, Event) or (found and e.region != found[0].region):
+            break
+        found.append(e)
+    return found
+
+
+def _known(arm: Sequence[Event], after: Sequence[Event]) -> Iterator[Event]:
+    """The loads after a branch whose value is at hand at its end."""
+    loads = [e for e in arm if e.site.op == "load"]
+    for i, y in enumerate(after):
+        if y.site.op not in ("load", "store") or y.volatile:
+            return
+        if y.site.op == "store":
+            if any(z.site.object is y.site.object for z in after[i:]):
+                return
+            continue
+        held = False
+        for e in arm:
+            if e.site.object is not y.site.object:
+                continue
+            if _same(e, y) and e.site.op in ("load", "store"):
+                held = True
+            elif e.site.op != "load" and not (_apart(e, y) and any(_same(x, e) for x in loads)):
+                held = False  # that a store is elsewhere may be more than the compiler knows
+        if held:
+            yield y
+
+
+def _same(a: Event, b: Event) -> bool:
+    """Whether two accesses have one address in the lanes of the first."""
+    if a.site.object is not b.site.object or a.site.width != b.site.width:
+        return False
+    return _distance(a, b) == 0
+
+
+def _apart(a: Event, b: Event) -> bool:
+    d = _distance(a, b)
+    return d is not None and (d >= a.site.width or -d >= b.site.width)
+
+
+def _distance(a: Event, b: Event) -> int | None:
+    """Bytes from one access to the other, where that is one number for the lanes of the first."""
+    x, y = a.offset, b.offset
+    if not same(Int(0, x.type, x.terms), Int(0, x.type, y.terms)):
+        return None
+    d = collapse(np.asarray(y.const - x.const) + np.zeros(len(a.may), dtype=np.int64), a.may)
+    return d if isinstance(d, int) else None
+
+
+@by_identity
+def _heads(body: object) -> dict[Where, tuple[Where, ...]]:
+    """The loads with which the branches of a function begin, by the first of each."""
+    found: dict[Where, tuple[Where, ...]] = {}
+    for n in walk(body):
+        if isinstance(n, If) and n.otherwise is None:
+            places = tuple((p.path, p.offset) for p in _first_loads(n.then))
+            if places:
+                found[places[0]] = places
+    return found
+
+
+def _first_loads(body: Stmt) -> Iterator[Place]:
+    """What a branch reads from memory before it does anything else, in order."""
+    for s in body.body if isinstance(body, Block) else (body,):
+        given = s.expr if isinstance(s, Evaluate) and isinstance(s.expr, Assign) else None
+        value = s.var.init if isinstance(s, Declare) else given.value if given is not None else None
+        if value is None and not isinstance(s, Declare):
+            return
+        reads = _reads(value) if value is not None else []
+        if reads is None:
+            return
+        target = (_reads(given.target) if given is not None else None) or []
+        if given is None or not target:
+            yield from reads
+        elif given.op == "=":
+            yield from reads
+            return
+        else:
+            yield from target if not reads else ()
+            return
+
+
+def reads_first(arm: Expr | Stmt | None) -> Iterator[Place]:
+    """What an arm of a condition reads before it does anything else, in order."""
+    if isinstance(arm, Stmt):
+        yield from _first_loads(arm)
+    elif arm is not None:
+        yield from _reads(arm) or ()
+
+
+def _reads(e: Expr) -> list[Place] | None:
+    """Where an expression reads memory, in order; None where a read or a call decides over another."""
+    found: list[Place] = []
+    within: set[int] = set()
+    for n in walk(e):
+        if isinstance(n, Call):
+            return None
+        if isinstance(n, Index | Member) or (isinstance(n, Unary) and n.op == "*"):
+            base = n.operand if isinstance(n, Unary) else n.base
+            if id(n) in within:
+                within.add(id(base))
+                continue
+            if isinstance(n, Member) and not n.arrow:
+                continue
+            if isinstance(n, Index) and any(isinstance(x, Index) for x in walk(n.index)):
+                return None
+            within.add(id(base))
+            if n.place is not None:
+                found.append(n.place)
+    return found

@@ -1,0 +1,100 @@
+"""Loads in both arms of a condition that run as one: the compiler chooses the address, then loads.
+
+`c ? s[i] : s[j]` is one load of the chosen element, in the lanes of both arms, and so is a load of one
+address with which both arms begin (docs/joining.md). In: the log. Out: the log with one load for the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+from smemlint.evaluate.compiler.hoist import reads_first
+from smemlint.evaluate.machine.local_memory import merge
+from smemlint.evaluate.machine.machine import Barrier, Event, Machine
+from smemlint.evaluate.values.number import Int, same
+from smemlint.ir import Assign, Block, Evaluate, Expr, Index, Member, Name, Stmt, Unary
+
+Node: TypeAlias = "Expr | Stmt | None"
+
+
+def note(m: Machine, c: Int, then: int, otherwise: int, arms: tuple[Node, Node], chosen: bool) -> None:
+    """Remember which loads of two arms run as one.
+
+    then, otherwise: where in the log the arms begin; the second ends where the log does. arms: the code of
+    both. chosen: each is just an element, of which one is loaded.
+    """
+    if m.silent or otherwise == len(m.log) or then == otherwise:
+        return
+    first, second = m.log[then:otherwise], m.log[otherwise:]
+    if chosen:
+        if len(first) != 1 or len(second) != 1:
+            return
+        a, b = first[0], second[0]
+        if not isinstance(a, Event) or not isinstance(b, Event) or not _alike(a, b):
+            return
+        if c.known or any(s.varying for mono in c.terms for s in mono):
+            offset = merge(m, c, a.offset, b.offset)
+            assert isinstance(offset, Int)
+            m.selected.append((a, b, offset))
+        return
+    for a, b in zip(_head(first, arms[0]), _head(second, arms[1]), strict=False):
+        if not _alike(a, b) or not same(a.offset, b.offset):
+            return
+        m.selected.append((a, b, a.offset))
+
+
+def _head(log: Sequence[Event | Barrier], arm: Node) -> Iterator[Event]:
+    """The loads with which an arm begins, before it does anything else with memory."""
+    for e, place in zip(log, reads_first(arm), strict=False):
+        if not isinstance(e, Event) or e.site.place != place or e.site.op != "load":
+            return
+        yield e
+
+
+def _alike(a: Event, b: Event) -> bool:
+    return (
+        a.site.op == b.site.op == "load"
+        and a.site.object is b.site.object
+        and a.site.width == b.site.width
+        and not (a.volatile or b.volatile)
+        and a.choice is b.choice is None
+        and a.sunk is None
+        and b.sunk is None
+    )
+
+
+def settle(m: Machine) -> set[int]:
+    """Put one load in the place of two. Returns: id() of the sites that this leaves without any."""
+    gone: set[int] = set()
+    for a, b, offset in m.selected:
+        if id(a) in gone or id(b) in gone or a.sunk is not None or b.sunk is not None:
+            continue
+        a.offset, a.must, a.may = offset, a.must | b.must, a.may | b.may
+        gone.add(id(b))
+    m.selected.clear()
+    if not gone:
+        return set()
+    m.log = [e for e in m.log if id(e) not in gone]
+    empty: set[int] = set()
+    for site in m.sites.values():
+        left = [e for e in site.events if id(e) not in gone]
+        if not left and site.events:
+            empty.add(id(site))
+        site.events = left
+    return empty
+
+
+def element(e: Expr) -> bool:
+    """Whether an expression just reads an element."""
+    return isinstance(e, Index | Member) or (isinstance(e, Unary) and e.op == "*")
+
+
+def gives_element(s: Stmt | None) -> str | None:
+    """The variable that a statement gives an element, if that is all it does."""
+    while isinstance(s, Block) and len(s.body) == 1:
+        s = s.body[0]
+    if not isinstance(s, Evaluate) or not isinstance(s.expr, Assign) or s.expr.op != "=":
+        return None
+    target = s.expr.target
+    return target.id if isinstance(target, Name) and element(s.expr.value) else None

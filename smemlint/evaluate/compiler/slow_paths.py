@@ -1,0 +1,113 @@
+"""Arithmetic that nvcc compiles to more than a straight line: a call, predicates, branches or a loop.
+
+What stands between two accesses decides whether they join (docs/joining.md). Read from the machine code of
+every function of CUDA's mathematics library between two loads and between two stores (nvcc 13.0, sm_90).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from smemlint.evaluate.machine.functions import short_name
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.model import Stop
+from smemlint.evaluate.values.number import Int, Other, Value, form_of
+from smemlint.ir import Scalar
+from smemlint.patterns import pattern
+
+_BRANCH = {
+    4: pattern(r"cos|sin|tan|sincos|atan2|fmod|remainder|[jy][01n]"),
+    8: pattern(
+        r"acosh|asinh|atanh|cos|sin|tan|sincos|sinh|atan2|erf(?:cx|inv|cinv)|lgamma|tgamma|log1p|normcdfinv"
+        r"|pow|fmod|remainder|[jy][01n]"
+    ),
+}
+"""By bytes of the argument: functions with branches of their own."""
+_PREDICATES = {
+    4: pattern(
+        r"a(?:cosh|sinh|tanh?)|(?:cos|sin)pi|erf|erf(?:cx|inv|cinv)|lgamma|tgamma|log(?:2|10|1p|b)?"
+        r"|normcdf(?:inv)?|pow|nextafter"
+    ),
+    8: pattern(
+        r"a(?:cos|sin|tan)|r?cbrt|cosh|tanh|(?:cos|sin)pi|erfc|exp(?:2|10|m1)?|log(?:2|10|b)?|normcdf|rhypot"
+        r"|nextafter"
+    ),
+}
+"""Functions with a rare case that becomes predicates."""
+_CALL = {
+    4: pattern(r"sqrt|hypot|norm[34]d"),
+    8: pattern(r"r?sqrt|norm[34]d"),
+}
+"""Functions that machine code calls for rare operands."""
+_INTRINSICS: tuple[tuple[re.Pattern[str], Stop], ...] = (
+    (pattern(r"__[fd](?:sqrt|rcp|div)_r[nzdu]"), "call"),
+    (pattern(r"__frsqrt_rn|__hdiv|__h2div|h2div"), "fork"),
+    (pattern(r"__fdividef|fdividef"), "predicate"),
+)
+_BARRIERS = pattern(r"v?printf|__nanosleep")
+_ENDS_IN_F = ("erf", "normcdf")
+
+
+def function_stops(m: Machine, name: str, operands: list[Value]) -> None:
+    """Log what a call of a library function keeps apart."""
+    if m.host:
+        return
+    short = short_name(name)
+    if _BARRIERS.fullmatch(short):
+        m.barrier()
+        return
+    for names, kind in _INTRINSICS:
+        if names.fullmatch(short):
+            m.stop(kind)
+            return
+    plain, size = _function(short, operands)
+    if _BRANCH[size].fullmatch(plain):
+        m.straight()
+    elif _PREDICATES[size].fullmatch(plain):
+        m.stop("fork")
+    elif _CALL[size].fullmatch(plain):
+        m.stop("call")
+
+
+def division_stops(m: Machine, a: Value, b: Value) -> None:
+    """Log what a division `a / b` (or `a % b` of integers) keeps apart."""
+    if m.host:
+        return
+    stop = _division(a, b)
+    if stop is not None:
+        m.stop(stop)
+
+
+def _division(a: Value, b: Value) -> Stop | None:
+    if isinstance(a, Int) and isinstance(b, Int):
+        return _integer_division(a, b)
+    return _float_division(a, b)
+
+
+def _integer_division(a: Int, b: Int) -> Stop | None:
+    if b.known and not form_of(b).terms:
+        return None
+    if max(a.type.size, b.type.size) == 8:
+        return "call"
+    return "predicate" if a.type.kind == b.type.kind == "int" else None
+
+
+def _float_division(a: Value, b: Value) -> Stop | None:
+    of, by = (v.value if isinstance(v, Other) else None for v in (a, b))
+    if by is not None and (of is not None or math.frexp(by)[0] in (0.5, -0.5)):
+        return None  # folded, or a product
+    types = [v.type for v in (a, b) if isinstance(v, Other)]
+    sizes = [t.size for t in types if isinstance(t, Scalar) and t.kind == "float"]
+    if not sizes:
+        return None
+    return "fork" if max(sizes) == 2 else "call"
+
+
+def _function(name: str, operands: list[Value]) -> tuple[str, int]:
+    """A function's name without the `f` of floats, and 4 for floats, 8 for doubles: `sqrtf`, and `sqrt` by
+    its argument."""
+    if name.endswith("f") and name not in _ENDS_IN_F:
+        return name[:-1], 4
+    sizes = [v.type.size for v in operands if isinstance(v, Other) and isinstance(v.type, Scalar)]
+    return name, 4 if sizes and max(sizes) <= 4 else 8

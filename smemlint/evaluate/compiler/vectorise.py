@@ -1,0 +1,480 @@
+"""Which neighbouring accesses nvcc turns into one wider access, and which it drops.
+
+In: the shared-memory accesses of one block in program order, with what a compiler can prove of their
+addresses. Out: groups of accesses that run as one instruction of 4, 8 or 16 bytes a lane.
+The rule and the kernels that it was read from are in docs/joining.md.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.evaluate.compiler.address_patterns import Pattern
+from smemlint.evaluate.compiler.unroll import unrolled
+from smemlint.evaluate.machine.segment import layout
+from smemlint.records import record
+
+__all__ = ["JoinEvent", "JoinGroup", "JoinKind", "join", "layout", "redundant", "settle", "unrolled"]
+
+WIDEST = 16
+"""Bytes a lane of the widest shared-memory instruction."""
+
+_PASSABLE = ("fork", "call", "predicate")
+_ATOMICS = frozenset({"atomic", "cas", "cas loop load", "cas loop", "increment"})
+
+
+@record(frozen=True, eq=False, slots=True)
+class JoinKind:
+    """What accesses of one site, or barriers, have in common that differ by one number in their address.
+
+    site_key: the caller's name for the site. op: `load`, `store`, an atomic (`atomic`, `cas`,
+    `increment`), `fork`, `call` and `predicate` (see machine.Barrier), or anything else (`barrier`,
+    `ldmatrix`, `cp.async`, ...), which nothing moves across.
+    width: bytes a lane. pattern: which threads take part, and how their addresses differ; None: nobody.
+    alignment: the largest power of two that provably divides every *variable* part of the address (lane
+    terms, uniform unknowns, steps of loops that stay loops), 0 when there is none. Constants do not count:
+    `s[4 * t + 1]` of floats has 16. What only the launch tells (blockDim, arguments) is a variable here,
+    for the compiler does not know it.
+    region: accesses of one region are in one straight line once loops are unrolled.
+    declared: alignment in bytes that the array's declaration promises (16 for
+    `extern __shared__`, the value of alignas, else the natural alignment of its elements).
+    base: names the uniform unknown that addresses leave out; only equal bases have a constant distance.
+    start: where a static array starts in the block's static shared memory (see `layout`), None: somewhere
+    of its own, at a multiple of 16.
+    under: the regions that surely ran before this one, of which it is a branch, nearest first.
+    affine: the base alone tells which addresses have a constant distance, whatever the lanes of the mask.
+    flow: names a loop without branch or barrier in which the address never changes; None: there is none.
+    """
+
+    site_key: int
+    op: str
+    width: int
+    array: str
+    pattern: Pattern | None
+    alignment: int
+    region: int
+    volatile: bool = False
+    declared: int = 0
+    base: Hashable = None
+    start: int | None = None
+    flow: Hashable = None
+    under: tuple[int, ...] = ()
+    affine: bool = False
+
+
+@record(frozen=True, eq=False, slots=True)
+class JoinEvent:
+    """One shared access of all threads of a block, or a barrier.
+
+    lead: byte offset in the array of the first active thread. order: program order. const: of an affine
+    address, what is added to its base; else the lead.
+    """
+
+    kind: JoinKind
+    lead: int
+    order: int
+    const: int | None = None
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Byte offset in the array of each thread, -1 inactive, shape (threads,)."""
+        assert self.kind.pattern is not None
+        return self.kind.pattern.at(self.lead)
+
+
+@record(frozen=True, slots=True)
+class JoinGroup:
+    """Accesses that run as one instruction.
+
+    members: indices of events, in program order. width: bytes a lane, 2 to 16. offsets: where each thread's
+    wide access starts in the array of the leader, -1 inactive; a load may cover bytes that nobody asked for.
+    leader: the member whose line the instruction carries: the first of a load, the last of a store.
+    """
+
+    members: tuple[int, ...]
+    width: int
+    offsets: NDArray[np.int64]
+    leader: int
+
+
+@record(frozen=True, eq=False, slots=True)
+class _Address:
+    """An event's address up to lane-independent constants; one object for all events that have it.
+
+    shape: the number of an unknown base, mask and lane differences. lead: the first active thread's offset
+    in the array, or, for a constant address, in the segment of all static arrays. modulus: up to which
+    `lead` is the address, 16 at most.
+    """
+
+    array: str
+    shape: int
+    lead: int
+    modulus: int
+    width: int
+    segment: bool
+
+
+def _addresses(events: Sequence[JoinEvent]) -> list[_Address | None]:
+    shapes: dict[Hashable, int] = {}
+    classes: dict[JoinKind, tuple[int, int, int, bool] | None] = {}
+    known: dict[Hashable, _Address] = {}
+    found: list[_Address | None] = []
+    for event in events:
+        kind = event.kind
+        if kind not in classes:
+            classes[kind] = _class(kind, shapes)
+        of_kind = classes[kind]
+        if of_kind is None:
+            found.append(None)
+            continue
+        shape, start, modulus, segment = of_kind
+        at = event.lead if event.const is None else event.const
+        key = (kind.array, shape, at + start, modulus, kind.width, segment)
+        address = known.get(key)
+        if address is None:
+            address = known[key] = _Address(*key)
+        found.append(address)
+    return found
+
+
+def _class(kind: JoinKind, shapes: dict[Hashable, int]) -> tuple[int, int, int, bool] | None:
+    """Shape, what to add to the lead, modulus and segment of the addresses of a kind. shapes: those
+    numbered so far."""
+    if kind.pattern is None:
+        return None
+    digest = None if kind.affine else kind.pattern.digest
+    shape = shapes.setdefault((kind.base, digest), len(shapes))
+    constant = kind.alignment == 0
+    start = kind.start or 0
+    variable = kind.alignment or WIDEST
+    if not constant and start:
+        variable = min(variable, start & -start)
+    modulus = min(WIDEST, variable & -variable)
+    segment = kind.start is not None and constant
+    return shape, start if segment else 0, modulus, segment
+
+
+def _may_meet(a: _Address, b: _Address) -> bool:
+    """Whether two accesses of different shape may touch the same byte of one array."""
+    modulus = min(a.modulus, b.modulus)
+    distance = (b.lead - a.lead) % modulus
+    return not (distance >= a.width and modulus - distance >= b.width)
+
+
+@record(slots=True)
+class _Log:
+    """Accesses since the last barrier, folded: where each kind of address was last touched."""
+
+    exact: dict[tuple[str, int, int], int] = field(default_factory=dict)
+    classes: dict[str, dict[tuple[int, int], tuple[int, _Address]]] = field(default_factory=dict)
+    whole: dict[str, int] = field(default_factory=dict)
+    """Arrays touched somewhere unknown (atomics): position of the last time."""
+    latest: dict[str, int] = field(default_factory=dict)
+
+    MANY = 256
+
+    def add(self, address: _Address, position: int) -> None:
+        self.latest[address.array] = position
+        self.exact[address.array, address.shape, address.lead] = position
+        kinds = self.classes.setdefault(address.array, {})
+        if len(kinds) >= self.MANY:
+            self.whole[address.array] = position
+        else:
+            kinds[address.shape, address.lead % WIDEST] = (position, address)
+
+    def add_whole(self, array: str, position: int) -> None:
+        self.whole[array] = position
+
+    def meets(self, address: _Address, since: int, *, residues: bool = True) -> bool:
+        """Whether something logged after position `since` may touch the address.
+
+        residues: different remainders modulo a common alignment count as proof that it does not.
+        """
+        if self.whole.get(address.array, -1) > since:
+            return True
+        if self.latest.get(address.array, -1) <= since:
+            return False
+        if self.exact.get((address.array, address.shape, address.lead), -1) > since:
+            return True
+        return any(
+            position > since and shape != address.shape and (not residues or _may_meet(address, other))
+            for (shape, _), (position, other) in self.classes.get(address.array, {}).items()
+        )
+
+
+def redundant(events: Sequence[JoinEvent]) -> frozenset[int]:
+    """Indices of events that the compiler removes.
+
+    They are loads whose value the thread already holds, from a load or a store of the same address, and
+    stores that the thread overwrites before anyone can read them. Only within a region, or within a flow for
+    addresses that loops do not change, so that what takes their place is certain to have run.
+    """
+    return _redundant(events, _addresses(events), _in_order(events))
+
+
+def _redundant(
+    events: Sequence[JoinEvent], addresses: Sequence[_Address | None], order: Sequence[int]
+) -> frozenset[int]:
+    gone: set[int] = set()
+    held: dict[Hashable, int] = {}
+    """Position of the access that put this address's value into a register."""
+    pending: dict[Hashable, tuple[int, int]] = {}
+    """Index and position of a store that nobody has read yet."""
+    loads, stores = _Log(), _Log()
+    for position, index in enumerate(order):
+        kind, address = events[index].kind, addresses[index]
+        if kind.op in _PASSABLE:
+            continue
+        if kind.op in _ATOMICS:
+            loads.add_whole(kind.array, position)
+            stores.add_whole(kind.array, position)
+        elif kind.op not in ("load", "store"):
+            held, pending, loads, stores = {}, {}, _Log(), _Log()
+        elif address is not None:
+            keys = _lives(kind, address)
+            if kind.op == "load":
+                known = (*keys, *((address, "region", region) for region in kind.under))
+                since = max((held[key] for key in known if key in held), default=None)
+                if since is not None and not kind.volatile and not stores.meets(address, since):
+                    gone.add(index)
+                    continue
+                loads.add(address, position)
+            else:
+                before = next((pending[key] for key in keys if key in pending), None)
+                if before is not None and not kind.volatile and not loads.meets(address, before[1]):
+                    gone.add(before[0])
+                stores.add(address, position)
+                for key in keys:
+                    pending[key] = (index, position)
+            for key in keys:
+                held[key] = position
+                if kind.volatile:
+                    del held[key]
+                    pending.pop(key, None)
+    return frozenset(gone)
+
+
+def _lives(kind: JoinKind, address: _Address) -> list[Hashable]:
+    """Names under which a register may still hold this address's value."""
+    keys: list[Hashable] = [(address, "region", kind.region)]
+    if kind.flow is not None:
+        keys.append((address, "flow", kind.flow))
+    return keys
+
+
+def join(events: Sequence[JoinEvent]) -> list[JoinGroup]:
+    """The groups that run as one instruction, in program order of their leaders.
+
+    Events that are in no group run alone, except those of `redundant(events)`, which do not run at all.
+    """
+    return settle(events)[0]
+
+
+def settle(events: Sequence[JoinEvent]) -> tuple[list[JoinGroup], frozenset[int]]:
+    """join() and redundant() in one."""
+    addresses, order = _addresses(events), _in_order(events)
+    dropped = _redundant(events, addresses, order)
+    windows = _Windows(events)
+    for index in order:
+        if index not in dropped:
+            windows.take(index, addresses[index])
+    groups = [group for members in windows.all for group in _groups(events, members)]
+    return sorted(groups, key=lambda group: events[group.leader].order), dropped
+
+
+def _in_order(events: Sequence[JoinEvent]) -> list[int]:
+    return sorted(range(len(events)), key=lambda index: events[index].order)
+
+
+@record(slots=True)
+class _Window:
+    """Accesses of one op that fall into one aligned stretch of `span` bytes."""
+
+    span: int
+    members: list[tuple[int, _Address, int]] = field(default_factory=list)
+    """(index of the event, its address, position)."""
+    epochs: set[int] = field(default_factory=set)
+    """Those of the late part in which its members stand."""
+
+
+class _Windows:
+    """Collects windows, as two parts of nvcc do.
+
+    The early part knows what may alias, but of addresses only what declarations promise. The late part
+    knows where arrays lie, but takes every shared store for one that may alias.
+    """
+
+    def __init__(self, events: Sequence[JoinEvent]) -> None:
+        self.events = events
+        self.all: list[_Window] = []
+        self.position = 0
+        self.epoch = 0
+        """Counts what ends the late part's load windows: stores, atomics, barriers."""
+        self.barriers = 0
+        self.forks = 0
+        self.open: dict[Hashable, _Window] = {}
+        self.last: Hashable = None
+        """Window of the latest shared access, if that was a store for the late part."""
+        self.loads = _Log()
+        self.stores = _Log()
+
+    def take(self, index: int, address: _Address | None) -> None:
+        kind = self.events[index].kind
+        self.position += 1
+        if kind.op in _PASSABLE:
+            self.forks += kind.op == "fork"
+            self.epoch += kind.op == "call"
+            self.last = None
+            return
+        if kind.op not in ("load", "store"):
+            self._stop(kind)
+            return
+        if address is None:
+            return
+        if kind.op == "store":
+            self.epoch += 1
+        span, early = _span(kind, address), _known_early(kind)
+        if span:
+            self._place(index, address, span, early)
+        late_store = kind.op == "store" and span and not early
+        self.last = self._key(kind, address, span) if late_store else None
+        (self.loads if kind.op == "load" else self.stores).add(address, self.position)
+
+    def _stop(self, kind: JoinKind) -> None:
+        self.epoch += 1
+        self.last = None
+        if kind.op in _ATOMICS:
+            self.loads.add_whole(kind.array, self.position)
+            self.stores.add_whole(kind.array, self.position)
+        else:
+            self.barriers += 1
+            self.loads, self.stores = _Log(), _Log()
+
+    def _key(self, kind: JoinKind, address: _Address, span: int, region: int | None = None) -> Hashable:
+        where = None if address.segment else kind.array
+        region = kind.region if region is None else region
+        return (kind.op, where, address.shape, region, kind.width, span, address.lead // span)
+
+    def _place(self, index: int, address: _Address, span: int, early: bool) -> None:
+        kind = self.events[index].kind
+        key = self._key(kind, address, span)
+        if early:
+            name: Hashable = (key, self.barriers, self.forks if kind.op == "store" else 0)
+            window = self.open.get(name)
+            if window is not None and self._blocked(kind, address, window):
+                window = None
+            if window is None and kind.op == "load":
+                window = self._before(kind, address, span, 0)
+                if window is not None and self._blocked(kind, address, window):
+                    window = None
+        elif kind.op == "load":
+            name = (key, self.barriers, self.epoch)
+            window = self.open.get(name) or self._before(kind, address, span, self.epoch)
+        else:
+            name = key
+            window = self.open.get(name) if self.last == key else None
+        if window is None:
+            window = self.open[name] = _Window(span)
+            self.all.append(window)
+        window.members.append((index, address, self.position))
+        window.epochs.add(self.epoch)
+
+    def _before(self, kind: JoinKind, address: _Address, span: int, epoch: int) -> _Window | None:
+        """The window of a load that surely ran before, and can load what a branch needs with it."""
+        for region in kind.under:
+            key = self._key(kind, address, span, region)
+            window = self.open.get((key, self.barriers, epoch))
+            if window is not None:
+                return window
+        return None
+
+    def _blocked(self, kind: JoinKind, address: _Address, window: _Window) -> bool:
+        """A load moves up to the window's first member, the members of a store window down to the new one."""
+        if kind.op == "load":
+            return self.stores.meets(address, window.members[0][2])
+        return any(
+            self.loads.meets(member, position) or self.stores.meets(member, position, residues=False)
+            for _, member, position in window.members
+        )
+
+
+def _known_early(kind: JoinKind) -> bool:
+    """Whether the declaration alone proves enough to join two elements."""
+    return min(kind.declared, kind.alignment or WIDEST) >= 2 * kind.width
+
+
+def _span(kind: JoinKind, address: _Address) -> int:
+    """Bytes of the windows in which this event can join, 0 if it cannot."""
+    if kind.volatile or kind.width not in (1, 2, 4, 8):
+        return 0
+    early = _known_early(kind)
+    if kind.width == 1:
+        widest = WIDEST if early else 0
+    elif kind.width == 2:
+        widest = WIDEST if early and kind.op == "store" else 8
+    else:
+        widest = WIDEST
+    span = min(widest, address.modulus)
+    return span if span >= 2 * kind.width else 0
+
+
+def _groups(events: Sequence[JoinEvent], window: _Window) -> list[JoinGroup]:
+    if len(window.members) < 2:
+        return []
+    first = events[window.members[0][0]].kind
+    width, load = first.width, first.op == "load"
+    slots: dict[int, list[tuple[int, _Address]]] = defaultdict(list)
+    for index, address, _ in window.members:
+        if address.lead % width == 0:
+            slots[address.lead % window.span // width].append((index, address))
+    groups = []
+    holes = load and len(window.epochs) == 1  # the early part fills none
+    for low, count in _pieces(frozenset(slots), 0, window.span // width, holes=holes):
+        taken = [member for slot in range(low, low + count) for member in slots.get(slot, ())]
+        members = tuple(sorted((index for index, _ in taken), key=lambda index: events[index].order))
+        leader = members[0] if load else members[-1]
+        if load and not _led(events, members, count == 2 and leader not in (i for i, _ in slots[low])):
+            continue
+        lead = next(address.lead for index, address in taken if index == leader)
+        shift = lead % window.span - low * width
+        offsets = events[leader].offsets
+        groups.append(JoinGroup(members, count * width, np.where(offsets >= 0, offsets - shift, -1), leader))
+    return groups
+
+
+def _led(events: Sequence[JoinEvent], members: Sequence[int], second: bool) -> bool:
+    """Whether the first load surely runs where the others do. second: it is the upper half of a pair, which
+    does not reach down for what a branch needs."""
+    region = events[members[0]].kind.region
+    others = [events[index].kind for index in members if events[index].kind.region != region]
+    return not others or (not second and all(region in kind.under for kind in others))
+
+
+def _pieces(slots: frozenset[int], low: int, count: int, *, holes: bool) -> list[tuple[int, int]]:
+    """Cut the slots of a window into aligned pieces that become one access each.
+
+    A store writes what was given to it, so its pieces are full. A load of four elements may have one hole,
+    and sixteen bytes count as four such quads.
+    """
+    if count < 2:
+        return []
+    present = sum(low <= slot < low + count for slot in slots)
+    if present < 2:
+        return []
+    whole = present == count
+    if holes and count == 4:
+        whole = present >= 3
+    elif holes and count > 4:
+        quads = sum(
+            sum(slot // 4 == quad for slot in slots) >= 3 for quad in range(low // 4, (low + count) // 4)
+        )
+        whole = quads >= (3 if count == 16 else 2)
+    if whole:
+        return [(low, count)]
+    half = count // 2
+    return _pieces(slots, low, half, holes=holes) + _pieces(slots, low + half, half, holes=holes)

@@ -1,0 +1,1 @@
+"""C++ as far as addresses need it: names, members, conversions, overloads, inlining."""

@@ -1,0 +1,276 @@
+"""Loads and stores: locals are read and written, and an access to a shared object is logged."""
+
+from __future__ import annotations
+
+from smemlint.evaluate.analysis.line_attribution import line_of, opens_call
+from smemlint.evaluate.machine.cp_async import Copied
+from smemlint.evaluate.machine.local_memory import known_offset, merge, read_cells, scatter, write_cell
+from smemlint.evaluate.machine.machine import (
+    Barrier,
+    BudgetExceededError,
+    Event,
+    Machine,
+    Mask,
+    SiteLog,
+    World,
+)
+from smemlint.evaluate.machine.parts import moves, read_part, truncated, write_part
+from smemlint.evaluate.machine.several import lanes_of, loaded_from_a_table, one_of, options_of, split
+from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.types.layout import is_vector
+from smemlint.evaluate.values.number import Int, Pointer, Value, add, plus, same
+from smemlint.evaluate.values.objects import Object, led_to
+from smemlint.ir import ArrayOf, Expr, Part, Place, PointerTo, Scalar, Type
+from smemlint.ir.types import LONG
+
+
+def load(m: Machine, p: Pointer, place: Place | None, node: Expr | None = None) -> Value:
+    """The value at an address; an access if it lies in shared memory. node: what decides its line."""
+    t = p.pointee
+    o = p.object
+    if isinstance(t, ArrayOf):
+        return Pointer(o, p.offset, t.element)
+    if isinstance(t, Part) and o.storage == "several":
+        p = Pointer(o, p.offset, t.of)
+        t = t.of
+    if isinstance(t, Part) and not (t.bits and o.storage == "local"):
+        if o.storage == "shared":
+            _access_part(m, p, t, place, node, store=False)
+        whole = _loaded(m, p, t.of, place) if o.storage != "local" else read_cells(m, p, t.of, place)
+        return truncated(m, whole, t)
+    if isinstance(t, Part):
+        return read_part(m, p, t)
+    if o.storage == "local":
+        return read_cells(m, p, t, place)
+    if o.storage == "several":
+        return _load_several(m, p, t, place)
+    m.touched += 1
+    if o.storage == "shared":
+        _access_value(m, "load", p, t, place, node)
+    return _loaded(m, p, t, place)
+
+
+def _load_several(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
+    """What is read from the one of several local objects that each lane goes to."""
+    result: Value | None = None
+    keep = m.may
+    for o in options_of(p):
+        m.may = lanes_of(o.when, keep)
+        if m.may.any():
+            here = load(m, Pointer(o.object, o.offset, t), place)
+            result = here if result is None else merge(m, o.when, here, result)
+    m.may = keep
+    return m.unknown(t, p.object.name, uniform=False) if result is None else result
+
+
+def _loaded(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
+    kept = m.kept.get(p.object) if isinstance(t, PointerTo) else None
+    if kept:
+        return loaded_from_a_table(m, one_of(m, kept, p.object.name, varying=not p.offset.uniform))
+    uniform = p.offset.uniform and not m.host
+    key = ("load", p.object, p.offset.key(), t) if uniform or m.host else None
+    if key is not None and isinstance(t, Scalar) and t.kind not in ("float", "void"):
+        symbol = m.unknowns.memo.get(key)
+        if symbol is not None:
+            return Int(0, t, {(symbol,): 1})
+    reason = None
+    if not uniform:
+        reason = Unresolved("data-dependent", f"depends on values loaded from `{p.object.name}`", place)
+    v = m.unknown(t, f"{p.object.name}[...]", uniform=uniform, reason=reason, rank=3 if uniform else 0)
+    if key is not None and isinstance(v, Int) and len(v.terms) == 1:
+        m.unknowns.memo[key] = next(iter(v.terms))[0]
+    return v
+
+
+def store(m: Machine, p: Pointer, v: Value, place: Place | None, node: Expr | None = None) -> None:
+    """Set the value at an address; an access if it lies in shared memory."""
+    t, o = p.pointee, p.object
+    if o.storage != "local":
+        m.touched += 1
+    if o.storage == "shared":
+        if isinstance(t, Part):
+            _access_part(m, p, t, place, node, store=True)
+            return
+        _access_value(m, "store", p, t, place, node)
+    if o.options:
+        _store_several(m, p, v)
+    if o.storage != "local":
+        escape(v)
+        if isinstance(v, Pointer) and v.object.storage == "shared":
+            _keep(m, o, v)
+        return
+    if isinstance(t, Part) and t.bits:
+        write_part(m, p, v, t)
+        return
+    at = known_offset(m, p)
+    if at is None:
+        scatter(m, p, v)
+    else:
+        write_cell(m, o, at, v, t)
+
+
+def _store_several(m: Machine, p: Pointer, v: Value) -> None:
+    """Set what each lane goes to, where that is a local object."""
+    keep = m.may
+    for o in options_of(p):
+        if o.object.storage != "local":
+            continue
+        m.may = lanes_of(o.when, keep)
+        if m.may.any():
+            target = Pointer(o.object, o.offset, p.pointee)
+            new = v if o.when.known else merge(m, o.when, v, read_cells(m, target, p.pointee, None))
+            store(m, target, new, None)
+    m.may = keep
+
+
+def _keep(m: Machine, o: Object, v: Pointer) -> None:
+    """A pointer into shared memory goes to memory that is not followed: who reads one there may get it."""
+    kept = m.kept.setdefault(o, [])
+    if not any(same(v, other) for other in kept):
+        kept.append(v)
+
+
+def escape(v: Value) -> None:
+    """An address goes where it is not followed."""
+    if isinstance(v, Pointer):
+        for o in led_to(v.object):
+            o.escapes = o.escapes or o.storage == "shared"
+
+
+def _access_part(
+    m: Machine, p: Pointer, t: Part, place: Place | None, node: Expr | None, *, store: bool
+) -> None:
+    """The accesses of a bit-field, or of a member that is less aligned than its type."""
+    m.touched += 1
+    for op, at, width in moves(t, store):
+        record_access(m, op, width, Pointer(p.object, plus(p.offset, at), t.of), place, node=node)
+
+
+def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None, node: Expr | None) -> None:
+    """An access of a whole value: split the way the compiler moves it."""
+    m.reached = True
+    if m.silent:
+        return
+    size = m.types.size_of(t)
+    if size is None:
+        record_access(
+            m,
+            op,
+            0,
+            p,
+            place,
+            reason=Unresolved("unknown-size", "the accessed type has an unknown size", place),
+        )
+        return
+    if isinstance(t, Scalar | PointerTo) or (is_vector(t) and m.types.align_of(t) == size and size <= 16):
+        record_access(m, op, size, p, place, node=node)
+        return
+    if place is None or not m.may.any():
+        return
+    width = min(m.types.align_of(t) or 1, 16)
+    at = 0
+    while at < size:
+        while width > size - at:
+            width //= 2
+        record_access(m, op, width, Pointer(p.object, plus(p.offset, at), t), place, node=node)
+        at += width
+
+
+def record_access(
+    m: Machine,
+    op: str,
+    width: int,
+    p: Pointer,
+    place: Place | None,
+    *,
+    matrices: int = 1,
+    reason: Unresolved | None = None,
+    mask: Mask | None = None,
+    node: Expr | None = None,
+    copied: Copied | None = None,
+) -> None:
+    """Log one access by the lanes of the mask. node: the expression whose end decides its line;
+    copied: where a cp.async past L1 reads."""
+    if place is None or p.object.storage != "shared":
+        return
+    m.reached = True
+    if m.silent:
+        return
+    may = m.may if mask is None else m.may & mask
+    if not may.any():
+        return
+    must = m.must if mask is None else m.must & mask
+    for o, offset, lanes, worlds in _targets(m, p, may):
+        log = _site(m, op, width, o, place, matrices, node)
+        if reason is not None:
+            log.reason = log.reason or reason
+        event = Event(log, offset, must, may, m.weight, m.region, m.order, m.flow, o.volatile, copied, m.turn)
+        event.times, event.open = m.times, m.open
+        if p.object.options:
+            event.must, event.may = must & lanes, may & lanes
+            event.choice, event.among, event.worlds = p.object, split(m, p.object, may).among, worlds
+            event.volatile = o.volatile or p.object.generic
+        _record(m, event)
+
+
+def _targets(m: Machine, p: Pointer, may: Mask) -> list[tuple[Object, Int, Mask, tuple[World, ...]]]:
+    """The objects that lanes go to together, the address there, which lanes, and how these are spread where
+    they go to several."""
+    o = p.object
+    if not o.options:
+        return [(o, p.offset, may, ())]
+    spread = split(m, o, may)
+    found: list[tuple[Object, Int, Mask, tuple[World, ...]]] = [
+        (part.object, add(part.offset, p.offset, LONG), part.lanes, ()) for part in spread.parts
+    ]
+    return found if spread.mixed is None else [*found, (o, p.offset, spread.mixed, spread.worlds)]
+
+
+def _site(
+    m: Machine, op: str, width: int, o: Object, place: Place, matrices: int, node: Expr | None
+) -> SiteLog:
+    """The log of all accesses written at a place, begun with its first."""
+    key = (
+        place.path,
+        place.line,
+        place.column,
+        place.offset,
+        place.end_offset,
+        op,
+        width,
+        matrices,
+        o.id,
+    )
+    log = m.sites.get(key)
+    if log is None:
+        called = m.frame.call
+        if called is not None and o.volatile and opens_call(m.frame.function, place):
+            line = called.compiled_line
+        else:
+            line = line_of(node, place)
+        log = m.sites[key] = SiteLog(place, line, op, width, matrices, o)
+        log.node, log.function = node, m.frame.function
+    if log.frame is not m.frame:
+        log.frame = m.frame
+        log.via.update({id(f.call): f.call for f in m.frames if f.call is not None})
+    return log
+
+
+def _record(m: Machine, event: Event) -> None:
+    m.addresses += m.size
+    if m.addresses > m.budget.addresses:
+        raise BudgetExceededError(f"stopped after {m.budget.addresses} recorded addresses")
+    last = m.log[-1] if m.log else None
+    if isinstance(last, Event) and last.choice is not event.choice and _may_collide(last, event):
+        m.log.append(Barrier(m.region, m.order))
+        m.order += 1
+        event.order = m.order
+    event.stale = m.stale
+    event.site.events.append(event)
+    m.log.append(event)
+    m.order += 1
+
+
+def _may_collide(a: Event, b: Event) -> bool:
+    """Whether the compiler keeps two accesses in order, of which one may go to several arrays."""
+    return not (a.site.op == "load" == b.site.op)

@@ -1,0 +1,154 @@
+"""Expressions without operands: literals, what the hardware gives, `sizeof`, `this`, lambdas."""
+
+from __future__ import annotations
+
+from smemlint.evaluate.language.accesses import escape, load
+from smemlint.evaluate.language.conversions import type_of
+from smemlint.evaluate.language.initialisers import value_for
+from smemlint.evaluate.language.places import place_of
+from smemlint.evaluate.machine.dispatch import lvalue, rvalue
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.types.layout import TYPES
+from smemlint.evaluate.values.floats import rounded
+from smemlint.evaluate.values.number import (
+    Closure,
+    Int,
+    Other,
+    Pointer,
+    RecordValue,
+    Value,
+    in_words,
+    is_uniform,
+)
+from smemlint.evaluate.values.objects import Cells, Object
+from smemlint.ir import (
+    Binary,
+    Call,
+    FloatLiteral,
+    Lambda,
+    Literal,
+    Name,
+    OpaqueType,
+    SizeOf,
+    Special,
+    StringLiteral,
+    This,
+    Type,
+    Unary,
+    UnknownExpr,
+    Var,
+)
+from smemlint.ir.memo import by_identity
+from smemlint.ir.types import INT, ULONG, is_reference
+from smemlint.ir.walk import walk
+
+
+def literal_value(m: Machine, e: Literal) -> Value:
+    return Int(in_words(e.value), e.type)
+
+
+def float_value(m: Machine, e: FloatLiteral) -> Value:
+    return Other(e.type, True, None, rounded(e.value, e.type))
+
+
+def string_value(m: Machine, e: StringLiteral) -> Value:
+    return Other(None, True)
+
+
+def special_value(m: Machine, e: Special) -> Value:
+    m.asked.add((e.name, e.axis))
+    v = m.specials.get((e.name, e.axis))
+    return v if v is not None else Other(INT, False)
+
+
+def this_value(m: Machine, e: This) -> Value:
+    return m.frame.this or Other(None, True)
+
+
+def this_place(m: Machine, e: This) -> Pointer | Value:
+    return m.frame.this or Other()
+
+
+def lambda_value(m: Machine, e: Lambda) -> Value:
+    """A lambda, with what it captures by value as it is now."""
+    t = m.resolve(e.closure) if e.closure is not None else None
+    captured: dict[str, Object] = {}
+    for var in e.captures:
+        captured[var.id] = _made(m, var)
+    copied = {n.id for n in e.copies}
+    if e.copies_all:
+        copied |= _named(e) - {n.id for n in e.references} - {p.id for p in e.parameters} - captured.keys()
+    for id in sorted(copied):
+        o = m.find(id)
+        if o is not None and o.storage == "local" and id not in m.globals:
+            captured[id] = _copy(m, o, e)
+    this = m.frame.this
+    if e.copies_this and this is not None:
+        here = load(m, this, e.place)
+        o = Object("this", "this", this.pointee, "local", cells=Cells(_cells_of(here)), havoc=True)
+        return Closure(e, m.frame, t, captured, Pointer(o, Int(0), this.pointee))
+    return Closure(e, m.frame, t, captured)
+
+
+def _names_in(e: Lambda) -> frozenset[str]:
+    return frozenset(n.id for n in walk(e.body) if isinstance(n, Name))
+
+
+_named = by_identity(_names_in)
+
+
+def _made(m: Machine, var: Var) -> Object:
+    """What `[x = expr]` makes."""
+    t = m.resolve(var.type)
+    assert var.init is not None
+    if is_reference(t):
+        return Object(var.id, var.name, t, "local", var, Cells({0: place_of(m, var.init)}))
+    v = value_for(m, t, var.init)
+    o = Object(var.id, var.name, type_of(v) if isinstance(t, OpaqueType) else t, "local", var, havoc=True)
+    o.cells = Cells(_cells_of(v))
+    return o
+
+
+def _copy(m: Machine, o: Object, e: Lambda) -> Object:
+    """A variable as it is now; of a reference, what it refers to."""
+    target = o.cells.get(0)
+    if not (is_reference(o.type) and isinstance(target, Pointer)):
+        return Object(o.id, o.name, o.type, "local", o.var, Cells(o.cells), o.uniform, havoc=o.havoc)
+    held = load(m, target, e.place)
+    return Object(o.id, o.name, target.pointee, "local", o.var, Cells(_cells_of(held)), havoc=True)
+
+
+def _cells_of(v: Value) -> dict[int, Value]:
+    return v.cells if isinstance(v, RecordValue) else {0: v}
+
+
+def size_of_value(m: Machine, e: SizeOf) -> Value:
+    t: Type
+    if isinstance(e.of, TYPES):
+        t = m.resolve(e.of)
+    else:
+        m.silent += 1
+        p = lvalue(m, e.of)
+        m.silent -= 1
+        t = (
+            p.pointee
+            if isinstance(p, Pointer) and not isinstance(e.of, Unary | Call | Binary)
+            else type_of(p)
+        )
+        if isinstance(e.of, Unary) and e.of.op == "*" and isinstance(p, Pointer):
+            t = p.pointee
+    n = m.types.align_of(t) if e.align else m.types.size_of(t)
+    if n is None:
+        return m.unknowns.value(ULONG, "sizeof", low=1)
+    return Int(n, ULONG)
+
+
+def unknown_value(m: Machine, e: UnknownExpr) -> Value:
+    values = [rvalue(m, part) for part in e.parts]
+    for v in values:
+        if isinstance(v, Pointer) and v.object.storage == "shared":
+            escape(v)
+            m.note("unknown-expression", f"{e.reason}, given the address of `{v.object.name}`", e.place)
+    uniform = bool(values) and all(is_uniform(v) for v in values)
+    return Other(None, uniform, Unresolved("unknown-expression", e.reason, e.place))

@@ -1,0 +1,132 @@
+"""Values as other types: as a number, as a condition, as what a variable of some type holds."""
+
+from __future__ import annotations
+
+from smemlint.evaluate.machine.dispatch import rvalue
+from smemlint.evaluate.machine.groups import generalised
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.machine.parts import truncated
+from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.values import arithmetic as ar
+from smemlint.evaluate.values import floats
+from smemlint.evaluate.values.number import Closure, Int, Other, Pointer, RecordValue, Value, is_uniform
+from smemlint.evaluate.values.objects import Object, led_to
+from smemlint.ir import (
+    Expr,
+    MemberType,
+    OpaqueType,
+    Part,
+    Place,
+    PointerTo,
+    RecordRef,
+    Scalar,
+    Type,
+    TypeParam,
+)
+from smemlint.ir.types import BOOL, INT, ULONG
+
+
+def type_of(v: Value) -> Type:
+    """The type of a value, as far as it tells."""
+    if isinstance(v, Int):
+        return v.type
+    if isinstance(v, Pointer):
+        return v.integer or PointerTo(v.pointee)
+    if isinstance(v, RecordValue):
+        return v.type
+    if isinstance(v, Closure) and v.type is not None:
+        return v.type
+    if isinstance(v, Other) and v.type is not None:
+        return v.type
+    return OpaqueType("?")
+
+
+def integer(m: Machine, e: Expr, what: str = "") -> Int:
+    """The value of an expression as an integer; an unknown one where it is none."""
+    return as_int(m, rvalue(m, e), getattr(e, "place", None), what)
+
+
+def as_int(m: Machine, v: Value, place: Place | None = None, what: str = "") -> Int:
+    """A value as an integer; an unknown one where it is none."""
+    if isinstance(v, Int):
+        return v
+    if isinstance(v, Pointer):
+        return m.unknowns.value(ULONG, f"&{v.object.name}", low=1, rank=3)
+    uniform = isinstance(v, Other) and v.uniform
+    reason = v.reason if isinstance(v, Other) else None
+    return m.unknowns.value(
+        INT,
+        what or "value",
+        varying=not uniform and not m.host,
+        rank=3 if uniform else 0,
+        reason=reason
+        or Unresolved("untracked-value", "the index comes from a value that is not followed", place),
+    )
+
+
+def truth(m: Machine, v: Value) -> Int:
+    """A condition's value as an integer."""
+    if isinstance(v, Int):
+        return v
+    if isinstance(v, Pointer):
+        return Int(int(not is_null(m, v)), BOOL)
+    reason = v.reason if isinstance(v, Other) else None
+    return m.unknowns.value(
+        BOOL, "condition", varying=not is_uniform(v) and not m.host, low=0, high=1, reason=reason
+    )
+
+
+def is_null(m: Machine, v: Value) -> bool:
+    """Whether host code holds no address. In kernels a pointer that is tested is taken to lead somewhere."""
+    return m.host and isinstance(v, Pointer) and v.object.id == "null"
+
+
+def coerce(m: Machine, v: Value, t: Type) -> Value:
+    """v as a variable of resolved type t holds it."""
+    if isinstance(t, PointerTo):
+        if isinstance(v, Pointer):
+            if t.volatile and v.object.storage == "shared":
+                for o in (v.object, *led_to(v.object)):
+                    o.volatile = True
+            to = v.pointee if isinstance(t.to, Scalar) and t.to.kind == "void" else t.to
+            void = isinstance(v.pointee, Scalar) and v.pointee.kind == "void"
+            if isinstance(to, OpaqueType | TypeParam | MemberType) and not void:
+                to = v.pointee
+            return Pointer(v.object, v.offset, to)
+        if isinstance(v, Int):
+            null = v.known and isinstance(v.const, int) and v.const == 0
+            return Pointer(Object("null" if null else "address", "null", t.to, "global"), Int(0), t.to)
+        if m.host and isinstance(v, Other):
+            return m.unknown(t, "memory", uniform=True)  # what an unknown allocator returns has a type
+        return v
+    if isinstance(t, Part):
+        return truncated(m, coerce(m, v, t.of), t)
+    if isinstance(t, Scalar):
+        if t.kind == "float":
+            if isinstance(v, Int):
+                return Other(t, v.uniform, None, floats.of_integer(v, t))
+            if not isinstance(v, Other):
+                return Other(t, is_uniform(v))
+            number = None if v.value is None else floats.rounded(v.value, t)
+            return Other(t, v.uniform, v.reason, number, v.leads, v.bits if v.type == t else None)
+        if isinstance(v, Int):
+            # a value returned from a void function: clang complains and keeps it
+            return ar.convert(v, t, m.unknowns) if t.size else Other(t, v.uniform)
+        if isinstance(v, Pointer):
+            if t.kind == "bool":
+                return Int(1, BOOL)
+            return Pointer(v.object, v.offset, v.pointee, t)
+        if isinstance(v, Other):
+            if t.kind == "void" or v.leads is not None:
+                return v
+            if v.value is not None:
+                whole = floats.truth(v.value) if t.kind == "bool" else floats.to_integer(v.value, t)
+                if whole is not None:
+                    return whole
+            n = as_int(m, v)
+            return n.typed(t)
+    if isinstance(t, RecordRef) and isinstance(v, Int) and t.name.rsplit("::", 1)[-1] == "dim3":
+        return RecordValue(t, {0: v, 4: Int(1), 8: Int(1)})
+    if isinstance(t, RecordRef) and isinstance(v, RecordValue) and v.type != t:
+        return generalised(m, v, t) or RecordValue(t, v.cells)
+    return v

@@ -1,0 +1,72 @@
+"""Initialisers of variables, arrays and members."""
+
+from __future__ import annotations
+
+from smemlint.evaluate.language.accesses import load
+from smemlint.evaluate.language.conversions import coerce
+from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
+from smemlint.evaluate.machine.local_memory import write_cell
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value, plus
+from smemlint.evaluate.values.objects import Object
+from smemlint.ir import ArrayOf, Expr, InitList, Literal, Scalar, StringLiteral, Type
+
+
+def initialise(m: Machine, o: Object, t: Type, init: Expr) -> None:
+    """Give a local object its initial value."""
+    if isinstance(t, ArrayOf):
+        elements: tuple[Expr, ...] = ()
+        if isinstance(init, InitList):
+            elements = init.elements
+        elif isinstance(init, StringLiteral):
+            o.havoc = True
+            return
+        else:
+            _copy_array(m, o, t, init)
+            return
+        fill_array(m, o, 0, t, elements)
+        return
+    v = value_for(m, t, init)
+    if isinstance(v, RecordValue) and not v.cells:
+        o.havoc = True
+    write_cell(m, o, 0, v, t)
+
+
+def _copy_array(m: Machine, o: Object, t: ArrayOf, init: Expr) -> None:
+    """An array as a copy of another one, as a structured binding makes it."""
+    source = lvalue(m, init)
+    o.havoc = True
+    size = m.types.size_of(t.element)
+    if not isinstance(source, Pointer) or size is None or not isinstance(t.extent, Literal):
+        return
+    for i in range(min(t.extent.value, 4096)):
+        at = Pointer(source.object, plus(source.offset, i * size), t.element)
+        write_cell(m, o, i * size, load(m, at, getattr(init, "place", None)), t.element)
+
+
+def value_for(m: Machine, t: Type, init: Expr) -> Value:
+    """The value of an initialiser for something of type t."""
+    if isinstance(init, InitList):
+        return build(m, t, init.elements, init.place)
+    return coerce(m, rvalue(m, init), t)
+
+
+def fill_array(m: Machine, o: Object, at: int, t: ArrayOf, elements: tuple[Expr, ...]) -> None:
+    """`{...}` for an array at a byte offset of an object; what is not given is zero."""
+    size = m.types.size_of(t.element)
+    if size is None:
+        o.havoc = True
+        for e in elements:
+            rvalue(m, e)
+        return
+    n = t.extent.value if isinstance(t.extent, Literal) else len(elements)
+    for i in range(min(n, 4096)):
+        if i < len(elements):
+            e = elements[i]
+            if isinstance(t.element, ArrayOf):
+                inner = e.elements if isinstance(e, InitList) else ()
+                fill_array(m, o, at + i * size, t.element, inner)
+            else:
+                write_cell(m, o, at + i * size, value_for(m, t.element, e), t.element)
+        elif isinstance(t.element, Scalar) and t.element.kind != "float":
+            write_cell(m, o, at + i * size, Int(0, t.element), t.element)

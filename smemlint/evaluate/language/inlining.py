@@ -1,0 +1,301 @@
+"""Inlining: the body of a device function or lambda runs in a frame of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from smemlint.evaluate.language.accesses import store
+from smemlint.evaluate.language.conversions import coerce, type_of
+from smemlint.evaluate.language.initialisers import value_for
+from smemlint.evaluate.language.names import resolve_arguments
+from smemlint.evaluate.language.overloads import bind, converts, has_pack, score_of, specialisation
+from smemlint.evaluate.language.packs import expanded, pack_of
+from smemlint.evaluate.language.places import field_of, place_of
+from smemlint.evaluate.machine.dispatch import run, rvalue
+from smemlint.evaluate.machine.join_points import meet, one_of
+from smemlint.evaluate.machine.local_memory import write_cell
+from smemlint.evaluate.machine.machine import Frame, Machine, instance_of
+from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.types.layout import Binding, Bindings
+from smemlint.evaluate.values.number import (
+    VALUES,
+    Closure,
+    FunctionValue,
+    Int,
+    Other,
+    Pointer,
+    RecordValue,
+    Value,
+)
+from smemlint.evaluate.values.objects import Object
+from smemlint.ir import (
+    Call,
+    Expr,
+    Function,
+    InitList,
+    Member,
+    OpaqueType,
+    Place,
+    PointerTo,
+    RecordRef,
+    TemplateArgument,
+    Type,
+    Var,
+)
+from smemlint.ir.types import is_reference
+from smemlint.records import record
+
+MAX_DEPTH = 48
+NESTED = 3
+RECURSION, LONG_RECURSION = 1_000, 4_000
+"""A function that is in progress NESTED times, under the same template arguments, is not entered once more
+when this many evaluation steps were made since it was entered first; one that is in progress at all, when
+the second number was. A lambda may nest twice as deep."""
+
+
+@record(frozen=True, slots=True)
+class Reference:
+    """What a function that returns a reference hands back."""
+
+    place: Pointer
+
+
+def invoke(
+    m: Machine,
+    candidates: Sequence[Function],
+    arguments: Sequence[Expr | Value],
+    explicit: Sequence[TemplateArgument | Int],
+    this: Pointer | None,
+    place: Place | None,
+    outer: Bindings | None = None,
+) -> Value | Reference | None:
+    """Inline the first candidate that fits; None when none does."""
+    arguments = expanded(m, arguments)
+    device = [f for f in candidates if f.side != "host"] if not m.host else list(candidates)
+    fitting = [f for f in device if len(f.parameters) == len(arguments)] or [
+        f for f in device if len(f.parameters) > len(arguments) or has_pack(f)
+    ]
+    if not fitting:
+        return None
+    if m.depth >= MAX_DEPTH:
+        m.note("recursion", f"`{fitting[0].name}` calls itself too deeply", place)
+        return Other(reason=Unresolved("recursion", f"`{fitting[0].name}` recurses", place))
+    references = [
+        all((p := _parameter_at(f, i)) is not None and is_reference(p.type) for f in fitting)
+        for i in range(len(arguments))
+    ]
+    values: list[Value] = []
+    for a, by_reference in zip(arguments, references, strict=True):
+        if isinstance(a, VALUES):
+            values.append(a)
+        elif by_reference:
+            values.append(place_of(m, a))
+        elif isinstance(a, InitList):
+            values.append(Other())
+        else:
+            values.append(rvalue(m, a))
+    best: tuple[int, Function, dict[str, Binding]] | None = None
+    for f in fitting:
+        bound = bind(m, f, explicit, values, this, outer)
+        if bound is None or not converts(m, f, values, bound):
+            continue
+        score = score_of(m, f, values, bound)
+        if best is None or score > best[0]:
+            best = (score, f, bound)
+    if best is None:
+        return None
+    _, f, bound = best
+    special = specialisation(m, f, bound)
+    if special is not None:
+        f, bound = special
+    same = id(f), instance_of(bound)
+    since, depth = m.entered.get(same, (m.steps, 0))
+    nested = NESTED if m.frame.function is not None else 2 * NESTED
+    spent = m.steps - since
+    if depth and spent > (RECURSION if depth >= nested else LONG_RECURSION):
+        m.note("recursion", f"`{f.name}` calls itself too often", place)
+        return Other(reason=Unresolved("recursion", f"`{f.name}` recurses", place))
+    m.entered[same] = since, depth + 1
+    try:
+        return _run_function(m, f, bound, arguments, values, this, place)
+    finally:
+        m.entered[same] = since, depth
+        if not depth:
+            del m.entered[same]
+
+
+def _run_function(
+    m: Machine,
+    f: Function,
+    bindings: Bindings,
+    arguments: Sequence[Expr | Value],
+    values: Sequence[Value],
+    this: Pointer | None,
+    place: Place | None,
+) -> Value | Reference:
+    frame = Frame(bindings, f, this, None, call=place, arguments=tuple(arguments))
+    objects: list[Object] = []
+    pack = pack_of(f)
+    for i, parameter in enumerate(f.parameters):
+        t = m.types.resolve(parameter.type, bindings)
+        if parameter is pack:
+            frame.packs[parameter.id] = tuple(_parameter(parameter, _held_type(t, v), v) for v in values[i:])
+            continue
+        if i < len(values):
+            v = values[i]
+            if isinstance(t, PointerTo) and t.reference:
+                if not isinstance(v, Pointer) or v.integer is not None:
+                    v = _boxed(v)
+            else:
+                v = coerce(m, v, t)
+        else:
+            m.frames.append(frame)
+            v = coerce(m, rvalue(m, parameter.init), t) if parameter.init is not None else Other(t)
+            m.frames.pop()
+        objects.append(_parameter(parameter, t, v))
+    for o in objects:
+        frame.variables[o.id] = o
+    m.enter(frame, f)
+    return _run_body(m, frame, lambda: run(m, f.body), f)
+
+
+def _parameter_at(f: Function, index: int) -> Var | None:
+    """The parameter that takes an argument; a pack takes all that are left."""
+    if index < len(f.parameters):
+        return f.parameters[index]
+    return pack_of(f)
+
+
+def _held_type(t: Type, v: Value) -> Type:
+    """The type of one element of a pack whose parameter has type t."""
+    if is_reference(t) and isinstance(v, Pointer) and v.integer is None:
+        return PointerTo(v.pointee, reference=True)
+    return type_of(v)
+
+
+def _parameter(parameter: Var, t: Type, v: Value) -> Object:
+    """The object of a parameter of resolved type t that was given v."""
+    if isinstance(t, OpaqueType) and not isinstance(v, Other):
+        t = type_of(v)
+    o = Object(parameter.id, parameter.name, t, "local", parameter)
+    if isinstance(v, RecordValue):
+        o.cells.update(v.cells)
+        o.havoc = True
+    else:
+        o.cells[0] = v
+    return o
+
+
+def _boxed(v: Value) -> Value:
+    """A temporary that a reference can bind to."""
+    if isinstance(v, Closure | FunctionValue):
+        return v
+    o = Object("temporary", "temporary", type_of(v), "local")
+    if isinstance(v, RecordValue):
+        o.cells.update(v.cells)
+        o.havoc = True
+    else:
+        o.cells[0] = v
+    return Pointer(o, Int(0), o.type)
+
+
+def run_closure(m: Machine, c: Closure, e: Call, want_place: bool) -> Value | Reference:
+    """Inline a lambda, in the frame that it was made in."""
+    if m.depth >= MAX_DEPTH:
+        return Other()
+    parent = c.frame
+    assert isinstance(parent, Frame)
+    bindings = _lambda_bindings(m, c, e, parent.bindings)
+    frame = Frame(bindings, None, c.this or parent.this, parent, call=e.place, place=want_place)
+    frame.variables.update(c.captured)
+    frame.skippable, frame.quiet, frame.sets = parent.skippable, parent.quiet, parent.sets
+    frame.instance = parent.instance
+    for parameter, a in zip(c.function.parameters, expanded(m, e.arguments), strict=False):
+        t = m.types.resolve(parameter.type, bindings)
+        v: Value
+        if isinstance(a, VALUES):
+            v = coerce(m, a, t)
+        else:
+            v = place_of(m, a) if is_reference(t) else coerce(m, rvalue(m, a), t)
+        frame.variables[parameter.id] = _parameter(parameter, t, v)
+    return _run_body(m, frame, lambda: run(m, c.function.body), None)
+
+
+def _lambda_bindings(m: Machine, c: Closure, e: Call, outer: Bindings) -> Bindings:
+    """The template arguments that a call of a lambda writes (`f.operator()<128>()`) or its values tell."""
+    template = c.function.template
+    if not template:
+        return outer
+    bindings: dict[str, Binding] = dict(outer)
+    if isinstance(e.callee, Member):
+        for p, x in zip(template, resolve_arguments(m, e.callee.arguments), strict=False):
+            bindings[p.id] = x
+    for parameter, a in zip(c.function.parameters, e.arguments, strict=False):
+        deduced: dict[str, Binding] = {}
+        m.silent += 1
+        found = type_of(rvalue(m, a))
+        m.silent -= 1
+        if m.types.match(parameter.type, found, deduced):
+            bindings = {**deduced, **bindings}
+    return bindings
+
+
+def _run_body(m: Machine, frame: Frame, body: Callable[[], None], f: Function | None) -> Value | Reference:
+    must, may, way = m.must, m.may, m.way
+    loops, m.loops = m.loops, []
+    frame.end = m.join()
+    m.frames.append(frame)
+    m.depth += 1
+    ended = False
+    try:
+        if f is not None and f.initialisers:
+            _initialise_members(m, f)
+        body()
+        ended = frame.exited and frame.returned is None and not m.anyone()
+        _meet_returns(m, frame)
+    finally:
+        m.depth -= 1
+        m.frames.pop()
+        m.loops = loops
+        m.must, m.may, m.way = must, may, way
+    if ended:
+        m.frame.exited = True
+        m.must, m.may = m.nobody, m.nobody
+    result = frame.result
+    if result is None:
+        return Other()
+    by_reference = frame.names_place if f is None else is_reference(f.returns)
+    if by_reference and isinstance(result, Pointer):
+        return Reference(result)
+    return result
+
+
+def _meet_returns(m: Machine, frame: Frame) -> None:
+    """Join the states that the ways out of a function left behind, and what they return."""
+    assert frame.end is not None
+    ways = frame.end.ways
+    selectors = meet(m, frame.end)
+    brought = [
+        (c, way.may, way.value) for c, way in zip(selectors, ways, strict=True) if way.value is not None
+    ]
+    if brought:
+        now = frame.result if frame.result is not None else brought[-1][2]
+        frame.result = one_of(m, brought, now, frame.end.kept)
+
+
+def _initialise_members(m: Machine, f: Function) -> None:
+    this = m.frame.this
+    if this is None:
+        return
+    layout = m.types.layout(this.pointee) if isinstance(this.pointee, RecordRef) else None
+    for name, init in f.initialisers:
+        field = layout.fields.get(name) if layout is not None else None
+        start = this.offset.const
+        if field is not None and is_reference(field[1]) and isinstance(start, int) and not this.offset.terms:
+            # `View(float &x) : at(x) {}` binds, and reads nothing.
+            write_cell(m, this.object, start + field[0], place_of(m, init), field[1])
+            continue
+        target = field_of(m, this, name, None)
+        if isinstance(target, Pointer):
+            v = value_for(m, target.pointee, init)
+            store(m, target, v, None)

@@ -1,0 +1,187 @@
+"""What a name stands for: a variable, a function, a template argument, a constant of a record."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from smemlint.evaluate.language.accesses import load
+from smemlint.evaluate.language.conversions import coerce
+from smemlint.evaluate.language.initialisers import initialise
+from smemlint.evaluate.machine.dispatch import rvalue
+from smemlint.evaluate.machine.machine import Frame, Machine
+from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.types.layout import is_type, type_name
+from smemlint.evaluate.values.number import FunctionValue, Int, Other, Pointer, Value
+from smemlint.evaluate.values.objects import Object
+from smemlint.ir import (
+    SHARED,
+    ArrayOf,
+    Literal,
+    Name,
+    OpaqueType,
+    PointerTo,
+    RecordRef,
+    Scalar,
+    StaticMember,
+    Type,
+    TypeParam,
+    Var,
+)
+from smemlint.ir.types import BOOL
+
+
+def name_value(m: Machine, e: Name) -> Value:
+    p = name_place(m, e)
+    return load(m, p, e.place, e) if isinstance(p, Pointer) else p
+
+
+def name_place(m: Machine, e: Name) -> Pointer | Value:
+    """Where a variable lies, what a reference refers to, or the value of any other name."""
+    o = m.find(e.id) or _global_object(m, e)
+    if o is None:
+        return _without_place(m, e)
+    if isinstance(o.type, PointerTo) and o.type.reference:
+        target = o.cells.get(0)
+        if target is not None:
+            return target
+        return Other(
+            None,
+            False,
+            Unresolved("untracked-reference", f"`{o.name}` refers to something not followed", e.place),
+        )
+    return Pointer(o, Int(0), o.type)
+
+
+def _global_object(m: Machine, e: Name) -> Object | None:
+    var = m.module.globals.get(e.id)
+    return None if var is None else declare_global(m, var)
+
+
+def declare_global(m: Machine, var: Var) -> Object:
+    """The object of a namespace-scope (or static member) variable, made at its first use."""
+    found = m.globals.get(var.id)
+    if found is not None:
+        return found
+    t = m.resolve(var.type)
+    shared = var.storage in SHARED
+    constant = var.storage == "constant" or (var.const and var.init is not None)
+    followed = constant or (m.host and isinstance(_element(t), Scalar | RecordRef))
+    storage = "shared" if shared else "local" if followed else "global"
+    o = Object(var.id, var.name, t, storage, var, volatile=var.volatile)
+    m.globals[var.id] = o
+    if shared:
+        m.shared[var.id] = o
+    elif followed and var.init is not None:
+        keep, m.may = m.may, m.present
+        initialise(m, o, t, var.init)
+        m.may = keep
+    elif followed and isinstance(t, Scalar) and t.kind != "float" and var.storage != "constant":
+        o.cells[0] = Int(0, t)
+    o.uniform = True
+    return o
+
+
+def _element(t: Type) -> Type:
+    while isinstance(t, ArrayOf):
+        t = t.element
+    return t
+
+
+def _without_place(m: Machine, e: Name) -> Value:
+    bound = _binding(m, e.id)
+    if isinstance(bound, Int):
+        return bound
+    function = m.module.functions.get(e.id)
+    arguments = tuple(e.arguments)
+    if function is not None:
+        return FunctionValue(e.name, (function,), resolve_arguments(m, arguments))
+    if not e.id or e.id not in m.module.globals:
+        ids = m.module.overloads.get(e.name) or m.module.overloads.get(e.name.rsplit("::", 1)[-1], ())
+        candidates = tuple(m.module.functions[i] for i in ids if i in m.module.functions)
+        if candidates or e.arguments:
+            return FunctionValue(e.name, candidates, resolve_arguments(m, arguments))
+    reason = Unresolved("unknown-name", f"`{e.name}` is not declared in the files that were read", e.place)
+    return Other(None, True, reason)
+
+
+def _binding(m: Machine, id: str) -> object:
+    frame = m.frame
+    while frame is not None:
+        if id in frame.bindings:
+            return frame.bindings[id]
+        if frame.parent is None:
+            return None
+        frame = frame.parent
+    return None
+
+
+def resolve_arguments(m: Machine, arguments: tuple[object, ...]) -> tuple[Type | Int, ...]:
+    """Template arguments as written, under the bindings in force."""
+    result: list[Type | Int] = []
+    for a in arguments:
+        if isinstance(a, TypeParam) and isinstance(m.bindings.get(a.id), Int):
+            result.append(m.bindings[a.id])  # type: ignore[arg-type]
+        elif is_type(a):
+            result.append(m.resolve(a))  # type: ignore[arg-type]
+        elif isinstance(a, Int):
+            result.append(a)
+        else:
+            v = rvalue(m, a)  # type: ignore[arg-type]
+            result.append(v if isinstance(v, Int) else OpaqueType("?"))
+    return tuple(result)
+
+
+def static_member(m: Machine, owner: Type, name: str) -> Value | None:
+    """A constant, method or enumerator of a record, its template arguments bound."""
+    if not isinstance(owner, RecordRef):
+        return None
+    found = m.types.record_of(owner)
+    if found is None:
+        return _library_constant(m, owner, name)
+    record, bindings = found
+    var = record.constants.get(name)
+    if var is not None:
+        m.frames.append(Frame(bindings))
+        try:
+            if var.init is None:
+                return None
+            t = m.resolve(var.type)
+            if isinstance(t, ArrayOf | RecordRef):
+                o = Object(var.id, var.name, t, "local", var, uniform=True)
+                initialise(m, o, t, var.init)
+                return Pointer(o, Int(0), t)
+            return coerce(m, rvalue(m, var.init), t)
+        finally:
+            m.frames.pop()
+    if name in record.methods:
+        functions = tuple(m.module.functions[i] for i in record.methods[name] if i in m.module.functions)
+        return FunctionValue(name, functions, (), bindings)
+    for base in record.bases:
+        value = static_member(m, m.types.resolve(base, bindings), name)
+        if value is not None:
+            return value
+    return None
+
+
+def _library_constant(m: Machine, owner: RecordRef, name: str) -> Value | None:
+    short = owner.name.rsplit("::", 1)[-1]
+    arguments = owner.arguments
+    if name == "value" and short == "is_same" and len(arguments) == 2:
+        return Int(int(arguments[0] == arguments[1]), BOOL)
+    if name == "value" and short in ("integral_constant", "bool_constant", "Int", "C") and arguments:
+        last = arguments[-1]
+        return Int(last.value, last.type) if isinstance(last, Literal) else None
+    return None
+
+
+def static_member_value(m: Machine, e: StaticMember) -> Value:
+    owner = m.resolve(e.owner)
+    v = static_member(m, owner, e.name)
+    if isinstance(v, FunctionValue) and e.arguments:
+        return replace(v, arguments=resolve_arguments(m, e.arguments))
+    if v is not None:
+        if isinstance(v, Pointer) and isinstance(v.pointee, ArrayOf):
+            return load(m, v, e.place)
+        return v
+    reason = Unresolved("unknown-constant", f"`{type_name(owner)}::{e.name}` is not known", e.place)
+    return Other(None, True, reason)

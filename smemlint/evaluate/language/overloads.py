@@ -1,0 +1,175 @@
+"""Which function a call means: template arguments, the fit of parameters, explicit specialisations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from smemlint.evaluate.language.conversions import type_of
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.types.layout import Binding, Bindings, is_type, is_vector
+from smemlint.evaluate.values.number import Int, Pointer, Value
+from smemlint.ir import (
+    ArrayOf,
+    Function,
+    FunctionType,
+    Literal,
+    OpaqueType,
+    PointerTo,
+    RecordRef,
+    Scalar,
+    TemplateArgument,
+    Type,
+    TypeParam,
+)
+from smemlint.ir.walk import walk
+
+
+def bind(
+    m: Machine,
+    f: Function,
+    explicit: Sequence[TemplateArgument | Int],
+    values: Sequence[Value],
+    this: Pointer | None = None,
+    outer: Bindings | None = None,
+) -> dict[str, Binding] | None:
+    """Template arguments of a call: written, deduced from the values, then defaults."""
+    bindings: dict[str, Binding] = dict(record_bindings(m, f, this) if outer is None else outer)
+    written = [a if isinstance(a, Int) else m.types.bound(a) for a in explicit]
+    for i, parameter in enumerate(f.template):
+        if parameter.pack:
+            bindings[parameter.id] = tuple(written[i:])  # type: ignore[arg-type]
+            break
+        if i < len(written):
+            value = written[i]
+            if isinstance(parameter.type, FunctionType) and not isinstance(value, Int):
+                continue  # a function: what it gives is not known
+            if isinstance(value, OpaqueType) and value.spelling == "?":
+                if m.host and parameter.kind == "value":
+                    continue  # a constant that a macro of an unknown header declares
+                return None
+            if (parameter.kind == "value") != isinstance(value, Int):
+                return None
+            bindings[parameter.id] = value
+    if not f.template:
+        return bindings
+    for parameter_var, v in zip(f.parameters, values, strict=False):
+        pattern = parameter_var.type
+        found = type_of(v)
+        if isinstance(pattern, PointerTo) and pattern.reference:
+            pattern = pattern.to
+            found = v.pointee if isinstance(v, Pointer) and v.integer is None else found
+        if isinstance(found, OpaqueType) and found.spelling == "?":
+            continue
+        deduced: dict[str, Binding] = {}
+        if m.types.match(pattern, found, deduced):
+            for k, x in deduced.items():
+                if not is_open(x):
+                    bindings.setdefault(k, x)
+    for parameter in f.template:
+        if parameter.id not in bindings and parameter.default is not None:
+            bindings[parameter.id] = m.types.bound(m.types.argument(parameter.default, bindings))
+    return bindings
+
+
+def is_open(binding: object) -> bool:
+    """Whether a template argument still names a parameter, of a function whose own are not known."""
+    return any(isinstance(t, TypeParam) for t in walk(binding))
+
+
+def record_bindings(m: Machine, f: Function, this: Pointer | None) -> Bindings:
+    """Template bindings of the record that a method belongs to."""
+    if f.record is None:
+        return {}
+    t: Type | None = this.pointee if this is not None else None
+    while isinstance(t, RecordRef):
+        found = m.types.record_of(t)
+        if found is None:
+            break
+        record, bindings = found
+        if record.name == f.record or any(f.id in ids for ids in record.methods.values()):
+            return bindings
+        bases = [m.types.resolve(b, bindings) for b in record.bases]
+        t = next((b for b in bases if isinstance(b, RecordRef)), None)
+    return m.bindings if m.frame.function is not None and m.frame.function.record == f.record else {}
+
+
+def _paired(
+    m: Machine, f: Function, values: Sequence[Value], bindings: Bindings
+) -> Iterator[tuple[Type, Type]]:
+    """The type of each parameter with that of the value for it, references seen through."""
+    for parameter, v in zip(f.parameters, values, strict=False):
+        t = m.types.resolve(parameter.type, bindings)
+        have = type_of(v)
+        if isinstance(t, PointerTo) and t.reference:
+            t = t.to
+            have = v.pointee if isinstance(v, Pointer) else have
+        yield t, have
+
+
+def converts(m: Machine, f: Function, values: Sequence[Value], bindings: Bindings) -> bool:
+    """False where a parameter is one of CUDA's vectors and a number is given."""
+    for t, have in _paired(m, f, values, bindings):
+        if isinstance(t, RecordRef) and is_vector(t) and isinstance(have, Scalar):
+            return False
+    return True
+
+
+def score_of(m: Machine, f: Function, values: Sequence[Value], bindings: Bindings) -> int:
+    """How well the parameter types fit, for overloads."""
+    score = 0 if f.template else 1
+    for t, have in _paired(m, f, values, bindings):
+        if t == have:
+            score += 4
+        elif isinstance(t, PointerTo) == isinstance(have, PointerTo | ArrayOf):
+            score += 1
+            if (
+                isinstance(t, Scalar)
+                and isinstance(have, Scalar)
+                and (t.kind == "float") == (have.kind == "float")
+            ):
+                score += 1
+        else:
+            score -= 4
+    return score
+
+
+def specialisation(m: Machine, f: Function, bound: Bindings) -> tuple[Function, dict[str, Binding]] | None:
+    """The explicit specialisation for these arguments."""
+    for id in m.module.specialisations.get(f.id, ()):
+        special = m.module.functions.get(id)
+        if special is None or special.specialises is None:
+            continue
+        actual: list[TemplateArgument] = []
+        for p in f.template:
+            b = bound.get(p.id)
+            if isinstance(b, Int) and b.known and isinstance(b.const, int):
+                actual.append(Literal(b.const))
+            elif is_type(b):
+                actual.append(b)  # type: ignore[arg-type]
+        matched = m.types.match_arguments(special.specialises, tuple(actual))
+        if matched is not None:
+            return special, matched
+    return None
+
+
+def methods_of(m: Machine, t: Type, name: str) -> tuple[Function, ...]:
+    """Methods of a record type by name, its bases searched."""
+    if not isinstance(t, RecordRef):
+        return ()
+    found = m.types.record_of(t)
+    if found is None:
+        return ()
+    record, bindings = found
+    ids = record.methods.get(name, ())
+    functions = tuple(m.module.functions[i] for i in ids if i in m.module.functions)
+    if functions:
+        return functions
+    for base in record.bases:
+        functions = methods_of(m, m.types.resolve(base, bindings), name)
+        if functions:
+            return functions
+    return ()
+
+
+def has_pack(f: Function) -> bool:
+    return any(p.pack for p in f.template)

@@ -1,0 +1,204 @@
+"""Where elements and members lie."""
+
+from __future__ import annotations
+
+from smemlint.evaluate.language.accesses import load
+from smemlint.evaluate.language.conversions import as_int, type_of
+from smemlint.evaluate.language.names import static_member
+from smemlint.evaluate.language.overloads import methods_of
+from smemlint.evaluate.machine.dispatch import lvalue, rvalue
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.types.layout import Around
+from smemlint.evaluate.values.number import (
+    Int,
+    Other,
+    Pointer,
+    RecordValue,
+    Value,
+    add,
+    multiply,
+    plus,
+    scale,
+)
+from smemlint.evaluate.values.objects import Object
+from smemlint.ir import (
+    ArrayOf,
+    Call,
+    Expr,
+    Index,
+    Member,
+    Name,
+    OpaqueType,
+    Place,
+    PointerTo,
+    RecordRef,
+    This,
+)
+from smemlint.ir.types import LONG
+
+
+def place_of(m: Machine, e: Expr) -> Pointer:
+    """lvalue(), with a temporary for what has no place."""
+    p = lvalue(m, e)
+    if isinstance(p, Pointer):
+        return p
+    o = Object("temporary", "temporary", type_of(p), "local")
+    if isinstance(p, RecordValue):
+        for k, leaf in p.cells.items():
+            o.cells[k] = leaf
+        o.havoc = not p.cells
+    else:
+        o.cells[0] = p
+    return Pointer(o, Int(0), o.type)
+
+
+def value_at_place(m: Machine, e: Expr) -> Value:
+    """The value of `a[i]` or `a.b`: what lies there."""
+    p = lvalue(m, e)
+    return load(m, p, getattr(e, "place", None), e) if isinstance(p, Pointer) else p
+
+
+def index_place(m: Machine, e: Index) -> Pointer | Value:
+    operator = _operator(m, e)
+    if operator is not None:
+        return lvalue(m, operator)
+    base = rvalue(m, e.base)
+    index = rvalue(m, e.index)
+    if isinstance(base, Int) and isinstance(index, Pointer):
+        base, index = index, base
+    if isinstance(base, Pointer):
+        return offset_pointer(m, base, as_int(m, index, e.place), e.place)
+    if isinstance(base, RecordValue):
+        return Other()
+    return lost(m, base, e.place)
+
+
+def _operator(m: Machine, e: Index) -> Call | None:
+    """The call behind `buffer[i]` of a record: in a template clang does not know the operator yet."""
+    if not _stays(e.base):
+        return None
+    base = lvalue(m, e.base)
+    if not isinstance(base, Pointer) or not isinstance(base.pointee, RecordRef):
+        return None
+    if not methods_of(m, base.pointee, "operator[]"):
+        return None
+    return Call(Member(e.base, "operator[]", place=e.base.place), (e.index,), place=e.place)
+
+
+def _stays(e: Expr) -> bool:
+    """A variable, or a member of one: to ask where it lies is no access."""
+    if isinstance(e, Member):
+        return _stays(e.base) if not e.arrow else isinstance(e.base, This)
+    return isinstance(e, Name)
+
+
+def lost(m: Machine, v: Value, place: Place | None) -> Value:
+    """What a pointer that is not followed points to: somewhere in the shared array that it is made of,
+    if any, so that accesses through it are counted."""
+    reason = v.reason if isinstance(v, Other) else None
+    reason = reason or Unresolved("untracked-pointer", "a pointer that is not followed", place)
+    if isinstance(v, Other) and v.leads is not None:
+        v.leads.escapes = True
+        somewhere = m.unknowns.fresh("pointer", varying=True, reason=reason)
+        return Pointer(v.leads, Int(0, LONG, {(somewhere,): 1}), OpaqueType("?"))
+    return Other(None, False, reason)
+
+
+def offset_pointer(m: Machine, p: Pointer, n: Int, place: Place | None) -> Pointer:
+    """p + n, in elements of p's type."""
+    size = 1 if p.integer else m.types.size_of(p.pointee)
+    if size is None:
+        reason = Unresolved(
+            "unknown-size", f"the size of an element of `{p.object.name}` is not known", place
+        )
+        if p.object.storage == "shared":
+            m.note(reason.code, reason.text, place)
+        step = m.unknowns.value(LONG, "sizeof", low=1, reason=reason, varying=not m.host)
+        return Pointer(p.object, add(p.offset, multiply(n, step, LONG), LONG), p.pointee, p.integer)
+    return Pointer(p.object, add(p.offset, scale(n, size, LONG), LONG), p.pointee, p.integer)
+
+
+def member_place(m: Machine, e: Member) -> Pointer | Value:
+    base: Value
+    if e.arrow:
+        base = rvalue(m, e.base)
+        if isinstance(base, Pointer) and base.integer:
+            base = Pointer(base.object, base.offset, base.pointee)
+        elif isinstance(base, Other) and base.leads is not None:
+            base = lost(m, base, e.place)
+    else:
+        base = lvalue(m, e.base)
+    return field_of(m, base, e.name, e.place)
+
+
+def _start_of(m: Machine, t: RecordRef, member: Around) -> Int:
+    """Where the members behind one of unknown size begin: one number for all lanes."""
+    if not member.behind:
+        return Int(0, LONG)
+    key = ("behind", t, member.behind)
+    symbol = m.unknowns.memo.get(key)
+    if symbol is None:
+        aligned = max(member.align, m.unknowns.begin)
+        symbol = m.unknowns.fresh(f"the size of {member.behind}", low=0, multiple=aligned, rank=3)
+        m.unknowns.memo[key] = symbol
+        m.unknowns.begun = True
+    return Int(0, LONG, {(symbol,): 1})
+
+
+def _element(m: Machine, base: Value, at: int, place: Place | None) -> Pointer | Value:
+    """The member, or element of an array, of a number."""
+    t = base.pointee if isinstance(base, Pointer) else type_of(base)
+    if isinstance(base, Pointer) and isinstance(t, ArrayOf):
+        start = Pointer(base.object, base.offset, t.element)
+        return offset_pointer(m, start, Int(at), place)
+    layout = m.types.layout(t) if isinstance(t, RecordRef) else None
+    names = list(layout.fields) if layout is not None else []
+    if at < len(names):
+        return field_of(m, base, names[at], place)
+    return field_of(m, base, "", place)
+
+
+def field_of(m: Machine, base: Value, name: str, place: Place | None) -> Pointer | Value:
+    """base.name for a place or a record value."""
+    if name.startswith("#"):
+        return _element(m, base, int(name[1:]), place)
+    if isinstance(base, Pointer):
+        t = base.pointee
+        layout = m.types.layout(t) if isinstance(t, RecordRef) else None
+        if layout is not None and name in layout.fields:
+            at, ft = layout.fields[name]
+            if isinstance(ft, PointerTo) and ft.reference:
+                return load(m, Pointer(base.object, plus(base.offset, at), ft), place)
+            return Pointer(base.object, plus(base.offset, at), ft)
+        if isinstance(t, RecordRef):
+            constant = static_member(m, t, name)
+            if constant is not None:
+                return constant
+            found = m.types.member(t, name) if layout is None else None
+            if found is not None and not isinstance(found.type, PointerTo):
+                offset = add(base.offset, plus(_start_of(m, t, found), found.at), LONG)
+                return Pointer(base.object, offset, found.type)
+        if base.object.storage == "shared":
+            m.note("unknown-member", f"`.{name}` of a type that is not known", place)
+            return Pointer(
+                base.object,
+                multiply(base.offset, m.unknowns.value(LONG, name, varying=True), LONG),
+                OpaqueType("?"),
+            )
+        uniform = base.object.storage == "local" and base.object.uniform
+        return Other(
+            None, uniform, Unresolved("unknown-member", f"`.{name}` of a type that is not known", place)
+        )
+    if isinstance(base, RecordValue):
+        t = base.type
+        layout = m.types.layout(t) if isinstance(t, RecordRef) else None
+        if layout is not None and name in layout.fields:
+            at, ft = layout.fields[name]
+            o = Object("temporary", name, t, "local", None, dict(base.cells), havoc=True)
+            return Pointer(o, Int(at), ft)
+    reason = base.reason if isinstance(base, Other) else None
+    uniform = isinstance(base, Other) and base.uniform
+    return Other(
+        None, uniform, reason or Unresolved("unknown-member", f"`.{name}` of a type that is not known", place)
+    )

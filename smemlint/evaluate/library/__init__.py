@@ -1,0 +1,1 @@
+"""Functions without a body in the project: CUDA, its libraries, the host runtime."""

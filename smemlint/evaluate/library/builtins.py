@@ -1,0 +1,375 @@
+"""What CUDA's and C++'s own functions do to addresses, masks and shared memory.
+
+`function` and `method` answer calls without a body in the project, from the table that the modules beside
+this one fill: lanes, groups, memory, atomics, wmma. Integer functions are here.
+"""
+
+from __future__ import annotations
+
+from smemlint.evaluate.compiler.slow_paths import function_stops
+from smemlint.evaluate.language.accesses import load, store
+from smemlint.evaluate.language.conversions import as_int, coerce
+from smemlint.evaluate.language.inlining import run_closure
+from smemlint.evaluate.language.places import offset_pointer
+from smemlint.evaluate.library import (
+    cooperative_groups,
+    float_functions,
+    host_runtime,
+    integers,
+    memory,
+    warp,
+    wmma,
+)
+from smemlint.evaluate.library.atomics import atomic, atomic_method, is_atomic, is_atomic_object
+from smemlint.evaluate.library.cooperative_groups import group_method
+from smemlint.evaluate.library.memory import escaped, given, is_class, may_set
+from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
+from smemlint.evaluate.machine.functions import (
+    FUNCTIONS,
+    Arguments,
+    called,
+    in_shared,
+    named,
+    reason_of,
+    short_name,
+)
+from smemlint.evaluate.machine.groups import generalised, is_group
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.types.layout import LIBRARIES, is_vector, vector_layout
+from smemlint.evaluate.values import affine, floats
+from smemlint.evaluate.values import arithmetic as ar
+from smemlint.evaluate.values.comparison import extreme
+from smemlint.evaluate.values.number import (
+    Closure,
+    Int,
+    Method,
+    Other,
+    Pointer,
+    RecordValue,
+    Value,
+    form_of,
+    formed,
+    is_uniform,
+    plus,
+)
+from smemlint.ir import ArrayOf, Call, Construct, InitList, Literal, RecordRef, Scalar, Type
+from smemlint.ir.types import DOUBLE, FLOAT, INT, LONG, UINT, ULONG
+
+FILLED_BY = (float_functions, cooperative_groups, host_runtime, integers, warp, memory, wmma)
+"""The modules that put their functions into the table when they are imported."""
+_BARRIERS = frozenset(
+    (
+        "__syncthreads",
+        "__syncwarp",
+        "__threadfence_block",
+        "__threadfence",
+        "__threadfence_system",
+        "__pipeline_wait_prior",
+        "__pipeline_commit",
+        "__barrier_sync",
+        "__barrier_sync_count",
+        "cooperative_groups::sync",
+        "cooperative_groups::wait",
+        "cooperative_groups::wait_prior",
+        "cuda::atomic_thread_fence",
+        "cuda::pipeline_consumer_wait_prior",
+        "cuda::pipeline_producer_commit",
+    )
+)
+_HARMLESS = frozenset(
+    (
+        "printf",
+        "assert",
+        "__assert_fail",
+        "__assert",
+        "__isShared",
+        "__isGlobal",
+        "__builtin_assume_aligned",
+        "__builtin_assume",
+        "__nv_is_shared",
+        "__builtin_prefetch",
+    )
+)
+_BARRIER_OBJECTS = frozenset(("cuda::init", "init", "cuda::device::barrier_native_handle"))
+
+
+def function(m: Machine, name: str, arguments: Arguments, e: Call, discarded: bool) -> Value:
+    """A call of a function that has no body in the project."""
+    handler = FUNCTIONS.get(name) or FUNCTIONS.get(short_name(name))
+    if handler is not None:
+        return handler(m, e, arguments, discarded)
+    if name in _BARRIERS or short_name(name) in _BARRIERS:
+        for a in e.arguments:
+            lvalue(m, a)
+        m.barrier()
+        return m.unknowns.value(INT, name)
+    if is_atomic(name):
+        return atomic(m, e, short_name(name), discarded)
+    vector = short_name(name).removeprefix("make_")
+    if vector != short_name(name) and vector_layout(vector) is not None:
+        return build(m, RecordRef(vector), e.arguments, e.place)
+    return _unknown_function(m, e, name)
+
+
+def _unknown_function(m: Machine, e: Call, name: str) -> Value:
+    values = [given(m, a) for a in e.arguments]
+    function_stops(m, name, values)
+    if m.host:
+        for v in values:
+            if isinstance(v, Closure) and not v.function.parameters:
+                # What runs it, and how often, is not known; that it runs is.
+                run_closure(m, v, Call(e.callee, (), e.place), False)
+        host_runtime.forget(m, short_name(name), values)
+    elif name not in _HARMLESS:
+        code, text = _taken_by(name, values)
+        for v in values:
+            escaped(m, v, code, text, e)
+            may_set(v)
+    uniform = bool(values) and all(is_uniform(v) for v in values)
+    reason = Unresolved(
+        "unknown-function", f"`{name or 'a function'}` is not defined in the files that were read", e.place
+    )
+    return Other(None, uniform, None if uniform else reason_of(values) or reason)
+
+
+def _taken_by(name: str, values: list[Value]) -> tuple[str, str]:
+    """The reason's code, and who takes the address."""
+    if name in _BARRIER_OBJECTS and any(in_shared(v) for v in values):
+        return "barrier-object", f"`{name}`, which makes a barrier object,"
+    if name.startswith(LIBRARIES):
+        return "library-storage", f"`{name}`, which uses shared memory in its own way,"
+    return "unknown-function", f"`{name or 'a function'}`"
+
+
+# ---------------------------------------------------------------------- objects of library classes
+
+
+def constructed(m: Machine, t: RecordRef, e: Construct) -> Value | None:
+    """A library object that keeps a reference to its argument; None for any other record."""
+    if is_atomic_object(t) and short_name(t.name) == "atomic_ref" and len(e.arguments) == 1:
+        held = lvalue(m, e.arguments[0])
+        return RecordValue(t, {0: held} if isinstance(held, Pointer) else {})
+    if is_group(t) and short_name(t.name) == "thread_group" and len(e.arguments) == 1:
+        group = rvalue(m, e.arguments[0])
+        return generalised(m, group, t) if isinstance(group, RecordValue) else None
+    if t.name.startswith(LIBRARIES):
+        call = Call(e, e.arguments, e.place)
+        for a in e.arguments:
+            if not isinstance(a, InitList):
+                text = f"`{t.name}`, which uses shared memory in its own way,"
+                escaped(m, given(m, a), "library-storage", text, call)
+        return RecordValue(t, {})
+    if len(e.arguments) == 1 and m.types.record_of(t) is None and m.types.layout(t) is None:
+        m.silent += 1
+        p = lvalue(m, e.arguments[0])
+        m.silent -= 1
+        if isinstance(p, Pointer) and p.object.storage == "shared" and is_class(m, p.pointee):
+            escaped(m, p, "unknown-function", f"`{t.name}`", Call(e, e.arguments, e.place))
+            return RecordValue(t, {})
+    return None
+
+
+def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
+    """A method of a library class, or an operator of a type that is not known."""
+    self_type: Type | None = v.self.pointee if isinstance(v.self, Pointer) else v.self.type
+    if isinstance(v.self, Pointer) and is_atomic_object(self_type):
+        return atomic_method(m, e, v.name, v.self, discarded)
+    if v.name == "operator=" and isinstance(v.self, Pointer) and e.arguments:
+        value = rvalue(m, e.arguments[0])
+        base = getattr(e.callee, "base", None)
+        store(m, v.self, coerce(m, value, v.self.pointee), getattr(base, "place", None) or e.place)
+        return value
+    if is_group(self_type):
+        return group_method(m, v.name, v.self, e)
+    elements = _elements(m, v)
+    if elements is not None:
+        return elements
+    if v.name in ("operator+=", "operator-=", "operator*=", "operator/=") and isinstance(v.self, Pointer):
+        place = getattr(getattr(e.callee, "base", None), "place", None) or e.place
+        load(m, v.self, place)
+        for a in e.arguments:
+            rvalue(m, a)
+        store(m, v.self, Other(), place)
+        return v.self
+    values = [given(m, a) for a in e.arguments]
+    if isinstance(v.self, Pointer) and v.self.object.storage == "shared":
+        _shared_object(m, v, v.self, e)
+    for x in values:
+        escaped(m, x, "unknown-function", f"`.{v.name}`", e)
+    uniform = all(is_uniform(x) for x in values) and (
+        v.self.object.uniform if isinstance(v.self, Pointer) else v.self.uniform
+    )
+    reason = Unresolved(
+        "unknown-function", f"`.{v.name}` is not defined in the files that were read", e.place
+    )
+    return Other(None, uniform, reason_of(values) or reason)
+
+
+def _shared_object(m: Machine, v: Method, p: Pointer, e: Call) -> None:
+    """A method of an object in shared memory whose body is not known."""
+    name = p.pointee.name if isinstance(p.pointee, RecordRef) else ""
+    if v.name.startswith("operator"):
+        load(m, p, getattr(getattr(e.callee, "base", None), "place", None) or e.place)
+    elif "barrier" in name:
+        m.note("barrier-object", f"`.{v.name}` of a barrier object in shared memory is not scored", e.place)
+        m.barrier()
+    elif name.startswith(LIBRARIES):
+        m.note("library-storage", f"`{name}::{v.name}` uses `{p.object.name}` in its own way", e.place)
+    elif not is_vector(p.pointee):
+        m.note("unknown-function", f"`.{v.name}` is a method of `{p.object.name}`, in shared memory", e.place)
+
+
+def element_of(m: Machine, v: Method, e: Call) -> Pointer | None:
+    """What `a[i]`, `a.front()` and the like of a library's array name; None for everything else."""
+    if not isinstance(v.self, Pointer) or not isinstance(v.self.pointee, RecordRef):
+        return None
+    layout = m.types.layout(v.self.pointee)
+    if layout is None or len(layout.fields) != 1 or v.name not in ("operator[]", "at", "front", "back"):
+        return None
+    ((at, held),) = layout.fields.values()
+    if not isinstance(held, ArrayOf):
+        return None
+    first = Pointer(v.self.object, plus(v.self.offset, at), held.element)
+    if v.name == "front":
+        return first
+    if v.name == "back":
+        count = held.extent.value if isinstance(held.extent, Literal) else 1
+        return offset_pointer(m, first, Int(count - 1), e.place)
+    return offset_pointer(m, first, as_int(m, rvalue(m, e.arguments[0]), e.place), e.place)
+
+
+def _elements(m: Machine, v: Method) -> Pointer | None:
+    """`a.data()` and `a.begin()` of a library's array."""
+    if v.name not in ("data", "begin", "cbegin") or not isinstance(v.self, Pointer):
+        return None
+    layout = m.types.layout(v.self.pointee) if isinstance(v.self.pointee, RecordRef) else None
+    if layout is None or len(layout.fields) != 1:
+        return None
+    ((at, held),) = layout.fields.values()
+    if not isinstance(held, ArrayOf):
+        return None
+    return Pointer(v.self.object, plus(v.self.offset, at), held.element)
+
+
+# ---------------------------------------------------------------------- integers
+
+
+def _extreme(m: Machine, e: Call, pick: str) -> Value:
+    values = _operands(m, e)
+    if len(values) < 2:
+        return values[0] if values else Other()
+    result = values[0]
+    for v in values[1:]:
+        result = smaller_or_larger(m, result, v, pick)
+    return result
+
+
+def _operands(m: Machine, e: Call) -> list[Value]:
+    """`min(a, b)` or `min({a, b, c})`; a comparator after two values is evaluated and ignored."""
+    if len(e.arguments) == 1 and isinstance(e.arguments[0], InitList):
+        return [rvalue(m, a) for a in e.arguments[0].elements]
+    values = [rvalue(m, a) for a in e.arguments]
+    return values[:2] if len(values) == 3 and not isinstance(values[2], Int | Other) else values
+
+
+def smaller_or_larger(m: Machine, a: Value, b: Value, pick: str) -> Value:
+    """The `min` or `max` of two values."""
+    if not (isinstance(a, Int) and isinstance(b, Int)):
+        return Other(None, is_uniform(a) and is_uniform(b), reason_of([a, b]))
+    result = _decided(m, a, b, pick)
+    if a.form is None and b.form is None:
+        return result
+    return formed(result, affine.atom(pick, form_of(a), form_of(b)))
+
+
+def _decided(m: Machine, a: Int, b: Int, pick: str) -> Int:
+    t = ar.common_type(a.type, b.type)
+    a, b = (ar.convert(v, t, m.unknowns) if v.known else v for v in (a, b))
+    keep = m.unknowns.certain
+    m.unknowns.certain = not m.host
+    less = ar.compare("<", a, b, m.unknowns)
+    m.unknowns.certain = keep
+    if less.known:
+        return ar.select(less if pick == "min" else ar.logical_not(less, m.unknowns), a, b).typed(t)
+    return extreme(pick, a, b, m.unknowns)
+
+
+@named("min", "umin", "fminf", "fmin", "__vmin", "imin", "llmin", "ullmin", "__min")
+def _min(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    return _extreme(m, e, "min")
+
+
+@named("max", "umax", "fmaxf", "fmax", "imax", "llmax", "ullmax", "__max")
+def _max(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    return _extreme(m, e, "max")
+
+
+@named("clamp", "std::clamp")
+def _clamp(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    values = [rvalue(m, a) for a in e.arguments[:3]]
+    if len(values) < 3:
+        return Other()
+    return smaller_or_larger(m, smaller_or_larger(m, values[0], values[1], "max"), values[2], "min")
+
+
+def _float_function(name: str) -> None:
+    def handler(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+        v = rvalue(m, e.arguments[0]) if e.arguments else Other()
+        if isinstance(v, Int):
+            if name in ("ceil", "floor", "trunc", "rint"):
+                return v
+            v = coerce(m, v, DOUBLE)
+        if isinstance(v, Other):
+            value = None if v.value is None else floats.function(name, v.value)
+            if value is None:
+                function_stops(m, called(e), [v])
+            return Other(v.type, v.uniform, v.reason, value)
+        return v
+
+    for n in (name, name + "f"):
+        FUNCTIONS[n] = handler
+
+
+for _name in ("ceil", "floor", "trunc", "rint", "nearbyint", "sqrt", "log2", "fabs"):
+    _float_function(_name)
+
+_TO_INTEGER = {"rn": "rint", "rz": "trunc", "rd": "floor", "ru": "ceil"}
+
+
+def _float_to_integer(source: str, result: Scalar, short: str, way: str) -> None:
+    """`__float2int_rd` and its like."""
+
+    def handler(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+        v = coerce(m, rvalue(m, e.arguments[0]), FLOAT if source == "float" else DOUBLE)
+        value = (
+            None
+            if not isinstance(v, Other) or v.value is None
+            else floats.function(_TO_INTEGER[way], v.value)
+        )
+        return coerce(m, Other(FLOAT, is_uniform(v), getattr(v, "reason", None), value), result)
+
+    FUNCTIONS[f"__{source}2{short}_{way}"] = handler
+
+
+for _source in ("float", "double"):
+    for _short, _result in (("int", INT), ("uint", UINT), ("ll", LONG), ("ull", ULONG)):
+        for _way in _TO_INTEGER:
+            _float_to_integer(_source, _result, _short, _way)
+
+
+@named(
+    "std::move",
+    "std::forward",
+    "move",
+    "forward",
+    "__builtin_assume_aligned",
+    "__builtin_expect",
+    "std::addressof",
+    "std::assume_aligned",
+)
+def _same(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    v = rvalue(m, e.arguments[0]) if e.arguments else Other()
+    for a in e.arguments[1:]:
+        rvalue(m, a)
+    return v

@@ -1,0 +1,185 @@
+"""What host code asks of the system: the command line, the device, the end of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from smemlint.evaluate.language.accesses import store
+from smemlint.evaluate.language.conversions import coerce
+from smemlint.evaluate.language.places import field_of
+from smemlint.evaluate.machine.dispatch import rvalue
+from smemlint.evaluate.machine.functions import Arguments, called, named, number
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.values.number import Int, Other, Pointer, Value
+from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.provenance import LARGEST
+from smemlint.ir import Call, Construct, Expr, PointerTo, Scalar, StringLiteral
+from smemlint.ir.types import CHAR, INT, LONG
+
+THREADS = 1024
+"""Threads that a block can have on every device that CUDA still knows."""
+_PROPERTIES: Mapping[str, int] = {
+    "maxThreadsPerBlock": THREADS,
+    "warpSize": 32,
+    "sharedMemPerBlock": 49152,
+    "regsPerBlock": 65536,
+    "totalConstMem": 65536,
+}
+_DIMENSIONS: Mapping[str, tuple[int, int, int]] = {
+    "maxThreadsDim": (1024, 1024, 64),
+    "maxGridSize": (2**31 - 1, 65535, 65535),
+}
+"""What cudaGetDeviceProperties says of all devices; the rest differs."""
+_ATTRIBUTES = {
+    1: THREADS,
+    2: 1024,
+    3: 1024,
+    4: 64,
+    5: 2**31 - 1,
+    6: 65535,
+    7: 65535,
+    8: 49152,
+    9: 65536,
+    10: 32,
+}
+"""The same by cudaDeviceAttr."""
+EXITS = ("exit", "_exit", "_Exit", "abort", "quick_exit")
+_WORD = "word of the command line"
+_READS_ONLY = ("cudaMemcpy", "cudaMemset", "cudaLaunch", "MPI_Init")
+
+
+def command_line(words: Sequence[str]) -> tuple[Int, Pointer]:
+    """argc and argv of a program that is told these words, its own name before them."""
+    told = Object("argv", "argv", PointerTo(CHAR), "local", uniform=True, havoc=True)
+    for i, word in enumerate(("program", *words)):
+        told.cells[8 * i] = Pointer(Object(f"{_WORD} {i}", word, CHAR, "global"), Int(0), CHAR)
+    return Int(len(words) + 1), Pointer(told, Int(0), PointerTo(CHAR))
+
+
+def forget(m: Machine, name: str, values: Sequence[Value]) -> None:
+    """What unknown code is given the address of, it may set."""
+    for i, v in enumerate(values):
+        if not isinstance(v, Pointer) or v.object.storage != "local" or v.object.id == "argv":
+            continue
+        if name.startswith(_READS_ONLY) and (i or not name.startswith(("cudaMemcpy", "cudaMemset"))):
+            continue
+        size, at = m.types.size_of(v.pointee), number(v.offset)
+        o = v.object
+        if isinstance(v.pointee, Scalar) and v.pointee.kind == "void":
+            size = None
+        whole = size is None or at is None or size >= (m.types.size_of(o.type) or 0)
+        o.cells = {} if whole else {k: x for k, x in o.cells.items() if not at <= k < at + size}  # type: ignore[operator]
+        o.havoc = o.uniform = True
+
+
+def _text(m: Machine, e: Expr) -> str | None:
+    """A string that is known: a literal, or a word of the command line."""
+    while isinstance(e, Construct) and len(e.arguments) == 1:
+        e = e.arguments[0]
+    if isinstance(e, StringLiteral):
+        return e.value.strip('"')
+    v = rvalue(m, e)
+    return v.object.name if isinstance(v, Pointer) and v.object.id.startswith(_WORD) else None
+
+
+def _told_nothing(m: Machine, e: Call) -> bool:
+    return bool(e.arguments) and number(rvalue(m, e.arguments[0])) == 1
+
+
+@named(
+    "atoi",
+    "atol",
+    "atoll",
+    "strtol",
+    "strtoll",
+    "strtoul",
+    "strtoull",
+    "stoi",
+    "stol",
+    "stoul",
+    "stoull",
+    "stoll",
+)
+def _parsed(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    text = _text(m, e.arguments[0]) if e.arguments else None
+    if text is None:
+        return Other()
+    digits = text.strip().removeprefix("+")
+    body = digits.removeprefix("-")
+    count = next((i for i, c in enumerate(body) if not c.isdigit()), len(body))
+    n = int(body[:count] or 0)
+    return Int(-n if digits.startswith("-") else n, INT if called(e) in ("atoi", "stoi") else LONG)
+
+
+@named("strcmp", "strcasecmp")
+def _compared(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    texts = [_text(m, a) for a in e.arguments[:2]]
+    if len(texts) < 2 or None in texts:
+        return m.unknowns.value(INT, "strcmp")
+    return Int(int(texts[0] != texts[1]))
+
+
+@named("getopt", "getopt_long")
+def _option(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    return Int(-1) if _told_nothing(m, e) else m.unknowns.value(INT, "option")
+
+
+@named("checkCmdLineFlag", "getCmdLineArgumentInt", "getCmdLineArgumentString")
+def _flag(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    return Int(0) if _told_nothing(m, e) else m.unknowns.value(INT, "flag")
+
+
+@named(*EXITS)
+def _exit(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    if m.host:
+        m.frame.exited = True
+        m.must, m.may = m.nobody, m.nobody
+    return Other()
+
+
+@named("cudaGetDeviceProperties")
+def _properties(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    values = [rvalue(m, a) for a in e.arguments]
+    forget(m, "", values[:1])
+    for name, value in _PROPERTIES.items():
+        _set(m, values[0], name, (value,))
+    for name, extents in _DIMENSIONS.items():
+        _set(m, values[0], name, extents)
+    return Other()
+
+
+def _set(m: Machine, record: Value, name: str, numbers: Sequence[int]) -> None:
+    place = field_of(m, record, name, None)
+    if not isinstance(place, Pointer) or place.object.storage != "local":
+        return
+    at = number(place.offset)
+    element = getattr(place.pointee, "element", place.pointee)
+    size = m.types.size_of(element)
+    if at is not None and size is not None:
+        for i, n in enumerate(numbers):
+            place.object.cells[at + i * size] = coerce(m, Int(n), element)
+
+
+@named("cudaDeviceGetAttribute")
+def _attribute(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    values = [rvalue(m, a) for a in e.arguments]
+    known = _ATTRIBUTES.get(number(values[1]) or 0) if len(values) > 1 else None
+    forget(m, "", values[:1])
+    if known is not None and isinstance(values[0], Pointer):
+        store(m, values[0], Int(known), None)
+    return Other()
+
+
+@named("cudaOccupancyMaxPotentialBlockSize", "cudaOccupancyMaxPotentialBlockSizeVariableSMem")
+def _largest_block(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    """The runtime chooses: whole warps, at most what a block can have and what the caller allows."""
+    values = [rvalue(m, a) for a in e.arguments]
+    forget(m, "", values[:2])
+    limit = number(values[4]) if len(values) > 4 else None
+    high = min(limit, THREADS) if limit else THREADS
+    if len(values) > 1 and isinstance(values[1], Pointer):
+        size = m.unknowns.fresh("block size", low=1, high=high, rank=3)
+        if m.unknowns.recipes is not None:
+            m.unknowns.recipes[size.order] = (LARGEST, Int(high), Int(0))
+        store(m, values[1], Int(0, INT, {(size,): 1}), None)
+    return Other()

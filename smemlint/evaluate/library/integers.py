@@ -1,0 +1,239 @@
+"""CUDA's integer functions: bits, bytes, halves of products, SIMD in a word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from smemlint.evaluate.language.conversions import as_int
+from smemlint.evaluate.machine.dispatch import rvalue
+from smemlint.evaluate.machine.functions import FUNCTIONS, Arguments, reason_of
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.values import affine
+from smemlint.evaluate.values import arithmetic as ar
+from smemlint.evaluate.values.number import Int, Other, Value, bounds, collapse, form_of, formed, in_words
+from smemlint.evaluate.values.widths import is_long_unsigned, range_of
+from smemlint.ir import Call, Scalar
+from smemlint.ir.types import INT, LONG, UINT, ULONG
+from smemlint.records import record
+
+_WORD = (1 << 32) - 1
+
+
+@record(frozen=True, slots=True)
+class IntegerFunction:
+    """compute: from operands as numbers of their types to one that the result wraps. low, high: its range."""
+
+    compute: Callable[..., int]
+    operands: tuple[Scalar, ...]
+    result: Scalar
+    low: int | None = None
+    high: int | None = None
+
+
+def _reversed(x: int, bits: int) -> int:
+    return int(f"{x:0{bits}b}"[::-1], 2)
+
+
+def _permuted(x: int, y: int, selector: int) -> int:
+    """Four of the eight bytes of y:x, by a nibble each; its top bit asks for copies of the byte's sign."""
+    whole, result = y << 32 | x, 0
+    for i in range(4):
+        nibble = selector >> (4 * i) & 15
+        byte = whole >> (8 * (nibble & 7)) & 255
+        if nibble & 8:
+            byte = 255 * (byte >> 7)
+        result |= byte << (8 * i)
+    return result
+
+
+def _byte_wise(f: Callable[[int, int], int], bits: int) -> Callable[[int, int], int]:
+    """f on each part of two words."""
+    mask = (1 << bits) - 1
+
+    def compute(a: int, b: int) -> int:
+        parts = ((f(a >> at & mask, b >> at & mask) & mask) << at for at in range(0, 32, bits))
+        return sum(parts)
+
+    return compute
+
+
+def _signed24(x: int) -> int:
+    return ((x & 0xFFFFFF) ^ 0x800000) - 0x800000
+
+
+def logic(a: int, b: int, c: int, table: int) -> int:
+    """Any function of three bits, by its truth table, on each bit of three words."""
+    result = 0
+    for row in range(8):
+        if table >> row & 1:
+            x, y, z = (v if row >> at & 1 else ~v for v, at in ((a, 2), (b, 1), (c, 0)))
+            result |= x & y & z
+    return result & _WORD
+
+
+def field(x: int, start: int, length: int, signed: bool, bits: int) -> int:
+    """`length` bits of x from bit `start` on, filled up with its sign (PTX: bfe)."""
+    start, length = start & 255, length & 255
+    if length == 0:
+        return 0
+    last = min(start + length - 1, bits - 1)
+    taken = ((x & ((1 << bits) - 1)) >> start) & ((1 << length) - 1)
+    if signed and x >> last & 1:
+        taken |= -1 << max(last - start + 1, 0)
+    return taken
+
+
+def inserted(x: int, into: int, start: int, length: int, bits: int) -> int:
+    """`into` with the low `length` bits of x at bit `start` (PTX: bfi)."""
+    start, length = start & 255, length & 255
+    mask = (((1 << length) - 1) << start) & ((1 << bits) - 1)
+    return (into & ~mask) | (x << start & mask)
+
+
+def shifted(low: int, high: int, by: int, left: bool, clamp: bool) -> int:
+    """A word of high:low, shifted (PTX: shf)."""
+    by = min(by, 32) if clamp else by & 31
+    whole = high << 32 | low
+    return (whole << by) >> 32 if left else whole >> by
+
+
+def find_last(x: int, bits: int, signed: bool) -> int:
+    """The highest bit that is no copy of the sign, -1 for none (PTX: bfind)."""
+    x = ~x if signed and x < 0 else x
+    return (x & ((1 << bits) - 1)).bit_length() - 1
+
+
+_TABLE: dict[str, IntegerFunction] = {
+    "__ffs": IntegerFunction(lambda x: (x & -x).bit_length(), (UINT,), INT, 0, 32),
+    "__ffsll": IntegerFunction(lambda x: (x & -x).bit_length(), (ULONG,), INT, 0, 64),
+    "__clz": IntegerFunction(lambda x: 32 - x.bit_length(), (UINT,), INT, 0, 32),
+    "__clzll": IntegerFunction(lambda x: 64 - x.bit_length(), (ULONG,), INT, 0, 64),
+    "__popc": IntegerFunction(lambda x: x.bit_count(), (UINT,), INT, 0, 32),
+    "__popcll": IntegerFunction(lambda x: x.bit_count(), (ULONG,), INT, 0, 64),
+    "__brev": IntegerFunction(lambda x: _reversed(x, 32), (UINT,), UINT),
+    "__brevll": IntegerFunction(lambda x: _reversed(x, 64), (ULONG,), ULONG),
+    "__byte_perm": IntegerFunction(_permuted, (UINT, UINT, UINT), UINT),
+    "__funnelshift_l": IntegerFunction(lambda a, b, n: shifted(a, b, n, True, False), (UINT,) * 3, UINT),
+    "__funnelshift_r": IntegerFunction(lambda a, b, n: shifted(a, b, n, False, False), (UINT,) * 3, UINT),
+    "__funnelshift_lc": IntegerFunction(lambda a, b, n: shifted(a, b, n, True, True), (UINT,) * 3, UINT),
+    "__funnelshift_rc": IntegerFunction(lambda a, b, n: shifted(a, b, n, False, True), (UINT,) * 3, UINT),
+    "__umulhi": IntegerFunction(lambda a, b: a * b >> 32, (UINT, UINT), UINT),
+    "__mulhi": IntegerFunction(lambda a, b: a * b >> 32, (INT, INT), INT),
+    "__umul64hi": IntegerFunction(lambda a, b: a * b >> 64, (ULONG, ULONG), ULONG),
+    "__mul64hi": IntegerFunction(lambda a, b: a * b >> 64, (LONG, LONG), LONG),
+    "__sad": IntegerFunction(lambda a, b, c: abs(a - b) + c, (INT, INT, UINT), UINT),
+    "__usad": IntegerFunction(lambda a, b, c: abs(a - b) + c, (UINT, UINT, UINT), UINT),
+    "__hadd": IntegerFunction(lambda a, b: (a + b) >> 1, (INT, INT), INT),
+    "__rhadd": IntegerFunction(lambda a, b: (a + b + 1) >> 1, (INT, INT), INT),
+    "__uhadd": IntegerFunction(lambda a, b: (a + b) >> 1, (UINT, UINT), UINT),
+    "__urhadd": IntegerFunction(lambda a, b: (a + b + 1) >> 1, (UINT, UINT), UINT),
+    "__mul24": IntegerFunction(lambda a, b: _signed24(a) * _signed24(b), (INT, INT), INT),
+    "__umul24": IntegerFunction(lambda a, b: (a & 0xFFFFFF) * (b & 0xFFFFFF), (UINT, UINT), UINT),
+    "__vadd2": IntegerFunction(_byte_wise(lambda a, b: a + b, 16), (UINT, UINT), UINT),
+    "__vadd4": IntegerFunction(_byte_wise(lambda a, b: a + b, 8), (UINT, UINT), UINT),
+    "__vsub2": IntegerFunction(_byte_wise(lambda a, b: a - b, 16), (UINT, UINT), UINT),
+    "__vsub4": IntegerFunction(_byte_wise(lambda a, b: a - b, 8), (UINT, UINT), UINT),
+    "__vmaxu4": IntegerFunction(_byte_wise(max, 8), (UINT, UINT), UINT),
+    "__vminu4": IntegerFunction(_byte_wise(min, 8), (UINT, UINT), UINT),
+}
+
+
+def named_function(name: str) -> tuple[str, IntegerFunction]:
+    """CUDA's function of that name, which some PTX instruction is."""
+    return name, _TABLE[name]
+
+
+def applied(m: Machine, name: str, f: IntegerFunction, values: Sequence[Value]) -> Value:
+    """The result of an integer function; an unknown within its range where an operand is not known."""
+    numbers = [ar.convert(as_int(m, v), t, m.unknowns) for v, t in zip(values, f.operands, strict=False)]
+    if len(numbers) == len(f.operands) and all(n.known for n in numbers):
+        result = _computed(m, f, numbers)
+        if all(n.form is None for n in numbers):
+            return result
+        return formed(result, affine.atom(name, *(form_of(n) for n in numbers)))
+    least, most = range_of(f.result)
+    low, high = least if f.low is None else f.low, most if f.high is None else f.high
+    if len(numbers) in (1, 2):
+        return m.unknowns.derived(name, numbers[0], numbers[-1], f.result, low, high)
+    reason = reason_of(list(values)) or Unresolved(
+        "nonlinear-index", f"`{name}` of a value that is not known"
+    )
+    varying = not all(n.uniform for n in numbers)
+    return m.unknowns.value(f.result, name, varying=varying, low=low, high=high, reason=reason)
+
+
+def _computed(m: Machine, f: IntegerFunction, numbers: Sequence[Int]) -> Int:
+    """The result for known operands."""
+    if all(isinstance(n.const, int) for n in numbers):
+        result = f.compute(*(_number(n.const, n.type) for n in numbers))  # type: ignore[arg-type]
+        return ar.convert(Int(in_words(result), LONG), f.result, m.unknowns)
+    columns = [np.broadcast_to(np.asarray(n.const, dtype=np.int64), (m.size,)).tolist() for n in numbers]
+    rows = list(zip(*columns, strict=True))
+    found = {
+        row: in_words(f.compute(*(_number(x, t) for x, t in zip(row, f.operands, strict=True))))
+        for row in set(rows)
+    }
+    lanes = np.array([found[row] for row in rows], dtype=np.int64)
+    return ar.convert(Int(collapse(lanes, m.present), LONG), f.result, m.unknowns)
+
+
+def _number(c: int, t: Scalar) -> int:
+    return c & (2**64 - 1) if is_long_unsigned(t) else c
+
+
+def _register(name: str, f: IntegerFunction) -> None:
+    def handler(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+        values = [rvalue(m, a) for a in e.arguments]
+        if name == "__hadd" and not all(isinstance(v, Int) for v in values):
+            return Other()  # of half precision
+        return applied(m, name, f, values)
+
+    FUNCTIONS[name] = handler
+
+
+for _name, _function in _TABLE.items():
+    _register(_name, _function)
+
+
+def _product24(name: str, function: str, add: bool) -> None:
+    """`__mul24(a, b)` and `__mad24(a, b, c)`: of the low 24 bits. Sizes are taken to have no more."""
+
+    def handler(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+        a, b, *rest = (as_int(m, rvalue(m, x), e.place) for x in e.arguments)
+        if a.known and b.known:
+            product = applied(m, name, _TABLE[function], (a, b))
+        else:
+            product = ar.binary("*", a, b, m.unknowns)
+        return ar.binary("+", as_int(m, product), rest[0], m.unknowns) if add and rest else product
+
+    FUNCTIONS[name] = handler
+
+
+_product24("__mul24", "__mul24", False)
+_product24("__umul24", "__umul24", False)
+_product24("__mad24", "__mul24", True)
+_product24("mad24", "__mul24", True)
+_product24("__umad24", "__umul24", True)
+
+
+def _absolute(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    v = rvalue(m, e.arguments[0])
+    if isinstance(v, Int):
+        t = ar.promoted(v.type)
+        if v.known:
+            form = None if v.form is None else affine.atom("abs", v.form)
+            return ar.wrapped(
+                Int(abs(v.const) if isinstance(v.const, int) else np.abs(v.const), t, None, form)
+            )
+        low = bounds(v)[0]
+        if low is not None and low >= 0:
+            return v.typed(t)
+        return m.unknowns.derived("abs", v, Int(0), t, 0)
+    return v
+
+
+for _name in ("abs", "labs", "llabs", "std::abs"):
+    FUNCTIONS[_name] = _absolute

@@ -1,0 +1,144 @@
+"""The four questions that the evaluator asks again and again, answered by the type of what is asked about.
+
+Expressions hold calls, calls run statements, statements hold expressions: the modules that evaluate them
+would import each other in a ring. They ask here instead, and `evaluators.py`, above all, says who answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from smemlint.evaluate.machine.faults import contained
+from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.values.number import Other, Pointer, Value
+from smemlint.ir import Expr, Place, Stmt, Type
+
+if TYPE_CHECKING:
+    from smemlint.evaluate.machine.machine import Machine
+
+Values: TypeAlias = "Mapping[type, Callable[[Machine, Any], Value]]"
+Places: TypeAlias = "Mapping[type, Callable[[Machine, Any], Pointer | Value]]"
+Runners: TypeAlias = "Mapping[type, Callable[[Machine, Any], None]]"
+Builders: TypeAlias = "Mapping[type, Callable[[Machine, Any, tuple[Expr, ...], Place | None], Value]]"
+
+ENOUGH = 5_000
+"""Evaluation steps after which a statement is larger than anything that the compiler unrolls."""
+
+_VALUES: dict[type, Callable[[Machine, Any], Value]] = {}
+_PLACES: dict[type, Callable[[Machine, Any], Pointer | Value]] = {}
+_RUNNERS: dict[type, Callable[[Machine, Any], None]] = {}
+_BUILDERS: dict[type, Callable[[Machine, Any, tuple[Expr, ...], Place | None], Value]] = {}
+
+
+class EndedError(Exception):
+    """An evaluation, or a part of it, ends here on purpose."""
+
+
+class SizedUpError(EndedError):
+    """A statement that is run for its size alone is known to be large."""
+
+
+_PASSED = (EndedError, RecursionError, MemoryError)
+"""What an evaluation may end with; anything else is a fault."""
+
+
+def answer_by(values: Values, places: Places, runners: Runners, builders: Builders) -> None:
+    """Say which function answers for which type of expression, statement and (for `{...}`) type."""
+    _VALUES.update(values)
+    _PLACES.update(places)
+    _RUNNERS.update(runners)
+    _BUILDERS.update(builders)
+
+
+def rvalue(m: Machine, e: Expr) -> Value:
+    """The value of an expression for every lane of the mask. Reading a shared place is an access."""
+    m.step()
+    evaluate = _VALUES.get(type(e))
+    if evaluate is None:
+        return Other(reason=Unresolved("unknown-expression", type(e).__name__))
+    may, depth = m.may, len(m.frames)
+    try:
+        return evaluate(m, e)
+    except _PASSED:
+        raise
+    except Exception as error:
+        return contained(m, e, error, m.may is may and len(m.frames) == depth)
+
+
+def lvalue(m: Machine, e: Expr) -> Pointer | Value:
+    """Where an expression's value lies, or its value if it has no place."""
+    m.step()
+    locate = _PLACES.get(type(e))
+    if locate is None:
+        return rvalue(m, e)
+    may, depth = m.may, len(m.frames)
+    try:
+        return locate(m, e)
+    except _PASSED:
+        raise
+    except Exception as error:
+        return contained(m, e, error, m.may is may and len(m.frames) == depth)
+
+
+def build(m: Machine, t: Type, elements: tuple[Expr, ...], place: Place | None) -> Value:
+    """`t{elements}` for a resolved type."""
+    return _BUILDERS[type(t)](m, t, elements, place)
+
+
+def run(m: Machine, s: Stmt) -> None:
+    """Run a statement for the lanes of the mask; the mask is then that of the lanes that go on."""
+    m.step()
+    execute = _RUNNERS.get(type(s))
+    if execute is None:
+        return
+    skippable = m.frame.quiet if m.silent else m.frame.skippable
+    if skippable is None or id(s) not in skippable or id(s) in m.waiting:
+        execute(m, s)
+        return
+    if m.host:
+        return
+    size = m.sizes.get((id(s), m.frame.instance))
+    if size is not None:
+        m.touched += size[0]
+        m.operations += size[1]
+        m.flow += size[2]
+        if size[3]:
+            m.straight()
+        for stop in size[4]:
+            m.stop(stop)
+        m.forget(m.frame.sets[id(s)])
+        return
+    touched, operations, flow, region, stops = m.touched, m.operations, m.flow, m.region, len(m.stops)
+    _size_up(m, s, execute)
+    m.sizes[id(s), m.frame.instance] = (
+        m.touched - touched,
+        m.operations - operations,
+        m.flow - flow,
+        m.region != region,
+        tuple(dict.fromkeys(m.stops[stops:])),
+    )
+
+
+def _size_up(m: Machine, s: Stmt, execute: Callable[[Machine, Stmt], None]) -> None:
+    """Run a statement that nothing depends on: only how large it is matters, and only up to ENOUGH steps."""
+    if m.patience is not None:
+        execute(m, s)
+        return
+    must, may, weight, turn, constants = m.must, m.may, m.weight, m.turn, set(m.constants)
+    frames, loops, silent, waiting, aside = len(m.frames), len(m.loops), m.silent, m.waiting, m.aside
+    interior, stale, undecided, way = m.unknowns.interior, m.stale, len(m.undecided), m.way
+    certain, times, opened = m.unknowns.certain, m.times, m.open
+    limit, m.patience = m.limit, m.steps + ENOUGH
+    m.limit = min(limit, m.patience)
+    try:
+        execute(m, s)
+    except SizedUpError:
+        m.must, m.may, m.weight, m.turn, m.constants = must, may, weight, turn, constants
+        m.silent, m.waiting, m.aside, m.times, m.open = silent, waiting, aside, times, opened
+        m.unknowns.interior, m.unknowns.certain, m.stale = interior, certain, stale
+        del m.frames[frames:], m.loops[loops:], m.undecided[undecided:]
+        m.way = way
+        m.forget(m.frame.sets[id(s)])
+    finally:
+        m.limit, m.patience = limit, None

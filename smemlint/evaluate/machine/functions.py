@@ -1,0 +1,87 @@
+"""The table of functions that have no body in the project, filled by the library modules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.values import affine
+from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, collapse
+from smemlint.ir import Call, Literal, RecordRef, TemplateArgument
+
+Arguments: TypeAlias = "tuple[TemplateArgument | Int, ...]"
+Handler: TypeAlias = "Callable[[Machine, Call, Arguments, bool], Value]"
+"""machine, call, template arguments, whether the result is thrown away."""
+
+FUNCTIONS: dict[str, Handler] = {}
+
+
+def named(*names: str) -> Callable[[Handler], Handler]:
+    def register(f: Handler) -> Handler:
+        for n in names:
+            FUNCTIONS[n] = f
+        return f
+
+    return register
+
+
+def short_name(name: str) -> str:
+    return name.rsplit("::", 1)[-1]
+
+
+def called(e: Call) -> str:
+    """The unqualified name that a call is written with."""
+    return short_name(getattr(e.callee, "name", ""))
+
+
+def reason_of(values: list[Value]) -> Unresolved | None:
+    """Why the first value that is not known is not."""
+    for v in values:
+        if isinstance(v, Other) and v.reason is not None:
+            return v.reason
+        if isinstance(v, Int):
+            for mono in v.terms:
+                for s in mono:
+                    if s.reason is not None:
+                        return s.reason
+    return None
+
+
+def in_shared(v: Value) -> bool:
+    return isinstance(v, Pointer) and v.object.storage == "shared"
+
+
+def number(v: object) -> int | None:
+    """A known number that is the same for all threads: an integer value, a literal, or an aligned_size_t."""
+    if isinstance(v, Literal):
+        return v.value
+    if isinstance(v, Int) and v.known:
+        c = collapse(v.const)
+        return c if isinstance(c, int) else None
+    if isinstance(v, RecordValue) and len(v.cells) == 1:
+        return number(v.cells.get(0))
+    return None
+
+
+def known_lanes(m: Machine, v: Value) -> NDArray[np.int64] | None:
+    """The number of every thread, or None."""
+    if not isinstance(v, Int) or not v.known:
+        return None
+    return np.array(np.broadcast_to(np.asarray(v.const, dtype=np.int64), (m.size,)))
+
+
+def lanes_value(m: Machine, lanes: NDArray[np.int64], like: Int) -> Int:
+    form = None if m.host else affine.atom("lanes", lanes.tobytes())
+    return Int(collapse(lanes, m.present), like.type, None, form)
+
+
+def record_argument(t: object, at: int) -> int | None:
+    """An integer template argument of a record type."""
+    if isinstance(t, RecordRef) and at < len(t.arguments):
+        return number(t.arguments[at])
+    return None

@@ -1,0 +1,203 @@
+"""Join points: where the ways out of a branch, a loop, a switch or a function meet.
+
+Who leaves under a condition that nobody can decide takes a copy of the state along. Where ways meet, every
+variable becomes what one of them brings, and one selector says which: the conditions themselves where each
+way hangs on one of them and no two can hold, else an unknown with as many values as there are ways. So the
+ways can be looked at one by one later, and variables that were set together stay together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import TypeAlias
+
+import numpy as np
+
+from smemlint.evaluate.machine.local_memory import merge
+from smemlint.evaluate.machine.machine import Exit, Exits, Join, Machine, Mask, Undecided
+from smemlint.evaluate.machine.masks import restore, snapshot, unchanged
+from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.values.choices import taken
+from smemlint.evaluate.values.number import Int, Value, lanes_equal, multiply, same
+from smemlint.evaluate.values.objects import Cells, Object, Snapshot
+from smemlint.evaluate.values.pieces import even
+from smemlint.ir.types import BOOL
+
+Selected = Sequence[tuple[Int, Mask, Value]]
+"""For each way: a value that is 1 where it is taken, its lanes, what it brings."""
+MOST_PAIRED = 12
+"""Conditions that are held against each other."""
+Brought: TypeAlias = "tuple[Int, Exit, dict[int, Value]]"
+"""A value that is 1 where a way is taken, the way, and what an object holds on it."""
+_REASON = Unresolved("data-dependent", "which of several ways is taken hangs on data")
+
+
+def suppose(m: Machine, c: Int, together: bool) -> None:
+    """What runs from here on runs where an undecided condition holds."""
+    m.undecided.append(Undecided(c, together))
+    m.way = {**m.way, **taken(c, truth=True)}
+
+
+def leave(m: Machine, join: Join, inner: Sequence[Join], value: Value | None = None) -> None:
+    """The lanes of the mask go to a join point. inner: the join points between here and there."""
+    conditions = m.undecided[join.outside :]
+    passed = [way for j in inner for way in j.ways]
+    together = all(c.together for c in conditions) and all(way.together for way in passed)
+    if not together:
+        join.strays = join.strays | m.may
+    if not join.followed:
+        pass
+    elif conditions or passed:
+        alone = conditions[0].condition if len(conditions) == 1 and not passed else None
+        join.ways.append(Exit(m.may, snapshot(m), alone, together, value))
+    else:
+        join.kept = join.kept | m.may
+    m.must, m.may = m.nobody, m.nobody
+
+
+def joins_of(loops: Sequence[Exits]) -> list[Join]:
+    """The join points of loops and switches."""
+    return [j for exits in loops for j in (exits.end, exits.next)]
+
+
+def outer(m: Machine) -> list[Join]:
+    """The join points that are still to come in this call."""
+    return joins_of(m.loops) + ([] if m.frame.end is None else [m.frame.end])
+
+
+def sure(m: Machine, must: Mask) -> Mask:
+    """Lanes that are surely here, of those that surely were where ways part."""
+    must = must & m.may
+    for j in outer(m):
+        must = must & ~j.strays
+    return must
+
+
+def meet(m: Machine, join: Join) -> list[Int]:
+    """Make the present state that of all ways to a join point. Returns 1 for each way where it is taken."""
+    if not join.ways:
+        return []
+    ways, join.ways = join.ways, []
+    present = m.may | join.kept
+    for j in outer(m):
+        present = present | j.kept
+    selectors = _selectors(m, ways, present)
+    _merge_states(m, list(zip(selectors, ways, strict=True)), present)
+    return selectors
+
+
+def _selectors(m: Machine, ways: Sequence[Exit], present: Mask) -> list[Int]:
+    """For each way, 1 where it is taken. present: lanes that may come with the present state."""
+    lanes = np.array([way.may for way in ways])
+    if not (lanes.sum(axis=0) + (present & lanes.any(axis=0)) > 1).any():
+        return [Int(1, BOOL)] * len(ways)
+    conditions = [way.condition for way in ways if way.condition is not None]
+    if len(conditions) == len(ways) and (len(ways) == 1 or _exclude_each_other(conditions)):
+        return conditions
+    varying = not m.host and not all(way.together for way in ways)
+    reason = _REASON if varying else None
+    return m.unknowns.selector(len(ways) + 1, "which way", varying=varying, reason=reason)
+
+
+def _exclude_each_other(conditions: Sequence[Int]) -> bool:
+    """Whether no two conditions can hold, as their values alone show."""
+    if len(conditions) > MOST_PAIRED:
+        return False
+    both = [multiply(a, b, BOOL) for a, b in combinations(conditions, 2)]
+    return all(not p.terms and lanes_equal(p.const, 0) for p in both)
+
+
+def _merge_states(m: Machine, ways: Sequence[tuple[Int, Exit]], present: Mask) -> None:
+    objects: dict[Object, None] = {}
+    for _, way in ways:
+        objects.update(dict.fromkeys(way.state.cells))
+    for o in objects:
+        held = [(c, way, way.state.cells[o]) for c, way in ways if o in way.state.cells]
+        if o.storage != "local" or all(
+            unchanged(o, cells) and o.havoc == way.state.havoc[o] for _, way, cells in held
+        ):
+            continue
+        held = _even(m, o, held)
+        havoc = o.havoc or any(way.state.havoc[o] for _, way, _ in held)
+        for at in dict.fromkeys([*o.cells, *(at for _, _, cells in held for at in cells)]):
+            _merge_cell(m, o, at, held, present)
+        o.havoc = havoc
+
+
+def _even(m: Machine, o: Object, held: list[Brought]) -> list[Brought]:
+    """The same bytes cut into the same parts on all ways and at present."""
+    for _ in range(2):
+        for i, (c, way, cells) in enumerate(held):
+            both = even(cells, o.cells, m.unknowns)
+            if both is not None:
+                held[i], o.cells = (c, way, both[0]), Cells(both[1])
+    return held
+
+
+def _merge_cell(
+    m: Machine, o: Object, at: int, held: Sequence[tuple[Int, Exit, dict[int, Value]]], present: Mask
+) -> None:
+    now = o.cells.get(at)
+    brought: list[tuple[Int, Mask, Value]] = []
+    for c, way, cells in held:
+        v = cells.get(at)
+        if v is None:
+            if way.state.havoc[o] and not o.uniform:
+                o.cells.pop(at, None)  # unknown on this way
+                return
+            continue
+        brought.append((c, way.may, v))
+    if now is None:
+        if o.havoc and not o.uniform:
+            return
+        now = brought[0][2]
+    if any(v is not now and not same(v, now) for _, _, v in brought):
+        o.cells[at] = one_of(m, brought, now, present)
+    elif at not in o.cells:
+        o.cells[at] = now
+
+
+def one_of(m: Machine, ways: Selected, now: Value, present: Mask) -> Value:
+    """What the ways bring, each in its lanes; `now` elsewhere and, in the lanes `present`, where no way is
+    taken."""
+    result = now
+    open_lanes = ~present
+    for _, may, v in reversed(ways):
+        lanes = may & open_lanes
+        if lanes.any():
+            result = v if lanes.all() else merge(m, Int(lanes.astype(np.int64), BOOL), v, result)
+        open_lanes = open_lanes & ~may
+    for c, may, v in ways:
+        if not c.known:
+            result = merge(m, _within(c, may, m.present), v, result)
+    return result
+
+
+def _within(c: Int, lanes: Mask, present: Mask) -> Int:
+    """c in some lanes, 0 in the others."""
+    if not (present & ~lanes).any():
+        return c
+    kept = lanes.astype(np.int64)
+    return Int(c.const * kept, BOOL, {mono: x * kept for mono, x in c.terms.items()})
+
+
+def merge_at(m: Machine, way: Exit, lanes: Mask) -> None:
+    """Make the present state, in some lanes, that of a way where its condition holds."""
+    assert way.condition is not None
+    _merge_states(m, [(way.condition, replace(way, may=lanes))], m.present)
+
+
+def bring(m: Machine, way: Exit, lanes: Mask) -> None:
+    """Make the present state, in some lanes, that of a way."""
+    if not (m.present & ~lanes).any():
+        restore(way.state)
+    else:
+        _merge_states(m, [(Int(1, BOOL), replace(way, may=lanes))], ~lanes)
+
+
+def merge_into(m: Machine, c: Int, then: Snapshot) -> None:
+    """The present state is the one of `else`; make it `c ? then : else`."""
+    way = Exit(m.present, then, c, together=True)
+    _merge_states(m, [(c, way)], m.present)

@@ -1,0 +1,393 @@
+"""What variables hold: reading and writing the cells of local objects, lane by lane."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import gcd
+
+import numpy as np
+
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.machine.several import either, loaded_from_a_table, lost_among, narrowed, one_of
+from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.values.affine import Affine
+from smemlint.evaluate.values.arithmetic import convert
+from smemlint.evaluate.values.choices import on_way, with_choice
+from smemlint.evaluate.values.comparison import one_of_two, select, too_long
+from smemlint.evaluate.values.host_limits import limited
+from smemlint.evaluate.values.number import (
+    Closure,
+    FunctionValue,
+    Int,
+    Method,
+    Other,
+    Pointer,
+    RecordValue,
+    Value,
+    bounds,
+    collapse,
+    form_of,
+    gcd_of,
+    multiple_of,
+    same,
+)
+from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.pieces import UNSIGNED, bits_of, composed, cut, overlapping, width_of, within
+from smemlint.ir import Place, PointerTo, RecordRef, Scalar, Type
+from smemlint.ir.types import ULONG
+
+
+def read_cells(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
+    """The value of type t at an address in a local object."""
+    o = p.object
+    at = known_offset(m, p)
+    if at is None:
+        return _gather(m, p, t, place)
+    if isinstance(t, RecordRef):
+        size = m.types.size_of(t)
+        if size is None:
+            whole = o.cells.get(at)
+            return whole if whole is not None else RecordValue(t, {})
+        if at in o.cells and not isinstance(o.cells[at], Int | Pointer | Other):
+            return o.cells[at]
+        return RecordValue(t, within(o.cells, at, size, m.unknowns))
+    v = _whole(m, o, at, t)
+    if v is None:
+        if o.havoc or o.var is None or o.var.storage != "local":
+            return _untracked(m, p, t, place)
+        return m.unknown(
+            t,
+            o.name,
+            uniform=False,
+            reason=Unresolved("uninitialised", f"`{o.name}` is read before it is set", place),
+        )
+    if isinstance(v, Int) and isinstance(t, Scalar):
+        if v.terms:
+            v = here(m, v)
+        if m.may is not m.present:
+            v = _here(m, v)
+        return _as(m, v, t)
+    if isinstance(v, Other) and isinstance(t, Scalar) and t.kind not in ("float", "void"):
+        bits = bits_of(v)
+        if bits is not None:
+            return _as(m, bits, t)
+        if v.leads is not None:
+            return v
+        reason = v.reason or Unresolved("untracked-local", f"`{o.name}` is read in parts", place)
+        return m.unknown(t, o.name, uniform=v.uniform, reason=reason)
+    if isinstance(v, Pointer) and (m.may is not m.present or v.offset.terms):
+        seen = Pointer(v.object, _here(m, here(m, v.offset)), v.pointee, v.integer)
+        return narrowed(m, seen) if v.object.options and m.may is not m.present else seen
+    return v
+
+
+def here(m: Machine, v: Int) -> Int:
+    """A number where the branches around tell which of its ways were taken."""
+    return on_way(v, with_choice(m.way, v)) if m.way and v.terms else v
+
+
+def _whole(m: Machine, o: Object, at: int, t: Type) -> Value | None:
+    """What lies at a byte of an object, as wide as t; None: nothing."""
+    v = o.cells.get(at)
+    if isinstance(v, Int) and isinstance(t, Scalar) and v.type.size == t.size:
+        return v
+    width = t.size if isinstance(t, Scalar) else 8 if isinstance(t, PointerTo) else 0
+    if not width or (v is not None and width_of(v) in (0, width)):
+        return v
+    return composed(o.cells, at, t if isinstance(t, Scalar) else ULONG, m.unknowns)
+
+
+def _as(m: Machine, v: Int, t: Scalar) -> Value:
+    """The bytes of an integer as something else of the same width."""
+    if t.kind == "float":
+        return Other(t, v.uniform, bits=v)
+    if t.kind == "bool" or t is v.type:
+        return v
+    return v.typed(t) if t.kind == v.type.kind else convert(v, t, m.unknowns)
+
+
+def _here(m: Machine, v: Int) -> Int:
+    """A number as the lanes of the mask see it: what others hold is nothing to them."""
+    if isinstance(v.const, int) and not v.terms and getattr(v, "given", None) is None:
+        return v
+    seen = getattr(v, "seen", None)
+    if seen is not None and seen[0] is m.may:
+        return seen[1] or v
+    here = _restricted(m, v)
+    here.seen = (m.may, None)
+    if here is not v:
+        v.seen = (m.may, here)
+    return here
+
+
+def _restricted(m: Machine, v: Int) -> Int:
+    one = collapse(v.const, m.may)
+    const = one if isinstance(one, int) else v.const
+    if const is v.const and not v.terms and getattr(v, "given", None) is None:
+        return v
+    terms = {k: c for k, c in v.terms.items() if isinstance(c, int) or bool(c[m.may].any())}
+    return Int(const, v.type, terms, _form_here(m, v))
+
+
+def _form_here(m: Machine, v: Int) -> Affine | None:
+    """What a compiler can prove where only some lanes are: those that were given a value hold just that."""
+    given = getattr(v, "given", None)
+    if given is None:
+        return v.form
+    mask, new, old = given
+    if not (m.may & ~mask).any():
+        return _form_here(m, new)
+    return v.form if (m.may & mask).any() else old
+
+
+def _untracked(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
+    """A part of an object that was set elsewhere; the same part always gives the same unknown."""
+    o = p.object
+    reason = Unresolved("untracked-local", f"`{o.name}` has a value that is not followed", place)
+    v = m.unknown(t, o.name, uniform=o.uniform, reason=reason, rank=3 if o.uniform else 0, size=o.uniform)
+    at = known_offset(m, p)
+    if at is not None and o.uniform and isinstance(v, Int | Pointer):
+        o.cells[at] = v
+    return v
+
+
+def _gather(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
+    """Each lane reads its own element of a local array."""
+    o = p.object
+    offsets = p.offset.const
+    if p.offset.known and not isinstance(offsets, int):
+        result: Value | None = None
+        for at in np.unique(offsets[m.may]).tolist():
+            v = _whole(m, o, at, t)
+            if result is None and isinstance(v, Int | Pointer):
+                result = v
+                continue
+            here = Int((offsets == at).astype(np.int64))
+            if isinstance(v, Int) and isinstance(result, Int):
+                result = select(here, v, result)
+            elif isinstance(v, Pointer) and isinstance(result, Pointer):
+                result = merge(m, here, v, result)
+            else:
+                result = None
+                break
+        if isinstance(result, Int) and isinstance(t, Scalar):
+            return _as(m, result, t)
+        if result is not None:
+            return loaded_from_a_table(m, result)
+    numbers = [v for v in o.cells.values() if isinstance(v, Int)]
+    uniform = p.offset.uniform and all(v.uniform for v in numbers)
+    whole = isinstance(t, Scalar) and all(n.type.size == t.size for n in numbers)
+    if (
+        uniform
+        and whole
+        and numbers
+        and len(numbers) == len(o.cells)
+        and not o.havoc
+        and isinstance(t, Scalar)
+    ):
+        return _one_of(m, numbers, t, o.name)
+    if isinstance(t, PointerTo):
+        pointers = _pointers_at(m, p)
+        if pointers:
+            return loaded_from_a_table(m, one_of(m, pointers, o.name, varying=not p.offset.uniform))
+        held = [v.object for v in o.cells.values() if isinstance(v, Pointer)]
+        if any(v.storage == "shared" for v in held):
+            return lost_among(held, "is read at an index that is not known")
+    return m.unknown(
+        t,
+        f"{o.name}[...]",
+        uniform=uniform,
+        reason=Unresolved("local-array", f"`{o.name}` is read at an index that is not known", place),
+    )
+
+
+def _pointers_at(m: Machine, p: Pointer) -> list[Pointer]:
+    """The pointers of a table that an index may mean: where the way to them is a whole number of steps."""
+    step = gcd(*(gcd_of(c) * multiple_of(mono) for mono, c in p.offset.terms.items()))
+    low, high = bounds(p.offset)
+    base = p.offset.const
+    if not isinstance(base, int):
+        lanes, base = base, int(base[0])
+        step = gcd(step, gcd_of(lanes - base))
+    found: list[Pointer] = []
+    for at, v in p.object.cells.items():
+        inside = (low is None or at >= low) and (high is None or at <= high)
+        if isinstance(v, Pointer) and inside and (at - base) % max(step, 1) == 0:
+            found.append(v)
+    whole = low is not None and high is not None and len(found) == (high - low) // max(step, 1) + 1
+    return found if whole or not any(isinstance(v, Other) for v in p.object.cells.values()) else []
+
+
+def _one_of(m: Machine, options: list[Int], t: Scalar, name: str) -> Value:
+    """One of a few uniform numbers, which one is not known."""
+    first = options[0]
+    if all(v.known and isinstance(v.const, int) for v in options):
+        numbers = [v.const for v in options if isinstance(v.const, int)]
+        step = 0
+        for n in numbers:
+            step = gcd(step, n - numbers[0])
+        if step == 0:
+            return first
+        low, high = min(numbers), max(numbers)
+        s = m.unknowns.fresh(f"{name}[...]", low=0, high=(high - low) // step)
+        return Int(low, t, {(s,): step})
+    return m.unknown(t, f"{name}[...]", uniform=True)
+
+
+def write_cell(m: Machine, o: Object, at: int, v: Value, t: Type) -> None:
+    """Set a cell of a local object for the lanes of the mask."""
+    if isinstance(v, RecordValue):
+        size = m.types.size_of(v.type)
+        if size is not None and size <= 4096:
+            write_cells(m, o, at, size, v.cells)
+            return
+    if isinstance(v, Other) and v.type is None and isinstance(t, Scalar):
+        v = replace(v, type=t)
+    _set(m, o, at, v)
+
+
+def write_cells(m: Machine, o: Object, at: int, size: int, cells: Mapping[int, Value]) -> None:
+    """Set a stretch of a local object; what is not in the cells is unknown afterwards."""
+    for k, width, _ in (*overlapping(o.cells, at, 1), *overlapping(o.cells, at + size - 1, 1)):
+        if k < at or k + width > at + size:
+            cut(o.cells, max(k, at), min(k + width, at + size) - max(k, at), m.unknowns)
+    for k in [k for k in o.cells if at <= k < at + size and k - at not in cells]:
+        if not any(x + at <= k < x + at + width_of(v) for x, _, v in overlapping(cells, k - at, 1)):
+            del o.cells[k]
+            o.havoc = True
+    if not cells:
+        o.havoc = True
+    for k, leaf in cells.items():
+        _set(m, o, at + k, leaf)
+
+
+def _set(m: Machine, o: Object, at: int, v: Value) -> None:
+    cells = o.cells
+    old = cells.get(at)
+    n = width_of(v)
+    if n and cells and (old is None or width_of(old) != n):
+        old = _cleared(m, o, at, n, v)
+    if old is None or m.may is m.present or same(old, v):
+        cells[at] = v
+        return
+    new = masked(m, v, old)
+    cells[at] = new.typed(v.type) if isinstance(new, Int) and isinstance(v, Int) else new
+
+
+def _cleared(m: Machine, o: Object, at: int, n: int, v: Value) -> Value | None:
+    """Cut n bytes out of an object: what they held, where that still matters to lanes outside of the mask."""
+    if not overlapping(o.cells, at, n):
+        return None
+    old = None
+    if m.may is not m.present:
+        old = composed(o.cells, at, UNSIGNED[n], m.unknowns)
+        if isinstance(old, Int) and isinstance(v, Int):
+            old = convert(old, v.type, m.unknowns)
+        elif isinstance(old, Int):
+            old = Other(v.type if isinstance(v, Other) else None, old.uniform, bits=old)
+    cut(o.cells, at, n, m.unknowns)
+    return old
+
+
+def masked(m: Machine, new: Value, old: Value) -> Value:
+    """`new` in the lanes of the mask, `old` elsewhere."""
+    if m.may.sum() == m.present.sum():
+        return new
+    m.stale = True
+    merged = merge(m, Int(m.may.astype(np.int64)), new, old)
+    if isinstance(merged, Int) and merged is not new and isinstance(new, Int) and isinstance(old, Int):
+        merged.given = m.may, new, form_of(old)
+    return merged
+
+
+def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
+    """c ? new : old for a 0/1 value c of any kind."""
+    if same(new, old):
+        return new
+    if m.host and not c.known and isinstance(new, Int) and isinstance(old, Int):
+        between = limited(c, new, old, m.unknowns)
+        if between is not None:
+            return between
+    if m.defaults and not c.known and known_number(new) != known_number(old):
+        # `int n = 1024; if (argc > 1) n = atoi(argv[1]);`: what the program does when told nothing
+        return new if known_number(new) else old
+    if isinstance(new, Int) and isinstance(old, Int):
+        if too_long(c, new, old):
+            return one_of_two(c, new, old, m.unknowns)
+        return select(c, new, old)
+    if isinstance(new, Pointer) and isinstance(old, Pointer):
+        if new.object is old.object:
+            offset = merge(m, c, new.offset, old.offset)
+            assert isinstance(offset, Int)
+            return Pointer(new.object, offset, new.pointee, new.integer)
+        if m.host:
+            return old if new.object.id == "null" else new
+        return either(m, c, new, old)
+    if isinstance(new, Pointer) and known_number(old):  # a null pointer leads nowhere
+        return new
+    if isinstance(old, Pointer) and known_number(new):
+        return old
+    if isinstance(new, RecordValue) and isinstance(old, RecordValue):
+        keys = new.cells.keys() & old.cells.keys()
+        return RecordValue(new.type, {k: merge(m, c, new.cells[k], old.cells[k]) for k in keys})
+    if isinstance(new, FunctionValue | Closure | Method):
+        return new
+    if isinstance(new, Pointer) or isinstance(old, Pointer):
+        return lost_among((v.object for v in (new, old) if isinstance(v, Pointer)), "or somewhere else")
+    uniform = isinstance(new, Other) and isinstance(old, Other) and new.uniform and old.uniform and c.uniform
+    leads = next((v.leads for v in (new, old) if isinstance(v, Other) and v.leads is not None), None)
+    return Other(getattr(new, "type", None), uniform, leads=leads)
+
+
+def scatter(m: Machine, p: Pointer, v: Value) -> None:
+    """Each lane writes its own element of a local array."""
+    o = p.object
+    offsets = p.offset.const
+    if p.offset.known and not isinstance(offsets, int):
+        keep = m.may
+        for at in np.unique(offsets[keep]).tolist():
+            m.may = keep & (offsets == at)
+            _set(m, o, at, v)
+        m.may = keep
+        return
+    uniform = p.offset.uniform and (isinstance(v, Other) or (isinstance(v, Int) and v.uniform))
+    for at in list(o.cells):
+        old = o.cells[at]
+        if isinstance(old, Int) and isinstance(v, Int) and uniform and old.uniform and _fits(p, at, old, v):
+            o.cells[at] = _one_of(m, [old, v], old.type, o.name)
+        elif isinstance(old, Pointer) and isinstance(v, Pointer) and p.offset.uniform:
+            o.cells[at] = one_of(m, [old, v], o.name)
+        elif isinstance(old, Pointer):
+            o.cells[at] = lost_among([old.object], "or elsewhere")
+        elif not isinstance(old, Other) or old.bits is not None or old.value is not None:
+            o.cells[at] = Other(_raw(old), False)
+    o.uniform = uniform
+    o.havoc = True
+
+
+def _fits(p: Pointer, at: int, old: Int, v: Int) -> bool:
+    """Whether a write of v through p, wherever it goes, sets all of a cell or nothing of it."""
+    n = old.type.size
+    base = p.offset.const if isinstance(p.offset.const, int) else 1
+    steps = all(isinstance(c, int) and c * multiple_of(k) % n == 0 for k, c in p.offset.terms.items())
+    return n == v.type.size and steps and (at - base) % n == 0
+
+
+def _raw(v: Value) -> Scalar | None:
+    """A type of the width of a value."""
+    return UNSIGNED.get(width_of(v))
+
+
+def known_offset(m: Machine, p: Pointer) -> int | None:
+    """The byte offset of a pointer, where it is one number for all lanes of the mask."""
+    if p.offset.terms:
+        return None
+    c = p.offset.const
+    if not isinstance(c, int):
+        c = collapse(c, m.may)
+    return c if isinstance(c, int) else None
+
+
+def known_number(v: Value) -> bool:
+    return isinstance(v, Int) and v.known and isinstance(v.const, int)

@@ -1,0 +1,626 @@
+"""The state of one evaluation: masks, frames, memory and the log of shared accesses."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.evaluate.analysis.facts import Code, Slicer, code_of
+from smemlint.evaluate.analysis.sinkable import Guard, Path
+from smemlint.evaluate.machine.cp_async import Copied
+from smemlint.evaluate.machine.dispatch import EndedError, SizedUpError, rvalue
+from smemlint.evaluate.model import Stop, Unresolved
+from smemlint.evaluate.types.layout import Bindings, Types
+from smemlint.evaluate.values import affine
+from smemlint.evaluate.values.choices import Way
+from smemlint.evaluate.values.number import (
+    Closure,
+    FunctionValue,
+    Int,
+    Method,
+    Other,
+    Pointer,
+    RecordValue,
+    Value,
+    collapse,
+    formed,
+)
+from smemlint.evaluate.values.objects import Object, Snapshot
+from smemlint.evaluate.values.unknowns import Unknowns
+from smemlint.ir import (
+    Expr,
+    Function,
+    LaunchStmt,
+    Literal,
+    Module,
+    Place,
+    PointerTo,
+    RecordRef,
+    Scalar,
+    Type,
+    Var,
+)
+from smemlint.ir.types import INT, UINT
+from smemlint.records import record
+
+Mask = NDArray[np.bool_]
+
+
+class BudgetExceededError(EndedError):
+    """The evaluation was stopped: too many steps or recorded addresses, or (code `time`) too late."""
+
+    def __init__(self, text: str, code: str = "budget") -> None:
+        super().__init__(text)
+        self.code = code
+
+
+STEPS_PER_EVENT = 3
+STRETCH = 1000
+"""Evaluation steps between two looks at what else may end an evaluation."""
+
+
+@record(frozen=True, slots=True)
+class Budget:
+    """Per kernel: expression steps, those without any access of shared memory, recorded lane addresses; per
+    loop: iterations that are enumerated, and steps after which one more iteration stands for all that are
+    left. until: computing time of the process at which even a kernel within its budget is left."""
+
+    steps: int = 300_000
+    idle: int = 30_000
+    loop_steps: int = 10_000
+    addresses: int = 24_000_000
+    iterations: int = 1100
+    until: float = float("inf")
+
+
+@record(slots=True)
+class Event:
+    """One execution of a site by the whole block. offset in bytes; weight: times it runs.
+
+    region: accesses of one region stand in one straight line once loops are unrolled.
+    turn: tells apart the iterations of loops that do not disappear; within one turn all is constant that
+    loops change.
+    """
+
+    site: SiteLog
+    offset: Int
+    must: Mask
+    may: Mask
+    weight: int
+    region: int
+    order: int
+    flow: int = 0
+    """Accesses of one flow stand in one loop, with no branch or barrier between."""
+    volatile: bool = False
+    copied: Copied | None = None
+    turn: int = 0
+    stale: bool = False
+    """Lanes that do not take part may hold values that the address never had."""
+    aside: bool = False
+    """Only blocks at the edge of the grid run it."""
+    times: float = 1.0
+    """What `weight` is to be multiplied by for the times it runs, a loop of unknown length counted once."""
+    open: int = 0
+    """Loops of unknown length around it."""
+    sunk: tuple[Mask, Mask, int] | None = None
+    """Lanes that surely and possibly run it where the compiler puts it, and its region there."""
+    choice: Object | None = None
+    """What stands for the objects that its pointer may lead to, where there are several."""
+    among: int = 0
+    """What divides the distances between them, in bytes; 0: there is one object."""
+    worlds: tuple[World, ...] = ()
+    """Where lanes of one request go to several objects: the ways in which they may. `offset` is then what is
+    added to the offsets there."""
+
+
+@record(frozen=True, eq=False, slots=True)
+class World:
+    """One way in which the lanes of requests may be spread over objects. shares: object, offset and lanes;
+    sure: exactly those lanes go there, else any of them."""
+
+    shares: tuple[tuple[Object, Int, Mask], ...]
+    sure: bool = True
+
+
+@record(slots=True)
+class Barrier:
+    """Something that keeps accesses apart.
+
+    stop: `barrier`, which no access is moved across; `fork`, predicates around an access of memory or in
+    slow arithmetic, which no store is moved across; `call` and `predicate`, which only machine code has: no
+    access, or no store, is joined there across it.
+    """
+
+    region: int
+    order: int
+    stop: Stop = "barrier"
+
+    @property
+    def passable(self) -> bool:
+        """Whether loads move across it before there is machine code."""
+        return self.stop != "barrier"
+
+
+@record(slots=True)
+class Held:
+    """Loads of one statement that wait for a branch. since: position in the log after them."""
+
+    events: list[Event]
+    since: int
+    guard: Guard
+
+
+@record(slots=True)
+class SiteLog:
+    """All events of one access as written."""
+
+    place: Place
+    line: int
+    op: str
+    width: int
+    matrices: int
+    object: Object
+    via: dict[int, Place] = field(default_factory=dict)
+    """By id(): the calls that were inlined on the way to it."""
+    frame: Frame | None = None
+    """The call in which it was last executed."""
+    events: list[Event] = field(default_factory=list)
+    reason: Unresolved | None = None
+    dims: tuple[tuple[int, int], ...] = ()
+    node: Expr | None = None
+    function: Function | None = None
+
+
+@record(frozen=True, slots=True)
+class Undecided:
+    """A condition that nobody can decide, true where evaluation is now. together: all lanes that it sends
+    here go the same way."""
+
+    condition: Int
+    together: bool
+
+
+@record(frozen=True, slots=True)
+class Exit:
+    """A way to a join point that was taken under conditions that nobody can decide.
+
+    may: lanes that possibly take it; state: what they take along; condition: what decides, where one
+    condition does; together: either all of the lanes take it or none; value: of `return`.
+    """
+
+    may: Mask
+    state: Snapshot
+    condition: Int | None
+    together: bool
+    value: Value | None = None
+
+
+@record(slots=True)
+class Join:
+    """A join point: the end of a loop, of one of its iterations, of a switch, of a function.
+
+    kept: lanes that left for it under conditions that are decided: what they take along is part of the
+    present state, which others no longer change in these lanes. strays: lanes that may have left for it while
+    others did not.
+    """
+
+    kept: Mask
+    strays: Mask
+    outside: int = 0
+    """Undecided conditions around it."""
+    followed: bool = True
+    """Whether something comes after it."""
+    ways: list[Exit] = field(default_factory=list)
+
+
+@record(slots=True)
+class Exits:
+    """Where lanes left a loop or switch. `uncertain`: some left under a condition that nobody can decide."""
+
+    broken: Mask
+    continued: Mask
+    end: Join
+    next: Join
+    uncertain: bool = False
+    switch: bool = False
+    label: str = ""
+    """Of what only `goto` leaves, or begins again."""
+    again: bool = False
+
+
+@record(slots=True)
+class Frame:
+    """One call in progress."""
+
+    bindings: Bindings
+    function: Function | None = None
+    this: Pointer | None = None
+    parent: Frame | None = None
+    variables: dict[str, Object] = field(default_factory=dict)
+    returned: Mask | None = None
+    end: Join | None = None
+    """Where the ways out of a function that was called meet."""
+    exited: bool = False
+    """The program ended here on some way (host code)."""
+    result: Value | None = None
+    call: Place | None = None
+    place: bool = False
+    """A lambda called for the place it names (`f(t) = x`), where it returns one."""
+    names_place: bool = False
+    skippable: set[int] | None = None
+    """id() of the statements that nothing of interest depends on."""
+    quiet: set[int] | None = None
+    """The same in iterations that leave no trace."""
+    open: set[int] | None = None
+    sets: dict[int, frozenset[str]] = field(default_factory=dict)
+    sinks: dict[int, Path] = field(default_factory=dict)
+    """By id() of a statement that loads: the branches that alone use the value."""
+    instance: tuple[object, ...] = ()
+    """Tells apart the same function under other template arguments."""
+    packs: dict[str, tuple[Object, ...]] = field(default_factory=dict)
+    """By id of a parameter that is a pack: what it holds."""
+    arguments: tuple[object, ...] = ()
+    """The expressions (or values) that the parameters were given."""
+
+
+class Machine:
+    """The state while IR runs for all threads of one block at once. One instance, one evaluation."""
+
+    def __init__(
+        self,
+        module: Module,
+        block: tuple[int, int, int],
+        *,
+        grid: tuple[int | None, int | None, int | None] = (None, None, None),
+        budget: Budget | None = None,
+        on_launch: Callable[[Machine, LaunchStmt], None] | None = None,
+        host: bool = False,
+        defaults: bool = False,
+        explore: bool = False,
+        slicer: Slicer | None = None,
+    ) -> None:
+        self.module = module
+        self.block = block
+        self.budget = budget or Budget()
+        self.on_launch = on_launch
+        self.host = host
+        self.defaults = defaults
+        self.explore = explore
+        self.unknowns = Unknowns(recipes={} if host else None)
+        self.types = Types(module, self.constant)
+        threads = block[0] * block[1] * block[2]
+        self.size = 1 if host else -(-threads // 32) * 32
+        self.linear: NDArray[np.int64] = np.arange(self.size, dtype=np.int64)
+        self.present: Mask = self.linear < threads
+        self.nobody: Mask = np.zeros(self.size, dtype=bool)
+        self.must: Mask = self.present
+        self.may: Mask = self.present
+        self.weight = 1
+        self.times = 1.0
+        self.open = 0
+        """As in Event."""
+        self.region = 0
+        self.regions = 0
+        self.parents: dict[int, int] = {}
+        """By region: the line that surely ran before it, of which it is a branch."""
+        self.arms: dict[tuple[int, Hashable], int] = {}
+        """By line and condition: the region of the branches on it."""
+        self.merged: dict[int, int] = {}
+        """By region: the line that it became a part of when a loop was unrolled."""
+        self.follows: tuple[int, int] | None = None
+        """Where code goes on after the latest `&&` or `||`: the regions if it was true, and if false."""
+        self.turn = 0
+        self.waiting: dict[int, list[Held]] = {}
+        """By id() of a branch: loads that may move under it."""
+        self.stale = False
+        """Whether a variable was set in some lanes only since the mask last was whole."""
+        self.constants: set[str] = set()
+        """Counters of the loops around that disappear: the compiler knows them."""
+        self.turns = 0
+        self.lined: dict[int, int] = {}
+        """By turn: the first of its straight line, where that is another."""
+        self.flow = 0
+        self.asked: set[tuple[str, str]] = set()
+        """What the kernel asked of the launch: the compiler does not know it."""
+        self.order = 0
+        self.steps = 0
+        self.limit = min(STRETCH, self.budget.steps)
+        """Steps after which what runs now may have to stop."""
+        self.reached = False
+        """Whether shared memory was accessed, if only in an iteration that leaves no trace."""
+        self.patience: int | None = None
+        """Steps after which what runs for its size alone stops."""
+        self.spent = 0
+        """Work of the same evaluation under other launches."""
+        self.addresses = 0
+        self.silent = 0
+        self.depth = 0
+        self.frames: list[Frame] = [Frame({}, end=Join(self.nobody, self.nobody, followed=False))]
+        self.globals: dict[str, Object] = {}
+        self.choices: dict[tuple[object, ...], Object] = {}
+        """What stands for several objects, by which and when."""
+        self.kept: dict[Object, list[Pointer]] = {}
+        """By an object outside of local memory: the pointers into shared memory that were written to it."""
+        self.splits: dict[tuple[int, bytes], object] = {}
+        """By id() of such an object and mask: which lanes go where."""
+        self.shared: dict[str, Object] = {}
+        self.sites: dict[tuple[object, ...], SiteLog] = {}
+        self.log: list[Event | Barrier] = []
+        self.selected: list[tuple[Event, Event, Int]] = []
+        """Loads in both arms of a condition that run as one, and its address."""
+        self.notes: list[Unresolved] = []
+        self.sizes: dict[tuple[int, tuple[object, ...]], tuple[int, int, int, bool, tuple[Stop, ...]]] = {}
+        self.code = code_of(module) if slicer is None else Code(module, slicer)
+        self.loop_kinds: dict[tuple[int, tuple[object, ...]], dict[tuple[str, int], str]] = {}
+        self.touched = 0
+        self.operations = 0
+        self.stops: list[Stop] = []
+        """What kept accesses apart so far, barriers aside."""
+        self.guards = 0
+        """Branches in loops that are decided when they run, as the copies of unrolled loops have them."""
+        self.aside = False
+        """Whether what runs is only run by blocks at the edge of the grid."""
+        self.supposed: set[str] = set()
+        """Variables that were given what a block in the middle of the grid finds."""
+        self.edges: dict[int, int] = {}
+        """By id() of a branch that only blocks at the edge take: how often it was looked at."""
+        self.reaching: dict[int, bool] = {}
+        """By id() of such a branch: whether it may access memory."""
+        self.entered: dict[tuple[int, tuple[tuple[str, int | str], ...]], tuple[int, int]] = {}
+        """By id() and template arguments of a function in progress: the steps made when it was entered first,
+        and how often it is."""
+        self.specials = self._specials(grid)
+        self.loops: list[Exits] = []
+        """The loops and switches around, innermost last."""
+        self.undecided: list[Undecided] = []
+        """The conditions around that nobody can decide."""
+        self.way: Way = {}
+        """What 0/1 unknowns are here, as the branches around and those that others left by tell."""
+        self.discarded: Expr | None = None
+
+    # ------------------------------------------------------------------ what the hardware gives
+
+    def _specials(self, grid: tuple[int | None, int | None, int | None]) -> dict[tuple[str, str], Int]:
+        bx, by, _ = self.block
+        specials: dict[tuple[str, str], Int] = {
+            ("warpSize", ""): Int(32, INT),
+            ("laneid", ""): Int(self.linear % 32, UINT),
+            ("warpid", ""): Int(collapse(self.linear // 32, self.present), UINT),
+        }
+        index = (self.linear % bx, self.linear // bx % by, self.linear // (bx * by))
+        for axis, lanes, extent, blocks in zip("xyz", index, self.block, grid, strict=True):
+            specials["threadIdx", axis] = Int(lanes if extent > 1 else 0, UINT)
+            specials["blockDim", axis] = Int(extent, UINT)
+            if blocks == 1:
+                specials["blockIdx", axis] = Int(0, UINT)
+            else:
+                high = None if blocks is None else blocks - 1
+                specials["blockIdx", axis] = self.unknowns.value(
+                    UINT, f"blockIdx.{axis}", low=0, high=high, rank=2
+                )
+            specials["gridDim", axis] = (
+                Int(blocks, UINT)
+                if blocks is not None
+                else self.unknowns.value(UINT, f"gridDim.{axis}", low=1, rank=2)
+            )
+        if self.host:
+            return specials
+        return {
+            key: v if key[0] == "warpSize" else formed(v, affine.atom(*key)) for key, v in specials.items()
+        }
+
+    # ------------------------------------------------------------------ frames
+
+    @property
+    def frame(self) -> Frame:
+        return self.frames[-1]
+
+    @property
+    def bindings(self) -> Bindings:
+        return self.frames[-1].bindings
+
+    def find(self, id: str) -> Object | None:
+        """The object of a variable visible here."""
+        frame: Frame | None = self.frames[-1]
+        while frame is not None:
+            found = frame.variables.get(id)
+            if found is not None:
+                return found
+            frame = frame.parent
+        return self.globals.get(id)
+
+    def constant(self, expr: Expr, bindings: Bindings) -> int | None:
+        """The number an expression folds to, or None."""
+        if isinstance(expr, Literal):
+            return expr.value
+        own = bindings is self.bindings
+        if not own:
+            # A class in a function may name the function's own constants.
+            self.frames.append(Frame(bindings, parent=self.frames[-1]))
+        self.silent += 1
+        try:
+            v = rvalue(self, expr)
+        finally:
+            self.silent -= 1
+            if not own:
+                self.frames.pop()
+        if isinstance(v, Int) and v.known:
+            c = collapse(v.const, self.present)
+            return c if isinstance(c, int) else None
+        return None
+
+    def resolve(self, t: Type) -> Type:
+        return self.types.resolve(t, self.bindings)
+
+    def enter(self, frame: Frame, f: Function) -> None:
+        """Set up what can be skipped in a function, given where its arguments point."""
+        pointing = frozenset(id for id, o in frame.variables.items() if _may_be_shared(o))
+        slice = self.code.slice(f, pointing)
+        frame.skippable, frame.quiet, frame.sets = slice.skippable, slice.quiet, slice.sets
+        frame.open = slice.open if self.explore else None
+        if not self.host:
+            frame.sinks = self.code.sinks(f)
+        frame.instance = instance_of(frame.bindings)
+
+    def forget(self, ids: frozenset[str]) -> None:
+        """Variables that a skipped statement would have set are unknown from here on."""
+        for id in sorted(ids):
+            o = self.find(id)
+            if o is None or o.storage != "local":
+                continue
+            target = o.cells.get(0)
+            if isinstance(o.type, PointerTo) and isinstance(target, Pointer):
+                o = target.object
+            if o.storage == "local" and not (o.havoc and not o.cells):
+                o.cells = {}
+                o.havoc = True
+                o.uniform = False
+
+    def anyone(self) -> bool:
+        """Whether some lane is active."""
+        return self.may is self.present or bool(self.may.any())
+
+    @property
+    def work(self) -> int:
+        """Steps so far, with those that the log stands for: its accesses are joined and scored."""
+        return self.steps + STEPS_PER_EVENT * len(self.log)
+
+    def step(self) -> None:
+        self.steps += 1
+        if self.steps > self.limit:
+            self._out_of_steps()
+
+    def _out_of_steps(self) -> None:
+        if self.steps > self.budget.steps:
+            raise BudgetExceededError(f"stopped after {self.budget.steps:,} evaluation steps")
+        if self.patience is not None and self.steps > self.patience:
+            raise SizedUpError
+        if not self.reached and not self.host and self.steps > self.budget.idle:
+            raise BudgetExceededError(
+                f"stopped after {self.budget.idle:,} evaluation steps without an access of shared memory"
+            )
+        if time.process_time() > self.budget.until:
+            raise BudgetExceededError("stopped when the time for this file was over", "time")
+        ends = (self.steps + STRETCH, self.budget.steps, self.patience)
+        self.limit = min(end for end in ends if end is not None)
+
+    def note(self, code: str, text: str, at: Place | None = None) -> Unresolved:
+        reason = Unresolved(code, text, at)
+        if not self.silent and reason not in self.notes:
+            self.notes.append(reason)
+        return reason
+
+    # ------------------------------------------------------------------ unknown values
+
+    def unknown(
+        self,
+        t: Type,
+        name: str,
+        *,
+        uniform: bool,
+        reason: Unresolved | None = None,
+        rank: int = 0,
+        size: bool = False,
+    ) -> Value:
+        """Some value of a resolved type; `size`: taken as a non-negative problem size."""
+        if isinstance(t, Scalar):
+            if t.kind == "float" or t.kind == "void":
+                return Other(t, uniform, reason)
+            low: int | None = None
+            high: int | None = None
+            if t.kind == "bool":
+                low, high = 0, 1
+            elif t.kind == "uint":
+                low, high = 0, (1 << (8 * t.size)) - 1 if t.size < 4 else None
+            elif t.size < 4:
+                low, high = -(1 << (8 * t.size - 1)), (1 << (8 * t.size - 1)) - 1
+            elif size:
+                low = 0
+            return self.unknowns.value(
+                t, name, varying=not uniform and not self.host, low=low, high=high, rank=rank, reason=reason
+            )
+        if isinstance(t, PointerTo):
+            return Pointer(Object(f"global:{name}", name, t.to, "global"), Int(0), t.to)
+        if isinstance(t, RecordRef):
+            return RecordValue(t, {})
+        return Other(t, uniform, reason)
+
+    def declare(self, var: Var, t: Type, *, storage: str = "local") -> Object:
+        o = Object(var.id, var.name, t, storage, var)
+        self.frame.variables[var.id] = o
+        return o
+
+    def barrier(self) -> None:
+        """A synchronisation or fence."""
+        if not self.silent:
+            self.log.append(Barrier(self.region, self.order))
+            self.order += 1
+        self.flow += 1
+        self.operations += 1
+        self.straight()
+
+    def exits(self, *, switch: bool = False, label: str = "") -> Exits:
+        """Where the ways out of a loop or switch that begins here will meet."""
+        return Exits(self.nobody, self.nobody, self.join(), self.join(), switch=switch, label=label)
+
+    def join(self) -> Join:
+        """Where ways from here on will meet."""
+        return Join(self.nobody, self.nobody, len(self.undecided))
+
+    def stop(self, stop: Stop) -> None:
+        """Something that keeps accesses apart, though the straight line goes on."""
+        if not self.silent:
+            self.log.append(Barrier(self.region, self.order, stop))
+            self.order += 1
+        self.stops.append(stop)
+
+    def straight(self) -> None:
+        """What follows is no longer in one straight line with what was before."""
+        self.regions += 1
+        self.region = self.regions
+
+    def arm(self, line: int, condition: Hashable) -> None:
+        """What follows is a branch off a line. Branches of one line on one condition stand in one line."""
+        if self.host:
+            self.straight()
+            return
+        region = self.arms.get((line, condition))
+        if region is None:
+            self.straight()
+            region = self.arms[line, condition] = self.region
+            self.parents[region] = line
+        self.region = region
+
+    def next_turn(self) -> None:
+        """A loop that does not disappear goes round once more."""
+        self.turns += 1
+        self.turn = self.turns
+
+
+def instance_of(bindings: Bindings) -> tuple[tuple[str, int | str], ...]:
+    """Template arguments as a key."""
+    return tuple(
+        (id, b.const if isinstance(b, Int) and isinstance(b.const, int) else str(b))
+        for id, b in sorted(bindings.items())
+    )
+
+
+def _may_be_shared(o: Object) -> bool:
+    """Whether a parameter may lead to shared memory."""
+    if o.havoc and isinstance(o.type, RecordRef) and o.var is not None and o.var.storage == "param":
+        return any(isinstance(v, Pointer) and v.object.storage == "shared" for v in o.cells.values())
+    for v in o.cells.values():
+        if isinstance(v, Pointer):
+            if v.object.storage == "shared":
+                return True
+            if v.object.storage == "local" and any(
+                isinstance(c, Pointer | Closure) for c in v.object.cells.values()
+            ):
+                return True
+        elif isinstance(v, Closure | Method | RecordValue | FunctionValue):
+            return True
+    return False

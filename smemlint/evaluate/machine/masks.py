@@ -1,0 +1,93 @@
+"""Branches: the lanes that a condition sends there, and the state to go back to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from smemlint.evaluate.machine.machine import Machine, Mask
+from smemlint.evaluate.values.number import Int, Value
+from smemlint.evaluate.values.objects import Cells, Object, Snapshot
+from smemlint.records import record
+
+
+@record(frozen=True, slots=True)
+class Branch:
+    """Lanes that surely and possibly take a branch. together: either all of the latter take it or none."""
+
+    must: Mask
+    may: Mask
+    together: bool = True
+
+
+def decode(m: Machine, c: Int) -> Branch:
+    """The lanes of the mask for which a 0/1 value is, or may be, 1.
+
+    A condition that is unknown but the same for all lanes keeps them all: when the branch runs at all,
+    it runs with the full mask.
+    """
+    if c.known and isinstance(c.const, int):
+        return Branch(m.must, m.may) if c.const else Branch(m.nobody, m.nobody)
+    if c.known:
+        taken = c.const != 0
+        return Branch(m.must & taken, m.may & taken)
+    undecided = np.zeros(m.size, dtype=bool)
+    varying = np.zeros(m.size, dtype=bool)
+    for mono, coefficient in c.terms.items():
+        hit = coefficient != 0
+        undecided |= hit
+        if any(s.varying for s in mono):
+            varying |= hit
+    may = m.may & (undecided | (c.const != 0))
+    if not varying.any() and _together(c, may, undecided):
+        return Branch(m.must & may, may)
+    return Branch(m.must & may & ~undecided, may, together=False)
+
+
+def _together(c: Int, may: Mask, undecided: Mask) -> bool:
+    """Whether lanes that may take a branch, as values alone decide that are the same in all, do so
+    together."""
+    if isinstance(c.const, int) and all(isinstance(x, int) for x in c.terms.values()):
+        return True
+    if (may & ~undecided).any():
+        return False  # these surely go, and the others may not
+    parts = [np.broadcast_to(np.asarray(x), may.shape)[may] for x in (c.const, *c.terms.values())]
+    return all(len(part) == 0 or bool((part == part[0]).all()) for part in parts)
+
+
+def snapshot(m: Machine) -> Snapshot:
+    """The state now."""
+    s = Snapshot()
+    cells, havoc = s.cells, s.havoc
+    frames = list(m.frames)
+    for f in m.frames:
+        parent = f.parent
+        while parent is not None:
+            frames.append(parent)
+            parent = parent.parent
+    pending = [o for f in frames for o in f.variables.values()]
+    pending += [o for o in m.globals.values() if o.storage == "local"]
+    pending += [f.this.object for f in frames if f.this is not None]
+    while pending:
+        o = pending.pop()
+        if o.storage != "local" or o in cells:
+            continue
+        held = o.cells
+        if not isinstance(held, Cells):
+            held = o.cells = Cells(held)
+        cells[o] = held.saved or held.copied()
+        havoc[o] = o.havoc
+        pending += held.leads
+    return s
+
+
+def unchanged(o: Object, cells: dict[int, Value]) -> bool:
+    """Whether an object holds what it held when the copy was taken."""
+    return isinstance(o.cells, Cells) and o.cells.saved is cells
+
+
+def restore(s: Snapshot) -> None:
+    """Go back to a state."""
+    for o, cells in s.cells.items():
+        o.havoc = s.havoc[o]
+        if not unchanged(o, cells):
+            o.cells = Cells(cells)

@@ -1,0 +1,1 @@
+"""Expressions and statements, run in all threads of a block at once."""

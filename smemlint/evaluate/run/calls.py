@@ -1,0 +1,116 @@
+"""Calls: of the project's functions, methods and lambdas, which are inlined, or of the library's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from smemlint.evaluate.language.accesses import load
+from smemlint.evaluate.language.conversions import type_of
+from smemlint.evaluate.language.inlining import Reference, invoke, run_closure
+from smemlint.evaluate.language.names import resolve_arguments, static_member
+from smemlint.evaluate.language.overloads import methods_of
+from smemlint.evaluate.language.places import field_of
+from smemlint.evaluate.library.builtins import element_of, function, method
+from smemlint.evaluate.machine.dispatch import lvalue, rvalue
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.values.number import (
+    Closure,
+    FunctionValue,
+    Int,
+    Method,
+    Other,
+    Pointer,
+    RecordValue,
+    Value,
+)
+from smemlint.evaluate.values.objects import Object
+from smemlint.ir import Call, Member, Name, RecordRef, StaticMember
+
+
+def call_value(m: Machine, e: Call) -> Value:
+    """The value of a call."""
+    result = _call(m, e, False)
+    return load(m, result.place, e.place) if isinstance(result, Reference) else result
+
+
+def call_place(m: Machine, e: Call) -> Pointer | Value:
+    """The place that a returned reference names, or the value of the call."""
+    result = _call(m, e, True)
+    return result.place if isinstance(result, Reference) else result
+
+
+def _call(m: Machine, e: Call, want_place: bool) -> Value | Reference:
+    discarded = m.discarded is e
+    callee = e.callee
+    v: Value
+    if isinstance(callee, Member):
+        v = _method(m, callee)
+    elif isinstance(callee, StaticMember):
+        v = static_member(m, m.resolve(callee.owner), callee.name) or FunctionValue(
+            f"{_owner_name(m, callee)}::{callee.name}", (), ()
+        )
+        if isinstance(v, FunctionValue) and callee.arguments:
+            v = replace(v, arguments=resolve_arguments(m, callee.arguments))
+    else:
+        v = rvalue(m, callee)
+        if isinstance(v, RecordValue):  # a dependent `tile(i, j)`, which clang leaves without its operator
+            v = _method(m, Member(callee, "operator()", place=e.place))
+        if isinstance(v, Other) and isinstance(callee, Name):
+            v = FunctionValue(callee.name, (), resolve_arguments(m, callee.arguments))
+    return _apply(m, v, e, discarded, want_place)
+
+
+def _owner_name(m: Machine, callee: StaticMember) -> str:
+    owner = m.resolve(callee.owner)
+    return owner.name if isinstance(owner, RecordRef) else "?"
+
+
+def _apply(m: Machine, v: Value, e: Call, discarded: bool, want_place: bool) -> Value | Reference:
+    if isinstance(v, FunctionValue) and v.candidates:
+        result = invoke(m, v.candidates, e.arguments, v.arguments, None, e.place, v.outer)
+        if result is not None:
+            return result
+    if isinstance(v, Method):
+        if v.candidates:
+            this = v.self if isinstance(v.self, Pointer) else None
+            result = invoke(m, v.candidates, e.arguments, v.arguments, this, e.place)
+            if result is not None:
+                return result
+        element = element_of(m, v, e)
+        return Reference(element) if element is not None else method(m, v, e, discarded)
+    if isinstance(v, Closure):
+        return run_closure(m, v, e, want_place)
+    if isinstance(v, Pointer | RecordValue):
+        return Other()
+    name = v.name if isinstance(v, FunctionValue) else e.callee.name if isinstance(e.callee, Name) else ""
+    arguments = v.arguments if isinstance(v, FunctionValue) else ()
+    return function(m, name, arguments, e, discarded)
+
+
+def _method(m: Machine, callee: Member) -> Value:
+    """A method bound to its object."""
+    base = rvalue(m, callee.base) if callee.arrow else lvalue(m, callee.base)
+    if isinstance(base, Closure | FunctionValue):
+        return base
+    if isinstance(base, RecordValue):
+        o = Object("temporary", "temporary", base.type, "local", None, dict(base.cells), havoc=not base.cells)
+        base = Pointer(o, Int(0), base.type)
+    if isinstance(base, Pointer):
+        held = base.object.cells.get(0) if base.object.storage == "local" else None
+        if isinstance(held, Closure) and callee.name == "operator()":
+            return held
+        candidates = methods_of(m, base.pointee, callee.name)
+        if candidates:
+            return Method(callee.name, base, candidates)
+        if isinstance(base.pointee, RecordRef):
+            layout = m.types.layout(base.pointee)
+            if layout is not None and callee.name in layout.fields:
+                p = field_of(m, base, callee.name, callee.place)
+                value = load(m, p, callee.place) if isinstance(p, Pointer) else p
+                if isinstance(value, Closure | FunctionValue):
+                    return value
+                called = methods_of(m, p.pointee, "operator()") if isinstance(p, Pointer) else ()
+                if called and isinstance(p, Pointer):
+                    return Method("operator()", p, called)
+        return Method(callee.name, base)
+    return Method(callee.name, base if isinstance(base, Other) else Other(type_of(base), False))

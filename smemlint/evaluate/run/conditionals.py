@@ -1,0 +1,190 @@
+"""`c ? a : b`, `&&` and `||`: a side runs in the lanes that need it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from smemlint.evaluate.compiler.selects import element, note
+from smemlint.evaluate.language.conversions import truth
+from smemlint.evaluate.machine.dispatch import lvalue, rvalue
+from smemlint.evaluate.machine.join_points import merge_into
+from smemlint.evaluate.machine.local_memory import here, merge
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.machine.masks import decode, restore, snapshot
+from smemlint.evaluate.values import arithmetic as ar
+from smemlint.evaluate.values.number import Int, Other, Pointer, Value, add, form_of, subtract
+from smemlint.ir import (
+    STEPS,
+    Asm,
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Construct,
+    Expr,
+    FloatLiteral,
+    Literal,
+    Name,
+    SizeOf,
+    Special,
+    StaticMember,
+    Unary,
+    UnknownExpr,
+)
+from smemlint.ir.memo import by_identity
+from smemlint.ir.types import BOOL, LONG
+from smemlint.ir.walk import walk
+
+
+def logical_value(m: Machine, e: Binary) -> Value:
+    """Short circuit: the right side runs in the lanes that need it."""
+    line, m.follows = m.region, None
+    left = here(m, ar.truth_of(truth(m, rvalue(m, e.left)), m.unknowns))
+    if left.known and isinstance(left.const, int):
+        if bool(left.const) != (e.op == "&&"):
+            return left
+        return ar.truth_of(truth(m, rvalue(m, e.right)), m.unknowns)
+    root = continued(m, e.left)[e.op == "||"]
+    m.arm(root, (e.op, m.regions))
+    arm = m.region
+    condition = left if e.op == "&&" else ar.logical_not(left, m.unknowns)
+    then = decode(m, condition)
+    keep = m.must, m.may
+    before = snapshot(m) if _may_be_passed_over(m, condition, e.right) else None
+    m.must, m.may = then.must, then.may
+    right = ar.truth_of(truth(m, rvalue(m, e.right)), m.unknowns) if m.anyone() else Int(0, BOOL)
+    m.must, m.may = keep
+    m.region, m.follows = line, (arm, line) if e.op == "&&" else (line, arm)
+    if before is not None:
+        after = snapshot(m)
+        restore(before)
+        merge_into(m, ar.one_unknown(condition, m.unknowns), after)
+    result = ar.logical_and(left, right) if e.op == "&&" else ar.logical_or(left, right)
+    return ar.one_unknown(result, m.unknowns)
+
+
+def continued(m: Machine, condition: Expr) -> tuple[int, int]:
+    """The regions in which code goes on after a condition was found true, and false."""
+    if isinstance(condition, Binary) and condition.op in ("&&", "||") and m.follows is not None:
+        return m.follows
+    return m.region, m.region
+
+
+def conditional_value(m: Machine, e: Conditional) -> Value:
+    return _conditional(m, e, rvalue)
+
+
+def conditional_place(m: Machine, e: Conditional) -> Pointer | Value:
+    return _conditional(m, e, lvalue)
+
+
+def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr], Value]) -> Value:
+    keep_interior = m.unknowns.interior
+    m.unknowns.interior = keep_interior or (not m.host and _plain(e.then) and _plain(e.otherwise))
+    guesses = m.unknowns.guesses
+    line, flow, m.follows = m.region, m.flow, None
+    c = here(m, ar.truth_of(truth(m, rvalue(m, e.condition)), m.unknowns))
+    m.unknowns.interior = keep_interior
+    if m.unknowns.guesses != guesses and not m.host and _decides_number(m, e):
+        m.unknowns.certain, certain = True, m.unknowns.certain
+        c = here(m, ar.truth_of(truth(m, rvalue(m, e.condition)), m.unknowns))
+        m.unknowns.certain = certain
+    touched = m.touched
+    roots = continued(m, e.condition)
+    if c.known and isinstance(c.const, int):
+        guessed = m.unknowns.guesses != guesses
+        if guessed or form_of(c).terms:
+            m.arm(roots[not c.const], ("?", m.regions))
+            m.flow += 1
+        chosen = evaluate(m, e.then if c.const else e.otherwise)
+        if guessed and m.touched > touched:
+            m.stop("fork")
+        _rejoin(m, line, flow, m.touched > touched)
+        return chosen
+    then, otherwise = decode(m, c), decode(m, ar.logical_not(c, m.unknowns))
+    keep = m.must, m.may
+    before = snapshot(m) if _may_be_passed_over(m, c, e.then, e.otherwise) else None
+    m.must, m.may = then.must, then.may
+    m.arm(roots[0], ("?", m.regions))
+    m.flow += 1
+    began = len(m.log)
+    a = evaluate(m, e.then) if m.anyone() else None
+    after = snapshot(m) if before is not None else None
+    if before is not None:
+        restore(before)
+    m.must, m.may = otherwise.must, otherwise.may
+    m.arm(roots[1], ("?", m.regions))
+    m.flow += 1
+    turned = len(m.log)
+    b = evaluate(m, e.otherwise) if m.anyone() else None
+    m.must, m.may = keep
+    if evaluate is rvalue:
+        note(m, c, began, turned, (e.then, e.otherwise), element(e.then) and element(e.otherwise))
+    _rejoin(m, line, flow, m.touched > touched)
+    if after is not None:
+        merge_into(m, ar.one_unknown(c, m.unknowns), after)
+    if m.touched > touched:
+        m.stop("fork")
+    if a is None or b is None:
+        return a if a is not None else b if b is not None else Other()
+    return merge(m, c, a, b)
+
+
+def _rejoin(m: Machine, line: int, flow: int, touched: bool) -> None:
+    """Go on in the line that the arms branched off."""
+    m.region = line
+    m.flow = m.flow + 1 if touched else flow
+
+
+def _decides_number(m: Machine, e: Conditional) -> bool:
+    """Whether a condition that scale decides only chooses one of two numbers, and is no limit of one: of
+    `i + 8 <= n ? 8 : n - i` blocks in the middle have the 8, but `n > 20 ? 8 : 4` is either, and what lanes
+    are compared with may be any number."""
+    c = e.condition
+    if not (_plain(c) and isinstance(c, Binary) and _plain(e.then) and _plain(e.otherwise)):
+        return False
+    m.silent += 1
+    sides = [rvalue(m, x) for x in (c.left, c.right, e.then, e.otherwise)]
+    m.silent -= 1
+    if not all(isinstance(v, Int) for v in sides):
+        return False
+    left, right, then, otherwise = (v for v in sides if isinstance(v, Int))
+    if not (then.uniform and otherwise.uniform):
+        return True
+    if not (left.uniform and right.uniform):
+        return False
+    gap, choice = subtract(left, right, LONG), subtract(then, otherwise, LONG)
+    rests = (subtract(choice, gap, LONG), add(choice, gap, LONG))
+    return not any(r.known and isinstance(r.const, int) and abs(r.const) <= 1 for r in rests)
+
+
+def _may_be_passed_over(m: Machine, c: Int, *sides: Expr) -> bool:
+    """Whether sides may set something, or not, as c decides. Host code is taken to go on: of
+    `(a = atoi(argv[1])) <= 0 || (b = atoi(argv[2])) <= 0` all is done before a kernel is started."""
+    return not c.known and not m.host and any(map(_sets, sides))
+
+
+def _may_set(e: Expr) -> bool:
+    return any(
+        isinstance(n, Assign | Asm | Call | Construct | UnknownExpr)
+        or (isinstance(n, Unary) and n.op in STEPS)
+        for n in walk(e)
+    )
+
+
+_sets = by_identity(_may_set)
+"""Whether evaluating an operand may change a variable."""
+
+
+def _plain(e: Expr) -> bool:
+    """Arithmetic on names and numbers: nothing is lost when it is not evaluated."""
+    if isinstance(e, Literal | Name | Special | FloatLiteral | SizeOf | StaticMember):
+        return True
+    if isinstance(e, Unary):
+        return e.op in ("+", "-", "~", "!") and _plain(e.operand)
+    if isinstance(e, Binary):
+        return _plain(e.left) and _plain(e.right)
+    if isinstance(e, Cast):
+        return _plain(e.operand)
+    return isinstance(e, Conditional) and all(_plain(x) for x in (e.condition, e.then, e.otherwise))

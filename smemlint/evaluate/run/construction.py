@@ -1,0 +1,194 @@
+"""Objects out of their parts: constructors, aggregates, `T{...}`, and casts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from smemlint.evaluate.language.accesses import load
+from smemlint.evaluate.language.conversions import coerce
+from smemlint.evaluate.language.initialisers import fill_array, value_for
+from smemlint.evaluate.language.inlining import invoke
+from smemlint.evaluate.language.places import place_of
+from smemlint.evaluate.library.builtins import constructed
+from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
+from smemlint.evaluate.machine.local_memory import write_cell
+from smemlint.evaluate.machine.machine import Frame, Machine
+from smemlint.evaluate.machine.parts import write_part
+from smemlint.evaluate.types.layout import Bindings
+from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, is_uniform
+from smemlint.evaluate.values.objects import Object
+from smemlint.ir import (
+    ArrayOf,
+    Cast,
+    Construct,
+    Expr,
+    InitList,
+    Literal,
+    Part,
+    Place,
+    PointerTo,
+    RecordRef,
+    Scalar,
+    Type,
+)
+from smemlint.ir.types import is_reference
+
+
+def construct_value(m: Machine, e: Construct) -> Value:
+    t = m.resolve(e.type)
+    if isinstance(t, RecordRef):
+        made = constructed(m, t, e)
+        if made is not None:
+            return made
+        return build_record(m, t, e.arguments, e.place)
+    return build(m, t, e.arguments, e.place)
+
+
+def build_array(m: Machine, t: ArrayOf, elements: tuple[Expr, ...], place: Place | None) -> Value:
+    """`{...}` for an array: its cells."""
+    o = Object("temporary", "temporary", t, "local")
+    fill_array(m, o, 0, t, elements)
+    return RecordValue(t, dict(o.cells))
+
+
+def build_record(m: Machine, t: RecordRef, elements: tuple[Expr, ...], place: Place | None) -> Value:
+    """`T{...}` for a record: by a constructor, else member by member."""
+    found = m.types.record_of(t) if elements else None
+    named: set[int] = set()
+    if found is not None and found[0].constructors:
+        made = construct(m, t, elements, place)
+        if made is not None:
+            return made
+    elif found is not None:
+        named = {n for n, f in enumerate(found[0].fields) if is_reference(f.type)}
+    values = [_member(m, e, n in named) for n, e in enumerate(elements)]
+    return construct_from(m, t, values, place)
+
+
+def _member(m: Machine, e: Expr, reference: bool) -> Value | InitList:
+    """What a member of an aggregate is given."""
+    if reference:
+        return place_of(m, e.elements[0] if isinstance(e, InitList) and e.elements else e)
+    return e if isinstance(e, InitList) else rvalue(m, e)
+
+
+def build_single(m: Machine, t: Type, elements: tuple[Expr, ...], place: Place | None) -> Value:
+    """`T{x}` for a number or pointer; `T{}` is zero."""
+    if elements:
+        return value_for(m, t, elements[0])
+    if isinstance(t, Scalar | Part | PointerTo):
+        return coerce(m, Int(0), t)
+    return Other()
+
+
+def init_list_value(m: Machine, e: InitList) -> Value:
+    values = [rvalue(m, x) for x in e.elements]
+    return values[0] if len(values) == 1 else Other(None, all(is_uniform(v) for v in values))
+
+
+def construct_from(m: Machine, t: RecordRef, values: list[Value | InitList], place: Place | None) -> Value:
+    """A record from constructor arguments, or by aggregate initialisation."""
+    short = t.name.rsplit("::", 1)[-1]
+    made = construct(m, t, values, place) if short != "dim3" else None
+    if made is not None:
+        return made
+    if len(values) == 1 and isinstance(values[0], RecordValue) and values[0].type == t:
+        return values[0]
+    if short == "dim3" and values:
+        defaults: list[Value | InitList] = [Int(1), Int(1), Int(1)]
+        values = [*values, *defaults[len(values) :]]
+    layout = m.types.layout(t)
+    if layout is None:
+        return Other(t, all(is_uniform(v) for v in values if not isinstance(v, InitList)))
+    cells: dict[int, Value] = {}
+    if len(layout.fields) == 1 and values:
+        ((at, whole),) = layout.fields.values()
+        if isinstance(whole, ArrayOf) and not isinstance(values[0], InitList | RecordValue):
+            return RecordValue(t, _filled(m, whole, at, values))
+    for (at, ft), v in zip(layout.fields.values(), values, strict=False):
+        leaf = build(m, ft, v.elements, place) if isinstance(v, InitList) else coerce(m, v, ft)
+        if isinstance(leaf, RecordValue):
+            cells.update({at + k: x for k, x in leaf.cells.items()})
+        elif isinstance(ft, Part) and ft.bits:
+            o = Object("temporary", t.name, t, "local", None, cells)
+            write_part(m, Pointer(o, Int(at), ft), leaf, ft)
+        else:
+            cells[at] = leaf
+    if not values:
+        return RecordValue(t, {})
+    return RecordValue(t, cells)
+
+
+def _filled(m: Machine, t: ArrayOf, at: int, values: Sequence[Value | InitList]) -> dict[int, Value]:
+    """The cells of an array that a record holds, from a list without inner braces; the rest is zero."""
+    size = m.types.size_of(t.element)
+    count = t.extent.value if isinstance(t.extent, Literal) else len(values)
+    if size is None:
+        return {}
+    zeros = [Int(0)] * max(min(count, 4096) - len(values), 0) if isinstance(t.element, Scalar) else []
+    given = [v for v in (*values, *zeros) if not isinstance(v, InitList)]
+    return {at + i * size: coerce(m, v, t.element) for i, v in enumerate(given)}
+
+
+def construct(
+    m: Machine, t: RecordRef, values: Sequence[Value | Expr], place: Place | None, *, quiet: bool = False
+) -> Value | None:
+    """A record made by a constructor of the project; None when it has none that fits."""
+    found = m.types.record_of(t)
+    if found is None:
+        return None
+    record, bindings = found
+    functions = [m.module.functions[i] for i in record.constructors if i in m.module.functions]
+    o = Object("temporary", record.name, t, "local", havoc=True)
+    this = Pointer(o, Int(0), t)
+    _default_members(m, t, o, bindings)
+    if functions:
+        arguments: list[Expr | Value] = list(values)
+        if invoke(m, functions, arguments, (), this, place) is not None:
+            return RecordValue(t, dict(o.cells))
+    if quiet or not values:
+        return RecordValue(t, dict(o.cells))
+    return None
+
+
+def _default_members(m: Machine, t: RecordRef, o: Object, bindings: Bindings) -> None:
+    found = m.types.record_of(t)
+    layout = m.types.layout(t)
+    if found is None or layout is None:
+        return
+    for f in found[0].fields:
+        if f.init is not None and f.name in layout.fields:
+            at, ft = layout.fields[f.name]
+            m.frames.append(Frame(bindings))
+            v = value_for(m, ft, f.init)
+            m.frames.pop()
+            if isinstance(ft, Part) and ft.bits:
+                write_part(m, Pointer(o, Int(at), ft), v, ft)
+            else:
+                write_cell(m, o, at, v, ft)
+
+
+def cast_value(m: Machine, e: Cast) -> Value:
+    t = m.resolve(e.type)
+    if isinstance(t, PointerTo) and t.reference:
+        p = lvalue(m, e)
+        return load(m, p, e.place, e) if isinstance(p, Pointer) else p
+    if isinstance(e.operand, InitList):
+        return build(m, t, e.operand.elements, e.place)
+    made = constructed(m, t, Construct(t, (e.operand,), e.place)) if isinstance(t, RecordRef) else None
+    if made is not None:
+        return made
+    v = rvalue(m, e.operand)
+    if isinstance(t, Scalar) and t.kind == "void":
+        return Other()
+    if isinstance(t, RecordRef):
+        return v if isinstance(v, RecordValue) else construct_from(m, t, [v], e.place)
+    return coerce(m, v, t)
+
+
+def cast_place(m: Machine, e: Cast) -> Pointer | Value:
+    """A cast to a reference names the place of its operand as another type."""
+    if not (isinstance(e.type, PointerTo) and e.type.reference):
+        return rvalue(m, e)
+    p = lvalue(m, e.operand)
+    return Pointer(p.object, p.offset, m.resolve(e.type.to)) if isinstance(p, Pointer) else p

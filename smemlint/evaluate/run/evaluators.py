@@ -1,0 +1,163 @@
+"""Which function evaluates which type of expression and statement."""
+
+from __future__ import annotations
+
+from smemlint.evaluate.language.constants import (
+    float_value,
+    lambda_value,
+    literal_value,
+    size_of_value,
+    special_value,
+    string_value,
+    this_place,
+    this_value,
+    unknown_value,
+)
+from smemlint.evaluate.language.names import name_place, name_value, static_member_value
+from smemlint.evaluate.language.places import index_place, member_place, value_at_place
+from smemlint.evaluate.machine.dispatch import Builders, Places, Runners, Values
+from smemlint.evaluate.run.assembly import asm_value
+from smemlint.evaluate.run.calls import call_place, call_value
+from smemlint.evaluate.run.conditionals import conditional_place, conditional_value
+from smemlint.evaluate.run.construction import (
+    build_array,
+    build_record,
+    build_single,
+    cast_place,
+    cast_value,
+    construct_value,
+    init_list_value,
+)
+from smemlint.evaluate.run.loops import run_labeled, run_loop
+from smemlint.evaluate.run.operators import (
+    assign_value,
+    assigned_place,
+    binary_place,
+    binary_value,
+    unary_place,
+    unary_value,
+)
+from smemlint.evaluate.run.statements import (
+    run_block,
+    run_break,
+    run_continue,
+    run_declare,
+    run_evaluate,
+    run_goto,
+    run_if,
+    run_launch,
+    run_return,
+    run_switch,
+    run_unknown,
+)
+from smemlint.ir import (
+    ArrayOf,
+    Asm,
+    Assign,
+    Binary,
+    Block,
+    Break,
+    Call,
+    Cast,
+    Conditional,
+    Construct,
+    Continue,
+    Declare,
+    Evaluate,
+    FloatLiteral,
+    FunctionType,
+    Goto,
+    If,
+    Index,
+    InitList,
+    Labeled,
+    Lambda,
+    LaunchStmt,
+    Literal,
+    Loop,
+    Member,
+    MemberType,
+    Name,
+    OpaqueType,
+    Part,
+    PointerTo,
+    RecordRef,
+    Return,
+    Scalar,
+    SizeOf,
+    Special,
+    StaticMember,
+    StringLiteral,
+    Switch,
+    This,
+    TypeParam,
+    Unary,
+    UnknownExpr,
+    UnknownStmt,
+)
+
+VALUES: Values = {
+    Literal: literal_value,
+    FloatLiteral: float_value,
+    StringLiteral: string_value,
+    Name: name_value,
+    Special: special_value,
+    Unary: unary_value,
+    Binary: binary_value,
+    Assign: assign_value,
+    Conditional: conditional_value,
+    Cast: cast_value,
+    Index: value_at_place,
+    Member: value_at_place,
+    StaticMember: static_member_value,
+    Call: call_value,
+    Construct: construct_value,
+    InitList: init_list_value,
+    SizeOf: size_of_value,
+    This: this_value,
+    Lambda: lambda_value,
+    Asm: asm_value,
+    UnknownExpr: unknown_value,
+}
+
+PLACES: Places = {
+    Name: name_place,
+    Index: index_place,
+    Member: member_place,
+    Unary: unary_place,
+    Binary: binary_place,
+    Assign: assigned_place,
+    Conditional: conditional_place,
+    Cast: cast_place,
+    Call: call_place,
+    This: this_place,
+}
+"""All others have no place; their value stands in."""
+
+RUNNERS: Runners = {
+    Block: run_block,
+    Declare: run_declare,
+    Evaluate: run_evaluate,
+    If: run_if,
+    Loop: run_loop,
+    Switch: run_switch,
+    Return: run_return,
+    Break: run_break,
+    Continue: run_continue,
+    LaunchStmt: run_launch,
+    Labeled: run_labeled,
+    Goto: run_goto,
+    UnknownStmt: run_unknown,
+}
+
+BUILDERS: Builders = {
+    ArrayOf: build_array,
+    RecordRef: build_record,
+    Scalar: build_single,
+    PointerTo: build_single,
+    TypeParam: build_single,
+    MemberType: build_single,
+    FunctionType: build_single,
+    OpaqueType: build_single,
+    Part: build_single,
+}

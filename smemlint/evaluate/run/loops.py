@@ -1,0 +1,540 @@
+"""Loops: enumerated while the bound is known, else one generic iteration.
+
+In the generic iteration what the loop changes is a closed form of the iteration number (start + delta *
+k), or
+an unknown that is the same for all lanes, or an unknown of each lane; two trial iterations tell which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import accumulate
+
+from smemlint.evaluate.compiler.unroll import straight_lines
+from smemlint.evaluate.language.conversions import truth
+from smemlint.evaluate.machine.dispatch import run, rvalue
+from smemlint.evaluate.machine.host_loops import repeated, repeating
+from smemlint.evaluate.machine.join_points import meet, outer, sure
+from smemlint.evaluate.machine.local_memory import here
+from smemlint.evaluate.machine.machine import Event, Exit, Exits, Machine, Undecided
+from smemlint.evaluate.machine.masks import decode, restore, snapshot
+from smemlint.evaluate.machine.recurrence import confirmed, form_of, kind_of
+from smemlint.evaluate.run.trips import iterations_left
+from smemlint.evaluate.values import arithmetic as ar
+from smemlint.evaluate.values.number import (
+    Int,
+    Value,
+    same,
+)
+from smemlint.evaluate.values.objects import Cells, Object, Snapshot
+from smemlint.evaluate.values.pieces import even
+from smemlint.ir import (
+    Assign,
+    Binary,
+    Cast,
+    Conditional,
+    Expr,
+    Labeled,
+    Literal,
+    Loop,
+    Name,
+    SizeOf,
+    StaticMember,
+    Unary,
+)
+from smemlint.ir.types import BOOL
+from smemlint.ir.walk import walk
+from smemlint.records import record
+
+_WAYS = 16
+"""Iterations of a loop that may be left at any of them which are looked at one by one."""
+_VISITS = 6
+"""Iterations of a long loop that are run, trials included, before one stands for all that are left."""
+
+
+def run_labeled(m: Machine, s: Labeled) -> None:
+    """Statements that `goto` leaves, or begins again."""
+    if s.again:
+        run_loop(m, Loop(None, None, None, s.body, place=s.place, label=s.label))
+        return
+    exits, must, way = m.exits(label=s.label), m.must, m.way
+    m.loops.append(exits)
+    run(m, s.body)
+    if exits.end.ways or exits.end.kept.any():
+        m.way = way
+    meet(m, exits.end)
+    m.loops.pop()
+    if exits.uncertain and m.loops:
+        m.loops[-1].uncertain = True
+    m.may = m.may | exits.broken
+    m.must = sure(m, must)
+
+
+def run_loop(m: Machine, s: Loop) -> None:
+    if s.init is not None:
+        run(m, s.init)
+    entry_must, entry_may, turn = m.must, m.may, m.turn
+    exits, way = m.exits(label=s.label), m.way
+    exits.again = bool(s.label)
+    around = _VISITS ** len(m.loops)
+    m.loops.append(exits)
+    left = m.nobody
+    m.flow += 1
+    trips = 0
+    began = latest = m.steps
+    alike, length = False, 0
+    trip = compile_time_trips(m, s)
+    pragma = _pragma(m, s, trip)
+    ends: frozenset[int] = frozenset()
+    starts: list[tuple[int, int]] = []
+    turns: list[int] = []
+    ended: list[int] = []
+    body: tuple[int, int] | None = None
+    guards = 0
+    most, entered = (0, 0, 0), (m.touched, m.operations, m.guards)
+    gone = True
+    once: Snapshot | None = None
+    counter = _counter(s)
+    constants = set(m.constants)
+    limit = m.budget.iterations if m.steps < m.budget.steps // 2 else 8
+    while True:
+        if s.condition is not None and (s.test_first or trips):
+            guesses = m.unknowns.guesses
+            c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
+            if not c.known or m.unknowns.guesses != guesses:
+                _generic(m, s, exits, c, iterations_left(m, s) if c.known else None)
+                break
+            taken = decode(m, c)
+            if taken.may is not m.may:
+                left = left | (m.may & ~taken.may)
+                exits.end.kept = exits.end.kept | left
+            m.must, m.may = taken.must, taken.may
+        if not m.anyone():
+            break
+        # In a loop that disappears accesses join from iteration to iteration: none can stand for others.
+        whole = gone and trip is not None and 2 * length * trip * around <= m.budget.steps
+        few = 1 if alike and trips >= 3 and not whole else 8
+        spent = m.steps - began > few * m.budget.loop_steps
+        unsure = exits.uncertain and trips >= (2 if trip is None or trip > _WAYS or around > 1 else _WAYS)
+        if trips >= limit or spent or unsure:
+            known = iterations_left(m, s) if trip is None else trip - trips
+            _generic(m, s, exits, Int(1), None if exits.uncertain else known)
+            break
+        if trips in ends:
+            m.straight()
+        if not gone or trips in ends:
+            m.next_turn()
+        starts.append((len(m.log), m.region))
+        before = Work(m.touched, m.operations, m.guards, len(m.log), m.region)
+        _iterate(m, s, exits)
+        trips += 1
+        done = m.touched - before.touched, m.operations - before.operations, m.guards - before.guards
+        most = max(most[0], done[0]), max(most[1], done[1]), max(most[2], done[2])
+        # Iterations of one length do the same work: one more can stand for the others.
+        alike, length, latest = m.steps - latest == length, m.steps - latest, m.steps
+        if trips == 2 and repeated(m, once, counter):
+            break
+        once = repeating(m, s, counter) if trips == 1 and m.anyone() else None
+        if trips == 1:
+            body = done[:2]
+            own = m.code.guards(m.frame.function, s) if trip is not None and not m.host else 0
+            guards = done[2] + own
+            lines = straight_lines(trip, *body, pragma, known=trip is not None, guards=guards)
+            gone = trip is not None and len(lines.lines) <= 1
+            ends = frozenset(accumulate(lines.lines)) if trip is not None else frozenset(range(1, limit + 1))
+            if not gone:
+                _separate(m, before)
+                starts[0] = (before.logged, m.region) if m.region != before.region else starts[0]
+            elif counter is not None:
+                m.constants.add(counter)
+        turns.append(m.turn)
+        ended.append(m.region)
+        if not m.anyone():
+            break
+    if body is not None and not gone:
+        known = trip is not None
+        lines = straight_lines(trip if known else trips, *body, pragma, known=known, guards=guards)
+        if not known:
+            _line_up(m, lines.lines, starts, ended)
+        _take_turns(m, lines.lines, turns)
+    if not gone:
+        m.straight()
+    elif trip is not None:
+        # Copies whose guard lets no lane in are there all the same.
+        m.touched = max(m.touched, entered[0] + most[0] * trip)
+        m.operations = max(m.operations, entered[1] + most[1] * trip)
+        m.guards = max(m.guards, entered[2] + guards * trip)
+    m.flow += 1
+    m.turn, m.constants = turn, constants
+    if exits.end.ways or exits.end.kept.any():
+        m.way = way
+    meet(m, exits.end)
+    m.loops.pop()
+    m.may = (left | exits.broken | m.may) & entry_may
+    m.must = sure(m, entry_must)
+
+
+def _pragma(m: Machine, s: Loop, trip: int | None) -> int | None:
+    """What decides over unrolling before its size does: 1 where iterations cannot be put into one line."""
+    if s.unroll is not None or trip is not None or m.host:
+        return s.unroll
+    return None if m.code.countable(s) else 1
+
+
+@record(frozen=True, slots=True)
+class Work:
+    """Counters before an iteration."""
+
+    touched: int
+    operations: int
+    guards: int
+    logged: int
+    region: int
+
+
+def _separate(m: Machine, before: Work) -> None:
+    """The first iteration turned out not to be in line with what stands before the loop."""
+    went_on = m.region == before.region
+    turn = m.turn
+    m.straight()
+    m.next_turn()
+    for event in m.log[before.logged :]:
+        if event.region == before.region:
+            event.region = m.region
+        elif m.parents.get(event.region) == before.region:
+            m.parents[event.region] = m.region
+        if isinstance(event, Event) and event.turn == turn:
+            event.turn = m.turn
+    if not went_on:
+        m.straight()
+
+
+def _line_up(m: Machine, lines: tuple[int, ...], starts: list[tuple[int, int]], ended: list[int]) -> None:
+    """Put iterations of a loop whose end only the launch tells into straight lines, as the compiler does.
+
+    starts: where in the log each iteration begins, and its region; ended: its region at its end.
+    """
+    first = 0
+    for copies in lines:
+        for i in range(first + 1, min(first + copies, len(ended))):
+            begin, region = starts[i]
+            if ended[i - 1] != starts[i - 1][1] or ended[i] != region:
+                break
+            m.merged[region] = starts[first][1]
+            until = starts[i + 1][0] if i + 1 < len(starts) else len(m.log)
+            for event in m.log[begin:until]:
+                if event.region == region:
+                    event.region = starts[first][1]
+        first += copies
+
+
+def _take_turns(m: Machine, lines: tuple[int, ...], turns: list[int]) -> None:
+    """Note which iterations stand in one line. turns: of each iteration."""
+    first = 0
+    for copies in lines:
+        m.lined |= dict.fromkeys(turns[first + 1 : first + copies], turns[first] if first < len(turns) else 0)
+        first += copies
+
+
+def _iterate(m: Machine, s: Loop, exits: Exits) -> None:
+    """Body and step once."""
+    must, way = m.must, m.way
+    exits.continued = exits.next.kept = exits.next.strays = m.nobody
+    run(m, s.body)
+    resumed = exits.continued
+    if resumed is not m.nobody:
+        if exits.next.ways or exits.next.kept.any():
+            m.way = way
+        meet(m, exits.next)
+        m.must = m.must | (must & resumed)
+        m.may = m.may | resumed
+        exits.next.kept = exits.next.strays = m.nobody
+    if s.step is not None and m.anyone():
+        rvalue(m, s.step)
+
+
+def _counter(s: Loop) -> str | None:
+    """The variable that the loop's condition looks at."""
+    c = s.condition
+    return c.left.id if isinstance(c, Binary) and isinstance(c.left, Name) else None
+
+
+def compile_time_trips(m: Machine, s: Loop) -> int | None:
+    """Iterations, where the compiler knows them: a counter that runs between constants."""
+    c = s.condition
+    if not isinstance(c, Binary) or c.op not in ("<", "<=", ">", ">=", "!=") or s.step is None:
+        return None
+    if not isinstance(c.left, Name) or not _compile_time(m, c.right):
+        return None
+    o = m.find(c.left.id)
+    start = o.cells.get(0) if o is not None else None
+    if o is None or not isinstance(start, Int) or not start.known or not isinstance(start.const, int):
+        return None
+    if o.var is not None and (o.var.init is None or not _compile_time(m, o.var.init)):
+        return None
+    end = m.constant(c.right, m.bindings)
+    step = _step_of(m, s.step, c.left.id)
+    if end is None or step is None:
+        return None
+    op, by = step
+    value, trips = start.const, 0
+    while trips < 4096 and _holds(c.op, value, end):
+        trips += 1
+        value = _stepped(op, value, by)
+    return trips if trips < 4096 else None
+
+
+def _holds(op: str, a: int, b: int) -> bool:
+    return {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b, "!=": a != b}[op]
+
+
+def _stepped(op: str, value: int, by: int) -> int:
+    if op == "+":
+        return value + by
+    if op == "-":
+        return value - by
+    if op == "*":
+        return value * by
+    if op == "<<":
+        return value << by
+    if op == ">>":
+        return value >> by
+    return value // by if by else value
+
+
+def _step_of(m: Machine, e: Expr, id: str) -> tuple[str, int] | None:
+    """(operator, constant) of the step expression, for the counter `id`."""
+    if isinstance(e, Unary) and isinstance(e.operand, Name) and e.operand.id == id:
+        if "++" in e.op:
+            return "+", 1
+        if "--" in e.op:
+            return "-", 1
+    if isinstance(e, Assign) and isinstance(e.target, Name) and e.target.id == id:
+        op, value = e.op[:-1], e.value
+        if e.op == "=":
+            if not (isinstance(value, Binary) and isinstance(value.left, Name) and value.left.id == id):
+                return None
+            op, value = value.op, value.right
+        if op in ("+", "-", "*", "/", "<<", ">>") and _compile_time(m, value):
+            by = m.constant(value, m.bindings)
+            if by is not None and (by > 0 or op in ("+", "-")) and not (op in ("*", "/") and by < 2):
+                return op, by
+    return None
+
+
+def _compile_time(m: Machine, e: Expr, depth: int = 0) -> bool:
+    """Whether the compiler can know an expression: nothing that the launch or memory tells is in it."""
+    if isinstance(e, Literal | SizeOf | StaticMember):
+        return True
+    if isinstance(e, Unary):
+        return e.op in ("+", "-", "~", "!") and _compile_time(m, e.operand, depth)
+    if isinstance(e, Binary):
+        return _compile_time(m, e.left, depth) and _compile_time(m, e.right, depth)
+    if isinstance(e, Cast):
+        return _compile_time(m, e.operand, depth)
+    if isinstance(e, Conditional):
+        return all(_compile_time(m, x, depth) for x in (e.condition, e.then, e.otherwise))
+    if isinstance(e, Name):
+        if e.id in m.bindings or e.id in m.constants:
+            return True
+        o = m.find(e.id)
+        if o is None:
+            return e.id in m.module.globals or e.id not in m.module.functions
+        if o.var is None or o.var.storage == "param":
+            return False
+        if o.var.init is None or depth >= 6 or not _compile_time(m, o.var.init, depth + 1):
+            return False
+        value = o.cells.get(0)
+        if isinstance(value, Int) and value.known and isinstance(value.const, int):
+            return value.const == m.constant(o.var.init, m.bindings)  # else it was changed since
+        return True
+    return False
+
+
+def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = None) -> None:
+    """One iteration (as many as the compiler lines up) that stands for all that are left, `left` if known.
+
+    asked: whether there is a first one. The mask is then that of the lanes that leave by the condition.
+    """
+    must, may, way = m.must, m.may, m.way
+    start = snapshot(m)
+    before = Work(m.touched, m.operations, m.guards, len(m.log), m.region)
+    first = _trial(m, s, exits)
+    pragma = _pragma(m, s, None)
+    line = straight_lines(None, m.touched - before.touched, m.operations - before.operations, pragma)
+    restore(start)
+    plan, counted = _planned(m, s, exits, start, first, max(line.step, 1))
+    _set(plan)
+    taken = decode(m, asked)
+    passed = may if counted or not asked.known else may & ~taken.may
+    m.straight()
+    m.next_turn()
+    copies = 1 if m.host else line.lines[0]
+    weight, times, opened = m.weight, m.times, m.open
+    m.weight *= max((left or 0) // copies, 1)
+    m.times *= 1 / copies if left is None else max(left, 1) / (max(left // copies, 1) * copies)
+    m.open += left is None
+    if not asked.known:
+        m.undecided.append(Undecided(m.unknowns.value(BOOL, "runs", low=0, high=1), taken.together))
+    for i in range(copies):
+        if s.condition is not None:
+            c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
+            if i == 0 and (c.known or c.varying):
+                again = decode(m, c)
+                if again.may.any():
+                    m.must, m.may = again.must, again.may
+        _iterate(m, s, exits)
+        if not m.anyone():
+            break
+    if not asked.known:
+        m.undecided.pop()
+    m.weight, m.times, m.open = weight, times, opened
+    m.straight()
+    m.way = way
+    if counted:
+        _set(plan)
+        m.may = may
+    elif passed.any():
+        never = ar.logical_not(asked, m.unknowns)
+        head = m.join()
+        head.ways.append(Exit(passed, start, None if asked.known else never, taken.together))
+        meet(m, head)
+        m.may = m.may | passed
+    m.must = must & m.may
+
+
+Cell = tuple[Object, int]
+State = dict[Object, dict[int, Value]]
+
+
+def _planned(
+    m: Machine, s: Loop, exits: Exits, start: Snapshot, first: State, step: int
+) -> tuple[dict[Cell, Value], bool]:
+    """What each variable that the loop changes is in a generic iteration: by how the first trial left it, and
+    by a second one from that form, unless this loop was settled before. Whether each is a function of the
+    number of iterations, so that this holds where the loop ends, too, if it never ran even."""
+    k = m.unknowns.fresh("iteration", low=0, rank=1)
+    kinds: dict[Cell, str] = {}
+    plan: dict[Cell, Value] = {}
+
+    def settle(cell: Cell, kind: str, new: Value | None, after: Value | None = None) -> None:
+        o, at = cell
+        kinds[cell] = kind
+        plan[cell] = form_of(m, o, start.cells.get(o, {}).get(at), new, kind, k, after)
+
+    _even(m, start, first)
+    for cell, (old, new) in _changes(start.cells, first).items():
+        settle(cell, kind_of(old, new), new)
+    known = m.loop_kinds.get((id(s), m.frame.instance))
+    names = {(o.id, at) for o, at in kinds}
+    if known is not None and names <= known.keys() and "roams" not in known.values():
+        for cell in kinds:
+            settle(cell, known[cell[0].id, cell[1]], first[cell[0]].get(cell[1]))
+    elif not _only_counts(s, {o.id for o, _ in kinds}):
+        for _ in range(3):
+            _set(plan)
+            second = _trial(m, s, exits)
+            if _even(m, start, second):  # it cut what the first one left whole: begin again
+                return _planned(m, s, exits, start, _trial(m, s, exits), step)
+            if not _revise(start, first, second, dict(plan), kinds, settle):
+                restore(start)
+                break
+            restore(start)
+    m.loop_kinds[id(s), m.frame.instance] = {(o.id, at): kind for (o, at), kind in kinds.items()}
+    k = m.unknowns.fresh("iteration", low=0, rank=1, multiple=step)
+    for cell, kind in kinds.items():
+        if kind == "affine":
+            settle(cell, kind, first[cell[0]].get(cell[1]))
+    return plan, all(kind == "affine" for kind in kinds.values())
+
+
+def _even(m: Machine, start: Snapshot, after: State) -> bool:
+    """Cut the variables that an iteration sets in parts before it as after it; whether there were any."""
+    changed = False
+    for o, cells in after.items():
+        both = even(start.cells.get(o, cells), cells, m.unknowns)
+        if both is not None:
+            start.cells[o], after[o] = both
+            o.cells = Cells(both[0])
+            changed = True
+    return changed
+
+
+def _revise(
+    start: Snapshot,
+    first: State,
+    second: State,
+    plan: dict[Cell, Value],
+    kinds: dict[Cell, str],
+    settle: Callable[..., None],
+) -> bool:
+    """Correct the kinds that the second trial did not confirm; whether there were any."""
+    changed = False
+    for (o, at), planned in plan.items():
+        after = second.get(o, {}).get(at, planned)
+        new = first.get(o, {}).get(at)
+        better = confirmed(start.cells.get(o, {}).get(at), planned, after, kinds[o, at], new)
+        if better != kinds[o, at]:
+            settle((o, at), better, new, after)
+            changed = True
+    for o, cells in second.items():
+        for at, v in cells.items():
+            old = start.cells.get(o, {}).get(at)
+            if (o, at) not in plan and old is not None and not same(v, old):
+                settle((o, at), kind_of(old, v), v)
+                changed = True
+    return changed
+
+
+def _only_counts(s: Loop, changed: set[str]) -> bool:
+    """Nothing but the loop's own counter changes, by a constant or an invariant each time."""
+    e = s.step
+    if isinstance(e, Unary) and isinstance(e.operand, Name):
+        return changed <= {e.operand.id}
+    if isinstance(e, Assign) and e.op in ("+=", "-=") and isinstance(e.target, Name):
+        invariant = not any(isinstance(n, Name) and n.id in changed for n in walk(e.value))
+        return changed <= {e.target.id} and invariant
+    return not changed
+
+
+def _trial(m: Machine, s: Loop, exits: Exits) -> dict[Object, dict[int, Value]]:
+    """The state after one iteration that leaves no trace."""
+    must, may, way = m.must, m.may, m.way
+    keep = exits.broken, exits.continued, exits.uncertain
+    frame_state = [(f, f.returned, f.result) for f in m.frames]
+    joins = [(j, j.kept, j.strays, j.ways) for j in outer(m)]
+    for j, *_, ways in joins:
+        j.ways = list(ways)
+    region, flow = m.region, m.flow
+    m.silent += 1
+    try:
+        _iterate(m, s, exits)
+        after = snapshot(m)
+    finally:
+        m.silent -= 1
+        exits.broken, exits.continued, exits.uncertain = keep
+        for f, returned, result in frame_state:
+            f.returned, f.result = returned, result
+        for j, kept, strays, ways in joins:
+            j.kept, j.strays, j.ways = kept, strays, ways
+        m.must, m.may, m.way = must, may, way
+        m.region, m.flow = region, flow
+    return after.cells
+
+
+def _changes(
+    before: dict[Object, dict[int, Value]], after: dict[Object, dict[int, Value]]
+) -> dict[tuple[Object, int], tuple[Value | None, Value]]:
+    changes: dict[tuple[Object, int], tuple[Value | None, Value]] = {}
+    for o, cells in before.items():
+        new = after.get(o, {})
+        for at, v in new.items():
+            old = cells.get(at)
+            if old is None or not same(old, v):
+                changes[o, at] = (old, v)
+    return changes
+
+
+def _set(plan: dict[tuple[Object, int], Value]) -> None:
+    for (o, at), v in plan.items():
+        o.cells[at] = v

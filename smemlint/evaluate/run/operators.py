@@ -1,0 +1,216 @@
+"""Operators: `+ - * / & ! ++ =` and their like, on numbers, pointers and what is not followed."""
+
+from __future__ import annotations
+
+from smemlint.evaluate.analysis.line_attribution import copied
+from smemlint.evaluate.compiler.slow_paths import division_stops
+from smemlint.evaluate.language.accesses import load, store
+from smemlint.evaluate.language.conversions import as_int, coerce, is_null
+from smemlint.evaluate.language.places import lost, offset_pointer
+from smemlint.evaluate.library.atomics import operator_on_atomic
+from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.machine.several import lost_among
+from smemlint.evaluate.run.conditionals import logical_value
+from smemlint.evaluate.values import arithmetic as ar
+from smemlint.evaluate.values import floats
+from smemlint.evaluate.values.number import (
+    FunctionValue,
+    Int,
+    Other,
+    Pointer,
+    Value,
+    add,
+    collapse,
+    is_uniform,
+    scale,
+    subtract,
+)
+from smemlint.ir import STEPS, Assign, Binary, InitList, Place, RecordRef, Unary
+from smemlint.ir.types import BOOL, LONG, ULONG
+
+UNFOLLOWED = "goes through arithmetic that is not followed"
+
+
+def unary_value(m: Machine, e: Unary) -> Value:
+    op = e.op
+    if op == "&":
+        return lvalue(m, e.operand)
+    if op == "*":
+        p = lvalue(m, e)
+        return load(m, p, e.place, e) if isinstance(p, Pointer) else p
+    if op in STEPS:
+        return _step_by_one(m, e)
+    v = rvalue(m, e.operand)
+    if isinstance(v, Int):
+        if op == "+":
+            return v.typed(ar.promoted(v.type))
+        if op == "-":
+            return ar.wrapped(scale(v, -1, ar.promoted(v.type)))
+        if op == "~":
+            t = ar.promoted(v.type)
+            return ar.wrapped(add(scale(v, -1, t), Int(-1, t), t))
+        if op == "!":
+            return ar.logical_not(v, m.unknowns)
+    if isinstance(v, Pointer) and op == "!":
+        return Int(int(is_null(m, v)), BOOL)
+    if op == "!":
+        return m.unknowns.value(BOOL, "!", varying=not is_uniform(v) and not m.host, low=0, high=1)
+    if isinstance(v, Other):
+        return Other(v.type, v.uniform, v.reason, None if v.value is None or op != "-" else -v.value)
+    return v
+
+
+def unary_place(m: Machine, e: Unary) -> Pointer | Value:
+    if e.op == "*":
+        v = rvalue(m, e.operand)
+        if isinstance(v, Pointer):
+            return Pointer(v.object, v.offset, v.pointee)
+        return v if isinstance(v, FunctionValue) else lost(m, v, e.place)
+    if e.op in ("++x", "--x"):
+        _step_by_one(m, e)
+        return lvalue(m, e.operand)
+    return rvalue(m, e)
+
+
+def _step_by_one(m: Machine, e: Unary) -> Value:
+    """`++` and `--`: the new value, or the old one where they stand behind."""
+    p = lvalue(m, e.operand)
+    if not isinstance(p, Pointer):
+        return p
+    if _is_atomic(p):
+        return operator_on_atomic(m, p, e.op, Int(1), e.operand, e.place)
+    old = load(m, p, e.place, e)
+    delta = 1 if "++" in e.op else -1
+    new: Value
+    if isinstance(old, Int):
+        new = ar.convert(ar.binary("+", old, Int(delta), m.unknowns), old.type, m.unknowns)
+    elif isinstance(old, Pointer):
+        new = offset_pointer(m, old, Int(delta), e.place)
+    else:
+        new = old
+    store(m, p, new, e.place, e)
+    return old if e.op in ("x++", "x--") else new
+
+
+def _is_atomic(p: Pointer) -> bool:
+    return isinstance(p.pointee, RecordRef) and "atomic" in p.pointee.name
+
+
+def binary_value(m: Machine, e: Binary) -> Value:
+    if e.op in ("&&", "||"):
+        return logical_value(m, e)
+    if e.op == ",":
+        rvalue(m, e.left)
+        return rvalue(m, e.right)
+    return operate(m, e.op, rvalue(m, e.left), rvalue(m, e.right), e.place)
+
+
+def binary_place(m: Machine, e: Binary) -> Pointer | Value:
+    if e.op == ",":
+        rvalue(m, e.left)
+        return lvalue(m, e.right)
+    return rvalue(m, e)
+
+
+def operate(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Value:
+    """`a op b` for values of any kind."""
+    if op in ("/", "%"):
+        division_stops(m, a, b)
+    if isinstance(a, Int) and isinstance(b, Int):
+        return ar.binary(op, a, b, m.unknowns)
+    if isinstance(a, Pointer) or isinstance(b, Pointer):
+        return _pointer_operation(m, op, a, b, place)
+    m.operations += 1
+    uniform = is_uniform(a) and is_uniform(b)
+    reason = next((v.reason for v in (a, b) if isinstance(v, Other) and v.reason), None)
+    if op in ("<", "<=", ">", ">=", "==", "!="):
+        return m.unknowns.value(BOOL, op, varying=not uniform and not m.host, low=0, high=1, reason=reason)
+    exact = floats.arithmetic(op, a, b)
+    if exact is not None:
+        return exact
+    t = next((v.type for v in (a, b) if isinstance(v, Other)), None)
+    leads = next((v.leads for v in (a, b) if isinstance(v, Other) and v.leads is not None), None)
+    return Other(t, uniform, reason, leads=leads)
+
+
+def _pointer_operation(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Value:
+    if isinstance(a, Pointer) and isinstance(b, Pointer):
+        if op == "-":
+            if a.object is not b.object:
+                return m.unknowns.value(LONG, "pointer difference")
+            size = 1 if a.integer else m.types.size_of(a.pointee) or 1
+            return ar.divide(subtract(a.offset, b.offset, LONG), Int(size, LONG), m.unknowns)
+        if op in ("<", "<=", ">", ">=", "==", "!="):
+            if a.object is b.object:
+                return ar.compare(op, a.offset, b.offset, m.unknowns)
+            if op in ("==", "!=") and "shared" in (a.object.storage, b.object.storage):
+                return Int(int(op == "!="), BOOL)
+            return m.unknowns.value(BOOL, op, low=0, high=1)
+        if "shared" in (a.object.storage, b.object.storage):
+            return lost_among((a.object, b.object), UNFOLLOWED)
+        return m.unknowns.value(ULONG, "pointer arithmetic", rank=3)
+    if isinstance(b, Pointer) and op == "+":
+        a, b = b, a
+    if is_null(m, a) or is_null(m, b):
+        return Int(int(op == "=="), BOOL) if op in ("==", "!=") else Other(None, False)
+    if not isinstance(a, Pointer):
+        return Int(int(op == "!="), BOOL) if op in ("==", "!=") else Other(None, False)
+    n = as_int(m, b, place)
+    if op == "+":
+        return offset_pointer(m, a, n, place)
+    if op == "-":
+        return offset_pointer(m, a, scale(n, -1, LONG), place)
+    if op in ("==", "!=", "<", ">", "<=", ">="):
+        return Int(int(op in ("!=", ">", ">=")), BOOL)
+    if a.integer:
+        # a shared address as a number: arrays start at multiples of 128 bytes or more
+        result = ar.binary(op, a.offset.typed(LONG), n, m.unknowns)
+        if op in ("^", "|"):
+            return Pointer(a.object, result, a.pointee, a.integer)
+        mask = collapse(n.const) if n.known else None
+        if op in ("/", ">>", "*", "<<") and a.object.storage == "shared":
+            return lost_among((a.object,), UNFOLLOWED)
+        if op == "&" and isinstance(mask, int) and (mask < 0 or mask >= 1 << 16):
+            return Pointer(a.object, result, a.pointee, a.integer)
+        return result.typed(a.integer)
+    return lost_among((a.object,), UNFOLLOWED)
+
+
+def assign_value(m: Machine, e: Assign) -> Value:
+    if e.op == "=":
+        target = lvalue(m, e.target)
+        if isinstance(e.value, InitList) and isinstance(target, Pointer):
+            v: Value = build(m, target.pointee, e.value.elements, e.place)
+        else:
+            v = rvalue(m, e.value)
+        if isinstance(target, Pointer):
+            v = coerce(m, v, target.pointee)
+            store(m, target, v, _target_place(e), copied(e.target, e.value, target.pointee))
+        return v
+    target = lvalue(m, e.target)
+    if not isinstance(target, Pointer):
+        rvalue(m, e.value)
+        return target
+    value = rvalue(m, e.value)
+    if _is_atomic(target):
+        return operator_on_atomic(m, target, e.op, value, e.target, e.place)
+    old = load(m, target, _target_place(e), e.target)
+    new = coerce(m, operate(m, e.op[:-1], old, value, e.place), target.pointee)
+    store(m, target, new, _target_place(e), e.target)
+    return new
+
+
+def assigned_place(m: Machine, e: Assign) -> Pointer | Value:
+    """`(a = b)` where a place is asked for: a's, which is not accessed once more."""
+    assign_value(m, e)
+    m.silent += 1
+    try:
+        return lvalue(m, e.target)
+    finally:
+        m.silent -= 1
+
+
+def _target_place(e: Assign) -> Place | None:
+    """The access is where the written element stands, not the whole assignment."""
+    return getattr(e.target, "place", None) or e.place

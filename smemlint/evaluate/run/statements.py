@@ -1,0 +1,453 @@
+"""Statements: branches make masks, and a branch that nobody can decide is taken both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from smemlint.evaluate.compiler.selects import gives_element, note
+from smemlint.evaluate.compiler.sink import hold, move, released
+from smemlint.evaluate.language.conversions import truth, type_of
+from smemlint.evaluate.language.initialisers import initialise, value_for
+from smemlint.evaluate.language.names import declare_global
+from smemlint.evaluate.language.places import place_of
+from smemlint.evaluate.machine.dispatch import lvalue, run, rvalue
+from smemlint.evaluate.machine.edge_blocks import look_aside, supposed
+from smemlint.evaluate.machine.join_points import (
+    bring,
+    joins_of,
+    leave,
+    meet,
+    merge_at,
+    merge_into,
+    suppose,
+    sure,
+)
+from smemlint.evaluate.machine.local_memory import here, merge
+from smemlint.evaluate.machine.machine import Barrier, Exit, Exits, Machine, Mask, Undecided
+from smemlint.evaluate.machine.masks import decode, restore, snapshot
+from smemlint.evaluate.run.conditionals import continued
+from smemlint.evaluate.run.construction import construct
+from smemlint.evaluate.values import arithmetic as ar
+from smemlint.evaluate.values.choices import taken
+from smemlint.evaluate.values.number import Int, Other, RecordValue, Value, add, form_of
+from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.provenance import following
+from smemlint.ir import (
+    SHARED,
+    ArrayOf,
+    Assign,
+    Block,
+    Break,
+    Continue,
+    Declare,
+    Evaluate,
+    Expr,
+    Goto,
+    If,
+    Index,
+    LaunchStmt,
+    Member,
+    Name,
+    OpaqueType,
+    PointerTo,
+    RecordRef,
+    Return,
+    Stmt,
+    Switch,
+    Type,
+    Unary,
+    UnknownStmt,
+)
+from smemlint.ir.types import BOOL, INT
+
+PREDICATED = 8
+"""Up to this many accesses and operations an `if` becomes predicates, and the straight line goes on after
+it."""
+
+
+def run_if(m: Machine, s: If) -> None:
+    held = released(m, id(s)) if m.waiting and not m.silent else []
+    guesses = m.unknowns.guesses
+    line, m.follows = m.region, None
+    c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
+    roots = continued(m, s.condition)
+    if m.frame.open and id(s) in m.frame.open and not s.constexpr:
+        c = m.unknowns.value(BOOL, "either way", low=0, high=1)
+    if c.known and isinstance(c.const, int):
+        guessed = m.unknowns.guesses != guesses or (bool(m.supposed) and supposed(m, s.condition))
+        if guessed:
+            m.arm(roots[not c.const], m.regions)
+            if not s.constexpr:
+                look_aside(m, s.otherwise if c.const else s.then)
+        move(m, held, None)
+        move(m, held, bool(c.const))
+        if c.const:
+            run(m, s.then)
+        elif s.otherwise is not None:
+            run(m, s.otherwise)
+        if guessed:
+            m.straight()
+            m.parents[m.region] = line
+        return
+
+    outside = m.unknowns.given
+
+    def arm(taken: bool, body: Stmt | None) -> None:
+        move(m, held, taken)
+        if body is not None:
+            m.unknowns.given = following(c, Int(int(taken)), m.unknowns)
+            run(m, body)
+            m.unknowns.given = outside
+
+    move(m, held, None)
+    either = s.otherwise is not None or bool(held)
+    target = gives_element(s.then)
+    chosen = target is not None and target == gives_element(s.otherwise)
+    way = (lambda: arm(False, s.otherwise)) if either else None
+    branch(m, c, lambda: arm(True, s.then), way, roots, (s.then, s.otherwise), chosen=chosen)
+
+
+def branch(
+    m: Machine,
+    c: Int,
+    then: Callable[[], None],
+    otherwise: Callable[[], None] | None,
+    roots: tuple[int, int] | None = None,
+    arms: tuple[Stmt | None, Stmt | None] = (None, None),
+    *,
+    chosen: bool = False,
+) -> None:
+    """Both ways of a condition that differs between lanes or is not known. roots: the lines that lead there.
+    arms: the code of both; chosen: they give one variable an element."""
+    c = ar.one_unknown(c, m.unknowns)
+    must, may = m.must, m.may
+    m.stale = m.stale and not np.array_equal(may, m.present)
+    yes, no = decode(m, c), decode(m, ar.logical_not(c, m.unknowns))
+    before = None if c.known else snapshot(m)
+    m.must, m.may = yes.must, yes.may
+    line, work, logged, touched = m.region, m.touched + m.operations, len(m.log), m.touched
+    m.flow += 1
+    condition = form_of(c)
+    yes_root, no_root = roots or (line, line)
+    m.arm(yes_root, (condition, True))
+    way = m.way
+    if m.anyone():
+        _arm(m, c, yes.together, then)
+    yes_must, yes_may, yes_way = m.must, m.may, m.way
+    after_then = None if before is None else snapshot(m)
+    if before is not None:
+        restore(before)
+    m.must, m.may, m.way = no.must, no.may, way
+    m.flow += 1
+    m.arm(no_root, (condition, False))
+    turned = len(m.log)
+    if m.anyone():
+        _arm(m, ar.logical_not(c, m.unknowns), no.together, otherwise)
+        if otherwise is not None:
+            note(m, c, logged, turned, arms, chosen)
+    m.flow += 1
+    m.straight()
+    stops = {e.stop for e in m.log[logged:] if isinstance(e, Barrier)}
+    if "barrier" not in stops:
+        m.parents[m.region] = line
+    if m.touched + m.operations - work <= PREDICATED and not stops & {"barrier", "call"}:
+        m.region = line
+        if m.touched > touched:
+            m.stop("fork")
+    no_must, no_may = m.must, m.may
+    m.may = yes_may | no_may
+    if before is None or after_then is None:
+        m.must, m.way = yes_must | no_must, way
+        return
+    # Whoever left for good has taken the state along: the present one is that of the others.
+    if not yes_may.any() and yes.may.any():
+        pass
+    elif not no_may.any() and no.may.any():
+        restore(after_then)
+        m.way = yes_way
+    else:
+        m.way = way
+        merge_into(m, c, after_then)
+    lost = (yes.may & ~yes_may) | (no.may & ~no_may)
+    if lost.any() and m.loops:
+        m.loops[-1].uncertain = True
+    if not yes_may.any():
+        m.must = no_must & m.may
+    elif not no_may.any():
+        m.must = yes_must & m.may
+    else:
+        m.must = must & may & m.may & ~(m.nobody if yes.together and no.together else lost)
+
+
+def _arm(m: Machine, c: Int, together: bool, body: Callable[[], None] | None) -> None:
+    """Run an arm of a branch where c holds."""
+    if c.known:
+        if body is not None:
+            body()
+        return
+    suppose(m, c, together)
+    if body is not None:
+        body()
+    m.undecided.pop()
+
+
+def run_switch(m: Machine, s: Switch) -> None:
+    value = truth(m, rvalue(m, s.value))
+    if m.frame.open and id(s) in m.frame.open:
+        value = m.unknowns.value(INT, "any case")
+    value = here(m, value)
+    exits = m.exits(switch=True)
+    m.loops.append(exits)
+    entry_must, way = m.must, m.way
+    if value.known:
+        _known_switch(m, s, value)
+    else:
+        _open_switch(m, s, value)
+    meet(m, exits.end)
+    m.loops.pop()
+    m.may, m.way = m.may | exits.broken, way
+    m.must = sure(m, entry_must)
+
+
+def _open_switch(m: Machine, s: Switch, value: Int) -> None:
+    """A switch on a value that is not known: each label is a way in, beside falling through from before."""
+    entry, must, may, way, outside = snapshot(m), m.must, m.may, m.way, m.unknowns.given
+    labels = [None if case.value is None else truth(m, rvalue(m, case.value)) for case in s.cases]
+    hits = {
+        i: ar.compare("==", value, label, m.unknowns) for i, label in enumerate(labels) if label is not None
+    }
+    others = Int(1, BOOL)
+    for hit in hits.values():
+        others = ar.logical_and(others, ar.logical_not(hit, m.unknowns))
+    path: Int | None = None
+    m.must, m.may = m.nobody, m.nobody
+    for i, case in enumerate(s.cases):
+        c = ar.one_unknown(hits.get(i, others), m.unknowns)
+        fell = m.anyone()
+        path = c if not fell else None if path is None else add(path, c, BOOL)
+        came = _enter(m, Exit(may, entry, c, together=True), must, fell)
+        if not came and not fell:
+            continue
+        m.way = {**way, **taken(c, truth=True)} if came and not fell else way
+        label = labels[i]
+        m.unknowns.given = outside if label is None else following(value, label, m.unknowns)
+        m.undecided.append(Undecided(c if path is None else path, path is not None and not value.varying))
+        m.flow += 1
+        m.straight()
+        run_all(m, case.body)
+        m.undecided.pop()
+        m.unknowns.given = outside
+    m.flow += 1
+    m.straight()
+    if None not in labels:
+        _enter(m, Exit(may, entry, ar.one_unknown(others, m.unknowns), together=True), must, m.anyone())
+
+
+def _enter(m: Machine, entry: Exit, must: Mask, fell: bool) -> bool:
+    """Let lanes that jump to a label join those that fall through to it; whether there may be any."""
+    assert entry.condition is not None
+    fell_must, fell_may = m.must, m.may
+    m.must, m.may = must, entry.may
+    came = decode(m, entry.condition)
+    m.must, m.may = fell_must, fell_may
+    if not came.may.any():
+        return False
+    if fell:
+        merge_at(m, entry, came.may)
+    else:
+        bring(m, entry, came.may)
+    m.must, m.may = fell_must | came.must, fell_may | came.may
+    return True
+
+
+def _known_switch(m: Machine, s: Switch, value: Int) -> None:
+    waiting_must, waiting_may = m.must, m.may
+    matched = m.nobody
+    labels: list[Mask | None] = []
+    for case in s.cases:
+        if case.value is None:
+            labels.append(None)
+            continue
+        c = ar.compare("==", value, truth(m, rvalue(m, case.value)), m.unknowns)
+        hit = np.broadcast_to(np.asarray(c.const) != 0, (m.size,)) if c.known else m.present
+        labels.append(hit & ~matched)
+        matched = matched | hit
+    m.must, m.may = m.nobody, m.nobody
+    apart = not isinstance(value.const, int)
+    for case, label in zip(s.cases, labels, strict=True):
+        if apart:
+            m.flow += 1
+            m.straight()
+        enter = ~matched if label is None else label
+        m.must, m.may = m.must | (waiting_must & enter), m.may | (waiting_may & enter)
+        if m.anyone():
+            run_all(m, case.body)
+    if apart:
+        m.flow += 1
+        m.straight()
+    default = any(label is None for label in labels)
+    if not default:
+        m.must, m.may = m.must | (waiting_must & ~matched), m.may | (waiting_may & ~matched)
+
+
+def run_all(m: Machine, body: tuple[Stmt, ...]) -> None:
+    for s in body:
+        if not m.anyone():
+            return
+        run(m, s)
+
+
+def run_block(m: Machine, s: Block) -> None:
+    run_all(m, s.body)
+
+
+def run_declare(m: Machine, s: Declare) -> None:
+    since, guesses = len(m.log), m.unknowns.guesses
+    _declare(m, s)
+    if m.unknowns.guesses != guesses:
+        m.supposed.add(s.var.id)
+    _hold(m, s, since)
+
+
+def _hold(m: Machine, s: Stmt, since: int) -> None:
+    path = m.frame.sinks.get(id(s))
+    if path is not None and not m.silent:
+        hold(m, path, since)
+
+
+def _declare(m: Machine, s: Declare) -> None:
+    var = s.var
+    if var.storage in SHARED:
+        t = m.resolve(var.type)
+        o = m.shared.get(var.id)
+        if o is None:
+            o = Object(var.id, var.name, t, "shared", var, volatile=var.volatile)
+            m.shared[var.id] = o
+        m.frame.variables[var.id] = o
+        return
+    if var.storage in ("constant", "global"):
+        m.frame.variables[var.id] = declare_global(m, var)
+        return
+    t = m.resolve(var.type)
+    if isinstance(t, PointerTo) and t.reference and var.init is not None:
+        p = place_of(m, var.init)
+        o = m.declare(var, t)
+        o.cells[0] = p
+        return
+    if var.init is None:
+        o = m.declare(var, t)
+        if isinstance(t, RecordRef):
+            o.havoc = True
+            made = construct(m, t, [], var.place, quiet=True)
+            if isinstance(made, RecordValue):
+                o.cells.update(made.cells)
+            elif t.name.rsplit("::", 1)[-1] == "dim3":
+                o.cells.update({0: Int(1), 4: Int(1), 8: Int(1)})
+        return
+    if isinstance(t, ArrayOf):
+        o = m.declare(var, t)
+        initialise(m, o, t, var.init)
+        return
+    v = value_for(m, t, var.init)
+    deduced = _deduced(t, v)
+    o = m.declare(var, deduced)
+    if isinstance(v, RecordValue):
+        o.havoc = not v.cells
+        o.cells.update(v.cells)
+    else:
+        o.cells[0] = v
+
+
+def _deduced(t: Type, v: Value) -> Type:
+    """The type that `auto` stands for."""
+    if isinstance(t, OpaqueType) and not isinstance(v, Other):
+        return type_of(v)
+    return t
+
+
+def run_evaluate(m: Machine, s: Evaluate) -> None:
+    since, guesses = len(m.log), m.unknowns.guesses
+    m.discarded = s.expr
+    rvalue(m, s.expr)
+    if m.unknowns.guesses != guesses and isinstance(s.expr, Assign) and isinstance(s.expr.target, Name):
+        m.supposed.add(s.expr.target.id)
+    _hold(m, s, since)
+
+
+def _names_a_place(e: Expr) -> bool:
+    return isinstance(e, Name | Index | Member) or (isinstance(e, Unary) and e.op == "*")
+
+
+def run_return(m: Machine, s: Return) -> None:
+    frame = m.frame
+    v: Value | None = None
+    if s.value is not None:
+        if frame.function is not None:
+            t = m.resolve(frame.function.returns)
+            by_reference = isinstance(t, PointerTo) and t.reference
+            v = lvalue(m, s.value) if by_reference else value_for(m, t, s.value)
+        else:
+            frame.names_place = frame.place and _names_a_place(s.value)
+            v = lvalue(m, s.value) if frame.names_place else rvalue(m, s.value)
+    frame.returned = m.may if frame.returned is None else frame.returned | m.may
+    if frame.end is None:
+        m.must, m.may = m.nobody, m.nobody
+        return
+    decided = len(frame.end.ways)
+    may = m.may
+    leave(m, frame.end, joins_of(m.loops), v)
+    if decided == len(frame.end.ways) and v is not None:
+        kept = frame.result
+        frame.result = v if kept is None else merge(m, Int(may.astype(np.int64)), v, kept)
+
+
+def run_break(m: Machine, s: Break) -> None:
+    _break_out(m, lambda exits: not exits.label)
+
+
+def _break_out(m: Machine, of: Callable[[Exits], bool]) -> None:
+    """Leave the innermost loop, switch or labeled statement of a kind."""
+    for i in range(len(m.loops) - 1, -1, -1):
+        exits = m.loops[i]
+        if of(exits):
+            exits.broken = exits.broken | m.may
+            leave(m, exits.end, [exits.next, *joins_of(m.loops[i + 1 :])])
+            return
+    m.must, m.may = m.nobody, m.nobody
+
+
+def run_continue(m: Machine, s: Continue) -> None:
+    _go_on(m, lambda exits: not exits.switch and not exits.label)
+
+
+def _go_on(m: Machine, of: Callable[[Exits], bool]) -> None:
+    """Begin the next iteration of the innermost loop of a kind."""
+    for i in range(len(m.loops) - 1, -1, -1):
+        exits = m.loops[i]
+        if of(exits):
+            exits.continued = exits.continued | m.may
+            leave(m, exits.next, joins_of(m.loops[i + 1 :]))
+            return
+    m.must, m.may = m.nobody, m.nobody
+
+
+def run_goto(m: Machine, s: Goto) -> None:
+    around = [exits for exits in m.loops if exits.label == s.label]
+    if not around:
+        m.note("unknown-statement", "goto into a block", s.place)
+    elif s.over or not around[-1].again:
+        _break_out(m, lambda exits: exits is around[-1])
+    else:
+        _go_on(m, lambda exits: exits is around[-1])
+
+
+def run_launch(m: Machine, s: LaunchStmt) -> None:
+    if m.on_launch is not None and not m.silent:
+        m.on_launch(m, s)
+
+
+def run_unknown(m: Machine, s: UnknownStmt) -> None:
+    m.note("unknown-statement", s.reason, s.place)
+    run_all(m, s.parts)

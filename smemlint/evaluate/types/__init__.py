@@ -1,0 +1,1 @@
+"""Types under template arguments, and where the members of a record lie."""

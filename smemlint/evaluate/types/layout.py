@@ -1,0 +1,462 @@
+"""Types under their template arguments: resolution, size, alignment, and where a record's fields lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeAlias
+
+from smemlint.evaluate.types.record_layout import Builder, Layout, round_up
+from smemlint.evaluate.values.number import Int
+from smemlint.ir import (
+    ArrayOf,
+    Expr,
+    FunctionType,
+    Literal,
+    MemberType,
+    Module,
+    Name,
+    OpaqueType,
+    Part,
+    PointerTo,
+    Record,
+    RecordRef,
+    Scalar,
+    TemplateArgument,
+    Type,
+    TypeParam,
+)
+from smemlint.ir.types import (
+    BFLOAT16,
+    CHAR,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    INT,
+    LONG,
+    SHORT,
+    UCHAR,
+    UINT,
+    ULONG,
+    USHORT,
+    is_reference,
+)
+from smemlint.patterns import pattern
+from smemlint.records import record
+
+Binding: TypeAlias = "Type | Int | tuple[Type | Int, ...]"
+Bindings: TypeAlias = Mapping[str, Binding]
+TYPES = (Scalar, Part, PointerTo, ArrayOf, RecordRef, TypeParam, MemberType, FunctionType, OpaqueType)
+
+_VECTOR_BASE: dict[str, Scalar] = {
+    "char": CHAR, "uchar": UCHAR, "short": SHORT, "ushort": USHORT, "int": INT, "uint": UINT, "long": LONG,
+    "ulong": ULONG, "longlong": LONG, "ulonglong": ULONG, "float": FLOAT, "double": DOUBLE,
+    "half": HALF, "__half": HALF, "nv_bfloat16": BFLOAT16, "__nv_bfloat16": BFLOAT16,
+}  # fmt: skip
+_VECTOR = pattern(
+    r"(?:struct )?(u?(?:char|short|int|long|longlong)|float|double|__half|half|(?:__)?nv_bfloat16)([1-4])$"
+)
+
+
+LIBRARIES = ("cub::", "hipcub::", "thrust::", "curanddx::", "cufftdx::", "cublasdx::")
+"""Libraries whose classes, and whose use of shared memory, are their own choice."""
+
+
+@record(frozen=True, slots=True)
+class Around:
+    """A member of a record of unknown layout.
+
+    at: its first byte, counted from the end of the last member before it that has an unknown size, whose name
+    is `behind` ('': from the record's start). align: what divides that end, rounded up for the next member.
+    """
+
+    behind: str
+    at: int
+    align: int
+    type: Type
+
+
+def is_type(argument: object) -> bool:
+    return isinstance(argument, TYPES)
+
+
+def vector_layout(name: str) -> Layout | None:
+    """CUDA's built-in vector types by name."""
+    match = _VECTOR.match(name)
+    if not match:
+        return None
+    base, n = _VECTOR_BASE[match[1]], int(match[2])
+    size = base.size * n
+    align = base.size if n == 3 else min(size, 16)
+    return Layout(size, align, {f: (i * base.size, base) for i, f in enumerate("xyzw"[:n])})
+
+
+_MOST_SEEN = 4096
+"""Types that are remembered by id() at a time."""
+
+
+class Types:
+    """Resolves types of one module. `constant(expr, bindings)` folds an expression to a number or None."""
+
+    def __init__(self, module: Module, constant: Callable[[Expr, Bindings], int | None]) -> None:
+        self.module = module
+        self.constant = constant
+        self._layouts: dict[RecordRef, Layout | None] = {}
+        self._seen: dict[int, tuple[RecordRef, Layout | None]] = {}
+        """The same by id(): hashing a type walks its arguments."""
+        self._depth = 0
+
+    def resolve(self, t: Type, bindings: Bindings) -> Type:
+        """The same type without template parameters, as far as `bindings` tells."""
+        if isinstance(t, Scalar | FunctionType | Part):
+            return t
+        self._depth += 1
+        try:
+            if self._depth > 64:
+                return OpaqueType("...")
+            if isinstance(t, PointerTo):
+                return PointerTo(self.resolve(t.to, bindings), t.reference, t.volatile)
+            if isinstance(t, ArrayOf):
+                n = None if t.extent is None else self.constant(t.extent, bindings)
+                return ArrayOf(self.resolve(t.element, bindings), None if n is None else Literal(n))
+            if isinstance(t, TypeParam):
+                bound = bindings.get(t.id)
+                return bound if bound is not None and is_type(bound) else t  # type: ignore[return-value]
+            if isinstance(t, RecordRef):
+                return self._resolve_record(t, bindings)
+            if isinstance(t, MemberType):
+                return self._resolve_member(t, bindings)
+            return t
+        finally:
+            self._depth -= 1
+
+    def argument(self, a: TemplateArgument, bindings: Bindings) -> TemplateArgument:
+        """A template argument without parameters: a type, or a Literal where it folds."""
+        if is_type(a):
+            if isinstance(a, TypeParam) and isinstance(bindings.get(a.id), Int):
+                bound = bindings[a.id]
+                if isinstance(bound, Int) and bound.known and isinstance(bound.const, int):
+                    return Literal(bound.const, bound.type)
+            return self.resolve(a, bindings)  # type: ignore[arg-type]
+        n = self.constant(a, bindings)  # type: ignore[arg-type]
+        return a if n is None else Literal(n)
+
+    def _resolve_record(self, t: RecordRef, bindings: Bindings) -> Type:
+        if not t.arguments:
+            return t
+        return RecordRef(t.name, tuple(self.argument(a, bindings) for a in t.arguments))
+
+    def _resolve_member(self, t: MemberType, bindings: Bindings) -> Type:
+        owner = self.resolve(t.owner, bindings)
+        if isinstance(owner, RecordRef):
+            builtin = self._library_member(owner, t.name)
+            if builtin is not None:
+                return builtin
+            found = self.record_of(owner)
+            if found is not None:
+                record, inner = found
+                alias = self._alias(record, inner, t.name)
+                if alias is not None:
+                    return alias
+        return MemberType(owner, t.name)
+
+    def _library_member(self, owner: RecordRef, name: str) -> Type | None:
+        """The few type traits of the standard library that sizes depend on."""
+        short = owner.name.rsplit("::", 1)[-1]
+        arguments = [a for a in owner.arguments if is_type(a)]
+        if name != "type":
+            return None
+        if short == "conditional" and len(owner.arguments) == 3:
+            condition = owner.arguments[0]
+            if isinstance(condition, Literal):
+                return owner.arguments[1 if condition.value else 2]  # type: ignore[return-value]
+        if short in ("remove_const", "remove_cv", "remove_reference", "decay", "remove_cvref") and arguments:
+            a = arguments[0]
+            return a.to if isinstance(a, PointerTo) and a.reference else a  # type: ignore[return-value]
+        if short == "enable_if" and len(arguments) == 1:
+            return arguments[0]  # type: ignore[return-value]
+        return None
+
+    def _alias(self, record: Record, bindings: Bindings, name: str) -> Type | None:
+        if name in record.aliases:
+            return self.resolve(record.aliases[name], bindings)
+        for base in record.bases:
+            resolved = self.resolve(base, bindings)
+            found = self.record_of(resolved) if isinstance(resolved, RecordRef) else None
+            if found is not None:
+                alias = self._alias(found[0], found[1], name)
+                if alias is not None:
+                    return alias
+        return None
+
+    def record_of(self, t: RecordRef) -> tuple[Record, Bindings] | None:
+        """The record (or the specialisation that matches best) with its parameters bound."""
+        record = self.module.records.get(t.name)
+        if record is None:
+            return None
+        best: tuple[Record, Bindings] | None = None
+        for name in record.specialisations:
+            special = self.module.records.get(name)
+            if special is None or special.specialises is None:
+                continue
+            bound = self.match_arguments(special.specialises, t.arguments)
+            if bound is not None:
+                best = (special, bound)
+                if not special.template:
+                    break
+        if best is not None:
+            return best
+        bindings: dict[str, Binding] = {}
+        arguments = list(t.arguments)
+        for i, parameter in enumerate(record.template):
+            if i < len(arguments):
+                bindings[parameter.id] = self.bound(arguments[i])
+            elif parameter.default is not None:
+                bindings[parameter.id] = self.bound(self.argument(parameter.default, bindings))
+        return record, bindings
+
+    def bound(self, argument: TemplateArgument) -> Binding:
+        if isinstance(argument, Literal):
+            return Int(argument.value, argument.type)
+        if is_type(argument):
+            return argument  # type: ignore[return-value]
+        return OpaqueType("?")
+
+    def match_arguments(
+        self, patterns: tuple[TemplateArgument, ...], arguments: tuple[TemplateArgument, ...]
+    ) -> dict[str, Binding] | None:
+        """Bindings under which the patterns of a specialisation equal the arguments."""
+        if len(patterns) != len(arguments):
+            return None
+        bindings: dict[str, Binding] = {}
+        return (
+            bindings
+            if all(self.match(p, a, bindings) for p, a in zip(patterns, arguments, strict=True))
+            else None
+        )
+
+    def match(
+        self, pattern: TemplateArgument, argument: TemplateArgument, bindings: dict[str, Binding]
+    ) -> bool:
+        """Unify one pattern with one resolved argument; fills `bindings`."""
+        if isinstance(pattern, TypeParam | Name):
+            value = self.bound(argument)
+            if isinstance(value, OpaqueType) and value.spelling == "?":
+                return False
+            old = bindings.get(pattern.id)
+            if old is None:
+                bindings[pattern.id] = value
+                return True
+            return old == value or (
+                isinstance(old, Int) and isinstance(value, Int) and old.key() == value.key()
+            )
+        if isinstance(pattern, Literal):
+            return isinstance(argument, Literal) and pattern.value == argument.value
+        if isinstance(pattern, PointerTo):
+            return isinstance(argument, PointerTo) and self.match(pattern.to, argument.to, bindings)
+        if isinstance(pattern, ArrayOf):
+            if not isinstance(argument, ArrayOf) or not self.match(
+                pattern.element, argument.element, bindings
+            ):
+                return False
+            if pattern.extent is None or argument.extent is None:
+                return pattern.extent is argument.extent
+            return self.match(pattern.extent, argument.extent, bindings)
+        if isinstance(pattern, RecordRef):
+            if not isinstance(argument, RecordRef) or pattern.name != argument.name:
+                return False
+            return len(pattern.arguments) == len(argument.arguments) and all(
+                self.match(p, a, bindings) for p, a in zip(pattern.arguments, argument.arguments, strict=True)
+            )
+        if isinstance(pattern, Scalar):
+            return isinstance(argument, Scalar) and argument.name == pattern.name
+        return pattern == argument
+
+    def layout(self, t: RecordRef) -> Layout | None:
+        """Fields of a resolved record type; None when some size is not known."""
+        seen = self._seen.get(id(t))
+        if seen is not None:
+            return seen[1]
+        if t not in self._layouts:
+            self._layouts[t] = None  # a record that holds itself has no layout
+            self._layouts[t] = self._layout(t)
+            return self._layouts[t]
+        if len(self._seen) > _MOST_SEEN:
+            self._seen.clear()
+        self._seen[id(t)] = t, self._layouts[t]
+        return self._layouts[t]
+
+    def _layout(self, t: RecordRef) -> Layout | None:
+        found = self.record_of(t)
+        if found is None:
+            return vector_layout(t.name.rsplit("::", 1)[-1]) or self._library_layout(t)
+        record, bindings = found
+        if not record.fields and not record.bases and t.name.startswith(LIBRARIES):
+            return None
+        if record.virtual_bases:
+            return None
+        built = Builder(union=record.union, packed=record.packed, pack=record.pack)
+        built.plain = record.plain
+        return (
+            self._with_members(built, record, bindings) if self._with_bases(built, record, bindings) else None
+        )
+
+    def _with_bases(self, built: Builder, record: Record, bindings: Bindings) -> bool:
+        """Places the bases; whether all of them are known."""
+        bases: list[tuple[RecordRef, Layout]] = []
+        for base in record.bases:
+            resolved = self.resolve(base, bindings)
+            inner = self.layout(resolved) if isinstance(resolved, RecordRef) else None
+            if inner is None or not isinstance(resolved, RecordRef):
+                return False
+            bases.append((resolved, inner))
+        first = next((b for b in bases if b[1].dynamic), None)
+        if first is None and record.virtual:
+            built.virtual_table()
+        for one in sorted(bases, key=lambda b: b is not first):  # whose virtual table is shared comes first
+            built.base(*one)
+        return True
+
+    def _with_members(self, built: Builder, record: Record, bindings: Bindings) -> Layout | None:
+        for f in record.fields:
+            ft = self.resolve(f.type, bindings)
+            explicit = 0 if f.align is None else self.constant(f.align, bindings) or 0
+            if f.bits is not None:
+                width = self.constant(f.bits, bindings)
+                if width is None or not isinstance(ft, Scalar):
+                    return None
+                built.bit_field(f.name, ft, width, explicit)
+                continue
+            size, align = self.size_of(ft), self.align_of(ft)
+            if size is None or align is None:
+                return None
+            element = dims_of(ft)[1]
+            inner = self.layout(element) if isinstance(element, RecordRef) else None
+            built.plain &= (inner is None or inner.plain) and not is_reference(ft)
+            built.member(f.name, ft, size, align, explicit, inner if element is ft else None, f.overlaps)
+        explicit = 0 if record.align is None else self.constant(record.align, bindings) or 0
+        return built.finished(explicit)
+
+    def member(self, t: RecordRef, name: str) -> Around | None:
+        """A member of a record whose layout is not known: behind one of a library's types, for example."""
+        found = self.record_of(t)
+        if found is None or any(
+            not isinstance(b, RecordRef) or self.layout(b) is None
+            for b in (self.resolve(base, found[1]) for base in found[0].bases)
+        ):
+            return None
+        record, bindings = found
+        start = Around("" if not record.bases else "the bases", 0, 1, t)
+        for f in record.fields:
+            ft = self.resolve(f.type, bindings)
+            size, align = self.size_of(ft), self.align_of(ft) or 1
+            if f.align is not None:
+                align = max(align, self.constant(f.align, bindings) or 1)
+            if start.behind and align > start.align:
+                behind = f"{start.behind} and more" if start.at else start.behind
+                start = Around(behind, 0, align, t)
+            at = 0 if record.union else round_up(start.at, align)
+            here = Around(start.behind, at, start.align, ft)
+            if f.name == name:
+                return here
+            inner = self.layout(ft) if not f.name and isinstance(ft, RecordRef) else None
+            if inner is not None and name in inner.fields:
+                offset, within = inner.fields[name]
+                return replace(here, at=at + offset, type=within)
+            nested = self.member(ft, name) if not f.name and isinstance(ft, RecordRef) and not inner else None
+            if nested is not None:
+                return nested if nested.behind else replace(here, at=at + nested.at, type=nested.type)
+            if not record.union:
+                unknown = Around(f.name or "a member", 0, 1, t)
+                start = unknown if size is None else replace(start, at=at + size)
+        return None
+
+    def _library_layout(self, t: RecordRef) -> Layout | None:
+        short = t.name.rsplit("::", 1)[-1]
+        if short in ("array", "Array", "AlignedArray") and len(t.arguments) >= 2 and is_type(t.arguments[0]):
+            n = t.arguments[1]
+            element = t.arguments[0]
+            size, align = self.size_of(element), self.align_of(element)  # type: ignore[arg-type]
+            if isinstance(n, Literal) and size and align:
+                return Layout(size * n.value, align, {"_data": (0, ArrayOf(element, n))})  # type: ignore[arg-type]
+        if short in ("complex", "Complex") and t.arguments and is_type(t.arguments[0]):
+            size = self.size_of(t.arguments[0])  # type: ignore[arg-type]
+            if size:
+                part: Type = t.arguments[0]  # type: ignore[assignment]
+                return Layout(2 * size, 2 * size, {"re": (0, part), "im": (size, part)})
+        if short in ("cuComplex", "cuFloatComplex", "cufftComplex"):
+            return vector_layout("float2")
+        if short in ("cuDoubleComplex", "cufftDoubleComplex"):
+            return vector_layout("double2")
+        return None
+
+    def size_of(self, t: Type) -> int | None:
+        """Bytes of a resolved type."""
+        if isinstance(t, Scalar):
+            return t.size or 1
+        if isinstance(t, Part):
+            return t.of.size
+        if isinstance(t, PointerTo | FunctionType):  # a variable of function type is a pointer to one
+            return 8
+        if isinstance(t, ArrayOf):
+            element = self.size_of(t.element)
+            return element * t.extent.value if element is not None and isinstance(t.extent, Literal) else None
+        if isinstance(t, RecordRef):
+            layout = self.layout(t)
+            return None if layout is None else layout.size
+        return None
+
+    def align_of(self, t: Type) -> int | None:
+        if isinstance(t, Scalar):
+            return t.size or 1
+        if isinstance(t, Part):
+            return t.align
+        if isinstance(t, PointerTo | FunctionType):
+            return 8
+        if isinstance(t, ArrayOf):
+            return self.align_of(t.element)
+        if isinstance(t, RecordRef):
+            layout = self.layout(t)
+            return None if layout is None else layout.align
+        return None
+
+
+def is_vector(t: Type) -> bool:
+    """A built-in vector type: copied by one instruction of its whole size where aligned."""
+    return isinstance(t, RecordRef) and vector_layout(t.name.rsplit("::", 1)[-1]) is not None
+
+
+def dims_of(t: Type) -> tuple[tuple[int | None, ...], Type]:
+    """Extents of an array type, outermost first, and its innermost element."""
+    dims: list[int | None] = []
+    while isinstance(t, ArrayOf):
+        dims.append(t.extent.value if isinstance(t.extent, Literal) else None)
+        t = t.element
+    return tuple(dims), t
+
+
+def type_name(t: Type) -> str:
+    """A type as a user writes it."""
+    if isinstance(t, Scalar | TypeParam):
+        return t.name
+    if isinstance(t, Part):
+        return t.of.name
+    if isinstance(t, PointerTo):
+        return f"{type_name(t.to)} {'&' if t.reference else '*'}"
+    if isinstance(t, ArrayOf):
+        dims, element = dims_of(t)
+        return type_name(element) + "".join(f"[{'' if d is None else d}]" for d in dims)
+    if isinstance(t, RecordRef):
+        name = t.name.split("@", 1)[0]
+        if not t.arguments:
+            return name
+        return f"{name}<{', '.join(argument_name(a) for a in t.arguments)}>"
+    if isinstance(t, MemberType):
+        return f"{type_name(t.owner)}::{t.name}"
+    return t.spelling
+
+
+def argument_name(a: TemplateArgument) -> str:
+    if is_type(a):
+        return type_name(a)  # type: ignore[arg-type]
+    return str(a.value) if isinstance(a, Literal) else "?"

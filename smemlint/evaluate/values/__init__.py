@@ -1,0 +1,1 @@
+"""Numbers as the evaluator knows them: polynomials in unknowns with a coefficient for every thread."""

@@ -1,0 +1,157 @@
+"""C's integer operators on `Int`, exact wherever the unknown part allows it.
+
+An unknown that is the same for all lanes goes through `/ % & | ^ >>` as long as the part that the operator
+cuts off is known; else the result is a new unknown, with the range that the operator guarantees.
+"""
+
+from __future__ import annotations
+
+from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.values import affine
+from smemlint.evaluate.values.bits import bit_and, bitwise, shift_left, shift_right
+from smemlint.evaluate.values.choices import each_way
+from smemlint.evaluate.values.comparison import (
+    COMPARISONS,
+    MOST_TERMS,
+    compare,
+    logical_and,
+    logical_not,
+    logical_or,
+    one_unknown,
+    select,
+    truth_of,
+)
+from smemlint.evaluate.values.division import divide, modulo
+from smemlint.evaluate.values.number import (
+    Int,
+    add,
+    bounds,
+    form_of,
+    formed,
+    multiply,
+    subtract,
+)
+from smemlint.evaluate.values.unknowns import Unknowns
+from smemlint.evaluate.values.widths import (
+    common_type,
+    operand,
+    promoted,
+    range_of,
+    reduced,
+    wrap_lanes,
+    wrapped,
+)
+from smemlint.ir import Scalar
+from smemlint.ir.types import BOOL
+
+
+def binary(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
+    """Any binary operator but `&& || ,`."""
+    try:
+        result = _binary(op, a, b, unknowns)
+    except OverflowError:  # a number grew longer than anything that is followed here
+        t = BOOL if op in COMPARISONS else common_type(a.type, b.type)
+        low, high = range_of(t)
+        reason = Unresolved("nonlinear-index", f"the result of `{op}` is too large to follow")
+        return unknowns.value(t, op, varying=not (a.uniform and b.uniform), low=low, high=high, reason=reason)
+    plain = a.form is None and b.form is None
+    if plain and (unknowns.recipes is not None or not (a.terms or b.terms)):
+        return result
+    positive = (bounds(a)[0] or 0) >= 0 and bounds(a)[0] is not None
+    return formed(result, affine.combine(op, form_of(a), form_of(b), positive=positive))
+
+
+def _binary(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
+    if (a.terms or b.terms) and op not in ("+", "-", "*") and op not in COMPARISONS:
+        by_way = each_way(lambda x, y: _binary(op, x, y, unknowns), a, b)
+        if by_way is not None:
+            return by_way
+    if op in ("<<", ">>"):
+        return shift_left(a, b, unknowns) if op == "<<" else shift_right(a, b, unknowns)
+    if op in COMPARISONS:
+        return compare(op, a, b, unknowns)
+    if op == "/":
+        return divide(a, b, unknowns)
+    if op == "%":
+        return modulo(a, b, unknowns)
+    if op == "&":
+        return bit_and(a, b, unknowns)
+    if op in ("^", "|"):
+        return bitwise(op, a, b, unknowns)
+    t = common_type(a.type, b.type)
+    if t.size > 8:
+        return _of_128_bits(op, a, b, t, unknowns)
+    if op == "+":
+        r = add(a, b, t)
+    elif op == "-":
+        r = subtract(a, b, t)
+    elif op == "*":
+        if len(a.terms) * len(b.terms) > MOST_TERMS:
+            return unknowns.derived("*", a, b, t)
+        r = multiply(a, b, t)
+    else:
+        raise ValueError(f"no integer operator {op!r}")
+    if r.terms:
+        return r if op != "*" else reduced(r)
+    if isinstance(r.const, int) and -(1 << 31) <= r.const < (1 << 31) and (r.const >= 0 or t.kind == "int"):
+        return r
+    if t.kind == "int" and op != "*" and not isinstance(r.const, int):
+        return r
+    return wrapped(r)
+
+
+def _of_128_bits(op: str, a: Int, b: Int, t: Scalar, unknowns: Unknowns) -> Int:
+    """`+ - *` of __int128: followed where 64 bits would do."""
+    ends = [end for v in (a, b) for end in bounds(v)]
+    most = max((abs(end) for end in ends if end is not None), default=0)
+    if None in ends or (most**2 if op == "*" else 2 * most) >= 1 << 62:
+        return unknowns.derived(op, a, b, t)
+    f = {"+": add, "-": subtract, "*": multiply}[op]
+    return f(a, b, t)
+
+
+def convert(v: Int, t: Scalar, unknowns: Unknowns) -> Int:
+    """Integer conversion to t."""
+    if t.kind == "bool":
+        return compare("!=", v, Int(0, v.type), unknowns)
+    result = _converted(v, t, unknowns)
+    if v.form is None:
+        return result
+    if t.size < min(v.type.size, 4):
+        known = max(affine.whole(v.form), 1)
+        return formed(result, affine.atom("cast", v.form, t.name, divides=known))
+    return formed(result, v.form)
+
+
+def _converted(v: Int, t: Scalar, unknowns: Unknowns) -> Int:
+    if v.terms:
+        v = operand(v, t, unknowns) if t.size > v.type.size or t.kind != v.type.kind else v
+        low, high = bounds(v)
+        if t.kind == "int" and t.size == v.type.size and high is not None and high > range_of(t)[1]:
+            return unknowns.derived("signed", v, Int(t.size), t, *range_of(t))
+        if t.size < v.type.size and t.size < 4:
+            limit = (1 << (8 * t.size)) if t.kind == "uint" else 1 << (8 * t.size - 1)
+            if low is None or high is None or high >= limit or low < (0 if t.kind == "uint" else -limit):
+                if t.kind == "uint":
+                    return bit_and(v, Int(limit - 1, v.type), unknowns).typed(t)
+                return unknowns.derived("cast", v, Int(t.size), t, -limit, limit - 1)
+        return reduced(v.typed(t)) if t.size < v.type.size else v.typed(t)
+    return Int(wrap_lanes(v.const, t), t)
+
+
+__all__ = [
+    "Unknowns",
+    "binary",
+    "common_type",
+    "compare",
+    "convert",
+    "divide",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "one_unknown",
+    "promoted",
+    "select",
+    "truth_of",
+    "wrapped",
+]

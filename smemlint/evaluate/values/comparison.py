@@ -1,0 +1,313 @@
+"""Comparisons, truth values and the choice between two numbers.
+
+What arithmetic does not decide, scale does: a problem size is larger than a block, as guards take it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from smemlint.evaluate.values import affine
+from smemlint.evaluate.values.choices import each_way
+from smemlint.evaluate.values.number import (
+    Int,
+    Lanes,
+    Monomial,
+    add,
+    bounds,
+    collapse,
+    form_of,
+    formed,
+    in_words,
+    multiply,
+    subtract,
+)
+from smemlint.evaluate.values.unknowns import Unknowns, rank_of
+from smemlint.evaluate.values.widths import (
+    common_type,
+    is_long_unsigned,
+    operand,
+    promoted,
+    range_of,
+    unsigned,
+    wrap_lanes,
+)
+from smemlint.ir import Scalar
+from smemlint.ir.types import BOOL, LONG
+
+COMPARISONS: dict[str, Callable[[Any, Any], object]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+NEGATED = {"!=": "==", ">=": "<", ">": "<="}
+"""Comparisons that are the contrary of another, which stands for both."""
+
+
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+_EXTREME = 1 << 30
+"""Numbers that no size and no index comes near to."""
+
+
+def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
+    """0 or 1 for each thread; an unknown of range 0..1 where neither arithmetic nor scale tells."""
+    if a.known and b.known:
+        t = common_type(a.type, b.type)
+        x, y = wrap_lanes(a.const, t), wrap_lanes(b.const, t)
+        r = COMPARISONS[op](unsigned(x), unsigned(y)) if is_long_unsigned(t) else COMPARISONS[op](x, y)
+        return Int(int(r), BOOL) if isinstance(r, bool) else Int(np.asarray(r).astype(np.int64), BOOL)
+    if (d := subtract(a, b, LONG)).known:
+        return compare(op, d, Int(0), unknowns)
+    by_way = each_way(lambda x, y: compare(op, x, y, unknowns), a, b)
+    if by_way is not None:
+        return by_way
+    t = common_type(a.type, b.type)
+    a, b = operand(a, t, unknowns), operand(b, t, unknowns)
+    if a.known or b.known:
+        number, limit, asked = (a, b, op) if b.known else (b, a, _TURNED[op])
+        beyond = _with_extreme(asked, number, limit, t, unknowns)
+        if beyond is not None:
+            return beyond
+    d = subtract(a, b, LONG)
+    low, high = bounds(d)
+    if op in ("==", "!="):
+        if (low is not None and low > 0) or (high is not None and high < 0):
+            return Int(int(op == "!="), BOOL)
+    else:
+        decided = _decided(op, low, high)
+        if decided is not None:
+            return Int(int(decided), BOOL)
+        if op in ("<", ">=") and _is_zero(b) and not d.varying and _by_block(d):
+            unknowns.guesses += 1
+            return Int(int(op == ">="), BOOL)
+        if not unknowns.certain and (not d.uniform or unknowns.interior):
+            guess = _as_interior(op, d) or _between_sizes(op, d, unknowns)
+            if guess is not None:
+                unknowns.guesses += 1
+                return guess
+    if op in ("==", "!=") and not d.uniform and not d.varying and _one_lane(d):
+        # one lane of the block matches: which one changes nothing
+        hit = np.zeros(len(np.asarray(d.const)), dtype=np.int64)
+        hit[0] = 1
+        return Int(hit if op == "==" else 1 - hit, BOOL)
+    return _either(op, d, Int(0), unknowns)
+
+
+def _either(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
+    """The unknown of a comparison; one and its contrary have the same."""
+    if unknowns.recipes is None and op in NEGATED:
+        return subtract(Int(1, BOOL), _either(NEGATED[op], a, b, unknowns), BOOL)
+    if op == "==":
+        return unknowns.equal(subtract(a, b, LONG))
+    return unknowns.derived(op, a, b, BOOL, 0, 1)
+
+
+def _by_block(d: Int) -> bool:
+    """Whether the block's place in the grid decides: in the middle no coordinate is negative."""
+    return any(s.rank == 2 for mono in d.terms for s in mono)
+
+
+def _with_extreme(op: str, a: Int, b: Int, t: Scalar, unknowns: Unknowns) -> Int | None:
+    """`a op b` for a known b that no size reaches (`x < 0x80000000u`), else None."""
+    c = wrap_lanes(b.const, t) if isinstance(b.const, int) else 0
+    if not isinstance(c, int):
+        return None
+    if is_long_unsigned(t):
+        c %= 2**64
+    if -_EXTREME < c < _EXTREME:
+        return None
+    least, most = range_of(promoted(a.type)) if a.type.kind != "int" or t.kind == "int" else range_of(t)
+    low, high = bounds(a)
+    low, high = least if low is None else low, most if high is None else high
+    if op in ("==", "!="):
+        decided = None if low <= c <= high else op == "!="
+    else:
+        decided = _decided(op, low - c, high - c)
+    if decided is None and rank_of(a) >= 1 and not a.varying and not unknowns.certain:
+        unknowns.guesses += 1
+        decided = op in ("<", "<=", "!=") if c > 0 else op in (">", ">=", "!=")
+    if decided is None:
+        return _either(op, a, Int(c, t), unknowns)
+    return Int(int(decided), BOOL)
+
+
+def _one_lane(d: Int) -> bool:
+    if isinstance(d.const, int) or any(not isinstance(c, int) for c in d.terms.values()):
+        return False
+    return len(np.unique(d.const)) == len(d.const)
+
+
+def _decided(op: str, low: int | None, high: int | None) -> bool | None:
+    if op == "<":
+        return True if high is not None and high < 0 else False if low is not None and low >= 0 else None
+    if op == "<=":
+        return True if high is not None and high <= 0 else False if low is not None and low > 0 else None
+    if op == ">":
+        return True if low is not None and low > 0 else False if high is not None and high <= 0 else None
+    return True if low is not None and low >= 0 else False if high is not None and high < 0 else None
+
+
+def _is_zero(v: Int) -> bool:
+    return v.known and isinstance(v.const, int) and v.const == 0
+
+
+def _as_interior(op: str, d: Int) -> Int | None:
+    """`d op 0` for a difference whose largest term is a problem size or a block index, as an interior block
+    meets it: `i < n` holds, `i >= n` does not, `i > 0` does. None: cannot tell."""
+    top = max((max(s.rank for s in m) for m in d.terms), default=0)
+    if top < 1 or d.varying or any(s.rank < 1 for m in d.terms for s in m):
+        return None
+    if top < 3:
+        return _in_a_middle_block(op, d)
+    signs = set()
+    for mono, c in d.terms.items():
+        if max(s.rank for s in mono) == top:
+            if not isinstance(c, int):
+                return None
+            signs.add(c > 0)
+    if len(signs) != 1:
+        return None
+    positive = signs.pop()
+    return Int(int(op in (">", ">=") if positive else op in ("<", "<=")), BOOL)
+
+
+def _between_sizes(op: str, d: Int, unknowns: Unknowns) -> Int | None:
+    """`d op 0` where sizes stand on both sides (`first + i > last`): which way it goes is unknown, but away
+    from the edge it goes the same way in all lanes of a block."""
+    sizes = any(s.rank >= 3 for m in d.terms for s in m)
+    if not sizes or d.uniform or d.varying or any(s.rank < 1 for m in d.terms for s in m):
+        return None
+    if isinstance(d.const, int) or any(not isinstance(c, int) for c in d.terms.values()):
+        return None
+    return unknowns.derived(op, Int(int(d.const.min()), d.type, d.terms), Int(0), BOOL, 0, 1)
+
+
+def _in_a_middle_block(op: str, d: Int) -> Int:
+    """The comparison in the middle of the grid (in block 1 of an unknown one), at the start of loops."""
+    total: Lanes = d.const
+    for mono, c in d.terms.items():
+        value = 1
+        for s in mono:
+            middle = 1 if s.high is None else max(s.high // 2, 1)
+            value *= middle if s.rank == 2 else s.low or 0
+        total = total + c * value
+    r = COMPARISONS[op](total, 0)
+    return Int(int(r), BOOL) if isinstance(r, bool) else Int(np.asarray(r).astype(np.int64), BOOL)
+
+
+def truth_of(a: Int, unknowns: Unknowns) -> Int:
+    """a != 0 as 0 or 1."""
+    if a.type is BOOL:
+        return a
+    result = compare("!=", a, Int(0, a.type), unknowns)
+    if (a.form is None and not a.terms) or unknowns.recipes is not None:
+        return result
+    return formed(result, affine.atom("!=", form_of(a)))
+
+
+def logical_not(a: Int, unknowns: Unknowns) -> Int:
+    truth = truth_of(a, unknowns)
+    return subtract(Int(1, BOOL), truth, BOOL)
+
+
+def logical_and(a: Int, b: Int) -> Int:
+    return multiply(a, b, BOOL)
+
+
+def logical_or(a: Int, b: Int) -> Int:
+    return subtract(add(a, b, BOOL), multiply(a, b, BOOL), BOOL)
+
+
+def one_unknown(c: Int, unknowns: Unknowns) -> Int:
+    """The same truth value as a single unknown, where it has grown to a long formula over whole blocks."""
+    if (
+        len(c.terms) < 2
+        or not isinstance(c.const, int)
+        or any(not isinstance(x, int) for x in c.terms.values())
+        or (len(c.terms) <= MOST_TERMS // 2 and _of_one_choice(c))
+    ):
+        return c
+    return unknowns.derived("truth", c, Int(0), BOOL, 0, 1)
+
+
+def _of_one_choice(c: Int) -> bool:
+    """Whether ways to one join point alone decide."""
+    choices = {s.choice for mono in c.terms for s in mono}
+    return len(choices) == 1 and 0 not in choices
+
+
+MOST_TERMS = 24
+
+
+def too_long(c: Int, a: Int, b: Int) -> bool:
+    """Whether `select(c, a, b)` would be a formula that costs more than it tells."""
+    if c.known:
+        return False
+    terms = len(a.terms) + len(b.terms)
+    if _of_one_choice(c):  # ways add up; they do not multiply
+        return terms > 4 * MOST_TERMS
+    return (len(c.terms) + 1) * terms > MOST_TERMS
+
+
+def one_of_two(c: Int, a: Int, b: Int, unknowns: Unknowns) -> Int:
+    """c ? a : b as one unknown between the ends of both."""
+    (la, ha), (lb, hb) = bounds(a), bounds(b)
+    low = None if la is None or lb is None else min(la, lb)
+    high = None if ha is None or hb is None else max(ha, hb)
+    reason = next((s.reason for v in (c, a, b) for m in v.terms for s in m if s.reason), None)
+    uniform = a.uniform and b.uniform and c.uniform
+    rank = min(rank_of(a), rank_of(b))
+    one = unknowns.value(
+        a.type, "one of two values", varying=not uniform, low=low, high=high, rank=rank, reason=reason
+    )
+    return formed(one, affine.either(form_of(c), form_of(a), form_of(b)))
+
+
+def extreme(pick: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
+    """The smaller (`min`) or larger (`max`) of two numbers that do not tell which."""
+    t = common_type(a.type, b.type)
+    (la, ha), (lb, hb) = bounds(a), bounds(b)
+    if pick == "min":
+        low = None if la is None or lb is None else min(la, lb)
+        highs = [h for h in (ha, hb) if h is not None]
+        return unknowns.derived("min", a, b, t, low, min(highs) if highs else None)
+    high = None if ha is None or hb is None else max(ha, hb)
+    lows = [x for x in (la, lb) if x is not None]
+    return unknowns.derived("max", a, b, t, max(lows) if lows else None, high)
+
+
+def select(c: Int, a: Int, b: Int) -> Int:
+    """c ? a : b for a 0/1 value c: b + c * (a - b)."""
+    result = _selected(c, a, b)
+    if c.known and isinstance(c.const, int) and c.form is None:
+        return result
+    if a.form is None and b.form is None and c.form is None:
+        return result
+    return formed(result, affine.either(form_of(c), form_of(a), form_of(b)))
+
+
+def _selected(c: Int, a: Int, b: Int) -> Int:
+    t = common_type(a.type, b.type) if a.type != b.type else a.type
+    if c.known:
+        if isinstance(c.const, int):
+            return (a if c.const else b).typed(t)
+        keep = c.const != 0
+        terms: dict[Monomial, Lanes] = {}
+        for mono in {**a.terms, **b.terms}:
+            of_a, of_b = in_words(a.terms.get(mono, 0)), in_words(b.terms.get(mono, 0))
+            if isinstance(of_a, int) and isinstance(of_b, int) and of_a == of_b:
+                value: Lanes = of_a
+            else:
+                value = collapse(np.where(keep, of_a, of_b))
+            if not (isinstance(value, int) and value == 0):
+                terms[mono] = value
+        const: Lanes = np.where(keep, in_words(a.const), in_words(b.const))
+        return Int(const, t, terms)
+    return add(b, multiply(c, subtract(a, b, t), t), t)

@@ -1,0 +1,124 @@
+"""Floats as far as they are exact: what no rounding has changed is known, everything else is not."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.evaluate.values.number import Int, Other, Value
+from smemlint.evaluate.values.widths import is_long_unsigned, range_of
+from smemlint.ir import Scalar
+from smemlint.ir.types import BOOL, DOUBLE, FLOAT
+
+Floats: TypeAlias = "float | NDArray[np.float64]"
+
+_ROUNDINGS: dict[str, Any] = {
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "trunc": np.trunc,
+    "rint": np.rint,
+    "nearbyint": np.rint,
+    "fabs": np.abs,
+}
+
+
+def rounded(x: Floats, t: Scalar) -> Floats | None:
+    """A number as type t holds it; None for a type that is not modelled."""
+    if t.size == 8:
+        return x
+    if t.size != 4:
+        return None
+    with np.errstate(over="ignore"):
+        single = np.asarray(x, dtype=np.float64).astype(np.float32).astype(np.float64)
+    return float(single) if isinstance(x, float) else single
+
+
+def of_integer(v: Int, t: Scalar) -> Floats | None:
+    """A known integer as a float of type t."""
+    if not v.known or is_long_unsigned(v.type):
+        return None
+    whole = float(v.const) if isinstance(v.const, int) else v.const.astype(np.float64)
+    return rounded(whole, t)
+
+
+def to_integer(x: Floats, t: Scalar) -> Int | None:
+    """A float without its fraction; None where some lane's does not fit."""
+    least, most = range_of(t)
+    most = min(most, 1 << 53)
+    whole = np.trunc(x)
+    if not bool(np.all(np.isfinite(whole) & (whole >= max(least, -(1 << 53))) & (whole <= most))):
+        return None
+    return Int(int(whole) if isinstance(x, float) else np.asarray(whole).astype(np.int64), t)
+
+
+def truth(x: Floats) -> Int:
+    """Whether a float is not zero."""
+    return Int(int(x != 0) if isinstance(x, float) else np.not_equal(x, 0).astype(np.int64), BOOL)
+
+
+def function(name: str, x: Floats) -> Floats | None:
+    """floor, ceil, trunc, rint and the like; sqrt, log2 and exp2 where they come out even."""
+    if name in _ROUNDINGS:
+        return _like(_ROUNDINGS[name](x), x)
+    with np.errstate(all="ignore"):
+        if name == "sqrt":
+            result = np.sqrt(x)
+            even = (result == np.trunc(result)) & (result * result == x)
+        elif name == "log2":
+            result = np.log2(x)
+            even = (result == np.trunc(result)) & (np.exp2(result) == x)
+        else:
+            return None
+    return _like(result, x) if bool(np.all(even)) else None
+
+
+def _like(result: Any, x: Floats) -> Floats:
+    return float(result) if isinstance(x, float) else np.asarray(result, dtype=np.float64)
+
+
+def arithmetic(op: str, a: Value, b: Value) -> Other | None:
+    """`a op b` where the result is exact in its type; None where it is rounded or not known."""
+    if op not in "+-*/":
+        return None
+    t = _common(a, b)
+    x, y = _number(a, t), _number(b, t)
+    if t is None or x is None or y is None:
+        return None
+    if op == "/" and not bool(np.all(y)):
+        return None
+    with np.errstate(all="ignore"):
+        if op in "+-":
+            z = x + y if op == "+" else x - y
+            back = z - x
+            exact = (back == (y if op == "+" else -y)) & (z - back == x)
+        elif op == "*":
+            z = x * y
+            exact = _is_single(x) & _is_single(y)  # 2 * 24 bits
+        else:
+            z = x / y
+            exact = _is_single(z) & _is_single(y) & (z * y == x)
+        held = rounded(z, t)
+        exact = exact & (held == z) & np.isfinite(z)
+    if held is None or not bool(np.all(exact)):
+        return None
+    return Other(t, isinstance(z, float), None, held)
+
+
+def _common(a: Value, b: Value) -> Scalar | None:
+    types = [v.type for v in (a, b) if isinstance(v, Other)]
+    if any(not isinstance(t, Scalar) or t.kind != "float" for t in types):
+        return None
+    return DOUBLE if any(isinstance(t, Scalar) and t.size == 8 for t in types) else FLOAT
+
+
+def _number(v: Value, t: Scalar | None) -> Floats | None:
+    if isinstance(v, Int):
+        return of_integer(v, t) if t is not None else None
+    return v.value if isinstance(v, Other) else None
+
+
+def _is_single(x: Floats) -> NDArray[np.bool_]:
+    with np.errstate(over="ignore"):
+        return np.equal(np.asarray(x).astype(np.float32).astype(np.float64), x)

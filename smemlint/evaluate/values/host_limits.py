@@ -1,0 +1,51 @@
+"""Choices of host code that hang on the very number they choose: `n < 1024 ? n : 1024`.
+
+What a program does when it is told nothing (`if (argc > 1) n = atoi(argv[1])`) is a default; a limit is none.
+"""
+
+from __future__ import annotations
+
+from smemlint.evaluate.values.comparison import extreme, one_of_two
+from smemlint.evaluate.values.number import Int, same, subtract
+from smemlint.evaluate.values.provenance import ONE_OF, only_symbol, roots
+from smemlint.evaluate.values.unknowns import Unknowns
+from smemlint.ir.types import LONG
+
+_LESS, _MORE = ("<", "<="), (">", ">=")
+
+
+def limited(c: Int, new: Int, old: Int, unknowns: Unknowns) -> Int | None:
+    """c ? new : old where c compares what is chosen; None where it does not. c: not known, of host code."""
+    recipes = unknowns.recipes
+    if recipes is None or len(c.terms) != 1:
+        return None
+    ((mono, factor),) = c.terms.items()
+    if len(mono) != 1 or mono[0].order not in recipes or (c.const, factor) not in ((0, 1), (1, -1)):
+        return None
+    op, d, zero = recipes[mono[0].order]
+    if factor == -1:
+        new, old = old, new
+    if not zero.known or op not in (*_LESS, *_MORE):
+        return None
+    # `new` is taken where d is below (or above) zero
+    below = op in _LESS
+    difference = subtract(new, old, LONG)
+    if _same_but_one(difference, d):
+        return extreme("min" if below else "max", new, old, unknowns)
+    if _same_but_one(difference, subtract(Int(0, LONG), d, LONG)):
+        return extreme("max" if below else "min", new, old, unknowns)
+    told = new if new.known else old
+    other = old if new.known else new
+    if told.known and not other.known and roots(other, recipes) & roots(d, recipes):
+        either = one_of_two(c, new, old, unknowns)
+        symbol = only_symbol(either)
+        if symbol is not None:
+            recipes[symbol.order] = (ONE_OF, new, old)
+        return either
+    return None
+
+
+def _same_but_one(a: Int, b: Int) -> bool:
+    """Whether two numbers are the same or differ by one: `n < 1024` and `n <= 1023`."""
+    d = subtract(a, b, LONG)
+    return same(d, Int(0, LONG)) or (d.known and d.const in (1, -1))

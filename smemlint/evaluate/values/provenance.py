@@ -1,0 +1,162 @@
+"""How the unknowns of host code were made: what else follows when one of them is known.
+
+`dim3 block(n / 2)` of an unknown n has 128 threads where n is 256, and everything else that is made of n is
+known as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from smemlint.evaluate.values.comparison import COMPARISONS
+from smemlint.evaluate.values.number import Int, Symbol, bounds, subtract
+from smemlint.evaluate.values.unknowns import Unknowns
+from smemlint.ir.types import LONG
+
+Recipes: TypeAlias = "Mapping[int, tuple[str, Int, Int]]"
+"""By order of an unknown: the operator that gave it, and what it was applied to."""
+Given: TypeAlias = "Mapping[int, int]"
+"""By order of an unknown: its value."""
+
+ONE_OF = "one of"
+"""The operator of a choice between two values that nobody can decide."""
+LARGEST = "largest that fits"
+"""Of a number that the runtime chooses as large as it can: its limit."""
+DEEPEST = 12
+"""Operators in one another that are followed."""
+
+_OPERATORS: Mapping[str, Callable[[int, int], int]] = {
+    "*": lambda a, b: a * b,
+    "&": lambda a, b: a & b,
+    "|": lambda a, b: a | b,
+    "^": lambda a, b: a ^ b,
+    "min": min,
+    "max": max,
+    "truth": lambda a, b: int(a != 0),
+}
+
+
+def value_at(v: Int, given: Given, recipes: Recipes, depth: int = 0) -> int | None:
+    """The value of a uniform integer where some unknowns are given; None where that is not enough."""
+    if not isinstance(v.const, int) or depth > DEEPEST:
+        return None
+    total = v.const
+    for mono, c in v.terms.items():
+        if not isinstance(c, int):
+            return None
+        product = c
+        for s in mono:
+            n = given.get(s.order)
+            if n is None:
+                recipe = recipes.get(s.order)
+                n = _made(recipe, given, recipes, depth + 1) if recipe is not None else None
+            if n is None:
+                return None
+            product *= n
+        total += product
+    return total
+
+
+def _made(recipe: tuple[str, Int, Int], given: Given, recipes: Recipes, depth: int) -> int | None:
+    op, left, right = recipe
+    a, b = value_at(left, given, recipes, depth), value_at(right, given, recipes, depth)
+    if a is None or b is None:
+        return None
+    if op in COMPARISONS:
+        return int(bool(COMPARISONS[op](a, b)))
+    if op in ("/", "%"):
+        return None if a < 0 or b <= 0 else a // b if op == "/" else a % b
+    if op in ("<<", ">>"):
+        return None if not 0 <= b < 62 else a << b if op == "<<" else a >> b
+    return _OPERATORS[op](a, b) if op in _OPERATORS else None
+
+
+def solve(v: Int, target: int, recipes: Recipes, *, exact: bool = False) -> dict[int, int]:
+    """What the unknowns are where v has a value, as far as that follows. exact: a quotient says nothing of
+    what was divided; else it is taken to leave no rest."""
+    given: dict[int, int] = {}
+    for _ in range(DEEPEST):
+        s = only_symbol(v)
+        c = v.terms.get((s,)) if s is not None else None
+        if s is None or not isinstance(v.const, int) or not isinstance(c, int) or (target - v.const) % c:
+            break
+        n = (target - v.const) // c
+        given[s.order] = n
+        recipe = recipes.get(s.order)
+        cut = exact and recipe is not None and recipe[0] in ("/", ">>")
+        before = _undone(recipe, n) if recipe is not None and not cut else None
+        if before is None:
+            break
+        v, target = before
+    return given
+
+
+def _undone(recipe: tuple[str, Int, Int], n: int) -> tuple[Int, int] | None:
+    """The operand that is not a number, and the value that it had for the operator to give n."""
+    op, a, b = recipe
+    if (op == "==" and n == 1) or (op == "!=" and n == 0):
+        return subtract(a, b, LONG), 0
+    if op == "truth":
+        return (a, 1) if n == 1 and bounds(a) == (0, 1) else (a, 0) if n == 0 else None
+    if b.known and isinstance(b.const, int):
+        k = b.const
+        if op == "/":
+            return a, n * k
+        if op == ">>" and 0 <= k < 32:
+            return a, n << k
+        if (op == "min" and n < k) or (op == "max" and n > k):
+            return a, n
+        return None
+    if a.known and isinstance(a.const, int):
+        k = a.const
+        if (op == "min" and n < k) or (op == "max" and n > k):
+            return b, n
+        if op == "<<" and k == 1 and n > 0 and n & (n - 1) == 0:
+            return b, n.bit_length() - 1
+    return None
+
+
+def following(v: Int, n: Int, unknowns: Unknowns) -> dict[int, int]:
+    """What is given in host code where v is n, besides what was given before."""
+    if unknowns.recipes is None or not n.known or not isinstance(n.const, int):
+        return unknowns.given
+    return unknowns.given | solve(v, n.const, unknowns.recipes, exact=True)
+
+
+def only_symbol(v: Int) -> Symbol | None:
+    """The unknown of `c * s + k`."""
+    if len(v.terms) != 1:
+        return None
+    (mono,) = v.terms
+    return mono[0] if len(mono) == 1 else None
+
+
+def chain(v: Int, recipes: Recipes) -> list[Symbol]:
+    """Unknowns each of which decides v alone, the last made first: of `(n / 2) + 1` the quotient, then n."""
+    found: list[Symbol] = []
+    while len(found) < DEEPEST:
+        s = only_symbol(v)
+        if s is None:
+            break
+        found.append(s)
+        recipe = recipes.get(s.order)
+        operands = [x for x in recipe[1:] if x.terms] if recipe is not None else []
+        if len(operands) != 1:
+            break
+        v = operands[0]
+    return found
+
+
+def roots(v: Int, recipes: Recipes, depth: int = 0) -> set[int]:
+    """Orders of the unknowns that v is made of in the end."""
+    found: set[int] = set()
+    for mono in v.terms:
+        for s in mono:
+            recipe = recipes.get(s.order) if depth < DEEPEST else None
+            if recipe is None:
+                found.add(s.order)
+            else:
+                for operand in recipe[1:]:
+                    found |= roots(operand, recipes, depth + 1)
+    return found

@@ -1,0 +1,170 @@
+"""Unknowns: makes the unknown integers of one evaluation."""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+
+from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.values.number import (
+    Int,
+    Symbol,
+)
+from smemlint.ir import Scalar
+from smemlint.ir.types import BOOL, LONG
+from smemlint.records import record
+
+NONLINEAR = "nonlinear-index"
+LONGEST = 60
+"""Characters of a value's text from which on messages leave it out."""
+
+
+@record(slots=True)
+class Unknowns:
+    """Makes the unknowns of one evaluation; equal uniform expressions get the same unknown."""
+
+    memo: dict[tuple[object, ...], Symbol] = field(default_factory=dict)
+    count: int = 0
+    guesses: int = 0
+    """Comparisons that were decided by scale alone (`i < n`)."""
+    begin: int = 1
+    """What divides the start of a member behind one of unknown size, beyond the alignment of its type."""
+    begun: bool = False
+    """Whether there was such a member."""
+    interior: bool = False
+    """Decide comparisons of uniform values by scale too: while a condition only chooses between numbers."""
+    certain: bool = False
+    """Decide nothing by scale: while what is decided becomes part of an address."""
+    recipes: dict[int, tuple[str, Int, Int]] | None = None
+    """Of host code: by order of an unknown, the operator that gave it and what it was applied to."""
+    given: dict[int, int] = field(default_factory=dict)
+    """Of host code: what unknowns are in the branch that runs (`case 256:`), by order."""
+
+    def fresh(
+        self,
+        name: str,
+        *,
+        varying: bool = False,
+        low: int | None = None,
+        high: int | None = None,
+        multiple: int = 1,
+        rank: int = 0,
+        reason: Unresolved | None = None,
+        choice: int = 0,
+    ) -> Symbol:
+        self.count += 1
+        return Symbol(self.count, name, varying, low, high, multiple, rank, reason, choice)
+
+    def selector(self, ways: int, name: str, *, varying: bool, reason: Unresolved | None = None) -> list[Int]:
+        """0/1 values for all but one of several ways: at most one of them is 1, and none where the last way
+        is taken."""
+        self.count += 1
+        choice = self.count
+        return [
+            self.value(BOOL, name, varying=varying, low=0, high=1, reason=reason, choice=choice)
+            for _ in range(ways - 1)
+        ]
+
+    def equal(self, d: Int) -> Int:
+        """Whether d is 0, as 0 or 1. No two numbers are equal to one value: `x == 1` and `x == 2` are of one
+        choice."""
+        key = d.key()
+        if key is None:
+            return self.derived("==", d, Int(0, d.type), BOOL, 0, 1)
+        terms = key[1]
+        if ("==", key) not in self.memo:
+            negated = Int(0, d.type, {m: -c for m, c in d.terms.items()}).key()
+            assert negated is not None
+            if ("choice", negated[1]) in self.memo:
+                return self.equal(Int(-d.const, d.type, {m: -c for m, c in d.terms.items()}))
+            if ("choice", terms) not in self.memo:
+                self.memo["choice", terms] = self.fresh("choice")
+            choice = self.memo["choice", terms].order
+            made = self.derived("==", d, Int(0, d.type), BOOL, 0, 1)
+            (mono,) = made.terms
+            self.memo["==", key] = replace(mono[0], choice=choice)
+        return Int(0, BOOL, {(self.memo["==", key],): 1})
+
+    def value(self, type: Scalar, name: str, **facts: object) -> Int:
+        return Int(0, type, {(self.fresh(name, **facts),): 1})  # type: ignore[arg-type]
+
+    def derived(
+        self,
+        op: str,
+        a: Int,
+        b: Int,
+        type: Scalar,
+        low: int | None = None,
+        high: int | None = None,
+        multiple: int = 1,
+    ) -> Int:
+        """The result of an operator that the polynomial cannot express."""
+        uniform = a.uniform and b.uniform
+        reason = next((s.reason for v in (a, b) for m in v.terms for s in m if s.varying and s.reason), None)
+        if not uniform and reason is None:
+            reason = Unresolved(
+                NONLINEAR, f"`{op}` cuts through a run-time value that is added to a lane term"
+            )
+        ka, kb = a.key(), b.key()
+        key = (op, ka, kb) if uniform and ka is not None and kb is not None else None
+        if key is not None and key in self.memo:
+            return Int(0, type, {(self.memo[key],): 1})
+        rank = max((s.rank for v in (a, b) for m in v.terms for s in m), default=0)
+        symbol = self.fresh(
+            f"({name_of(a)} {op} {name_of(b)})",
+            varying=not uniform,
+            low=low,
+            high=high,
+            multiple=multiple,
+            rank=rank if op in ("/", ">>", "*", "<<") else 0,
+            reason=None if uniform else reason,
+        )
+        if key is not None:
+            self.memo[key] = symbol
+        if self.recipes is not None:
+            self.recipes[symbol.order] = (op, a, b)
+        return Int(0, type, {(symbol,): 1})
+
+    def quotient(self, symbol: Symbol, by: int) -> Symbol:
+        """symbol / by, which `symbol.multiple` proves exact."""
+        key = ("quotient", symbol.order, by)
+        if key not in self.memo:
+            self.memo[key] = self.fresh(
+                f"({symbol.name}/{by})",
+                varying=symbol.varying,
+                low=None if symbol.low is None else symbol.low // by,
+                high=None if symbol.high is None else symbol.high // by,
+                multiple=symbol.multiple // by,
+                rank=symbol.rank,
+                reason=symbol.reason,
+            )
+            if self.recipes is not None:
+                whole = Int(0, LONG, {(symbol,): 1})
+                self.recipes[self.memo[key].order] = ("/", whole, Int(by, LONG))
+        return self.memo[key]
+
+
+def name_of(v: Int) -> str:
+    """A short text of a value for messages."""
+    parts: list[str] = []
+    length = 0
+    for mono, c in v.terms.items():
+        text = mono[0].name if len(mono) == 1 else " * ".join(s.name for s in mono)
+        if not isinstance(c, int):
+            text = f"lanes * {text}"
+        elif c != 1:
+            text = f"{c} * {text}"
+        parts.append(text)
+        length += len(text) + 3
+        if length >= LONGEST + 3:
+            return "..."
+    if isinstance(v.const, int):
+        if v.const or not parts:
+            parts.append(str(v.const))
+    else:
+        parts.append("lanes")
+    text = " + ".join(parts)
+    return text if len(text) < LONGEST else "..."
+
+
+def rank_of(v: Int) -> int:
+    return max((s.rank for m in v.terms for s in m), default=0)

@@ -1,0 +1,1 @@
+"""libclang, thinly wrapped: cursors, places, names."""

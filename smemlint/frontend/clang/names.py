@@ -1,0 +1,260 @@
+"""Declarations of one translation unit: what the project defines, and what everything is called.
+
+Definitions are found by the raw location of their name, which a template and all its instances share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import field
+
+from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang.cursors import Node
+from smemlint.frontend.clang.positions import FileText, Positions
+from smemlint.patterns import pattern
+from smemlint.records import record
+
+STRUCT, UNION, CLASS, ENUM, FIELD, ENUMERATOR, FUNCTION, VARIABLE, PARAMETER = 2, 3, 4, 5, 6, 7, 8, 9, 10
+TYPEDEF, METHOD, NAMESPACE, LINKAGE, CONSTRUCTOR, DESTRUCTOR, CONVERSION = 20, 21, 22, 23, 24, 25, 26
+TYPE_PARAMETER, VALUE_PARAMETER, TEMPLATE_PARAMETER = 27, 28, 29
+MEMBER_REFERENCE = 47
+FUNCTION_TEMPLATE, CLASS_TEMPLATE, PARTIAL, NAMESPACE_ALIAS = 30, 31, 32, 33
+ALIAS, ALIAS_TEMPLATE, USING = 36, 601, 35
+UNEXPOSED_DECL, TRANSLATION_UNIT = 1, 350
+
+RECORDS = frozenset((STRUCT, UNION, CLASS, CLASS_TEMPLATE, PARTIAL))
+FUNCTIONS = frozenset((FUNCTION, METHOD, CONSTRUCTOR, DESTRUCTOR, CONVERSION, FUNCTION_TEMPLATE))
+TYPEDEFS = frozenset((TYPEDEF, ALIAS, ALIAS_TEMPLATE))
+TEMPLATE_PARAMETERS = frozenset((TYPE_PARAMETER, VALUE_PARAMETER, TEMPLATE_PARAMETER))
+_INVALID = range(70, 74)
+_UNNAMED = pattern(r"(\((?:unnamed|anonymous|lambda)[\w ]*?) at .*?:(\d+:\d+)(?=\))")
+"""Clang names what has no name by its path."""
+
+
+def valid(node: Node) -> bool:
+    return node.kind != 0 and node.kind not in _INVALID
+
+
+@record(slots=True)
+class Definition:
+    """A function or record that the project defines. `begin` and `end` are offsets in `file`."""
+
+    node: Node
+    name: str
+    file: FileText
+    begin: int
+    end: int
+    key: int
+    record: Node | None = None
+    usr: str = ""
+
+    def text(self) -> bytes:
+        return self.file.data[self.begin : self.end]
+
+
+@record(slots=True)
+class Declarations:
+    """Index over the namespace-scope declarations of project files."""
+
+    positions: Positions
+    functions: dict[int, Definition] = field(default_factory=dict)
+    """By raw location of the name; members of records are added as their record is read."""
+    functions_named: dict[str, list[Definition]] = field(default_factory=dict)
+    records: dict[int, Definition] = field(default_factory=dict)
+    records_named: dict[str, list[Definition]] = field(default_factory=dict)
+    variables_named: dict[str, Node] = field(default_factory=dict)
+    types_named: dict[str, Node] = field(default_factory=dict)
+    instances: list[Node] = field(default_factory=list)
+    """Explicit instantiations of function templates that clang lists."""
+    enums: list[Node] = field(default_factory=list)
+    templates: list[Node] = field(default_factory=list)
+    """Declarations of function templates that are no definitions: default arguments may stand there."""
+    library: list[Node] = field(default_factory=list)
+    """Top-level declarations of files outside the project."""
+    namespaces: dict[str, bool] = field(default_factory=dict)
+    _found: dict[int, Definition | None] = field(default_factory=dict)
+    _qualified: dict[int, str] = field(default_factory=dict)
+    _library_types: dict[str, Node] | None = None
+    _enumerators: dict[str, Node] | None = None
+    _stand_ins: dict[str, str] | None = None
+
+    def walk(self, root: Node) -> None:
+        """Reads the translation unit's top level."""
+        for child in cursors.children(root):
+            self._top(child)
+
+    def _top(self, child: Node) -> None:
+        where = self.positions.point(child)
+        if where is None:
+            return
+        file = where[0]
+        if not file.project:
+            self.library.append(child)
+            return
+        self._declare(child, file)
+
+    def _declare(self, child: Node, file: FileText) -> None:
+        kind = child.kind
+        if kind in (NAMESPACE, LINKAGE, UNEXPOSED_DECL):
+            if kind == NAMESPACE:
+                self.namespaces[cursors.spelling(child)] = True
+            for inner in cursors.children(child):
+                if inner.kind < 100 or inner.kind >= 600:
+                    self._top(inner)
+        elif kind in FUNCTIONS:
+            self.add_function(child, file)
+        elif kind in RECORDS:
+            self.add_record(child, file)
+        elif kind == VARIABLE:
+            self.variables_named[cursors.spelling(child)] = child
+        elif kind == ENUM:
+            self.enums.append(child)
+            name = cursors.spelling(child)
+            self.types_named[name] = child
+        elif kind in TYPEDEFS:
+            self.types_named[cursors.spelling(child)] = child
+
+    def add_function(self, node: Node, file: FileText, record: Node | None = None) -> Definition | None:
+        """Takes a definition into the index; a mere declaration only when it is a template's."""
+        if not cursors.is_definition(node):
+            if node.kind == FUNCTION_TEMPLATE:
+                self.templates.append(node)
+            return None
+        if cursors.location(node).raw in self.functions:
+            if node.kind == FUNCTION and cursors.template_argument_count(node) > 0:
+                self.instances.append(node)
+            return None
+        name = cursors.spelling(node)
+        if node.kind == CONVERSION:
+            name = CONVERSION_NAME
+        entry = self._definition(node, name, file, record)
+        self.functions[entry.key] = entry
+        self.functions_named.setdefault(name, []).append(entry)
+        return entry
+
+    def add_record(self, node: Node, file: FileText) -> Definition | None:
+        if not cursors.is_definition(node):
+            return None
+        known = self.records.get(cursors.location(node).raw)
+        if known is not None:
+            return known
+        name = cursors.spelling(node)
+        entry = self._definition(node, name, file, None)
+        self.records[entry.key] = entry
+        self.records_named.setdefault(name, []).append(entry)
+        return entry
+
+    def _definition(self, node: Node, name: str, file: FileText, record: Node | None) -> Definition:
+        place = self.positions.place(node)
+        begin, end = (place.offset, place.end_offset) if place else (0, 0)
+        return Definition(node, name, file, begin, end, cursors.location(node).raw, record)
+
+    def function(self, reference: Node) -> Definition | None:
+        """The project's definition behind a reference to a function, an instance of its template included."""
+        return self._find(reference, self.functions)
+
+    def record(self, reference: Node) -> Definition | None:
+        return self._find(reference, self.records)
+
+    def _find(self, reference: Node, table: dict[int, Definition]) -> Definition | None:
+        key = reference.d0 or 0
+        if key in self._found:
+            return self._found[key]
+        node, found = reference, None
+        for _ in range(4):
+            found = table.get(cursors.location(node).raw)
+            if found is not None:
+                break
+            defined = cursors.definition(node)
+            if valid(defined):
+                found = table.get(cursors.location(defined).raw)
+                if found is not None:
+                    break
+            template = cursors.specialized_template(node)
+            if not valid(template):
+                break
+            node = template
+        if found is None and table is self.records:
+            found = self._nested_record(reference)
+        self._found[key] = found
+        return found
+
+    def _nested_record(self, reference: Node) -> Definition | None:
+        """A record inside a record or function, or one whose definition was not at the top level."""
+        node = reference
+        defined = cursors.definition(node)
+        template = cursors.specialized_template(node)
+        if valid(template):
+            primary = cursors.definition(template)
+            node = primary if valid(primary) else template
+        elif valid(defined):
+            node = defined
+        where = self.positions.point(node)
+        if where is None or not where[0].project or node.kind not in RECORDS:
+            return None
+        return self.records.get(cursors.location(node).raw) or self.add_record(node, where[0])
+
+    def in_project(self, node: Node) -> bool:
+        where = self.positions.point(node)
+        return where is not None and where[0].project
+
+    def qualified(self, node: Node) -> str:
+        """Name with its namespaces and records, inline and unnamed namespaces left out."""
+        key = node.d0 or 0
+        known = self._qualified.get(key)
+        if known is not None:
+            return known
+        name = _UNNAMED.sub(r"\1 at \2", cursors.spelling(node))
+        parent = cursors.semantic_parent(node)
+        while parent.kind in (LINKAGE, UNEXPOSED_DECL) or (
+            parent.kind == NAMESPACE and (cursors.is_inline_namespace(parent) or not cursors.spelling(parent))
+        ):
+            parent = cursors.semantic_parent(parent)
+        if parent.kind == NAMESPACE or parent.kind in RECORDS:
+            name = f"{self.qualified(parent)}::{name}"
+        self._qualified[key] = name
+        return name
+
+    def library_type(self, name: str) -> Node | None:
+        """A type of the library by its last name, for text that clang did not resolve."""
+        if self._library_types is None:
+            self._library_types = {}
+            for node in self._library_declarations(self.library, 0):
+                if node.kind in RECORDS or node.kind in TYPEDEFS or node.kind == ENUM:
+                    self._library_types.setdefault(cursors.spelling(node), node)
+        return self._library_types.get(name)
+
+    def stand_in(self, text: str) -> str:
+        """The name for which healing declared a number type of this spelling."""
+        if self._stand_ins is None:
+            self._stand_ins = {}
+            for node in self._library_declarations(self.library, 0):
+                if node.kind == TYPEDEF and self.positions.is_healed(node):
+                    spelled = cursors.type_spelling(cursors.typedef_underlying(node))
+                    self._stand_ins.setdefault(spelled, self.qualified(node))
+        return self._stand_ins.get(text.removeprefix("const "), "unknown")
+
+    def _library_declarations(self, nodes: list[Node], depth: int) -> Iterator[Node]:
+        for node in nodes:
+            if node.kind in (NAMESPACE, LINKAGE, UNEXPOSED_DECL) and depth < 4:
+                yield from self._library_declarations(cursors.children(node), depth + 1)
+            else:
+                yield node
+
+    def enumerator(self, name: str) -> Node | None:
+        """A namespace-scope enumerator of the project by name, its enum's before it or not."""
+        if self._enumerators is None:
+            self._enumerators = {}
+            for enum in self.enums:
+                owner = cursors.spelling(enum)
+                for child in cursors.children(enum):
+                    if child.kind == ENUMERATOR:
+                        own = cursors.spelling(child)
+                        self._enumerators.setdefault(own, child)
+                        self._enumerators.setdefault(f"{owner}::{own}", child)
+        parts = name.split("::")
+        return self._enumerators.get("::".join(parts[-2:])) or self._enumerators.get(parts[-1])
+
+
+CONVERSION_NAME = "operator conversion"
+"""The one name of all conversion functions of a record; `Function.returns` tells them apart."""

@@ -1,0 +1,1 @@
+"""From clang's complaints to declarations of what it misses."""

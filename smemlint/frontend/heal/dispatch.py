@@ -1,0 +1,100 @@
+"""Macros of unknown headers that are given code: `DISPATCH_FLOAT_AND_HALF(type, 0, "norm", launch<T>(x);)`.
+
+What such a macro does to its code is not known, but that it runs is: the launches in it are seen. Names that
+it would declare for the code (`scalar_t`, `Is_causal`) stay unknown.
+"""
+
+from __future__ import annotations
+
+import re
+
+from smemlint.frontend.text.context import matching
+from smemlint.patterns import pattern
+from smemlint.source.tokens import skip_space
+
+MAX_CODE = 20_000
+"""Characters of one use that are looked at."""
+_STEP = pattern(
+    r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|//[^\n]*|/\*.*?\*/|[()\[\]{},;]|<<<|>>>', re.DOTALL
+)
+_CALLED = pattern(r"([A-Za-z_]\w*)\s*\Z")
+_NAME = pattern(r"[A-Za-z_]\w*")
+_CALL = pattern(r"\b([A-Z_][A-Z0-9_]{2,})\s*\(")
+_IN_BRACKETS = pattern(r"\s*\[")
+_LAMBDA = pattern(r"[\s(]*\[[^\[\]]*\]\s*(\([^()]*\))?")
+
+
+def code_macro(text: str, at: int) -> str | None:
+    """What to put behind `#define NAME` for a use whose arguments begin at `(`; None when they hold no code.
+
+    The arguments before the code are dropped: the condition, the name in messages, what is to be declared.
+    """
+    if text[at : at + 1] != "(":
+        return None
+    leading, begins = 0, at + 1
+    depth, code, launches = 0, None, False
+    end = None
+    for step in _STEP.finditer(text, at, at + MAX_CODE):
+        token = step.group()
+        if token in ("(", "[", "{"):
+            if depth == 1 and code is None and (token in "[{" or _IN_BRACKETS.match(text, step.end())):
+                code = leading
+            depth += 1
+        elif token in (")", "]", "}"):
+            depth -= 1
+            if depth == 0:
+                end = step.start()
+                break
+        elif depth == 1 and token == "," and code is None:
+            leading, begins = leading + 1, step.end()
+        elif depth == 1 and token in (";", "<<<") and code is None:
+            code = leading
+        if token in ("<<<", ";"):
+            launches = True
+    if end is None or code is None or not launches:
+        return None
+    if code == leading == 0 and not text[begins:end].strip():
+        return None
+    names = "".join(f"smemlint_{n}, " for n in range(leading))
+    written = text[begins:end]
+    found = _LAMBDA.match(written)
+    if found is None:
+        return f"({names}...) {{ __VA_ARGS__; }}"
+    parameters = found.group(1)
+    if parameters is not None and parameters[1:-1].strip():
+        return None  # it is called with what the macro knows
+    return f"({names}...) {{ (__VA_ARGS__)(); }}"
+
+
+def opening(text: str, at: int) -> int:
+    """Where the arguments of a name that ends at `at` would begin."""
+    return at + skip_space(text[at : at + 200], 0)
+
+
+def enclosing_calls(text: str, at: int) -> list[tuple[str, int]]:
+    """Names of the calls whose arguments hold a place, innermost first, and where these arguments begin."""
+    found: list[tuple[str, int]] = []
+    depth = 0
+    for position in range(at - 1, max(-1, at - MAX_CODE), -1):
+        character = text[position]
+        if character in ")]}":
+            depth += 1
+        elif character in "([{":
+            if depth == 0 and character == "(":
+                name = _CALLED.search(text[max(0, position - 200) : position])
+                if name is not None:
+                    found.append((name.group(1), position))
+            depth = max(0, depth - 1)
+    return found
+
+
+def calls_inside(text: str, at: int) -> list[tuple[str, int]]:
+    """The same of the calls in the arguments of the one that begins at a place: a complaint about what stands
+    in a macro's arguments has the macro's place."""
+    name = _NAME.match(text, at)
+    begins = opening(text, name.end()) if name is not None else at
+    if name is None or text[begins : begins + 1] != "(":
+        return []
+    end = matching(text[begins : begins + MAX_CODE], 0)
+    inside = text[: begins + (end or 0)]
+    return [(m.group(1), m.end() - 1) for m in _CALL.finditer(inside, begins)]

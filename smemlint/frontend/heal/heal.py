@@ -1,0 +1,632 @@
+"""From clang's complaints to declarations of what it misses.
+
+A statement with an unknown name is dropped from the AST without a word, and with it the accesses inside.
+Each complaint about an unknown name becomes a declaration of that name (type, function, value, namespace
+or macro, as it is used), and the file is parsed again. A guess that turns out wrong is corrected by the
+complaint that it causes, once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from clang.cindex import Diagnostic
+
+from smemlint.frontend.heal.dispatch import MAX_CODE, calls_inside, code_macro, enclosing_calls, opening
+from smemlint.frontend.heal.spelling import (
+    DECLARATION_WORDS,
+    asks_for_type,
+    is_macro_like,
+    qualifier_macro,
+    reads_like_type,
+    statement_macro,
+    type_kind,
+)
+from smemlint.frontend.text.context import (
+    Usage,
+    argument_kinds,
+    declares_variables,
+    enclosing_template,
+    find_word,
+    in_parameter_list,
+    usage,
+)
+from smemlint.frontend.text.healed import (
+    ALIASES,
+    FUNCTION,
+    MACRO,
+    NAMESPACE,
+    NUMBER_TYPE,
+    TYPE,
+    VALUE,
+    Healed,
+    HealedNames,
+)
+from smemlint.patterns import pattern
+from smemlint.records import record
+
+_MISSING_INCLUDE = pattern(r"'(.+)' file not found")
+_MACRO = pattern(r"^[ \t]*#[ \t]*define[ \t]+\w+(?:\([^)\n]*\))?((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE)
+_RANKS = (VALUE, FUNCTION, NAMESPACE, NUMBER_TYPE, TYPE, MACRO)
+"""What a name can turn into when a guess was wrong: only to the right."""
+MAX_NAMES = 1500
+MAX_LOOKS = 200
+"""Complaints around which a macro that takes code is looked for: each reads thousands of characters."""
+
+
+@record(frozen=True, slots=True)
+class Problem:
+    """An error of clang: its sentence and where. kind is 'include' for a header that was not found
+    (name), else ''. offset counts bytes."""
+
+    message: str
+    path: str
+    offset: int
+    line: int
+    column: int
+    kind: str = ""
+    name: str = ""
+
+    @staticmethod
+    def from_diagnostic(diagnostic: Diagnostic) -> Problem:
+        place = diagnostic.location
+        missing = _MISSING_INCLUDE.match(diagnostic.spelling)
+        return Problem(
+            diagnostic.spelling,
+            place.file.name if place.file else "",
+            place.offset,
+            place.line,
+            place.column,
+            "include" if missing else "",
+            missing.group(1) if missing else "",
+        )
+
+
+class Healing:
+    """What was learnt about one file so far.
+
+    names: what it begins with; they become its own.
+    """
+
+    def __init__(self, read: Callable[[str], bytes], names: HealedNames | None = None) -> None:
+        self._read = read
+        self._texts: dict[str, str] = {}
+        self._bodies: dict[str, list[tuple[int, int]]] = {}
+        self._names = names or HealedNames()
+        self._given_up: set[str] = set()
+        self._corrected: set[tuple[str, int]] = set()
+        self._looked = 0
+
+    def text(self) -> str:
+        return self._names.text()
+
+    @property
+    def tree(self) -> HealedNames:
+        return self._names
+
+    def names(self) -> dict[str, str]:
+        return {name: entry.describe() for name, entry in self._names.walk()}
+
+    def learn(self, problems: list[Problem]) -> frozenset[str]:
+        """Take in the errors of a round; the files whose errors told anything new."""
+        if sum(1 for _ in self._names.walk()) > MAX_NAMES:
+            return frozenset()
+        told = self._read_aliases(problems)
+        for problem in [p for p in problems if not p.kind]:
+            for message, react in _REACTIONS:
+                match = message.match(problem.message)
+                if match:
+                    if react(self, match, problem):
+                        told.add(problem.path)
+                    break
+        return frozenset(told)
+
+    # The text around a problem.
+
+    def _text(self, path: str) -> str:
+        """Decoded byte by byte, so that clang's offsets are indices."""
+        if path not in self._texts:
+            self._texts[path] = self._read(path).decode("latin-1")
+        return self._texts[path]
+
+    def _usage(self, problem: Problem, name: str) -> Usage | None:
+        text = self._text(problem.path)
+        if text.startswith(name, problem.offset):
+            return usage(text, problem.offset, name)
+        # In a macro the place is that of the expansion; the name is in its arguments or in a macro's body.
+        found = next(find_word(text, name, problem.offset, problem.offset + 400), None)
+        if found is None:
+            bodies = (next(find_word(text, name, *span), None) for span in self._macro_bodies(problem.path))
+            found = next((body for body in bodies if body is not None), None)
+        return usage(text, found, name) if found is not None else None
+
+    def _macro_bodies(self, path: str) -> list[tuple[int, int]]:
+        """Where the bodies of a file's macros stand."""
+        if path not in self._bodies:
+            self._bodies[path] = [match.span(1) for match in _MACRO.finditer(self._text(path))]
+        return self._bodies[path]
+
+    # Declaring.
+
+    def _declare(self, scope: dict[str, Healed], entry: Healed) -> bool:
+        """Add a name, or turn what it was into a kind that tells more; never back."""
+        if entry.name in self._given_up:
+            return False
+        old = scope.get(entry.name)
+        if old is None:
+            scope[entry.name] = entry
+            return True
+        if _RANKS.index(entry.kind) <= _RANKS.index(old.kind):
+            if old.parameters is None and entry.parameters is not None and old.kind == entry.kind:
+                old.parameters = entry.parameters
+                return True
+            return False
+        entry.children = old.children
+        entry.parameters = entry.parameters or old.parameters
+        scope[entry.name] = entry
+        return True
+
+    def _top_level(self, entry: Healed) -> bool:
+        return self._declare(self._names.root.children, entry)
+
+    def _entry(self, name: str, around: Usage | None, problem: Problem, wants_type: bool = False) -> Healed:
+        """The kind of thing that a use asks for."""
+        if around is None:
+            return Healed(name, type_kind(name) if wants_type else VALUE)
+        text = self._text(problem.path)
+        if around.template is not None:
+            kinds = argument_kinds(around.template, text)
+            if (
+                wants_type
+                or around.after_template.startswith(("::", "{"))
+                or re.match(r"\w", around.after_template)
+            ):
+                return Healed(name, TYPE, kinds)
+            if _ALIAS_BEFORE.search(text[max(0, problem.offset - 200) : problem.offset]):
+                return Healed(name, TYPE, kinds)
+            if around.after_template.startswith("("):
+                return Healed(name, FUNCTION, kinds)
+            if around.after_template[:1] in (">", ",", "&", "*", ")") and not name.endswith("_v"):
+                return Healed(name, TYPE, kinds)
+            return Healed(name, VALUE, kinds)
+        if around.next == "::":
+            return Healed(name, TYPE if wants_type else NAMESPACE)
+        if wants_type:
+            return Healed(name, type_kind(name))
+        if declares_variables(name, text):
+            return Healed(name, type_kind(name))
+        if around.next.startswith("("):
+            return Healed(name, FUNCTION)
+        if around.next[:1] == "{" and not around.starts_statement:
+            return Healed(name, TYPE)
+        if reads_like_type(name):
+            return Healed(name, type_kind(name))
+        if around.next[:1] in (",", ">") and self._is_type_argument(name, problem):
+            return Healed(name, type_kind(name))
+        if around.pointer_like and (
+            around.starts_statement
+            or around.previous in ("(", "<", ",", "const", "static", "volatile", "sizeof")
+        ):
+            # `Foo* p`, `(Foo*)`, `<Foo*>`; an address `(&foo)` starts with the sign, not with the name.
+            return Healed(name, type_kind(name))
+        if (
+            around.previous in ("(", ",", "const")
+            and around.next[:1] in ("*", "&")
+            and in_parameter_list(text, problem.offset)
+        ):
+            return Healed(name, type_kind(name))
+        if around.following_word and around.following_word not in ("and", "or", "if", "else", "return"):
+            return Healed(name, type_kind(name))
+        return Healed(name, VALUE)
+
+    def _is_type_argument(self, name: str, problem: Problem) -> bool:
+        """Whether a name that ends a template argument reads like a type."""
+        text = self._text(problem.path)
+        if not text.startswith(name, problem.offset):
+            return False
+        start = problem.offset
+        while text[start - 2 : start] == "::":
+            word = re.search(r"\w*\Z", text[max(0, start - 100) : start - 2])
+            start -= 2 + (len(word.group()) if word else 0)
+        before = text[max(0, start - 40) : start].rstrip()
+        if not before.endswith(("<", ",", "typename")) or enclosing_template(text, start) is None:
+            return False
+        return argument_kinds((text[start : problem.offset + len(name)],), text) == "t"
+
+    # Reactions, one for each kind of complaint.
+
+    def undeclared(self, match: re.Match[str], problem: Problem) -> bool:
+        name = match.group(1)
+        around = self._usage(problem, name)
+        if name in ("override", "final") or name.startswith("~"):
+            return False
+        code = self._code_macro(problem, name)
+        if code is not None:
+            return self._top_level(Healed(name, MACRO, text=code))
+        if (
+            around is not None
+            and around.next.startswith("(")
+            and is_macro_like(name)
+            and around.starts_statement
+            and not around.call_ends_statement
+        ):
+            return self._top_level(Healed(name, MACRO, text="(...)"))
+        if around is not None and around.next == "{" and is_macro_like(name) and around.starts_statement:
+            return self._top_level(Healed(name, MACRO))
+        if around is not None and is_macro_like(name) and around.following_word in ("for", "while", "do"):
+            return self._top_level(Healed(name, MACRO, text=statement_macro(name, around)))
+        return self._top_level(self._entry(name, around, problem))
+
+    def unknown_type(self, match: re.Match[str], problem: Problem) -> bool:
+        name = match.group(1)
+        around = self._usage(problem, name)
+        code = self._code_macro(problem, name)
+        if code is not None:
+            return self._top_level(Healed(name, MACRO, text=code))
+        if around is not None and is_macro_like(name):
+            word = around.following_word
+            if word in ("for", "while", "do", "if", "switch") or "UNROLL" in name:
+                return self._top_level(Healed(name, MACRO, text=statement_macro(name, around)))
+            if word in DECLARATION_WORDS or (word and self._followed_by_two_words(problem, name)):
+                return self._top_level(Healed(name, MACRO, text=qualifier_macro(name)))
+            if around.previous in ("(", ",") and around.next[:1] in (")", ","):
+                return self._top_level(
+                    Healed(name, VALUE)
+                )  # `dim3 block(SIZE)` reads like a function's declaration
+            plain = around.next.startswith("(") or word == ""
+            if plain and (not around.call_ends_statement or around.next[:1] not in "*&(<:"):
+                return self._top_level(
+                    Healed(name, MACRO, text="(...)" if around.next.startswith("(") else "")
+                )
+            if "KERNEL" in name or "GLOBAL" in name or "DEVICE" in name:
+                return self._top_level(Healed(name, MACRO, text=qualifier_macro(name)))
+        if around is not None and around.next == "::":
+            return self._top_level(Healed(name, NAMESPACE))
+        before = self._text(problem.path)[max(0, problem.offset - 100) : problem.offset]
+        if re.search(r"\bdim3\s+\w+\s*\([^;()]*\Z", before):
+            return self._top_level(Healed(name, VALUE))
+        return self._top_level(self._entry(name, around, problem, wants_type=True))
+
+    def _code_macro(self, problem: Problem, name: str) -> str | None:
+        """The macro's text where an unknown name in capitals is given code."""
+        text = self._text(problem.path)
+        if not is_macro_like(name):
+            return None
+        # In another macro's arguments the place is that of the outer use.
+        at = next(find_word(text, name, problem.offset, problem.offset + MAX_CODE), None)
+        return None if at is None else code_macro(text, opening(text, at + len(name)))
+
+    def code_as_argument(self, match: re.Match[str], problem: Problem) -> bool:
+        """Statements where an expression should stand: an unknown macro around them takes code."""
+        if self._looked >= MAX_LOOKS:
+            return False
+        self._looked += 1
+        text = self._text(problem.path)
+        for name, at in (*enclosing_calls(text, problem.offset), *calls_inside(text, problem.offset)):
+            known = self._names.root.children.get(name)
+            if not is_macro_like(name) or (known is not None and known.kind == MACRO):
+                continue
+            code = code_macro(text, at)
+            if code is not None and not self._defines(problem.path, name):
+                return self._top_level(Healed(name, MACRO, text=code))
+        return False
+
+    def _defines(self, path: str, name: str) -> bool:
+        return re.search(rf"#[ \t]*define[ \t]+{name}\b", self._text(path)) is not None
+
+    def _followed_by_two_words(self, problem: Problem, name: str) -> bool:
+        rest = self._text(problem.path)[problem.offset + len(name) : problem.offset + len(name) + 300]
+        return re.match(r"\s+[\w:]+(?:\s*<[^;{}()]*>)?[\s*&]+[\w:~]+\s*[(\[;={,<]", rest) is not None
+
+    def in_namespace(self, match: re.Match[str], problem: Problem) -> bool:
+        what, name, space = match.group(1), match.group(2), match.group(3)
+        around = self._usage(problem, name)
+        entry = self._entry(name, around, problem, wants_type=asks_for_type(what, around))
+        if what == "template" and entry.parameters is None:
+            entry = Healed(name, TYPE, "t")
+        path = tuple(part for part in space.split("::") if part)
+        if any("(" in part or "<" in part for part in path) or "anonymous" in space:
+            return False
+        return self._declare(self._names.scope(path).children, entry)
+
+    def in_global_namespace(self, match: re.Match[str], problem: Problem) -> bool:
+        name = match.group(2)
+        return self._top_level(
+            self._entry(name, self._usage(problem, name), problem, wants_type=match.group(1) == "type")
+        )
+
+    def in_type(self, match: re.Match[str], problem: Problem) -> bool:
+        """A member that a healed type lacks, asked of the class (clang keeps what is asked of an object)."""
+        what, name, owner = match.group(1), match.group(2), match.group(3)
+        around = self._usage(problem, name)
+        called = around is not None and around.template is not None and around.after_template[:1] == "("
+        if around is None or (around.previous != "::" and not called):
+            return False
+        plain = re.sub(r"<.*>", "", owner).removeprefix("const ").strip()
+        entry = self._names.find(tuple(plain.split("::"))) or self._behind_alias(plain, problem)
+        if entry is None or entry.kind not in (TYPE, NUMBER_TYPE):
+            return False
+        member = self._entry(
+            name, around, problem, wants_type=what == "template" or asks_for_type(what, around)
+        )
+        if member.kind == NAMESPACE:
+            member = Healed(name, TYPE)
+        if name == entry.name:
+            return False
+        return self._declare(entry.children, member)
+
+    def _behind_alias(self, name: str, problem: Problem) -> Healed | None:
+        """The healed type that `using name = ...` or `typedef ... name` of the same file leads to."""
+        last = re.escape(name.rsplit("::", 1)[-1])
+        found = re.search(
+            rf"\busing\s+{last}\s*=([^;]*);|\btypedef\b([^;]*?)\b{last}\s*;", self._text(problem.path)
+        )
+        if found is None:
+            return None
+        target = found.group(1) or found.group(2) or ""
+        depth, plain = 0, []
+        for character in target:
+            depth += (character == "<") - (character == ">")
+            if depth == 0 and character != ">":
+                plain.append(character)
+        words = re.sub(r"\b(?:typename|template|const|struct)\b|\s", "", "".join(plain))
+        return self._names.find(tuple(part for part in words.split("::") if part))
+
+    def no_template(self, match: re.Match[str], problem: Problem) -> bool:
+        name = match.group(1)
+        around = self._usage(problem, name)
+        entry = self._entry(name, around, problem)
+        if entry.parameters is None:
+            entry = Healed(name, TYPE, "t")
+        return self._top_level(entry)
+
+    def _read_aliases(self, problems: list[Problem]) -> set[str]:
+        """`namespace short = a::b;` where `a::b` is unknown: what is asked of `short` is asked of that, which
+        the complaints about `short` in the same round do not say. Returns the files with such a line."""
+        told: set[str] = set()
+        for problem in problems:
+            text = self._text(problem.path)
+            line = text[max(0, text.rfind("\n", 0, problem.offset)) : problem.offset + 200]
+            found = _NAMESPACE_ALIAS.match(line)
+            if found is None or found.group(1) in ALIASES or found.group(1) in self._given_up:
+                continue
+            self._take_back(found.group(1))
+            self._given_up.add(found.group(1))
+            told.add(problem.path)
+            path = tuple(found.group(2).split("::"))
+            for depth in range(len(path)):
+                self._declare(self._names.scope(path[:depth]).children, Healed(path[depth], NAMESPACE))
+        return told
+
+    def expected_namespace(self, match: re.Match[str], problem: Problem) -> bool:
+        text = self._text(problem.path)
+        line = text[max(0, text.rfind("\n", 0, problem.offset)) : problem.offset + 200]
+        found = re.search(r"namespace\s+(?:\w+\s*=\s*)?(?:::)?([\w:]+)\s*;", line)
+        if found is None:
+            return False
+        path = tuple(part for part in found.group(1).split("::") if part)
+        changed = False
+        for depth in range(len(path)):
+            scope = self._names.scope(path[:depth])
+            changed |= self._declare(scope.children, Healed(path[depth], NAMESPACE))
+        return changed
+
+    def wrong_argument(self, match: re.Match[str], problem: Problem) -> bool:
+        """A template argument is of the other kind than guessed: correct the template, or what the argument
+        names."""
+        kind = "t" if match.group(1) == "non-type" else "v"
+        text = self._text(problem.path)
+        found = enclosing_template(text, problem.offset)
+        if found is None:
+            return False
+        template, number = found
+        if (template, number) not in self._corrected:
+            for _, guess in self._names.walk():
+                if guess.name == template and guess.parameters is not None:
+                    self._corrected.add((template, number))
+                    padded = guess.parameters.ljust(number + 1, guess.parameters[-1:] or "t")
+                    guess.parameters = padded[:number] + kind + padded[number + 1 :]
+                    return True
+        path = re.compile(r"[\w:]+").match(text, problem.offset)
+        entry = self._names.find(tuple(path.group().split("::"))) if path else None
+        if entry is not None and kind == "v" and entry.kind == VALUE:
+            entry.kind = TYPE
+            return True
+        return False
+
+    def redefinition(self, match: re.Match[str], problem: Problem) -> bool:
+        """The program declares the name after all: take ours back."""
+        return self._take_back(match.group(1).rsplit("::", 1)[-1])
+
+    def _take_back(self, name: str) -> bool:
+        for scope in [self._names.root, *(entry for _, entry in self._names.walk())]:
+            known = scope.children.get(name)
+            if known is not None and not (known.kind == NAMESPACE and known.children):
+                del scope.children[name]
+                self._given_up.add(name)
+                return True
+        return False
+
+    def redeclared_template(self, match: re.Match[str], problem: Problem) -> bool:
+        """The complaint stands at the `template` of the program's own, with other parameters than ours."""
+        found = _TEMPLATE.match(self._text(problem.path), problem.offset)
+        return found is not None and self._take_back(found.group(1) or found.group(2))
+
+    def hides_type(self, match: re.Match[str], problem: Problem) -> bool:
+        """Our function or value stands beside a class of the program: only the class's keyword would do."""
+        entry = self._names.find((match.group(1),))
+        return entry is not None and entry.kind in (FUNCTION, VALUE) and self._take_back(entry.name)
+
+    def conflicting_name(self, match: re.Match[str], problem: Problem) -> bool:
+        """`using other::name;` or `typedef ... name;` where we declared that name."""
+        word = re.compile(r"[A-Za-z_]\w*").match(self._text(problem.path), problem.offset)
+        return word is not None and self._take_back(word.group())
+
+    def incomplete(self, match: re.Match[str], problem: Problem) -> bool:
+        name = match.group(1)
+        path = tuple(name.split("::"))
+        if name in DECLARATION_WORDS:
+            return False
+        return self._declare(self._names.scope(path[:-1]).children, Healed(path[-1], TYPE))
+
+    def class_name(self, match: re.Match[str], problem: Problem) -> bool:
+        text = self._text(problem.path)
+        word = re.compile(r"[A-Za-z_]\w*").match(text, problem.offset)
+        if word is None:
+            return False
+        around = usage(text, problem.offset, word.group())
+        entry = self._entry(word.group(), around, problem, wants_type=True)
+        scope = _SCOPE_BEFORE.search(text[max(0, problem.offset - 200) : problem.offset])
+        path = tuple(re.findall(r"\w+", scope.group())) if scope is not None else ()
+        if entry.kind == NUMBER_TYPE:
+            entry.kind = TYPE
+        return self._declare(self._names.scope(path).children, entry)
+
+    def stray_macro(self, match: re.Match[str], problem: Problem) -> bool:
+        """A name in capitals where a declaration should begin or a body should stand."""
+        text = self._text(problem.path)
+        word = re.compile(r"[A-Za-z_]\w*").match(text, problem.offset)
+        if word is None or not is_macro_like(word.group()):
+            return False
+        name = word.group()
+        around = usage(text, problem.offset, name)
+        return self._top_level(
+            Healed(name, MACRO, text="(...)" if around.next.startswith("(") else qualifier_macro(name))
+        )
+
+    def not_a_scope(self, match: re.Match[str], problem: Problem) -> bool:
+        """`X::` where X is no namespace, or is nothing at all behind `a::b::`."""
+        name = match.group(1)
+        text = self._text(problem.path)
+        if not text.startswith(name, problem.offset):
+            return False
+        prefix = re.search(r"((?:\w+\s*::\s*)*)\Z", text[max(0, problem.offset - 200) : problem.offset])
+        path = tuple(part.strip() for part in prefix.group(1).split("::") if part.strip()) if prefix else ()
+        entry = self._names.find((*path, name))
+        if entry is not None and entry.kind in (VALUE, FUNCTION, NUMBER_TYPE):
+            entry.kind = TYPE
+            return True
+        if (
+            entry is None
+            and path
+            and (owner := self._names.find(path)) is not None
+            and owner.kind == NAMESPACE
+        ):
+            return self._declare(owner.children, Healed(name, NAMESPACE))
+        return False
+
+    def not_a_type(self, match: re.Match[str], problem: Problem) -> bool:
+        """`X::y` was healed as a namespace, and then X is used as a type or a value."""
+        name = match.group(1)
+        entry = self._names.find((name,))
+        if entry is None or entry.kind != NAMESPACE:
+            return False
+        around = self._usage(problem, name)
+        if around is not None and around.template:
+            entry.parameters = argument_kinds(around.template, self._text(problem.path))
+        entry.kind = TYPE
+        return True
+
+    def template_parameter(self, match: re.Match[str], problem: Problem) -> bool:
+        """`template <X n>`: X is an integer."""
+        entry = self._names.find(tuple(match.group(1).split("::")))
+        if entry is None or entry.kind != TYPE or entry.children or entry.parameters is not None:
+            return False
+        entry.kind = NUMBER_TYPE
+        return True
+
+    def expected_type(self, match: re.Match[str], problem: Problem) -> bool:
+        """A name taken for a value stands where only a type can."""
+        path = re.compile(r"[\w:]+").match(self._text(problem.path), problem.offset)
+        entry = self._names.find(tuple(path.group().split("::"))) if path else None
+        if entry is None or entry.kind not in (VALUE, FUNCTION):
+            return False
+        entry.kind = TYPE
+        return True
+
+    def computes(self, match: re.Match[str], problem: Problem) -> bool:
+        """A type taken for a class is calculated with."""
+        for name in match.groups():
+            entry = self._names.find(tuple(name.split("::"))) if name else None
+            plain = entry is not None and not entry.children and entry.parameters is None
+            if entry is not None and plain and entry.kind == TYPE and (entry.name, -1) not in self._corrected:
+                self._corrected.add((entry.name, -1))
+                entry.kind = NUMBER_TYPE
+                return True
+        return False
+
+    def needs_class(self, match: re.Match[str], problem: Problem) -> bool:
+        """A type taken for a number is a base class."""
+        word = re.compile(r"[A-Za-z_]\w*").match(self._text(problem.path), problem.offset)
+        entry = self._names.root.children.get(word.group()) if word else None
+        if entry is None or entry.kind != NUMBER_TYPE:
+            return False
+        entry.kind = TYPE
+        return True
+
+
+_OPERAND = r"'(?:const )?([\w:]*)[^']*'(?: \(aka '[^']*'\))?"
+_TEMPLATE = pattern(
+    r"template\s*<[^;{}]*>\s*(?:(?:struct|class|union)\s+(?:__?\w+\s*\([^)]*\)\s*)?([A-Za-z_]\w*)"
+    r"|[^;{}()=<>]*?([A-Za-z_]\w*)\s*[=;{\[])"
+)
+_SCOPE_BEFORE = pattern(r"(?:\w+\s*::\s*)+\Z")
+_NAMESPACE_ALIAS = pattern(r"\s*namespace\s+(\w+)\s*=\s*(?:::)?(\w+(?:::\w+)*)\s*;")
+_ALIAS_BEFORE = pattern(r"\busing\s+\w+\s*=\s*(?:typename\s+)?(?:\w+::)*\Z")
+_Reaction = Callable[[Healing, "re.Match[str]", Problem], bool]
+_REACTIONS: tuple[tuple[re.Pattern[str], _Reaction], ...] = tuple(
+    (pattern(text), reaction)
+    for text, reaction in (
+        (r"use of undeclared identifier '([A-Za-z_]\w*)'", Healing.undeclared),
+        (r"unknown type name '([A-Za-z_]\w*)'", Healing.unknown_type),
+        (r"no (type|member|template) named '([A-Za-z_]\w*)' in namespace '([^']+)'", Healing.in_namespace),
+        (
+            r"no (type|member|template) named '([A-Za-z_]\w*)' in the global namespace",
+            Healing.in_global_namespace,
+        ),
+        (r"no (type|member|template) named '([A-Za-z_]\w*)' in '([^']+)'", Healing.in_type),
+        (r"no template named '([A-Za-z_]\w*)'", Healing.no_template),
+        (r"expected namespace name", Healing.expected_namespace),
+        (
+            r"template argument for (non-type|template type) (?:template )?parameter must be an? ",
+            Healing.wrong_argument,
+        ),
+        (r"redefinition of '([^']+)'", Healing.redefinition),
+        (
+            r"(?:definition of|redeclaration of) (?:type )?'([^']+)' (?:conflicts|as different)",
+            Healing.redefinition,
+        ),
+        (r"reference to '([^']+)' is ambiguous", Healing.redefinition),
+        (
+            r"target of using declaration conflicts with declaration|typedef redefinition",
+            Healing.conflicting_name,
+        ),
+        (r"use of '([^']+)' with tag type that does not match", Healing.redefinition),
+        (r"static declaration of '([^']+)' follows non-static", Healing.redefinition),
+        (r"must use '\w+' tag to refer to type '([A-Za-z_]\w*)'", Healing.hides_type),
+        (r"too (?:few|many) template parameters in template redeclaration", Healing.redeclared_template),
+        (
+            r".*incomplete (?:definition of )?type '(?:struct |class |union )?([A-Za-z_][\w:]*)'",
+            Healing.incomplete,
+        ),
+        (r"a non-type template parameter cannot have type '(?:const )?([\w:]+)'", Healing.template_parameter),
+        (r"expected a type", Healing.expected_type),
+        (rf".*(?:binary expression|operand types) \({_OPERAND} and {_OPERAND}\)", Healing.computes),
+        (r"cannot (?:in|de)crement value of type '(?:const )?([\w:]+)'", Healing.computes),
+        (r"base specifier must name a class", Healing.needs_class),
+        (r"(?:expected class name|unknown class name)", Healing.class_name),
+        (
+            r"'([A-Za-z_]\w*)'(?: \(aka '.*'\))? is not a class, namespace, or enumeration",
+            Healing.not_a_scope,
+        ),
+        (r"'([A-Za-z_]\w*)' (?:does not refer to a (?:type|value)|does not name a)", Healing.not_a_type),
+        (r"unexpected namespace name '([A-Za-z_]\w*)'", Healing.not_a_type),
+        (
+            r"(?:a type|C\+\+ requires a type) specifier|expected (?:function body after|unqualified-id)",
+            Healing.stray_macro,
+        ),
+        (r"expected ';' after top level declarator", Healing.stray_macro),
+        (r"expected expression|unexpected type name", Healing.code_as_argument),
+    )
+)

@@ -1,0 +1,1 @@
+"""clang's tree to the IR."""

@@ -1,0 +1,415 @@
+"""Calls: functions, methods, constructors, conversions, operators, and the launches among them."""
+
+from __future__ import annotations
+
+from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang.cursors import Node
+from smemlint.frontend.clang.kinds import (
+    CALL,
+    DECL_REF,
+    MEMBER_REF_EXPR,
+    NAMESPACE_REF,
+    OVERLOADED,
+    TEMPLATE_REF,
+    TYPE_REF,
+    is_expression,
+)
+from smemlint.frontend.clang.names import (
+    CONSTRUCTOR,
+    CONVERSION,
+    CONVERSION_NAME,
+    FUNCTIONS,
+    METHOD,
+    PARAMETER,
+    RECORDS,
+    Definition,
+    valid,
+)
+from smemlint.frontend.lower.builtin_operators import builtin_operator
+from smemlint.frontend.lower.lowering import Context
+from smemlint.ir import (
+    Assign,
+    Call,
+    Cast,
+    Construct,
+    Expr,
+    InitList,
+    LaunchStmt,
+    Literal,
+    Member,
+    Name,
+    OpaqueType,
+    Place,
+    RecordRef,
+    Scalar,
+    StaticMember,
+    TemplateArgument,
+    This,
+    Type,
+    Unary,
+    UnknownExpr,
+)
+
+_LAUNCHERS = {
+    "cudaLaunchKernel": False,
+    "cudaLaunchCooperativeKernel": False,
+    "cuLaunchKernel": True,
+    "cudaLaunchKernelEx": True,
+    "cudaLaunchKernelExC": True,
+}
+_REFERENCES = (TYPE_REF, TEMPLATE_REF, NAMESPACE_REF)
+
+
+class CallLowering:
+    """Lowers call expressions and uses of function names."""
+
+    def __init__(self, context: Context) -> None:
+        self._c = context
+
+    # Function names
+
+    def function_name(self, node: Node, target: Node) -> Expr:
+        """A use of a function by name, with its template arguments, resolved or not."""
+        place = self._c.place(node)
+        if target.kind == OVERLOADED:
+            return self._overloaded(node, target, place)
+        parent = cursors.semantic_parent(target)
+        if parent.kind in RECORDS and target.kind not in (CONSTRUCTOR,):
+            owner = self._c.types.record(parent)
+            arguments = self._arguments(node, target)
+            name = cursors.spelling(target)
+            self._c.mention(name)
+            return StaticMember(owner, name, place, arguments)
+        found = self._c.declarations.function(target)
+        if found is None:
+            name = self._c.declarations.qualified(target)
+            return Name("", name, place, self._arguments(node, target))
+        self._c.require_call(found)
+        explicit = self._c.decls.is_specialisation(found)
+        arguments = () if explicit else self._arguments(node, target)
+        return Name(self._c.decls.function_id(found), found.name, place, arguments)
+
+    def _arguments(self, node: Node, target: Node) -> tuple[TemplateArgument, ...]:
+        """All arguments when clang chose the instance, else those written."""
+        if cursors.template_argument_count(target) > 0:
+            found = self._c.types.specialisation_arguments(target)
+            if found is not None and not any(isinstance(a, OpaqueType) for a in found):
+                return found
+        return self._written_arguments(node)
+
+    def _written_arguments(self, node: Node) -> tuple[TemplateArgument, ...]:
+        text = self._c.positions.text(node)
+        if text is None:
+            kids = cursors.children(node)
+            if not any(is_expression(k.kind) or k.kind == TYPE_REF for k in kids):
+                return ()
+            body = self._c.positions.body_text(node)
+            found = self._c.texts.read_expression(body, prefix=True) if body else None
+            return found.arguments if isinstance(found, (Name, StaticMember)) else ()
+        return self._c.texts.template_arguments(text) if text.rstrip().endswith(">") else ()
+
+    def _overloaded(self, node: Node, target: Node, place: Place | None) -> Expr:
+        name = cursors.spelling(target)
+        self._c.mention(name)
+        arguments = self._written_arguments(node)
+        candidates: list[Definition] = []
+        library: Node | None = None
+        for i in range(min(cursors.overload_count(target), 64)):
+            overload = cursors.overload(target, i)
+            found = self._c.declarations.function(overload)
+            if found is not None:
+                candidates.append(found)
+            elif library is None:
+                library = overload
+        if candidates and candidates[0].record is None:
+            parent = cursors.semantic_parent(candidates[0].node)
+            if parent.kind in RECORDS:
+                return StaticMember(self._c.types.record(parent), name, place, arguments)
+        if library is not None:
+            parent = cursors.semantic_parent(library)
+            if parent.kind in RECORDS and not candidates:
+                if self._c.declarations.record(parent) is not None:
+                    return Member(This(place), name, True, place, arguments)
+                return StaticMember(self._c.types.record(parent), name, place, arguments)
+            if not candidates:
+                return Name("", self._c.declarations.qualified(library), place, arguments)
+        if not candidates:
+            candidates = self._c.declarations.functions_named.get(name, [])
+        return self.overload_set(name, candidates, place, arguments)
+
+    def overload_set(
+        self,
+        name: str,
+        candidates: list[Definition],
+        place: Place | None,
+        arguments: tuple[TemplateArgument, ...],
+    ) -> Expr:
+        """One candidate is meant by id; several by name, which `Module.overloads` resolves."""
+        unique = {c.key: c for c in candidates if not self._c.decls.is_specialisation(c)}
+        self._c.mention(name)
+        for candidate in candidates:
+            self._c.require_call(candidate)
+        if len(unique) == 1:
+            only = next(iter(unique.values()))
+            if only.record is None:
+                return Name(self._c.decls.function_id(only), only.name, place, arguments)
+        return Name("", name, place, arguments)
+
+    # Calls
+
+    def call(self, node: Node) -> Expr:
+        kids = cursors.children(node)
+        target = cursors.referenced(node)
+        if target.kind == CONSTRUCTOR:
+            return self._construct(node, kids, target)
+        if target.kind == CONVERSION and kids and kids[0].kind == MEMBER_REF_EXPR:
+            return self._conversion(node, kids[0])
+        if not kids:
+            return self._unresolved_construct(node, kids)
+        if len(kids) > 1 and self._is_configuration(kids[1]):
+            return self._launch(node, kids)
+        if kids[0].kind in _REFERENCES:
+            return self._unresolved_construct(node, kids)
+        operator = self._operator_of(kids, target)
+        if operator is not None:
+            return self._operator_call(node, kids, target, operator)
+        if cursors.extent(kids[0]).begin != cursors.extent(node).begin:
+            return self._unresolved_construct(node, kids)
+        callee = self._c.exprs.lower(kids[0])
+        if isinstance(callee, Name) and callee.id == "" and callee.name in _LAUNCHERS:
+            return self._library_launch(node, callee.name, kids[1:])
+        arguments = self._lower_arguments(kids[1:], target)
+        place = self._c.place(node)
+        if target.kind == CONVERSION and isinstance(callee, Member):
+            return converted(callee.base, self._c.types.of(node), place)
+        if self._is_type(callee):
+            return Cast(self._c.types.of(node), arguments[0], place=place) if arguments else callee
+        return Call(callee, arguments, place)
+
+    @staticmethod
+    def _is_type(_callee: Expr) -> bool:
+        return False
+
+    def recovered(self, node: Node, parts: list[Node]) -> Expr:
+        """A call that clang could not type: callee and arguments are all there."""
+        callee = self._c.exprs.lower(parts[0])
+        place = self._c.place(node)
+        if len(parts) > 1 and self._is_configuration(parts[1]):
+            return self._launch(node, parts)
+        return Call(callee, self._c.exprs.lower_all(parts[1:]), place)
+
+    def _lower_arguments(self, nodes: list[Node], target: Node) -> tuple[Expr, ...]:
+        """Arguments, defaults of project functions filled in, those of the library left out."""
+        lowered: list[Expr] = []
+        for index, node in enumerate(nodes):
+            if node.kind == 100 and self._is_default(node):
+                default = self._default(target, index)
+                if default is None:
+                    break
+                lowered.append(default)
+            else:
+                lowered.append(self._c.exprs.lower(node))
+        return tuple(lowered)
+
+    @staticmethod
+    def _is_default(node: Node) -> bool:
+        return bool(cursors.extent(node).begin == 0)
+
+    def _default(self, target: Node, index: int) -> Expr | None:
+        if target.kind not in FUNCTIONS or not self._c.declarations.in_project(target):
+            return None
+        for declared in (target, cursors.canonical(target), cursors.definition(target)):
+            if not valid(declared):
+                continue
+            parameters = [k for k in cursors.children(declared) if k.kind == PARAMETER]
+            if index < len(parameters):
+                default = self._c.decls.default_argument(parameters[index])
+                if default is not None:
+                    return default
+        return None
+
+    # Construction and conversion
+
+    def _construct(self, node: Node, kids: list[Node], target: Node) -> Expr:
+        place = self._c.place(node)
+        expressions = [k for k in kids if is_expression(k.kind)]
+        type_ = self._c.types.of(node)
+        found = self._c.declarations.function(target)
+        if found is None and len(expressions) == 1:
+            inner_type = self._c.types.of(expressions[0])
+            if inner_type == type_ or isinstance(type_, OpaqueType):
+                return self._c.exprs.lower(expressions[0])
+        arguments = self._lower_arguments(expressions, target)
+        if isinstance(type_, Scalar):
+            return (
+                Cast(type_, arguments[0], place=place)
+                if len(arguments) == 1
+                else Construct(type_, arguments, place)
+            )
+        return Construct(type_, arguments, place)
+
+    def _conversion(self, node: Node, member: Node) -> Expr:
+        """A conversion function's call, cast to the type that clang found it to have."""
+        kids = cursors.children(member)
+        place = self._c.place(node)
+        operand: Expr = self._c.exprs.lower(kids[0]) if kids else This(place)
+        return converted(operand, self._c.types.of(node), place)
+
+    def _unresolved_construct(self, node: Node, kids: list[Node]) -> Expr:
+        """`T(x)`, `Helper<T>()` where the type depends on template parameters."""
+        place = self._c.place(node)
+        type_ = self._c.types.of(node)
+        expressions = [k for k in kids if is_expression(k.kind)]
+        arguments = self._c.exprs.lower_all(self._after_type(node, expressions))
+        if len(arguments) == 1 and not isinstance(arguments[0], InitList):
+            return Cast(type_, arguments[0], place=place)
+        if len(arguments) == 1 and isinstance(arguments[0], InitList):
+            return Construct(type_, arguments[0].elements, arguments[0].place or place)
+        return Construct(type_, arguments, place)
+
+    def _after_type(self, node: Node, expressions: list[Node]) -> list[Node]:
+        """The expressions in the argument list: template arguments stand before its parenthesis."""
+        text = self._c.positions.text(node)
+        start = self._c.positions.start(node)
+        if not expressions or text is None or start is None or text[-1:] not in ")}":
+            return expressions
+        opening = _opening(text)
+        if opening is None:
+            return expressions
+        limit = start[1] + len(text[:opening].encode())
+        kept = []
+        for expression in expressions:
+            at = self._c.positions.start(expression)
+            if at is None or at[0] is not start[0] or at[1] >= limit:
+                kept.append(expression)
+        return kept
+
+    # Operators
+
+    def _operator_of(self, kids: list[Node], target: Node) -> str | None:
+        """`+` of a call in operator form (first operand, operator, others); else None."""
+        if len(kids) < 2 or (
+            kids[0].kind == MEMBER_REF_EXPR and target.kind == METHOD and not self._names_operator(kids[1])
+        ):
+            return None
+        return self._names_operator(kids[1])
+
+    def _names_operator(self, node: Node) -> str | None:
+        callee = self._c.exprs.unwrap_implicit(node) if node.kind == 100 else node
+        if callee.kind != DECL_REF:
+            return None
+        name = cursors.spelling(callee)
+        if not name:
+            inner = cursors.children(callee)
+            if not inner or inner[0].kind != OVERLOADED:
+                return None
+            name = cursors.spelling(inner[0])
+        if not name.startswith("operator") or len(name) < 9 or name[8].isalnum() or name[8] == "_":
+            return None
+        return name[8:].strip()
+
+    def _operator_call(self, node: Node, kids: list[Node], target: Node, operator: str) -> Expr:
+        c = self._c
+        operands = [kids[0], *kids[2:]]
+        place = c.place(node)
+        resolved = target.kind in FUNCTIONS
+        found = c.declarations.function(target) if resolved else None
+        member = target.kind == METHOD
+        if found is None and member and operator == "=" and cursors.is_defaulted(target):
+            member = False
+        lowered = list(self._lower_arguments(operands, target if not member else Node()))
+        if found is not None or (member and self._in_project_record(target)):
+            if operator == "=" and cursors.is_defaulted(target):
+                return Assign("=", lowered[0], lowered[1], place)
+            if member:
+                callee: Expr = Member(lowered[0], f"operator{operator}", False, place)
+                return Call(callee, tuple(lowered[1:]), place)
+            assert found is not None
+            c.require(found)
+            name = Name(c.decls.function_id(found), found.name, place, self._arguments(kids[1], target))
+            return Call(name, tuple(lowered), place)
+        return builtin_operator(operator, lowered, place, resolved)
+
+    def _in_project_record(self, target: Node) -> bool:
+        return self._c.declarations.record(cursors.semantic_parent(target)) is not None
+
+    # Launches
+
+    def _is_configuration(self, node: Node) -> bool:
+        return node.kind == CALL and cursors.spelling(node) in (
+            "cudaConfigureCall",
+            "__cudaPushCallConfiguration",
+        )
+
+    def _launch(self, node: Node, kids: list[Node]) -> Expr:
+        """`kernel<<<grid, block, dynamic>>>(arguments)`; put aside for the statement around it."""
+        c = self._c
+        place = c.place(node)
+        kernel = c.exprs.lower(kids[0])
+        shape = [None if self._is_default(k) else c.exprs.lower(k) for k in cursors.children(kids[1])[1:]]
+        shape += [None] * (4 - len(shape))
+        arguments = c.exprs.lower_all([k for k in kids[2:] if not self._is_default(k)])
+        if place is not None:
+            c.launches.append(LaunchStmt(kernel, shape[0], shape[1], shape[2], arguments, place))
+        return Literal(0, place=place)
+
+    def _library_launch(self, node: Node, name: str, nodes: list[Node]) -> Expr:
+        """`cudaLaunchKernel(function, grid, block, arguments, dynamic, stream)` and its relations."""
+        c = self._c
+        place = c.place(node)
+        lowered = list(c.exprs.lower_all(nodes))
+        if place is None or not lowered:
+            return UnknownExpr("launch", tuple(lowered), place)
+        if not _LAUNCHERS[name] and len(lowered) >= 4:
+            kernel = _without_casts(lowered[0])
+            dynamic = lowered[4] if len(lowered) > 4 else None
+            passed = c.decls.argument_array(lowered[3])
+            c.launches.append(LaunchStmt(kernel, lowered[1], lowered[2], dynamic, passed, place))
+        elif name == "cuLaunchKernel" and len(lowered) >= 8:
+            grid = Construct(RecordRef("dim3"), tuple(lowered[1:4]), place)
+            block = Construct(RecordRef("dim3"), tuple(lowered[4:7]), place)
+            c.launches.append(LaunchStmt(lowered[0], grid, block, lowered[7], (), place))
+        elif len(lowered) >= 2:
+            config = _pointee(lowered[0])
+            parts = [
+                Member(config, member, False, place) for member in ("gridDim", "blockDim", "dynamicSmemBytes")
+            ]
+            passed = (
+                tuple(lowered[2:]) if name == "cudaLaunchKernelEx" else c.decls.argument_array(lowered[2])
+            )
+            kernel = _without_casts(lowered[1])
+            c.launches.append(LaunchStmt(kernel, parts[0], parts[1], parts[2], passed, place))
+        return Literal(0, place=place)
+
+
+def converted(operand: Expr, to: Type, place: Place | None) -> Expr:
+    """A record turned into something else by its conversion function."""
+    callee = Member(operand, CONVERSION_NAME, False, place)
+    return Cast(to, Call(callee, (), place), place=place)
+
+
+def _without_casts(expr: Expr) -> Expr:
+    while isinstance(expr, Cast) or (isinstance(expr, Unary) and expr.op == "&"):
+        expr = expr.operand
+    return expr
+
+
+def _pointee(expr: Expr) -> Expr:
+    """What `&config` points to."""
+    if isinstance(expr, Unary) and expr.op == "&":
+        return expr.operand
+    return expr if not isinstance(expr, Cast) else _pointee(expr.operand)
+
+
+def _opening(text: str) -> int | None:
+    """Where the parenthesis or brace that the text ends with opens."""
+    depth = 0
+    for at in range(len(text) - 1, -1, -1):
+        char = text[at]
+        if char in ")}":
+            depth += 1
+        elif char in "({":
+            depth -= 1
+            if depth == 0:
+                return at
+    return None

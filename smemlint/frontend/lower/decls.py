@@ -1,0 +1,424 @@
+"""Declarations in functions: variables, parameters, local types; and names that members give."""
+
+from __future__ import annotations
+
+import re
+
+from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang.cursors import CType, Node
+from smemlint.frontend.clang.kinds import UNEXPOSED, is_expression
+from smemlint.frontend.clang.names import ENUMERATOR, PARAMETER, UNEXPOSED_DECL, UNION, VARIABLE, valid
+from smemlint.frontend.lower.calls import converted
+from smemlint.frontend.lower.functions import FunctionLowering
+from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.records import RecordLowering
+from smemlint.ir import (
+    SHARED,
+    ArrayOf,
+    Cast,
+    Construct,
+    Declare,
+    Expr,
+    Index,
+    InitList,
+    Literal,
+    Member,
+    MemberType,
+    Name,
+    OpaqueType,
+    Place,
+    PointerTo,
+    RecordRef,
+    Scalar,
+    Stmt,
+    Type,
+    TypeParam,
+    Unary,
+    UnknownStmt,
+    Var,
+)
+from smemlint.ir.types import INT
+from smemlint.patterns import pattern
+
+SHARED_ATTRIBUTE, ALIGNED_ATTRIBUTE, CONSTANT_ATTRIBUTE, DEVICE_ATTRIBUTE = 416, 441, 412, 413
+EXTERN, STATIC = 2, 3
+_NOWHERE = Place("", 1, 1, 1, 1, 0, 0)
+
+_BINDING = pattern(r"(?:\w+\s+)*auto(?:\s+const)?\s*(&{0,2})\s*\[")
+_ALIGNMENT = pattern(r"\b(?:alignas|__align__|aligned)\s*\(.*", re.DOTALL)
+
+
+class DeclarationLowering(RecordLowering, FunctionLowering):
+    """Everything that declares; records and functions are the two base classes."""
+
+    def __init__(self, context: Context) -> None:
+        self._c = context
+        self._arrays: dict[str, InitList] = {}
+        self.start_records()
+        self.start_functions()
+
+    def place_of(self, node: Node) -> Place:
+        return self._c.place(node) or _NOWHERE
+
+    def name_place(self, node: Node) -> Place:
+        """Where a declaration's name stands."""
+        point = self._c.positions.point(node)
+        if point is None:
+            return self.place_of(node)
+        file, offset = point
+        return file.place(offset, offset + len(cursors.spelling(node).encode()))
+
+    # Variables
+
+    def local(self, node: Node) -> list[Stmt]:
+        """A variable declared in a function."""
+        c = self._c
+        name = cursors.spelling(node)
+        key = node.d0 or 0
+        kids = cursors.children(node)
+        shared = any(k.kind == SHARED_ATTRIBUTE for k in kids)
+        storage_class = cursors.storage_class(node)
+        if storage_class == EXTERN and not shared:
+            return []
+        use = c.names.use(node, None)
+        identifier = use.id if isinstance(use, Name) else name
+        if isinstance(use, Name):
+            c.scope.locals[name] = use
+        storage = "local"
+        if shared:
+            storage = "extern_shared" if storage_class == EXTERN else "shared"
+            c.shared.add(key)
+            self._note_shared(node)
+        elif storage_class == STATIC:
+            storage = "static"
+        var = self.variable(node, kids, identifier, name, storage)
+        if isinstance(var.init, InitList):
+            self._arrays[identifier] = var.init
+        return [c.stmts.with_launches(Declare(var))] if c.launches else [Declare(var)]
+
+    def anonymous(self, union: Node, statement: Node) -> list[Stmt]:
+        """`__shared__ union { float a[32]; int b[32]; };`: clang hides the variable that it declares, whose
+        members are used by their bare names."""
+        c = self._c
+        point = c.positions.point(union)
+        text = c.positions.text(statement) or ""
+        if point is None:
+            return []
+        head = text[: text.find("{")]
+        storage = "shared" if "__shared__" in head else "static" if "static" in head else "local"
+        if storage == "shared":
+            c.shared.add(union.d0 or 0)
+        identifier = c.unnamed[point[0].path, point[1]] = c.local_id("", point[1])
+        name = "union" if union.kind == UNION else "struct"
+        align = self._written_alignment(union)
+        var = Var(identifier, name, c.types.record(union), storage, self.name_place(union), None, align)
+        return [Declare(var)]
+
+    def _note_shared(self, node: Node) -> None:
+        place = self.name_place(node)
+        self._c.shared_refs.add((place.path, place.offset))
+
+    def variable(self, node: Node, kids: list[Node], identifier: str, name: str, storage: str) -> Var:
+        """A variable from its cursor; for array extents and initialisers its children are read."""
+        c = self._c
+        type_ = cursors.cursor_type(node)
+        initializer = cursors.initializer(node)
+        has_init = valid(initializer)
+        init: Expr | None = None
+        extents = [k for k in kids if is_expression(k.kind) and not (has_init and _same(k, initializer))]
+        lowered = self._variable_type(type_, extents)
+        if has_init and storage not in SHARED:
+            init = self._dependent(node, initializer, lowered)
+            if init is None:
+                init = self._initial(c.exprs.lower(initializer), lowered)
+        align = self.alignment(kids)
+        if align is None and storage in SHARED:
+            align = self._written_alignment(node)
+        const = bool(cursors.is_const(type_))
+        volatile = storage in SHARED and self._is_volatile(type_)
+        return Var(identifier, name, lowered, storage, self.name_place(node), init, align, const, volatile)
+
+    @staticmethod
+    def _is_volatile(type_: CType) -> bool:
+        """Whether a variable, or the elements of an array, are volatile."""
+        from smemlint.frontend.lower.types import ARRAYS
+
+        while type_.kind in ARRAYS:
+            type_ = cursors.element_type(type_)
+        return bool(cursors.is_volatile(type_))
+
+    def _variable_type(self, type_: cursors.CType, extents: list[Node]) -> Type:
+        from smemlint.frontend.lower.types import ARRAYS
+
+        c = self._c
+        if type_.kind in ARRAYS and extents:
+            lowered = list(c.exprs.lower_all(extents))
+            found = c.types.with_extents(type_, lowered)
+            if found is not None:
+                return found
+        return c.types.lower(type_)
+
+    def _dependent(self, node: Node, init: Node, type_: Type) -> Expr | None:
+        """`Tile<BM> tile(a, b)` in a template: clang shows a list in brackets right behind the name."""
+        if init.kind != UNEXPOSED or not isinstance(type_, (RecordRef, TypeParam, MemberType)):
+            return None
+        place = self._c.place(init)
+        if place is None or place.offset != self.name_place(node).end_offset:
+            return None
+        return Construct(type_, self._c.exprs.lower_all(cursors.children(init)), place)
+
+    def _initial(self, init: Expr, type_: Type) -> Expr | None:
+        """None for a default construction that leaves the variable as it is.
+
+        In a template clang does not show that `T *s = Helper<T>()` calls a conversion function; nothing else
+        can be meant.
+        """
+        if (
+            isinstance(init, Construct)
+            and isinstance(init.type, RecordRef)
+            and ((isinstance(type_, PointerTo) and not type_.reference) or isinstance(type_, Scalar))
+        ):
+            return converted(init, type_, init.place)
+        if (
+            isinstance(init, Construct)
+            and not init.arguments
+            and isinstance(type_, (Scalar, ArrayOf, OpaqueType))
+        ):
+            return None
+        if isinstance(init, Construct) and isinstance(init.type, ArrayOf) and not init.arguments:
+            return None
+        if isinstance(init, InitList) and isinstance(type_, (Scalar, PointerTo)) and len(init.elements) == 1:
+            return init.elements[0]  # `int i{0}`
+        return init
+
+    def alignment(self, kids: list[Node]) -> Expr | None:
+        """The argument of `alignas`, `__align__` or `__attribute__((aligned))`."""
+        for kid in kids:
+            if kid.kind != ALIGNED_ATTRIBUTE:
+                continue
+            inner = [k for k in cursors.children(kid) if is_expression(k.kind)]
+            if inner:
+                return self._c.exprs.lower(inner[0])
+            text = self.attribute_text(kid)
+            arguments = self._c.texts.call_arguments(text) if text else None
+            while arguments and len(arguments) == 1 and isinstance(arguments[0], InitList):
+                arguments = arguments[0].elements
+            if arguments:
+                return arguments[0]
+        return None
+
+    def _written_alignment(self, node: Node) -> Expr | None:
+        """`alignas` behind `__shared__`, which clang does not take as an attribute of the variable."""
+        start, name = self._c.positions.start(node), self._c.positions.point(node)
+        if start is None or name is None or start[0] is not name[0]:
+            return None
+        found = _ALIGNMENT.search(start[0].slice(start[1], name[1]))
+        arguments = self._c.texts.call_arguments(found.group()) if found else None
+        return arguments[0] if arguments else None
+
+    def attribute_text(self, node: Node) -> str | None:
+        """`aligned(16)` and the like, from the attribute or from the macro that gives it."""
+        positions = self._c.positions
+        start = positions.start(node)
+        if start is None:
+            return None
+        file, offset = start
+        text = file.slice(offset, offset + 400)
+        word = re.match(r"[A-Za-z_]\w*", text)
+        macro = positions.macros().get(word.group()) if word else None
+        if macro is not None:
+            if macro.parameters is None:
+                text = macro.body
+            else:
+                use = file.slice(offset, positions.use_end(file, offset))
+                text = self.expanded_use(macro.parameters, macro.body, use)
+        found = re.search(
+            r"(?:aligned|__align__|alignas|launch_bounds\w*|cluster_dims\w*|maxnreg\w*)\s*\(.*",
+            text,
+            re.DOTALL,
+        )
+        return found.group() if found else None
+
+    @staticmethod
+    def expanded_use(parameters: tuple[str, ...], body: str, use: str) -> str:
+        """A macro's body with the arguments of one use, as text."""
+        from smemlint.frontend.lower.asm import _arguments, _filled
+        from smemlint.frontend.text.textual import lex
+
+        arguments, _ = _arguments(lex(use), 1)
+        given = dict(zip(parameters, arguments, strict=False))
+        if parameters and parameters[-1] == "...":
+            rest = arguments[len(parameters) - 1 :]
+            given["__VA_ARGS__"] = [t for i, a in enumerate(rest) for t in ([","] if i else []) + a]
+        return " ".join(_filled(lex(body), given))
+
+    def parameter(self, node: Node, first: Node | None = None) -> Var:
+        """A parameter; `first` is the same one in the first declaration, which may have the default."""
+        c = self._c
+        name = cursors.spelling(node)
+        use = c.names.use(node, None)
+        identifier = use.id if isinstance(use, Name) else name
+        if name and isinstance(use, Name):
+            c.scope.locals[name] = use
+        type_ = cursors.cursor_type(node)
+        lowered = c.types.decayed(c.types.lower(type_))
+        default = self.default_argument(node)
+        if default is None and first is not None:
+            default = self.default_argument(first)
+        const = bool(cursors.is_const(type_))
+        return Var(identifier, name, lowered, "param", self.name_place(node), default, None, const)
+
+    def default_argument(self, node: Node) -> Expr | None:
+        """A parameter's default value."""
+        kids = [k for k in cursors.children(node) if is_expression(k.kind)]
+        if not kids or self._belongs_to_type(node, kids[-1]):
+            return None
+        return self._c.exprs.lower(kids[-1])
+
+    def _belongs_to_type(self, node: Node, last: Node) -> bool:
+        """`Foo<N> x`, `float x[N]`: no `=` stands before the last expression."""
+        start, at = self._c.positions.start(node), self._c.positions.start(last)
+        if start is None or at is None or start[0] is not at[0]:
+            return False
+        return b"=" not in start[0].data[start[1] : at[1]]
+
+    def structured(self, node: Node) -> list[Stmt]:
+        """`auto [a, b] = x;`: a variable without a name, and references to its elements."""
+        c = self._c
+        kids = [k for k in cursors.children(node) if is_expression(k.kind)]
+        found = _BINDING.match(c.positions.text(node) or "")
+        if not kids or found is None:
+            parts = tuple(c.stmts.lower(k) for k in kids)
+            return [UnknownStmt("structured binding", parts, c.place(node))] if kids else []
+        init = kids[0]
+        array = cursors.children(init)
+        if init.kind == UNEXPOSED and len(array) > 1:  # an array is copied element by element
+            init = array[0]
+        place = self.place_of(node)
+        type_: Type = c.types.lower(cursors.cursor_type(node))
+        if isinstance(type_, PointerTo) and type_.reference:
+            type_ = type_.to
+        indexed = isinstance(type_, ArrayOf)
+        if found[1]:
+            type_ = PointerTo(type_, True)
+        whole = Name(c.local_id("[...]", place.offset), "[...]", place)
+        made: list[Stmt] = [Declare(Var(whole.id, whole.name, type_, "local", place, c.exprs.lower(init)))]
+        for i, kid in enumerate(k for k in cursors.children(node) if k.kind == UNEXPOSED_DECL):
+            use = c.names.use(kid, None)
+            part: Expr = Index(whole, Literal(i), place) if indexed else Member(whole, f"#{i}", place=place)
+            if isinstance(use, Name):
+                c.scope.locals[use.name] = use
+                part_type = PointerTo(OpaqueType("auto"), True)
+                made.append(Declare(Var(use.id, use.name, part_type, "local", place, part)))
+        return made
+
+    # Local types and enumerators
+
+    def local_type(self, node: Node) -> None:
+        """Remembers `using T = ...` of a function by name, for text."""
+        if node.kind == 601:
+            return
+        name = cursors.spelling(node)
+        self._c.scope.types[name] = self._c.types.lower(cursors.typedef_underlying(node))
+
+    def local_enum(self, node: Node) -> list[Stmt]:
+        """Enumerators of a function whose values depend on template parameters become constants."""
+        c = self._c
+        result: list[Stmt] = []
+        previous: Expr | None = None
+        dependent = bool(c.scope.parameters())
+        for kid in cursors.children(node):
+            if kid.kind != ENUMERATOR or not dependent:
+                continue
+            var = self.enumerator_constant(kid, previous)
+            # Its value in its place: classes and lambdas of the function name it as well.
+            c.variables[kid.d0 or 0] = previous = var.init or Name(var.id, var.name)
+            c.scope.locals[var.name] = previous
+            result.append(Declare(var))
+        return result
+
+    def enumerator_constant(self, node: Node, previous: Expr | None) -> Var:
+        """A constant for an enumerator; without a written value it is one more than the previous."""
+        from smemlint.ir import Binary
+
+        c = self._c
+        name = cursors.spelling(node)
+        kids = [k for k in cursors.children(node) if is_expression(k.kind)]
+        init: Expr
+        if kids:
+            init = c.exprs.lower(kids[-1])
+        elif previous is not None:
+            init = Binary("+", previous, Literal(1))
+        else:
+            init = Literal(0)
+        place = self.name_place(node)
+        return Var(c.local_id(name, place.offset), name, INT, "constant", place, init, None, True)
+
+    # Globals
+
+    def require_global(self, node: Node, name: str, project: bool) -> Expr:
+        """A use of a namespace-scope variable; the first one stores its definition."""
+        c = self._c
+        if not project:
+            return Name("", c.declarations.qualified(node), None)
+        defined = cursors.definition(node)
+        declared = defined if valid(defined) else node
+        identifier = cursors.usr(declared) or f"{name}@global"
+        kids = cursors.children(declared)
+        shared = any(k.kind == SHARED_ATTRIBUTE for k in kids) or any(
+            k.kind == SHARED_ATTRIBUTE for k in cursors.children(node)
+        )
+        if shared:
+            c.shared.update((node.d0 or 0, declared.d0 or 0))
+            self._note_shared(declared)
+        if identifier in c.globals or identifier in self._globals_open:
+            return Name(identifier, name)
+        self._globals_open.add(identifier)
+        from smemlint.frontend.lower.lowering import Scope
+
+        with c.within(Scope()):
+            storage = "global"
+            if shared:
+                storage = "extern_shared" if cursors.storage_class(declared) == EXTERN else "shared"
+            const = bool(cursors.is_const(cursors.cursor_type(declared)))
+            if storage == "global" and const and valid(cursors.initializer(declared)):
+                storage = "constant"
+            var = self.variable(declared, kids, identifier, name, storage)
+            if storage == "constant":
+                var = self.folded(declared, var)
+            c.globals[identifier] = var
+        return Name(identifier, name)
+
+    def folded(self, node: Node, var: Var) -> Var:
+        """A constant whose value clang knows gets it as its initialiser."""
+        if not isinstance(var.type, Scalar) or isinstance(var.init, Literal) or var.type.kind == "float":
+            return var
+        value = cursors.evaluate(node)
+        if not isinstance(value, int):
+            return var
+        literal = Literal(value, var.type)
+        return Var(var.id, var.name, var.type, var.storage, var.place, literal, var.align, var.const)
+
+    def argument_array(self, passed: Expr) -> tuple[Expr, ...]:
+        """Kernel arguments behind cudaLaunchKernel's `void **`, where the function writes the array."""
+        while isinstance(passed, Cast):
+            passed = passed.operand
+        if isinstance(passed, Name):
+            passed = self._arrays.get(passed.id, passed)
+        if not isinstance(passed, InitList):
+            return ()
+        return tuple(_pointed(element) for element in passed.elements)
+
+
+def _pointed(expr: Expr) -> Expr:
+    """`x` of `(void *)&x`."""
+    while isinstance(expr, Cast):
+        expr = expr.operand
+    return expr.operand if isinstance(expr, Unary) and expr.op == "&" else Unary("*", expr)
+
+
+def _same(left: Node, right: Node) -> bool:
+    return bool(left.d0 == right.d0 and left.d1 == right.d1 and left.kind == right.kind)
+
+
+__all__ = ["PARAMETER", "VARIABLE", "DeclarationLowering", "RecordRef"]

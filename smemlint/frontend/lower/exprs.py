@@ -1,0 +1,594 @@
+"""Expressions but calls: names, operators, casts, members, literals, lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang.cursors import Node
+from smemlint.frontend.clang.kinds import (
+    DECL_REF,
+    INIT_LIST,
+    MEMBER_REF,
+    MEMBER_REF_EXPR,
+    NAMESPACE_REF,
+    PAREN,
+    TEMPLATE_REF,
+    TYPE_REF,
+    UNEXPOSED,
+    is_expression,
+)
+from smemlint.frontend.clang.names import (
+    FIELD,
+    PARAMETER,
+    valid,
+)
+from smemlint.frontend.clang.opcodes import binary_operator, unary_operator
+from smemlint.frontend.lower.builtin_operators import builtin_operator
+from smemlint.frontend.lower.lowering import DEPTH_LIMIT, NODE_LIMIT, Context
+from smemlint.frontend.text.captures import captures_of
+from smemlint.frontend.text.literals import integer_literal, literal_from_text
+from smemlint.frontend.text.scalars import builtin_scalar
+from smemlint.ir import (
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Construct,
+    Declare,
+    Evaluate,
+    Expr,
+    FloatLiteral,
+    Index,
+    InitList,
+    Lambda,
+    Literal,
+    Name,
+    Place,
+    PointerTo,
+    RecordRef,
+    Return,
+    SizeOf,
+    StringLiteral,
+    TemplateParam,
+    This,
+    Type,
+    Unary,
+    UnknownExpr,
+    Var,
+)
+from smemlint.ir.types import BOOL, DOUBLE, INT
+from smemlint.patterns import pattern
+
+_OPERATORS = ("=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "^=", "|=")
+_BETWEEN = frozenset(
+    (
+        *_OPERATORS,
+        "+",
+        "-",
+        "*",
+        "/",
+        "%",
+        "&",
+        "|",
+        "^",
+        "<<",
+        ">>",
+        "<",
+        "<=",
+        ">",
+        ">=",
+        "==",
+        "!=",
+        "&&",
+        "||",
+    )
+)
+_WORD = pattern(r"[A-Za-z_]\w*")
+_REFERENCE_CAST = pattern(r"_cast\s*<[^;{}&]*&\s*>\s*\(|\([\w\s:<>,]*[\w>]\s*&\s*\)")
+_ON_DEVICE = pattern(r"__device__|\b[A-Z_]*(?:DEVICE|LAMBDA|HD)[A-Z_]*\b")
+_LAMBDA_TEMPLATE = pattern(r"\s*\[[^\]]*\]\s*<([^<>]*)>")
+
+_VARIABLE_REFERENCE = 50
+"""clang's cursor of a name between the brackets of a lambda."""
+
+
+class ExpressionLowering:
+    """One method per kind of cursor; `lower` is the entry."""
+
+    def __init__(self, context: Context) -> None:
+        self._c = context
+        self._handlers: dict[int, Callable[[Node], Expr]] = {
+            100: self._unexposed,
+            101: lambda node: context.names.name(node),
+            102: lambda node: context.names.member(node),
+            103: self._call,
+            106: self._integer,
+            107: self._floating,
+            109: self._string,
+            110: self._character,
+            111: self._paren,
+            112: self._unary,
+            113: self._index,
+            114: self._binary,
+            115: self._compound,
+            116: self._conditional,
+            117: self._cast,
+            118: self._compound_literal,
+            119: self._init_list,
+            121: self._statement_expression,
+            123: self._null,
+            124: self._cast,
+            125: self._cast,
+            126: self._reinterpret,
+            127: self._cast,
+            128: self._functional_cast,
+            130: self._bool,
+            131: self._null,
+            132: self._this,
+            136: self._size_of,
+            142: self._pack_expansion,
+            144: self._lambda,
+            152: self._cast,
+            280: self._cast,
+        }
+        self._reasons = {
+            108: "imaginary literal",
+            120: "address of a label",
+            122: "_Generic",
+            129: "typeid",
+            133: "throw",
+            134: "new",
+            135: "delete",
+            143: "sizeof...",
+            153: "concept",
+            154: "requires",
+        }
+
+    def lower(self, node: Node) -> Expr:
+        """Any expression; never raises, what is not understood becomes UnknownExpr with its parts."""
+        c = self._c
+        handler = self._handlers.get(node.kind)
+        if handler is None:
+            return self._not_understood(node)
+        if c.depth > DEPTH_LIMIT or c.nodes > NODE_LIMIT:
+            reason = "nested too deeply" if c.depth > DEPTH_LIMIT else "too much code in one file"
+            return UnknownExpr(reason, (), c.place(node))
+        c.depth += 1
+        c.nodes += 1
+        try:
+            return handler(node)
+        finally:
+            c.depth -= 1
+
+    def lower_all(self, nodes: list[Node]) -> tuple[Expr, ...]:
+        return tuple(self.lower(node) for node in nodes)
+
+    def _not_understood(self, node: Node) -> Expr:
+        reason = self._reasons.get(node.kind, f"expression of kind {node.kind}")
+        parts = [k for k in cursors.children(node) if is_expression(k.kind)]
+        return UnknownExpr(reason, self.lower_all(parts), self._c.place(node))
+
+    # Wrappers
+
+    def unwrap(self, node: Node) -> Node:
+        """Without parentheses and implicit casts around it."""
+        while node.kind in (UNEXPOSED, PAREN):
+            kids = cursors.children(node)
+            if len(kids) != 1:
+                break
+            node = kids[0]
+        return node
+
+    def _paren(self, node: Node) -> Expr:
+        kids = cursors.children(node)
+        if len(kids) == 1:
+            return self.lower(kids[0])
+        if not kids:
+            return UnknownExpr("empty parentheses", (), self._c.place(node))
+        parts = self.lower_all(kids)
+        return UnknownExpr("expression list", parts, self._c.place(node))
+
+    def _unexposed(self, node: Node) -> Expr:
+        kids = cursors.children(node)
+        while len(kids) == 1 and kids[0].kind == UNEXPOSED:
+            kids = cursors.children(kids[0])
+        if len(kids) == 1 and is_expression(kids[0].kind):
+            return self.lower(kids[0])
+        return self._unexposed_other(node, kids)
+
+    def _unexposed_other(self, node: Node, kids: list[Node]) -> Expr:
+        expressions = [k for k in kids if is_expression(k.kind)]
+        text = self._c.positions.text(node) or ""
+        place = self._c.place(node)
+        if kids and kids[0].kind in (TYPE_REF, TEMPLATE_REF, NAMESPACE_REF) and len(expressions) == 1:
+            return self.lower(expressions[0])
+        if not expressions:
+            return self._without_parts(node, text, place)
+        if text.startswith("__builtin_choose_expr") and len(expressions) == 3:
+            return self.lower(expressions[1])
+        if re.match(r"\(.*\.\.\.", text, re.DOTALL) or text.rstrip(" )").endswith("..."):
+            return UnknownExpr("fold expression", self.lower_all(expressions), place)
+        if expressions[0].kind in (DECL_REF, MEMBER_REF_EXPR) and len(text) > 1 and text.endswith(")"):
+            return self._c.calls.recovered(node, expressions)
+        if len(expressions) == 2:
+            operator = self._between(expressions[0], expressions[1])
+            if operator is not None:
+                return builtin_operator(operator, list(self.lower_all(expressions)), place, False)
+        if len(expressions) == 3 and self._text_between(expressions[0], expressions[1]) == "?":
+            condition, then, otherwise = self.lower_all(expressions)
+            return Conditional(condition, then, otherwise, place)
+        if "?:" in text.replace(" ", "") and len(expressions) >= 2:
+            first = self.lower(expressions[0])
+            return Conditional(first, first, self.lower(expressions[-1]), place)
+        return UnknownExpr("not understood by clang", self.lower_all(expressions), place)
+
+    def _between(self, left: Node, right: Node) -> str | None:
+        """The operator written between two operands that clang could not combine."""
+        text = self._text_between(left, right)
+        return text if text in _BETWEEN else None
+
+    def _text_between(self, left: Node, right: Node) -> str:
+        first, second = self._c.place(left), self._c.place(right)
+        start = self._c.positions.start(left)
+        if first is None or second is None or start is None or first.path != second.path:
+            return ""
+        if not 0 < second.offset - first.end_offset < 40:
+            return ""
+        return start[0].slice(first.end_offset, second.offset).strip()
+
+    def _without_parts(self, node: Node, text: str, place: Place | None) -> Expr:
+        type_ = self._c.types.of(node)
+        if text.endswith(("()", "{}")):
+            return Cast(type_, Literal(0), place=place)
+        if text.startswith("__") and text.endswith("__"):
+            return StringLiteral(text, place)
+        value = cursors.evaluate(node)
+        if isinstance(value, int):
+            return Literal(value, self._c.types.scalar_of(cursors.cursor_type(node)), place)
+        if isinstance(value, float):
+            return FloatLiteral(value, DOUBLE, place)
+        found = self._c.texts.read_expression(text) if text else None
+        return found if found is not None else UnknownExpr(f"not read: {text[:40]}", (), place)
+
+    # Literals
+
+    def _integer(self, node: Node) -> Expr:
+        positions = self._c.positions
+        text = None if positions.in_macro(node) else positions.text(node)
+        found = integer_literal(text) if text else None
+        if found is not None:
+            return found
+        value = cursors.evaluate(node)
+        scalar = self._c.types.scalar_of(cursors.cursor_type(node))
+        if isinstance(value, int):
+            return Literal(value, scalar, self._c.place(node))
+        return UnknownExpr("integer literal", (), self._c.place(node))
+
+    def _floating(self, node: Node) -> Expr:
+        text = None if self._c.positions.in_macro(node) else self._c.positions.text(node)
+        found = literal_from_text(text) if text else None
+        if isinstance(found, FloatLiteral):
+            return found
+        value = cursors.evaluate(node)
+        scalar = self._c.types.scalar_of(cursors.cursor_type(node))
+        return FloatLiteral(float(value) if value is not None else 0.0, scalar)
+
+    def _character(self, node: Node) -> Expr:
+        value = cursors.evaluate(node)
+        scalar = self._c.types.scalar_of(cursors.cursor_type(node))
+        return Literal(int(value) if value is not None else 0, scalar)
+
+    def _string(self, node: Node) -> Expr:
+        return StringLiteral(cursors.spelling(node), self._c.place(node))
+
+    def _bool(self, node: Node) -> Expr:
+        text = self._c.positions.text(node)
+        if text in ("true", "false"):
+            return Literal(int(text == "true"), BOOL)
+        value = cursors.evaluate(node)
+        return Literal(int(value) if value is not None else 0, BOOL)
+
+    def _null(self, node: Node) -> Expr:
+        return Literal(0, INT)
+
+    def _this(self, node: Node) -> Expr:
+        return This(self._c.place(node))
+
+    # Operators
+
+    def _unary(self, node: Node) -> Expr:
+        kids = cursors.children(node)
+        op = unary_operator(node)
+        if not kids:
+            return UnknownExpr("operator without operand", (), self._c.place(node))
+        operand = self.lower(kids[-1])
+        if op == "__extension__":
+            return operand
+        if op == "":
+            return UnknownExpr("unary operator", (operand,), self._c.place(node))
+        if op == "-" and isinstance(operand, Literal) and operand.value == 0:
+            return operand
+        return Unary(op, operand, self._c.place(node))
+
+    def _binary(self, node: Node) -> Expr:
+        """Left-leaning chains (`a + b + c ...`) are walked in a loop: generated code makes long ones."""
+        chain: list[tuple[Node, str, Node]] = []
+        kids = cursors.children(node)
+        while True:
+            op = binary_operator(node)
+            if len(kids) != 2:
+                left: Expr = UnknownExpr("binary operator", self.lower_all(kids), self._c.place(node))
+                break
+            chain.append((node, op, kids[1]))
+            inner = kids[0]
+            if inner.kind == UNEXPOSED:
+                inner = self.unwrap_implicit(inner)
+            if op in _OPERATORS or inner.kind != 114 or len(chain) > 5000:
+                left = self.lower(inner)
+                break
+            node, kids = inner, cursors.children(inner)
+        if len(chain) > DEPTH_LIMIT:
+            parts = (left, *(self.lower(right) for _, _, right in reversed(chain)))
+            return UnknownExpr("nested too deeply", parts, self._c.place(chain[0][0]))
+        for item, op, right in reversed(chain):
+            value = self.lower(right)
+            place = self._c.place(item)
+            if op in _OPERATORS:
+                left = Assign(op, left, value, place)
+            elif op in ("", ".*", "->*", "<=>"):
+                left = UnknownExpr(f"operator {op}", (left, value), place)
+            else:
+                left = Binary(op, left, value, place)
+        return left
+
+    def unwrap_implicit(self, node: Node) -> Node:
+        while node.kind == UNEXPOSED:
+            kids = cursors.children(node)
+            if len(kids) != 1:
+                break
+            node = kids[0]
+        return node
+
+    def _compound(self, node: Node) -> Expr:
+        kids = cursors.children(node)
+        if len(kids) != 2:
+            return UnknownExpr("assignment", self.lower_all(kids), self._c.place(node))
+        op = binary_operator(node) or "="
+        return Assign(op, self.lower(kids[0]), self.lower(kids[1]), self._c.place(node))
+
+    def _conditional(self, node: Node) -> Expr:
+        kids = cursors.children(node)
+        if len(kids) != 3:
+            return UnknownExpr("conditional", self.lower_all(kids), self._c.place(node))
+        first, second, third = self.lower_all(kids)
+        return Conditional(first, second, third, self._c.place(node))
+
+    def _index(self, node: Node) -> Expr:
+        kids = cursors.children(node)
+        if len(kids) != 2:
+            return UnknownExpr("subscript", self.lower_all(kids), self._c.place(node))
+        return Index(self.lower(kids[0]), self.lower(kids[1]), self._c.place(node))
+
+    # Casts and construction
+
+    def _cast(self, node: Node) -> Expr:
+        return self._cast_to(node, reinterpret=False)
+
+    def _reinterpret(self, node: Node) -> Expr:
+        return self._cast_to(node, reinterpret=True)
+
+    def _cast_to(self, node: Node, reinterpret: bool) -> Expr:
+        kids = [k for k in cursors.children(node) if is_expression(k.kind)]
+        place = self._c.place(node)
+        if not kids:
+            return UnknownExpr("cast without operand", (), place)
+        type_ = self._c.types.of(node)
+        if self._names_a_reference(node, kids[-1]):
+            type_ = PointerTo(type_, reference=True)
+        return Cast(type_, self.lower(kids[-1]), reinterpret, place)
+
+    def _names_a_reference(self, node: Node, operand: Node) -> bool:
+        """Whether a cast is to a reference, which its type does not show: by the text before its operand."""
+        start, end = self._c.positions.start(node), self._c.positions.start(operand)
+        if start is None or end is None or start[0] is not end[0]:
+            return False
+        text = start[0].slice(start[1], max(end[1], start[1] + 40))
+        word = _WORD.match(text)
+        macro = self._c.positions.macros().get(word.group()) if word else None
+        written = macro.body if macro is not None else text[: end[1] - start[1]]
+        return _REFERENCE_CAST.search(written) is not None
+
+    def _functional_cast(self, node: Node) -> Expr:
+        kids = [k for k in cursors.children(node) if is_expression(k.kind)]
+        place = self._c.place(node)
+        type_ = self._c.types.of(node)
+        if not kids:
+            return Cast(type_, Literal(0), place=place)
+        inner = self.unwrap_implicit(kids[-1])
+        if inner.kind == INIT_LIST:
+            return Construct(type_, self._elements(inner), place)
+        value = self.lower(inner)
+        if isinstance(value, Construct):
+            return value
+        return Cast(type_, value, place=place)
+
+    def _compound_literal(self, node: Node) -> Expr:
+        kids = [k for k in cursors.children(node) if is_expression(k.kind)]
+        elements = self._elements(kids[-1]) if kids and kids[-1].kind == INIT_LIST else self.lower_all(kids)
+        return Construct(self._c.types.of(node), elements, self._c.place(node))
+
+    def _init_list(self, node: Node) -> Expr:
+        return InitList(self._elements(node), self._c.place(node))
+
+    def _elements(self, node: Node) -> tuple[Expr, ...]:
+        """Elements in order; designated ones are put where they belong, gaps are empty lists."""
+        kids = cursors.children(node)
+        placed: dict[int, Expr] = {}
+        position = 0
+        fields: list[str] | None = None
+        for kid in kids:
+            if not is_expression(kid.kind):
+                continue
+            parts = cursors.children(kid) if kid.kind == UNEXPOSED else []
+            if len(parts) > 1 and parts[0].kind == MEMBER_REF:
+                if fields is None:
+                    fields = self._field_names(node)
+                name = cursors.spelling(parts[0])
+                position = fields.index(name) if name in fields else position
+                placed[position] = self.lower(parts[-1])
+            elif len(parts) > 1 and (self._c.positions.text(kid) or "").startswith("["):
+                index = self.lower(parts[0])
+                position = index.value if isinstance(index, Literal) else position
+                placed[position] = self.lower(parts[-1])
+            else:
+                placed[position] = self.lower(kid)
+            position += 1
+        last = max(placed, default=-1)
+        if last > 100_000:
+            return tuple(placed.values())
+        return tuple(placed.get(i, InitList(())) for i in range(last + 1))
+
+    @staticmethod
+    def _field_names(node: Node) -> list[str]:
+        record = cursors.type_declaration(cursors.canonical_type(cursors.cursor_type(node)))
+        if not valid(record):
+            return []
+        return [cursors.spelling(k) for k in cursors.children(record) if k.kind == FIELD]
+
+    # The rest
+
+    def _size_of(self, node: Node) -> Expr:
+        c = self._c
+        place = c.place(node)
+        text = c.positions.text(node)
+        if text is None:
+            body = c.positions.body_text(node)
+            text = _balanced(body) if body else None
+        word = re.match(r"\w+", text) if text is not None else None
+        align = word is not None and "align" in word.group()
+        kids = [k for k in cursors.children(node) if is_expression(k.kind)]
+        of = None
+        if word is not None and text is not None:
+            of = c.texts.hinted(node).operand_type(text[word.end() :])
+        if of is None and kids:
+            return SizeOf(self.lower(kids[-1]), align, place)
+        if of is not None:
+            return SizeOf(of, align, place)
+        value = cursors.evaluate(node)
+        if isinstance(value, int):
+            return Literal(value, c.types.scalar_of(cursors.cursor_type(node)), place)
+        return UnknownExpr("sizeof", (), place)
+
+    def _pack_expansion(self, node: Node) -> Expr:
+        return UnknownExpr("parameter pack", self.lower_all(cursors.children(node)), self._c.place(node))
+
+    def _lambda(self, node: Node) -> Expr:
+        c = self._c
+        template = self._lambda_template(node)
+        closure = self._closure(node)
+        c.scope.templates.append(template)
+        try:
+            found = self._lambda_of(node, template)
+        finally:
+            c.scope.templates.pop()
+        return replace(found, closure=closure) if closure and isinstance(found, Lambda) else found
+
+    def _closure(self, node: Node) -> Type | None:
+        """The class of a lambda that host code may give to a kernel."""
+        c = self._c
+        text = c.positions.text(node)
+        if text is None or not _ON_DEVICE.search(text[: text.find("{")]):
+            return None
+        declaration = cursors.type_declaration(cursors.cursor_type(node))
+        c.decls.enter_local(declaration)
+        found = c.types.of(node)
+        return found if isinstance(found, RecordRef) else None
+
+    def _lambda_template(self, node: Node) -> tuple[TemplateParam, ...]:
+        """`<bool even, typename T>` after a lambda's captures, which clang's cursors do not show."""
+        text = self._c.positions.text(node)
+        found = _LAMBDA_TEMPLATE.match(text) if text else None
+        if found is None:
+            return ()
+        parameters: list[TemplateParam] = []
+        for part in found.group(1).split(","):
+            words = part.split("=")[0].split()
+            if len(words) < 2 or "..." in part:
+                return ()
+            type_ = builtin_scalar(words[:-1])
+            kind = "type" if words[0] in ("typename", "class") else "value"
+            id = self._c.local_id(words[-1], cursors.extent(node).begin)
+            parameters.append(TemplateParam(id, words[-1], kind, type=type_ if kind == "value" else None))
+        return tuple(parameters)
+
+    def _lambda_of(self, node: Node, template: tuple[TemplateParam, ...]) -> Expr:
+        c = self._c
+        parameters: list[Var] = []
+        body: Node | None = None
+        named: list[Node] = []
+        for kid in cursors.children(node):
+            if kid.kind == PARAMETER:
+                parameters.append(c.decls.parameter(kid))
+            elif kid.kind == 202:
+                body = kid
+            elif kid.kind == _VARIABLE_REFERENCE:
+                named.append(cursors.referenced(kid))
+        place = c.place(node)
+        if body is None:
+            return UnknownExpr("lambda without a body", (), place)
+        written = captures_of(c.positions.text(node) or "")
+        own: list[Var] = []
+        copies: list[Name] = []
+        references: list[Name] = []
+        for target in named:
+            name = cursors.spelling(target)
+            if name in written.made:
+                own += [s.var for s in c.decls.local(target) if isinstance(s, Declare)]
+                continue
+            use = c.names.use(target, None)
+            if isinstance(use, Name):
+                (copies if name in written.copied else references).append(use)
+        lowered = c.stmts.lower(body)
+        return Lambda(
+            tuple(parameters),
+            lowered,
+            place,
+            template,
+            captures=tuple(own),
+            copies=tuple(copies),
+            copies_all="=" in written.copied,
+            references=tuple(references),
+            copies_this="*this" in written.copied,
+        )
+
+    def _statement_expression(self, node: Node) -> Expr:
+        """`({ ...; value; })` is a lambda that is called at once."""
+        c = self._c
+        kids = cursors.children(node)
+        place = c.place(node)
+        if len(kids) != 1:
+            return UnknownExpr("statement expression", (), place)
+        body = list(c.stmts.statements(cursors.children(kids[0])))
+        if body and isinstance(body[-1], Evaluate):
+            body[-1] = Return(body[-1].expr)
+        return Call(Lambda((), c.stmts.block(body), place), (), place)
+
+    def _call(self, node: Node) -> Expr:
+        return self._c.calls.call(node)
+
+
+def _balanced(text: str) -> str | None:
+    """`sizeof ( ... )` from the start of a longer text."""
+    depth = 0
+    for at, char in enumerate(text):
+        if char == "(":
+            depth += 1
+        elif char == ")":
+            depth -= 1
+            if depth == 0:
+                return text[: at + 1]
+    return None

@@ -1,0 +1,250 @@
+"""Functions, methods and kernels with a body."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang.cursors import Node
+from smemlint.frontend.clang.kinds import is_expression
+from smemlint.frontend.clang.names import (
+    CONSTRUCTOR,
+    CONVERSION,
+    FUNCTION_TEMPLATE,
+    MEMBER_REFERENCE,
+    METHOD,
+    PARAMETER,
+    RECORDS,
+    TEMPLATE_PARAMETERS,
+    VALUE_PARAMETER,
+    Definition,
+    valid,
+)
+from smemlint.frontend.lower.lowering import Context, Scope
+from smemlint.ir import (
+    Block,
+    Expr,
+    Function,
+    Name,
+    Place,
+    Stmt,
+    TemplateParam,
+    UnknownStmt,
+    Var,
+)
+from smemlint.patterns import pattern
+
+GLOBAL_ATTRIBUTE, DEVICE_ATTRIBUTE, HOST_ATTRIBUTE, OTHER_ATTRIBUTE = 414, 413, 415, 400
+_CLUSTER = pattern(r"__cluster_dims__\s*\(")
+
+
+_DEVICE = pattern(rb"__global__|__device__|constexpr|DEVICE|_HD\b")
+
+
+class FunctionLowering:
+    """The part of declaration lowering that knows functions."""
+
+    _c: Context
+
+    if TYPE_CHECKING:
+        # What the class that joins the parts brings.
+        def require_record(self, found: Definition) -> None: ...
+
+        def outer_parameters(self, found: Definition) -> tuple[TemplateParam, ...]: ...
+
+        def around(self, found: Definition | None) -> Scope: ...
+
+        def own_parameters(self, found: Definition) -> tuple[TemplateParam, ...]: ...
+
+        def record_name(self, node: Node) -> str: ...
+
+        def stored_name(self, found: Definition) -> str: ...
+
+        def parameter_list(self, given: list[Node], defaults: list[Node]) -> tuple[TemplateParam, ...]: ...
+
+        def parameter(self, node: Node, first: Node | None = None) -> Var: ...
+
+        def attribute_text(self, node: Node) -> str | None: ...
+
+        def name_place(self, node: Node) -> Place: ...
+
+    def start_functions(self) -> None:
+        self._globals_open: set[str] = set()
+        self._special: dict[int, bool] = {}
+        self.specialisations: dict[str, list[str]] = {}
+
+    def function_id(self, found: Definition) -> str:
+        """Unique in the module, the same for a declaration and its definition."""
+        if not found.usr:
+            usr = cursors.usr(found.node) or f"{found.name}@{found.begin}"
+            other = self._c.function_keys.setdefault(usr, found.key)
+            found.usr = usr if other == found.key else f"{usr}@{found.begin}"
+        return found.usr
+
+    def is_specialisation(self, found: Definition) -> bool:
+        """An explicit full specialisation of a function template."""
+        known = self._special.get(found.key)
+        if known is None:
+            known = found.node.kind != FUNCTION_TEMPLATE and cursors.template_argument_count(found.node) > 0
+            self._special[found.key] = known
+        return known
+
+    def lower_function(self, found: Definition) -> None:
+        """Stores the function; a failure inside is a reason in its body, never an exception."""
+        c = self._c
+        identifier = self.function_id(found)
+        if identifier in c.functions:
+            return
+        record = found.record
+        if record is None:
+            parent = cursors.semantic_parent(found.node)
+            record = parent if parent.kind in RECORDS else None
+        owner = c.declarations.record(record) if record is not None else None
+        outer: tuple[TemplateParam, ...] = ()
+        name: str | None = None
+        if owner is not None:
+            self.require_record(owner)
+            outer = (*self.outer_parameters(owner), *self.own_parameters(owner))
+            name = self.record_name(owner.node)
+        c.host = not _DEVICE.search(
+            found.file.data, max(found.begin - 200, 0), min(found.begin + 600, found.end)
+        )
+        around = self.around(owner)
+        with c.within(Scope([outer] if outer else [], dict(around.locals), dict(around.types), name)):
+            c.functions[identifier] = self._read_function(found, identifier, owner, outer)
+
+    def _read_function(
+        self, found: Definition, identifier: str, owner: Definition | None, outer: tuple[TemplateParam, ...]
+    ) -> Function:
+        c = self._c
+        node = found.node
+        kids = cursors.children(node)
+        own = self._template(found, kids, outer)
+        c.scope.templates.append(own)
+        parameters: list[Var] = []
+        launch_bounds: tuple[Expr, ...] = ()
+        cluster_dims: tuple[Expr, ...] = ()
+        body: Node | None = None
+        sides: set[int] = set()
+        initialisers: list[tuple[str, Expr]] = []
+        earlier = self._first_parameters(node)
+        for index, kid in enumerate(kids):
+            if kid.kind == PARAMETER:
+                first = earlier[len(parameters)] if len(parameters) < len(earlier) else None
+                parameters.append(self.parameter(kid, first))
+            elif kid.kind in (GLOBAL_ATTRIBUTE, DEVICE_ATTRIBUTE, HOST_ATTRIBUTE):
+                sides.add(kid.kind)
+            elif kid.kind == OTHER_ATTRIBUTE:
+                text = self.attribute_text(kid) or ""
+                if text.startswith("launch_bounds"):
+                    launch_bounds = c.texts.call_arguments(text) or launch_bounds
+                elif text.startswith("cluster_dims"):
+                    cluster_dims = c.texts.call_arguments(text) or cluster_dims
+            elif kid.kind == MEMBER_REFERENCE and node.kind in (CONSTRUCTOR, FUNCTION_TEMPLATE):
+                if index + 1 < len(kids) and is_expression(kids[index + 1].kind):
+                    initialisers.append((cursors.spelling(kid), c.exprs.lower(kids[index + 1])))
+            elif kid.kind == 43 and index + 1 < len(kids) and kids[index + 1].kind == 103:
+                if node.kind == CONSTRUCTOR and parameters_done(kids, index):
+                    base = cursors.referenced(kid)
+                    initialisers.append((cursors.spelling(base), c.exprs.lower(kids[index + 1])))
+            elif kid.kind in (202, 224):
+                body = kid
+        if not cluster_dims:
+            header = found.file.slice(found.begin, min(found.end, found.begin + 600))
+            cluster = _CLUSTER.search(header)
+            if cluster:
+                cluster_dims = c.texts.call_arguments(header[cluster.start() :]) or ()
+        lowered: Stmt = Block(()) if body is None else self._body(body)
+        specialises = None
+        if self.is_specialisation(found):
+            specialises = c.types.specialisation_arguments(node)
+            self._list_specialisation(node, identifier)
+        return Function(
+            id=identifier,
+            name=found.name,
+            parameters=tuple(parameters),
+            body=lowered,
+            side=_side(sides),
+            place=self.name_place(node),
+            returns=c.types.lower(cursors.cursor_result_type(node)),
+            template=own,
+            record=self.stored_name(owner) if owner is not None else None,
+            static=node.kind in (METHOD, FUNCTION_TEMPLATE) and bool(cursors.is_static_method(node)),
+            launch_bounds=launch_bounds,
+            cluster_dims=cluster_dims,
+            specialises=specialises,
+            initialisers=tuple(initialisers),
+        )
+
+    @staticmethod
+    def _first_parameters(node: Node) -> list[Node]:
+        """Parameters of the function's first declaration, when that is another one."""
+        first = cursors.canonical(node)
+        if not valid(first) or first.d0 == node.d0:
+            return []
+        return [k for k in cursors.children(first) if k.kind == PARAMETER]
+
+    def _body(self, body: Node) -> Stmt:
+        try:
+            return self._c.stmts.lower(body)
+        except RecursionError:
+            return UnknownStmt("nested too deeply", (), self._c.place(body))
+
+    def _template(
+        self, found: Definition, kids: list[Node], outer: tuple[TemplateParam, ...]
+    ) -> tuple[TemplateParam, ...]:
+        """Own template parameters; an out-of-class definition names its record's anew, after them."""
+        given = [k for k in kids if k.kind in TEMPLATE_PARAMETERS]
+        if not given:
+            return ()
+        outside = cursors.lexical_parent(found.node).d0 != cursors.semantic_parent(found.node).d0
+        redeclared = given
+        if found.node.kind == FUNCTION_TEMPLATE:
+            split = len(given) - (len(outer) if outside else 0)
+            given, redeclared = given[:split], given[split:]
+        else:
+            given = []
+        aliases: list[TemplateParam] = []
+        for node, parameter in zip(redeclared, outer, strict=False):
+            name = cursors.spelling(node)
+            if node.kind == VALUE_PARAMETER:
+                self._c.variables[node.d0 or 0] = Name(parameter.id, parameter.name)
+            if name != parameter.name:
+                aliases.append(
+                    TemplateParam(parameter.id, name, parameter.kind, None, parameter.pack, parameter.type)
+                )
+        if aliases:
+            self._c.scope.templates.append(tuple(aliases))
+        first = cursors.canonical(found.node)
+        defaults: list[Node] = []
+        if valid(first) and first.d0 != found.node.d0:
+            defaults = [k for k in cursors.children(first) if k.kind in TEMPLATE_PARAMETERS]
+        return self.parameter_list(given, defaults) if given else ()
+
+    def _list_specialisation(self, node: Node, identifier: str) -> None:
+        template = cursors.specialized_template(node)
+        if not valid(template):
+            return
+        found = self._c.declarations.function(template)
+        if found is not None:
+            self._c.require(found)
+            key = self.function_id(found)
+        else:
+            key = cursors.usr(cursors.canonical(template))
+        self.specialisations.setdefault(key, []).append(identifier)
+
+
+def parameters_done(kids: list[Node], index: int) -> bool:
+    """Whether a reference to a type stands after the parameters, where base initialisers are."""
+    return not any(k.kind == PARAMETER for k in kids[index:])
+
+
+def _side(attributes: set[int]) -> str:
+    if GLOBAL_ATTRIBUTE in attributes:
+        return "kernel"
+    if DEVICE_ATTRIBUTE in attributes:
+        return "both" if HOST_ATTRIBUTE in attributes else "device"
+    return "host"
+
+
+__all__ = ["CONVERSION", "FunctionLowering"]

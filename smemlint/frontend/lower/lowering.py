@@ -1,0 +1,168 @@
+"""What the parts of lowering share while one translation unit is read."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import field
+from typing import TYPE_CHECKING, Protocol
+
+from clang import cindex
+
+from smemlint.frontend.clang.cursors import Node
+from smemlint.frontend.clang.names import FUNCTION_TEMPLATE, METHOD, Declarations, Definition
+from smemlint.frontend.clang.positions import Positions
+from smemlint.ir import Expr, Function, LaunchStmt, Place, Record, TemplateParam, Type, Var
+from smemlint.records import record
+
+if TYPE_CHECKING:
+    from smemlint.frontend.lower.asm import AsmLowering
+    from smemlint.frontend.lower.calls import CallLowering
+    from smemlint.frontend.lower.decls import DeclarationLowering
+    from smemlint.frontend.lower.exprs import ExpressionLowering
+    from smemlint.frontend.lower.names import NameLowering
+    from smemlint.frontend.lower.stmts import StatementLowering
+    from smemlint.frontend.lower.text import TextLowering
+    from smemlint.frontend.lower.types import TypeLowering
+
+DEPTH_LIMIT = 160
+"""Nested expressions and statements; each costs two or three Python frames."""
+
+
+HOST_LIMIT = 3000
+"""Bytes of text beyond which a host function that launches nothing is not followed."""
+NODE_LIMIT = 400_000
+"""Expressions lowered for one file; nested dispatch macros can make millions of a page of text."""
+
+
+class ParsedUnit(Protocol):
+    """What lowering needs of a parsed file."""
+
+    @property
+    def tu(self) -> cindex.TranslationUnit: ...
+
+    def is_project_file(self, path: str | None) -> bool: ...
+
+
+@record(slots=True)
+class Scope:
+    """Template parameters and local names that are visible, innermost last."""
+
+    templates: list[tuple[TemplateParam, ...]] = field(default_factory=list)
+    locals: dict[str, Expr] = field(default_factory=dict)
+    types: dict[str, Type] = field(default_factory=dict)
+    """Type names declared in the function, by name."""
+    record: str | None = None
+
+    def template(self, name: str) -> TemplateParam | None:
+        for frame in reversed(self.templates):
+            for parameter in frame:
+                if parameter.name == name:
+                    return parameter
+        return None
+
+    def by_index(self, depth: int, index: int) -> TemplateParam | None:
+        frames = [frame for frame in self.templates if frame]
+        if depth < len(frames) and index < len(frames[depth]):
+            return frames[depth][index]
+        return None
+
+    def parameters(self) -> tuple[TemplateParam, ...]:
+        return tuple(p for frame in self.templates for p in frame)
+
+
+@record(slots=True)
+class Context:
+    """Shared state: indexes, results so far, and the functions still to be lowered."""
+
+    tu: cindex.TranslationUnit
+    positions: Positions
+    declarations: Declarations
+    functions: dict[str, Function] = field(default_factory=dict)
+    records: dict[str, Record] = field(default_factory=dict)
+    globals: dict[str, Var] = field(default_factory=dict)
+    queue: deque[Definition] = field(default_factory=deque)
+    queued: set[int] = field(default_factory=set)
+    variables: dict[int, Expr] = field(default_factory=dict)
+    """What a use of a declaration becomes, by the declaration's address."""
+    unnamed: dict[tuple[str, int], str] = field(default_factory=dict)
+    """Ids of the variables that anonymous unions in functions declare, by where the union stands."""
+    shared: set[int] = field(default_factory=set)
+    """Addresses of shared variables' declarations."""
+    shared_refs: set[tuple[str, int]] = field(default_factory=set)
+    local_ids: dict[str, int] = field(default_factory=dict)
+    scope: Scope = field(default_factory=Scope)
+    depth: int = 0
+    main: str = ""
+    """Path of the main file: other files' functions are lowered only when something calls them."""
+    host: bool = False
+    """Whether the function that is being lowered runs on the host only."""
+    nodes: int = 0
+    mentioned: set[str] = field(default_factory=set)
+    waiting: dict[str, list[Definition]] = field(default_factory=dict)
+    """Methods that nothing has named yet."""
+    function_keys: dict[str, int] = field(default_factory=dict)
+    launches: list[LaunchStmt] = field(default_factory=list)
+    types: TypeLowering = field(init=False)
+    exprs: ExpressionLowering = field(init=False)
+    names: NameLowering = field(init=False)
+    calls: CallLowering = field(init=False)
+    stmts: StatementLowering = field(init=False)
+    decls: DeclarationLowering = field(init=False)
+    texts: TextLowering = field(init=False)
+    asm: AsmLowering = field(init=False)
+
+    def place(self, node: Node) -> Place | None:
+        return self.positions.place(node)
+
+    def require(self, definition: Definition) -> None:
+        """Puts a function on the list of those to lower, once."""
+        if definition.key not in self.queued:
+            self.queued.add(definition.key)
+            self.queue.append(definition)
+
+    def require_call(self, definition: Definition) -> None:
+        """The same for a callee: host code is followed only where it may compute a launch."""
+        text = definition.text()
+        if self.host and len(text) > HOST_LIMIT and b"<<<" not in text and b"__global__" not in text:
+            return
+        self.require(definition)
+
+    def mention(self, name: str) -> None:
+        """Methods of this name are called somewhere."""
+        if name not in self.mentioned:
+            self.mentioned.add(name)
+            for definition in self.waiting.pop(name, ()):
+                self.require(definition)
+
+    def require_method(self, definition: Definition) -> None:
+        """A method is lowered once its name is seen; operators and constructors are called without a name."""
+        name = definition.name
+        named = definition.node.kind in (METHOD, FUNCTION_TEMPLATE)
+        text = definition.text()
+        if definition.file.path == self.main and (b"__shared__" in text or b"<<<" in text):
+            self.require(definition)
+        elif named and not name.startswith("operator") and name not in self.mentioned:
+            self.waiting.setdefault(name, []).append(definition)
+        else:
+            self.require(definition)
+
+    def local_id(self, name: str, offset: int) -> str:
+        """`name@offset`, made unique where a macro declares the same name twice."""
+        base = f"{name or '_'}@{offset}"
+        count = self.local_ids.get(base, 0)
+        self.local_ids[base] = count + 1
+        return base if count == 0 else f"{base}#{count}"
+
+    @contextmanager
+    def within(self, scope: Scope) -> Iterator[None]:
+        """Lowers something that stands elsewhere (a record, a global) under its own scope."""
+        outer, depth = self.scope, self.depth
+        self.scope = scope
+        self.types.scope_changed()
+        try:
+            yield
+        finally:
+            self.scope, self.depth = outer, depth
+            self.types.scope_changed()

@@ -1,0 +1,195 @@
+"""One parsed file to one module: which functions matter, and lowering them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import field
+
+from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang.names import Declarations, Definition
+from smemlint.frontend.clang.positions import Positions
+from smemlint.frontend.lower.asm import AsmLowering
+from smemlint.frontend.lower.calls import CallLowering
+from smemlint.frontend.lower.decls import SHARED_ATTRIBUTE, DeclarationLowering
+from smemlint.frontend.lower.exprs import ExpressionLowering
+from smemlint.frontend.lower.lowering import Context, ParsedUnit, Scope
+from smemlint.frontend.lower.names import NameLowering
+from smemlint.frontend.lower.stmts import StatementLowering
+from smemlint.frontend.lower.text import TextLowering
+from smemlint.frontend.lower.types import TypeLowering
+from smemlint.ir import Function, Module, Record, TemplateArgument, Var
+from smemlint.records import record
+from smemlint.source.blank import blank_comments
+
+_MATTERS = re.compile(rb"__global__|__shared__|<<<|cudaLaunch\w*Kernel|cuLaunchKernel")
+_LAUNCHES = re.compile(rb"<<<|[lL]aunch\w*Kernel")
+_INSTANCE = re.compile(
+    r"(?<![\w])template\s+(?!<)((?:[^;{}()<]|<(?!<)|\([^()]*\))*?)([A-Za-z_][\w:]*)\s*(<[^;{}]*>)?\s*\("
+)
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+
+
+@record(frozen=True, slots=True)
+class Lowered:
+    """The module, and where each use of a shared variable that reached it is written: (path, offset)."""
+
+    module: Module
+    shared_refs: frozenset[tuple[str, int]] = field(default_factory=frozenset)
+
+
+def lower(
+    unit: ParsedUnit, path: str, configuration: str = "", wanted: frozenset[str] = frozenset()
+) -> Lowered:
+    """Lowers what matters of a parsed file: kernels, device code with shared memory, launching host code, and
+    whatever those call. Shares nothing with clang afterwards.
+
+    wanted: names of functions of other files that launch; their callers here matter as well.
+    """
+    positions = Positions(unit.tu, unit.is_project_file)
+    declarations = Declarations(positions)
+    declarations.walk(cursors.root(unit.tu))
+    c = Context(unit.tu, positions, declarations, main=path)
+    c.types = TypeLowering(c)
+    c.texts = TextLowering(c)
+    c.exprs = ExpressionLowering(c)
+    c.names = NameLowering(c)
+    c.calls = CallLowering(c)
+    c.asm = AsmLowering(c)
+    c.stmts = StatementLowering(c)
+    c.decls = DeclarationLowering(c)
+    _require_roots(c, wanted)
+    _drain(c)
+    instances = _explicit_instances(c)
+    _drain(c)
+    return Lowered(_module(c, path, configuration, instances), frozenset(c.shared_refs))
+
+
+def _require_roots(c: Context, wanted: frozenset[str]) -> None:
+    """Of the main file all that matters; other files are analysed on their own and only answer calls here."""
+    functions = list(c.declarations.functions.values())
+    for found in list(c.declarations.records.values()):
+        if found.file.path == c.main and (b"__shared__" in found.text() or b"<<<" in found.text()):
+            c.decls.require_record(found)
+    launching = _launching_macros(c)
+    shared = _shared_globals(c)
+    patterns = [p for p in (_MATTERS, launching, shared) if p is not None]
+    roots = [f for f in functions if any(p.search(f.text()) for p in patterns)]
+    records = c.declarations.records.values()
+    for root in (*roots, *_callers(functions, roots, records, launching, wanted)):
+        if root.file.path == c.main:
+            c.require(root)
+
+
+def _shared_globals(c: Context) -> re.Pattern[bytes] | None:
+    """Names of the main file's own shared arrays outside functions, which are declared on the way."""
+    names = []
+    for name, node in c.declarations.variables_named.items():
+        point = c.positions.point(node)
+        if point is None or point[0].path != c.main:
+            continue
+        if any(k.kind == SHARED_ATTRIBUTE for k in cursors.children(node)):
+            c.decls.require_global(node, name, True)
+            names.append(re.escape(name))
+    return re.compile(rf"\b(?:{'|'.join(names)})\b".encode()) if names else None
+
+
+def _launching_macros(c: Context) -> re.Pattern[bytes] | None:
+    """Uses of macros whose body launches a kernel, directly or through another macro."""
+    macros = c.positions.macros()
+    names = {name for name, macro in macros.items() if _MATTERS.search(macro.body.encode())}
+    for _ in range(3):
+        if not names:
+            return None
+        uses = re.compile(rf"\b(?:{'|'.join(sorted(names))})\b")
+        names |= {name for name, macro in macros.items() if uses.search(macro.body)}
+    return re.compile(rf"\b(?:{'|'.join(sorted(names))})\b".encode())
+
+
+def _callers(
+    functions: Iterable[Definition],
+    roots: Iterable[Definition],
+    records: Iterable[Definition],
+    macros: re.Pattern[bytes] | None,
+    wanted: frozenset[str],
+) -> list[Definition]:
+    """Functions that mention, however indirectly, one that launches: its arguments come from them."""
+    launching = set(wanted) | {
+        f.name
+        for f in roots
+        if _LAUNCHES.search(f.text()) or (macros is not None and macros.search(f.text()))
+    }
+    launching |= {r.name for r in records if _LAUNCHES.search(r.text())}
+    if not launching:
+        return []
+    rest = {f.key: (f, frozenset(w.decode() for w in _WORD.findall(f.text()))) for f in functions}
+    chosen: dict[int, Definition] = {}
+    grew = True
+    while grew:
+        grew = False
+        for key, (function, words) in rest.items():
+            if key not in chosen and not launching.isdisjoint(words):
+                chosen[key] = function
+                if function.name not in launching:
+                    launching.add(function.name)
+                    grew = True
+    return list(chosen.values())
+
+
+def _drain(c: Context) -> None:
+    while c.queue or c.decls.pending:
+        c.decls.lower_pending()
+        if c.queue:
+            c.decls.lower_function(c.queue.popleft())
+
+
+def _explicit_instances(c: Context) -> tuple[tuple[str, tuple[TemplateArgument, ...]], ...]:
+    """`template __global__ void kernel<128>(...);`: libclang shows some, the text the rest."""
+    found: dict[tuple[str, tuple[TemplateArgument, ...]], None] = {}
+    for node in c.declarations.instances:
+        definition = c.declarations.function(node)
+        arguments = c.types.specialisation_arguments(node)
+        if definition is not None and arguments is not None:
+            c.require(definition)
+            found[c.decls.function_id(definition), arguments] = None
+    for file in c.positions.project_files():
+        if not re.search(rb"\btemplate\s+[^<\s]", file.data):
+            continue
+        text = blank_comments(file.data.decode("utf-8", "replace"))
+        for match in _INSTANCE.finditer(text):
+            name, written = match.group(2).rpartition("::")[2], match.group(3)
+            templates = [
+                f for f in c.declarations.functions_named.get(name, ()) if not c.decls.is_specialisation(f)
+            ]
+            if not templates or not written or text[: match.start()].rstrip().endswith((".", "->", "::")):
+                continue
+            with c.within(Scope()):
+                lowered = c.texts.template_arguments(written)
+            for template in templates:
+                c.require(template)
+                identifier = c.decls.function_id(template)
+                if not any(i == identifier and a[: len(lowered)] == lowered for i, a in found):
+                    found[identifier, lowered] = None
+    return tuple(found)
+
+
+def _module(
+    c: Context, path: str, configuration: str, instances: tuple[tuple[str, tuple[TemplateArgument, ...]], ...]
+) -> Module:
+    functions: dict[str, Function] = c.functions
+    records: dict[str, Record] = c.records
+    variables: dict[str, Var] = c.globals
+    overloads: dict[str, list[str]] = {}
+    for function in functions.values():
+        if function.specialises is None:
+            overloads.setdefault(function.name, []).append(function.id)
+    return Module(
+        path=path,
+        configuration=configuration,
+        functions=functions,
+        records=records,
+        globals=variables,
+        specialisations={key: tuple(ids) for key, ids in c.decls.specialisations.items()},
+        explicit_instances=instances,
+        overloads={name: tuple(ids) for name, ids in overloads.items()},
+    )

@@ -1,0 +1,248 @@
+"""Names: variables, functions, enumerators, members, and those that clang leaves to instantiation."""
+
+from __future__ import annotations
+
+import re
+
+from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang.cursors import Node
+from smemlint.frontend.clang.kinds import OVERLOADED, is_expression
+from smemlint.frontend.clang.names import (
+    ENUMERATOR,
+    FIELD,
+    FUNCTIONS,
+    PARAMETER,
+    RECORDS,
+    UNEXPOSED_DECL,
+    VALUE_PARAMETER,
+    VARIABLE,
+)
+from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.types import ARRAYS, POINTER
+from smemlint.frontend.text.scalars import SPECIAL_AXES, SPECIAL_NAMES
+from smemlint.frontend.text.textual import special_member, special_triple
+from smemlint.ir import (
+    Construct,
+    Expr,
+    Literal,
+    Member,
+    Name,
+    Place,
+    Scalar,
+    Special,
+    StaticMember,
+    TemplateArgument,
+    This,
+    UnknownExpr,
+)
+from smemlint.ir.types import INT
+from smemlint.patterns import pattern
+
+_DEPENDENT_MEMBER = pattern(
+    r"\s*(->|\.)\s*(template\b)?\s*(~?[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*|operator\b.*)"
+)
+
+
+class NameLowering:
+    """Uses of declared things, by name or as members."""
+
+    def __init__(self, context: Context) -> None:
+        self._c = context
+
+    def name(self, node: Node) -> Expr:
+        target = cursors.referenced(node)
+        kind = target.kind
+        if kind in (VARIABLE, PARAMETER, VALUE_PARAMETER):
+            return self._variable(node, target)
+        if kind == ENUMERATOR:
+            return self.enumerator(target, self._c.place(node))
+        if kind in FUNCTIONS or kind == OVERLOADED:
+            return self._c.calls.function_name(node, target)
+        if kind == UNEXPOSED_DECL:
+            return self.use(target, self._c.place(node))
+        if kind == FIELD:
+            return StaticMember(
+                self._c.types.record(cursors.semantic_parent(target)),
+                cursors.spelling(target),
+                self._c.place(node),
+            )
+        return self.dependent_name(node)
+
+    def _variable(self, node: Node, target: Node) -> Expr:
+        c = self._c
+        key = target.d0 or 0
+        known = c.variables.get(key)
+        if known is None:
+            known = self.use(target, None)
+        place = c.place(node)
+        if key in c.shared and place is not None:
+            c.shared_refs.add((place.path, place.offset))
+        if isinstance(known, Name):
+            return Name(known.id, known.name, place, known.arguments)
+        if isinstance(known, StaticMember):
+            return StaticMember(known.owner, known.name, place, known.arguments)
+        if isinstance(known, Special):
+            return Special(known.name, known.axis, place)
+        if isinstance(known, Construct) and place is not None:
+            axes = tuple(Special(a.name, a.axis, place) for a in known.arguments if isinstance(a, Special))
+            return Construct(known.type, axes or known.arguments, place)
+        return known
+
+    def use(self, target: Node, place: Place | None) -> Expr:
+        """What a use of a declared variable, parameter or value parameter is, without its place."""
+        c = self._c
+        key = target.d0 or 0
+        known = c.variables.get(key)
+        if known is not None:
+            return known
+        found = self._first_use(target)
+        c.variables[key] = found
+        return found
+
+    def _first_use(self, target: Node) -> Expr:
+        c = self._c
+        name = cursors.spelling(target)
+        if target.kind == VALUE_PARAMETER:
+            parameter = c.scope.template(name)
+            return Name(parameter.id if parameter else f"{name}@?", name)
+        parent = cursors.semantic_parent(target)
+        if parent.kind in RECORDS:
+            owner = c.types.record(parent)
+            return StaticMember(owner, name)
+        project = c.declarations.in_project(target)
+        if not project and name in SPECIAL_NAMES:
+            return special_triple(name) if name in SPECIAL_AXES else Special(name)
+        local = parent.kind in FUNCTIONS or cursors.lexical_parent(target).kind in FUNCTIONS
+        if target.kind == VARIABLE and not local:
+            return c.decls.require_global(target, name, project)
+        point = c.positions.point(target)
+        if not name and point is not None and (point[0].path, point[1]) in c.unnamed:
+            return Name(c.unnamed[point[0].path, point[1]], name)
+        return Name(c.local_id(name, point[1] if point else 0), name)
+
+    def enumerator(self, target: Node, place: Place | None) -> Expr:
+        """An enumerator's value; by name where it depends on template arguments."""
+        c = self._c
+        enum = cursors.semantic_parent(target)
+        owner = cursors.semantic_parent(enum)
+        if owner.kind in RECORDS:
+            found = c.declarations.record(owner)
+            if (
+                found is not None
+                and cursors.template_argument_count(owner) <= 0
+                and c.decls.is_pattern(found)
+            ):
+                return StaticMember(c.types.record(owner), cursors.spelling(target), place)
+        key = target.d0 or 0
+        if key in c.variables:
+            known = c.variables[key]
+            return Name(known.id, known.name, place) if isinstance(known, Name) else known
+        scalar = c.types.enum(enum)
+        type_ = scalar if isinstance(scalar, Scalar) else INT
+        value = int(cursors.enum_value(target))  # clang extends any sign bit
+        return Literal(value % (1 << 8 * type_.size) if type_.kind == "uint" else value, type_, place)
+
+    def dependent_name(self, node: Node) -> Expr:
+        """`Traits<BM, BN>::P` and other names that clang leaves to instantiation: read from the text."""
+        c = self._c
+        text = c.positions.text(node)
+        texts = c.texts.hinted(node)
+        found = texts.read_expression(text) if text else None
+        if found is None:
+            body = c.positions.body_text(node)
+            found = texts.read_expression(body, prefix=True) if body else None
+        place = c.place(node)
+        if isinstance(found, StaticMember):
+            return StaticMember(found.owner, found.name, place, found.arguments)
+        if isinstance(found, Name):
+            return Name(found.id, found.name, place, found.arguments)
+        if found is not None:
+            return found
+        return UnknownExpr(f"dependent name {text or ''}".strip(), (), place)
+
+    # Members
+
+    def member(self, node: Node) -> Expr:
+        kids = cursors.children(node)
+        base_node = next((k for k in kids if is_expression(k.kind)), None)
+        name = cursors.spelling(node)
+        if not name:
+            return self._dependent_member(node, kids, base_node)
+        self._c.mention(name)
+        target = cursors.referenced(node)
+        if target.kind == VARIABLE:
+            return self._variable(node, target)
+        if target.kind == ENUMERATOR:
+            return self.enumerator(target, self._c.place(node))
+        place = self._c.place(node)
+        if base_node is None:
+            return Member(This(place), name, True, place)
+        base = self._c.exprs.lower(base_node)
+        special = special_member(base, name)
+        if isinstance(special, Special):
+            return Special(special.name, special.axis, place)
+        arrow = cursors.cursor_type(base_node).kind == POINTER or self._is_array(base_node)
+        if not arrow and base_node.kind == 132:
+            arrow = True
+        return Member(base, name, arrow, place, self._member_arguments(node, target))
+
+    @staticmethod
+    def _is_array(node: Node) -> bool:
+        return cursors.cursor_type(node).kind in ARRAYS
+
+    def _member_arguments(self, node: Node, target: Node) -> tuple[TemplateArgument, ...]:
+        if target.kind not in FUNCTIONS:
+            return ()
+        if cursors.template_argument_count(target) > 0:
+            return self._c.types.specialisation_arguments(target) or ()
+        text = self._c.positions.text(node)
+        return self._c.texts.template_arguments(text) if text and text.endswith(">") else ()
+
+    def _dependent_member(self, node: Node, kids: list[Node], base_node: Node | None) -> Expr:
+        c = self._c
+        place = c.place(node)
+        overloaded = next((k for k in kids if k.kind == OVERLOADED), None)
+        tail = self._member_tail(node, base_node)
+        if tail is None:
+            body = c.positions.body_text(node)
+            found = c.texts.read_expression(body, prefix=True) if body else None
+            parts = (self._c.exprs.lower(base_node),) if base_node is not None else ()
+            if isinstance(found, Member) and parts:
+                return Member(parts[0], found.name, found.arrow, place)
+            if overloaded is not None:
+                name = cursors.spelling(overloaded)
+                c.mention(name)
+                base = parts[0] if parts else This(place)
+                arrow = base_node is None or cursors.cursor_type(base_node).kind == POINTER
+                return Member(base, name, arrow, place)
+            return UnknownExpr("dependent member in a macro", parts, place)
+        arrow, name, rest = tail
+        c.mention(name)
+        arguments = c.texts.template_arguments(rest) if rest.startswith("<") else ()
+        if base_node is None:
+            return Member(This(place), name, True, place, arguments)
+        base = self._c.exprs.lower(base_node)
+        special = special_member(base, name)
+        return special if special is not None else Member(base, name, arrow, place, arguments)
+
+    def _member_tail(self, node: Node, base_node: Node | None) -> tuple[bool, str, str] | None:
+        """(arrow, name, text after the name) of a member expression, from its text."""
+        positions = self._c.positions
+        text = positions.text(node)
+        if text is None:
+            return None
+        if base_node is not None and is_expression(base_node.kind):
+            base_text = positions.text(base_node)
+            if base_text is not None and text.startswith(base_text):
+                text = text[len(base_text) :]
+                found = _DEPENDENT_MEMBER.match(text)
+                if found:
+                    name = found.group(3).rpartition("::")[2].strip()
+                    return found.group(1) == "->", name, text[found.end() :].lstrip()
+        found_all = list(
+            re.finditer(r"(->|\.)?\s*(?:template\s+)?([A-Za-z_]\w*)\s*(<.*>)?\s*$", text, re.DOTALL)
+        )
+        if found_all:
+            last = found_all[-1]
+            return last.group(1) == "->", last.group(2), last.group(3) or ""
+        return None

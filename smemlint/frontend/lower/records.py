@@ -1,0 +1,546 @@
+"""Records: fields, constants, member types, methods; their names, parameters and specialisations."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang.cursors import Node
+from smemlint.frontend.clang.kinds import is_expression
+from smemlint.frontend.clang.names import (
+    ALIAS,
+    ALIAS_TEMPLATE,
+    CLASS_TEMPLATE,
+    CONSTRUCTOR,
+    DESTRUCTOR,
+    ENUM,
+    ENUMERATOR,
+    FIELD,
+    FUNCTIONS,
+    METHOD,
+    PARTIAL,
+    RECORDS,
+    TEMPLATE_PARAMETERS,
+    TYPE_PARAMETER,
+    TYPEDEFS,
+    UNION,
+    VALUE_PARAMETER,
+    VARIABLE,
+    Definition,
+    valid,
+)
+from smemlint.frontend.lower.lowering import Context, Scope
+from smemlint.frontend.lower.substitute import substitute_type
+from smemlint.frontend.text.packing import packing
+from smemlint.ir import (
+    Expr,
+    Field,
+    Literal,
+    Member,
+    Name,
+    OpaqueType,
+    Place,
+    Record,
+    RecordRef,
+    Scalar,
+    StaticMember,
+    TemplateArgument,
+    TemplateParam,
+    This,
+    Type,
+    TypeParam,
+    Var,
+)
+from smemlint.ir.types import DOUBLE, FLOAT, INT, LONG, SHORT, UINT, ULONG, USHORT
+from smemlint.patterns import pattern
+
+BASE_SPECIFIER = 44
+PACKED_ATTRIBUTE = 408
+_PUBLIC = 1
+_VECTOR = pattern(r"(u?)(char|short|int|long|longlong|float|double)([1-4])$")
+_ELEMENTS: dict[str, Scalar] = {
+    "short": SHORT, "ushort": USHORT, "int": INT, "uint": UINT, "long": LONG, "ulong": ULONG,
+    "longlong": Scalar("long long", 8, "int"), "ulonglong": Scalar("unsigned long long", 8, "uint"),
+    "char": Scalar("signed char", 1, "int"), "uchar": Scalar("unsigned char", 1, "uint"),
+    "float": FLOAT, "double": DOUBLE,
+}  # fmt: skip
+
+
+def _makes_more_of(kid: Node) -> bool:
+    """Whether a part of a record makes it more than a plain one, whose padding nobody else may use."""
+    if kid.kind == FIELD:
+        return bool(cursors.access_specifier(kid) > _PUBLIC)
+    return kid.kind in (CONSTRUCTOR, DESTRUCTOR) or (
+        kid.kind == METHOD and bool(cursors.is_copy_assignment(kid))
+    )
+
+
+class RecordLowering:
+    """The part of declaration lowering that knows records."""
+
+    _c: Context
+
+    if TYPE_CHECKING:
+        # What the class that joins the parts brings.
+        def place_of(self, node: Node) -> Place: ...
+
+        def name_place(self, node: Node) -> Place: ...
+
+        def alignment(self, kids: list[Node]) -> Expr | None: ...
+
+        def variable(self, node: Node, kids: list[Node], identifier: str, name: str, storage: str) -> Var: ...
+
+        def folded(self, node: Node, var: Var) -> Var: ...
+
+        def enumerator_constant(self, node: Node, previous: Expr | None) -> Var: ...
+
+        def function_id(self, found: Definition) -> str: ...
+
+    def start_records(self) -> None:
+        self.pending: deque[Definition] = deque()
+        self._required: set[int] = set()
+        self._names: dict[int, str] = {}
+        self._taken: dict[str, int] = {}
+        self._parameters: dict[int, tuple[TemplateParam, ...]] = {}
+        self._by_name: dict[str, Definition] = {}
+        self._library: set[str] = set()
+        self._lowered: set[int] = set()
+        self._local: dict[int, Scope] = {}
+        """Of classes in function templates, by their key: what is visible there of the function."""
+
+    # Names and parameters
+
+    def record_name(self, node: Node) -> str:
+        """Name of a record or, for an instance or specialisation, of its template."""
+        key = node.d0 or 0
+        known = self._names.get(key)
+        if known is not None:
+            return known
+        declarations = self._c.declarations
+        found = declarations.record(node)
+        name = declarations.qualified(found.node if found is not None else node)
+        if found is not None:
+            parent = cursors.semantic_parent(found.node)
+            if parent.kind in FUNCTIONS:
+                name = f"{name}@{found.begin}"
+            taken = self._taken.setdefault(name, found.key)
+            if (
+                taken != found.key
+                and found.node.kind not in (CLASS_TEMPLATE, PARTIAL)
+                and not self._arguments(found)
+            ):
+                name = f"{name}@{found.begin}"
+                self._taken.setdefault(name, found.key)
+            self._by_name.setdefault(name, found)
+        self._names[key] = name
+        return name
+
+    @staticmethod
+    def _arguments(found: Definition) -> bool:
+        return bool(cursors.template_argument_count(found.node) > 0)
+
+    def stored_name(self, found: Definition) -> str:
+        """Key in `Module.records`: of a specialisation, the name with its arguments."""
+        name = self.record_name(found.node)
+        if found.node.kind == PARTIAL or self._arguments(found):
+            text = cursors.display_name(found.node)
+            return name + text[text.index("<") :] if "<" in text else f"{name}@{found.begin}"
+        return name
+
+    def own_parameters(self, found: Definition) -> tuple[TemplateParam, ...]:
+        known = self._parameters.get(found.key)
+        if known is None:
+            self._parameters[found.key] = ()
+            with self._c.within(Scope([self.outer_parameters(found)])):
+                known = self.template_parameters(found.node, self._previous(found))
+            self._parameters[found.key] = known
+        return known
+
+    def _previous(self, found: Definition) -> Node | None:
+        first = cursors.canonical(found.node)
+        return first if valid(first) and first.d0 != found.node.d0 else None
+
+    def outer_parameters(self, found: Definition) -> tuple[TemplateParam, ...]:
+        """Parameters of the templates that a nested record stands in, which it shares."""
+        if found.key in self._local:
+            return self._local[found.key].parameters()
+        parent = cursors.semantic_parent(found.node)
+        if parent.kind not in RECORDS:
+            return ()
+        outer = self._c.declarations.record(parent)
+        if outer is None:
+            return ()
+        return (*self.outer_parameters(outer), *self.own_parameters(outer))
+
+    def enter_local(self, node: Node) -> None:
+        """A class in a function template: the function's parameters are its own as well."""
+        scope = self._c.scope
+        parameters = scope.parameters()
+        if parameters:
+            around = Scope([parameters], dict(scope.locals), dict(scope.types))
+            self._local.setdefault(cursors.location(node).raw, around)
+
+    def around(self, found: Definition | None) -> Scope:
+        """What a class in a function sees of it."""
+        return self._local.get(found.key, Scope()) if found is not None else Scope()
+
+    def is_pattern(self, found: Definition) -> bool:
+        return bool(self.own_parameters(found) or self.outer_parameters(found))
+
+    def template_parameters(self, node: Node, first: Node | None) -> tuple[TemplateParam, ...]:
+        """A template's parameters, with default arguments that only its first declaration has."""
+        given = [k for k in cursors.children(node) if k.kind in TEMPLATE_PARAMETERS]
+        defaults = (
+            [k for k in cursors.children(first) if k.kind in TEMPLATE_PARAMETERS] if first is not None else []
+        )
+        return self.parameter_list(given, defaults)
+
+    def parameter_list(self, given: list[Node], defaults: list[Node]) -> tuple[TemplateParam, ...]:
+        c = self._c
+        result: list[TemplateParam] = []
+        c.scope.templates.append(())
+        for index, node in enumerate(given):
+            parameter = self._template_parameter(node)
+            if parameter.default is None and index < len(defaults):
+                default = self._template_default(defaults[index], parameter.kind)
+                parameter = TemplateParam(
+                    parameter.id, parameter.name, parameter.kind, default, parameter.pack, parameter.type
+                )
+            result.append(parameter)
+            if parameter.kind == "value":
+                c.variables[node.d0 or 0] = Name(parameter.id, parameter.name)
+            c.scope.templates[-1] = tuple(result)
+        c.scope.templates.pop()
+        return tuple(result)
+
+    def _template_parameter(self, node: Node) -> TemplateParam:
+        c = self._c
+        name = cursors.spelling(node)
+        point = c.positions.point(node)
+        identifier = c.local_id(name, point[1] if point else 0)
+        kind = {TYPE_PARAMETER: "type", VALUE_PARAMETER: "value"}.get(node.kind, "template")
+        text = c.positions.text(node) or ""
+        pack = "..." in text
+        type_ = c.types.of(node) if kind == "value" else None
+        return TemplateParam(identifier, name, kind, self._template_default(node, kind), pack, type_)
+
+    def _template_default(self, node: Node, kind: str) -> TemplateArgument | None:
+        c = self._c
+        if kind == "value":
+            kids = [k for k in cursors.children(node) if is_expression(k.kind)]
+            text = c.positions.text(node)
+            if not kids or (text is not None and "=" not in text):
+                return None
+            return c.exprs.lower(kids[-1])
+        text = c.positions.text(node) or ""
+        if "=" not in text:
+            return None
+        return c.texts.hinted(node).read_type(text.split("=", 1)[1])
+
+    def expand_alias(self, declaration: Node, arguments: tuple[TemplateArgument, ...]) -> Type:
+        """An alias template's type with its arguments put in."""
+        c = self._c
+        kids = cursors.children(declaration)
+        alias = next((k for k in kids if k.kind == ALIAS), None)
+        if alias is None:
+            return OpaqueType(cursors.spelling(declaration))
+        outer: tuple[TemplateParam, ...] = ()
+        parent = cursors.semantic_parent(declaration)
+        found = c.declarations.record(parent) if parent.kind in RECORDS else None
+        if found is not None:
+            outer = (*self.outer_parameters(found), *self.own_parameters(found))
+        with c.within(Scope([outer] if outer else [])):
+            parameters = self.template_parameters(declaration, None)
+            c.scope.templates.append(parameters)
+            pattern = c.types.lower(cursors.typedef_underlying(alias))
+        values: dict[str, TemplateArgument] = {}
+        for index, parameter in enumerate(parameters):
+            if index < len(arguments):
+                values[parameter.id] = arguments[index]
+            elif parameter.default is not None:
+                values[parameter.id] = parameter.default
+        return substitute_type(pattern, values)
+
+    # Lowering
+
+    def require_record(self, found: Definition) -> None:
+        """Puts a record on the list of those to lower, once."""
+        if found.key not in self._required:
+            self._required.add(found.key)
+            self.pending.append(found)
+            self._require_around(found)
+
+    def _require_around(self, found: Definition) -> None:
+        """The template that a specialisation belongs to, and the record that one stands in."""
+        declarations = self._c.declarations
+        if found.node.kind == PARTIAL or self._arguments(found):
+            own = declarations.qualified(found.node)
+            for other in declarations.records_named.get(found.name, ()):
+                if other.node.kind == CLASS_TEMPLATE and declarations.qualified(other.node) == own:
+                    self.require_record(other)
+        parent = cursors.semantic_parent(found.node)
+        outer = declarations.record(parent) if parent.kind in RECORDS else None
+        if outer is not None:
+            self.require_record(outer)
+
+    def lower_pending(self) -> bool:
+        """Lowers the records on the list; says whether there were any."""
+        any_ = bool(self.pending)
+        while self.pending:
+            self.lower_record(self.pending.popleft())
+        return any_
+
+    def lower_record(self, found: Definition) -> None:
+        c = self._c
+        if found.key in self._lowered:
+            return
+        self._lowered.add(found.key)
+        name = self.record_name(found.node)
+        stored = self.stored_name(found)
+        parameters = (*self.outer_parameters(found), *self.own_parameters(found))
+        self._required.add(found.key)
+        self._by_name.setdefault(name, found)
+        around = self.around(found)
+        inner = Scope([parameters] if parameters else [], around.locals, around.types, name)
+        with c.within(inner):
+            c.records[stored] = self._read_record(found, name, stored, parameters)
+
+    def _read_record(
+        self, found: Definition, name: str, stored: str, parameters: tuple[TemplateParam, ...]
+    ) -> Record:
+        c = self._c
+        node = found.node
+        fields: list[Field] = []
+        constants: dict[str, Var] = {}
+        aliases: dict[str, Type] = {}
+        methods: dict[str, list[str]] = {}
+        bases: list[Type] = []
+        kids = cursors.children(node)
+        place = self.name_place(node)
+
+        def partial() -> Record:
+            return Record(
+                name=stored,
+                fields=tuple(fields),
+                place=place,
+                template=parameters,
+                union=node.kind == UNION or self._says_union(found),
+                bases=tuple(bases),
+                constants=constants,
+                aliases=aliases,
+                methods={key: tuple(ids) for key, ids in methods.items()},
+            )
+
+        for kid in kids:
+            if kid.kind in TYPEDEFS and kid.kind != ALIAS_TEMPLATE:
+                aliases[cursors.spelling(kid)] = c.types.lower(cursors.typedef_underlying(kid))
+            elif kid.kind in RECORDS:
+                self._nested(kid, found, fields, aliases)
+            elif kid.kind == FIELD:
+                fields.append(self._field(kid))
+            elif kid.kind == VARIABLE:
+                constants[cursors.spelling(kid)] = self._static(kid, bool(parameters))
+            elif kid.kind == ENUM:
+                self._enumerators(kid, constants, aliases)
+            elif kid.kind == BASE_SPECIFIER:
+                bases.append(c.types.of(kid))
+            elif kid.kind in FUNCTIONS:
+                self._method(kid, found, methods)
+            else:
+                continue
+            if kid.kind in TYPEDEFS or kid.kind in (VARIABLE, ENUM):
+                c.records[stored] = partial()
+        result = partial()
+        specialises = None
+        if node.kind == PARTIAL:
+            specialises = c.texts.template_arguments(cursors.display_name(node))
+        elif self._arguments(found):
+            specialises = c.types.specialisation_arguments(node)
+        return replace(
+            result,
+            align=self.alignment(kids),
+            specialises=specialises,
+            specialisations=self._specialisations(found),
+            packed=any(k.kind == PACKED_ATTRIBUTE for k in kids),
+            pack=self._pragma_pack(found),
+            virtual=any(k.kind in (METHOD, DESTRUCTOR) and cursors.is_virtual_method(k) for k in kids),
+            virtual_bases=any(k.kind == BASE_SPECIFIER and cursors.is_virtual_base(k) for k in kids),
+            plain=not any(_makes_more_of(k) for k in kids) and all(f.init is None for f in fields),
+        )
+
+    def _pragma_pack(self, found: Definition) -> int:
+        """What `#pragma pack` says where a record begins."""
+        at = self._c.positions.start(found.node)
+        return packing(at[0].data, at[1]) if at is not None else 0
+
+    @staticmethod
+    def _says_union(found: Definition) -> bool:
+        if found.node.kind not in (CLASS_TEMPLATE, PARTIAL):
+            return False
+        return bool(re.match(rb"template\s*<[^{;]*>\s*union\b", found.text()[:2000]))
+
+    def _nested(self, kid: Node, found: Definition, fields: list[Field], aliases: dict[str, Type]) -> None:
+        c = self._c
+        entry = c.declarations.add_record(kid, found.file)
+        if entry is None:
+            return
+        self.require_record(entry)
+        if cursors.is_anonymous_record(kid):
+            fields.append(Field("", c.types.record(kid), self.place_of(kid)))
+        elif kid.kind not in (CLASS_TEMPLATE, PARTIAL):
+            aliases[cursors.spelling(kid)] = c.types.record(kid)
+
+    def _field(self, node: Node) -> Field:
+        c = self._c
+        kids = cursors.children(node)
+        bits: Expr | None = None
+        if cursors.is_bit_field(node):
+            width = int(cursors.bit_width(node))
+            written = [k for k in kids if is_expression(k.kind)]
+            bits = Literal(width) if width >= 0 or not written else c.exprs.lower(written[0])
+        var = self.variable(node, kids, "", cursors.spelling(node), "local")
+        init = None
+        text = c.positions.text(node) or ""
+        if "=" in text or "{" in text:
+            expressions = [k for k in kids if is_expression(k.kind)]
+            init = c.exprs.lower(expressions[-1]) if expressions else None
+        overlaps = "no_unique_address" in text or self._written_before(node, "no_unique_address")
+        return Field(var.name, var.type, var.place, bits, init, var.align, overlaps)
+
+    def _written_before(self, node: Node, word: str) -> bool:
+        """Whether an attribute stands before a member, where its extent does not reach."""
+        at = self._c.positions.start(node)
+        if at is None:
+            return False
+        return word in re.split(r"[;{}]", at[0].slice(max(at[1] - 80, 0), at[1]))[-1]
+
+    def _static(self, node: Node, dependent: bool) -> Var:
+        name = cursors.spelling(node)
+        kids = cursors.children(node)
+        identifier = cursors.usr(node)
+        storage = "constant" if cursors.is_const(cursors.cursor_type(node)) else "static"
+        if any(k.kind == 416 for k in kids):
+            storage = "shared"
+        var = self.variable(node, kids, identifier, name, storage)
+        return var if dependent else self.folded(node, var)
+
+    def _enumerators(self, node: Node, constants: dict[str, Var], aliases: dict[str, Type]) -> None:
+        name = cursors.spelling(node)
+        if name and "(" not in name:
+            aliases[name] = self._c.types.enum(node)
+        previous: Expr | None = None
+        for kid in cursors.children(node):
+            if kid.kind == ENUMERATOR:
+                var = self.enumerator_constant(kid, previous)
+                constants[var.name] = var
+                previous = var.init
+
+    def _method(self, kid: Node, found: Definition, methods: dict[str, list[str]]) -> None:
+        c = self._c
+        entry = c.declarations.functions.get(cursors.location(kid).raw)
+        if entry is None and cursors.is_definition(kid):
+            if cursors.is_defaulted(kid):
+                return
+            entry = c.declarations.add_function(kid, found.file, found.node)
+        elif entry is None:
+            entry = c.declarations.function(kid)
+        if entry is None:
+            return
+        entry.record = found.node
+        c.require_method(entry)
+        # clang spells a template's constructor `Tile<S>`; calls look for `Tile`.
+        name = entry.name if entry.name.startswith("operator") else entry.name.split("<", 1)[0]
+        methods.setdefault(name, []).append(self.function_id(entry))
+
+    def _specialisations(self, found: Definition) -> tuple[str, ...]:
+        if found.node.kind != CLASS_TEMPLATE:
+            return ()
+        result: list[str] = []
+        own = self._c.declarations.qualified(found.node)
+        for other in self._c.declarations.records_named.get(found.name, ()):
+            special = other.node.kind == PARTIAL or self._arguments(other)
+            if special and self._c.declarations.qualified(other.node) == own:
+                self.require_record(other)
+                result.append(self.stored_name(other))
+        return tuple(result)
+
+    # Members by name
+
+    def _known_record(self, name: str) -> Record | None:
+        found = self._by_name.get(name)
+        if found is not None and found.key not in self._lowered:
+            self.lower_record(found)
+        return self._c.records.get(self.stored_name(found)) if found is not None else None
+
+    def member_type(self, record: str, name: str) -> Type | None:
+        known = self._known_record(record)
+        if known is None:
+            return None
+        if record.rpartition("::")[2] == name:
+            return RecordRef(record, self._own_arguments(known))
+        return known.aliases.get(name)
+
+    def member_value(self, record: str, name: str) -> Expr | None:
+        known = self._known_record(record)
+        if known is None:
+            return None
+        if name in known.constants:
+            return StaticMember(RecordRef(record, self._own_arguments(known)), name)
+        if any(f.name == name for f in known.fields) or name in known.methods:
+            return Member(This(), name, True)
+        return None
+
+    @staticmethod
+    def _own_arguments(record: Record) -> tuple[TemplateArgument, ...]:
+        return tuple(
+            TypeParam(p.id, p.name) if p.kind == "type" else Name(p.id, p.name) for p in record.template
+        )
+
+    # The library's records
+
+    def require_library_record(self, node: Node, name: str) -> None:
+        """Stores the fields of a library record (`float4`, `dim3`); its methods are known by name only."""
+        if name in self._library or name in self._c.records:
+            return
+        self._library.add(name)
+        c = self._c
+        template = cursors.specialized_template(node)
+        pattern = template if valid(template) else node
+        defined = cursors.definition(pattern)
+        if not valid(defined):
+            return
+        with c.within(Scope()):
+            parameters = self.template_parameters(defined, None)
+            c.scope.templates.append(parameters)
+            kids = cursors.children(defined)
+            fields = [self._field(k) for k in kids if k.kind == FIELD]
+            if not fields:
+                return  # what is in it is not declared here
+            align = self.alignment(kids) or self._vector_alignment(name)
+            union = defined.kind == UNION
+            c.records[name] = Record(name, tuple(fields), self.place_of(defined), parameters, union, align)
+
+    @staticmethod
+    def _vector_alignment(name: str) -> Expr | None:
+        if name in ("__half2", "__nv_bfloat162"):
+            return Literal(4)
+        found = _VECTOR.match(name)
+        if not found or found.group(3) in "13":
+            return None
+        size = _ELEMENTS[found.group(1) + found.group(2)].size * int(found.group(3))
+        return Literal(min(size, 16))
+
+    def vector_record(self, name: str) -> Type | None:
+        """`float4` and its like by name alone."""
+        found = _VECTOR.match(name)
+        if not found:
+            return None
+        if name not in self._c.records:
+            element = _ELEMENTS[found.group(1) + found.group(2)]
+            nowhere = Place("", 1, 1, 1, 1, 0, 0)
+            fields = tuple(Field(axis, element, nowhere) for axis in "xyzw"[: int(found.group(3))])
+            self._c.records[name] = Record(name, fields, nowhere, align=self._vector_alignment(name))
+        return RecordRef(name)

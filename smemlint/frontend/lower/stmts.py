@@ -1,0 +1,399 @@
+"""Statements."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang.cursors import Node
+from smemlint.frontend.clang.kinds import is_expression
+from smemlint.frontend.clang.names import ENUM, RECORDS, TYPEDEFS, VARIABLE
+from smemlint.frontend.lower.gotos import structured
+from smemlint.frontend.lower.lowering import DEPTH_LIMIT, Context
+from smemlint.frontend.lower.ranges import range_loop
+from smemlint.ir import (
+    Block,
+    Break,
+    Case,
+    Continue,
+    Declare,
+    Evaluate,
+    Expr,
+    Goto,
+    If,
+    Labeled,
+    Literal,
+    Loop,
+    Return,
+    Stmt,
+    Switch,
+    UnknownExpr,
+    UnknownStmt,
+)
+from smemlint.patterns import pattern
+
+LABEL_REFERENCE = 48
+COMPOUND, CASE, DEFAULT, FOR, NULL, DECL_STMT, UNEXPOSED_STMT = 202, 203, 204, 209, 230, 231, 200
+_LOOPS = (207, 208, 209, 225)
+_UNROLL = pattern(r"unroll\b\s*(\(?\s*[\w+*/-]+\s*\)?)?")
+_PRAGMA = pattern(r"#\s*pragma[^\n]*|_Pragma\s*\(\s*\"[^\"]*\"\s*\)|\[\[[^\]]*\]\]")
+
+
+class StatementLowering:
+    """One method per kind of statement; `lower` is the entry."""
+
+    def __init__(self, context: Context) -> None:
+        self._c = context
+        self._handlers: dict[int, Callable[[Node], Stmt]] = {
+            200: self._attributed,
+            201: self._label,
+            202: self._compound,
+            205: self._if,
+            206: self._switch,
+            207: self._while,
+            208: self._do,
+            209: self._for,
+            210: self._goto,
+            211: self._goto,
+            212: lambda _node: Continue(),
+            213: lambda _node: Break(),
+            214: self._return,
+            215: self._asm,
+            224: self._try,
+            225: self._range_for,
+            230: lambda _node: Block(()),
+            231: self._declarations,
+        }
+
+    def lower(self, node: Node) -> Stmt:
+        """Any statement; never raises, what is not understood becomes UnknownStmt with its parts."""
+        c = self._c
+        if is_expression(node.kind):
+            return self.expression(node)
+        if c.depth > DEPTH_LIMIT:
+            return UnknownStmt("nested too deeply", (), c.place(node))
+        handler = self._handlers.get(node.kind)
+        if handler is None:
+            parts = self.statements([k for k in cursors.children(node) if 100 <= k.kind < 300])
+            return UnknownStmt(f"statement of kind {node.kind}", tuple(parts), c.place(node))
+        c.depth += 1
+        try:
+            return handler(node)
+        finally:
+            c.depth -= 1
+
+    def statements(self, nodes: Iterable[Node]) -> list[Stmt]:
+        """A sequence, declarations taken apart and blocks of launches laid flat."""
+        result: list[Stmt] = []
+        for node in nodes:
+            if node.kind == DECL_STMT:
+                result.extend(self._declared(node))
+            elif node.kind != NULL:
+                result.append(self.lower(node))
+        return result
+
+    @staticmethod
+    def block(body: list[Stmt]) -> Stmt:
+        return body[0] if len(body) == 1 else Block(tuple(body))
+
+    def with_launches(self, stmt: Stmt) -> Stmt:
+        """Launches found inside an expression stand before the statement it belongs to."""
+        launches = self._c.launches
+        if not launches:
+            return stmt
+        self._c.launches = []
+        if isinstance(stmt, Evaluate) and isinstance(stmt.expr, Literal):
+            return self.block(list(launches))
+        return Block((*launches, stmt))
+
+    def expression(self, node: Node) -> Stmt:
+        return self.with_launches(Evaluate(self._c.exprs.lower(node)))
+
+    def _compound(self, node: Node) -> Stmt:
+        scope = self._c.scope
+        names, types = dict(scope.locals), dict(scope.types)
+        try:
+            return Block(structured(self.statements(cursors.children(node))))
+        finally:
+            scope.locals, scope.types = names, types
+
+    def _declarations(self, node: Node) -> Stmt:
+        return self.block(self._declared(node))
+
+    def _declared(self, node: Node) -> list[Stmt]:
+        result: list[Stmt] = []
+        for kid in cursors.children(node):
+            if kid.kind == VARIABLE:
+                result.extend(self._c.decls.local(kid))
+            elif kid.kind in TYPEDEFS:
+                self._c.decls.local_type(kid)
+            elif kid.kind == ENUM:
+                result.extend(self._c.decls.local_enum(kid))
+            elif kid.kind == 1:
+                result.extend(self._c.decls.structured(kid))
+            elif kid.kind in RECORDS:
+                self._c.decls.enter_local(kid)
+                if cursors.is_anonymous_record(kid):
+                    result.extend(self._c.decls.anonymous(kid, node))
+        return result
+
+    def _attributed(self, node: Node) -> Stmt:
+        """`#pragma unroll` and `[[...]]` before a statement."""
+        kids = [k for k in cursors.children(node) if k.kind >= 100 and not 400 <= k.kind < 500]
+        if not kids:
+            return Block(())
+        stmt = self.lower(kids[-1])
+        if isinstance(stmt, Loop) and kids[-1].kind in _LOOPS:
+            unroll = self._unroll(node, kids[-1])
+            if unroll is not None:
+                return Loop(
+                    stmt.init, stmt.condition, stmt.step, stmt.body, stmt.test_first, unroll, stmt.place
+                )
+        return stmt
+
+    def _unroll(self, node: Node, loop: Node) -> int | None:
+        start, end = self._c.positions.start(node), self._c.positions.start(loop)
+        if start is None or end is None or start[0] is not end[0]:
+            return None
+        file = start[0]
+        text = file.slice(start[1], max(end[1], start[1]))
+        if not _PRAGMA.search(text):
+            line_start = file.data.rfind(b"\n", 0, start[1]) + 1
+            text = file.slice(line_start, max(end[1], start[1]))
+        if "nounroll" in text:
+            return 1
+        word = re.match(r"\s*([A-Za-z_]\w*)", text)
+        if "unroll" not in text and word:
+            macro = self._c.positions.macros().get(word.group(1))
+            text = macro.body if macro else text
+        found = _UNROLL.search(text)
+        if not found:
+            return None
+        count = (found.group(1) or "").strip("() \t")
+        if not count:
+            return 0
+        value = self._c.texts.read_expression(count)
+        return value.value if isinstance(value, Literal) else 0
+
+    # Branches
+
+    def _if(self, node: Node) -> Stmt:
+        c = self._c
+        kids = cursors.children(node)
+        before: list[Stmt] = []
+        while kids and kids[0].kind in (DECL_STMT, VARIABLE) and len(kids) > 2:
+            if kids[0].kind == VARIABLE:
+                before.extend(c.decls.local(kids[0]))
+            else:
+                before.extend(self._declared(kids[0]))
+            kids = kids[1:]
+        if len(kids) < 2:
+            parts = self.statements(kids)
+            return UnknownStmt("if without a branch", tuple(before + parts), c.place(node))
+        condition = c.exprs.lower(kids[0])
+        launches, c.launches = c.launches, []
+        then = self.lower(kids[1])
+        otherwise = self.lower(kids[2]) if len(kids) > 2 else None
+        stmt = If(condition, then, otherwise, self._is_constexpr(node), c.place(node))
+        body = [*before, *launches, stmt]
+        return self.block(body)
+
+    def _is_constexpr(self, node: Node) -> bool:
+        start = self._c.positions.start(node)
+        if start is None:
+            return False
+        text = start[0].slice(start[1], start[1] + 40)
+        if not text.startswith("if"):
+            text = (self._c.positions.body_text(node) or "")[:40]
+        return bool(re.match(r"if\s+constexpr\b", text))
+
+    def _switch(self, node: Node) -> Stmt:
+        c = self._c
+        kids = cursors.children(node)
+        before: list[Stmt] = []
+        while len(kids) > 2 and kids[0].kind in (DECL_STMT, VARIABLE):
+            before.extend(self._declared(kids[0]) if kids[0].kind == DECL_STMT else c.decls.local(kids[0]))
+            kids = kids[1:]
+        if len(kids) != 2:
+            return UnknownStmt("switch", tuple(before + self.statements(kids)), c.place(node))
+        value = c.exprs.lower(kids[0])
+        body = cursors.children(kids[1]) if kids[1].kind == COMPOUND else [kids[1]]
+        cases: list[tuple[Expr | None, list[Stmt]]] = []
+        leading: list[Stmt] = []
+        for item in body:
+            while item.kind in (CASE, DEFAULT):
+                inner = cursors.children(item)
+                label = c.exprs.lower(inner[0]) if item.kind == CASE and inner else None
+                if item.kind == CASE and len(inner) > 2:
+                    label = UnknownExpr("range of cases", c.exprs.lower_all(inner[:2]), c.place(item))
+                cases.append((label, []))
+                if not inner:
+                    break
+                item = inner[-1]
+            if item.kind in (CASE, DEFAULT, NULL):
+                continue
+            (cases[-1][1] if cases else leading).extend(self.statements([item]))
+        result = tuple(Case(label, tuple(stmts)) for label, stmts in cases)
+        declared = [s for s in leading if isinstance(s, Declare)]
+        return self.block([*before, *declared, Switch(value, result, c.place(node))])
+
+    # Loops
+
+    def _for(self, node: Node) -> Stmt:
+        c = self._c
+        kids = cursors.children(node)
+        if not kids:
+            return UnknownStmt("for", (), c.place(node))
+        init_node, condition_node, step_node = self._for_parts(node, kids[:-1])
+        init: Stmt | None = None
+        before: list[Stmt] = []
+        if init_node is not None:
+            init = self.lower(init_node)
+        if condition_node is not None and condition_node.kind == VARIABLE:
+            before.extend(c.decls.local(condition_node))
+            condition: Expr | None = c.names.use(condition_node, None)
+        else:
+            condition = c.exprs.lower(condition_node) if condition_node is not None else None
+        step = c.exprs.lower(step_node) if step_node is not None else None
+        body = self.lower(kids[-1])
+        loop = Loop(init, condition, step, body, True, None, c.place(node))
+        return self.block([*before, loop])
+
+    def _for_parts(self, node: Node, kids: list[Node]) -> tuple[Node | None, Node | None, Node | None]:
+        """Which of init, condition and step are there: clang leaves out what is missing."""
+        if len(kids) == 3:
+            return kids[0], kids[1], kids[2]
+        start = self._c.positions.start(node)
+        found: list[Node | None] = [None, None, None]
+        cuts = _semicolons(start[0].data, start[1]) if start is not None else None
+        for kid in kids:
+            at = self._c.positions.start(kid)
+            if cuts is not None and start is not None and at is not None and at[0] is start[0]:
+                slot = 0 if at[1] < cuts[0] else 1 if at[1] < cuts[1] else 2
+            else:
+                slot = _likely_slot(kid)
+            if found[slot] is not None:
+                slot = next((i for i in (0, 1, 2) if found[i] is None), slot)
+            found[slot] = kid
+        return found[0], found[1], found[2]
+
+    def _while(self, node: Node) -> Stmt:
+        c = self._c
+        kids = cursors.children(node)
+        if len(kids) < 2:
+            return UnknownStmt("while", tuple(self.statements(kids)), c.place(node))
+        before: list[Stmt] = []
+        if kids[0].kind == VARIABLE:
+            before.extend(c.decls.local(kids[0]))
+            condition = c.names.use(kids[0], None) if len(kids) == 2 else c.exprs.lower(kids[1])
+        else:
+            condition = c.exprs.lower(kids[0])
+        body = self.lower(kids[-1])
+        return self.block([*before, Loop(None, condition, None, body, True, None, c.place(node))])
+
+    def _do(self, node: Node) -> Stmt:
+        c = self._c
+        kids = cursors.children(node)
+        if len(kids) != 2:
+            return UnknownStmt("do", tuple(self.statements(kids)), c.place(node))
+        body = self.lower(kids[0])
+        condition = c.exprs.lower(kids[1])
+        if isinstance(condition, Literal) and condition.value == 0 and not _leaves(body):
+            return body
+        return Loop(None, condition, None, body, False, None, c.place(node))
+
+    def _range_for(self, node: Node) -> Stmt:
+        parts: list[Stmt] = []
+        ranges: list[Node] = []
+        place = self._c.place(node)
+        for kid in cursors.children(node):
+            if kid.kind == VARIABLE:
+                parts.extend(self._c.decls.local(kid))
+            elif is_expression(kid.kind) or kid.kind >= 200:
+                ranges.append(kid)
+        if len(ranges) == 2 and place is not None:
+            found = range_loop(self._c, ranges[0], parts, self.lower(ranges[1]), place)
+            if found is not None:
+                return found
+        return UnknownStmt("range-based for", (*parts, *map(self.lower, ranges)), place)
+
+    # The rest
+
+    def _return(self, node: Node) -> Stmt:
+        kids = cursors.children(node)
+        return self.with_launches(Return(self._c.exprs.lower(kids[0]) if kids else None))
+
+    def _label(self, node: Node) -> Stmt:
+        parts = self.statements(k for k in cursors.children(node) if k.kind >= 100)
+        return Labeled(cursors.spelling(node), self.block(parts), place=self._c.place(node))
+
+    def _goto(self, node: Node) -> Stmt:
+        labels = [k for k in cursors.children(node) if k.kind == LABEL_REFERENCE]
+        if not labels:  # `goto *p`
+            return UnknownStmt("goto", (), self._c.place(node))
+        return Goto(cursors.spelling(labels[0]), place=self._c.place(node))
+
+    def _asm(self, node: Node) -> Stmt:
+        return Evaluate(self._c.asm.lower(node))
+
+    def _try(self, node: Node) -> Stmt:
+        parts = self.statements(k for k in cursors.children(node) if k.kind == COMPOUND)
+        return UnknownStmt("try", tuple(parts), self._c.place(node))
+
+
+def _semicolons(data: bytes, at: int) -> tuple[int, int] | None:
+    """Offsets of the two semicolons of a `for` head that begins at an offset; None when it is none."""
+    found: list[int] = []
+    depth = 0
+    limit = min(len(data), at + 20_000)
+    if data[at : at + 3] != b"for":
+        return None
+    while at < limit:
+        byte = data[at : at + 1]
+        if byte in (b'"', b"'"):
+            quote, at = byte, at + 1
+            while at < limit and data[at : at + 1] != quote:
+                at += 2 if data[at : at + 1] == b"\\" else 1
+        elif data[at : at + 2] == b"//":
+            at = data.find(b"\n", at)
+            if at < 0:
+                return None
+        elif data[at : at + 2] == b"/*":
+            at = data.find(b"*/", at) + 1
+            if at <= 0:
+                return None
+        elif byte in (b"(", b"{", b"["):
+            depth += 1
+        elif byte in (b")", b"}", b"]"):
+            depth -= 1
+            if depth == 0:
+                return None
+        elif byte == b";" and depth == 1:
+            found.append(at)
+            if len(found) == 2:
+                return found[0], found[1]
+        at += 1
+    return None
+
+
+def _likely_slot(kid: Node) -> int:
+    """Init, condition or step by the look of it, for loops written in macros."""
+    if kid.kind == DECL_STMT:
+        return 0
+    return 2 if kid.kind in (112, 115) else 1
+
+
+def _leaves(stmt: Stmt) -> bool:
+    """Whether a `break` or `continue` belongs to the loop around the statement."""
+    if isinstance(stmt, (Break, Continue)):
+        return True
+    if isinstance(stmt, Block):
+        return any(_leaves(s) for s in stmt.body)
+    if isinstance(stmt, Labeled):
+        return _leaves(stmt.body)
+    if isinstance(stmt, If):
+        return _leaves(stmt.then) or (stmt.otherwise is not None and _leaves(stmt.otherwise))
+    if isinstance(stmt, Switch):
+        return any(isinstance(s, Continue) or _leaves(s) for c in stmt.cases for s in c.body)
+    return isinstance(stmt, UnknownStmt)

@@ -1,0 +1,198 @@
+"""Names in text, resolved in the scope that is being lowered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang.cursors import Node
+from smemlint.frontend.clang.kinds import is_expression
+from smemlint.frontend.clang.names import ENUM, ENUMERATOR, TEMPLATE_PARAMETERS
+from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.text.scalars import SPECIAL_NAMES, library_scalar
+from smemlint.frontend.text.textual import TextError, TextParser, lex
+from smemlint.ir import Expr, Name, OpaqueType, TemplateArgument, Type, TypeParam
+
+_TEXT_LIMIT = 4000
+
+
+class TextLowering:
+    """Reads types and expressions from text; implements `textual.Resolver`."""
+
+    def __init__(self, context: Context) -> None:
+        self._c = context
+        self._hints: dict[str, Node] = {}
+
+    def hinted(self, node: Node) -> TextLowering:
+        """Takes the types that a cursor's children refer to as known by name, until the next call."""
+        self._hints = {}
+        self._collect_hints(node, 0)
+        return self
+
+    def _collect_hints(self, node: Node, depth: int) -> None:
+        for kid in cursors.children(node):
+            if kid.kind in (43, 45):
+                target = cursors.referenced(kid)
+                self._hints[cursors.spelling(target)] = target
+            elif depth < 2 and is_expression(kid.kind):
+                self._collect_hints(kid, depth + 1)
+
+    def _parser(self, tokens: Sequence[str]) -> TextParser:
+        for token in tokens:
+            self._c.mention(token)
+        return TextParser(tokens, self, self._macro_body)
+
+    def _macro_body(self, name: str) -> str | None:
+        macro = self._c.positions.macros().get(name)
+        return macro.body if macro is not None and macro.parameters is None else None
+
+    def type(self, name: str, arguments: tuple[TemplateArgument, ...] | None = None) -> Type | None:
+        """A type by name (as `Resolver`); see `read_type` for text of any form."""
+        scope = self._c.scope
+        parameter = scope.template(name)
+        if parameter is not None:
+            if parameter.kind == "type":
+                return TypeParam(parameter.id, parameter.name)
+            return OpaqueType(parameter.name) if parameter.kind == "template" else None
+        if name in scope.locals or name in SPECIAL_NAMES:
+            return None
+        if name in scope.types and arguments is None:
+            return scope.types[name]
+        if scope.record is not None and arguments is None:
+            member = self._c.decls.member_type(scope.record, name)
+            if member is not None:
+                return member
+        return self._declared_type(name, arguments)
+
+    def _declared_type(self, name: str, arguments: tuple[TemplateArgument, ...] | None) -> Type | None:
+        declarations = self._c.declarations
+        last = name.rpartition("::")[2]
+        candidates = declarations.records_named.get(last)
+        if candidates:
+            chosen = candidates[0]
+            for candidate in candidates:
+                if declarations.qualified(candidate.node) == name:
+                    chosen = candidate
+                    break
+            if arguments is None:
+                return self._c.types.record(chosen.node)
+            return self._c.types.template_id(chosen.node, arguments)
+        node = self._hints.get(last) or declarations.types_named.get(last)
+        scalar = library_scalar(last) if node is None else None
+        if scalar is not None:
+            return scalar
+        if node is None and (name.startswith("std::") or "::" not in name or arguments is not None):
+            node = declarations.library_type(last)
+            if node is None and arguments is None:
+                return self._c.decls.vector_record(last)
+        if node is None or node.kind == ENUMERATOR:
+            return None
+        if node.kind == ENUM:
+            return self._c.types.enum(node)
+        if node.kind in TEMPLATE_PARAMETERS:
+            return None
+        if arguments is not None:
+            return self._c.types.template_id(node, arguments)
+        return self._c.types.of(node)
+
+    def value(self, name: str) -> Expr | None:
+        scope = self._c.scope
+        if name in scope.locals:
+            return scope.locals[name]
+        parameter = scope.template(name)
+        if parameter is not None:
+            return Name(parameter.id, parameter.name) if parameter.kind == "value" else None
+        if scope.record is not None:
+            member = self._c.decls.member_value(scope.record, name)
+            if member is not None:
+                return member
+        declarations = self._c.declarations
+        last = name.rpartition("::")[2]
+        if name in SPECIAL_NAMES:
+            return None
+        variable = declarations.variables_named.get(last)
+        if variable is not None:
+            return self._c.names.use(variable, None)
+        enumerator = declarations.enumerator(name)
+        if enumerator is not None:
+            return self._c.names.enumerator(enumerator, None)
+        functions = declarations.functions_named.get(last)
+        if functions and functions[0].record is None:
+            return self._c.calls.overload_set(name, functions, None, ())
+        return None
+
+    def read_type(self, text: str) -> Type | None:
+        """A whole text as a type; None when it is none or too long."""
+        if len(text) > _TEXT_LIMIT:
+            return None
+        parser = self._parser(lex(text))
+        try:
+            found = parser.type()
+        except (TextError, RecursionError):
+            return None
+        return found if parser.done() or parser.peek() == "..." else None
+
+    def read_expression(self, text: str, *, prefix: bool = False) -> Expr | None:
+        """A text as an expression; prefix: only its beginning, as a name with what follows it."""
+        if len(text) > _TEXT_LIMIT:
+            return None
+        parser = self._parser(lex(text))
+        try:
+            found = parser._named() if prefix else parser.expression()
+        except (TextError, RecursionError):
+            return None
+        return found if prefix or parser.done() else None
+
+    def operand_type(self, text: str) -> Type | None:
+        """The operand of `sizeof (...)`, parentheses included, when it is a type."""
+        parser = self._parser(lex(text))
+        try:
+            parser.expect("(")
+            found = parser.type(strict=True)
+            parser.expect(")")
+        except (TextError, RecursionError):
+            return None
+        return found if parser.done() else None
+
+    def template_arguments(self, text: str) -> tuple[TemplateArgument, ...]:
+        """The arguments in the text's last template-argument list (`a::B<c, d>` gives c and d)."""
+        start = _last_list(text)
+        if start is None:
+            return ()
+        parser = self._parser(lex(text[start:]))
+        try:
+            return parser._try_arguments(False) or ()
+        except (TextError, RecursionError):
+            return ()
+
+    def call_arguments(self, text: str) -> tuple[Expr, ...] | None:
+        """The expressions of `(a, b)` at the text's first parenthesis."""
+        at = text.find("(")
+        if at < 0:
+            return None
+        parser = self._parser(lex(text[at:]))
+        try:
+            return parser.arguments("(", ")")
+        except (TextError, RecursionError):
+            return None
+
+
+def _last_list(text: str) -> int | None:
+    """Where the last `<...>` that closes at the end of the name begins."""
+    end = text.rstrip().rfind(">")
+    if end < 0:
+        return None
+    depth = paren = 0
+    for at in range(end, -1, -1):
+        char = text[at]
+        if char in ")]":
+            paren += 1
+        elif char in "([":
+            paren -= 1
+        elif paren == 0 and char == ">" and text[at - 1 : at] != "-":
+            depth += 1
+        elif paren == 0 and char == "<":
+            depth -= 1
+            if depth == 0:
+                return at
+    return None

@@ -1,0 +1,313 @@
+"""Types: clang's to the IR's."""
+
+from __future__ import annotations
+
+from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang.cursors import CType, Node
+from smemlint.frontend.clang.names import (
+    ALIAS_TEMPLATE,
+    CLASS_TEMPLATE,
+    ENUM,
+    FUNCTIONS,
+    PARTIAL,
+    RECORDS,
+    Definition,
+    valid,
+)
+from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.substitute import substitute_type
+from smemlint.frontend.text.scalars import BY_KIND, library_scalar
+from smemlint.ir import (
+    ArrayOf,
+    Expr,
+    FunctionType,
+    Literal,
+    Name,
+    OpaqueType,
+    PointerTo,
+    RecordRef,
+    Scalar,
+    TemplateArgument,
+    TemplateParam,
+    Type,
+    TypeParam,
+)
+from smemlint.ir.types import BOOL, INT
+from smemlint.patterns import pattern
+
+POINTER, LVALUE, RVALUE, RECORD, ENUMERATION, TYPEDEF_TYPE = 101, 103, 104, 105, 106, 107
+FUNCTION_TYPES = (110, 111)
+CONSTANT_ARRAY, INCOMPLETE_ARRAY, VARIABLE_ARRAY, DEPENDENT_ARRAY = 112, 114, 115, 116
+ARRAYS = (CONSTANT_ARRAY, INCOMPLETE_ARRAY, VARIABLE_ARRAY, DEPENDENT_ARRAY)
+AUTO, ELABORATED, UNEXPOSED, ATTRIBUTED = 118, 119, 1, 163
+_WORD = pattern(r"(?:(?:const|volatile|struct|class|typename)\s+)*([A-Za-z_]\w*)\s*(\.\.\.)?$")
+_CANONICAL = pattern(r"(?:(?:const|volatile)\s+)*type-parameter-(\d+)-(\d+)")
+_TYPE_DEPTH = 40
+
+
+class TypeLowering:
+    """Lowers types; results are kept per scope, as the same clang type means the same there."""
+
+    def __init__(self, context: Context) -> None:
+        self._c = context
+        self._known: dict[tuple[int | None, int | None, int], Type] = {}
+        self._depth = 0
+
+    def scope_changed(self) -> None:
+        self._known = {}
+
+    def of(self, node: Node) -> Type:
+        """The declared type of a cursor."""
+        return self.lower(cursors.cursor_type(node))
+
+    def lower(self, type_: CType) -> Type:
+        scalar = BY_KIND.get(type_.kind)
+        if scalar is not None:
+            return scalar
+        key = (type_.d0, type_.d1, type_.kind)
+        found = self._known.get(key)
+        if found is None:
+            if self._depth > _TYPE_DEPTH:
+                return OpaqueType(cursors.type_spelling(type_)[:120])
+            self._depth += 1
+            try:
+                found = self._lower(type_)
+            finally:
+                self._depth -= 1
+            self._known[key] = found
+        return found
+
+    def _lower(self, type_: CType) -> Type:
+        kind = type_.kind
+        if kind == ELABORATED:
+            return self._elaborated(type_)
+        if kind in (POINTER, LVALUE, RVALUE):
+            return self._pointer(type_, kind != POINTER)
+        if kind == RECORD:
+            return self.record(cursors.type_declaration(type_))
+        if kind == ENUMERATION:
+            return self.enum(cursors.type_declaration(type_))
+        if kind == TYPEDEF_TYPE:
+            return self._typedef(cursors.type_declaration(type_))
+        if kind in ARRAYS:
+            return self._array(type_)
+        if kind in FUNCTION_TYPES:
+            return FunctionType(cursors.type_spelling(type_))
+        if kind == ATTRIBUTED:
+            return self.lower(cursors.modified_type(type_))
+        if kind == AUTO:
+            deduced = cursors.canonical_type(type_)
+            return OpaqueType("auto") if deduced.kind in (AUTO, UNEXPOSED) else self.lower(deduced)
+        if kind in (113, 176):
+            count = Literal(int(cursors.vector_length(type_)))
+            return ArrayOf(self.lower(cursors.vector_element_type(type_)), count)
+        return self._unexposed(type_)
+
+    def _elaborated(self, type_: CType) -> Type:
+        named = cursors.named_type(type_)
+        if named.kind == UNEXPOSED and "::" in (text := cursors.type_spelling(type_)):
+            canonical = cursors.canonical_type(type_)
+            if canonical.kind == UNEXPOSED and text.startswith("typename"):
+                return self._from_text(text)
+        return self.lower(named)
+
+    def _pointer(self, type_: CType, reference: bool) -> Type:
+        pointee = cursors.pointee_type(type_)
+        if pointee.kind in FUNCTION_TYPES:
+            return FunctionType(cursors.type_spelling(type_))
+        to = self.lower(pointee)
+        if isinstance(to, FunctionType):
+            return to
+        return PointerTo(to, reference, bool(cursors.is_volatile(pointee)))
+
+    def _array(self, type_: CType) -> Type:
+        element = self.lower(cursors.element_type(type_))
+        if type_.kind == CONSTANT_ARRAY:
+            return ArrayOf(element, Literal(int(cursors.array_size(type_))))
+        if type_.kind == INCOMPLETE_ARRAY:
+            return ArrayOf(element, None)
+        whole = self._from_text(cursors.type_spelling(type_))
+        return whole if isinstance(whole, ArrayOf) else ArrayOf(element, None)
+
+    def _typedef(self, declaration: Node) -> Type:
+        name = cursors.spelling(declaration)
+        if not self._c.declarations.in_project(declaration):
+            scalar = library_scalar(name)
+            if scalar is not None:
+                return scalar
+            if self._c.positions.is_healed(declaration):
+                return OpaqueType(name)
+        found = self.lower(cursors.typedef_underlying(declaration))
+        if isinstance(found, OpaqueType) and self._is_any(found.spelling):
+            return OpaqueType(name)
+        return found
+
+    def enum(self, declaration: Node) -> Type:
+        found = cursors.enum_integer_type(declaration)
+        return BY_KIND.get(found.kind, INT) if found.kind else INT
+
+    def _unexposed(self, type_: CType) -> Type:
+        text = cursors.type_spelling(type_)
+        if "_BitInt(" in text:
+            return self._stand_in(text)
+        word = _WORD.match(text)
+        if word:
+            parameter = self._c.scope.template(word.group(1))
+            if parameter is not None and parameter.kind == "type":
+                return TypeParam(parameter.id, parameter.name)
+        canonical = cursors.canonical_type(type_)
+        if canonical.kind != UNEXPOSED:
+            return self.lower(canonical)
+        indexed = _CANONICAL.match(text)
+        if indexed:
+            parameter = self._c.scope.by_index(int(indexed.group(1)), int(indexed.group(2)))
+            return TypeParam(parameter.id, parameter.name) if parameter else OpaqueType(text)
+        declaration = cursors.type_declaration(type_)
+        if declaration.kind == CLASS_TEMPLATE:
+            return self._template_record(declaration, type_, text)
+        if declaration.kind == ALIAS_TEMPLATE:
+            return self._alias_template(declaration, self._arguments_of(type_, text))
+        if declaration.kind in RECORDS:
+            return self.record(declaration)
+        return self._from_text(text)
+
+    def _stand_in(self, text: str) -> Type:
+        """The unknown type that a number of an odd width stands for."""
+        name = self._c.declarations.stand_in(text)
+        return library_scalar(name) or OpaqueType(name)
+
+    def _from_text(self, text: str) -> Type:
+        return self._c.texts.read_type(text) or OpaqueType(text)
+
+    def _arguments_of(self, type_: CType, text: str) -> tuple[TemplateArgument, ...]:
+        """Arguments of a dependent template-id: clang gives the types, the printed text the values."""
+        count = cursors.type_argument_count(type_)
+        if count <= 0:
+            return self._c.texts.template_arguments(text)
+        given = [cursors.type_argument(type_, i) for i in range(count)]
+        if all(g.kind != 0 for g in given):
+            return tuple(self.lower(g) for g in given)
+        return self._c.texts.template_arguments(text)
+
+    def _template_record(self, declaration: Node, type_: CType, text: str) -> Type:
+        found = self._c.declarations.record(declaration)
+        if "<" not in text:
+            if found is not None and found.name == self._c.scope.record:
+                return self.record(declaration)
+            return RecordRef(self._c.decls.record_name(declaration))
+        arguments = self._arguments_of(type_, text)
+        return self.template_id(declaration, arguments)
+
+    def template_id(self, declaration: Node, arguments: tuple[TemplateArgument, ...]) -> Type:
+        """`Template<arguments>` for a class or alias template."""
+        if declaration.kind == ALIAS_TEMPLATE:
+            return self._alias_template(declaration, arguments)
+        found = self._c.declarations.record(declaration)
+        if found is not None:
+            self._c.decls.require_record(found)
+            outer = self._c.decls.outer_parameters(found)
+            arguments = (*own_arguments(outer), *arguments)
+        name = self._c.decls.record_name(declaration)
+        if self._is_any(name):
+            return OpaqueType(name)
+        return RecordRef(name, arguments)
+
+    def _alias_template(self, declaration: Node, arguments: tuple[TemplateArgument, ...]) -> Type:
+        return self._c.decls.expand_alias(declaration, arguments)
+
+    @staticmethod
+    def _is_any(name: str) -> bool:
+        """Whether a name is that of the type which stands in for what nothing declares."""
+        return name.startswith("smemlint::")
+
+    def record(self, declaration: Node) -> Type:
+        """A class type: a number for the library's scalars, else a reference to a record."""
+        name = self._c.decls.record_name(declaration)
+        found = self._c.declarations.record(declaration)
+        scalar = library_scalar(name) if found is None else None
+        if scalar is not None:
+            return scalar
+        if found is None and self._is_any(name):
+            return OpaqueType(name)
+        arguments = self.record_arguments(declaration, found)
+        if found is not None:
+            self._c.decls.require_record(found)
+        else:
+            self._c.decls.require_library_record(declaration, name)
+        return RecordRef(name, arguments)
+
+    def record_arguments(self, declaration: Node, found: Definition | None) -> tuple[TemplateArgument, ...]:
+        """Template arguments of an instance, or a template's own parameters inside its pattern."""
+        outer: tuple[TemplateArgument, ...] = ()
+        parent = cursors.semantic_parent(declaration)
+        if parent.kind in RECORDS:
+            outer = self.record_arguments(parent, self._c.declarations.record(parent))
+        elif found is not None and parent.kind in FUNCTIONS:
+            outer = own_arguments(self._c.decls.outer_parameters(found))
+        count = cursors.template_argument_count(declaration)
+        if count > 0 and declaration.kind != PARTIAL:
+            own = tuple(self._argument(declaration, i) for i in range(count))
+            if any(a is None for a in own):
+                own = self._c.texts.template_arguments(cursors.display_name(declaration))
+            return (*outer, *(a for a in own if a is not None))
+        if found is not None and found.node.kind == CLASS_TEMPLATE:
+            return (*outer, *own_arguments(self._c.decls.own_parameters(found)))
+        return outer
+
+    def _argument(self, declaration: Node, index: int) -> TemplateArgument | None:
+        kind = cursors.template_argument_kind(declaration, index)
+        if kind == 1:
+            return self.lower(cursors.template_argument_type(declaration, index))
+        if kind == 4:
+            value = int(cursors.template_argument_value(declaration, index))
+            if value == -1 and cursors.template_argument_unsigned(declaration, index) == 1:
+                return Literal(1, BOOL)  # one bit, and its sign
+            return Literal(value)
+        return None
+
+    def specialisation_arguments(self, declaration: Node) -> tuple[TemplateArgument, ...] | None:
+        """All arguments of an instance; None where a pack or an expression is among them."""
+        count = cursors.template_argument_count(declaration)
+        if count < 0:
+            return None
+        found = [self._argument(declaration, i) for i in range(count)]
+        return None if any(a is None for a in found) else tuple(a for a in found if a is not None)
+
+    def decayed(self, type_: Type) -> Type:
+        """A parameter's type: arrays become pointers to their element."""
+        return PointerTo(type_.element) if isinstance(type_, ArrayOf) else type_
+
+    def with_extents(self, type_: CType, extents: list[Expr]) -> Type | None:
+        """An array type with its written extents, innermost first; None when they do not fit."""
+        levels: list[CType] = []
+        current = type_
+        while current.kind in ARRAYS:
+            levels.append(current)
+            current = cursors.element_type(current)
+        written = sum(1 for level in levels if level.kind != INCOMPLETE_ARRAY)
+        if len(extents) < written:
+            return None
+        chosen = extents[len(extents) - written :]
+        result = self.lower(current)
+        for level in reversed(levels):
+            extent: Expr | None = None
+            if level.kind != INCOMPLETE_ARRAY:
+                extent = chosen.pop(0)
+                if level.kind == CONSTANT_ARRAY:
+                    place = getattr(extent, "place", None)
+                    extent = Literal(int(cursors.array_size(level)), INT, place)
+            result = ArrayOf(result, extent)
+        return result
+
+    def scalar_of(self, type_: CType) -> Scalar:
+        """The type of an integer literal or enumerator; int when it is none."""
+        found = self.lower(type_)
+        return found if isinstance(found, Scalar) else INT
+
+
+def own_arguments(parameters: tuple[TemplateParam, ...]) -> tuple[TemplateArgument, ...]:
+    """A template's parameters as the arguments that name them."""
+    return tuple(TypeParam(p.id, p.name) if p.kind == "type" else Name(p.id, p.name) for p in parameters)
+
+
+__all__ = ["ENUM", "TypeLowering", "own_arguments", "substitute_type", "valid"]

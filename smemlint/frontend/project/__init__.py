@@ -1,0 +1,1 @@
+"""How a file is to be parsed: options, compile database, includes."""

@@ -1,0 +1,1 @@
+"""What is read from the text itself, for what the tree does not show."""

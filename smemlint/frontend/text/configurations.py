@@ -1,0 +1,124 @@
+"""Which further preprocessor configurations a file deserves.
+
+The first configuration is that of a recent GPU with the user's macros. Where branches that it skips hold
+shared memory, the conditions that guard them say which macros to switch; at most MAX_EXTRA further
+configurations are proposed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from smemlint.frontend.text.conditions import Wish, merge, wish_for
+from smemlint.frontend.text.coverage import SkippedText, shared_tokens
+from smemlint.patterns import pattern
+from smemlint.records import record
+from smemlint.source.blank import blank_literals
+
+MAX_EXTRA = 2
+_DIRECTIVE = pattern(
+    rb"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE
+)
+
+
+def further_configurations(files: Iterable[SkippedText]) -> tuple[tuple[str, ...], ...]:
+    """Configurations to parse besides the first, each a tuple of `NAME=VALUE`, `NAME` or `-NAME`
+    (undefined)."""
+    plans: list[Wish] = []
+    for file in files:
+        for wish in _wishes(file):
+            for number, plan in enumerate(plans):
+                joined = merge(plan, wish)
+                if joined is not None:
+                    plans[number] = joined
+                    break
+            else:
+                plans.append(dict(wish))
+    return tuple(tuple(_spell(name, value) for name, value in plan.items()) for plan in plans[:MAX_EXTRA])
+
+
+def drop_defines(data: bytes, names: Sequence[str]) -> bytes:
+    """The text with its own `#define` and `#undef` of these macros blanked: a configuration has its way."""
+    if not any(name.encode() in data for name in names):
+        return data
+    pattern = rb"^[ \t]*#[ \t]*(?:define|undef)[ \t]+(?:%s)\b(?:[^\n\\]|\\\r?\n|\\.)*"
+    own = re.compile(pattern % b"|".join(re.escape(name.encode()) for name in names), re.MULTILINE)
+    return own.sub(lambda found: re.sub(rb"[^\n]", b" ", found.group()), data)
+
+
+def _spell(name: str, value: str | None) -> str:
+    if value is None:
+        return f"-{name}"
+    return name if value == "1" else f"{name}={value}"
+
+
+def _wishes(file: SkippedText) -> list[Wish]:
+    """One wish for each skipped branch with shared memory in it that macros can switch on."""
+    if not file.skipped or b"__shared__" not in file.data:
+        return []
+    active = {token.offset for token in shared_tokens(file)}
+    lost = [t.offset for t in shared_tokens(SkippedText(file.path, file.data, ())) if t.offset not in active]
+    inside = {
+        offset: min(start for start, end in file.skipped if start <= offset < end)
+        for offset in lost
+        if any(start <= offset < end for start, end in file.skipped)
+    }
+    wishes: list[Wish] = []
+    for conditions in dict.fromkeys(_guards(file.data, inside)):
+        wish: Wish | None = {}
+        for condition, holds in conditions:
+            more = wish_for(condition, holds)
+            wish = merge(wish, more) if wish is not None and more is not None else None
+        if wish:
+            wishes.append(wish)
+    return wishes
+
+
+def guards_of(data: bytes, offset: int) -> list[tuple[tuple[str, bool], ...]]:
+    """The conditions around one place, outermost first, each with the truth that it needs."""
+    return _guards(data, {offset: -1})
+
+
+def _guards(data: bytes, lost: Mapping[int, int]) -> list[tuple[tuple[str, bool], ...]]:
+    """For each lost offset, the conditions that shut it out, outermost first, each with the truth it needs.
+
+    lost: offset -> where the outermost skipped range around it begins. Conditions that were passed before
+    (include guards among them) hold already and are left out.
+    """
+    code = blank_literals(data)
+    found: list[tuple[tuple[str, bool], ...]] = []
+    stack: list[_Level] = []
+    pending = sorted(lost)
+    at = 0
+    for match in _DIRECTIVE.finditer(code):
+        while at < len(pending) and pending[at] < match.start():
+            skipped = lost[pending[at]]
+            found.append(tuple(c for level in stack if level.end > skipped for c in level.conditions))
+            at += 1
+        word = match.group(1).decode()
+        text = re.sub(r"\\\r?\n", " ", match.group(2).decode("latin-1")).strip()
+        if word in ("ifdef", "ifndef"):
+            condition = f"defined({text.split()[0] if text else ''})"
+            stack.append(_Level(match.end(), [(condition, word == "ifdef")]))
+        elif word == "if":
+            stack.append(_Level(match.end(), [(text, True)]))
+        elif word == "endif" and stack:
+            stack.pop()
+        elif word in ("elif", "else") and stack:
+            # Of earlier alternatives it is enough that they fail.
+            level = stack[-1]
+            level.end = match.end()
+            last, truth = level.conditions.pop()
+            level.conditions.append((last, not truth))
+            if word == "elif":
+                level.conditions.append((text, True))
+    return found
+
+
+@record
+class _Level:
+    """An open #if: where its latest directive ends, and what its branch needs."""
+
+    end: int
+    conditions: list[tuple[str, bool]]

@@ -1,0 +1,129 @@
+"""Kernels as the text shows them: what did not reach the tree at all must not be lost in silence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+
+from smemlint.frontend.text.configurations import guards_of
+from smemlint.frontend.text.coverage import DROPPED, INACTIVE, SkippedText, active_code, place_in
+from smemlint.ir import Unparsed
+from smemlint.patterns import pattern
+from smemlint.records import record
+
+_KERNEL = pattern(rb"(?<!\w)__global__(?!\w)")
+_STEP = pattern(rb"[(){};]|[A-Za-z_]\w*")
+_QUALIFIERS = pattern(rb"(?:__\w+__|\w*(?:BOUNDS|bounds)\w*|alignas|decltype)\Z")
+_ELSEWHERE = pattern(r"\b0\b|\bfalse\b|HIP|ROCM|AMD|MUSA|SYCL|METAL|OPENCL")
+"""Conditions under which text is no CUDA code of anybody's."""
+MAX_HEAD = 6000
+"""Bytes from `__global__` to the kernel's body."""
+
+
+@record(frozen=True, slots=True)
+class TextKernel:
+    """A kernel's definition: its name's offset, and where its text begins and ends, all in bytes."""
+
+    name: str
+    at: int
+    start: int
+    end: int
+
+
+def kernels_in(code: bytes) -> list[TextKernel]:
+    """Definitions of kernels in code without comments, literals and directives."""
+    found: list[TextKernel] = []
+    for match in _KERNEL.finditer(code):
+        if found and match.start() < found[-1].end:
+            continue
+        kernel = _definition(code, match.start(), match.end())
+        if kernel is not None:
+            found.append(kernel)
+    return found
+
+
+def _definition(code: bytes, start: int, at: int) -> TextKernel | None:
+    """The kernel whose `__global__` ends at `at`; None for a mere declaration."""
+    word: re.Match[bytes] | None = None
+    name: re.Match[bytes] | None = None
+    parentheses = braces = 0
+    for step in _STEP.finditer(code, at):
+        token = step.group()
+        if token == b"(":
+            if parentheses == 0 and braces == 0 and name is None and word is not None:
+                name = None if _QUALIFIERS.match(word.group()) else word
+            parentheses += 1
+        elif token == b")":
+            parentheses -= 1
+        elif token == b"{" and (parentheses == 0 or braces):
+            braces += 1
+        elif token == b"}":
+            braces -= 1
+            if braces <= 0:
+                return _kernel(name, start, step.end())
+        elif token == b";" and braces == 0 and parentheses == 0:
+            return None
+        elif parentheses == 0 and braces == 0:
+            word = step
+        if braces == 0 and step.end() - start > MAX_HEAD:
+            return None
+    return _kernel(name, start, len(code)) if braces else None
+
+
+def _kernel(name: re.Match[bytes] | None, start: int, end: int) -> TextKernel | None:
+    return TextKernel(name.group().decode(), name.start(), start, end) if name is not None else None
+
+
+def lost_kernels(
+    texts: Iterable[Sequence[SkippedText]], functions: Collection[int], unparsed: Iterable[Unparsed]
+) -> tuple[Unparsed, ...]:
+    """Kernels of the main file that no configuration brought to the tree, named by their `text`.
+
+    texts: as for uncovered(). functions: the offsets of the names of functions that were lowered. unparsed:
+    what uncovered() found; of branches that nothing switches on, only kernels with some of that are lost.
+    """
+    data: dict[str, bytes] = {}
+    active: dict[int, TextKernel] = {}
+    for configuration in texts:
+        for text in configuration:
+            data[text.path] = text.data
+            if b"__global__" in text.data:
+                for kernel in kernels_in(active_code(text.data, text.skipped)):
+                    active.setdefault(kernel.at, kernel)
+    found: list[Unparsed] = []
+    for path, content in data.items():
+        if b"__global__" not in content:
+            continue
+        seen = set(functions)
+        missing = [k for k in active.values() if not any(k.start <= o < k.end for o in seen)]
+        found += [_lost(k, path, content, DROPPED) for k in missing]
+        hidden = [u.place.offset for u in unparsed if u.reason == INACTIVE]
+        if not hidden:
+            continue
+        for kernel in kernels_in(active_code(content, ())):
+            inside = [o for o in hidden if kernel.start <= o < kernel.end]
+            known = kernel.at in active or any(kernel.start <= o < kernel.end for o in seen)
+            if inside and not known and not _is_elsewhere(content, inside[0]):
+                found.append(_lost(kernel, path, content, INACTIVE))
+    return tuple(sorted(found, key=lambda u: (u.place.path, u.place.offset)))
+
+
+def saying_shared(texts: Iterable[Sequence[SkippedText]]) -> frozenset[int]:
+    """Offsets of the names of kernels whose text, in some configuration, says `__shared__`."""
+    found: set[int] = set()
+    for configuration in texts:
+        for text in configuration:
+            if b"__shared__" in text.data and b"__global__" in text.data:
+                code = active_code(text.data, text.skipped)
+                found |= {k.at for k in kernels_in(code) if b"__shared__" in code[k.start : k.end]}
+    return frozenset(found)
+
+
+def _lost(kernel: TextKernel, path: str, data: bytes, reason: str) -> Unparsed:
+    return Unparsed(place_in(path, data, kernel.at, len(kernel.name)), kernel.name, reason)
+
+
+def _is_elsewhere(data: bytes, offset: int) -> bool:
+    """Whether what shuts the place out says that it is not meant for this compiler, or for none."""
+    conditions = [c for guard in guards_of(data, offset) for c in guard]
+    return any(holds and _ELSEWHERE.search(text) for text, holds in conditions)

@@ -1,0 +1,86 @@
+"""Where a name of the text means something else than the shared variable of that name."""
+
+from __future__ import annotations
+
+import bisect
+import re
+
+from smemlint.frontend.text.context import in_parameter_list
+from smemlint.patterns import pattern
+from smemlint.records import record
+
+_BRACE = pattern(rb"[{}]")
+_NO_TYPES = frozenset(
+    (
+        b"return",
+        b"else",
+        b"do",
+        b"case",
+        b"goto",
+        b"delete",
+        b"new",
+        b"throw",
+        b"sizeof",
+        b"typedef",
+        b"using",
+    )
+)
+_TYPE = rb"([A-Za-z_][\w:]*)(?:\s*<[^;{}()]*>)?(?:\s*[*&]+\s*|\s+)(?:(?:const|__restrict__|volatile)\s+)*\Z"
+_LOCAL = pattern(
+    rb"(?:[;{}]|\bfor\s*\()\s*(?:(?:const|volatile|unsigned|static|register|typename|auto|constexpr)\s+)*"
+    + _TYPE
+)
+_PARAMETER = pattern(rb"[(,]\s*(?:(?:const|volatile|unsigned|register|typename)\s+)*" + _TYPE)
+_AFTER = pattern(rb"\s*(?:=(?!=)|[;\[,){:])")
+
+
+@record(frozen=True, slots=True)
+class Blocks:
+    """Braces of a text: where each opens, in order, and where it closes."""
+
+    opens: tuple[int, ...]
+    closes: tuple[int, ...]
+    end: int
+
+    @staticmethod
+    def of(code: bytes) -> Blocks:
+        stack: list[int] = []
+        pairs: list[tuple[int, int]] = []
+        for match in _BRACE.finditer(code):
+            if match.group() == b"{":
+                stack.append(match.start())
+            elif stack:
+                pairs.append((stack.pop(), match.start()))
+        pairs += [(start, len(code)) for start in stack]
+        pairs.sort()
+        return Blocks(tuple(start for start, _ in pairs), tuple(end for _, end in pairs), len(code))
+
+
+def scope_end(blocks: Blocks, offset: int) -> int:
+    """Where the innermost block around an offset ends."""
+    at = bisect.bisect_left(blocks.opens, offset) - 1
+    while at >= 0:
+        if blocks.closes[at] > offset:
+            return blocks.closes[at]
+        at -= 1
+    return blocks.end
+
+
+def shadowed_until(code: bytes, start: int, end: int, blocks: Blocks) -> int | None:
+    """Where a name declared anew at `start`, as a parameter or a local, goes out of scope; else None."""
+    if not _AFTER.match(code, end):
+        return None
+    before = code[max(0, start - 200) : start]
+    local = _LOCAL.search(before)
+    if local is not None and local.group(1) not in _NO_TYPES:
+        return scope_end(blocks, start)
+    parameter = _PARAMETER.search(before)
+    if parameter is None or parameter.group(1) in _NO_TYPES:
+        return None
+    head = code[max(0, start - 4000) : start].decode("latin-1")
+    if not in_parameter_list(head, len(head)):
+        return None
+    body = re.compile(rb"[;{]").search(code, end)
+    if body is None or body.group() == b";":
+        return body.start() if body else len(code)
+    return scope_end(blocks, body.end())

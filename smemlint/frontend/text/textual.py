@@ -1,0 +1,555 @@
+"""Expressions and types read from text, for what clang's cursors do not show.
+
+Dependent names (`Traits<BM, BN>::P`), printed types, `sizeof(T)`, attribute arguments and template
+arguments reach lowering as text only. Names are resolved by the scope that asks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import field
+from typing import Protocol
+
+from smemlint.frontend.text.literals import literal_from_text
+from smemlint.frontend.text.scalars import BUILTIN_TYPES, SPECIAL_AXES, SPECIAL_NAMES, builtin_scalar
+from smemlint.ir import (
+    ArrayOf,
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Construct,
+    Expr,
+    FunctionType,
+    Index,
+    InitList,
+    Literal,
+    Member,
+    MemberType,
+    Name,
+    OpaqueType,
+    PointerTo,
+    RecordRef,
+    Scalar,
+    SizeOf,
+    Special,
+    StaticMember,
+    StringLiteral,
+    TemplateArgument,
+    This,
+    Type,
+    Unary,
+)
+from smemlint.ir.types import BOOL
+from smemlint.patterns import pattern
+from smemlint.records import record
+from smemlint.source.tokens import literals
+
+_TOKEN = pattern(
+    r"""(?P<skip>\s+|\\\r?\n)
+    |(?P<number>\.?\d(?:[eEpP][+-]|'?[\w.])*)
+    |(?P<word>[A-Za-z_]\w*)
+    |(?P<op><<=|>>=|\.\.\.|->\*|::|->|\+\+|--|<<|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\#\#|.)""",
+    re.VERBOSE | re.DOTALL,
+)
+_BINARY_LEVEL = {
+    "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7, ">=": 7,
+    "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
+}  # fmt: skip
+_ASSIGN = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
+_CASTS = {"static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"}
+_CV = {
+    "const",
+    "volatile",
+    "__restrict__",
+    "__restrict",
+    "restrict",
+    "typename",
+    "struct",
+    "class",
+    "union",
+    "enum",
+}
+_DEPTH = 60
+
+
+class TextError(Exception):
+    """The text is not an expression or type of the kind that is read here."""
+
+
+class Resolver(Protocol):
+    """What a scope says about a (possibly qualified) name."""
+
+    def value(self, name: str) -> Expr | None: ...
+
+    def type(self, name: str, arguments: tuple[TemplateArgument, ...] | None) -> Type | None: ...
+
+
+def lex(text: str) -> list[str]:
+    """Tokens without white space and comments. `>>` comes as two tokens."""
+    tokens, last = [], 0
+    for literal in literals(text):
+        tokens += _plain(text, last, literal.start)
+        if not literal.is_comment:
+            tokens.append(text[literal.start : literal.end])
+        last = literal.end
+    return tokens + _plain(text, last, len(text))
+
+
+def _plain(text: str, start: int, end: int) -> list[str]:
+    return [m.group() for m in _TOKEN.finditer(text, start, end) if m.lastgroup != "skip"]
+
+
+@record(slots=True)
+class TextParser:
+    """Recursive descent over tokens; every method raises TextError when the text does not fit."""
+
+    tokens: Sequence[str]
+    resolver: Resolver
+    expand: Callable[[str], str | None] = field(default=lambda _name: None)
+    """Body of an object-like macro, for names that the scope does not know."""
+    at: int = 0
+    depth: int = 0
+
+    def peek(self, ahead: int = 0) -> str:
+        index = self.at + ahead
+        return self.tokens[index] if index < len(self.tokens) else ""
+
+    def take(self, token: str) -> bool:
+        if self.peek() == token:
+            self.at += 1
+            return True
+        return False
+
+    def expect(self, token: str) -> None:
+        if not self.take(token):
+            raise TextError(f"expected {token!r} before {self.peek()!r}")
+
+    @contextmanager
+    def _nested(self) -> Iterator[None]:
+        self.depth += 1
+        try:
+            if self.depth > _DEPTH:
+                raise TextError("nested too deeply")
+            yield
+        finally:
+            self.depth -= 1
+
+    def done(self) -> bool:
+        return self.at >= len(self.tokens)
+
+    # Types
+
+    def type(self, *, strict: bool = False) -> Type:
+        """A type with its declarators. strict: every name must be known as a type."""
+        base = self._base_type(strict)
+        return self._declarators(base)
+
+    def _skip_qualifiers(self) -> None:
+        while self.peek() in _CV:
+            self.at += 1
+
+    def _base_type(self, strict: bool) -> Type:
+        self._skip_qualifiers()
+        words: list[str] = []
+        while self.peek() in BUILTIN_TYPES or self.peek() in ("const", "volatile"):
+            if self.peek() in BUILTIN_TYPES:
+                words.append(self.peek())
+            self.at += 1
+        if words:
+            scalar = builtin_scalar(words)
+            if scalar is None:
+                raise TextError(" ".join(words))
+            return scalar
+        if self.peek() in ("decltype", "auto"):
+            word = self.tokens[self.at]
+            self.at += 1
+            if word == "decltype":
+                self._skip_group()
+            return OpaqueType(word)
+        owner, name, arguments = self._qualified(value_wanted=False)
+        if owner is not None:
+            return MemberType(owner, name) if name else owner
+        found = self.resolver.type(name, arguments)
+        if found is not None:
+            return found
+        body = self.expand(name) if arguments is None else None
+        if body is not None:
+            inner = TextParser(lex(body), self.resolver, depth=self.depth + 1)
+            result = inner.type(strict=strict)
+            if inner.done():
+                return result
+        if strict:
+            raise TextError(f"{name} is not known as a type")
+        return OpaqueType(name)
+
+    def _skip_group(self) -> None:
+        self.expect("(")
+        depth = 1
+        while depth and not self.done():
+            depth += {"(": 1, ")": -1}.get(self.peek(), 0)
+            self.at += 1
+
+    def _declarators(self, base: Type) -> Type:
+        extents: list[Expr | None] = []
+        while not self.done():
+            token = self.peek()
+            if token in _CV:
+                self.at += 1
+            elif token == "*":
+                self.at += 1
+                base = PointerTo(base)
+            elif token in ("&", "&&"):
+                self.at += 1
+                base = PointerTo(base, reference=True)
+            elif token == "[":
+                self.at += 1
+                extents.append(None if self.peek() == "]" else self.expression())
+                self.expect("]")
+            elif token == "(" and self.peek(1) in ("*", "&", "^"):
+                pointer_to_array = self._pointer_to_array(base)
+                if pointer_to_array is not None:
+                    return pointer_to_array
+                return FunctionType(" ".join(self.tokens))
+            elif token == "(" and not extents and (self.peek(1) == ")" or self._parameters_follow()):
+                self._skip_group()
+                return FunctionType(" ".join(self.tokens))
+            else:
+                break
+        for extent in reversed(extents):
+            base = ArrayOf(base, extent)
+        return base
+
+    def _pointer_to_array(self, base: Type) -> Type | None:
+        """`(*)[N]` and `(&)[N]`."""
+        start = self.at
+        reference = self.peek(1) == "&"
+        self.at += 2
+        self._skip_qualifiers()
+        if self.take(")") and self.peek() == "[":
+            return PointerTo(self._declarators(base), reference)
+        self.at = start
+        depth = 0
+        while not self.done():
+            depth += {"(": 1, ")": -1}.get(self.peek(), 0)
+            self.at += 1
+            if depth == 0 and self.peek() != "(":
+                break
+        return None
+
+    def _parameters_follow(self) -> bool:
+        """A parameter list (`float (int, int)`): a type stands after the parenthesis."""
+        start = self.at
+        self.at += 1
+        try:
+            self.type(strict=True)
+            return self.peek() in (",", ")")
+        except TextError:
+            return False
+        finally:
+            self.at = start
+
+    def _qualified(
+        self, *, value_wanted: bool
+    ) -> tuple[Type | None, str, tuple[TemplateArgument, ...] | None]:
+        """`a::B<c>::d` as (owner type or None, last name, its template arguments or None).
+
+        Leading segments that are no types are namespaces and stay in the name. For a type whose last
+        segment is itself a known type, the owner is that type and the name ''.
+        """
+        self.take("::")
+        owner: Type | None = None
+        name = ""
+        while True:
+            self.take("template")
+            word = self.peek()
+            if not re.match(r"[A-Za-z_~]", word):
+                raise TextError(f"expected a name before {word!r}")
+            self.at += 1
+            if word == "operator":
+                word += self._operator_name()
+            name = f"{name}::{word}" if name and owner is None else word
+            arguments = None
+            if self.peek() == "<":
+                arguments = self._try_arguments(value_wanted and owner is None)
+            if self.peek() != "::":
+                return owner, name, arguments
+            self.at += 1
+            if owner is not None:
+                owner = MemberType(owner, name)
+                continue
+            found = self.resolver.type(name, arguments)
+            if isinstance(found, Scalar):
+                continue  # an enum's name before an enumerator, like a namespace
+            if found is not None:
+                owner = found
+            elif arguments is not None:
+                owner = OpaqueType(name)
+
+    def _operator_name(self) -> str:
+        if self.peek() in ("(", "["):
+            text = self.peek() + self.peek(1)
+            self.at += 2
+            return text
+        self.at += 1
+        return self.tokens[self.at - 1] if self.at <= len(self.tokens) else ""
+
+    def _try_arguments(self, speculative: bool) -> tuple[TemplateArgument, ...] | None:
+        """Template arguments at `<`; None (nothing taken) when it is a comparison."""
+        start = self.at
+        try:
+            self.at += 1
+            arguments: list[TemplateArgument] = []
+            while not self.take(">"):
+                arguments.append(self.template_argument())
+                self.take("...")
+                if not self.take(","):
+                    self.expect(">")
+                    break
+        except TextError:
+            self.at = start
+            return None
+        if speculative and not (
+            self.peek() in ("(", "{", ")", ",", ";", "", "::", ">", "}", "<<") or self.done()
+        ):
+            self.at = start
+            return None
+        return tuple(arguments)
+
+    def template_argument(self) -> TemplateArgument:
+        start = self.at
+        try:
+            found = self.type(strict=True)
+            if self.peek() in (",", ">", "...", ""):
+                return found
+        except TextError:
+            pass
+        self.at = start
+        try:
+            return self._binary(1, angle=True)
+        except TextError:
+            self.at = start
+            found = self.type()
+            if self.peek() not in (",", ">", "...", ""):
+                raise
+            return found
+
+    # Expressions
+
+    def expression(self) -> Expr:
+        """With commas."""
+        left = self.assignment()
+        while self.take(","):
+            left = Binary(",", left, self.assignment())
+        return left
+
+    def assignment(self, angle: bool = False) -> Expr:
+        condition = self._binary(1, angle)
+        if self.take("?"):
+            then = self.expression()
+            self.expect(":")
+            return Conditional(condition, then, self.assignment(angle))
+        if self.peek() in _ASSIGN:
+            op = self.peek()
+            self.at += 1
+            return Assign(op, condition, self.assignment(angle))
+        return condition
+
+    def _operator(self, angle: bool) -> str:
+        token = self.peek()
+        if token == ">":
+            if angle:
+                return ""
+            if self.peek(1) == ">":
+                return ">>"
+        return token
+
+    def _binary(self, level: int, angle: bool = False) -> Expr:
+        with self._nested():
+            left = self._unary(angle)
+            while True:
+                op = self._operator(angle)
+                own = _BINARY_LEVEL.get(op, 0)
+                if own < level:
+                    return left
+                self.at += 2 if op == ">>" else 1
+                left = Binary(op, left, self._binary(own + 1, angle))
+
+    def _unary(self, angle: bool = False) -> Expr:
+        token = self.peek()
+        if token in ("+", "-", "!", "~", "*", "&"):
+            self.at += 1
+            return Unary(token, self._deeper(angle))
+        if token in ("++", "--"):
+            self.at += 1
+            return Unary(token + "x", self._deeper(angle))
+        if token in ("sizeof", "alignof", "_Alignof", "__alignof__", "__alignof"):
+            self.at += 1
+            return self._size_of(align=token != "sizeof", angle=angle)
+        if token == "(":
+            cast = self._c_cast(angle)
+            if cast is not None:
+                return cast
+        return self._postfix(self._primary(), angle)
+
+    def _deeper(self, angle: bool) -> Expr:
+        with self._nested():
+            return self._unary(angle)
+
+    def _size_of(self, align: bool, angle: bool) -> Expr:
+        if self.peek() == "...":
+            raise TextError("sizeof...")
+        if self.peek() != "(":
+            return SizeOf(self._deeper(angle), align)
+        start = self.at
+        try:
+            self.at += 1
+            of = self.type(strict=True)
+            self.expect(")")
+            return SizeOf(of, align)
+        except TextError:
+            self.at = start
+        return SizeOf(self._deeper(angle), align)
+
+    def _c_cast(self, angle: bool) -> Expr | None:
+        start = self.at
+        try:
+            self.at += 1
+            to = self.type(strict=True)
+            self.expect(")")
+            if not re.match(r"[\w(\"'&*~!+-]", self.peek()) or isinstance(to, FunctionType):
+                raise TextError("not a cast")
+            if self.peek() == "{":
+                raise TextError("compound literal")
+            return Cast(to, self._deeper(angle))
+        except TextError:
+            self.at = start
+            return None
+
+    def _primary(self) -> Expr:
+        token = self.peek()
+        if token == "(":
+            self.at += 1
+            inner = self.expression()
+            self.expect(")")
+            return inner
+        if token == "{":
+            return InitList(self.arguments("{", "}"))
+        if token[:1].isdigit() or token[:1] == "." or token[:1] == "'" or token[-1:] == "'":
+            self.at += 1
+            literal = literal_from_text(token)
+            if literal is None:
+                raise TextError(token)
+            return literal
+        if token[-1:] == '"':
+            self.at += 1
+            return StringLiteral(token)
+        if token in ("true", "false", "nullptr", "NULL"):
+            self.at += 1
+            return Literal(int(token == "true"), BOOL) if token in ("true", "false") else Literal(0)
+        if token == "this":
+            self.at += 1
+            return This()
+        if token in _CASTS:
+            self.at += 1
+            self.expect("<")
+            to = self.type()
+            self.expect(">")
+            self.expect("(")
+            operand = self.expression()
+            self.expect(")")
+            return Cast(to, operand, reinterpret=token == "reinterpret_cast")
+        return self._named()
+
+    def _named(self) -> Expr:
+        token = self.peek()
+        if token in BUILTIN_TYPES or token == "typename":
+            to = self._base_type(strict=True)
+            return self._functional(to)
+        owner, name, arguments = self._qualified(value_wanted=True)
+        if owner is not None:
+            return StaticMember(owner, name, None, arguments or ())
+        value = self.resolver.value(name)
+        if value is not None:
+            if isinstance(value, Name) and arguments:
+                return Name(value.id, value.name, value.place, arguments)
+            return value
+        if self.peek() in ("(", "{"):
+            to_type = self.resolver.type(name, arguments)
+            if to_type is not None:
+                return self._functional(to_type)
+        if name in SPECIAL_NAMES:
+            return special_value(name)
+        body = self.expand(name) if arguments is None else None
+        if body is not None:
+            inner = TextParser(lex(body), self.resolver, depth=self.depth + 5)
+            result = inner.expression()
+            if inner.done():
+                return result
+        return Name("", name, None, arguments or ())
+
+    def _functional(self, to: Type) -> Expr:
+        opening = self.peek()
+        if opening not in ("(", "{"):
+            raise TextError(f"a type before {opening!r}")
+        parts = self.arguments(opening, ")" if opening == "(" else "}")
+        return Cast(to, parts[0]) if len(parts) == 1 else Construct(to, parts)
+
+    def arguments(self, opening: str, closing: str) -> tuple[Expr, ...]:
+        self.expect(opening)
+        parts: list[Expr] = []
+        while not self.take(closing):
+            parts.append(InitList(self.arguments("{", "}")) if self.peek() == "{" else self.assignment())
+            if not self.take(","):
+                self.expect(closing)
+                break
+        return tuple(parts)
+
+    def _postfix(self, base: Expr, angle: bool) -> Expr:
+        while True:
+            token = self.peek()
+            if token == "[":
+                self.at += 1
+                base = Index(base, self.expression())
+                self.expect("]")
+            elif token == "(":
+                base = Call(base, self.arguments("(", ")"))
+            elif token in (".", "->"):
+                self.at += 1
+                self.take("template")
+                word = self.peek()
+                if not re.match(r"[A-Za-z_~]", word):
+                    raise TextError(f"expected a member before {word!r}")
+                self.at += 1
+                if self.peek() == "<":
+                    self._try_arguments(True)
+                base = special_member(base, word) or Member(base, word, token == "->")
+            elif token in ("++", "--"):
+                self.at += 1
+                base = Unary("x" + token, base)
+            else:
+                return base
+
+
+def special_member(base: Expr, name: str) -> Expr | None:
+    """`threadIdx.x`, when the base is one of the hardware's index variables."""
+    if isinstance(base, Construct) and name in ("x", "y", "z") and len(base.arguments) == 3:
+        first = base.arguments[0]
+        if isinstance(first, Special) and first.axis == "x":
+            return Special(first.name, name, first.place)
+    return None
+
+
+def special_value(name: str) -> Expr:
+    """A whole `threadIdx` (three values) or `warpSize`."""
+    if name in SPECIAL_AXES:
+        return special_triple(name)
+    return Special(name)
+
+
+def special_triple(name: str) -> Construct:
+    kind = "uint3" if name in ("threadIdx", "blockIdx") else "dim3"
+    return Construct(RecordRef(kind), tuple(Special(name, axis) for axis in "xyz"))

@@ -1,0 +1,85 @@
+"""Code in the arguments of macros whose definition is in a header that is not there."""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.api import Job, analyse_file
+from smemlint.frontend.heal.dispatch import code_macro
+
+KERNEL = """
+template <typename T, typename U, int D> __global__ void norm(const T *x, U *y) {
+    __shared__ T s[2048];
+    s[threadIdx.x * 32] = x[0];
+    __syncthreads();
+    y[0] = s[threadIdx.x];
+}
+"""
+
+
+def launches(text: str) -> set[tuple[int, tuple[str, ...], bool]]:
+    """Block, template arguments and whether something is assumed, of each launch that is analysed."""
+    report = analyse_file(Job("k.cu", text='#include "missing.h"\n' + KERNEL + text))
+    return {(k.block[0], tuple(v for _, v in k.template_arguments), k.assumed) for k in report.kernels}
+
+
+@pytest.mark.parametrize(
+    ("use", "text"),
+    [
+        (
+            '(TYPE, 0, "x", k<scalar_t_0><<<1, 2>>>(p);)',
+            "(smemlint_0, smemlint_1, smemlint_2, ...) { __VA_ARGS__; }",
+        ),
+        ("(c, Flag, [&] { k<Flag, 1><<<1, 2>>>(); })", "(smemlint_0, smemlint_1, ...) { (__VA_ARGS__)(); }"),
+        ("(t, ([&]() { f<<<1, 2>>>(); }))", "(smemlint_0, ...) { (__VA_ARGS__)(); }"),
+        ("(cudaMemcpy(a, b, n))", None),
+        ("(x == y)", None),
+        ("(c, [&](auto x) { k<<<1, 2>>>(x); })", None),
+    ],
+)
+def test_code_among_the_arguments_is_told_from_a_condition(use: str, text: str | None) -> None:
+    assert code_macro(use, 0) == text
+
+
+def test_a_launch_among_statements_that_a_macro_is_given_is_seen() -> None:
+    text = """
+void go(Tensor in, Tensor out, int n) {
+    DISPATCH_FLOAT_AND_HALF(in.scalar_type(), 0, "norm",
+        using acc_t = typename Acc<scalar_t_0>::type;
+        norm<scalar_t_0, float, 4><<<n, 64>>>(in.data_ptr<scalar_t_0>(), out.data_ptr<float>()););
+}
+"""
+    assert launches(text) == {
+        (64, ("float", "float", "4"), True),
+        (64, ("__half", "float", "4"), True),
+        (64, ("double", "float", "4"), True),
+    }
+
+
+def test_switches_in_one_another_are_followed_to_the_launch() -> None:
+    text = """
+void go(void *o, bool causal, int d, bool half) {
+    FP16_SWITCH(!half, [&] { HEADDIM_SWITCH(d, [&] { BOOL_SWITCH(causal, Causal, [&] {
+        norm<elem_type, float, kHeadDim><<<1, 32>>>((elem_type *)o, (float *)o);
+    }); }); });
+}
+"""
+    found = launches(text)
+    assert {block for block, _, _ in found} == {32}
+    assert {types[0] for _, types, _ in found} == {"float", "__half", "double"}
+    assert all(assumed for _, _, assumed in found)
+
+
+def test_the_types_of_pytorchs_own_macros_are_known() -> None:
+    text = """
+void go(at::Tensor x) {
+    AT_DISPATCH_FLOATING_TYPES_AND_HALF(x.scalar_type(), "norm", [&] {
+        norm<scalar_t, float, 1><<<1, 32>>>(x.data_ptr<scalar_t>(), nullptr);
+    });
+}
+"""
+    assert launches(text) == {
+        (32, ("float", "float", "1"), False),
+        (32, ("double", "float", "1"), False),
+        (32, ("__half", "float", "1"), False),
+    }

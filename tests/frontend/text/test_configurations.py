@@ -1,0 +1,69 @@
+"""Conditions are turned into macros that make them true."""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.frontend.text.conditions import wish_for
+from smemlint.frontend.text.configurations import drop_defines, further_configurations
+from smemlint.frontend.text.coverage import SkippedText
+
+WISHES = [
+    ("defined(A)", True, {"A": "1"}),
+    ("defined A", False, {"A": None}),
+    ("!defined(A) && B", True, {"A": None, "B": "1"}),
+    ("A || B", False, {"A": "0", "B": "0"}),
+    ("__CUDA_ARCH__ >= 1000", True, {"__CUDA_ARCH__": "1000"}),
+    ("defined(__CUDA_ARCH__) && (__CUDA_ARCH__ >= 1000)", True, {"__CUDA_ARCH__": "1000"}),
+    ("__CUDA_ARCH__ < 700", True, {"__CUDA_ARCH__": "690"}),
+    ("__CUDA_ARCH__ >= 700", False, {"__CUDA_ARCH__": "690"}),
+    ("VERSION == 3", True, {"VERSION": "3"}),
+    ("3 < VERSION", True, {"VERSION": "4"}),
+    ("MODE == FAST", True, {"MODE": "FAST"}),
+    ("0", True, None),
+    ("1", False, None),
+    ("__HIP_PLATFORM_AMD__", True, None),
+    ("F(3)", True, None),
+    ("A +", True, None),
+]
+
+
+@pytest.mark.parametrize(("condition", "holds", "wish"), WISHES)
+def test_a_condition_becomes_macros(condition: str, holds: bool, wish: dict[str, str | None] | None) -> None:
+    assert wish_for(condition, holds) == wish
+
+
+def branch(directive: str, other: str = "") -> SkippedText:
+    text = f"void k() {{ __shared__ int a[2];\n{other}{directive}\na[0] = 1;\n#endif\n}}"
+    return SkippedText("k.cu", text.encode(), ((text.index(directive), text.index("#endif") + 6),))
+
+
+def test_a_skipped_branch_with_shared_memory_asks_for_its_macros() -> None:
+    assert further_configurations([branch("#ifdef ENABLE_BF16")]) == (("ENABLE_BF16",),)
+    assert further_configurations([branch("#else", "#if N > 2\n")]) == (("N=2",),)
+    assert further_configurations([branch("#if 0")]) == ()
+
+
+def test_include_guards_and_other_conditions_that_hold_are_left_alone() -> None:
+    file = branch("#ifdef A")
+    text = b"#ifndef K_CUH\n#define K_CUH\n#if B\n" + file.data + b"#endif\n#endif\n"
+    shift = text.index(file.data)
+    skipped = tuple((start + shift, end + shift) for start, end in file.skipped)
+    assert further_configurations([SkippedText("k.cuh", text, skipped)]) == (("A",),)
+
+
+def test_wishes_that_agree_share_a_configuration_and_at_most_two_are_made() -> None:
+    files = [branch("#ifdef A"), branch("#ifdef B"), branch("#ifndef A"), branch("#if A == 7")]
+    assert further_configurations(files) == (("A", "B"), ("-A",))
+
+
+def test_a_branch_without_shared_memory_asks_for_nothing() -> None:
+    text = b"#ifdef A\nint x;\n#endif\n__shared__ int a;\n"
+    assert further_configurations([SkippedText("k.cu", text, ((0, 24),))]) == ()
+
+
+def test_own_defines_give_way_at_the_same_length() -> None:
+    text = b"#define A 0\n#define AB 1\n#undef A\n#define A \\\n 2\nint x = A;\n"
+    dropped = drop_defines(text, ["A"])
+    assert len(dropped) == len(text)
+    assert dropped.split() == b"#define AB 1 int x = A;".split()

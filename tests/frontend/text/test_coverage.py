@@ -1,0 +1,111 @@
+"""The text's own count of shared names."""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.frontend import load
+from smemlint.frontend.text.coverage import (
+    DROPPED,
+    INACTIVE,
+    SkippedText,
+    count_uses,
+    shared_tokens,
+    uncovered,
+)
+from smemlint.source import source_from_bytes
+
+
+def counted(text: str, *skipped: tuple[int, int]) -> tuple[list[str], list[str]]:
+    """Names declared and names used, in order."""
+    tokens = shared_tokens(SkippedText("k.cu", text.encode(), skipped))
+    return [t.name for t in tokens if t.declaration], [t.name for t in tokens if not t.declaration]
+
+
+DECLARATIONS = {
+    "__shared__ float a[32][N + 1];": ["a"],
+    "__shared__ float a[4], b, *c;": ["a", "b", "c"],
+    "extern __shared__ __align__(16) unsigned char pool[];": ["pool"],
+    "extern __shared__ float4 shared_mem[];": ["shared_mem"],
+    "__shared__ typename cub::BlockReduce<float, 32>::TempStorage temp;": ["temp"],
+    "__shared__ union { float f[32]; int i[32]; } u;": ["u"],
+    "__shared__ struct alignas(16) S { int x, y; } s;": ["s"],
+    "static __shared__ volatile int flag;": ["flag"],
+    "__shared__ int x = 3;": ["x"],
+    "__shared__ __attribute__((aligned(128))) half t[2];": ["t"],
+    "__shared__ alignas(128) std::array<int, 4> t;": ["t"],
+    "float __shared__ t[2];": ["t"],
+    "__shared__ float (*p)[4];": ["p"],
+    "__shared__ cuda::barrier<cuda::thread_scope_block> bar[2];": ["bar"],
+}
+
+
+@pytest.mark.parametrize("declaration", DECLARATIONS)
+def test_declared_names(declaration: str) -> None:
+    assert counted(f"void k() {{ {declaration} }}")[0] == DECLARATIONS[declaration]
+
+
+def test_uses_end_with_the_block_of_the_declaration() -> None:
+    text = "void k() { __shared__ int a[2]; a[0] = a[1]; { a[0]++; } } void l(int* a) { a[0] = 1; }"
+    assert counted(text) == (["a"], ["a", "a", "a"])
+
+
+def test_a_parameter_or_local_of_the_same_name_is_another_variable() -> None:
+    text = (
+        "extern __shared__ int s[];\n"
+        "void f(volatile int* s, int n) { s[0] = s[n]; }\n"
+        "void g(int* s);\n"
+        "void h() { s[0] = n * s[1]; { float s = 2; s += 1; } for (int s = 0; s < 2; s++) { k(s); } }\n"
+        "void i() { k(n * s[2]); return s[3]; }\n"
+    )
+    tokens = shared_tokens(SkippedText("k.cu", text.encode(), ()))
+    used = [text[t.offset : t.offset + 4] for t in tokens if not t.declaration]
+    assert used[:2] == ["s[0]", "s[1]"]
+    assert used[-2:] == ["s[2]", "s[3]"]
+    assert "s[n]" not in used
+
+
+def test_members_comments_strings_and_defines_are_no_uses() -> None:
+    text = (
+        "#define A(x) (a[x] + \\\n a[0])\n"
+        'void k() { __shared__ int a[2]; p.a = q->a + N::a; // a\n /* a */ f("a"); A(1); g(a); }'
+    )
+    assert counted(text) == (["a"], ["a"])
+
+
+def test_skipped_branches_do_not_count() -> None:
+    text = "void k() { __shared__ int a[2];\n#if 0\na[0] = 1;\n#endif\na[1] = 2; }"
+    assert counted(text)[1] == ["a", "a"]
+    assert counted(text, (text.index("#if"), text.index("#endif") + 6))[1] == ["a"]
+
+
+def test_what_no_configuration_brought_is_told_with_its_reason() -> None:
+    text = "void k() { __shared__ int a[2];\n#if X\n  a[0] = 1;\n#endif\n  a[1] = 2; }"
+    skipped = SkippedText("k.cu", text.encode(), ((text.index("#if"), text.index("#endif") + 6),))
+    declared = ("k.cu", text.index("a["))
+    left = uncovered([[skipped]], {declared})
+    assert [(item.place.line, item.place.column, item.text, item.reason) for item in left] == [
+        (3, 3, "a[0] = 1;", INACTIVE),
+        (5, 3, "a[1] = 2; }", DROPPED),
+    ]
+    everything = SkippedText("k.cu", text.encode(), ())
+    assert count_uses([[skipped], [everything]]) == 2
+    assert (
+        uncovered(
+            [[skipped], [everything]], {declared, ("k.cu", text.index("a[0]")), ("k.cu", text.index("a[1]"))}
+        )
+        == ()
+    )
+
+
+def test_an_array_of_the_file_is_parsed_where_no_kernel_uses_it() -> None:
+    text = """\
+__shared__ float g[512];
+__shared__ int unused[4];
+__device__ void mix(int i) { if (threadIdx.x < 24) g[(4 * i) & 511] = i; }
+__global__ void k(float *out) { out[threadIdx.x] = 1; }
+"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    assert not module.unparsed
+    assert {f.name for f in module.functions.values()} == {"mix", "k"}
+    assert {v.name for v in module.globals.values()} == {"g", "unused"}
