@@ -94,7 +94,7 @@ def percent(share: float) -> str:
     value = 100 * share
     if 0 < value < 0.1:
         return "< 0.1%"
-    return f"{value:.0f}%" if value >= 2 or value == 0 else f"{value:.1f}%"
+    return f"{value:.0f}%" if round(value, 1) >= 2 or value == 0 else f"{value:.1f}%"
 
 
 def number(value: float) -> str:

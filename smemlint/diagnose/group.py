@@ -70,7 +70,5 @@ def _weight(d: Diagnostic) -> tuple[float, float]:
 def _cause(d: Diagnostic) -> object:
     if d.worst_ways is None or not d.array:
         return (d.place, d.code, d.title, d.here)
-    fix: object = d.title
-    if d.fix is not None:
-        fix = (d.fix.array.place, d.fix.array.name, d.fix.words)
-    return (d.place.path, d.code, d.severity, d.kernel, d.array, d.configuration, fix)
+    # A fix is one of an array, for all of its accesses.
+    return (d.place.path, d.code, d.severity, d.kernel, d.array, d.configuration)

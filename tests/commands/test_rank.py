@@ -110,7 +110,7 @@ def test_findings_that_waste_little_can_be_left_out(capsys: Capture) -> None:
 def test_no_line_is_wider_than_the_terminal(capsys: Capture) -> None:
     _, out, _ = run(capsys, ".", "--level", "note")
     assert max(map(len, out.splitlines())) <= 80
-    assert "= also: line 7 (32-way)\n" in out and "= cost: about 98% of" in out
+    assert "= also: line 7 (32-way)\n" in out and "= cost: about 88% of" in out
 
 
 def test_github_gets_a_notice_for_what_hardly_matters(capsys: Capture, folder: Path) -> None:
