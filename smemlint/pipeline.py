@@ -70,6 +70,7 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
     if isinstance(found, FileReport):
         return found
     numbers = {key: number for number, key in enumerate(found.suggestions)}
+    cheap = {key for key, s in found.suggestions.items() if s.refused and s.refused.code == "not-worth-it"}
     shares = _shares(found.analyses, found.modules)
     kernels = tuple(
         observe(
@@ -78,6 +79,7 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
             shown=shown,
             text=_decoded(found.texts.get(analysis.kernel.place.path)),
             suggestions=numbers,
+            cheap=cheap,
             shares=shares.get(id(analysis), ""),
         )
         for analysis in found.analyses

@@ -6,14 +6,13 @@ import argparse
 
 from smemlint.commands import CLEAN, FAILED
 from smemlint.commands.looking import (
+    access_asked,
     asked,
     color,
     deliver,
-    file_job,
     format_of,
+    nothing,
     picture_options,
-    spot_of,
-    typed_job,
     width,
 )
 from smemlint.commands.options import UsageError
@@ -41,28 +40,12 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     form = format_of(options, *FORMATS)
-    if len(options.what) > 2:
-        raise UsageError("expected FILE:LINE, or a declaration and an access, each in quotes")
     from smemlint.look import BanksQuestion, banks
-    from smemlint.view.choose import Spot
 
-    if len(options.what) == 2:
-        from smemlint.view.typed import PATH, TypedError, program
-
-        try:
-            typed = program(*options.what)
-        except TypedError as error:
-            raise UsageError(str(error)) from None
-        job = typed_job(options, PATH, typed.text)
-        spot = Spot(PATH, typed.line)
-    else:
-        path, line, column = spot_of(options.what[0])
-        found = file_job(options, path)
-        if found is None:
-            return FAILED
-        from smemlint.api import shown
-
-        job, spot = found, Spot(shown(found.path), line, column, options.kernel or "")
+    found = access_asked(options)
+    if found is None:
+        return FAILED
+    job, spot = found
     answer = asked(banks, job, BanksQuestion(spot, options.warp, options.iteration, not options.no_fix))
     if answer is None:
         return FAILED
@@ -70,13 +53,8 @@ def run(options: argparse.Namespace) -> int:
         say(str(problem))
     if answer.error:
         raise UsageError(answer.error)
-    if not answer.pictures and answer.problems:
-        return FAILED
     if not answer.pictures:
-        if len(options.what) == 2:
-            raise UsageError(f"no shared-memory access was read from `{options.what[1]}`")
-        say(_nothing(spot.path, spot.line, answer.lines))
-        return FAILED
+        return nothing(options, spot, answer.lines, answer.problems)
     if form == "svg":
         from smemlint.render.banks_svg import render_banks_svg
 
@@ -90,14 +68,3 @@ def run(options: argparse.Namespace) -> int:
 
         text = render_banks(answer.pictures, width=width(), color=color(options))
     return CLEAN if deliver(options, text) and not answer.problems else FAILED
-
-
-def _nothing(path: str, line: int, lines: tuple[int, ...]) -> str:
-    """What is said where the line has no access."""
-    from smemlint.visible import visible_path
-
-    where = f"error: {visible_path(path)}:{line}: no shared-memory access was seen here"
-    if not lines:
-        return f"{where}, nor anywhere in this file"
-    near = sorted(sorted(lines, key=lambda n: abs(n - line))[:5])
-    return f"{where}; the nearest lines with one: {', '.join(map(str, near))}"

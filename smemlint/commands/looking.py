@@ -8,18 +8,21 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from smemlint import streams
+from smemlint.commands import FAILED
 from smemlint.commands.jobs import jobs_of
 from smemlint.commands.options import UsageError, reading_options, source_settings
 from smemlint.config import Configurations, short
 from smemlint.streams import OutputError, put, say
 
 if TYPE_CHECKING:
+    from smemlint.diagnose.model import Problem
     from smemlint.jobs import Job
+    from smemlint.view.choose import Spot
 
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")
@@ -66,6 +69,47 @@ def file_job(options: argparse.Namespace, path: str) -> Job | None:
     if Path(path).is_dir():
         raise UsageError(f"`{short(path)}` is a folder; expected a file")
     return jobs[0] if jobs else None
+
+
+def access_asked(options: argparse.Namespace, constant: str = "", value: int = 0) -> tuple[Job, Spot] | None:
+    """The job and the spot of `what`: `FILE:LINE[:COLUMN]`, or a declaration and an access. None where the
+    file cannot be read, which is told. constant, value: what a typed program defines. Raises UsageError."""
+    from smemlint.api import shown
+    from smemlint.view.choose import Spot
+
+    if len(options.what) > 2:
+        raise UsageError("expected FILE:LINE, or a declaration and an access, each in quotes")
+    if len(options.what) == 2:
+        from smemlint.view.typed import PATH, TypedError, program
+
+        try:
+            declaration, access = options.what
+            typed = program(declaration, access, constant, value)
+        except TypedError as error:
+            raise UsageError(str(error)) from None
+        return typed_job(options, PATH, typed.text), Spot(PATH, typed.line)
+    path, line, column = spot_of(options.what[0])
+    found = file_job(options, path)
+    return None if found is None else (found, Spot(shown(found.path), line, column, options.kernel or ""))
+
+
+def nothing(
+    options: argparse.Namespace, spot: Spot, lines: Sequence[int], problems: Sequence[Problem]
+) -> int:
+    """Say that there is no access at the spot, and where the nearest ones are; the exit status."""
+    from smemlint.visible import visible_path
+
+    if problems:
+        return FAILED
+    if len(options.what) == 2:
+        raise UsageError(f"no shared-memory access was read from `{options.what[1]}`")
+    where = f"error: {visible_path(spot.path)}:{spot.line}: no shared-memory access was seen here"
+    if not lines:
+        say(f"{where}, nor anywhere in this file")
+        return FAILED
+    near = sorted(sorted(lines, key=lambda n: abs(n - spot.line))[:5])
+    say(f"{where}; the nearest lines with one: {', '.join(map(str, near))}")
+    return FAILED
 
 
 def typed_job(options: argparse.Namespace, name: str, text: str) -> Job:

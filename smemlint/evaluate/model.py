@@ -51,6 +51,9 @@ class SharedArray:
     align: int
     escapes: bool = False
     """Its address went somewhere that evaluation could not follow."""
+    start: int | None = None
+    """Byte offset in the block's shared memory as nvcc places it; None: not known, or the array vanishes
+    because nothing reads it."""
 
 
 @record(frozen=True, slots=True)

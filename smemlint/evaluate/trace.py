@@ -41,8 +41,16 @@ _SOURCE = Unresolved("copy-source", "a cp.async costs by where it reads as well"
 _SPREAD = Unresolved("several-arrays", "which of several arrays lanes go to, or how far these are apart")
 
 
-def shared_array(m: Machine, o: Object) -> SharedArray:
-    """A shared variable as the later stages see it."""
+def shared_arrays(m: Machine) -> dict[str, SharedArray]:
+    """The shared variables of a kernel as the later stages see them, by id, in the order of declaration."""
+    try:
+        starts = places_of(m)
+    except Exception:  # a size that is a fault of its own; told where an access needs it
+        starts = {}
+    return {id_: _shared_array(m, o, starts) for id_, o in m.shared.items() if o.var is not None}
+
+
+def _shared_array(m: Machine, o: Object, starts: Mapping[int, int]) -> SharedArray:
     dims, element = dims_of(o.type)
     assert o.var is not None
     dynamic = o.var.storage == "extern_shared"
@@ -60,6 +68,7 @@ def shared_array(m: Machine, o: Object) -> SharedArray:
         dynamic=dynamic,
         align=align,
         escapes=o.escapes,
+        start=starts.get(id(o)),
     )
 
 
@@ -502,4 +511,4 @@ def _name(mono: Monomial) -> str:
     return " * ".join(s.name for s in mono)
 
 
-__all__ = ["Int", "shared_array", "traces_of"]
+__all__ = ["Int", "shared_arrays", "traces_of"]

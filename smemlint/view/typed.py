@@ -77,11 +77,12 @@ class Typed:
     names: tuple[str, ...]
 
 
-def program(declaration: str, access: str) -> Typed:
+def program(declaration: str, access: str, constant: str = "", value: int = 0) -> Typed:
     """The program for `float t[32][33]` and `t[threadIdx.x][k]`.
 
     A name that the declaration does not declare is an `int` that the kernel is given. An access that assigns
-    (`t[i] = 0`) is a statement, any other is read. Raises: TypedError.
+    (`t[i] = 0`) is a statement, any other is read. constant, value: a name that the program defines, where it
+    is used. Raises: TypedError.
     """
     declaration = " ".join(declaration.split()).rstrip("; ")
     access = " ".join(access.split()).rstrip("; ")
@@ -99,17 +100,20 @@ def program(declaration: str, access: str) -> Typed:
     if declared[0] not in _NAME.findall(access):
         raise TypedError(f"`{access}` does not name `{declared[0]}`")
     used = dict.fromkeys(_NAME.findall(_MEMBER.sub("", f"{declaration.split('[', 1)[-1]} {access}")))
-    names = tuple(n for n in used if n != declared[0] and n not in _KNOWN and not _VECTOR.fullmatch(n))
+    constant = constant if constant in used else ""
+    known = {declared[0], constant, *_KNOWN}
+    names = tuple(n for n in used if n not in known and not _VECTOR.fullmatch(n))
     storage = "extern __shared__" if declaration.startswith("extern ") else "__shared__"
     declaration = declaration.removeprefix("extern ")
     statement = (
         f"{access};" if _ASSIGNED.search(access) or access.startswith("atomic") else f"keep({access});"
     )
     lines = [
+        f"#define {constant} {value}" if constant else "",
         "template <class T> __device__ void keep(T value);",
         f"__global__ void typed({', '.join(f'int {n}' for n in names)}) {{",
         f"{storage} {declaration};",
         statement,
         "}",
     ]
-    return Typed("\n".join(lines) + "\n", 4, names)
+    return Typed("\n".join(lines) + "\n", 5, names)
