@@ -157,6 +157,8 @@ class Trace:
     ways: int = 1
     """Ways that a choice which is the same for all lanes may go. The requests are then those of each way in
     turn, equally many; one way runs."""
+    left_out: tuple[str, ...] = ()
+    """Names of the unknown parts that are the same for all lanes and are not in the offsets."""
     warps: NDArray[np.int64] | None = None
     """The number of each request's warp in the block, shape (requests,), where it is known."""
 

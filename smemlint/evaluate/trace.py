@@ -197,6 +197,7 @@ class _Builder:
         self.weights: list[int] = []
         self.times: list[float] = []
         self.open: list[int] = []
+        self.left_out: dict[str, None] = {}
         self.warps: list[NDArray[np.int64]] = []
         self.visits: list[tuple[int, int]] = []
         self.alignment = 0
@@ -351,11 +352,13 @@ class _Builder:
             self.data.setdefault(mono, []).append((self.count, full))
             return
         if isinstance(coefficient, int):
+            self.left_out[_name(mono)] = None
             self.alignment = gcd(self.alignment, coefficient * multiple_of(mono))
             return
         full = coefficient.reshape(-1, 32)[rows]
         first = full[np.arange(len(full)), active.argmax(axis=1)]
         if bool((~active | (full == first[:, None])).all()):
+            self.left_out[_name(mono)] = None
             self.alignment = gcd(self.alignment, gcd_of(first) * multiple_of(mono))
             return
         self.parameters.setdefault(mono, []).append((self.count, full))
@@ -407,6 +410,7 @@ class _Builder:
             data=data,
             footprint=self.m.types.size_of(self.log.object.type),
             ways=len(self.ways),
+            left_out=tuple(self.left_out),
             warps=np.concatenate(self.warps) if self.warps else None,
         )
 
