@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, str] = {
     "why": "tell how the number of an access came about, or where certainty was lost",
     "layout": "tell where the shared memory of each kernel lies and what it leaves room for",
     "explain": "tell what a rule finds, why it matters and what to do",
+    "config": "show the settings that hold for a path, and where each was said",
     "rules": "list the rules",
 }
 """Every command and what it does, in the order of `--help`. The module has the command's name."""

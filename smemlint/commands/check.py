@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,6 +84,11 @@ def options(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="list what could not be resolved, with the reason",
     )
+    baselines = parser.add_mutually_exclusive_group()
+    baselines.add_argument("--baseline", metavar="FILE", help="leave out the findings that this file accepts")
+    baselines.add_argument(
+        "--write-baseline", metavar="FILE", help="accept all present findings: write them to this file"
+    )
     fixes = parser.add_mutually_exclusive_group()
     fixes.add_argument("--diff", action="store_true", help="show the fixes as a unified diff; change no file")
     fixes.add_argument("--fix", action="store_true", help="apply the safe fixes and report what is left")
@@ -96,9 +102,13 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     said = _settings_of(options)
+    if options.write_baseline:
+        said = replace(said, baseline="")
     outputs = _outputs_of(options.output or ())
     _check_fixes(options)
     run, report = analysed(options, said, suggest=True)
+    if options.write_baseline:
+        return _write_baseline(Path(options.write_baseline), report)
     if options.fix or options.diff:
         return _repair(options, run, report, outputs)
     return _write(report, run.settings, outputs, options.top)
@@ -115,6 +125,7 @@ def _settings_of(options: argparse.Namespace) -> Settings:
     for name in (
         "min_ways",
         "min_share",
+        "baseline",
         "sort",
         "level",
         "fail_on",
@@ -215,6 +226,17 @@ def _status(report: Report, settings: Settings) -> int:
     if settings.fail_on_unseen:
         gated = gated or any(d.code == UNSEEN for d in report.diagnostics)
     return FINDINGS if gated and not settings.exit_zero else CLEAN
+
+
+def _write_baseline(path: Path, report: Report) -> int:
+    """Accept what is found; findings about what was not looked at are no findings to accept."""
+    from smemlint.diagnose.baseline import written
+    from smemlint.render.summary import count
+
+    if not _write_file(path, written(report.diagnostics, path)):
+        return FAILED
+    say(f"{count(len(report.diagnostics), 'finding')} accepted in {path}; check with --baseline {path}")
+    return FAILED if report.problems else CLEAN
 
 
 def _write_file(path: Path, text: str) -> bool:

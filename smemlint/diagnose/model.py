@@ -302,7 +302,8 @@ class Summary:
     """The counts behind the last line.
 
     findings: causes, which stand on `lines` places; fixable: those with a safe edit, fixable_unsafe: those
-    with another one; small: those that --min-share leaves out.
+    with another one; small: those that --min-share leaves out;
+    accepted: those of the baseline, stale: entries of it that nothing matches.
     resolved: access sites with one number; ranges: those with a lowest and a highest one; unresolved: those
     without any, by reason in `reasons`. skipped: files that were passed over. hidden: notes that are not
     shown. unseen: kernels of which no access was seen; partial: those of which a part was not analysed; both
@@ -316,6 +317,8 @@ class Summary:
     fixable: int = 0
     fixable_unsafe: int = 0
     small: int = 0
+    accepted: int = 0
+    stale: int = 0
     hidden: int = 0
     suppressed: int = 0
     kernels: int = 0
@@ -346,3 +349,5 @@ class Report:
     texts: Mapping[str, str] = field(default_factory=dict)
     unseen: tuple[Unseen, ...] = ()
     skipped: tuple[Problem, ...] = ()
+    stale: tuple[str, ...] = ()
+    """Entries of the baseline that nothing matches any more."""

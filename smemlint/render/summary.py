@@ -52,6 +52,8 @@ def _parts(summary: Summary) -> list[str]:
         parts.append(f"{count(summary.partial, 'kernel')} analysed in part{_why(summary.partial_reasons)}")
     if summary.suppressed:
         parts.append(f"{summary.suppressed} suppressed")
+    if summary.accepted:
+        parts.append(f"{summary.accepted} in the baseline")
     if summary.small:
         parts.append(f"{count(summary.small, 'finding')} below --min-share")
     if summary.hidden:
