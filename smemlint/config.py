@@ -383,8 +383,9 @@ def _tables(key: str, value: object) -> list[Mapping[str, Any]]:
 
 def _globs(key: str, value: object, folder: Path) -> tuple[Glob, ...]:
     texts = _strings(key, value)
-    if bad := next((t for t in texts if not t.strip() or "\n" in t), None):
-        raise ConfigError(f"`{key}`: `{short(bad)}` is no pattern")
+    for text in texts:
+        if not text.strip() or "\n" in text:
+            raise ConfigError(f"`{key}`: `{short(text)}` is no pattern")
     return tuple(Glob(os.path.abspath(folder), text) for text in texts)  # noqa: PTH100  links stay
 
 

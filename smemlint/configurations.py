@@ -112,11 +112,12 @@ def _one(path: Path) -> Settings:
     table = _table_of(path) or {}
     try:
         settings = from_table(table, path.parent)
-        sections = [s.settings for s in settings.per_file or ()]
-        names = [n for s in (settings, *sections) for n in (*(s.select or ()), *(s.ignore or ()))]
-        names += [n for k in settings.per_kernel or () for n in k.ignore]
-        if unknown := unknown_selectors(names):
-            raise ConfigError(f"`select` or `ignore`: no rule is called `{short(unknown[0])}`")
+        sections = [settings, *(s.settings for s in settings.per_file or ())]
+        named = [("select", s.select) for s in sections] + [("ignore", s.ignore) for s in sections]
+        named += [("per-kernel.ignore", k.ignore) for k in settings.per_kernel or ()]
+        for key, names in named:
+            if unknown := unknown_selectors(names or ()):
+                raise ConfigError(f"`{key}`: no rule is called `{short(unknown[0])}`")
     except ConfigError as error:
         raise ConfigError(error.message, str(path)) from None
     return settings

@@ -64,12 +64,15 @@ def put(text: str) -> None:
 
 
 def columns() -> int:
-    """Columns of standard output: those of its terminal (or $COLUMNS), a hundred where it has none."""
-    wide = os.environ.get("COLUMNS", "")
-    size = int(wide) if wide.isascii() and wide.isdigit() and len(wide) < 6 else 0
-    with suppress(OSError, ValueError):
-        if not size and sys.stdout.isatty():
-            size = os.get_terminal_size(sys.stdout.fileno()).columns
+    """Columns of standard output: those of its terminal (or $COLUMNS), a hundred where it is none."""
+    try:
+        if not sys.stdout.isatty():
+            return 100
+        said = os.environ.get("COLUMNS", "")
+        whole = said.isascii() and said.isdigit() and len(said) < 6
+        size = int(said) if whole else os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError):
+        return 100
     return min(max(size, 40), 140) if size else 100
 
 

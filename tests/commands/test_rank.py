@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
+import os
+import pty
+import re
+import struct
+import sys
+import termios
 from pathlib import Path
 
 import pytest
 
+from smemlint import streams
 from smemlint.cli import main
 
 GEMM = """\
@@ -55,7 +64,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "gemm.cu").write_text(GEMM, encoding="utf-8")
     (tmp_path / "copy.cu").write_text(COPY, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(streams, "columns", lambda: 80)
     return tmp_path
 
 
@@ -135,3 +144,20 @@ def test_json_has_one_finding_for_each_cause_and_one_diagnostic_for_each_place(c
     assert {d["group"] for d in data["diagnostics"]} == {f["group"] for f in data["findings"]}
     assert data["findings"][0]["cost"]["share"] > data["diagnostics"][0]["cost"]["share"] > 0
     assert data["summary"]["findings"] == 2 and data["summary"]["lines"] == 3
+
+
+def test_on_a_terminal_the_costliest_comes_first_and_fits(folder: Path) -> None:
+    pid, terminal = pty.fork()
+    if pid == 0:  # pragma: no cover - the child
+        environment = {**os.environ, "TERM": "xterm", "COLUMNS": "", "LINES": ""}
+        os.execve(sys.executable, [sys.executable, "-m", "smemlint", ".", "-j", "1"], environment)
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    output = b""
+    with contextlib.suppress(OSError):  # the end of a terminal
+        while data := os.read(terminal, 65536):
+            output += data
+    os.waitpid(pid, 0)
+    text = re.sub(r"\x1b\[[\d;]*[A-Za-z]", "", output.decode().replace("\r", ""))
+    assert text != output.decode().replace("\r", "")  # it has colours
+    assert max(map(len, text.splitlines())) <= 80
+    assert re.findall(r"--> (\S+):\d+\n", text) == ["gemm.cu:10", "gemm.cu:13", "copy.cu:4"]
