@@ -81,6 +81,10 @@ def _given_up(job: Job, failure: Failure) -> FileReport:
 
 def analyse_file(job: Job) -> FileReport:
     """The analysis of one file in this process. Raises what the stages raise."""
+    if job.options.exhibits:
+        from smemlint.exhibits import run_with_exhibits
+
+        return run_with_exhibits(job, shown)
     from smemlint.pipeline import run_stages
 
     return run_stages(job, shown)
@@ -149,6 +153,7 @@ def collect(
             stale=len(stale),
         ),
         stale=tuple(f"{e.path}: {e.code} `{e.what}`" for e in stale),
+        exhibits=tuple(e for r in reports for e in r.exhibits),
         texts={**_texts(named - sources.keys(), {}), **{p: t for p, t in sources.items() if p in named}},
     )
 

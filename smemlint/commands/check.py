@@ -106,7 +106,8 @@ def run(options: argparse.Namespace) -> int:
         said = replace(said, baseline="")
     outputs = _outputs_of(options.output or ())
     _check_fixes(options)
-    run, report = analysed(options, said, suggest=True)
+    pictures = "html" in (options.output_format, *(name for name, _ in outputs))
+    run, report = analysed(options, said, suggest=True, exhibits=pictures)
     if options.write_baseline:
         return _write_baseline(Path(options.write_baseline), report)
     if options.fix or options.diff:

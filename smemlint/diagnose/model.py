@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
@@ -11,6 +12,9 @@ from smemlint.records import record
 from smemlint.rules import Finding, Label, Severity
 from smemlint.score.loads import Load, nominal
 from smemlint.visible import visible_path
+
+if TYPE_CHECKING:
+    from smemlint.view.gallery import Exhibit
 
 Block = tuple[int, int, int]
 
@@ -198,6 +202,8 @@ class FileReport:
     skipped: str = ""
     files: tuple[str, ...] = ()
     seconds: float = 0.0
+    exhibits: tuple[Exhibit, ...] = ()
+    """Pictures of what conflicts, where they were asked for."""
 
 
 @record(frozen=True, slots=True)
@@ -351,3 +357,4 @@ class Report:
     skipped: tuple[Problem, ...] = ()
     stale: tuple[str, ...] = ()
     """Entries of the baseline that nothing matches any more."""
+    exhibits: tuple[Exhibit, ...] = ()
