@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import field, replace
 
 from smemlint.frontend.clang import cursors
@@ -79,7 +79,11 @@ def _require_roots(c: Context, wanted: frozenset[str]) -> None:
     patterns = [p for p in (_MATTERS, launching, shared) if p is not None]
     roots = [f for f in functions if any(p.search(f.text()) for p in patterns)]
     records = c.declarations.records.values()
-    for root in (*roots, *_callers(c, functions, roots, records, launching, wanted)):
+    callers, classes = _callers(c, functions, roots, list(records), launching, wanted)
+    for owner in classes:
+        if owner.file.path == c.main:
+            c.decls.require_record(owner)
+    for root in (*roots, *callers):
         if root.file.path == c.main:
             c.require(root)
 
@@ -111,14 +115,14 @@ def _launching_macros(c: Context) -> re.Pattern[bytes] | None:
 
 def _callers(
     c: Context,
-    functions: Iterable[Definition],
-    roots: Iterable[Definition],
-    records: Iterable[Definition],
+    functions: Sequence[Definition],
+    roots: Sequence[Definition],
+    records: Sequence[Definition],
     macros: re.Pattern[bytes] | None,
     wanted: frozenset[str],
-) -> list[Definition]:
-    """Functions that mention, however indirectly, through a macro or not, one that launches: its arguments
-    come from them."""
+) -> tuple[list[Definition], list[Definition]]:
+    """Functions and classes that mention, however indirectly, through a macro or not, one that launches: its
+    arguments come from them."""
     launching = set(wanted) | {
         f.name
         for f in roots
@@ -126,8 +130,11 @@ def _callers(
     }
     launching |= {r.name for r in records if _LAUNCHES.search(r.text())}
     if not launching:
-        return []
-    rest = {f.key: (f, frozenset(w.decode() for w in _WORD.findall(f.text()))) for f in functions}
+        return [], []
+    known = {f.key for f in functions}
+    rest = {
+        f.key: (f, frozenset(w.decode() for w in _WORD.findall(f.text()))) for f in (*functions, *records)
+    }
     named = set[str]().union(*(words for _, words in rest.values()))
     bodies = {
         name: {w.decode() for w in _WORD.findall(macro.body.encode())}
@@ -148,7 +155,10 @@ def _callers(
                 if function.name not in launching:
                     launching.add(function.name)
                     grew = True
-    return list(chosen.values())
+    return (
+        [f for key, f in chosen.items() if key in known],
+        [r for key, r in chosen.items() if key not in known],
+    )
 
 
 def _drain(c: Context) -> None:
