@@ -18,6 +18,7 @@ from smemlint.frontend.lower.names import NameLowering
 from smemlint.frontend.lower.stmts import StatementLowering
 from smemlint.frontend.lower.text import TextLowering
 from smemlint.frontend.lower.types import TypeLowering
+from smemlint.frontend.lower.variable_templates import variable_templates
 from smemlint.ir import Function, Module, Record, TemplateArgument, Var
 from smemlint.records import record
 from smemlint.source.blank import blank_comments
@@ -63,9 +64,11 @@ def lower(
     _drain(c)
     instances = _explicit_instances(c)
     classes = _explicit_records(c)
+    variables = variable_templates(c)
     _drain(c)
     module = _module(c, path, configuration, instances)
-    return Lowered(replace(module, explicit_records=classes), frozenset(c.shared_refs))
+    module = replace(module, explicit_records=classes, variable_templates=variables)
+    return Lowered(module, frozenset(c.shared_refs))
 
 
 def _require_roots(c: Context, wanted: frozenset[str]) -> None:
