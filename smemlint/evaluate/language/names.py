@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeGuard
 
 from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import coerce, constant_of
@@ -117,7 +116,7 @@ def variable_template(m: Machine, e: Name) -> Value | None:
     if not made:
         return None
     given = resolve_arguments(m, tuple(e.arguments))
-    actual = tuple(Literal(a.const, a.type) if _is_number(a) else a for a in given)
+    actual = tuple(_literal(a) for a in given)
     chosen: tuple[VariableTemplate, dict[str, Binding]] | None = None
     for v in made:
         if v.specialises is not None:
@@ -136,8 +135,11 @@ def variable_template(m: Machine, e: Name) -> Value | None:
         m.frames.pop()
 
 
-def _is_number(a: Type | Int) -> TypeGuard[Int]:
-    return isinstance(a, Int) and a.known and isinstance(a.const, int)
+def _literal(a: Type | Int) -> Type | Int | Literal:
+    """A template argument as patterns are matched with it."""
+    if isinstance(a, Int) and a.known and isinstance(a.const, int):
+        return Literal(a.const, a.type)
+    return a
 
 
 def _bound(m: Machine, v: VariableTemplate, given: Sequence[Type | Int]) -> dict[str, Binding]:

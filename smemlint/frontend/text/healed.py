@@ -41,8 +41,8 @@ ALIASES = {
 @record
 class Healed:
     """One name. parameters: kinds of its template parameters (`t` type, `v` value), None when it is no
-    template. text: of a macro, what follows its name; of a kernel, KERNEL. children: what is declared inside, of a namespace
-    or type."""
+    template. text: of a macro, what follows its name; of a kernel, KERNEL. children: what is declared inside,
+    of a namespace or type."""
 
     name: str
     kind: str
