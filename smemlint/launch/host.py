@@ -302,7 +302,7 @@ def _open_names(nodes: Iterable[object]) -> set[str]:
     found: set[str] = set()
     for n in nodes:
         if isinstance(n, Name) and not n.id:
-            found.add(n.name)
+            found.add(n.name.rsplit("::", 1)[-1])
         elif isinstance(n, Member | StaticMember):
             found.add(f".{n.name}")
         elif isinstance(n, Construct) and isinstance(n.type, RecordRef):
