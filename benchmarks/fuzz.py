@@ -281,6 +281,11 @@ def peak() -> int:
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
 
 
+def _keep(fault: Fault, folder: Path, number: int) -> None:
+    name = f"{fault.rule.replace(' ', '-')}-{number}.cu"
+    (folder / name).write_bytes(fault.text.encode("utf-8", "surrogateescape"))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -289,34 +294,35 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("-j", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0, help="go on with this mutant of the count")
     parser.add_argument("--keep", type=Path, help="write mutants that break a rule there")
     options = parser.parse_args()
     texts = sources([ROOT / "fixtures", *options.folders])
     rng = random.Random(options.seed)
     drawn = [mutant(rng, texts) for _ in range(options.count)]
-    batches = [drawn[i : i + BATCH] for i in range(0, len(drawn), BATCH)]
-    plans = [PATCH if n % 5 == 4 else REPORT for n in range(len(batches))]
+    begun = options.first // BATCH
+    batches = [drawn[i : i + BATCH] for i in range(begun * BATCH, len(drawn), BATCH)]
+    plans = [PATCH if n % 5 == 4 else REPORT for n in range(begun, begun + len(batches))]
+    if options.keep is not None:
+        options.keep.mkdir(parents=True, exist_ok=True)
     faults: list[Fault] = []
     longest, done = 0.0, 0
     with ThreadPoolExecutor(options.j) as pool:
         for found, seconds in pool.map(batch, batches, plans):
-            faults += found
+            for fault in found:
+                print(f"{fault.rule}: {fault.detail[:300]}", file=sys.stderr, flush=True)
+                if options.keep is not None:
+                    _keep(fault, options.keep, len(faults))
+                faults.append(fault)
             done += 1
             longest = max(longest, seconds)
             if done % 20 == 0:
                 print(f"{done * BATCH} mutants, {len(faults)} faults", file=sys.stderr, flush=True)
     if peak() > MEMORY:
         faults.append(Fault("memory", "", f"{peak() / 2**20:.0f} MiB"))
-    if options.keep is not None:
-        options.keep.mkdir(parents=True, exist_ok=True)
-        for number, fault in enumerate(faults):
-            name = f"{fault.rule.replace(' ', '-')}-{number}.cu"
-            (options.keep / name).write_bytes(fault.text.encode("utf-8", "surrogateescape"))
-    for fault in faults:
-        print(f"{fault.rule}: {fault.detail[:300]}")
     counts = Counter(fault.rule for fault in faults)
     print(
-        f"{len(drawn)} mutants of {len(texts)} sources, seed {options.seed}: "
+        f"{len(drawn) - options.first} mutants of {len(texts)} sources, seed {options.seed}: "
         f"{len(faults)} faults {dict(counts) or ''}; "
         f"longest batch of {BATCH} files {longest:.1f} s, largest process {peak() / 2**20:.0f} MiB"
     )

@@ -12,7 +12,12 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
+from smemlint import observed
+from smemlint.cache import Cache, is_kept
+from smemlint.diagnose.baseline import Baseline, Entry, compared
+from smemlint.diagnose.group import groups, with_groups
 from smemlint.diagnose.merge import diagnose, merge_kernels, order, site_of
 from smemlint.diagnose.model import (
     Access,
@@ -52,14 +57,37 @@ def shown(path: str) -> str:
 
 
 def analyse(
-    jobs: Sequence[Job], *, processes: int = 1, memory: int = MEMORY
+    jobs: Sequence[Job], *, processes: int = 1, memory: int = MEMORY, cache: Cache | None = None
 ) -> Iterator[tuple[int, FileReport]]:
-    """Yields (index of the job, its report) as files are done. Never raises for a bad file."""
+    """Yields (index of the job, its report) as files are done. Never raises for a bad file.
+
+    cache: where reports are looked for first, and kept.
+    """
+    left: list[int] = []
+    if cache is not None:
+        cache.look_again()  # a fix may have changed what an earlier call saw
+    for index, job in enumerate(jobs):
+        report = cache.find(job) if cache is not None else None
+        if report is not None:
+            yield index, report
+        else:
+            left.append(index)
+    if left:
+        done = _analysed([jobs[i] for i in left], processes, memory, cache)
+        yield from ((left[n], report) for n, report in done)
+        if cache is not None:
+            cache.trim()
+
+
+def _analysed(
+    jobs: Sequence[Job], processes: int, memory: int, cache: Cache | None
+) -> Iterator[tuple[int, FileReport]]:
     from smemlint.pipeline import OTHERS  # loaded once, before the workers start
 
     seconds = max((job.seconds for job in jobs), default=0.0)
     alone: list[int] = []
-    for index, result in run_isolated(analyse_file, jobs, jobs=processes, seconds=seconds, memory=memory):
+    task = partial(analyse_file, cache=cache)
+    for index, result in run_isolated(task, jobs, jobs=processes, seconds=seconds, memory=memory):
         if not isinstance(result, Failure):
             yield index, result
         elif result.stage == OTHERS:
@@ -77,24 +105,32 @@ def _given_up(job: Job, failure: Failure) -> FileReport:
     return FileReport(path, problems=(Problem(path, failure.message),))
 
 
-def analyse_file(job: Job) -> FileReport:
+def analyse_file(job: Job, cache: Cache | None = None) -> FileReport:
     """The analysis of one file in this process. Raises what the stages raise."""
-    if job.options.exhibits:
-        from smemlint.exhibits import run_with_exhibits
+    with observed.collecting() as facts:
+        if job.options.exhibits:
+            from smemlint.exhibits import run_with_exhibits
 
-        return run_with_exhibits(job, shown)
-    from smemlint.pipeline import run_stages
+            report = run_with_exhibits(job, shown)
+        else:
+            from smemlint.pipeline import run_stages
 
-    return run_stages(job, shown)
+            report = run_stages(job, shown)
+    if cache is not None and is_kept(job, report):
+        cache.keep(job, facts, report)
+    return report
 
 
 @record(frozen=True, slots=True)
 class View:
-    """Which findings are shown. chosen: the (select, ignore) lists that hold for a path."""
+    """Which findings are shown. chosen: the (select, ignore) lists that hold for a path and a kernel."""
 
-    chosen: Callable[[str], tuple[tuple[str, ...], tuple[str, ...]]] = lambda path: ((), ())
+    chosen: Callable[[str, str], tuple[tuple[str, ...], tuple[str, ...]]] = lambda path, kernel: ((), ())
     level: Severity = Severity.WARNING
     show_unresolved: bool = False
+    min_share: float = 0.0
+    """Percent of its kernel's shared-memory wavefronts below which a conflict's excess is not shown."""
+    baseline: Baseline | None = None
 
 
 def collect(
@@ -110,12 +146,12 @@ def collect(
     checked = [r.path for r in reports]
     sources = _texts({d.place.path for d in found} | set(checked), texts or {})
     left, suppressed = suppress(found, sources, [p for p in checked if p in sources])
-    by_path: dict[str, list[Diagnostic]] = {}
+    by_owner: dict[tuple[str, str], list[Diagnostic]] = {}
     for diagnostic in left:
-        by_path.setdefault(diagnostic.place.path, []).append(diagnostic)
+        by_owner.setdefault((diagnostic.place.path, diagnostic.kernel), []).append(diagnostic)
     diagnostics, hidden = [], 0
-    for path, found in by_path.items():
-        select, ignore = view.chosen(path)
+    for owner, found in by_owner.items():
+        select, ignore = view.chosen(*owner)
         seen, kept = visible(
             found,
             select=select,
@@ -125,7 +161,13 @@ def collect(
         )
         diagnostics += seen
         hidden += kept
-    diagnostics.sort(key=order)
+    diagnostics = with_groups(sorted(diagnostics, key=order))
+    small = {g.id for g in groups(diagnostics) if g.cost and 100 * g.cost.excess_share < view.min_share}
+    diagnostics = [d for d in diagnostics if d.group not in small]
+    accepted = 0
+    stale: Sequence[Entry] = ()
+    if view.baseline is not None:
+        diagnostics, accepted, stale = compared(diagnostics, view.baseline, checked)
     unparsed = tuple(dict.fromkeys(u for r in reports for u in r.unparsed))
     named = {d.place.path for d in diagnostics} | {label.place.path for d in diagnostics for label in d.also}
     return Report(
@@ -135,7 +177,13 @@ def collect(
         unparsed=unparsed,
         problems=tuple(dict.fromkeys(p for r in reports for p in r.problems)),
         skipped=tuple(Problem(r.path, r.skipped) for r in reports if r.skipped),
-        summary=_summary(reports, kernels, unseen, diagnostics, unparsed, hidden, suppressed),
+        summary=replace(
+            _summary(reports, kernels, unseen, diagnostics, unparsed, hidden, suppressed),
+            small=len(small),
+            accepted=accepted,
+            stale=len(stale),
+        ),
+        stale=tuple(f"{e.path}: {e.code} `{e.what}`" for e in stale),
         exhibits=tuple(e for r in reports for e in r.exhibits),
         texts={**_texts(named - sources.keys(), {}), **{p: t for p, t in sources.items() if p in named}},
     )
@@ -169,11 +217,16 @@ def _summary(
     kinds = [_kind(seen) for seen in sites.values()]
     reasons = Counter(reason for kind, reason in kinds if kind == "unresolved")
     partial = partial_kernels(kernels, unseen)
-    findings = [d for d in diagnostics if d.code != UNSEEN]
+    places = [d for d in diagnostics if d.code != UNSEEN]
+    findings = groups(places)
+    edits = [g.lead.fix for g in findings if g.lead.fix is not None and g.lead.fix.edits is not None]
     return Summary(
         files=len(reports),
-        files_with_findings=len({d.place.path for d in findings}),
+        files_with_findings=len({d.place.path for d in places}),
         findings=len(findings),
+        lines=len(places),
+        fixable=sum(fix.safe for fix in edits),
+        fixable_unsafe=sum(not fix.safe for fix in edits),
         hidden=hidden,
         suppressed=suppressed,
         kernels=len({k.key for k in kernels if not k.device}),

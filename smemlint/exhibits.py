@@ -5,17 +5,18 @@ Also what an edit makes of an access, for all that shows before and after.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from smemlint import clock
 from smemlint.diagnose.model import FileReport
 from smemlint.fix.apply import EditError, apply
 from smemlint.fix.model import Suggestion
 from smemlint.fix.proof import same_array, sites_of
 from smemlint.fix.suggest import Key, array_key
 from smemlint.pipeline import Examined, again, examine, report_of
+from smemlint.schedule import FixWork
 from smemlint.score.model import Conflict, KernelAnalysis
 from smemlint.view.gallery import Exhibit, strip
 
@@ -31,7 +32,7 @@ _LEAST_WAYS = 1.05
 
 def run_with_exhibits(job: Job, shown: Callable[[str], str]) -> FileReport:
     """The report of one file with its exhibits."""
-    began = time.process_time()
+    began = clock.now()
     found = examine(job, shown)
     if isinstance(found, FileReport):
         return found
@@ -83,13 +84,13 @@ class _Edited:
     def __init__(self, found: Examined, job: Job) -> None:
         self.found = found
         self.job = job
-        self.until = time.process_time() + SECONDS
+        self.until = clock.now() + SECONDS
         self.known: dict[tuple[Key, int], KernelAnalysis | None] = {}
 
     def of(self, key: Key, fix: Suggestion, analysis: KernelAnalysis) -> KernelAnalysis | None:
         at = (key, id(analysis))
         if at not in self.known:
-            late = time.process_time() > self.until
+            late = clock.late(self.until)
             found = "late" if late else edited_analyses(self.found, self.job, fix, [analysis], self.until)
             self.known[at] = None if isinstance(found, str) else found[0]
         return self.known[at]
@@ -108,7 +109,7 @@ def edited_analyses(
     data = _edited_text(found.texts, path, fix)
     if data is None:
         return "the fix is not for the text that was read"
-    return again(found.source, found.modules, job.options, until)(path, data, analyses)
+    return again(found.source, found.modules, job.options, FixWork(until))(path, data, analyses)
 
 
 def _edited_text(texts: Mapping[str, bytes], path: str, fix: Suggestion) -> bytes | None:

@@ -5,12 +5,12 @@ Beside `pipeline`, which makes findings: the same stages, and then what is to be
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from smemlint import clock
 from smemlint.api import MEMORY, shown
 from smemlint.banks import architecture
 from smemlint.diagnose.model import FileReport, Problem
@@ -19,6 +19,7 @@ from smemlint.fix.suggest import array_key
 from smemlint.pipeline import Examined, again, examine
 from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
+from smemlint.schedule import FixWork
 from smemlint.score.model import Conflict, KernelAnalysis
 from smemlint.source.text import MAX_BYTES
 from smemlint.view.choose import Seen, Spot, lines_with_accesses, sites_at, view_of
@@ -215,8 +216,8 @@ def _again_at(
     found: Examined, job: Job, path: str, data: bytes, analysis: KernelAnalysis, seen: Seen
 ) -> Conflict | None:
     """The access in another text or under another launch."""
-    until = time.process_time() + SECONDS
-    (edited,) = again(found.source, found.modules, job.options, until)(path, data, [analysis])
+    work = FixWork(clock.now() + SECONDS)
+    (edited,) = again(found.source, found.modules, job.options, work)(path, data, [analysis])
     return matching(seen.conflict, seen.analysis, edited)
 
 
@@ -242,7 +243,7 @@ def _after(found: Examined, job: Job, seen: Seen, now: SiteView) -> After | None
     fix = found.suggestions.get(array_key(array)) if array is not None else None
     if fix is None:
         return None
-    edited = edited_analyses(found, job, fix, [seen.analysis], time.process_time() + SECONDS)
+    edited = edited_analyses(found, job, fix, [seen.analysis], clock.now() + SECONDS)
     if isinstance(edited, str):
         return After(fix.words, fix.code, fix.safe, fix.bytes_added, None, edited)
     conflict = matching(seen.conflict, seen.analysis, edited[0])

@@ -8,16 +8,16 @@ from __future__ import annotations
 import os
 import re
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from smemlint import schedule
+from smemlint import clock, schedule
 from smemlint.banks import architecture
 from smemlint.diagnose.model import FileReport, Problem, UnparsedEntry, Unseen
 from smemlint.diagnose.observe import observe
+from smemlint.diagnose.unseen import UNKNOWN_KERNEL
 from smemlint.evaluate import Budget, Unresolved, evaluate
 from smemlint.evaluate.machine.faults import INTERNAL, fault
 from smemlint.fix.deliver import renamed
@@ -26,10 +26,11 @@ from smemlint.fix.suggest import Key, suggest
 from smemlint.frontend import Known, ParseOptions, load, load_callers
 from smemlint.ir import Function, Launch, Module, Place, PointerTo, RecordRef, Scalar
 from smemlint.launch import Allowance, Blocks, Program, Started, infer, program_around, program_of
+from smemlint.launch.missing import missing_kernels
 from smemlint.launch.reach import kernels_with_shared_memory
 from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
-from smemlint.schedule import Begun, Ends, in_turn, ranked
+from smemlint.schedule import Begun, Ends, FixWork, in_turn, ranked
 from smemlint.score import KernelAnalysis, Sharing, score_all, with_unreached
 from smemlint.source import REFUSED, SourceError, SourceFile, is_hip, read_source, source_from_bytes, users_of
 from smemlint.source.text import MAX_BYTES
@@ -65,7 +66,7 @@ class Examined:
 
 def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
     """The report of one file. A file that cannot be read or parsed at all is a Problem in it."""
-    began = time.process_time()
+    began = clock.now()
     found = examine(job, shown)
     return found if isinstance(found, FileReport) else report_of(found, job, shown, began)
 
@@ -95,7 +96,7 @@ def report_of(found: Examined, job: Job, shown: Callable[[str], str], began: flo
         suggestions=tuple(renamed(s, shown) for s in found.suggestions.values()),
         lost=_lost(found.modules, shown),
         files=tuple(dict.fromkeys(shown(f) for module in found.modules for f in module.files)),
-        seconds=time.process_time() - began,
+        seconds=clock.now() - began,
     )
 
 
@@ -103,7 +104,8 @@ def examine(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
     """Everything that is found of one file; the report at once where it cannot be read or parsed, or is
     passed over."""
     sys.setrecursionlimit(max(sys.getrecursionlimit(), DEEPEST))
-    began = time.process_time()
+    began = clock.now()
+    clock.begin()
     ends = Ends.of(began, job.seconds)
     path = shown(job.path)
     known = Known(until=ends.reading)
@@ -112,11 +114,11 @@ def examine(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
         if is_hip(source.path, source.raw):
             if job.named:
                 raise SourceError(source.path, REFUSED)
-            return FileReport(path, skipped=REFUSED, seconds=time.process_time() - began)
+            return FileReport(path, skipped=REFUSED, seconds=clock.now() - began)
         modules = load(source, parse_options(job.options), known)
     except SourceError as error:
         problem = Problem(shown(error.path), error.message, error.line, error.column)
-        return FileReport(path, problems=(problem,), seconds=time.process_time() - began)
+        return FileReport(path, problems=(problem,), seconds=clock.now() - began)
     problems: list[Problem] = []
 
     def tell(error: BaseException) -> None:
@@ -129,13 +131,14 @@ def examine(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
     problems += [Problem(shown(file), f"is included, and {why}") for file, why in refused.items()]
     suggestions: Mapping[Key, Suggestion] = {}
     if job.options.suggest:
+        work = FixWork(ends.fixes)
         try:
             suggestions = suggest(
                 analyses,
                 texts,
-                again(source, modules, job.options, ends.fixes),
+                again(source, modules, job.options, work),
                 architecture(job.options.arch),
-                late=lambda: time.process_time() > ends.fixes,
+                late=work.next_layout,
                 main=source.path,
                 whole=_from_nothing(job, ends.fixes),
             )
@@ -196,7 +199,7 @@ def analyse_modules(
         of={name: shape for name, shape in options.blocks.items() if name}, every=options.blocks.get("")
     )
     begun: list[Begun] = []
-    searched = time.process_time()
+    searched = clock.now()
     read = _reader(options, known, max(ends.reading, searched + ends.share))
     users = users_of if options.others else _nobody
     own, theirs = (Allowance(until=max(ends.host, searched + 2 * ends.share)) for _ in range(2))
@@ -224,7 +227,7 @@ def analyse_modules(
         return replace(found, arrays={}, conflicts=()) if b.rank and stopped(found) else found
 
     # What was spent on other files is not taken from this one's kernels.
-    return in_turn(begun, analyse, _left_out, max(ends.kernels, time.process_time() + ends.share))
+    return in_turn(begun, analyse, _left_out, max(ends.kernels, clock.now() + ends.share))
 
 
 def _nobody(path: str, names: Iterable[str]) -> tuple[str, ...]:
@@ -250,13 +253,16 @@ def _reader(options: Options, known: Known, until: float) -> Callable[[str, froz
 
     @cache
     def read(path: str, wanted: frozenset[str]) -> Module | None:
-        if time.process_time() > until:
+        if clock.late(until):
             return None
         try:
             # Should this end the process, the file is analysed without the others.
-            with at_stage(OTHERS, until - time.process_time()):
+            with at_stage(OTHERS, until - clock.now()):
                 return load_callers(read_source(path), parse_options(options), wanted, known)
-        except (SourceError, MemoryError, RecursionError, OutOfTimeError):
+        except OutOfTimeError:
+            clock.end(until)
+            return None
+        except (SourceError, MemoryError, RecursionError):
             return None
 
     return read
@@ -302,7 +308,7 @@ def _from_nothing(job: Job, until: float) -> Callable[[bytes], Sequence[KernelAn
     bare = replace(job.options, suggest=False)
 
     def analyse(data: bytes) -> Sequence[KernelAnalysis] | None:
-        seconds = until - time.process_time()
+        seconds = until - clock.now()
         if seconds <= 0:
             return None
         text = data.decode("utf-8", errors="surrogateescape")
@@ -313,16 +319,19 @@ def _from_nothing(job: Job, until: float) -> Callable[[bytes], Sequence[KernelAn
 
 
 def again(
-    source: SourceFile, modules: Sequence[Module], options: Options, until: float
+    source: SourceFile, modules: Sequence[Module], options: Options, work: FixWork
 ) -> Callable[[str, bytes, Sequence[KernelAnalysis]], Sequence[KernelAnalysis | None]]:
-    """The same kernels under the same launches in the file with other text, for the proof of a fix."""
+    """The same kernels under the same launches in the file with other text, for the proof of a fix.
+
+    work: what the proofs may take.
+    """
     numbered = [pair for module in modules for pair in _numbered(module).items()]
     numbers = {id(kernel): key for key, kernel in numbered}
     by_id = {kernel.id: key for key, kernel in reversed(numbered)}
 
     def analyse(path: str, data: bytes, before: Sequence[KernelAnalysis]) -> Sequence[KernelAnalysis | None]:
         included = any(path in module.files for module in modules)
-        if not (path == source.path or included) or time.process_time() > until:
+        if not (path == source.path or included) or work.over():
             return [None] * len(before)
         parsed = parse_options(options)
         try:
@@ -336,10 +345,12 @@ def again(
         kernels = {key: (module, kernel) for module in edited for key, kernel in _numbered(module).items()}
         # A kernel that another file stands in for has the same id in this one.
         found = [kernels.get(numbers.get(id(a.kernel)) or by_id[a.kernel.id]) for a in before]
-        return [
-            _analysis(*pair, analysis.launch) if pair is not None and time.process_time() < until else None
-            for pair, analysis in zip(found, before, strict=True)
-        ]
+        analyses: list[KernelAnalysis | None] = []
+        for pair, earlier in zip(found, before, strict=True):
+            one = _analysis(*pair, earlier.launch) if pair is not None and not work.over() else None
+            work.take(one.work if one is not None else 0)
+            analyses.append(one)
+        return analyses
 
     return analyse
 
@@ -415,10 +426,21 @@ def _shares(analyses: Sequence[KernelAnalysis], modules: Sequence[Module]) -> di
 
 
 def _lost(modules: Sequence[Module], shown: Callable[[str], str]) -> tuple[Unseen, ...]:
-    """Kernels that did not reach the syntax tree."""
-    return tuple(
+    """Kernels that did not reach the syntax tree, and those that are started here and defined nowhere."""
+    lost = [
         Unseen(f"`{u.text}`", _moved(u.place, shown), "unparsed", u.reason) for m in modules for u in m.lost
-    )
+    ]
+    missing = dict(pair for m in reversed(modules) for pair in missing_kernels(m, m.path))
+    lost += [
+        Unseen(
+            f"`{name}`",
+            _moved(place, shown),
+            UNKNOWN_KERNEL,
+            "it is started here, and no file that was read defines it",
+        )
+        for name, place in missing.items()
+    ]
+    return tuple(lost)
 
 
 def _moved(place: Place, shown: Callable[[str], str]) -> Place:

@@ -13,6 +13,8 @@ import os
 import stat
 from pathlib import Path
 
+from smemlint import observed
+
 _FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NONBLOCK", 0)  # should the file become a FIFO between the look and the opening
@@ -40,9 +42,14 @@ class UnreadableError(Exception):
 
 def read_regular(path: Path | str, limit: int) -> bytes:
     """All bytes of a regular file of at most `limit` bytes. Raises UnreadableError for any other."""
-    data = read_start(path, limit + 1, limit)
-    if len(data) > limit:  # it grew, or its size was not told
-        raise UnreadableError(too_large(len(data), limit))
+    try:
+        data = read_start(path, limit + 1, limit)
+        if len(data) > limit:  # it grew, or its size was not told
+            raise UnreadableError(too_large(len(data), limit))
+    except UnreadableError as error:
+        observed.note(("unreadable", f"{limit} {path}"), error.message)
+        raise
+    observed.note(("bytes", str(path)), observed.digest(data))
     return data
 
 

@@ -7,10 +7,10 @@ cost least: what a kernel has taken, times how often it would have run.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from smemlint import clock
 from smemlint.evaluate import Budget
 from smemlint.ir import Function, Launch, Module
 from smemlint.records import record
@@ -23,9 +23,38 @@ SHARE = 20_000
 """Evaluation steps that each of them has all the same."""
 
 
+FIX_WORK = 400_000
+"""Evaluation steps of a file after which no further layout is looked at."""
+LAYOUT = 100
+"""What a layout that is tried counts for: it is scored, not evaluated."""
+
+
+class FixWork:
+    """The steps left for the fixes of a file. until: computing time at which they end in any case."""
+
+    def __init__(self, until: float) -> None:
+        self.left = FIX_WORK
+        self.until = until
+
+    def take(self, steps: int) -> None:
+        self.left -= steps
+
+    def over(self) -> bool:
+        return self.left <= 0 or clock.late(self.until)
+
+    def next_layout(self) -> bool:
+        """Whether it is over before another layout is tried, which counts as some steps."""
+        self.take(LAYOUT)
+        return self.over()
+
+
 @record(frozen=True, slots=True)
 class Ends:
-    """Computing times of the process at which a stage is ended, where the counts have not ended it before."""
+    """Computing times of the process at which a stage is ended.
+
+    They guard against what the counts do not see, and lie so far behind them that they decide nothing where
+    a machine is a few times slower.
+    """
 
     reading: float
     """No other file is read for what it launches."""
@@ -38,8 +67,8 @@ class Ends:
     @staticmethod
     def of(began: float, seconds: float) -> Ends:
         """seconds: what a file may take before it is given up."""
-        reading, host, kernels, fixes = (began + share * seconds for share in (0.075, 0.14, 0.2, 0.22))
-        return Ends(reading, host, kernels, fixes, 0.06 * seconds)
+        reading, host, kernels, fixes = (began + share * seconds for share in (0.25, 0.4, 0.6, 0.75))
+        return Ends(reading, host, kernels, fixes, 0.1 * seconds)
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -79,7 +108,7 @@ def in_turn(
     work = 0
 
     def over() -> str:
-        return "budget" if work >= WORK else "time" if time.process_time() > until else ""
+        return "budget" if work >= WORK else "time" if clock.late(until) else ""
 
     def one(b: Begun, launch: Launch) -> KernelAnalysis:
         nonlocal work

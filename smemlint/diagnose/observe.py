@@ -6,36 +6,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from smemlint.diagnose.model import Access, Declared, KernelReport, Note, SharedEntry
+from smemlint.diagnose.threshold import possible
 from smemlint.fix.suggest import Key, array_key
 from smemlint.ir import Place
 from smemlint.rules import CONFLICT_RULES, DECLARATION_RULES, Finding, Label, Severity
 from smemlint.rules.words import served_apart
 from smemlint.score.model import Conflict, KernelAnalysis
-
-SLACK = 0.05
-"""How much below the threshold still counts as reaching it: a warp with idle lanes at the edge of a block."""
-
-
-def matters(worst: float | None, overall: float | None, min_ways: float) -> bool:
-    """Whether a conflict is worth a word.
-
-    Its worst visit reaches the threshold, and over all visits it costs at least a quarter of what the
-    threshold means: with 2 ways, 1.25 times the ideal. A reduction that passes through 8-way in a few of
-    its steps is told; a loop of a hundred visits that conflicts in one of them is not.
-    """
-    if worst is None or overall is None:
-        return False
-    return worst >= min_ways - SLACK and overall >= 1 + (min_ways - 1) / 4 - SLACK
-
-
-def possible(access: Access, min_ways: float) -> bool:
-    """Whether the upper end of the ways matters."""
-    return matters(access.worst, access.ways, min_ways)
-
-
-def proved(access: Access, min_ways: float) -> bool:
-    """Whether the lower end of the ways matters."""
-    return matters(access.worst_low, access.ways_low, min_ways)
 
 
 def explain(conflict: Conflict, kernel: KernelAnalysis) -> tuple[str, Finding] | None:
@@ -92,6 +68,7 @@ def observe(
             reason=(conflict.reason.code, conflict.reason.text) if conflict.reason else None,
             visits=conflict.ways_by_visit,
             joined=conflict.joined,
+            loads=conflict.loads,
             request=conflict.worst.ways if conflict.worst is not None else None,
             reached=site.reached,
         )

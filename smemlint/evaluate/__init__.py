@@ -4,10 +4,10 @@ In: an ir.Module, a kernel of it and a Launch. Out: a KernelTrace, one Trace per
 May import ir and grammar only; never clang, never the renderers.
 """
 
-from smemlint.evaluate.kernel import evaluate
-from smemlint.evaluate.language.record_conversions import by_conversion
-from smemlint.evaluate.machine.dispatch import answer_by
-from smemlint.evaluate.machine.machine import Budget
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from smemlint.evaluate.model import (
     DataTerm,
     Grade,
@@ -18,9 +18,10 @@ from smemlint.evaluate.model import (
     Trace,
     Unresolved,
 )
-from smemlint.evaluate.run.evaluators import BUILDERS, PLACES, RUNNERS, VALUES
 
-answer_by(VALUES, PLACES, RUNNERS, BUILDERS, by_conversion)
+if TYPE_CHECKING:
+    from smemlint.evaluate.kernel import evaluate
+    from smemlint.evaluate.machine.machine import Budget
 
 __all__ = [
     "Budget",
@@ -34,3 +35,16 @@ __all__ = [
     "Unresolved",
     "evaluate",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """What runs is loaded when it is asked for: reports that were kept need the records alone."""
+    if name == "evaluate":
+        from smemlint.evaluate.kernel import evaluate
+
+        return evaluate
+    if name == "Budget":
+        from smemlint.evaluate.machine.machine import Budget
+
+        return Budget
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

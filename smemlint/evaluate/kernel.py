@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+import smemlint.evaluate.run.evaluators  # noqa: F401  says which function runs what
 from smemlint.banks import wavefront_range
 from smemlint.evaluate.language.packs import pack_of
 from smemlint.evaluate.machine.dispatch import EndedError, run
@@ -48,6 +49,7 @@ def evaluate(module: Module, kernel: Function, launch: Launch, budget: Budget | 
         names = ", ".join(f"`{o.name}`" for o in m.shared.values())
         text = f"no access to {names} was reached, for this launch or because a use is not followed"
         m.notes.append(Unresolved("no-access", text, kernel.place))
+    m.limit = m.steps + LONG  # what is asked of the arrays is little, also where the evaluation was stopped
     return KernelTrace(shared_arrays(m), _ordered(traces), tuple(m.notes), m.work + m.spent)
 
 

@@ -275,7 +275,7 @@ def unpadding(shape: Shape, reached: int | None = None) -> Padding | None:
 
     reached: columns; None: the power of two below.
     """
-    if len(shape.dims) < 2 or shape.flat:
+    if len(shape.dims) < 2 or shape.flat or not shape.dims[-1]:
         return None
     last = len(shape.dims) - 1
     less = shape.dims[last] - (reached or 1 << (shape.dims[last].bit_length() - 1))

@@ -74,7 +74,9 @@ def find_choices(
     refused = None
     if not found and instances:
         refused = (
-            Refusal("out-of-time", "the time for this file was over") if late() else _hopeless(instances)
+            Refusal("out-of-time", "the work for the fixes of this file was used up")
+            if late()
+            else _hopeless(instances)
         )
     return Choices(pays, ordered[0] if ordered and not pays else None, nearest, tried, refused)
 

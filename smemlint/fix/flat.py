@@ -127,8 +127,8 @@ def index_texts(source: Source, uses: Sequence[Use], scope: tuple[int, int]) -> 
         own = terms(source, subscript.open + 1, subscript.close)
         rest: list[Term] = []
         for term in own:
-            name = term.factors[0].text
-            if len(term.factors) > 1 or not re.fullmatch(r"[A-Za-z_]\w*", name):
+            name = term.factors[0].text if term.factors else ""
+            if len(term.factors) != 1 or not re.fullmatch(r"[A-Za-z_]\w*", name):
                 rest.append(term)
                 continue
             definition = local_definition(source, name, scope)

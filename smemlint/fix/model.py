@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from smemlint.evaluate.model import SharedArray, Site
 from smemlint.records import record
+
+if TYPE_CHECKING:
+    from smemlint.evaluate.model import SharedArray, Site
 
 Kind = Literal["padding", "pitch", "swizzle", "skew", "exchange", "layout"]
 """How an array is laid out anew; `layout` is advice that no edit carries out."""

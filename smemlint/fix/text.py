@@ -118,8 +118,9 @@ class Source:
 
     @cached_property
     def code(self) -> list[Token]:
-        """Tokens without comments and directives."""
-        return [t for t in self.tokens if t.kind not in ("comment", "directive")]
+        """Tokens without comments and directives, and two of kind `end`: a look ahead finds something."""
+        end = Token("end", "", len(self.text))
+        return [*(t for t in self.tokens if t.kind not in ("comment", "directive")), end, end]
 
     @cached_property
     def _offsets(self) -> list[int]:

@@ -6,9 +6,9 @@ memory, which shares nothing with clang. May import `source`, `grammar`, `banks`
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
+from smemlint import clock
 from smemlint.frontend.lower.module import Lowered, lower
 from smemlint.frontend.parse import Known, Unit, parse_unit
 from smemlint.frontend.project.options import ParseOptions
@@ -36,7 +36,7 @@ def load(
     texts = [_own_text(unit)]
     lowered = [_lowered(unit)]
     for configuration in further_configurations(unit.texts()):
-        if time.process_time() > known.until:
+        if clock.late(known.until):
             break
         unit = parse_unit(source, options, configuration=configuration, known=known)
         texts.append(_own_text(unit))

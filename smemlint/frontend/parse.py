@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from collections.abc import Iterator
 from dataclasses import field
 
 from clang.cindex import Diagnostic, TranslationUnit, TranslationUnitLoadError
 
+from smemlint import clock
 from smemlint.frontend.clang.overlay import only_seeing
 from smemlint.frontend.clang.skipped import skipped_ranges
 from smemlint.frontend.heal.heal import Healing, Problem
@@ -143,7 +143,7 @@ def parse_unit(
             scan_file(path).size for path in _included(tu) if path not in plan.blanked
         )
         problems = _problems(tu)
-        spent = size >= min(MAX_BYTES, known.left) or time.process_time() > known.until
+        spent = size >= min(MAX_BYTES, known.left) or clock.late(known.until)
         before.append(len(problems))
         if rounds >= MAX_ROUNDS or spent or _is_idle(before, main in told):
             break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import smemlint.evaluate.run.evaluators  # noqa: F401  says which function runs what
 from smemlint.evaluate.kernel import bind_kernel
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.types.layout import dims_of

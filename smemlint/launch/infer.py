@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import PurePath
 
+import smemlint.evaluate.run.evaluators  # noqa: F401  says which function runs what
 from smemlint.evaluate.kernel import bind_kernel
 from smemlint.evaluate.language.conversions import integer
 from smemlint.evaluate.language.overloads import bind

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
 from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source.blank import blank_literals
@@ -23,12 +21,8 @@ MAX_EXPANSION = 200_000
 MAX_DOUBLINGS = 15
 """Fewer macros than this cannot expand to MAX_EXPANSION words by naming each other."""
 
-_OPENING = np.zeros(256, np.int8)
-for _code in b"([{":
-    _OPENING[_code] = 1
-for _code in b")]}":
-    _OPENING[_code] = -1
-
+_OPENING = b"([{"
+_BRACKET = pattern(rb"[][(){}]")
 _ENDS = pattern(rb"[;{}]")
 _BETWEEN = pattern(rb"[^;{}]+")
 _LONG = 4_000
@@ -48,7 +42,7 @@ class Excess:
 def find_excess(data: bytes) -> Excess | None:
     """The first thing in a text that must not reach the parser, or None."""
     suspicious = (
-        _depth(data).max(initial=0) > MAX_NESTING // 2
+        _deepest(data) > MAX_NESTING // 2
         or max(map(len, _ENDS.split(data))) > _LONG
         or data.count(b"else") > MAX_ELSE_CHAIN
     )
@@ -58,19 +52,22 @@ def find_excess(data: bytes) -> Excess | None:
     return _exploding_macro(data) or _deep_nesting(code) or _long_expression(code) or _long_chain(code)
 
 
-def _depth(data: bytes) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-    """Bracket depth after each byte; a surplus of closing brackets does not count as negative depth."""
-    steps = _OPENING[np.frombuffer(data, np.uint8)].astype(np.int32)
-    total = np.cumsum(steps, dtype=np.int32)
-    floor = np.minimum.accumulate(np.minimum(total, 0))
-    return total - floor
+def _deepest(data: bytes) -> int:
+    """How deep brackets are nested; a surplus of closing brackets does not count as negative depth."""
+    depth = most = 0
+    for bracket in _BRACKET.findall(data):
+        depth = depth + 1 if bracket in _OPENING else max(depth - 1, 0)
+        most = max(most, depth)
+    return most
 
 
 def _deep_nesting(code: bytes) -> Excess | None:
-    depth = _depth(code)
-    if depth.max(initial=0) <= MAX_NESTING:
-        return None
-    return Excess(int(np.argmax(depth > MAX_NESTING)), f"brackets are nested more than {MAX_NESTING} deep")
+    depth = 0
+    for match in _BRACKET.finditer(code):
+        depth = depth + 1 if match.group() in _OPENING else max(depth - 1, 0)
+        if depth > MAX_NESTING:
+            return Excess(match.start(), f"brackets are nested more than {MAX_NESTING} deep")
+    return None
 
 
 def _long_expression(code: bytes) -> Excess | None:

@@ -1,14 +1,15 @@
 """Where a project begins, and which of its files an include may mean."""
 
 # Paths are strings here, spelled as clang spells them.
-# ruff: noqa: PTH100, PTH110, PTH112, PTH118, PTH120
+# ruff: noqa: PTH100, PTH112, PTH118, PTH120
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from functools import lru_cache
 from pathlib import Path
+
+from smemlint.observed import digest, exists, is_folder, note, remembered
 
 ROOT_MARKS = ("smemlint.toml", "pyproject.toml", ".git", ".hg")
 WEAK_MARKS = (".gitignore", "LICENSE", "LICENSE.txt", "LICENSE.md", "CMakeLists.txt")
@@ -51,7 +52,7 @@ def project_root(path: Path) -> Path:
     """Return the nearest folder at or above `path` that holds a mark of a project; without any, the outermost
     that looks like one; else the working folder if `path` lies in it, else the path's own folder."""
     start = os.path.abspath(path)
-    if not os.path.isdir(start):
+    if not is_folder(start):
         start = os.path.dirname(start)
     folders = [start]
     while (above := os.path.dirname(folders[-1])) != folders[-1]:
@@ -66,9 +67,9 @@ def project_root(path: Path) -> Path:
     return Path(next(looks, working if working in mine else start))
 
 
-@lru_cache(maxsize=65536)
+@remembered(maxsize=65536)
 def _holds(folder: str, marks: tuple[str, ...]) -> bool:
-    return any(os.path.exists(os.path.join(folder, mark)) for mark in marks)
+    return any(exists(os.path.join(folder, mark)) for mark in marks)
 
 
 def why_foreign(path: str, asked: Iterable[str]) -> str | None:
@@ -119,7 +120,7 @@ class ProjectIndex:
 
     def _index(self) -> dict[str, list[str]]:
         if self._files is None:
-            self._files = _index_files(self.root)
+            self._files = index_files(str(self.root))
         return self._files
 
 
@@ -133,14 +134,15 @@ def _shared(path: str, other: str) -> int:
     return count
 
 
-def _index_files(root: Path) -> dict[str, list[str]]:
+def listed(root: str) -> dict[str, list[str]]:
+    """Sources and headers below a folder, by name."""
     files: dict[str, list[str]] = {}
     count = 0
     for current, folders, names in os.walk(root):
         folders[:] = sorted(
             name for name in folders if not name.startswith(".") and name not in SKIPPED_FOLDERS
         )
-        for name in names:
+        for name in sorted(names):
             if name.endswith(_INCLUDED_SUFFIXES):
                 files.setdefault(name, []).append(f"{current}/{name}".replace(os.sep, "/"))
                 count += 1
@@ -149,7 +151,19 @@ def _index_files(root: Path) -> dict[str, list[str]]:
     return files
 
 
-@lru_cache(maxsize=8)
+@remembered(maxsize=8)
+def index_files(root: str) -> dict[str, list[str]]:
+    """As `listed`, read once a process."""
+    files = listed(root)
+    note(("listed", root), digest_of(files))
+    return files
+
+
+def digest_of(files: object) -> str:
+    """What stands for a listing."""
+    return digest(repr(files).encode("utf-8", "surrogateescape"))
+
+
 def project_index(root: Path) -> ProjectIndex:
-    """One index a project and process."""
+    """The index of a project."""
     return ProjectIndex(Path(os.path.abspath(root)))

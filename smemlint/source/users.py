@@ -1,18 +1,18 @@
 """Which other files of a project use a name: a textual search, nearest files first, within bounds."""
 
 # Paths are strings here, spelled as clang spells them.
-# ruff: noqa: PTH100, PTH110, PTH118, PTH119, PTH120
+# ruff: noqa: PTH100, PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 from pathlib import Path
 
+from smemlint.observed import exists, note, remembered
 from smemlint.reading import UnreadableError, read_regular
-from smemlint.source.project import ROOT_MARKS, SKIPPED_FOLDERS, project_root
+from smemlint.source.project import ROOT_MARKS, SKIPPED_FOLDERS, digest_of, project_root
 
 BUILD_FILES = (
     "Makefile",
@@ -85,13 +85,20 @@ def _levels(folder: str) -> list[str]:
     return levels
 
 
-@lru_cache(maxsize=1024)
+@remembered(maxsize=1024)
 def _is_top(folder: str) -> bool:
-    return any(os.path.exists(os.path.join(folder, mark)) for mark in (*BUILD_FILES, *ROOT_MARKS))
+    return any(exists(os.path.join(folder, mark)) for mark in (*BUILD_FILES, *ROOT_MARKS))
 
 
-@lru_cache(maxsize=64)
+@remembered(maxsize=64)
 def sources_below(folder: str) -> tuple[str, ...] | None:
+    """As `found_below`, read once a process."""
+    found = found_below(folder)
+    note(("below", folder), digest_of(found))
+    return found
+
+
+def found_below(folder: str) -> tuple[str, ...] | None:
     """C, C++ and CUDA files at or below a folder by name; None when there are more than MAX_FILES."""
     found: list[str] = []
     for current, folders, names in os.walk(folder):
@@ -107,7 +114,7 @@ def _mentions(path: str, wanted: list[bytes], word: re.Pattern[bytes]) -> bool:
     return any(name in data for name in wanted) and word.search(data) is not None
 
 
-@lru_cache(maxsize=128)
+@remembered(maxsize=128)
 def _bytes(path: str) -> bytes:
     try:
         return read_regular(path, MAX_BYTES)

@@ -15,6 +15,7 @@ from smemlint.fix.candidates import (
     paddings,
     skews,
     swizzles,
+    unpadding,
 )
 
 
@@ -104,3 +105,7 @@ def test_inactive_lanes_stay_inactive() -> None:
         result = layout.apply(at, shape)
         assert result is not None
         assert (result[0] >= 0).tolist() == (offsets[0] >= 0).tolist()
+
+
+def test_an_array_without_columns_has_no_padding_to_take_away() -> None:
+    assert unpadding(Shape((8, 0), 4)) is None

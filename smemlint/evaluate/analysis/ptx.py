@@ -389,6 +389,10 @@ def _access(
     return PtxAccess(op, width, address, space, element, mnemonic, 1, predicate, written)
 
 
+COPY_SIZES = (4, 8, 16)
+"""Bytes a lane that cp.async may copy."""
+
+
 def _copy(
     mnemonic: str, modifiers: list[str], operands: tuple[_Operand, ...], predicate: PtxPredicate | None
 ) -> PtxInstruction | None:
@@ -399,6 +403,8 @@ def _copy(
     if isinstance(size, tuple | PtxAddress):
         return None
     width = size.value if isinstance(size, PtxImmediate) else None
+    if width is not None and width not in COPY_SIZES:
+        return PtxOutside(mnemonic, f"copy of {width} bytes, which PTX does not have: {mnemonic}")
     source = operands[1] if isinstance(operands[1], PtxAddress) else None
     return PtxAccess(
         "cp.async", width, operands[0], space, "b8", mnemonic, 1, predicate, size=size, source=source

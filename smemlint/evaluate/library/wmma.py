@@ -86,8 +86,14 @@ def fragment_of(t: Type) -> Fragment | None:
     return Fragment(short_name(use.name), m, n, k, bits, kind, row_major)
 
 
+_SHAPES = frozenset([(16, 16, 16), (32, 8, 16), (8, 32, 16), (16, 16, 8), (8, 8, 4), (8, 8, 32), (8, 8, 128)])
+"""M, N and K of the matrices that wmma has."""
+
+
 def moves(f: Fragment, row_major: bool, store: bool) -> list[Move] | None:
     """The instructions of one load or store; None for a combination that is not known."""
+    if (f.m, f.n, f.k) not in _SHAPES:
+        return None
     if f.use == "accumulator":
         return _accumulator(f, row_major, "store" if store else "load")
     if f.use not in _MATRICES or store:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Hashable
 from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint import clock
 from smemlint.evaluate.analysis.facts import Code, Slicer, code_of
 from smemlint.evaluate.analysis.sinkable import Guard, Path
 from smemlint.evaluate.machine.cp_async import Copied
@@ -103,6 +103,10 @@ class Event:
     """Lanes that do not take part may hold values that the address never had."""
     aside: bool = False
     """Only blocks at the edge of the grid run it."""
+    times: float = 1.0
+    """What `weight` is to be multiplied by for the times it runs, a loop of unknown length counted once."""
+    open: int = 0
+    """Loops of unknown length around it."""
     sunk: tuple[Mask, Mask, int] | None = None
     """Lanes that surely and possibly run it where the compiler puts it, and its region there."""
     choice: Object | None = None
@@ -301,6 +305,9 @@ class Machine:
         self.must: Mask = self.present
         self.may: Mask = self.present
         self.weight = 1
+        self.times = 1.0
+        self.open = 0
+        """As in Event."""
         self.region = 0
         self.regions = 0
         self.parents: dict[int, int] = {}
@@ -442,6 +449,8 @@ class Machine:
         self.silent += 1
         try:
             v = rvalue(self, expr)
+        except BudgetExceededError:
+            return None  # the next step says so, where there is one
         finally:
             self.silent -= 1
             if not own:
@@ -502,7 +511,7 @@ class Machine:
             raise BudgetExceededError(
                 f"stopped after {self.budget.idle:,} evaluation steps without an access of shared memory"
             )
-        if time.process_time() > self.budget.until:
+        if clock.late(self.budget.until):
             raise BudgetExceededError("stopped when the time for this file was over", "time")
         ends = (self.steps + STRETCH, self.budget.steps, self.patience)
         self.limit = min(end for end in ends if end is not None)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from smemlint.evaluate.analysis.ptx import (
+    COPY_SIZES,
     PtxAccess,
     PtxAddress,
     PtxArgument,
@@ -146,7 +147,8 @@ def _record(m: Machine, e: Asm, i: PtxAccess, p: Pointer, read: Callable[[PtxOpe
     width = i.width
     if width is None and i.size is not None:
         v = read(i.size)
-        width = v.const if isinstance(v, Int) and v.known and isinstance(v.const, int) else None
+        known = v.const if isinstance(v, Int) and v.known and isinstance(v.const, int) else None
+        width = known if known in COPY_SIZES else None
     if width is None:
         reason = Unresolved("copy-size", f"`{i.mnemonic}` of a size that is not constant", e.place)
         record_access(m, i.op, 4, p, e.place, reason=reason, node=e)

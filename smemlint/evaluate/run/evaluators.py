@@ -1,4 +1,7 @@
-"""Which function evaluates which type of expression and statement."""
+"""Which function evaluates which type of expression and statement.
+
+To import this module is to say so: whoever runs code imports it.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,8 @@ from smemlint.evaluate.language.constants import (
 )
 from smemlint.evaluate.language.names import name_place, name_value, static_member_value
 from smemlint.evaluate.language.places import index_place, member_place, value_at_place
-from smemlint.evaluate.machine.dispatch import Builders, Places, Runners, Values
+from smemlint.evaluate.language.record_conversions import by_conversion
+from smemlint.evaluate.machine.dispatch import Builders, Places, Runners, Values, answer_by
 from smemlint.evaluate.run.assembly import asm_value
 from smemlint.evaluate.run.calls import call_place, call_value
 from smemlint.evaluate.run.conditionals import conditional_place, conditional_value
@@ -161,3 +165,5 @@ BUILDERS: Builders = {
     OpaqueType: build_single,
     Part: build_single,
 }
+
+answer_by(VALUES, PLACES, RUNNERS, BUILDERS, by_conversion)

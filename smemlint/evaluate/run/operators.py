@@ -41,7 +41,7 @@ def unary_value(m: Machine, e: Unary) -> Value:
         p = lvalue(m, e)
         return load(m, p, e.place, e) if isinstance(p, Pointer) else p
     if op in STEPS:
-        return _step_by_one(m, e)
+        return _step_by_one(m, e, lvalue(m, e.operand))
     v = rvalue(m, e.operand)
     if isinstance(v, Int):
         if op == "+":
@@ -69,14 +69,14 @@ def unary_place(m: Machine, e: Unary) -> Pointer | Value:
             return Pointer(v.object, v.offset, v.pointee)
         return v if isinstance(v, FunctionValue) else lost(m, v, e.place)
     if e.op in ("++x", "--x"):
-        _step_by_one(m, e)
-        return lvalue(m, e.operand)
+        p = lvalue(m, e.operand)
+        _step_by_one(m, e, p)
+        return p
     return rvalue(m, e)
 
 
-def _step_by_one(m: Machine, e: Unary) -> Value:
-    """`++` and `--`: the new value, or the old one where they stand behind."""
-    p = lvalue(m, e.operand)
+def _step_by_one(m: Machine, e: Unary, p: Pointer | Value) -> Value:
+    """`++` and `--` of what stands at p: the new value, or the old one where they stand behind."""
     if not isinstance(p, Pointer):
         return p
     if _is_atomic(p):

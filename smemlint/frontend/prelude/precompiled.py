@@ -6,7 +6,7 @@ standard.
 """
 
 # Paths are strings here, spelled as clang spells them.
-# ruff: noqa: PTH105, PTH111, PTH118
+# ruff: noqa: PTH105
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from pathlib import Path
 
 from clang.cindex import Index, TranslationUnit
 
+from smemlint.folders import cache_folders, is_ours
 from smemlint.stopping import held_back
 
 PARTS = ("language", "std", "device", "cuda", "host")
@@ -54,8 +55,8 @@ def prelude_arguments(std: str) -> tuple[str, ...]:
     no folder to keep it in: the prelude must then be read as text."""
     text = prelude_text()
     key = hashlib.sha256("\0".join((text, std, LIBRARY, *BASE_ARGUMENTS)).encode()).hexdigest()[:20]
-    for folder in _cache_folders():
-        if not _is_ours(folder):
+    for folder in cache_folders():
+        if not is_ours(folder):
             continue
         header = folder / f"prelude-{key}.pch"
         try:
@@ -75,27 +76,6 @@ def forget_prelude(std: str) -> None:
     prelude_arguments.cache_clear()
     if arguments:
         Path(arguments[3]).unlink(missing_ok=True)
-
-
-def _cache_folders() -> tuple[Path, ...]:
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    import tempfile
-
-    return (Path(base) / "smemlint", Path(tempfile.gettempdir()) / f"smemlint-{_user()}")
-
-
-def _user() -> int:
-    return os.getuid() if hasattr(os, "getuid") else 0
-
-
-def _is_ours(folder: Path) -> bool:
-    """A folder that somebody else made may hold anything."""
-    try:
-        return not hasattr(os, "getuid") or folder.stat().st_uid == _user()
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
 
 
 def _compile(text: str, std: str, header: Path) -> None:

@@ -9,10 +9,10 @@ import json
 import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from smemlint.observed import is_folder, real_path, remembered
 from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
 
@@ -44,7 +44,7 @@ def commands_for(database: str, path: str) -> Command | None:
     Raises CompileCommandsError when the database cannot be read.
     """
     known = load_commands(database)
-    full = os.path.realpath(path)
+    full = real_path(path)
     command = known.commands.get(full)
     if isinstance(command, Command):
         return command
@@ -72,11 +72,11 @@ class Database:
     broken: str = ""
 
 
-@lru_cache(maxsize=4)
+@remembered(maxsize=4)
 def load_commands(database: str) -> Database:
     """All commands of a database. An entry that is none costs its own file, not the others."""
     path = Path(database)
-    if path.is_dir():
+    if is_folder(str(path)):
         path = path / "compile_commands.json"
     commands: dict[str, Command | str] = {}
     broken = ""
@@ -86,7 +86,7 @@ def load_commands(database: str) -> Database:
             if not isinstance(entry, dict):
                 raise _EntryError("is no object")
             folder = os.path.join(path.parent, _name(entry, "directory", str(path.parent)))
-            file = os.path.realpath(os.path.join(folder, _name(entry, "file")))
+            file = real_path(os.path.join(folder, _name(entry, "file")))
             commands.setdefault(file, parse_arguments(_arguments(entry), folder))
         except _EntryError as error:
             said = f"{path}: entry {number}: {error}"

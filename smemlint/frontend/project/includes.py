@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections import deque
-from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
+from smemlint.observed import is_no_folder, remembered
 from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source import ProjectIndex, SourceError, SourceFile, project_index, read_source
@@ -179,10 +178,7 @@ class _Walk:
 
 def _is_there(path: str) -> bool:
     """Whether clang would open it, were it let. What it is, reading tells."""
-    try:
-        return not stat.S_ISDIR(os.stat(path).st_mode)
-    except (OSError, ValueError):
-        return False
+    return is_no_folder(path)
 
 
 @record(frozen=True, slots=True)
@@ -200,11 +196,12 @@ def scan_file(path: str) -> Scan:
     try:
         status = os.stat(path)
     except OSError as error:
+        is_no_folder(path)
         return Scan(0, refused=str(error.strerror))
     return _scan(path, status.st_mtime_ns, status.st_size)
 
 
-@lru_cache(maxsize=2048)
+@remembered(maxsize=2048)
 def _scan(path: str, modified: int, size: int) -> Scan:
     try:
         source = read_source(path)

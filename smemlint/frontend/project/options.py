@@ -1,7 +1,7 @@
 """How a file is to be parsed, as far as the user has a say."""
 
 # Paths are strings here, spelled as clang spells them.
-# ruff: noqa: PTH100, PTH110, PTH118
+# ruff: noqa: PTH100, PTH118
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from smemlint.frontend.project.compile_commands import commands_for
+from smemlint.observed import exists
 from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source import project_root
@@ -104,4 +105,4 @@ def _is_inside(folder: str, root: str) -> bool:
 
 def _is_foreign(folder: str) -> bool:
     """The toolkit's and the system's folders, whose headers are never read: the prelude answers for them."""
-    return any(os.path.exists(os.path.join(folder, mark)) for mark in _FOREIGN_MARKS)
+    return any(exists(os.path.join(folder, mark)) for mark in _FOREIGN_MARKS)

@@ -20,7 +20,7 @@ def test_every_type_of_expression_statement_and_type_has_an_evaluator() -> None:
 def test_the_package_alone_brings_the_functions_of_all_libraries() -> None:
     """A module that only fills a table is easily lost: nothing names it."""
     text = """
-import smemlint.evaluate
+from smemlint.evaluate import evaluate
 from smemlint.evaluate.machine.functions import FUNCTIONS
 names = ("wmma::load_matrix_sync", "cooperative_groups::reduce", "__shfl_sync", "memcpy_async", "min")
 print(*(name for name in names if name not in FUNCTIONS))

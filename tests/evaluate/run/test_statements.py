@@ -18,3 +18,19 @@ def test_a_number_returned_from_a_void_function_is_dropped() -> None:
     trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
     assert not [n for n in trace.notes if n.code == "internal-error"]
     assert [c.ways for c in score_all(trace)] == [2]
+
+
+def test_the_place_of_a_step_in_front_is_found_once() -> None:
+    text = (
+        "__global__ void k() { __shared__ int s[64]; int a[4] = {0, 0, 0, 0}; int i = 0;\n"
+        "++(++a[i++]); s[threadIdx.x * i * a[0]] = 0; }"
+    )
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+    assert [c.ways for c in score_all(trace)] == [2]
+
+
+def test_a_long_chain_of_steps_takes_as_many_steps() -> None:
+    text = f"__global__ void k() {{ int x = 1; __shared__ int s[64 * ({'++' * 60}x)]; s[threadIdx.x] = 0; }}"
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    assert evaluate(module, module.kernels()[0], Launch((32, 1, 1))).work < 1000

@@ -46,7 +46,7 @@ def test_without_any_folder_the_prelude_is_read_as_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(precompiled, "_cache_folders", lambda: (tmp_path / "file" / "sub",))
+    monkeypatch.setattr(precompiled, "cache_folders", lambda: (tmp_path / "file" / "sub",))
     precompiled.prelude_arguments.cache_clear()
     unit = parsed(KERNEL)
     precompiled.prelude_arguments.cache_clear()
