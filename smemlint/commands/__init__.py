@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, str] = {
     "compare": "hold what Nsight Compute measured against what is predicted, line by line",
     "explain": "tell what a rule finds, why it matters and what to do",
     "rules": "list the rules",
+    "lsp": "serve an editor: findings, hovers, hints and fixes while a file is typed",
 }
 """Every command and what it does, in the order of `--help`. The module has the command's name."""
 

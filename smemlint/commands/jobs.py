@@ -19,7 +19,7 @@ from smemlint.visible import visible_path
 if TYPE_CHECKING:
     from smemlint.api import View
     from smemlint.diagnose.model import FileReport, Problem, Report
-    from smemlint.jobs import Job
+    from smemlint.jobs import Job, Options
 
 _PROGRESS_AFTER = 20
 """Files from which on a terminal shows a progress bar."""
@@ -85,7 +85,7 @@ def jobs_of(
 ) -> tuple[list[Job], list[FileReport]]:
     """What is to be analysed, and a report for each path that leads to nothing."""
     from smemlint.diagnose.model import FileReport, Problem
-    from smemlint.jobs import Job, Options
+    from smemlint.jobs import Job
     from smemlint.source import LeftOut, RealPaths, discover
     from smemlint.source.text import MAX_BYTES
 
@@ -129,23 +129,30 @@ def jobs_of(
             jobs.append(
                 Job(
                     str(file),
-                    Options(
-                        min_ways=s.min_ways or 0,
-                        blocks=s.blocks or {},
-                        arch=s.arch or "",
-                        defines=s.define or (),
-                        includes=s.include or (),
-                        std=s.std or "",
-                        compile_commands=s.compile_commands,
-                        suggest=suggest,
-                        exhibits=exhibits,
-                    ),
+                    options_from(s, suggest=suggest, exhibits=exhibits),
                     text,
                     s.timeout or 40.0,
                     named=path == STDIN or not Path(path).is_dir(),
                 )
             )
     return jobs, missing
+
+
+def options_from(settings: Settings, *, suggest: bool, exhibits: bool = False) -> Options:
+    """How a file is analysed, by its settings."""
+    from smemlint.jobs import Options
+
+    return Options(
+        min_ways=settings.min_ways or 0,
+        blocks=settings.blocks or {},
+        arch=settings.arch or "",
+        defines=settings.define or (),
+        includes=settings.include or (),
+        std=settings.std or "",
+        compile_commands=settings.compile_commands,
+        suggest=suggest,
+        exhibits=exhibits,
+    )
 
 
 def _view(configurations: Configurations, whole: Settings) -> View:

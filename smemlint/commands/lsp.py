@@ -1,0 +1,53 @@
+"""`smemlint lsp`: the language server on stdin and stdout."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from smemlint.commands import CLEAN
+from smemlint.commands.options import UsageError, reading_options, source_settings
+from smemlint.config import SEVERITIES, ConfigError, Configurations
+
+if TYPE_CHECKING:
+    from smemlint.api import View
+    from smemlint.jobs import Job
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    reading_options(parser)
+    parser.add_argument("--level", choices=SEVERITIES, help="findings below are not shown (default: warning)")
+    parser.epilog = "How editors start it: docs/editors.md. Needs pygls: pip install 'smemlint[lsp]'."
+
+
+def run(options: argparse.Namespace) -> int:
+    said = source_settings(options)
+    said = replace(said, level=options.level)
+    Configurations(said, options.config)  # a mistake in it is told now
+    try:
+        from smemlint.lsp.server import Server
+    except ImportError as error:
+        raise UsageError(f"the language server needs pygls ({error}): pip install 'smemlint[lsp]'") from None
+
+    def job_of(path: str, text: str) -> tuple[Job, View] | None:
+        from smemlint.api import View
+        from smemlint.commands.jobs import options_from
+        from smemlint.jobs import Job
+        from smemlint.rules import Severity
+
+        try:
+            configurations = Configurations(said, options.config)
+        except ConfigError:
+            return None
+        settings = configurations.of(path)
+        if settings is None:
+            return None
+        level = Severity(settings.level)
+        chosen = settings.select or (), settings.ignore or ()
+        view = View(lambda _: chosen, level, bool(settings.show_unresolved))
+        made = options_from(settings, suggest=True, exhibits=True)
+        return Job(path, made, text, settings.timeout or 40.0), view
+
+    Server(job_of).run()
+    return CLEAN
