@@ -137,6 +137,7 @@ def examine(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
                 architecture(job.options.arch),
                 late=lambda: time.process_time() > ends.fixes,
                 main=source.path,
+                whole=_from_nothing(job, ends.fixes),
             )
         except (Exception, OutOfTimeError) as error:
             problems.append(_failed(path, "the search for fixes", error))
@@ -294,6 +295,21 @@ def _source(job: Job) -> SourceFile:
     if job.text is None:
         return read_source(path)
     return source_from_bytes(path, job.text.encode("utf-8", errors="surrogateescape"))
+
+
+def _from_nothing(job: Job, until: float) -> Callable[[bytes], Sequence[KernelAnalysis] | None]:
+    """The whole file with another text, launches and all, without a search for fixes."""
+    bare = replace(job.options, suggest=False)
+
+    def analyse(data: bytes) -> Sequence[KernelAnalysis] | None:
+        seconds = until - time.process_time()
+        if seconds <= 0:
+            return None
+        text = data.decode("utf-8", errors="surrogateescape")
+        found = examine(replace(job, text=text, options=bare, seconds=seconds), lambda path: path)
+        return None if isinstance(found, FileReport) else found.analyses
+
+    return analyse
 
 
 def again(

@@ -96,6 +96,8 @@ def fix_data(fix: Suggestion) -> dict[str, Any]:
         "bytes_added": fix.bytes_added,
         "wavefronts_before": fix.before,
         "wavefronts_after": fix.after,
+        "kernel_wavefronts": list(fix.kernel) if fix.kernel is not None else None,
+        "blocks_per_sm": list(fix.blocks_per_sm) if fix.blocks_per_sm is not None else None,
     }
 
 
