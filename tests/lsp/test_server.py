@@ -102,7 +102,7 @@ def session(folder: Path, script: Callable[[Editor], Awaitable[None]]) -> int:
         await client.shutdown_async(None)
         client.exit(None)
         server: Any = client._server
-        return int(await asyncio.wait_for(server.wait(), 30))
+        return int(await asyncio.wait_for(server.wait(), 120))
 
     return asyncio.run(run())
 
@@ -218,5 +218,5 @@ def test_an_editor_that_leaves_in_the_middle_takes_the_server_with_it(tmp_path: 
     server.stdin.write(b"Content-Length: 500\r\n\r\n{")
     server.stdin.flush()
     server.stdin.close()
-    assert server.wait(30) == 0
+    assert server.wait(120) == 0
     assert server.stderr is not None and b"Traceback" not in server.stderr.read()
