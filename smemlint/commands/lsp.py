@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from smemlint.commands import CLEAN
 from smemlint.commands.options import UsageError, reading_options, source_settings
-from smemlint.config import SEVERITIES, ConfigError, Configurations
+from smemlint.config import SEVERITIES, ConfigError
+from smemlint.configurations import Configurations
 
 if TYPE_CHECKING:
     from smemlint.api import View
@@ -22,6 +23,9 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from smemlint.commands.jobs import options_from, view_of
+    from smemlint.jobs import Job
+
     said = source_settings(options)
     said = replace(said, level=options.level)
     Configurations(said, options.config)  # a mistake in it is told now
@@ -31,11 +35,6 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"the language server needs pygls ({error}): pip install 'smemlint[lsp]'") from None
 
     def job_of(path: str, text: str) -> tuple[Job, View] | None:
-        from smemlint.api import View
-        from smemlint.commands.jobs import options_from
-        from smemlint.jobs import Job
-        from smemlint.rules import Severity
-
         try:
             configurations = Configurations(said, options.config)
         except ConfigError:
@@ -43,10 +42,8 @@ def run(options: argparse.Namespace) -> int:
         settings = configurations.of(path)
         if settings is None:
             return None
-        level = Severity(settings.level)
-        chosen = settings.select or (), settings.ignore or ()
-        view = View(lambda _: chosen, level, bool(settings.show_unresolved))
         made = options_from(settings, suggest=True, exhibits=True)
+        view = view_of(configurations, settings)
         return Job(path, made, text, settings.timeout or 40.0), view
 
     Server(job_of).run()
