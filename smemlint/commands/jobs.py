@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from smemlint.api import View
     from smemlint.diagnose.baseline import Baseline
     from smemlint.diagnose.model import FileReport, Problem, Report
-    from smemlint.jobs import Job, Options
+    from smemlint.jobs import Job
 
 _PROGRESS_AFTER = 20
 """Files from which on a terminal shows a progress bar."""
@@ -52,7 +52,7 @@ class Run:
         from smemlint import api
 
         texts = {api.shown(job.path): job.text for job in self.jobs if job.text is not None}
-        report = api.collect(reports, view_of(self.configurations, self.settings, self.baseline), texts)
+        report = api.collect(reports, _view(self.configurations, self.settings, self.baseline), texts)
         wrong = [*_broken(self.configurations), *_unknown_kernels(self.configurations.said.blocks, report)]
         return replace(report, problems=(*report.problems, *wrong))
 
@@ -96,7 +96,7 @@ def jobs_of(
 ) -> tuple[list[Job], list[FileReport]]:
     """What is to be analysed, and a report for each path that leads to nothing."""
     from smemlint.diagnose.model import FileReport, Problem
-    from smemlint.jobs import Job
+    from smemlint.jobs import Job, Options
     from smemlint.source import LeftOut, RealPaths, discover
     from smemlint.source.text import MAX_BYTES
 
@@ -144,30 +144,23 @@ def jobs_of(
             jobs.append(
                 Job(
                     str(file),
-                    options_from(s, suggest=suggest, exhibits=exhibits),
+                    Options(
+                        min_ways=s.min_ways or 0,
+                        blocks=s.blocks or {},
+                        arch=s.arch or "",
+                        defines=s.define or (),
+                        includes=s.include or (),
+                        std=s.std or "",
+                        compile_commands=s.compile_commands,
+                        suggest=suggest,
+                        exhibits=exhibits,
+                    ),
                     text,
                     s.timeout or 40.0,
                     named=path == STDIN or not Path(path).is_dir(),
                 )
             )
     return jobs, missing
-
-
-def options_from(settings: Settings, *, suggest: bool, exhibits: bool = False) -> Options:
-    """How a file is analysed, by its settings."""
-    from smemlint.jobs import Options
-
-    return Options(
-        min_ways=settings.min_ways or 0,
-        blocks=settings.blocks or {},
-        arch=settings.arch or "",
-        defines=settings.define or (),
-        includes=settings.include or (),
-        std=settings.std or "",
-        compile_commands=settings.compile_commands,
-        suggest=suggest,
-        exhibits=exhibits,
-    )
 
 
 def _baseline(whole: Settings) -> Baseline | None:
@@ -182,8 +175,7 @@ def _baseline(whole: Settings) -> Baseline | None:
         raise UsageError(str(error)) from None
 
 
-def view_of(configurations: Configurations, whole: Settings, baseline: Baseline | None = None) -> View:
-    """Which findings are shown, by the settings of the whole run."""
+def _view(configurations: Configurations, whole: Settings, baseline: Baseline | None) -> View:
     from smemlint.api import View
     from smemlint.rules import Severity
 
