@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, str] = {
     "config": "show the settings that hold for a path, and where each was said",
     "rules": "list the rules",
     "clean": "remove what earlier runs have kept",
+    "lsp": "serve an editor: findings, hovers, hints and fixes while a file is typed",
 }
 """Every command and what it does, in the order of `--help`. The module has the command's name."""
 

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from smemlint.diagnose.model import Access, KernelReport
 from smemlint.profile.model import MeasuredKernel, MeasuredLine, Profile
 from smemlint.profile.names import agrees, base_name, template_arguments
+from smemlint.profile.read import UNMODELLED
 from smemlint.records import record
 
 TOLERANCE = 0.05
@@ -241,6 +242,11 @@ def _cause(line: MeasuredLine, told: Told, category: str, found: Sequence[Kernel
         return (
             f"the profile lacks `L1 Wavefronts Shared Ideal`, and {each} are no ways: a perfect 16-byte load "
             "of a warp takes 4"
+        )
+    if line.op.startswith(UNMODELLED):
+        opcode = line.op.removeprefix(UNMODELLED)
+        return (
+            f"counted for `{opcode}`, which is none of the accesses that are modelled (bulk copies, barriers)"
         )
     if category == SILENT:
         return told.reason

@@ -33,9 +33,15 @@ Key = tuple[str, int, str]
 Sums = dict[Key, list[int]]
 
 
+UNMODELLED = "other "
+"""What stands before the opcode of an instruction that is no access of these kinds and has wavefronts."""
+
+
 def op_of(sass: str) -> str:
-    """The kind of shared-memory access of an instruction, '' for any other."""
-    return next((op for pattern, op in _OPS if pattern.search(sass)), "")
+    """The kind of shared-memory access of an instruction; of any other `other` and its opcode."""
+    words = [word for word in sass.split() if not word.startswith("@")]
+    known = next((op for pattern, op in _OPS if pattern.search(sass)), "")
+    return known or UNMODELLED + (words[0].split(".")[0] if words else "?")
 
 
 def read(path: str, data: bytes) -> Profile:
@@ -139,7 +145,7 @@ class _Section:
                 self._count(self.whole, (self.file, self.line, ""), row)
         elif self.sass is not None and self.address is not None and row[self.address].startswith("0x"):
             op = op_of(row[self.sass])
-            if self.waves is not None and op:
+            if self.waves is not None:
                 self._count(self.sums, (self.file, self.line, op), row)
 
     def _count(self, sums: Sums, key: Key, row: Sequence[str]) -> None:
@@ -261,7 +267,7 @@ def _action(action: Any) -> MeasuredKernel:
     sums: Sums = {}
     for pc, count in waves.items():
         op = op_of(action.sass_by_pc(pc))
-        if not count or not op:
+        if not count:
             continue
         source = action.source_info(pc)
         key = (PurePath(source.file_name()).name, int(source.line()), op) if source else ("?", 0, op)

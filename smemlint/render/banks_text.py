@@ -49,6 +49,11 @@ def render_banks(pictures: Sequence[Picture], *, width: int = 80, color: bool = 
     return "\n".join(line.rstrip() for line in out.getvalue().split("\n")) if not color else out.getvalue()
 
 
+def render_map(bank_map: BankMap) -> str:
+    """One map alone, in 80 columns and without colours."""
+    return "\n".join(line.plain.rstrip() for line in _map(bank_map, 2))
+
+
 def _picture(picture: Picture, width: int) -> Iterator[Text]:
     yield Text(heading(picture.now), "bold")
     yield from _view(picture.now, width)

@@ -87,6 +87,12 @@ def test_a_difference_has_a_likely_cause(folder: Path, capfd: Capture) -> None:
     assert "at best = 32-way; told 8-way" in out
 
 
+def test_wavefronts_of_a_bulk_copy_are_told_apart(folder: Path, capfd: Capture) -> None:
+    (folder / "p.csv").write_text(export("transpose.cu").replace("LDS R0, [R1]", "UBLKCP [UR4]"))
+    _, out, _ = run(capfd, "p.csv", "transpose.cu")
+    assert "counted for `UBLKCP`" in out
+
+
 def test_wavefronts_alone_are_no_ways(folder: Path, capfd: Capture) -> None:
     (folder / "p.csv").write_text(export("transpose.cu", ideal=False))
     _, out, _ = run(capfd, "p.csv", "transpose.cu")

@@ -138,4 +138,10 @@ def test_instructions_are_told_apart() -> None:
         op_of(f"@P0 {sass} R0, [R1]") for sass in ("LDS.128", "STS", "LDSM.16.M88.4", "ATOMS.ADD", "LDGSTS.E")
     ]
     assert told == ["load", "store", "ldmatrix", "atomic", "cp.async"]
-    assert op_of("LDG.E R0, [R2]") == "" and op_of("UBLKCP [UR4]") == ""
+    assert op_of("@!P0 UBLKCP [UR4]") == "other UBLKCP"
+
+
+def test_wavefronts_of_other_instructions_are_not_lost() -> None:
+    text = SOURCE.replace("STG.E [R4], R0", "UBLKCP [UR4]").replace('"8","0","0"', '"8","12","12"')
+    (kernel,) = read("p.csv", text.encode()).kernels
+    assert MeasuredLine("/src/a.cu", 6, "other UBLKCP", 12, 12, 8) in kernel.lines

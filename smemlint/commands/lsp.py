@@ -1,0 +1,75 @@
+"""`smemlint lsp`: the language server on stdin and stdout."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from smemlint.commands import CLEAN
+from smemlint.commands.options import UsageError, reading_options, source_settings
+from smemlint.config import SEVERITIES, ConfigError, Settings
+from smemlint.configurations import Configurations
+
+if TYPE_CHECKING:
+    from smemlint.api import View
+    from smemlint.jobs import Job, Options
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    reading_options(parser)
+    parser.add_argument("--level", choices=SEVERITIES, help="findings below are not shown (default: warning)")
+    parser.epilog = "How editors start it: docs/editors.md. Needs pygls: pip install 'smemlint[lsp]'."
+
+
+def run(options: argparse.Namespace) -> int:
+    from smemlint.jobs import Job
+
+    said = replace(source_settings(options), level=options.level)
+    Configurations(said, options.config)  # a mistake in it is told now
+    try:
+        from smemlint.lsp.server import Server
+    except ImportError as error:
+        raise UsageError(f"the language server needs pygls ({error}): pip install 'smemlint[lsp]'") from None
+
+    def job_of(path: str, text: str) -> tuple[Job, View] | None:
+        try:
+            settings = Configurations(said, options.config).of(path)
+        except ConfigError:
+            return None
+        if settings is None:
+            return None
+        return Job(path, _options(settings), text, settings.timeout or 40.0), _view(settings)
+
+    Server(job_of).run()
+    return CLEAN
+
+
+def _options(settings: Settings) -> Options:
+    """How a buffer is analysed."""
+    from smemlint.jobs import Options
+
+    return Options(
+        min_ways=settings.min_ways or 0,
+        blocks=settings.blocks or {},
+        arch=settings.arch or "",
+        defines=settings.define or (),
+        includes=settings.include or (),
+        std=settings.std or "",
+        compile_commands=settings.compile_commands,
+        exhibits=True,
+    )
+
+
+def _view(settings: Settings) -> View:
+    """Which of its findings are shown."""
+    from smemlint.api import View
+    from smemlint.rules import Severity
+
+    def chosen(path: str, kernel: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        sections = [s for s in settings.per_kernel or () if any(fnmatchcase(kernel, n) for n in s.kernels)]
+        theirs = [code for section in sections for code in section.ignore]
+        return settings.select or (), (*(settings.ignore or ()), *theirs)
+
+    return View(chosen, Severity(settings.level), bool(settings.show_unresolved))
