@@ -289,8 +289,8 @@ KEYS = (
     "fail-on", "fail-on-unseen", "exit-zero", "statistics", "show-unresolved", "output-format",
 )  # fmt: skip
 HANDS = (
-    "top", "write-baseline", "diff-base", "add-ignore", "budget", "output", "fix", "diff", "unsafe-fixes",
-    "verify", "jobs", "j", "timeout", "config", "stdin-filename",
+    "top", "write-baseline", "diff-base", "add-ignore", "budget", "write-budget", "output", "fix", "diff",
+    "unsafe-fixes", "verify", "jobs", "j", "timeout", "config", "stdin-filename",
 )  # fmt: skip
 """Options of the command line alone: they write, start programs, or take more of the machine."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -46,13 +46,16 @@ class Run:
     jobs: Sequence[Job]
     reports: Sequence[FileReport]
     baseline: Baseline | None = None
+    changed: Callable[[str, int, int], bool] | None = None
 
     def collect(self, reports: Sequence[FileReport]) -> Report:
         """One report of these files: merged, suppressed, selected; with what is wrong with the settings."""
         from smemlint import api
 
         texts = {api.shown(job.path): job.text for job in self.jobs if job.text is not None}
-        report = api.collect(reports, _view(self.configurations, self.settings, self.baseline), texts)
+        report = api.collect(
+            reports, _view(self.configurations, self.settings, self.baseline, self.changed), texts
+        )
         wrong = [*_broken(self.configurations), *_unknown_kernels(self.configurations.said.blocks, report)]
         return replace(report, problems=(*report.problems, *wrong))
 
@@ -72,9 +75,10 @@ def analysed(
     configurations = Configurations(said, options.config)
     whole = configurations.shown(".")
     baseline = _baseline(whole)
+    changed = _changed(getattr(options, "diff_base", None))
     jobs, missing = jobs_of(options, configurations, suggest=suggest, exhibits=exhibits)
     found = sorted(with_progress(jobs, whole), key=lambda pair: pair[0])
-    run = Run(configurations, whole, jobs, [r for _, r in found] + missing, baseline)
+    run = Run(configurations, whole, jobs, [r for _, r in found] + missing, baseline, changed)
     report = run.collect(run.reports)
     for problem in report.problems:
         say(str(problem))
@@ -163,6 +167,18 @@ def jobs_of(
     return jobs, missing
 
 
+def _changed(revision: str | None) -> Callable[[str, int, int], bool] | None:
+    """Which lines differ from a revision. Raises UsageError where git does not tell."""
+    if revision is None:
+        return None
+    from smemlint.source.revisions import GitError, changed_since
+
+    try:
+        return changed_since(revision, Path.cwd()).touches
+    except GitError as error:
+        raise UsageError(f"argument --diff-base: {error}") from None
+
+
 def _baseline(whole: Settings) -> Baseline | None:
     """The findings that are accepted. Raises UsageError where the file cannot be read."""
     if not whole.baseline:
@@ -175,7 +191,12 @@ def _baseline(whole: Settings) -> Baseline | None:
         raise UsageError(str(error)) from None
 
 
-def _view(configurations: Configurations, whole: Settings, baseline: Baseline | None) -> View:
+def _view(
+    configurations: Configurations,
+    whole: Settings,
+    baseline: Baseline | None,
+    changed: Callable[[str, int, int], bool] | None,
+) -> View:
     from smemlint.api import View
     from smemlint.rules import Severity
 
@@ -190,7 +211,7 @@ def _view(configurations: Configurations, whole: Settings, baseline: Baseline | 
         return settings.select or (), (*(settings.ignore or ()), *theirs)
 
     level = min((Severity(whole.level), Severity(whole.fail_on)), key=lambda s: s.rank)
-    return View(chosen, level, bool(whole.show_unresolved), whole.min_share or 0.0, baseline)
+    return View(chosen, level, bool(whole.show_unresolved), whole.min_share or 0.0, baseline, changed)
 
 
 def with_progress(jobs: Sequence[Job], settings: Settings) -> Iterator[tuple[int, FileReport]]:
