@@ -90,6 +90,15 @@ def analyse_file(job: Job) -> FileReport:
     return run_stages(job, shown)
 
 
+def analyse_alone(job: Job) -> FileReport:
+    """The analysis of one file in this process, whatever happens to it. For executors."""
+    try:
+        return analyse_file(job)
+    except Exception as error:
+        path = shown(job.path)
+        return FileReport(path, problems=(Problem(path, f"internal error: {type(error).__name__}: {error}"),))
+
+
 @record(frozen=True, slots=True)
 class View:
     """Which findings are shown. chosen: the (select, ignore) lists that hold for a path and a kernel."""

@@ -317,6 +317,25 @@ def from_table(table: Mapping[str, Any], folder: Path) -> Settings:
     return Settings(**values)
 
 
+def settings_from(options: Mapping[str, Any], folder: Path) -> Settings:
+    """Settings of keyword arguments: keys of the configuration with `_` for `-`, tuples for lists.
+
+    Raises TypeError for a name that is none, ConfigError for a value that cannot be used.
+    """
+    table = {}
+    for name, value in options.items():
+        key = name.replace("_", "-")
+        if key not in KEYS:
+            raise TypeError(f"unknown option {name!r}")
+        if isinstance(value, Mapping):
+            value = {k: list(v) if isinstance(v, tuple) else v for k, v in value.items()}
+        table[key] = list(value) if isinstance(value, tuple) else value
+    settings = from_table(table, folder)
+    if unknown := unknown_selectors((*(settings.select or ()), *(settings.ignore or ()))):
+        raise ConfigError(f"no rule is called `{short(unknown[0])}`")
+    return settings
+
+
 def _value(key: str, value: object, folder: Path) -> object:
     if key in ("select", "ignore"):
         return _strings(key, value)

@@ -74,7 +74,7 @@ def analysed(
         raise UsageError(f"the working folder is gone: {(error.strerror or str(error)).lower()}") from None
     configurations = Configurations(said, options.config)
     whole = configurations.shown(".")
-    baseline = _baseline(whole)
+    baseline = baseline_of(whole)
     changed = _changed(getattr(options, "diff_base", None))
     jobs, missing = jobs_of(options, configurations, suggest=suggest, exhibits=exhibits)
     found = sorted(with_progress(jobs, whole), key=lambda pair: pair[0])
@@ -179,7 +179,7 @@ def _changed(revision: str | None) -> Callable[[str, int, int], bool] | None:
         raise UsageError(f"argument --diff-base: {error}") from None
 
 
-def _baseline(whole: Settings) -> Baseline | None:
+def baseline_of(whole: Settings) -> Baseline | None:
     """The findings that are accepted. Raises UsageError where the file cannot be read."""
     if not whole.baseline:
         return None
