@@ -6,12 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from smemlint.banks import Cost, wavefronts
+    from smemlint.diagnose.model import Report
+    from smemlint.library import analyze, check
 
 __version__ = "0.1.0"
 
-__all__ = ["Cost", "__version__", "wavefronts"]
+__all__ = ["Cost", "Report", "__version__", "analyze", "check", "wavefronts"]
 
-_LATER = {"wavefronts": "smemlint.banks", "Cost": "smemlint.banks"}
+_LATER = {
+    "wavefronts": "smemlint.banks",
+    "Cost": "smemlint.banks",
+    "Report": "smemlint.diagnose.model",
+    "analyze": "smemlint.library",
+    "check": "smemlint.library",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -121,6 +121,15 @@ def analyse_file(job: Job, cache: Cache | None = None) -> FileReport:
     return report
 
 
+def analyse_alone(job: Job) -> FileReport:
+    """The analysis of one file in this process, whatever happens to it. For executors."""
+    try:
+        return analyse_file(job)
+    except Exception as error:
+        path = shown(job.path)
+        return FileReport(path, problems=(Problem(path, f"internal error: {type(error).__name__}: {error}"),))
+
+
 @record(frozen=True, slots=True)
 class View:
     """Which findings are shown. chosen: the (select, ignore) lists that hold for a path and a kernel."""
@@ -131,6 +140,8 @@ class View:
     min_share: float = 0.0
     """Percent of its kernel's shared-memory wavefronts below which a conflict's excess is not shown."""
     baseline: Baseline | None = None
+    changed: Callable[[str, int, int], bool] | None = None
+    """Whether a file's lines from one to another are of interest; None: all are."""
 
 
 def collect(
@@ -161,6 +172,8 @@ def collect(
         )
         diagnostics += seen
         hidden += kept
+    if view.changed is not None:
+        diagnostics = [d for d in diagnostics if _touched(d, view.changed)]
     diagnostics = with_groups(sorted(diagnostics, key=order))
     small = {g.id for g in groups(diagnostics) if g.cost and 100 * g.cost.excess_share < view.min_share}
     diagnostics = [d for d in diagnostics if d.group not in small]
@@ -187,6 +200,12 @@ def collect(
         exhibits=tuple(e for r in reports for e in r.exhibits),
         texts={**_texts(named - sources.keys(), {}), **{p: t for p, t in sources.items() if p in named}},
     )
+
+
+def _touched(d: Diagnostic, changed: Callable[[str, int, int], bool]) -> bool:
+    """Whether the lines of a finding changed, or those of its array's declaration."""
+    places = (d.place, *(label.place for label in d.also))
+    return any(changed(p.path, p.line, max(p.line, p.end_line)) for p in places)
 
 
 def _texts(paths: Iterable[str], given: Mapping[str, str]) -> dict[str, str]:

@@ -20,7 +20,7 @@ from smemlint.records import record
 
 Block = tuple[int, int, int]
 SEVERITIES = ("note", "warning", "error")
-FORMATS = ("full", "concise", "json", "sarif", "github", "html")
+FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "html")
 MAX_THREADS = 1024
 MAX_DEPTH = 64
 """Threads of a block in z: CUDA's limit."""
@@ -289,8 +289,8 @@ KEYS = (
     "fail-on", "fail-on-unseen", "exit-zero", "statistics", "show-unresolved", "output-format",
 )  # fmt: skip
 HANDS = (
-    "top", "write-baseline", "diff-base", "add-ignore", "budget", "output", "fix", "diff", "unsafe-fixes",
-    "verify", "jobs", "j", "timeout", "config", "stdin-filename",
+    "top", "write-baseline", "diff-base", "add-ignore", "budget", "write-budget", "output", "fix", "diff",
+    "unsafe-fixes", "verify", "jobs", "j", "timeout", "config", "stdin-filename",
 )  # fmt: skip
 """Options of the command line alone: they write, start programs, or take more of the machine."""
 
@@ -315,6 +315,25 @@ def from_table(table: Mapping[str, Any], folder: Path) -> Settings:
     if blocks:
         values["blocks"] = blocks
     return Settings(**values)
+
+
+def settings_from(options: Mapping[str, Any], folder: Path) -> Settings:
+    """Settings of keyword arguments: keys of the configuration with `_` for `-`, tuples for lists.
+
+    Raises TypeError for a name that is none, ConfigError for a value that cannot be used.
+    """
+    table = {}
+    for name, value in options.items():
+        key = name.replace("_", "-")
+        if key not in KEYS:
+            raise TypeError(f"unknown option {name!r}")
+        if isinstance(value, Mapping):
+            value = {k: list(v) if isinstance(v, tuple) else v for k, v in value.items()}
+        table[key] = list(value) if isinstance(value, tuple) else value
+    settings = from_table(table, folder)
+    if unknown := unknown_selectors((*(settings.select or ()), *(settings.ignore or ()))):
+        raise ConfigError(f"no rule is called `{short(unknown[0])}`")
+    return settings
 
 
 def _value(key: str, value: object, folder: Path) -> object:

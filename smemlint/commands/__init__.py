@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, str] = {
     "why": "tell how the number of an access came about, or where certainty was lost",
     "layout": "tell where the shared memory of each kernel lies and what it leaves room for",
     "compare": "hold what Nsight Compute measured against what is predicted, line by line",
+    "diff": "tell what became better, worse and new between two revisions or reports",
     "explain": "tell what a rule finds, why it matters and what to do",
     "config": "show the settings that hold for a path, and where each was said",
     "rules": "list the rules",

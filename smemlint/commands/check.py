@@ -17,6 +17,7 @@ from smemlint.commands.jobs import Run, analysed, with_progress
 from smemlint.commands.options import STDIN, UsageError, number, source_options, source_settings, whole
 from smemlint.config import DEFAULTS, FORMATS, SEVERITIES, Settings
 from smemlint.streams import OutputError, put, say
+from smemlint.visible import visible_path
 
 if TYPE_CHECKING:
     from smemlint.diagnose.model import Report
@@ -89,6 +90,18 @@ def options(parser: argparse.ArgumentParser) -> None:
     baselines.add_argument(
         "--write-baseline", metavar="FILE", help="accept all present findings: write them to this file"
     )
+    add(
+        "--diff-base",
+        metavar="REV",
+        help="only findings on lines, or arrays, that changed since this revision",
+    )
+    budgets = parser.add_mutually_exclusive_group()
+    budgets.add_argument(
+        "--budget", metavar="FILE", help="exit status 1 where a kernel's excess wavefronts exceed this file's"
+    )
+    budgets.add_argument(
+        "--write-budget", metavar="FILE", help="write the present excess of each kernel there"
+    )
     fixes = parser.add_mutually_exclusive_group()
     fixes.add_argument("--diff", action="store_true", help="show the fixes as a unified diff; change no file")
     fixes.add_argument("--fix", action="store_true", help="apply the safe fixes and report what is left")
@@ -108,6 +121,8 @@ def run(options: argparse.Namespace) -> int:
     _check_fixes(options)
     pictures = "html" in (options.output_format, *(name for name, _ in outputs))
     run, report = analysed(options, said, suggest=True, exhibits=pictures)
+    if options.write_budget or options.budget:
+        return _budget(options, run, report, outputs)
     if options.write_baseline:
         return _write_baseline(Path(options.write_baseline), report)
     if options.fix or options.diff:
@@ -241,6 +256,29 @@ def _write_baseline(path: Path, report: Report) -> int:
         return FAILED
     say(f"{count(len(report.diagnostics), 'finding')} accepted in {path}; check with --baseline {path}")
     return FAILED if report.problems else CLEAN
+
+
+def _budget(
+    options: argparse.Namespace, run: Run, report: Report, outputs: Sequence[tuple[str, Path]]
+) -> int:
+    """Hold each kernel to what it is allowed, or write what it needs today."""
+    from smemlint.diagnose.changes import ReportError, budget_text, exceeded, loaded
+    from smemlint.diagnose.cost import number
+    from smemlint.diagnose.ranking import ranked
+
+    kernels = ranked(report.kernels)
+    if options.write_budget:
+        written = _write_file(Path(options.write_budget), budget_text(kernels))
+        return FAILED if report.problems or not written else CLEAN
+    try:
+        found = exceeded(kernels, loaded(Path(options.budget)), options.budget)
+    except ReportError as error:
+        raise UsageError(f"argument --budget: {error}") from None
+    status = _write(report, run.settings, outputs, options.top)
+    for e in found:
+        grown = f"{number(e.excess)} excess wavefronts a block, {number(e.allowed)} allowed"
+        say(f"over budget: {visible_path(e.path)}: {e.name}: {grown}")
+    return FAILED if status == FAILED else FINDINGS if found else CLEAN
 
 
 def _write_file(path: Path, text: str) -> bool:

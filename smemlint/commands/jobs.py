@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -47,6 +47,7 @@ class Run:
     jobs: Sequence[Job]
     reports: Sequence[FileReport]
     baseline: Baseline | None = None
+    changed: Callable[[str, int, int], bool] | None = None
     cache: Cache | None = None
 
     def collect(self, reports: Sequence[FileReport]) -> Report:
@@ -54,7 +55,9 @@ class Run:
         from smemlint import api
 
         texts = {api.shown(job.path): job.text for job in self.jobs if job.text is not None}
-        report = api.collect(reports, _view(self.configurations, self.settings, self.baseline), texts)
+        report = api.collect(
+            reports, _view(self.configurations, self.settings, self.baseline, self.changed), texts
+        )
         wrong = [*_broken(self.configurations), *_unknown_kernels(self.configurations.said.blocks, report)]
         return replace(report, problems=(*report.problems, *wrong))
 
@@ -73,11 +76,13 @@ def analysed(
         raise UsageError(f"the working folder is gone: {(error.strerror or str(error)).lower()}") from None
     configurations = Configurations(said, options.config)
     whole = configurations.shown(".")
-    baseline = _baseline(whole)
+    baseline = baseline_of(whole)
+    changed = _changed(getattr(options, "diff_base", None))
     jobs, missing = jobs_of(options, configurations, suggest=suggest, exhibits=exhibits)
     cache = cache_of(options)
     found = sorted(with_progress(jobs, whole, cache), key=lambda pair: pair[0])
-    run = Run(configurations, whole, jobs, [r for _, r in found] + missing, baseline, cache)
+    reports = [r for _, r in found] + missing
+    run = Run(configurations, whole, jobs, reports, baseline, changed, cache)
     report = run.collect(run.reports)
     for problem in report.problems:
         say(str(problem))
@@ -166,7 +171,19 @@ def jobs_of(
     return jobs, missing
 
 
-def _baseline(whole: Settings) -> Baseline | None:
+def _changed(revision: str | None) -> Callable[[str, int, int], bool] | None:
+    """Which lines differ from a revision. Raises UsageError where git does not tell."""
+    if revision is None:
+        return None
+    from smemlint.source.revisions import GitError, changed_since
+
+    try:
+        return changed_since(revision, Path.cwd()).touches
+    except GitError as error:
+        raise UsageError(f"argument --diff-base: {error}") from None
+
+
+def baseline_of(whole: Settings) -> Baseline | None:
     """The findings that are accepted. Raises UsageError where the file cannot be read."""
     if not whole.baseline:
         return None
@@ -178,7 +195,12 @@ def _baseline(whole: Settings) -> Baseline | None:
         raise UsageError(str(error)) from None
 
 
-def _view(configurations: Configurations, whole: Settings, baseline: Baseline | None) -> View:
+def _view(
+    configurations: Configurations,
+    whole: Settings,
+    baseline: Baseline | None,
+    changed: Callable[[str, int, int], bool] | None,
+) -> View:
     from smemlint.api import View
     from smemlint.rules import Severity
 
@@ -193,7 +215,7 @@ def _view(configurations: Configurations, whole: Settings, baseline: Baseline | 
         return settings.select or (), (*(settings.ignore or ()), *theirs)
 
     level = min((Severity(whole.level), Severity(whole.fail_on)), key=lambda s: s.rank)
-    return View(chosen, level, bool(whole.show_unresolved), whole.min_share or 0.0, baseline)
+    return View(chosen, level, bool(whole.show_unresolved), whole.min_share or 0.0, baseline, changed)
 
 
 def cache_of(options: argparse.Namespace) -> Cache | None:

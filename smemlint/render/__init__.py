@@ -11,7 +11,7 @@ from importlib import import_module
 from smemlint.diagnose.model import Report
 from smemlint.render.style import PLAIN, Look
 
-FORMATS = ("full", "concise", "json", "sarif", "github", "html")
+FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "html")
 
 
 def render(name: str, report: Report, look: Look = PLAIN) -> str:
