@@ -7,6 +7,8 @@ from typing import Protocol, TypeAlias
 
 from smemlint.evaluate.analysis import address_slice
 from smemlint.evaluate.analysis.guards import constants_of, guards
+from smemlint.evaluate.analysis.members_read import members_read
+from smemlint.evaluate.analysis.purity import named_functions
 from smemlint.evaluate.analysis.sinkable import Path, sinks
 from smemlint.evaluate.analysis.trip_count import countable
 from smemlint.ir import Expr, Function, Loop, Module
@@ -41,6 +43,7 @@ class Code:
         self._countable: dict[int, bool] = {}
         self._guards: dict[int, int] = {}
         self._constants: dict[str, frozenset[str]] = {}
+        self._members: dict[str, dict[int, frozenset[str]]] = {}
         self.definitions: dict[str, dict[str, list[Expr]]] = {}
         """By function: the values that each variable is given there."""
 
@@ -59,6 +62,12 @@ class Code:
         if f.id not in self._sinks:
             self._sinks[f.id] = sinks(f)
         return self._sinks[f.id]
+
+    def members_read(self, f: Function) -> dict[int, frozenset[str]]:
+        """By id() of an expression in f, the members that are used of its value; others are used whole."""
+        if f.id not in self._members:
+            self._members[f.id] = members_read(f, lambda call: named_functions(self.module, call))
+        return self._members[f.id]
 
     def countable(self, s: Loop) -> bool:
         """Whether the iterations of a loop can be counted before it begins."""

@@ -20,8 +20,10 @@ from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.layout import is_vector
 from smemlint.evaluate.values.number import Int, Pointer, Value, add, plus, same
 from smemlint.evaluate.values.objects import Object, led_to
-from smemlint.ir import ArrayOf, Expr, Part, Place, PointerTo, Scalar, Type
+from smemlint.ir import ArrayOf, Expr, Part, Place, PointerTo, RecordRef, Scalar, Type
 from smemlint.ir.types import LONG
+
+WORD = 4
 
 
 def load(m: Machine, p: Pointer, place: Place | None, node: Expr | None = None) -> Value:
@@ -162,6 +164,11 @@ def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None,
             reason=Unresolved("unknown-size", "the accessed type has an unknown size", place),
         )
         return
+    used = _used_of(m, t, size, node) if op == "load" and isinstance(t, RecordRef) else None
+    if used is not None:
+        for at, width in used:
+            record_access(m, op, width, Pointer(p.object, plus(p.offset, at), t), place, node=node)
+        return
     if isinstance(t, Scalar | PointerTo) or (is_vector(t) and m.types.align_of(t) == size and size <= 16):
         record_access(m, op, size, p, place, node=node)
         return
@@ -174,6 +181,27 @@ def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None,
             width //= 2
         record_access(m, op, width, Pointer(p.object, plus(p.offset, at), t), place, node=node)
         at += width
+
+
+def _used_of(m: Machine, t: RecordRef, size: int, node: Expr | None) -> list[tuple[int, int]] | None:
+    """(offset, width) of what is loaded of a record of which only some members are used; None: all of it."""
+    frame = m.frame
+    while frame.function is None and frame.parent is not None:
+        frame = frame.parent
+    names = m.code.members_read(frame.function).get(id(node)) if frame.function is not None else None
+    layout = m.types.layout(t) if names and size > WORD else None
+    if not names or layout is None or not names <= layout.fields.keys():
+        return None
+    found: dict[tuple[int, int], None] = {}
+    for at, of in (layout.fields[name] for name in names):
+        part = m.types.size_of(of)
+        if part is None or isinstance(of, Part) or (m.types.align_of(t) or 1) < min(part, WORD):
+            return None
+        width = max(min(m.types.align_of(of) or 1, 16), WORD)
+        first, end = at // width * width, at + part
+        found |= dict.fromkeys((x, width) for x in range(first, end, width))
+    covered = {x for at, width in found for x in range(at, at + width, WORD)}
+    return sorted(found) if len(covered) < -(-size // WORD) else None
 
 
 def record_access(

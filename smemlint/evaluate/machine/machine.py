@@ -313,9 +313,18 @@ class Machine:
         """Whether a variable was set in some lanes only since the mask last was whole."""
         self.constants: set[str] = set()
         """Counters of the loops around that disappear: the compiler knows them."""
+        self.counters: frozenset[str] = frozenset()
+        """Counters of all loops around."""
         self.turns = 0
         self.lined: dict[int, int] = {}
         """By turn: the first of its straight line, where that is another."""
+        self.halved: dict[int, int] = {}
+        """By first turn of a straight line of a loop whose end only the run tells: iterations by which its
+        pointers start off."""
+        self.uneven: set[int] = set()
+        """Turns in which lanes stand at different iterations: forms alone say how addresses move."""
+        self.stays = 0
+        """Loops so far that stay loops."""
         self.flow = 0
         self.asked: set[tuple[str, str]] = set()
         """What the kernel asked of the launch: the compiler does not know it."""

@@ -165,7 +165,7 @@ def _as_interior(op: str, d: Int) -> Int | None:
     if top < 1 or d.varying or any(s.rank < 1 for m in d.terms for s in m):
         return None
     if top < 3:
-        return _in_a_middle_block(op, d)
+        return None if any(s.rank == 1 for m in d.terms for s in m) else _in_a_middle_block(op, d)
     signs = set()
     for mono, c in d.terms.items():
         if max(s.rank for s in mono) == top:
@@ -190,7 +190,7 @@ def _between_sizes(op: str, d: Int, unknowns: Unknowns) -> Int | None:
 
 
 def _in_a_middle_block(op: str, d: Int) -> Int:
-    """The comparison in the middle of the grid (in block 1 of an unknown one), at the start of loops."""
+    """The comparison in the middle of the grid (in block 1 of an unknown one)."""
     total: Lanes = d.const
     for mono, c in d.terms.items():
         value = 1
