@@ -28,6 +28,7 @@ from smemlint.ir import Function, Launch, Module, Place, PointerTo, RecordRef, S
 from smemlint.launch import Allowance, Blocks, Program, Started, infer, program_around, program_of
 from smemlint.launch.reach import kernels_with_shared_memory
 from smemlint.reading import UnreadableError, read_regular
+from smemlint.records import record
 from smemlint.schedule import Begun, Ends, in_turn, ranked
 from smemlint.score import KernelAnalysis, Sharing, score_all, with_unreached
 from smemlint.source import REFUSED, SourceError, SourceFile, is_hip, read_source, source_from_bytes, users_of
@@ -49,8 +50,55 @@ DEEPEST = 6000
 """Python frames: inlined calls nest some twenty frames each, and templated device code nests deep."""
 
 
+@record(frozen=True, slots=True)
+class Examined:
+    """What all stages but the last gave for one file. texts: by path, what kernels, arrays and accesses stand
+    in. suggestions: for arrays with a conflict, where they were asked for."""
+
+    source: SourceFile
+    modules: Sequence[Module]
+    analyses: Sequence[KernelAnalysis]
+    texts: Mapping[str, bytes]
+    suggestions: Mapping[Key, Suggestion]
+    problems: tuple[Problem, ...]
+
+
 def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
     """The report of one file. A file that cannot be read or parsed at all is a Problem in it."""
+    began = time.process_time()
+    found = examine(job, shown)
+    if isinstance(found, FileReport):
+        return found
+    numbers = {key: number for number, key in enumerate(found.suggestions)}
+    cheap = {key for key, s in found.suggestions.items() if s.refused and s.refused.code == "not-worth-it"}
+    shares = _shares(found.analyses, found.modules)
+    kernels = tuple(
+        observe(
+            analysis,
+            min_ways=job.options.min_ways,
+            shown=shown,
+            text=_decoded(found.texts.get(analysis.kernel.place.path)),
+            suggestions=numbers,
+            cheap=cheap,
+            shares=shares.get(id(analysis), ""),
+        )
+        for analysis in found.analyses
+    )
+    return FileReport(
+        shown(job.path),
+        kernels=kernels,
+        unparsed=_unparsed(found.modules, shown),
+        problems=found.problems,
+        suggestions=tuple(renamed(s, shown) for s in found.suggestions.values()),
+        lost=_lost(found.modules, shown),
+        files=tuple(dict.fromkeys(shown(f) for module in found.modules for f in module.files)),
+        seconds=time.process_time() - began,
+    )
+
+
+def examine(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
+    """Everything that is found of one file; the report at once where it cannot be read or parsed, or is
+    passed over."""
     sys.setrecursionlimit(max(sys.getrecursionlimit(), DEEPEST))
     began = time.process_time()
     ends = Ends.of(began, job.seconds)
@@ -82,7 +130,7 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
             suggestions = suggest(
                 analyses,
                 texts,
-                _again(source, modules, job.options, ends.fixes),
+                again(source, modules, job.options, ends.fixes),
                 architecture(job.options.arch),
                 late=lambda: time.process_time() > ends.fixes,
                 main=source.path,
@@ -95,29 +143,7 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
     except (Exception, OutOfTimeError) as error:
         problems.append(_failed(path, "the search for accesses that no launch reaches", error))
     problems += dict.fromkeys(_faults(path, analyses, shown))
-    numbers = {key: number for number, key in enumerate(suggestions)}
-    shares = _shares(analyses, modules)
-    kernels = tuple(
-        observe(
-            analysis,
-            min_ways=job.options.min_ways,
-            shown=shown,
-            text=_decoded(texts.get(analysis.kernel.place.path)),
-            suggestions=numbers,
-            shares=shares.get(id(analysis), ""),
-        )
-        for analysis in analyses
-    )
-    return FileReport(
-        path,
-        kernels=kernels,
-        unparsed=_unparsed(modules, shown),
-        problems=tuple(problems),
-        suggestions=tuple(renamed(s, shown) for s in suggestions.values()),
-        lost=_lost(modules, shown),
-        files=tuple(dict.fromkeys(shown(f) for module in modules for f in module.files)),
-        seconds=time.process_time() - began,
-    )
+    return Examined(source, modules, analyses, texts, suggestions, tuple(problems))
 
 
 def _failed(path: str, what: str, error: BaseException) -> Problem:
@@ -267,7 +293,7 @@ def _source(job: Job) -> SourceFile:
     return source_from_bytes(path, job.text.encode("utf-8", errors="surrogateescape"))
 
 
-def _again(
+def again(
     source: SourceFile, modules: Sequence[Module], options: Options, until: float
 ) -> Callable[[str, bytes, Sequence[KernelAnalysis]], Sequence[KernelAnalysis | None]]:
     """The same kernels under the same launches in the file with other text, for the proof of a fix."""

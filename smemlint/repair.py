@@ -50,8 +50,8 @@ def repair(
         ((_, again),) = analyse([replace(job, text=text)])
         if again.problems:
             return again.problems[0].message
-        apart = {(c.kernel, s.array.name) for s in suggestions for c in s.sites if c.apart}
-        return worse(before.get(path, ()), again.kernels, apart)
+        fixed = {(c.kernel, s.array.name) for s in suggestions for c in s.sites}
+        return worse(before.get(path, ()), again.kernels, fixed)
 
     return plan(suggestions, read, unsafe=unsafe, verify_with=verify, recheck=recheck)
 
@@ -59,24 +59,30 @@ def repair(
 def worse(
     before: Sequence[KernelReport],
     after: Sequence[KernelReport],
-    apart: Collection[tuple[str, str]] = frozenset(),
+    fixed: Collection[tuple[str, str]] = frozenset(),
 ) -> str | None:
     """Why one analysis is worse than another of the same kernels, None when it is not.
 
-    apart: kernel and name of arrays whose accesses are not joined any more; they are compared in sum.
+    fixed: kernel and name of the arrays that were laid out anew; each is compared in the sum of its
+    accesses, over all instances and launches of the kernel.
     """
     if len(before) != len(after):
         return f"{len(after)} kernel instances are seen, {len(before)} before"
+    sums: dict[tuple[str, str], list[float]] = {}
     for old, new in zip(before, after, strict=True):
-        first, second = ([a for a in k.accesses if (k.name, a.array) not in apart] for k in (old, new))
+        first, second = ([a for a in k.accesses if (k.name, a.array) not in fixed] for k in (old, new))
         if old.name != new.name or len(first) != len(second):
             return f"`{old.name}` shows other accesses than before"
-        for array in dict.fromkeys(a.array for a in old.accesses if (old.name, a.array) in apart):
-            if _wavefronts(new, array) > _wavefronts(old, array):
-                return f"`{array}` gets worse in `{old.name}`"
+        for array in dict.fromkeys(a.array for a in old.accesses if (old.name, a.array) in fixed):
+            both = sums.setdefault((old.name, array), [0, 0])
+            both[0] += _wavefronts(old, array)
+            both[1] += _wavefronts(new, array)
         for a, b in zip(first, second, strict=True):
             if a.wavefronts is not None and (b.wavefronts is None or b.wavefronts > a.wavefronts):
                 return f"an access on line {b.place.line} gets worse"
+    for (kernel, array), (was, now) in sums.items():
+        if now > was:
+            return f"`{array}` gets worse in `{kernel}`"
     return None
 
 

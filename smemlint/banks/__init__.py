@@ -30,6 +30,7 @@ from smemlint.banks.rule import CasLoop, Cost, cas_loop, wavefronts
 
 if TYPE_CHECKING:
     from smemlint.banks.loops import cas_loop_cost, cas_loop_worst
+    from smemlint.banks.passes import Pass, Served, schedule
     from smemlint.banks.ranges import Bounds, Span, bounds, wavefront_range
     from smemlint.banks.vector import cost_of, ideal_of
 
@@ -40,6 +41,9 @@ _LATER = {
     "cas_loop_worst": "smemlint.banks.loops",
     "cost_of": "smemlint.banks.vector",
     "ideal_of": "smemlint.banks.vector",
+    "Pass": "smemlint.banks.passes",
+    "Served": "smemlint.banks.passes",
+    "schedule": "smemlint.banks.passes",
     "Bounds": "smemlint.banks.ranges",
     "Span": "smemlint.banks.ranges",
     "bounds": "smemlint.banks.ranges",
@@ -61,6 +65,8 @@ __all__ = [
     "Bounds",
     "CasLoop",
     "Cost",
+    "Pass",
+    "Served",
     "Span",
     "architecture",
     "bounds",
@@ -70,6 +76,7 @@ __all__ = [
     "check",
     "cost_of",
     "ideal_of",
+    "schedule",
     "wavefront_range",
     "wavefronts",
 ]

@@ -7,7 +7,7 @@ Passes are counted as Nsight Compute counts them per SASS instruction (`memory_l
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from smemlint.banks.request import (
     BANK_CYCLE,
@@ -63,19 +63,14 @@ def wavefronts(op: str, width: int, offsets: Lanes, *, matrices: int = 1) -> Cos
             negative or no multiple of the width (the hardware would fault).
     """
     check(op, width, matrices)
-    lanes = _checked(width, offsets)[: lanes_of(op, matrices)]
+    lanes = checked(width, offsets)[: lanes_of(op, matrices)]
     active = [offset for offset in lanes if offset is not None]
     if not active:
         return Cost(0, 0, ())
     size = group_of(op, width)
     groups = [_loads(op, width, lanes[i : i + size]) for i in range(0, len(lanes), size)]
     turns = [max(group.values(), default=0) for group in groups]
-    if op == "load" and width == 8:
-        total = _eight_byte_load(lanes, turns)
-    elif op == "load" and width == 16:
-        total = _sixteen_byte_load(lanes, turns)
-    else:
-        total = passes_of(op) * sum(turns)
+    total = passes_of(op) * sum(count for _, count in _steps(op, width, lanes, turns))
     most = max(turns)
     starts = {start for group in groups for start, count in group.items() if count == most}
     per_unit = unit_of(width) // WORD
@@ -83,7 +78,26 @@ def wavefronts(op: str, width: int, offsets: Lanes, *, matrices: int = 1) -> Cos
     return Cost(total, _ideal(op, width, len(active), matrices, total), tuple(banks))
 
 
-def _checked(width: int, offsets: Lanes) -> list[int | None]:
+def steps(op: str, width: int, lanes: Lanes) -> list[tuple[tuple[int, ...], int]]:
+    """Which groups of lanes are served together, and how many turns that takes, in order.
+
+    lanes: those whose address matters, checked. Groups without an active lane take no turn.
+    """
+    size = group_of(op, width)
+    groups = [_loads(op, width, lanes[i : i + size]) for i in range(0, len(lanes), size)]
+    return _steps(op, width, lanes, [max(group.values(), default=0) for group in groups])
+
+
+def _steps(op: str, width: int, lanes: Lanes, turns: list[int]) -> list[tuple[tuple[int, ...], int]]:
+    if op == "load" and width == 8:
+        return _eight_byte_load(lanes, turns)
+    if op == "load" and width == 16:
+        return _sixteen_byte_load(lanes, turns)
+    return [((group,), count) for group, count in enumerate(turns)]
+
+
+def checked(width: int, offsets: Lanes) -> list[int | None]:
+    """The offsets of 32 lanes. Raises ValueError for those that would fault."""
     if len(offsets) != LANES:
         raise ValueError(f"a warp has {LANES} lanes, got {len(offsets)} offsets")
     for lane, offset in enumerate(offsets):
@@ -125,14 +139,14 @@ def _conflict_free(lanes: Lanes, width: int) -> bool:
     return max(_loads("load", width, lanes).values(), default=0) <= 1
 
 
-def _eight_byte_load(lanes: Lanes, turns: list[int]) -> int:
+def _eight_byte_load(lanes: Lanes, turns: list[int]) -> list[tuple[tuple[int, ...], int]]:
     """Both groups in one pass where all is conflict-free together and lanes agree in pairs."""
     if (_agree(lanes, 1) or _agree(lanes, 2)) and _conflict_free(lanes, 8):
-        return 1
-    return sum(turns)
+        return [((0, 1), 1)]
+    return [((0,), turns[0]), ((1,), turns[1])]
 
 
-def _sixteen_byte_load(lanes: Lanes, turns: list[int]) -> int:
+def _sixteen_byte_load(lanes: Lanes, turns: list[int]) -> list[tuple[tuple[int, ...], int]]:
     """Each half warp (two groups) in one pass where it is conflict-free and its lanes agree in pairs.
 
     The halves differ in what a hole does. In the second half an inactive lane agrees with anything. In the
@@ -142,16 +156,20 @@ def _sixteen_byte_load(lanes: Lanes, turns: list[int]) -> int:
     first, second = lanes[:16], lanes[16:]
     last_active = lanes[31] is not None
     if len({offset for offset in lanes if offset is not None}) == 1:
-        halves = sum(any(offset is not None for offset in half) for half in (first, second))
-        return halves if last_active else 1
-    total = 0
-    for half, agrees, pair in (
-        (first, not last_active or _same(first, 1) or _same(first, 2), turns[:2]),
-        (second, _agree(second, 1) or _agree(second, 2), turns[2:]),
+        if not last_active:
+            return [((0, 1, 2, 3), 1)]
+        halves = (((0, 1), first), ((2, 3), second))
+        return [(pair, 1) for pair, half in halves if any(offset is not None for offset in half)]
+    found: list[tuple[tuple[int, ...], int]] = []
+    for half, agrees, (a, b) in (
+        (first, not last_active or _same(first, 1) or _same(first, 2), (0, 1)),
+        (second, _agree(second, 1) or _agree(second, 2), (2, 3)),
     ):
-        merged = agrees and _conflict_free(half, 16)
-        total += min(1, sum(pair)) if merged else sum(pair)
-    return total
+        if agrees and _conflict_free(half, 16):
+            found.append(((a, b), min(1, turns[a] + turns[b])))
+        else:
+            found += [((a,), turns[a]), ((b,), turns[b])]
+    return found
 
 
 def _ideal(op: str, width: int, active: int, matrices: int, total: int) -> int:
@@ -184,25 +202,17 @@ class CasLoop:
         return self.ideal_loads + self.ideal_swaps
 
 
-def cas_loop(offsets: Lanes, width: int = WORD) -> CasLoop:
-    """Cost of a 4- or 8-byte atomic that runs as a loop of load and compare-and-swap: `atomicAdd(float *)`.
+def cas_rounds(offsets: Lanes, width: int = WORD) -> Iterator[tuple[list[int | None], list[int]]]:
+    """Each round of the loop: the addresses of the lanes that still wait, and the lanes that succeed.
 
     One lane of each bank (of 8 bytes: of each pair of banks, in each half warp) succeeds in a round, the
     lowest first, and one lane of each address; the others load again. Other warps are left out.
     """
-    waiting = _checked(width, offsets)
+    waiting = checked(width, offsets)
     size = group_of("load", width)
-    rounds = loads = swaps = ideal_loads = ideal_swaps = 0
     while any(offset is not None for offset in waiting):
-        rounds += 1
-        read = wavefronts("load", width, waiting)
-        loads += read.wavefronts
-        ideal_loads += read.ideal
-        groups = [waiting[i : i + size] for i in range(0, LANES, size)]
-        passes = 2 * sum(any(offset is not None for offset in group) for group in groups)
-        swaps += passes
-        ideal_swaps += _ideal("cas", width, sum(offset is not None for offset in waiting), 1, passes)
         written: set[int] = set()
+        winners: list[int] = []
         for first in range(0, LANES, size):
             busy: set[int] = set()
             for lane in range(first, first + size):
@@ -211,6 +221,27 @@ def cas_loop(offsets: Lanes, width: int = WORD) -> CasLoop:
                     continue
                 if offset % BANK_CYCLE not in busy and offset not in written:
                     written.add(offset)
-                    waiting[lane] = None
+                    winners.append(lane)
                 busy.add(offset % BANK_CYCLE)
+        yield list(waiting), winners
+        for lane in winners:
+            waiting[lane] = None
+
+
+def cas_loop(offsets: Lanes, width: int = WORD) -> CasLoop:
+    """Cost of a 4- or 8-byte atomic that runs as a loop of load and compare-and-swap: `atomicAdd(float *)`.
+
+    Who succeeds in a round: see `cas_rounds`.
+    """
+    size = group_of("load", width)
+    rounds = loads = swaps = ideal_loads = ideal_swaps = 0
+    for waiting, _ in cas_rounds(offsets, width):
+        rounds += 1
+        read = wavefronts("load", width, waiting)
+        loads += read.wavefronts
+        ideal_loads += read.ideal
+        groups = [waiting[i : i + size] for i in range(0, LANES, size)]
+        passes = 2 * sum(any(offset is not None for offset in group) for group in groups)
+        swaps += passes
+        ideal_swaps += _ideal("cas", width, sum(offset is not None for offset in waiting), 1, passes)
     return CasLoop(rounds, loads, swaps, ideal_loads, ideal_swaps)

@@ -17,6 +17,9 @@ CLEAN, FINDINGS, FAILED = 0, 1, 2
 COMMANDS: Mapping[str, str] = {
     "check": "find bank conflicts (the default)",
     "inspect": "list every shared-memory access with its cost",
+    "banks": "draw which lane asks which bank, for an access of a file or a typed one",
+    "sweep": "tell what an access costs over strides, paddings, constants or block widths",
+    "layout": "tell where the shared memory of each kernel lies and what it leaves room for",
     "explain": "tell what a rule finds, why it matters and what to do",
     "rules": "list the rules",
 }

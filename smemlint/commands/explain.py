@@ -1,4 +1,4 @@
-"""`smemlint explain`: the page of one rule."""
+"""`smemlint explain`: the page of one rule, or of a reason for which there is no fix."""
 
 from __future__ import annotations
 
@@ -10,18 +10,23 @@ from smemlint.streams import put
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("rule", metavar="CODE|NAME")
+    parser.add_argument("rule", metavar="CODE|NAME|REASON")
 
 
 def run(options: argparse.Namespace) -> int:
+    from smemlint.fix.refusals import REASONS, explained
     from smemlint.rules import RULES, find_rule
 
     name = options.rule
     rule = find_rule(name)
+    reason = explained(name)
+    if rule is None and reason is not None:
+        put(reason)
+        return CLEAN
     if rule is None:
         import difflib
 
-        known = [n for r in RULES for n in (r.code, r.name)]
+        known = [*(n for r in RULES for n in (r.code, r.name)), *REASONS]
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
         raise UsageError(f"no rule is called `{name}`; the nearest one is `{near[0]}`")
     put(rule.markdown())

@@ -38,8 +38,13 @@ class Parser(argparse.ArgumentParser):
 
 def source_options(parser: argparse.ArgumentParser) -> None:
     """Declare paths and how they are read: for every command that analyses files."""
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="files, folders, or - for standard input")
+    reading_options(parser)
+
+
+def reading_options(parser: argparse.ArgumentParser) -> None:
+    """Declare how files are read."""
     add = parser.add_argument
-    add("paths", nargs="+", metavar="PATH", help="files, folders, or - for standard input")
     add(
         "--stdin-filename",
         metavar="PATH",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from smemlint.diagnose.model import Access, Declared, KernelReport, Note, SharedEntry
@@ -56,12 +56,14 @@ def observe(
     shown: Callable[[str], str],
     text: str | None,
     suggestions: Mapping[Key, int] | None = None,
+    cheap: Collection[Key] = (),
     shares: str = "",
 ) -> KernelReport:
     """The record of one kernel instance.
 
     shown: how a path is written for the user. text: the source of the kernel's file.
-    suggestions: array -> index of the fix that was found for it. shares: as in KernelReport.
+    suggestions: array -> index of the fix that was found for it. cheap: arrays whose conflicts are not worth
+    fixing, which makes them notes. shares: as in KernelReport.
     """
 
     def at(place: Place) -> Place:
@@ -96,7 +98,10 @@ def observe(
         explained = explain(conflict, kernel) if possible(access, min_ways) else None
         if explained is not None:
             code, finding = explained
-            fix = (suggestions or {}).get(array_key(array)) if array is not None else None
+            key = array_key(array) if array is not None else None
+            fix = (suggestions or {}).get(key) if key is not None else None
+            if key in cheap:
+                finding = replace(finding, severity=Severity.NOTE)
             access = replace(access, rule=code, finding=moved(finding), suggestion=fix)
         accesses.append(access)
     launch = kernel.launch

@@ -13,7 +13,7 @@ from smemlint.evaluate.machine.dispatch import EndedError, run
 from smemlint.evaluate.machine.faults import INTERNAL, fault
 from smemlint.evaluate.machine.machine import Budget, BudgetExceededError, Machine
 from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
-from smemlint.evaluate.trace import shared_array, traces_of, unresolved_traces
+from smemlint.evaluate.trace import shared_arrays, traces_of, unresolved_traces
 from smemlint.evaluate.types.layout import Binding, is_type
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.number import Int, RecordValue, Value
@@ -48,8 +48,7 @@ def evaluate(module: Module, kernel: Function, launch: Launch, budget: Budget | 
         names = ", ".join(f"`{o.name}`" for o in m.shared.values())
         text = f"no access to {names} was reached, for this launch or because a use is not followed"
         m.notes.append(Unresolved("no-access", text, kernel.place))
-    arrays = {id: shared_array(m, o) for id, o in m.shared.items() if o.var is not None}
-    return KernelTrace(arrays, _ordered(traces), tuple(m.notes), m.work + m.spent)
+    return KernelTrace(shared_arrays(m), _ordered(traces), tuple(m.notes), m.work + m.spent)
 
 
 def _run(m: Machine, kernel: Function, launch: Launch) -> Unresolved | None:

@@ -51,6 +51,9 @@ class SharedArray:
     align: int
     escapes: bool = False
     """Its address went somewhere that evaluation could not follow."""
+    start: int | None = None
+    """Byte offset in the block's shared memory as nvcc places it; None: not known, or the array vanishes
+    because nothing reads it."""
 
 
 @record(frozen=True, slots=True)
@@ -149,6 +152,8 @@ class Trace:
     ways: int = 1
     """Ways that a choice which is the same for all lanes may go. The requests are then those of each way in
     turn, equally many; one way runs."""
+    warps: NDArray[np.int64] | None = None
+    """The number of each request's warp in the block, shape (requests,), where it is known."""
 
 
 @record(frozen=True, slots=True)

@@ -41,8 +41,16 @@ _SOURCE = Unresolved("copy-source", "a cp.async costs by where it reads as well"
 _SPREAD = Unresolved("several-arrays", "which of several arrays lanes go to, or how far these are apart")
 
 
-def shared_array(m: Machine, o: Object) -> SharedArray:
-    """A shared variable as the later stages see it."""
+def shared_arrays(m: Machine) -> dict[str, SharedArray]:
+    """The shared variables of a kernel as the later stages see them, by id, in the order of declaration."""
+    try:
+        starts = places_of(m)
+    except Exception:  # a size that is a fault of its own; told where an access needs it
+        starts = {}
+    return {id_: _shared_array(m, o, starts) for id_, o in m.shared.items() if o.var is not None}
+
+
+def _shared_array(m: Machine, o: Object, starts: Mapping[int, int]) -> SharedArray:
     dims, element = dims_of(o.type)
     assert o.var is not None
     dynamic = o.var.storage == "extern_shared"
@@ -60,6 +68,7 @@ def shared_array(m: Machine, o: Object) -> SharedArray:
         dynamic=dynamic,
         align=align,
         escapes=o.escapes,
+        start=starts.get(id(o)),
     )
 
 
@@ -149,10 +158,11 @@ def _unresolved(site: Site, reason: Unresolved) -> Trace:
 
 @record(frozen=True, eq=False, slots=True)
 class _Requests:
-    """The warps of a pattern with an active lane. rows: which of the block's; active: shape (requests, 32);
-    steps: bytes of each lane from the lead, same shape."""
+    """The warps of a pattern with an active lane. rows: which of the block's, and warps: their numbers;
+    active: shape (requests, 32); steps: bytes of each lane from the lead, same shape."""
 
     rows: NDArray[np.bool_]
+    warps: NDArray[np.int64]
     active: NDArray[np.bool_]
     steps: NDArray[np.int64]
 
@@ -185,6 +195,7 @@ class _Builder:
         self.unsure: list[tuple[int, NDArray[np.bool_]]] = []
         """First request and lanes of events that some lanes may or may not run."""
         self.weights: list[int] = []
+        self.warps: list[NDArray[np.int64]] = []
         self.visits: list[tuple[int, int]] = []
         self.alignment = 0
         self.parameters: dict[Monomial, list[Rows]] = {}
@@ -274,6 +285,7 @@ class _Builder:
                 self._term(mono, coefficient, requests.active, requests.rows)
         if event.copied is not None and self.starts is None:
             self._copy(event.copied, event, requests.at([at])[0], requests.active, requests.rows)
+        self.warps.append(requests.warps)
         self.visits.append((self.count, n))
         self.count += n
 
@@ -388,6 +400,7 @@ class _Builder:
             data=data,
             footprint=self.m.types.size_of(self.log.object.type),
             ways=len(self.ways),
+            warps=np.concatenate(self.warps) if self.warps else None,
         )
 
     def _data_terms(self) -> tuple[DataTerm, ...]:
@@ -469,7 +482,7 @@ def _requests(pattern: Pattern) -> _Requests:
     active = pattern.active.reshape(-1, 32)
     rows = np.asarray(active.any(axis=1))
     steps = pattern.form.steps - pattern.form.steps[pattern.first]
-    return _Requests(rows, active[rows], steps.reshape(-1, 32)[rows])
+    return _Requests(rows, np.flatnonzero(rows), active[rows], steps.reshape(-1, 32)[rows])
 
 
 def _range(mono: Monomial) -> tuple[int | None, int | None]:
@@ -491,4 +504,4 @@ def _name(mono: Monomial) -> str:
     return " * ".join(s.name for s in mono)
 
 
-__all__ = ["Int", "shared_array", "traces_of"]
+__all__ = ["Int", "shared_arrays", "traces_of"]

@@ -18,14 +18,14 @@ from smemlint.score.requests import Access, costs
 class Batch:
     """The distinct requests of sites that are alike in operation, width and what is known of them.
 
-    members: which sites, as numbers; most: the wavefronts that each may come to; starts: where the requests
+    members: which sites, as numbers; ideal: the least wavefronts of all of them; starts: where the requests
     of each begin. parts, part_weights: the classes of each site where all its requests are bit-linear.
     """
 
     access: Access
     shape: Shape
     members: tuple[int, ...]
-    most: tuple[int, ...]
+    ideal: int
     at: Addresses
     weights: NDArray[np.int64]
     starts: NDArray[np.intp]
@@ -85,7 +85,7 @@ def _batch(members: Sequence[Member], numbers: tuple[int, ...], shape: Shape) ->
         Access(site.op, first.width, site.matrices, alignment),
         shape,
         numbers,
-        tuple(m.most for m in members),
+        sum(m.ideal for m in members),
         addresses(offsets, alignment, shape),
         np.concatenate([weights for _, weights in requests]),
         _starts([len(rows) for rows, _ in requests]),
@@ -98,7 +98,7 @@ def _batch(members: Sequence[Member], numbers: tuple[int, ...], shape: Shape) ->
         batch.access,
         shape,
         numbers,
-        batch.most,
+        batch.ideal,
         batch.at,
         batch.weights,
         batch.starts,

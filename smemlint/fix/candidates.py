@@ -132,9 +132,9 @@ class Exchange:
 class Swizzle:
     """The column is xored with `bits` bits of the row: `col ^ (((row >> shift) & (2**bits - 1)) << base)`.
 
-    Row and column are the last two indices. In an array of one dimension (`linear`) both are parts of
-    one index: `i ^ (((i >> shift) & (2**bits - 1)) << base)` with shift >= base + bits. Involutive, and
-    inside the array when the columns (the length) are a multiple of 2**(base + bits).
+    Row and column are the last two indices. With `linear` (always in an array of one dimension) both are
+    parts of the last index: `i ^ (((i >> shift) & (2**bits - 1)) << base)` with shift >= base + bits.
+    Involutive, and inside the array when the columns (the length) are a multiple of 2**(base + bits).
     """
 
     bits: int
@@ -189,7 +189,35 @@ class Trimmed:
         return self.swizzle.apply(Addresses(trimmed, at.indices, at.alignment), self.shape(shape))
 
 
-Layout: TypeAlias = "Padding | Exchange | Swizzle | Trimmed"
+@record(frozen=True, slots=True)
+class Skew:
+    """`extra` elements are left free after every 2**shift of the last index: `col + (col >> shift) * extra`.
+
+    What a row padding does for rows, for lanes that step within one row. The compiler sees through the sum
+    where it knows the low bits of the index, so that neighbours still join.
+    """
+
+    shift: int
+    extra: int
+
+    def shape(self, shape: Shape) -> Shape:
+        last = shape.dims[-1]
+        return Shape((*shape.dims[:-1], last + (last >> self.shift) * self.extra), shape.element, shape.flat)
+
+    def alignment(self, at: Addresses, shape: Shape) -> int:
+        return gcd(at.alignment, self.extra * shape.element) if at.alignment else 0
+
+    def apply(self, at: Addresses, shape: Shape) -> Offsets | None:
+        if at.alignment % ((1 << self.shift) * shape.element):
+            return None
+        before, after = shape.strides(), self.shape(shape).strides()
+        moved = (at.indices[:, -1, :] >> self.shift) * (self.extra * shape.element)
+        for d in range(len(before) - 1):
+            moved = moved + at.indices[:, d, :] * ((after[d] - before[d]) * shape.element)
+        return np.where(at.active, at.offsets + moved, -1)
+
+
+Layout: TypeAlias = "Padding | Exchange | Swizzle | Trimmed | Skew"
 
 
 def paddings(shape: Shape, granule: int) -> Iterator[Padding]:
@@ -208,7 +236,6 @@ def swizzles(shape: Shape, granule: int) -> Iterator[Swizzle]:
     unit = max(granule // shape.element, 1)
     if unit & (unit - 1) or shape.element & (shape.element - 1):
         return
-    linear = len(shape.dims) == 1
     base_low = unit.bit_length() - 1
     columns = max((CYCLE // shape.element).bit_length() - 1, 0)
     found = []
@@ -217,20 +244,41 @@ def swizzles(shape: Shape, granule: int) -> Iterator[Swizzle]:
             if base + bits > columns:
                 continue
             # Bits above the last row (the last element) are always 0.
-            top = (shape.dims[-1] if linear else shape.dims[-2]) - 1
-            for shift in range(top.bit_length() - bits + 1 if linear else min(top.bit_length(), 6)):
-                candidate = Swizzle(bits, base, shift, linear)
-                if candidate.fits(shape):
-                    found.append(candidate)
-    yield from sorted(found, key=lambda s: (s.shift != s.base, s.bits, s.base, s.shift))
+            for linear in (False, True) if len(shape.dims) > 1 else (True,):
+                top = (shape.dims[-1] if linear else shape.dims[-2]) - 1
+                for shift in range(top.bit_length() - bits + 1 if linear else min(top.bit_length(), 6)):
+                    candidate = Swizzle(bits, base, shift, linear)
+                    if candidate.fits(shape):
+                        found.append(candidate)
+    yield from sorted(found, key=lambda s: (s.linear, s.shift != s.base, s.bits, s.base, s.shift))
 
 
-def unpadding(shape: Shape) -> Padding | None:
-    """The last dimension back to the power of two below, where that is a narrow padding."""
+def skews(shape: Shape, granule: int) -> Iterator[Skew]:
+    """Gaps within a row that keep `granule` bytes together and aligned, narrowest first."""
+    unit = max(granule // shape.element, 1)
+    if shape.element & (shape.element - 1) or shape.flat:
+        return
+    cycle = max((CYCLE // shape.element).bit_length() - 1, 1)
+    extra = unit
+    while extra * shape.element <= CYCLE // 4:
+        for shift in (cycle, cycle - 1, cycle + 1, cycle + 2):
+            skew = Skew(shift, extra)
+            wide = skew.shape(shape).dims[-1]
+            fits = unit <= 1 << shift < shape.dims[-1] and extra <= 1 << (shift - 1)
+            if fits and wide * shape.element % granule == 0:
+                yield skew
+        extra *= 2
+
+
+def unpadding(shape: Shape, reached: int | None = None) -> Padding | None:
+    """The last dimension back to what is reached of it, where the rest is a narrow padding.
+
+    reached: columns; None: the power of two below.
+    """
     if len(shape.dims) < 2 or shape.flat:
         return None
     last = len(shape.dims) - 1
-    less = shape.dims[last] - (1 << (shape.dims[last].bit_length() - 1))
+    less = shape.dims[last] - (reached or 1 << (shape.dims[last].bit_length() - 1))
     return Padding(last, -less) if 0 < less * shape.element <= CYCLE // 4 else None
 
 

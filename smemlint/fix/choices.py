@@ -10,24 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from smemlint.banks import Arch
 from smemlint.evaluate.model import SharedArray
 from smemlint.fix import flat
-from smemlint.fix.candidates import Exchange, Padding, Shape, Trimmed
+from smemlint.fix.candidates import Shape
 from smemlint.fix.constants import Constants
-from smemlint.fix.edits import Declared, declared, pointed
+from smemlint.fix.declared import Declared, declared, pointed
+from smemlint.fix.judge import Option, order, worth
 from smemlint.fix.members import Instance
 from smemlint.fix.model import Refusal
-from smemlint.fix.search import Late, Option, options, order
+from smemlint.fix.search import Found, Late, search
 from smemlint.fix.text import Source
 from smemlint.records import record
-
-_WORTH = 0.9
-"""A padding must leave at most this share of the wavefronts to be worth an edit."""
-_WORTH_ARITHMETIC = 0.6
-"""The same for a swizzle, which takes the constant offsets away from accesses that share an address."""
-_SAVED = 2
-"""Wavefronts a request that a swizzle must save besides. Measured, see docs/evaluation.md: one that saved a
-little more than 1 in the inner loop of a matrix product ran at 0.80 times its speed."""
-_FEW = 8
-"""Requests a warp and site up to which a padding may be traded for a swizzle that saves 1 a request."""
 
 
 @record(frozen=True, slots=True)
@@ -41,38 +32,51 @@ class Choice:
     """The array that is cut into parts, where this is the layout of a part."""
 
 
+@record(frozen=True, slots=True)
+class Choices:
+    """What the search for an array came to. pays: the layouts that pay, best first; cheap: the best of those
+    that cost less and do not pay; nearest: the best of those that cost no less; tried: how many were
+    scored; refused: why there is none that pays, where there is more to say than numbers."""
+
+    pays: tuple[Choice, ...] = ()
+    cheap: Choice | None = None
+    nearest: Choice | None = None
+    tried: int = 0
+    refused: Refusal | None = None
+
+
 def find_choices(
     instances: Sequence[Instance], texts: Mapping[str, Source], arch: Arch, late: Late
-) -> tuple[list[Choice], Refusal | None]:
+) -> Choices:
     """Layouts that pay, best first, over all ways to see rows in the array."""
     found: list[Choice] = []
-    refused: Refusal | None = None
+    nearest: Choice | None = None
+    tried = 0
     for shapes, pitch in _shapes(instances, texts):
         pool = instances[0].piece.pool if instances[0].piece is not None else None
-        found += [Choice(option, shapes, pitch, pool) for option in options(instances, shapes, arch, late)]
+
+        def choice(
+            option: Option,
+            shapes: tuple[Shape, ...] = shapes,
+            pitch: str | None = pitch,
+            pool: SharedArray | None = pool,
+        ) -> Choice:
+            return Choice(option, shapes, pitch, pool)
+
+        seen: Found = search(instances, shapes, arch, late)
+        tried += seen.tried
+        found += map(choice, seen.options)
+        other = seen.nearest
+        if other is not None and (nearest is None or other.total < nearest.option.total):
+            nearest = choice(other)
+    ordered = [found[n] for n in order([(c.option, c.pitch is not None) for c in found], instances)]
+    pays = tuple(c for c in ordered if worth(c.option, instances))
+    refused = None
     if not found and instances:
         refused = (
             Refusal("out-of-time", "the time for this file was over") if late() else _hopeless(instances)
         )
-    worth = [c for c in found if _worth(c.option, instances)]
-    if found and not worth:
-        refused = Refusal("not-worth-it", "it would cost about as much at run time as it saves")
-    found = worth or found
-    found.sort(key=lambda c: order(c.option, c.shapes))
-    return found, refused
-
-
-def _worth(option: Option, instances: Sequence[Instance]) -> bool:
-    """Whether a layout pays for what it costs at run time."""
-    members = [m for i in instances for m in i.members]
-    before = sum(m.before for m in members)
-    if isinstance(option.layout, (Padding, Exchange)):
-        return option.total <= before * _WORTH
-    runs = [int(m.weights[(m.offsets >= 0).any(axis=1)].sum()) for m in members]
-    warps = max(-(-i.analysis.launch.threads // 32) for i in instances)
-    traded = isinstance(option.layout, Trimmed) and max(runs) <= _FEW * warps
-    pays = before - option.total >= sum(runs) * (1 if traded else _SAVED)
-    return pays and option.total <= before * _WORTH_ARITHMETIC
+    return Choices(pays, ordered[0] if ordered and not pays else None, nearest, tried, refused)
 
 
 def _hopeless(instances: Sequence[Instance]) -> Refusal | None:

@@ -31,17 +31,17 @@ class Member:
     ideal: int
     linear: tuple[LinearClass, ...] | None = None
     """Its requests as classes that a swizzle treats alike, where they are bit-linear 4-byte ones."""
-    apart: bool = False
-    """Whether requests that the compiler joins are taken one by one (`apart`)."""
+    steps: int = 1
+    """Requests that each joined one is taken apart into (`apart`)."""
+
+    @property
+    def apart(self) -> bool:
+        """Whether requests that the compiler joins are taken one by one."""
+        return self.steps > 1
 
     @property
     def joined(self) -> bool:
         return self.conflict.trace.joined is not None and not self.apart
-
-    @property
-    def most(self) -> int:
-        """Wavefronts that a layout may make of it: no more than today, but for accesses that were joined."""
-        return max(self.ideal, self.before) if self.apart else self.before
 
 
 @record(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def apart(each: Member) -> Member:
     trace = each.conflict.trace
     maybe = None if trace.maybe is None else np.tile(trace.maybe, (len(steps), 1))
     _, ideal = score(each.conflict, width, offsets, weights, trace.alignment, maybe)
-    return Member(each.conflict, width, offsets, weights, each.before, ideal, apart=True)
+    return Member(each.conflict, width, offsets, weights, each.before, ideal, steps=len(steps))
 
 
 def score(

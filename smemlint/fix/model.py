@@ -7,7 +7,7 @@ from typing import Literal
 from smemlint.evaluate.model import SharedArray, Site
 from smemlint.records import record
 
-Kind = Literal["padding", "pitch", "swizzle", "exchange", "layout"]
+Kind = Literal["padding", "pitch", "swizzle", "skew", "exchange", "layout"]
 """How an array is laid out anew; `layout` is advice that no edit carries out."""
 
 

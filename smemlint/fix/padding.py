@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import numpy as np
-
 from smemlint.banks import Arch, architecture
 from smemlint.evaluate.model import Grade, SharedArray
 from smemlint.fix.candidates import Padding, Shape, addresses
+from smemlint.fix.judge import worth
 from smemlint.fix.literals import integer
-from smemlint.fix.members import MATRIX_ROW, Instance, Member, granule, members, score
-from smemlint.fix.search import options
+from smemlint.fix.members import Instance, Member, granule, members, score
+from smemlint.fix.search import last_column, options
 from smemlint.fix.text import Source
 from smemlint.records import record
 from smemlint.score.model import Conflict, KernelAnalysis
@@ -30,7 +29,7 @@ class Padded:
     """A padded array under one launch. extra: elements a row; bytes: all of them.
 
     wavefronts, bare, ideal: over all its accesses, as it stands, without the padding, at best.
-    worse: accesses that cost more with the padding than without. curable: another layout costs less.
+    worse: accesses that cost more with the padding than without. curable: another layout pays.
     """
 
     array: SharedArray
@@ -66,7 +65,7 @@ def _padded(analysis: KernelAnalysis, array: SharedArray, source: Source, arch: 
     if len(dims) != len(array.dims):
         return None
     shape = Shape(dims, array.element)
-    reached = max(_last_column(m, shape) for m in found)
+    reached = max(last_column(m, shape) for m in found)
     extra = dims[-1] - 1 - reached
     if not 0 < extra * array.element <= MOST_BYTES or 2 * extra > dims[-1]:
         return None
@@ -88,16 +87,8 @@ def _padded(analysis: KernelAnalysis, array: SharedArray, source: Source, arch: 
         sum(m.ideal for m in found),
         tuple(m.conflict for m, cost in pairs if m.before > cost),
         tuple(m.conflict for m, cost in pairs if m.before < cost),
-        bool(options([instance], [shape], arch)),
+        any(worth(o, [instance]) for o in options([instance], [shape], arch)),
     )
-
-
-def _last_column(each: Member, shape: Shape) -> int:
-    """The last column that a site reaches, the rest of a wide access included."""
-    at = addresses(each.offsets, 0, shape)
-    wide = MATRIX_ROW if each.conflict.site.op in ("ldmatrix", "stmatrix") else each.width
-    last = np.where(at.active, at.indices[:, -1, :], 0).max()
-    return int(last) + max(wide // shape.element, 1) - 1
 
 
 def _exact(conflict: Conflict) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 
 from smemlint.evaluate.model import Grade, SharedArray
 from smemlint.fix.constants import Constants
-from smemlint.fix.edits import Declared, Pool, declared
+from smemlint.fix.declared import Declared, Pool, declared
 from smemlint.fix.flat import local_definition
 from smemlint.fix.launches import unknown_launch
 from smemlint.fix.members import Instance, Member, Piece, granule, members

@@ -70,8 +70,7 @@ def check(
         found = by_site[id(conflict)]
         if not _same_addresses(promise.offsets, conflict, found):
             return f"`{conflict.site.expression}` on line {conflict.site.place.line} reaches other addresses"
-        limit = conflict.wavefronts
-        if found.wavefronts is None or (limit is not None and found.wavefronts > limit):
+        if found.wavefronts is None or found.wavefronts > max(promise.after, found.ideal or 0):
             return f"`{conflict.site.expression}` on line {conflict.site.place.line} keeps its conflict"
         if (found.trace.joined or 0) < (conflict.trace.joined or 0):
             return f"`{conflict.site.expression}` on line {conflict.site.place.line} loses its wide access"

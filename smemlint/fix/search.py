@@ -1,13 +1,16 @@
 """The layouts that cost an array less, best first: every candidate is scored over all its sites at once.
 
 In: what evaluation found for one declared array, in every kernel instance and launch that uses it.
-Out: options, each with the wavefronts of every site before and after. No option makes any site worse.
+Out: options, each with the wavefronts of every site before and after. What counts is their sum.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TypeAlias
+
+import numpy as np
 
 from smemlint.banks import Arch
 from smemlint.fix.batch import Batch, batches
@@ -16,54 +19,59 @@ from smemlint.fix.candidates import (
     Layout,
     Padding,
     Shape,
+    Skew,
     Swizzle,
     Trimmed,
+    addresses,
     exchanges,
     paddings,
+    skews,
     swizzles,
     trims,
     unpadding,
 )
-from smemlint.fix.members import Instance, granule
+from smemlint.fix.judge import Option, integer_work, order
+from smemlint.fix.members import MATRIX_ROW, Instance, Member, granule
 from smemlint.records import record
 
 Late: TypeAlias = Callable[[], bool]
-LARGEST_PADDING = 4
-"""A padding of more than 1/4 of the array is not offered."""
-SMALL_PADDING = 8
-"""A padding of at most 1/8 of the array that costs no resident block counts as free."""
+_WEIGHED = 24
+"""Layouts with the fewest wavefronts whose integer work is looked at closely."""
 
 
 @record(frozen=True, slots=True)
-class Option:
-    """One layout and what it does. after: wavefronts per instance and member, as `Instance.members` stand."""
+class Found:
+    """What a search saw. options: the layouts that lower the sum of wavefronts, best first; nearest: the best
+    of those that do not; tried: how many were scored."""
 
-    layout: Layout
-    after: tuple[tuple[int, ...], ...]
-    bytes_added: int
-    blocks: tuple[int, int]
-
-    @property
-    def total(self) -> int:
-        return sum(map(sum, self.after))
+    options: tuple[Option, ...] = ()
+    nearest: Option | None = None
+    tried: int = 0
 
 
 def options(
     instances: Sequence[Instance], shapes: Sequence[Shape], arch: Arch, late: Late = lambda: False
 ) -> list[Option]:
-    """All layouts that lower the sum of wavefronts and raise no site's, best first.
+    """All layouts that lower the sum of wavefronts over all sites, instances and launches, best first.
 
     shapes: one per instance, all with the same number of dimensions. late: when to stop.
-    The order is: wavefronts; resident
-    blocks lost; then a small padding, the simplest edit; then bytes; then the simplest formula.
     """
+    return list(search(instances, shapes, arch, late).options)
+
+
+def search(
+    instances: Sequence[Instance], shapes: Sequence[Shape], arch: Arch, late: Late = lambda: False
+) -> Found:
+    """The same with what was tried in vain. A site may get worse where the sum gets better; see `judge`."""
     groups = [batches(i.members, s) for i, s in zip(instances, shapes, strict=True)]
     before = sum(m.before for i in instances for m in i.members)
     ideal = sum(m.ideal for i in instances for m in i.members)
     if before <= ideal:
-        return []
+        return Found()
     found: list[Option] = []
+    nearest: Option | None = None
     perfect: set[type] = set()
+    tried = 0
     for layout in _candidates(instances, shapes):
         # Candidates of a kind come simplest first: after one that leaves nothing, the rest only costs more.
         if type(layout) in perfect:
@@ -71,30 +79,34 @@ def options(
         if late():
             break
         blocks = _blocks(instances, shapes, layout, arch)
-        after = _try(groups, layout) if blocks is not None else None
-        if after is None or blocks is None:
+        if blocks is None:
+            continue
+        tried += 1
+        after = _try(groups, layout, before if nearest is None else max(before, nearest.total))
+        if after is None:
             continue
         bytes_added = max(layout.shape(s).bytes - s.bytes for s in shapes)
         option = Option(layout, after, bytes_added, blocks)
         if option.total < before:
             found.append(option)
+        elif nearest is None or option.total < nearest.total:
+            nearest = option
         if option.total <= ideal:
             perfect.add(type(layout))
-    return sorted(found, key=lambda o: order(o, shapes))
+    found = _weighed(found, instances, shapes)
+    ordered = order([(o, False) for o in found], instances)
+    return Found(tuple(found[n] for n in ordered), nearest, tried)
 
 
-def order(option: Option, shapes: Sequence[Shape]) -> tuple[int, ...]:
-    """What makes one option better than another, the smaller the better; see `options`."""
-    layout = option.layout
-    small = isinstance(layout, Padding) and all(
-        option.bytes_added * SMALL_PADDING <= shape.bytes for shape in shapes
-    )
-    kind = next(n for n, of in enumerate((Padding, Swizzle, Trimmed, Exchange)) if isinstance(layout, of))
-    swizzle = layout.swizzle if isinstance(layout, Trimmed) else layout
-    size = (swizzle.bits, swizzle.base, swizzle.shift) if isinstance(swizzle, Swizzle) else (0, 0, 0)
-    mixed = int(isinstance(swizzle, Swizzle) and swizzle.shift != swizzle.base and not swizzle.linear)
-    lost = option.blocks[0] - option.blocks[1]
-    return (option.total, lost, not small, option.bytes_added, kind, mixed, *size)
+def _weighed(found: Sequence[Option], instances: Sequence[Instance], shapes: Sequence[Shape]) -> list[Option]:
+    """The options that may be the best, with their integer work."""
+    kept: list[Option] = []
+    for of in (Padding, Exchange, Swizzle, Skew, Trimmed):
+        kept += sorted((o for o in found if isinstance(o.layout, of)), key=lambda o: o.total)[:_WEIGHED]
+    return [
+        replace(o, work=tuple(integer_work(o.layout, i, s) for i, s in zip(instances, shapes, strict=True)))
+        for o in kept
+    ]
 
 
 def _candidates(instances: Sequence[Instance], shapes: Sequence[Shape]) -> Iterator[Layout]:
@@ -102,41 +114,72 @@ def _candidates(instances: Sequence[Instance], shapes: Sequence[Shape]) -> Itera
     together = [granule(i.members) for i in instances]
     unit = max(bytes_ // s.element for bytes_, s in zip(together, shapes, strict=True))
     sized = all(i.resizable for i in instances)
-    bare = unpadding(first)
-    if bare is not None and sized and all(unpadding(s) == bare for s in shapes):
+    bare = _bare(instances, shapes) if sized else None
+    if bare is not None:
         yield bare
     if len(first.dims) > 1 and sized:
         for padding in paddings(min(shapes, key=lambda s: s.element), 1):
-            if all(_affordable(padding, s, g) for s, g in zip(shapes, together, strict=True)):
+            if all(_aligned(padding, s, g) for s, g in zip(shapes, together, strict=True)):
                 yield padding
     if first.flat:
         return
-    joined = any(m.joined for i in instances for m in i.members)
-    if not joined:
-        # The compiler joins neighbours only where it sees that they are neighbours.
-        kept = max(unit, 1) * first.element
+    kept = max(unit, 1) * first.element
+    # The compiler joins neighbours only where it sees that they are neighbours: through a sum, not a xor.
+    if not any(m.joined for i in instances for m in i.members):
         yield from (s for s in swizzles(first, kept) if all(s.fits(shape) for shape in shapes))
         if sized:
             yield from (t for t in trims(first, kept) if all(t.swizzle.fits(t.shape(x)) for x in shapes))
+    if sized:
+        yield from (
+            s
+            for s in skews(max(shapes, key=lambda s: s.dims[-1]), kept)
+            if all(_aligned(s, x, g) for x, g in zip(shapes, together, strict=True))
+        )
     if unit <= 1 and sized:
         yield from exchanges(first)
 
 
-def _affordable(padding: Padding, shape: Shape, together: int) -> bool:
-    """Whether a padding keeps the alignment in every instance and costs at most a quarter of the array."""
-    padded = padding.shape(shape)
-    pitch = padded.strides()[padding.dim - 1] * shape.element
-    return pitch % together == 0 and (padded.bytes - shape.bytes) * LARGEST_PADDING <= shape.bytes
+def _bare(instances: Sequence[Instance], shapes: Sequence[Shape]) -> Padding | None:
+    """The padding taken back: to the columns that are reached, else to the power of two below."""
+    reached = {
+        max((last_column(m, s) for m in i.members), default=0) + 1
+        for i, s in zip(instances, shapes, strict=True)
+    }
+    columns = reached.pop() if len(reached) == 1 else None
+    for to in (columns, None):
+        bare = unpadding(shapes[0], to)
+        if bare is not None and all(unpadding(s, to) == bare for s in shapes):
+            return bare
+    return None
 
 
-def _try(groups: Sequence[Sequence[Batch]], layout: Layout) -> tuple[tuple[int, ...], ...] | None:
-    """Wavefronts of every site under a layout, None as soon as one is worse than before."""
+def last_column(each: Member, shape: Shape) -> int:
+    """The last column that a site reaches, the rest of a wide access included."""
+    at = addresses(each.offsets, 0, shape)
+    wide = MATRIX_ROW if each.conflict.site.op in ("ldmatrix", "stmatrix") else each.width
+    last = np.where(at.active, at.indices[:, -1, :], 0).max(initial=0)
+    return int(last) + max(wide // shape.element, 1) - 1
+
+
+def _aligned(layout: Padding | Skew, shape: Shape, together: int) -> bool:
+    """Whether every row starts at a multiple of the widest access that runs."""
+    wider = layout.shape(shape)
+    dim = layout.dim if isinstance(layout, Padding) else len(shape.dims) - 1
+    return dim == 0 or wider.strides()[dim - 1] * shape.element % together == 0
+
+
+def _try(groups: Sequence[Sequence[Batch]], layout: Layout, limit: int) -> tuple[tuple[int, ...], ...] | None:
+    """Wavefronts of every site under a layout, None as soon as they surely come to more than a limit."""
     result = []
+    least = sum(batch.ideal for group in groups for batch in group)
     for group in groups:
         costs: dict[int, int] = {}
         for batch in group:
             found = batch.cost(layout)
-            if found is None or any(new > old for new, old in zip(found, batch.most, strict=True)):
+            if found is None:
+                return None
+            least += sum(found) - batch.ideal
+            if least > limit:
                 return None
             costs.update(zip(batch.members, found, strict=True))
         result.append(tuple(costs[n] for n in sorted(costs)))

@@ -18,15 +18,19 @@ from smemlint.fix.apply import compatible
 from smemlint.fix.candidates import Padding, addresses
 from smemlint.fix.choices import Choice, find_choices, locate
 from smemlint.fix.constants import Constants
-from smemlint.fix.edits import Edited, build
+from smemlint.fix.declared import Edited
+from smemlint.fix.edits import build
+from smemlint.fix.judge import CLEARLY
 from smemlint.fix.launches import unknown_launch
 from smemlint.fix.members import Instance, apart, members, movable
 from smemlint.fix.model import Refusal, SiteChange, Suggestion
 from smemlint.fix.parts import cut, places_of, pool_of
 from smemlint.fix.proof import Analyse, Promise, check, sites_of
+from smemlint.fix.reasons import nothing_found
+from smemlint.fix.safety import harmed, not_evaluated, open_questions
 from smemlint.fix.search import Late
 from smemlint.fix.text import Source
-from smemlint.fix.words import described, kind, nothing_better, words
+from smemlint.fix.words import described, kind, words
 from smemlint.records import record
 from smemlint.score.model import KernelAnalysis
 
@@ -34,7 +38,6 @@ Key = tuple[str, int, str]
 """Path, byte offset and name of an array's declaration."""
 
 _ARCH = architecture("sm_90")
-_HEADERS = (".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc")
 _TRIES = 4
 """Layouts of one array that are written out and proved before the search gives up."""
 
@@ -55,6 +58,7 @@ class Means:
     arch: Arch
     late: Late
     main: str
+    analyses: Sequence[KernelAnalysis] = ()
 
 
 def suggest(
@@ -74,7 +78,7 @@ def suggest(
     """
     texts = {path: Source(path, data) for path, data in sources.items()}
     taken = {path: set(source.names()) for path, source in texts.items()}
-    means = Means(texts, taken, analyse, arch, late, main)
+    means = Means(texts, taken, analyse, arch, late, main, analyses)
     result: dict[Key, Suggestion] = {}
     for key, instances in _arrays(analyses):
         if not _conflicted(instances):
@@ -164,12 +168,16 @@ def _best(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
     """The best layout that is proved, or the best one in words with the reason why there is no edit."""
     found = _best_of(instances, means)
     joined = any(m.joined for i in instances for m in i.members)
-    if isinstance(found, Move) or not joined or _not_understood(instances) is not None:
+    ideal = sum(m.ideal for i in instances for m in i.members)
+    done = isinstance(found, Move) and found.choice.option.total <= ideal
+    if done or not joined or _not_understood(instances) is not None:
         return found
-    # A swizzle keeps the compiler from joining neighbours, which may be a small price.
+    # A layout that keeps the compiler from joining neighbours may be a small price.
     separate = [replace(i, members=tuple(map(apart, i.members))) for i in instances]
     other = _best_of(separate, means)
-    return other if isinstance(other, Move) else found
+    if not isinstance(other, Move) or not isinstance(found, Move):
+        return other if isinstance(other, Move) else found
+    return other if other.choice.option.cost < found.choice.option.cost * CLEARLY else found
 
 
 def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
@@ -177,19 +185,19 @@ def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
     array = instances[0].array
     blocked = _not_understood(instances)
     used = tuple(i for i in instances if i.members)
-    choices, refused = find_choices(used, texts, means.arch, means.late)
-    if blocked is not None or refused is not None or not choices:
-        why = blocked or refused or Refusal("no-better-layout", nothing_better(used))
+    found = find_choices(used, texts, means.arch, means.late)
+    choices = found.pays
+    if blocked is not None or not choices:
+        why = blocked or found.refused or nothing_found(found, used, texts)
         # Of an access that is not understood nobody knows what another layout does to it.
-        told = choices[0] if choices and blocked is None else None
-        return _in_words(instances, told, why, texts)
+        return _in_words(instances, found.cheap if blocked is None else None, why, texts)
     source = texts.get(array.place.path)
     first_refusal: Refusal | None = None
     for choice in _distinct(choices):
         names = set(taken.get(array.place.path, ()))
         outcome = _write(choice, used, source, names, texts)
         if isinstance(outcome, Edited) and source is not None:
-            suggestion = _offered(choice, instances, used, outcome, source, means.main)
+            suggestion = _offered(choice, instances, used, outcome, source, means)
             move = Move(suggestion, choice, used, outcome)
             unproved = _prove([move], source, means.analyse)
             if unproved is None:
@@ -348,9 +356,12 @@ def _offered(
     used: Sequence[Instance],
     edited: Edited,
     source: Source,
-    main: str,
+    means: Means,
 ) -> Suggestion:
-    unsafe = edited.unsafe or _open_questions(instances, main) or _not_evaluated(instances, source)
+    unsafe = (
+        edited.unsafe or harmed(choice.option, used) or open_questions(instances, means.analyses, means.main)
+    )
+    unsafe = unsafe or not_evaluated(instances, source)
     if instances[0].array.dynamic and not unsafe:
         unsafe = unknown_launch(source, instances[0].analysis.kernel.name, places_of(instances))
     changes = _changes(choice, used)
@@ -367,50 +378,6 @@ def _offered(
         unsafe_because=unsafe,
         code=edited.code,
     )
-
-
-def _open_questions(instances: Sequence[Instance], main: str) -> str:
-    """What keeps an edit from being safe, '' when nothing does."""
-    for instance in instances:
-        array = instance.array
-        if array.dynamic and instance.piece is None:
-            return f"the size of `{array.name}` is given at the launch"
-        if instance.piece is not None and instance.piece.open:
-            return instance.piece.open
-        if instance.analysis.launch.assumed:
-            return f"the block shape of `{instance.analysis.kernel.name}` is assumed"
-        path = array.place.path
-        if path != (main or instance.analysis.kernel.place.path) or path.endswith(_HEADERS):
-            name = array.place.path.rpartition("/")[2]
-            return f"`{array.name}` is declared in {name}, which other files may include"
-        for each in instance.members:
-            site = each.conflict.site
-            if each.conflict.grade is not Grade.EXACT or each.conflict.trace.maybe is not None:
-                return f"which lanes run `{site.expression}` on line {site.place.line} is not known exactly"
-        for note in instance.analysis.notes:
-            return note.text
-    return ""
-
-
-def _not_evaluated(instances: Sequence[Instance], source: Source) -> str:
-    """The first use of the array that no launch runs, as far as was seen; '' when there is none."""
-    at = locate(instances[0], {source.path: source})
-    if isinstance(at, Refusal):
-        return ""
-    places = [
-        place
-        for instance in instances
-        for conflict in instance.analysis.conflicts
-        if conflict.site.array == instance.array.id
-        for place in (conflict.site.place, *conflict.site.via)
-        if place.path == source.path
-    ]
-    for use in at.uses:
-        if use.context != "subscript" or use.address:
-            continue
-        if not any(p.offset < use.end and use.offset < p.end_offset for p in places):
-            return f"no launch that was seen runs the use of `{at.name}` on line {use.line}"
-    return ""
 
 
 def _in_words(

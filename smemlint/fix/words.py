@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from smemlint.fix.candidates import Exchange, Padding, Swizzle, Trimmed
+from smemlint.fix.candidates import Exchange, Padding, Skew, Swizzle, Trimmed
 from smemlint.fix.choices import Choice, locate
-from smemlint.fix.edits import Declared, swizzle_formula
+from smemlint.fix.declared import Declared
+from smemlint.fix.helpers import skew_formula, swizzle_formula
+from smemlint.fix.judge import Option
 from smemlint.fix.members import Instance
 from smemlint.fix.model import Kind, SiteChange
-from smemlint.fix.search import Option
 from smemlint.fix.text import Source
 
 
@@ -17,7 +18,14 @@ def kind(choice: Choice) -> Kind:
     layout = choice.option.layout
     if isinstance(layout, Padding):
         return "pitch" if choice.pitch is not None else "padding"
+    if isinstance(layout, Skew):
+        return "skew"
     return "exchange" if isinstance(layout, Exchange) else "swizzle"
+
+
+def _last(choice: Choice) -> str:
+    """What the last subscript is called."""
+    return "column" if len(choice.shapes[0].dims) > 1 else "index"
 
 
 def described(choice: Choice, instance: Instance, texts: Mapping[str, Source]) -> str:
@@ -29,6 +37,8 @@ def described(choice: Choice, instance: Instance, texts: Mapping[str, Source]) -
         layout = layout.swizzle
     if isinstance(layout, Swizzle):
         return swizzle_formula(layout)
+    if isinstance(layout, Skew):
+        return skew_formula(layout)
     if choice.pitch is not None and isinstance(layout, Padding):
         return plus(choice.pitch, layout.extra) or f"{choice.pitch} + {layout.extra}"
     shape = choice.shapes[0]
@@ -51,7 +61,7 @@ def words(choice: Choice, code: str, changes: Sequence[SiteChange]) -> str:
     elif isinstance(layout, Trimmed):
         what = f"take the padding back and swizzle the column: `{code}`"
     else:
-        what = f"swizzle the {'index' if layout.linear else 'column'}: `{code}`"
+        what = f"{'skew' if isinstance(layout, Skew) else 'swizzle'} the {_last(choice)}: `{code}`"
     effect = _effect(changes)
     if any(c.apart for c in changes):
         effect += ", neighbours are accessed one by one"
@@ -75,13 +85,3 @@ def _price(option: Option) -> str:
     price = f"+{option.bytes_added} B" if option.bytes_added >= 0 else f"-{-option.bytes_added} B"
     before, after = option.blocks
     return f"{price}, resident blocks per SM {before} -> {after}" if after < before else price
-
-
-def nothing_better(instances: Sequence[Instance]) -> str:
-    if any(
-        m.conflict.site.op in ("atomic", "cas", "cas loop", "increment") for i in instances for m in i.members
-    ):
-        return "lanes that update the same word take turns in any layout"
-    if any(m.joined for i in instances for m in i.members):
-        return "every other layout makes an access worse or takes its wide loads away"
-    return "every other layout that was tried makes an access worse"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from smemlint.banks import ONE_ROUND, ideal_of, wavefronts
 from smemlint.evaluate.machine.faults import INTERNAL, fault
 from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
+from smemlint.records import record
 from smemlint.score.dependent import dependent
 from smemlint.score.model import Conflict, Request, Stride
 from smemlint.score.parametric import by_way
@@ -32,30 +33,50 @@ def score(trace: Trace, *, assumed: bool = False) -> Conflict:
     addresses depend on data (bound) or on a run-time value (parametric), and both ends are over the same
     ideal. A site whose two ends agree for accesses of up to a word is exact, whatever it depends on.
     """
+    found = priced(trace)
+    if isinstance(found, Unresolved):
+        return _unresolved(trace, found)
+    return _conflict(trace, found, assumed)
+
+
+@record(frozen=True, slots=True)
+class Priced:
+    """What each request of a trace costs. offsets: the addresses that were counted, of a parametric trace at
+    a value with the worst residue; low: the least sum over all values of a parameter, else None."""
+
+    access: Access
+    offsets: Ints
+    costs: Costs
+    stride: Stride | None = None
+    low: int | None = None
+
+
+def priced(trace: Trace) -> Priced | Unresolved:
+    """The costs of all requests of a trace, or why there are none."""
     faulty = trace.reason is not None and trace.reason.code == INTERNAL  # no bound is to be had from a fault
     if trace.grade is Grade.UNRESOLVED or faulty:
-        return _unresolved(trace, trace.reason or Unresolved("unknown", "nothing is known of the address"))
+        return trace.reason or Unresolved("unknown", "nothing is known of the address")
     access = Access(trace.site.op, trace.joined or trace.site.width, trace.site.matrices, _alignment(trace))
-    offsets, stride, low = trace.offsets, None, None
+    offsets = trace.offsets
     try:
         if trace.low is not None and trace.high is not None:
-            cost = _given(access, trace, trace.low, trace.high)
-        elif trace.data:
-            cost = dependent(access, offsets, trace.data, trace.footprint, trace.maybe)
-        elif trace.parameter is not None and len(offsets):
+            return Priced(access, offsets, _given(access, trace, trace.low, trace.high))
+        if trace.data:
+            return Priced(
+                access, offsets, dependent(access, offsets, trace.data, trace.footprint, trace.maybe)
+            )
+        if trace.parameter is not None and len(offsets):
             answer = by_way(access, trace, trace.parameter)
-            cost, stride, offsets, low = answer.costs, answer.stride, answer.offsets, answer.low
-        else:
-            cost = costs(access, offsets, trace.maybe)
+            return Priced(access, answer.offsets, answer.costs, answer.stride, answer.low)
+        return Priced(access, offsets, costs(access, offsets, trace.maybe))
     except MisalignedError as wrong:
-        return _unresolved(trace, Unresolved("misaligned", str(wrong), trace.site.place))
+        return Unresolved("misaligned", str(wrong), trace.site.place)
     except ValueError as error:
-        return _unresolved(trace, Unresolved("unsupported-width", str(error), trace.site.place))
+        return Unresolved("unsupported-width", str(error), trace.site.place)
     except (MemoryError, RecursionError):
         raise
     except Exception as error:  # a fault costs this site
-        return _unresolved(trace, fault(error, trace.site.place))
-    return _conflict(trace, access, offsets, cost, stride, low, assumed)
+        return fault(error, trace.site.place)
 
 
 def _alignment(trace: Trace) -> int:
@@ -140,15 +161,8 @@ def _given(access: Access, trace: Trace, low: Ints, high: Ints) -> Costs:
     return Costs(low, high, np.minimum(ideal, high))
 
 
-def _conflict(
-    trace: Trace,
-    access: Access,
-    offsets: Ints,
-    cost: Costs,
-    stride: Stride | None,
-    low: int | None,
-    assumed: bool,
-) -> Conflict:
+def _conflict(trace: Trace, found: Priced, assumed: bool) -> Conflict:
+    access, offsets, cost, stride, low = found.access, found.offsets, found.costs, found.stride, found.low
     most, least, ideal = _sums_of(trace, cost)
     least = least if low is None else min(low, most)
     grade = _grade(trace, access, least == most, stride is not None, assumed)

@@ -13,6 +13,7 @@ from smemlint.fix.candidates import (
     Swizzle,
     addresses,
     paddings,
+    skews,
     swizzles,
 )
 
@@ -37,6 +38,7 @@ def moved(layout: Layout, shape: Shape) -> np.ndarray:
 )
 def test_every_layout_is_one_to_one_and_inside_the_array(shape: Shape) -> None:
     layouts: list[Layout] = [*paddings(shape, shape.element), *swizzles(shape, shape.element)]
+    layouts += skews(shape, shape.element)
     if len(shape.dims) > 1:
         layouts.append(Exchange(len(shape.dims) - 2))
     assert layouts

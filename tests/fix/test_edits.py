@@ -5,7 +5,9 @@ from __future__ import annotations
 from smemlint.fix.apply import apply
 from smemlint.fix.candidates import Exchange, Padding, Shape, Swizzle
 from smemlint.fix.constants import Constants
-from smemlint.fix.edits import Edited, build, declared, swizzle_formula
+from smemlint.fix.declared import Edited, declared
+from smemlint.fix.edits import build
+from smemlint.fix.helpers import swizzle_formula
 from smemlint.fix.model import Refusal
 from smemlint.fix.text import Source
 from smemlint.ir import Launch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from smemlint.fix.edits import Declared, declared
+from smemlint.fix.declared import Declared, declared
 from smemlint.fix.pointers import Pointer, pointers
 from smemlint.fix.text import Source
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 import smemlint.fix
+from smemlint.cli import main
+from smemlint.fix.refusals import REASONS, explained
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -15,6 +19,12 @@ def test_every_reason_stands_in_the_docs_and_no_other() -> None:
     text = "".join(p.read_text(encoding="utf-8") for p in package.glob("*.py"))
     given = set(re.findall(r'Refusal\(\s*"([a-z-]+)"', text))
     table = (ROOT / "docs" / "fixes.md").read_text(encoding="utf-8").split("## Why there may be no edit")[1]
-    rows = [line.split("|")[1] for line in table.split("## ")[0].splitlines() if line.startswith("| `")]
-    told = {code for row in rows for code in re.findall(r"`([a-z-]+)`", row)}
-    assert given == told
+    told = [line for line in table.split("## ")[0].splitlines() if line.startswith("| `")]
+    assert given == set(REASONS)
+    assert told == [f"| `{code}` | {meaning} | {helps} |" for code, (meaning, helps) in REASONS.items()]
+
+
+def test_every_reason_is_explained_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "passed-on"]) == 0
+    assert capsys.readouterr().out.startswith("# passed-on\n\nWhy an array that conflicts gets no edit: ")
+    assert all(text is not None and text.endswith(".\n") for text in map(explained, REASONS))

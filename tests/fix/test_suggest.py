@@ -47,16 +47,16 @@ def test_a_32_by_32_float_column_becomes_33(tmp_path: Path) -> None:
     assert (fix.before, fix.after) == (32 * 32 + 32, 64)
 
 
-def test_a_16_by_16_tile_gets_a_swizzle_and_not_the_plus_one(tmp_path: Path) -> None:
+def test_a_16_by_16_tile_gets_two_words_and_not_one(tmp_path: Path) -> None:
     fix = transpose(tmp_path, "float t[16][16]", "dim3(16, 16)")
-    assert fix.kind == "swizzle" and fix.edits is not None
-    assert fix.after == 16 and fix.bytes_added == 0
+    assert fix.code == "t[16][18]" and fix.edits is not None
+    assert fix.after == 24 and fix.bytes_added == 128
 
 
 def test_a_16_by_17_tile_is_mended_too(tmp_path: Path) -> None:
     fix = transpose(tmp_path, "float t[16][16 + 1]", "dim3(16, 16)")
-    assert fix.kind == "swizzle" and fix.bytes_added == -64
-    assert fix.edits is not None and fix.after == 16
+    assert fix.code == "t[16][16 + 2]" and fix.bytes_added == 64
+    assert fix.edits is not None and fix.after == 24
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,13 @@ REFUSED = [
         "struct-layout",
     ),
     ("", "extern __shared__ float t[];", "t[tx * 32 + ty] = 0;", "size-elsewhere"),
-    ("", "__shared__ int t[64];", "t[2 * tx] = 0; out[tx] = t[2 * tx + 1];", "not-worth-it"),
+    (
+        "",
+        "__shared__ int t[64]; __shared__ float u[1024];",
+        "for (int i = 0; i < 256; i++) out[i * 32 + tx] = u[(32 * i + tx) % 1024];"
+        "t[2 * tx] = 0; out[tx] = t[2 * tx + 1];",
+        "not-worth-it",
+    ),
     (
         "",
         "__shared__ int t[1024];",
@@ -170,9 +176,13 @@ def test_what_cannot_be_edited_is_refused_by_name(
     assert fix.refused.code == code, fix.refused
 
 
-def test_an_array_whose_size_is_taken_is_swizzled_since_that_keeps_it(tmp_path: Path) -> None:
-    fix = suggestions(tmp_path, "__shared__ float t[32][32];", "t[tx][ty] = sizeof(t);", "dim3(32, 32)")["t"]
+def test_an_array_whose_size_is_taken_keeps_it(tmp_path: Path) -> None:
+    body = "t[ty][tx] = sizeof(t); __syncthreads(); out[ty * 32 + tx] = t[tx][ty];"
+    fix = suggestions(tmp_path, "__shared__ float t[32][32];", body, "dim3(32, 32)")["t"]
     assert fix.kind == "swizzle" and fix.edits is not None and fix.bytes_added == 0
+    body = "t[tx][ty] = sizeof(t);"
+    fix = suggestions(tmp_path, "__shared__ float t[32][32];", body, "dim3(32, 32)")["t"]
+    assert fix.kind == "exchange" and fix.edits is not None and fix.bytes_added == 0
 
 
 def test_an_assumed_block_shape_makes_a_fix_unsafe(tmp_path: Path) -> None:
@@ -229,12 +239,10 @@ void start(float *out) { k<<<1, dim3(32, 32)>>>(out); }
 def test_invalid_utf8_survives_a_swizzle(tmp_path: Path) -> None:
     text = b"""// \xff\xfe caf\xe9
 __global__ void k(float *out) {
-    __shared__ float t[16][16]; // \xe9
-    t[threadIdx.y][threadIdx.x] = 0;
-    __syncthreads();
-    out[threadIdx.y * 16 + threadIdx.x] = t[threadIdx.x][threadIdx.y];
+    __shared__ float t[256]; // \xe9
+    t[threadIdx.x * 8] = sizeof(t);
 }
-void start(float *out) { k<<<1, dim3(16, 16)>>>(out); }
+void start(float *out) { k<<<1, 32>>>(out); }
 """
     fix = of_text(tmp_path, text)[0]["t"]
     assert fix.edits is not None, fix.refused
@@ -244,13 +252,13 @@ void start(float *out) { k<<<1, dim3(16, 16)>>>(out); }
 
 def test_two_arrays_of_one_name_get_helpers_of_their_own(tmp_path: Path) -> None:
     kernel = """__global__ void %s(float *out) {
-    __shared__ float t[16][16];
-    t[threadIdx.y][threadIdx.x] = 0;
+    __shared__ float t[32][32];
+    t[threadIdx.y][threadIdx.x] = sizeof(t);
     __syncthreads();
-    out[threadIdx.y * 16 + threadIdx.x] = t[threadIdx.x][threadIdx.y];
+    out[threadIdx.y * 32 + threadIdx.x] = t[threadIdx.x][threadIdx.y];
 }
 """
-    launches = "void start(float *o) { a<<<1, dim3(16, 16)>>>(o); b<<<1, dim3(16, 16)>>>(o); }\n"
+    launches = "void start(float *o) { a<<<1, dim3(32, 32)>>>(o); b<<<1, dim3(32, 32)>>>(o); }\n"
     path = tmp_path / "a.cu"
     path.write_text(kernel % "a" + kernel % "b" + launches)
     report = analyse_file(Job(str(path)))
@@ -289,8 +297,11 @@ def test_neighbours_are_taken_apart_where_a_swizzle_pays_for_it(tmp_path: Path) 
     """The first step of a tree is one 8-byte load; the conflicts are in the steps that follow."""
     whole = of_text(tmp_path, TREE.format(first=1).encode())[0]["t"]
     assert whole.edits is not None
-    assert whole.words.endswith("neighbours are accessed one by one, +0 B")
     assert sum(c.after for c in whole.sites) < sum(c.before for c in whole.sites) / 2
+    sized = TREE.replace("int x = threadIdx.x;", "int x = threadIdx.x + 0 * (int)sizeof(t);")
+    apart = of_text(tmp_path, sized.format(first=1).encode())[0]["t"]
+    assert apart.edits is not None
+    assert apart.words.endswith("neighbours are accessed one by one, +0 B")
     later = of_text(tmp_path, TREE.format(first=2).encode())[0]["t"]
     assert later.edits is not None
     assert not any(c.apart for c in later.sites)

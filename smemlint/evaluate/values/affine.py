@@ -127,7 +127,14 @@ def _divided(a: Affine, by: int, *, floor: bool) -> Affine:
         return Affine(a.const // by, terms, max(a.divides // power_of_two_in(by), 1) if terms else 0)
     if floor and a.divides % by == 0:
         return atom("/", a.terms, by, divides=max(a.divides // by, 1), const=a.const // by)
+    if floor and by % max(a.divides, 1) == 0:
+        return atom("/", _without_low(a), by)
     return atom("/", a, by)
+
+
+def _without_low(a: Affine) -> Affine:
+    """Without the low bits that are known, which no shift carries into the rest."""
+    return Affine(a.const - a.const % max(a.divides, 1), a.terms, a.divides)
 
 
 def _masked(a: Affine, mask: int) -> Affine:
@@ -139,7 +146,8 @@ def _masked(a: Affine, mask: int) -> Affine:
     known = a.divides
     while known < _MOST and not mask & known:
         known <<= 1
-    return atom("&", a, mask, divides=known, const=a.const % a.divides & mask & (known - 1))
+    low = a.const % a.divides & mask & (known - 1)
+    return atom("&", _without_low(a), mask, divides=known, const=low)
 
 
 def _bitwise(op: str, a: Affine, b: Affine) -> Affine:

@@ -1,0 +1,70 @@
+"""`smemlint banks`: which lane asks which bank, now and with the fix."""
+
+from __future__ import annotations
+
+import argparse
+
+from smemlint.commands import CLEAN, FAILED
+from smemlint.commands.looking import (
+    access_asked,
+    asked,
+    color,
+    deliver,
+    format_of,
+    nothing,
+    picture_options,
+    width,
+)
+from smemlint.commands.options import UsageError
+from smemlint.streams import say
+
+FORMATS = ("text", "svg", "json")
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    parser.epilog = (
+        "examples:\n"
+        "  smemlint banks transpose.cu:17\n"
+        "  smemlint banks 'float t[32][33]' 't[threadIdx.x][k]' --block 32,8\n\n"
+        "A typed name that is not declared is a run-time number. Drawn is the request that costs the most,\n"
+        "unless a warp or an iteration is chosen."
+    )
+    add("what", nargs="+", metavar="FILE:LINE[:COLUMN] | DECLARATION ACCESS", help="the access to draw")
+    add("--warp", type=int, metavar="N", help="the request of this warp of the block, from 0")
+    add("--iteration", type=int, metavar="N", help="of this visit of the access, from 0")
+    add("--kernel", metavar="NAME", help="only in this kernel, where several share the line")
+    add("--no-fix", action="store_true", help="do not draw the access with its fix")
+    picture_options(parser, *FORMATS)
+
+
+def run(options: argparse.Namespace) -> int:
+    form = format_of(options, *FORMATS)
+    from smemlint.look import BanksQuestion, banks
+
+    found = access_asked(options)
+    if found is None:
+        return FAILED
+    job, spot = found
+    answer = asked(banks, job, BanksQuestion(spot, options.warp, options.iteration, not options.no_fix))
+    if answer is None:
+        return FAILED
+    for problem in answer.problems:
+        say(str(problem))
+    if answer.error:
+        raise UsageError(answer.error)
+    if not answer.pictures:
+        return nothing(options, spot, answer.lines, answer.problems)
+    if form == "svg":
+        from smemlint.render.banks_svg import render_banks_svg
+
+        text = render_banks_svg(answer.pictures)
+    elif form == "json":
+        from smemlint.render.banks_json import render_banks_json
+
+        text = render_banks_json(answer.pictures)
+    else:
+        from smemlint.render.banks_text import render_banks
+
+        text = render_banks(answer.pictures, width=width(), color=color(options))
+    return CLEAN if deliver(options, text) and not answer.problems else FAILED

@@ -1,0 +1,79 @@
+"""Why an array gets no edit, in numbers: the best layout that was seen, and the access that it costs.
+
+In: what the search for an array came to. Out: a Refusal; its code is one of docs/fixes.md's names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from smemlint.fix.choices import Choice, Choices
+from smemlint.fix.judge import base, kernel_wavefronts, worse
+from smemlint.fix.members import Instance, Member, granule
+from smemlint.fix.model import Refusal
+from smemlint.fix.text import Source
+from smemlint.fix.words import described
+
+_ATOMICS = ("atomic", "cas", "cas loop", "cas loop load", "increment")
+_TOLD = 2
+"""Accesses that get worse and are named."""
+
+
+def nothing_found(choices: Choices, instances: Sequence[Instance], texts: Mapping[str, Source]) -> Refusal:
+    """Why no layout was chosen: none costs less, or none pays."""
+    if choices.cheap is not None:
+        return _cheap(choices.cheap, instances, texts)
+    conflicted = [m for i in instances for m in i.members if m.before > m.ideal]
+    if conflicted and all(m.conflict.site.op in _ATOMICS for m in conflicted):
+        line = conflicted[0].conflict.site.place.line
+        return Refusal(
+            "no-better-layout", f"lanes that update the same word on line {line} take turns in any layout"
+        )
+    if choices.nearest is None:
+        return Refusal("no-better-layout", _untried(choices, instances))
+    option = choices.nearest.option
+    before = sum(m.before for i in instances for m in i.members)
+    text = f"the best of {choices.tried} other layouts, {_named(choices.nearest, instances, texts)}, "
+    text += f"makes {before} wavefronts {option.total}" if option.total != before else "costs as much"
+    return Refusal("no-better-layout", text + _accesses(worse(option, instances)))
+
+
+def _cheap(choice: Choice, instances: Sequence[Instance], texts: Mapping[str, Source]) -> Refusal:
+    """Of a layout that costs less and does not pay: what it saves, of how much, for what."""
+    option = choice.option
+    before = sum(m.before for i in instances for m in i.members)
+    known = all(kernel_wavefronts(i.analysis) is not None for i in instances)
+    whole = sum(base(i) for i in instances)
+    of = f" of the kernel's {whole}" if known and whole > before else ""
+    text = f"{_named(choice, instances, texts)} saves {before - option.total}{of} wavefronts"
+    work = sum(option.work)
+    if work:
+        text += f" for integer work of about {work}"
+    lost = option.blocks[0] - option.blocks[1]
+    if lost:
+        text += f" and {lost} of {option.blocks[0]} resident blocks per SM"
+    return Refusal("not-worth-it", text + _accesses(worse(option, instances)))
+
+
+def _named(choice: Choice, instances: Sequence[Instance], texts: Mapping[str, Source]) -> str:
+    return f"`{described(choice, instances[0], texts)}`"
+
+
+def _accesses(losses: Sequence[tuple[Member, int]]) -> str:
+    told: dict[int, tuple[int, int]] = {}
+    for member, after in losses:
+        line = member.conflict.site.place.line
+        old, new = told.get(line, (0, 0))
+        told[line] = (old + member.before, new + after)
+    named = [f"line {line} from {old} to {new}" for line, (old, new) in list(told.items())[:_TOLD]]
+    return f": {', '.join(named)}" if named else ""
+
+
+def _untried(choices: Choices, instances: Sequence[Instance]) -> str:
+    if not all(i.resizable for i in instances):
+        return f"no swizzle fits, and the size of `{instances[0].array.name}` cannot be changed"
+    widest = max((granule(i.members) for i in instances), default=1)
+    if choices.tried:
+        return f"each of {choices.tried} other layouts costs more"
+    kept = f" and keeps its {widest}-byte accesses" if widest > instances[0].array.element else ""
+    return f"no other layout fits into the shared memory of a block{kept}"

@@ -1,0 +1,146 @@
+"""The names of the reasons for which an array gets no edit, as users are told them.
+
+docs/fixes.md holds the same table.
+"""
+
+from __future__ import annotations
+
+REASONS: dict[str, tuple[str, str]] = {
+    "no-better-layout": (
+        "no layout that was tried costs less in sum; the best of them is named with its "
+        "wavefronts, and the accesses that it makes worse by line. Lanes that update one word "
+        "take turns anywhere",
+        "let other lanes meet: another distribution of the work, or fewer lanes on one word",
+    ),
+    "not-worth-it": (
+        "a layout costs less, and saves less than 2 % of the kernel's shared-memory wavefronts, "
+        "or about as much as its integer work or the resident blocks that it takes cost; the "
+        "finding is a note",
+        "nothing; the conflict is cheap",
+    ),
+    "unresolved-use": (
+        "an access of the array is not resolved",
+        "`--show-unresolved` tells what is missing",
+    ),
+    "data-dependent": (
+        "an address depends on data",
+        "an index that is a function of the thread, or nothing",
+    ),
+    "run-time-stride": (
+        "an address is multiplied by a value that the launch gives",
+        "a constant, or an assumption",
+    ),
+    "escapes": (
+        "the address of the array goes where analysis cannot follow",
+        "",
+    ),
+    "passed-on": (
+        "the array is used as a pointer, so that not every access can be rewritten, or bound to "
+        "a reference to so many elements",
+        "index the array itself",
+    ),
+    "size-elsewhere": (
+        "the size is taken by `sizeof`, or the launch gives it and is not known",
+        "a launch whose bytes are constants",
+    ),
+    "part-start": (
+        "where a part of a pool starts is not a constant of the launch, each thread has its "
+        "own, or it is not aligned for its accesses",
+        "",
+    ),
+    "part-overlaps": (
+        "an access leaves its part of a pool, or reaches the part in another way",
+        "one pointer for each part",
+    ),
+    "launch-elsewhere": (
+        "the array would need more bytes, and a launch is not in this file, comes from a macro "
+        "or gives no bytes",
+        "",
+    ),
+    "launches-differ": (
+        "the array would need more bytes, and not the same number at every launch",
+        "",
+    ),
+    "struct-layout": (
+        "elements are structures that lanes reach member by member; no pitch changes their stride",
+        "one array per member",
+    ),
+    "used-in-macro": (
+        "a macro names the array",
+        "",
+    ),
+    "declared-in-macro": (
+        "the declaration, or its extents, come from a macro or a type",
+        "",
+    ),
+    "declared-twice": (
+        "the name is declared again in the same scope",
+        "",
+    ),
+    "several-kernels": (
+        "the array is declared outside a function",
+        "",
+    ),
+    "other-file": (
+        "the array is declared in a file that was not given",
+        "",
+    ),
+    "index-used-elsewhere": (
+        "the local variable that holds the index also serves another purpose",
+        "",
+    ),
+    "pitch-not-found": (
+        "the row pitch of a flattened array is not in its indices, is no constant of the "
+        "compiler's (for an array with extents), or does not divide its size as written",
+        "a named constant for the pitch",
+    ),
+    "run-time-pitch": (
+        "the row pitch of a flattened array is not in its indices, is no constant of the "
+        "compiler's (for an array with extents), or does not divide its size as written",
+        "a named constant for the pitch",
+    ),
+    "size-not-rows": (
+        "the row pitch of a flattened array is not in its indices, is no constant of the "
+        "compiler's (for an array with extents), or does not divide its size as written",
+        "a named constant for the pitch",
+    ),
+    "extent-not-an-expression": (
+        "the extent is no C expression",
+        "",
+    ),
+    "side-effect": (
+        "an index must not be evaluated twice: it has side effects, or reads shared memory",
+        "a local variable",
+    ),
+    "nested-use": (
+        "an index must not be evaluated twice: it has side effects, or reads shared memory",
+        "a local variable",
+    ),
+    "no-place-for-helper": (
+        "the function around the array is not found in the text, or is a member",
+        "",
+    ),
+    "out-of-time": (
+        "the time limit of the file was over before a layout was found",
+        "`--timeout`",
+    ),
+    "non-ascii": (
+        "the edit would have to move non-ASCII text",
+        "",
+    ),
+    "not-proved": (
+        "after the edit some access did not reach the predicted address: the pitch is also "
+        "written somewhere else",
+        "",
+    ),
+}
+"""Name -> (what it means, what the author can do, or '')."""
+
+
+def explained(name: str) -> str | None:
+    """The reason of that name in Markdown, None where there is none."""
+    if name not in REASONS:
+        return None
+    meaning, helps = REASONS[name]
+    text = f"# {name}\n\nWhy an array that conflicts gets no edit: {meaning}.\n"
+    return text + (f"\n## What helps\n\n{helps}.\n" if helps else "")

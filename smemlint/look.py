@@ -1,0 +1,281 @@
+"""Questions about one file that need the trace itself: asked in a worker, answered in plain data.
+
+Beside `pipeline`, which makes findings: the same stages, and then what is to be shown of them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from smemlint.api import MEMORY, shown
+from smemlint.banks import architecture
+from smemlint.diagnose.model import FileReport, Problem
+from smemlint.fix.apply import EditError, apply
+from smemlint.fix.model import Suggestion
+from smemlint.fix.proof import same_array, sites_of
+from smemlint.fix.suggest import array_key
+from smemlint.pipeline import Examined, again, examine
+from smemlint.records import record
+from smemlint.score.model import Conflict, KernelAnalysis
+from smemlint.view.choose import Seen, Spot, lines_with_accesses, sites_at, view_of
+from smemlint.view.memory import KernelMemory, memory_of, module_alignment
+from smemlint.view.requests import NoRequestError
+from smemlint.view.site import SiteView, site_view
+from smemlint.view.sweep import BLOCK, PAD, Over, Point, SweepError, padded, point, with_constant
+from smemlint.workers import Failure, run_isolated
+
+if TYPE_CHECKING:
+    from smemlint.jobs import Job
+
+
+@record(frozen=True, slots=True)
+class LayoutAnswer:
+    """The shared memory of kernels, once for each instance, block shape and dynamic size."""
+
+    kernels: tuple[KernelMemory, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+@record(frozen=True, slots=True)
+class SweepQuestion:
+    """spot: the access; over: what is varied."""
+
+    spot: Spot
+    over: Over
+
+
+@record(frozen=True, slots=True)
+class SweepAnswer:
+    """series: each access of the spot as it stands, and its cost at every value."""
+
+    series: tuple[tuple[SiteView, tuple[Point, ...]], ...] = ()
+    lines: tuple[int, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    error: str = ""
+
+
+Question = TypeVar("Question")
+Answer = TypeVar("Answer")
+THREADS = 1024
+"""Of a block, at most."""
+SECONDS = 20.0
+"""Computing time for what comes after the analysis."""
+
+
+@record(frozen=True, slots=True)
+class After:
+    """An access with the fix that is offered for its array. code: the new declaration or expression. view:
+    None where the fix cannot be shown, for the reason `why`. bytes_added: of shared memory."""
+
+    words: str
+    code: str
+    safe: bool
+    bytes_added: int
+    view: SiteView | None
+    why: str = ""
+
+
+@record(frozen=True, slots=True)
+class Picture:
+    """An access now, and with the fix of its array where there is one."""
+
+    now: SiteView
+    after: After | None
+
+
+@record(frozen=True, slots=True)
+class BanksQuestion:
+    """warp, visit: whose request is drawn; None: of those the one with the most ways. after: whether the fix
+    is looked for."""
+
+    spot: Spot
+    warp: int | None = None
+    visit: int | None = None
+    after: bool = True
+
+
+@record(frozen=True, slots=True)
+class BanksAnswer:
+    """pictures: of each access at the spot. lines: with an access, where the spot has none. problems: with
+    the file; error: with the question."""
+
+    pictures: tuple[Picture, ...] = ()
+    lines: tuple[int, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    error: str = ""
+
+
+def banks(question: tuple[Job, BanksQuestion]) -> BanksAnswer:
+    """The accesses at a spot of a file, each with the map of one request."""
+    job, asked = question
+    found = examine(replace(job, options=replace(job.options, suggest=asked.after)), shown)
+    if isinstance(found, FileReport):
+        return BanksAnswer(problems=found.problems)
+    groups = sites_at(found.analyses, asked.spot, shown)
+    if not groups:
+        lines = lines_with_accesses(found.analyses, asked.spot.path, shown)
+        return BanksAnswer(lines=tuple(lines), problems=found.problems)
+    pictures = []
+    try:
+        for seen in groups:
+            now = view_of(seen, asked.spot.path, warp=asked.warp, visit=asked.visit)
+            pictures.append(Picture(now, _after(found, job, seen[0], now) if asked.after else None))
+    except NoRequestError as error:
+        return BanksAnswer(error=str(error), problems=found.problems)
+    return BanksAnswer(tuple(pictures), problems=found.problems)
+
+
+def sweep(question: tuple[Job, SweepQuestion]) -> SweepAnswer:
+    """The accesses at a spot of a file, each against a range of values."""
+    job, asked = question
+    job = replace(job, options=replace(job.options, suggest=False))
+    found = examine(job, shown)
+    if isinstance(found, FileReport):
+        return SweepAnswer(problems=found.problems)
+    groups = sites_at(found.analyses, asked.spot, shown)
+    if not groups:
+        lines = lines_with_accesses(found.analyses, asked.spot.path, shown)
+        return SweepAnswer(lines=tuple(lines), problems=found.problems)
+    series = []
+    try:
+        for at, seen in enumerate(groups):
+            points = tuple(_swept(found, job, asked, at, seen[0], value) for value in asked.over.values)
+            series.append((view_of(seen, asked.spot.path), points))
+    except SweepError as error:
+        return SweepAnswer(error=str(error), problems=found.problems)
+    return SweepAnswer(tuple(series), problems=found.problems)
+
+
+def _swept(found: Examined, job: Job, asked: SweepQuestion, at: int, seen: Seen, value: int) -> Point:
+    """One access with one value. at: its number among those of the spot. Raises SweepError."""
+    path = seen.conflict.site.place.path
+    text = found.texts[path]
+    analysis = seen.analysis
+    if asked.over.name == BLOCK:
+        block = (value, *analysis.launch.block[1:])
+        if value * block[1] * block[2] > THREADS:
+            return point(value, None, f"a block has at most {THREADS} threads")
+        moved = replace(analysis, launch=replace(analysis.launch, block=block))
+        return point(value, _again_at(found, job, path, text, moved, seen))
+    if asked.over.name == PAD and with_constant(text, PAD, value) is None:
+        array = analysis.arrays.get(seen.conflict.site.array)
+        if array is None or len(array.dims) < 2:
+            raise SweepError(f"`{array.name if array else seen.conflict.site.expression}` has no rows to pad")
+        edited = padded(found.texts[array.place.path], array.place.offset, array.name, value)
+        return point(value, _again_at(found, job, array.place.path, edited, analysis, seen))
+    data = with_constant(text, asked.over.name, value)
+    if data is None:
+        raise SweepError(f"`{asked.over.name}` is not one constant of this file (`#define`, `const int`)")
+    again = examine(replace(job, text=data.decode("utf-8", errors="surrogateescape")), shown)
+    if isinstance(again, FileReport):
+        return point(value, None)
+    # An edit on an earlier part of the line moves columns: the access is found by its number on the line.
+    groups = sites_at(again.analyses, replace(asked.spot, column=0), shown)
+    before = sites_at(found.analyses, replace(asked.spot, column=0), shown)
+    number = next((n for n, group in enumerate(before) if group[0].conflict is seen.conflict), at)
+    return point(value, groups[number][0].conflict if len(groups) == len(before) else None)
+
+
+def _again_at(
+    found: Examined, job: Job, path: str, data: bytes, analysis: KernelAnalysis, seen: Seen
+) -> Conflict | None:
+    """The access in another text or under another launch."""
+    until = time.process_time() + SECONDS
+    (edited,) = again(found.source, found.modules, job.options, until)(path, data, [analysis])
+    return matching(seen, edited)
+
+
+def layout(question: tuple[Job, str]) -> LayoutAnswer:
+    """The shared memory of every kernel of a file. The question: the name of a kernel, or '' for all."""
+    job, name = question
+    found = examine(replace(job, options=replace(job.options, suggest=False)), shown)
+    if isinstance(found, FileReport):
+        return LayoutAnswer(problems=found.problems)
+    arch = architecture(job.options.arch)
+    rounding = module_alignment(a for analysis in found.analyses for a in analysis.arrays.values())
+    told = [
+        memory_of(a, shown(a.kernel.place.path), arch, rounding)
+        for a in found.analyses
+        if a.arrays and a.kernel.side == "kernel" and name in ("", a.kernel.name)
+    ]
+    return LayoutAnswer(tuple(dict.fromkeys(told)), problems=found.problems)
+
+
+def _after(found: Examined, job: Job, seen: Seen, now: SiteView) -> After | None:
+    """The same access in the edited file; the same warp and visit of it."""
+    array = seen.analysis.arrays.get(seen.conflict.site.array)
+    fix = found.suggestions.get(array_key(array)) if array is not None else None
+    if fix is None:
+        return None
+    edited = edited_analyses(found, job, fix, [seen.analysis])
+    if isinstance(edited, str):
+        return After(fix.words, fix.code, fix.safe, fix.bytes_added, None, edited)
+    conflict = matching(seen, edited[0])
+    if conflict is None or edited[0] is None:
+        return After(
+            fix.words, fix.code, fix.safe, fix.bytes_added, None, "it is not found in the edited file"
+        )
+    warp, visit = (now.map.warp, now.map.visit) if now.map is not None else (None, None)
+    try:
+        view = site_view(conflict, edited[0], now.path, warp=warp, visit=visit)
+    except NoRequestError as error:
+        return After(fix.words, fix.code, fix.safe, fix.bytes_added, None, str(error))
+    return After(fix.words, fix.code, fix.safe, fix.bytes_added, view)
+
+
+def edited_analyses(
+    found: Examined, job: Job, fix: Suggestion, analyses: Sequence[KernelAnalysis]
+) -> Sequence[KernelAnalysis | None] | str:
+    """The same kernels with the edits of a fix done; in words why not."""
+    if not fix.edits:
+        return fix.refused.text if fix.refused is not None else "no edit is offered"
+    paths = {edit.path for edit in fix.edits}
+    if len(paths) != 1:
+        return "the fix changes several files"
+    (path,) = paths
+    try:
+        data = apply(fix.edits, found.texts[path])
+    except (EditError, KeyError) as error:
+        return str(error)
+    until = time.process_time() + SECONDS
+    return again(found.source, found.modules, job.options, until)(path, data, analyses)
+
+
+def matching(seen: Seen, edited: KernelAnalysis | None) -> Conflict | None:
+    """The same access after an edit: by its number among the accesses of its array."""
+    array = seen.analysis.arrays.get(seen.conflict.site.array)
+    if edited is None or array is None:
+        return None
+    moved = same_array(seen.analysis, array, edited)
+    if moved is None:
+        return None
+    before, after = sites_of(seen.analysis, array), sites_of(edited, moved)
+    at = next(i for i, conflict in enumerate(before) if conflict is seen.conflict)
+    if len(before) == len(after) and after[at].site.op == seen.conflict.site.op:
+        return after[at]
+    line = seen.conflict.site.place.line
+    same = [c for c in after if c.site.place.line == line and c.site.op == seen.conflict.site.op]
+    return same[0] if len(same) == 1 else None
+
+
+def ask_all(
+    task: Callable[[tuple[Job, Question]], Answer],
+    jobs: Sequence[Job],
+    question: Question,
+    processes: int = 1,
+) -> list[Answer | Problem]:
+    """Put one question about each of some files to workers; a Problem where a file ends its worker."""
+    answers: list[Answer | Problem] = [Problem(shown(job.path), "no answer") for job in jobs]
+    seconds = max((job.seconds for job in jobs), default=0.0) + SECONDS
+    pairs = [(job, question) for job in jobs]
+    for at, result in run_isolated(task, pairs, jobs=processes, seconds=seconds, memory=MEMORY):
+        answers[at] = Problem(shown(jobs[at].path), result.message) if isinstance(result, Failure) else result
+    return answers
+
+
+def ask(task: Callable[[tuple[Job, Question]], Answer], job: Job, question: Question) -> Answer | Problem:
+    """The same for one file."""
+    return ask_all(task, [job], question)[0]
