@@ -292,8 +292,9 @@ def _record(m: Machine, event: Event) -> None:
         m.log.append(Barrier(m.region, m.order))
         m.order += 1
         event.order = m.order
-    event.stale = m.stale
+    event.stale, event.under = m.stale, m.under()
     event.site.events.append(event)
+    event.site.assumed = len(m.assumptions)
     m.log.append(event)
     m.order += 1
 

@@ -13,7 +13,7 @@ from smemlint.evaluate.analysis.facts import Code, Slicer, code_of
 from smemlint.evaluate.analysis.sinkable import Guard, Path
 from smemlint.evaluate.machine.cp_async import Copied
 from smemlint.evaluate.machine.dispatch import EndedError, SizedUpError, rvalue
-from smemlint.evaluate.model import Stop, Unresolved
+from smemlint.evaluate.model import Assumption, Stop, Unresolved
 from smemlint.evaluate.types.layout import Bindings, Types
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.choices import Way
@@ -108,6 +108,8 @@ class Event:
     """What stands for the objects that its pointer may lead to, where there are several."""
     among: int = 0
     """What divides the distances between them, in bytes; 0: there is one object."""
+    under: Hashable = ()
+    """The undecided conditions on the way to it; accesses of one such key run together, or none does."""
     worlds: tuple[World, ...] = ()
     """Where lanes of one request go to several objects: the ways in which they may. `offset` is then what is
     added to the offsets there."""
@@ -160,6 +162,8 @@ class SiteLog:
     width: int
     matrices: int
     object: Object
+    assumed: int = 0
+    """How many assumptions had been made when it ran last."""
     via: dict[int, Place] = field(default_factory=dict)
     """By id(): the calls that were inlined on the way to it."""
     frame: Frame | None = None
@@ -378,6 +382,8 @@ class Machine:
         self.specials = self._specials(grid)
         self.loops: list[Exits] = []
         """The loops and switches around, innermost last."""
+        self.assumptions: dict[object, Assumption] = {}
+        """What was assumed so far, by what told it."""
         self.undecided: list[Undecided] = []
         """The conditions around that nobody can decide."""
         self.way: Way = {}
@@ -572,6 +578,19 @@ class Machine:
     def join(self) -> Join:
         """Where ways from here on will meet."""
         return Join(self.nobody, self.nobody, len(self.undecided))
+
+    def assume(self, kind: str, text: str, place: Place | None) -> None:
+        """Note what is taken for granted from here on."""
+        self.assumptions.setdefault((kind, text), Assumption(kind, text, place))
+
+    def under(self) -> Hashable:
+        """The undecided conditions on the way to what runs now; () where it surely runs."""
+        if not self.way and not self.undecided:
+            return ()
+        known = {(s.order, n) for s, n in self.way.items()}
+        conditions = [u.condition for u in self.undecided]
+        others = {s.order for c in conditions for mono in c.terms for s in mono if s not in self.way}
+        return frozenset(known | {(order, None) for order in others})
 
     def stop(self, stop: Stop) -> None:
         """Something that keeps accesses apart, though the straight line goes on."""

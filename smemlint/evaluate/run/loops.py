@@ -31,7 +31,7 @@ from smemlint.evaluate.run.iterations import (
     take_turns,
     trial,
 )
-from smemlint.evaluate.run.uneven_loops import run_uneven
+from smemlint.evaluate.run.uneven_loops import run_uneven, trips_left
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.number import (
     Int,
@@ -220,6 +220,8 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     first = trial(m, s, exits)
     pragma = _pragma(m, s, None)
     line = straight_lines(None, m.touched - before.touched, m.operations - before.operations, pragma)
+    if left is None and asked.known:
+        left = trips_left(m, s, lambda: _after(first))
     restore(start)
     plan, counted = _planned(m, s, exits, start, first, max(line.step, 1))
     _set(plan)
@@ -234,7 +236,7 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     for i in range(copies):
         if s.condition is not None:
             c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
-            if i == 0 and (c.known or c.varying):
+            if i == 0 and left is None and (c.known or c.varying):
                 again = decode(m, c)
                 if again.may.any():
                     m.must, m.may = again.must, again.may
@@ -256,6 +258,12 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
         meet(m, head)
         m.may = m.may | passed
     m.must = must & m.may
+
+
+def _after(state: State) -> None:
+    """Let local objects hold what they do after an iteration."""
+    for o, cells in state.items():
+        o.cells = Cells(cells)
 
 
 def _planned(
