@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,13 +19,16 @@ from smemlint.fix.model import Suggestion
 from smemlint.fix.proof import same_array, sites_of
 from smemlint.fix.suggest import array_key
 from smemlint.pipeline import Examined, again, examine
+from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
 from smemlint.score.model import Conflict, KernelAnalysis
+from smemlint.source.text import MAX_BYTES
 from smemlint.view.choose import Seen, Spot, lines_with_accesses, sites_at, view_of
 from smemlint.view.memory import KernelMemory, memory_of, module_alignment
 from smemlint.view.requests import NoRequestError
 from smemlint.view.site import SiteView, site_view
 from smemlint.view.sweep import BLOCK, PAD, Over, Point, SweepError, padded, point, with_constant
+from smemlint.view.why import Derivation, derivation
 from smemlint.workers import Failure, run_isolated
 
 if TYPE_CHECKING:
@@ -36,6 +40,15 @@ class LayoutAnswer:
     """The shared memory of kernels, once for each instance, block shape and dynamic size."""
 
     kernels: tuple[KernelMemory, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+@record(frozen=True, slots=True)
+class WhyAnswer:
+    """told: of each access at the spot. The rest as in BanksAnswer."""
+
+    told: tuple[Derivation, ...] = ()
+    lines: tuple[int, ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
@@ -126,6 +139,29 @@ def banks(question: tuple[Job, BanksQuestion]) -> BanksAnswer:
     except NoRequestError as error:
         return BanksAnswer(error=str(error), problems=found.problems)
     return BanksAnswer(tuple(pictures), problems=found.problems)
+
+
+def why(question: tuple[Job, Spot]) -> WhyAnswer:
+    """How the numbers of the accesses at a spot came about."""
+    job, spot = question
+    found = examine(replace(job, options=replace(job.options, suggest=False)), shown)
+    if isinstance(found, FileReport):
+        return WhyAnswer(problems=found.problems)
+    groups = sites_at(found.analyses, spot, shown)
+    if not groups:
+        lines = lines_with_accesses(found.analyses, spot.path, shown)
+        return WhyAnswer(lines=tuple(lines), problems=found.problems)
+    modules = {module.configuration: module for module in found.modules}
+    texts = dict(found.texts)
+    for path in {file for module in found.modules for file in module.files} - texts.keys():
+        with suppress(UnreadableError):
+            texts[path] = read_regular(path, MAX_BYTES)
+    told = [
+        derivation(seen, modules[seen[0].analysis.configuration], texts, shown, spot.path)
+        for seen in groups
+        if seen[0].analysis.configuration in modules
+    ]
+    return WhyAnswer(tuple(told), problems=found.problems)
 
 
 def sweep(question: tuple[Job, SweepQuestion]) -> SweepAnswer:

@@ -167,6 +167,8 @@ class Trace:
     groups: NDArray[np.int64] | None = None
     """Shape (requests,): requests of one number run together, or none of them does; those of 0 surely run.
     None: all of them are of one number."""
+    left_out: tuple[str, ...] = ()
+    """Names of the unknown parts that are the same for all lanes and are not in the offsets."""
     warps: NDArray[np.int64] | None = None
     """The number of each request's warp in the block, shape (requests,), where it is known."""
 

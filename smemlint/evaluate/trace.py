@@ -204,6 +204,7 @@ class _Builder:
         self.unsure: list[tuple[int, NDArray[np.bool_]]] = []
         """First request and lanes of events that some lanes may or may not run."""
         self.weights: list[int] = []
+        self.left_out: dict[str, None] = {}
         self.warps: list[NDArray[np.int64]] = []
         self.visits: list[tuple[int, int]] = []
         self.under: list[Hashable] = []
@@ -359,11 +360,13 @@ class _Builder:
             self.data.setdefault(mono, []).append((self.count, full))
             return
         if isinstance(coefficient, int):
+            self.left_out[_name(mono)] = None
             self.alignment = gcd(self.alignment, coefficient * multiple_of(mono))
             return
         full = coefficient.reshape(-1, 32)[rows]
         first = full[np.arange(len(full)), active.argmax(axis=1)]
         if bool((~active | (full == first[:, None])).all()):
+            self.left_out[_name(mono)] = None
             self.alignment = gcd(self.alignment, gcd_of(first) * multiple_of(mono))
             return
         self.parameters.setdefault(mono, []).append((self.count, full))
@@ -414,6 +417,7 @@ class _Builder:
             ways=len(self.ways),
             assumptions=_assumptions(self.m, self.log, launch),
             groups=self._groups(),
+            left_out=tuple(self.left_out),
             warps=np.concatenate(self.warps) if self.warps else None,
         )
 

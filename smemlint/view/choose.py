@@ -87,5 +87,5 @@ def view_of(
 def _in_words(seen: Seen) -> str:
     block = ", ".join(map(str, seen.analysis.launch.block))
     ways = seen.conflict.ways
-    told = "no number" if ways is None else f"{ways:.3g} ways"
+    told = "no number" if ways is None else f"{ways:.3g}-way"
     return f"{kernel_name(seen.analysis)}, block ({block}): {told}"

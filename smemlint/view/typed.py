@@ -80,7 +80,8 @@ class Typed:
 def program(declaration: str, access: str, constant: str = "", value: int = 0) -> Typed:
     """The program for `float t[32][33]` and `t[threadIdx.x][k]`.
 
-    A name that the declaration does not declare is an `int` that the kernel is given. An access that assigns
+    A name that the declaration does not declare is an `int` that the kernel is given, one with a subscript a
+    pointer to some. An access that assigns
     (`t[i] = 0`) is a statement, any other is read. constant, value: a name that the program defines, where it
     is used. Raises: TypedError.
     """
@@ -111,9 +112,14 @@ def program(declaration: str, access: str, constant: str = "", value: int = 0) -
     lines = [
         f"#define {constant} {value}" if constant else "",
         "template <class T> __device__ void keep(T value);",
-        f"__global__ void typed({', '.join(f'int {n}' for n in names)}) {{",
+        f"__global__ void typed({', '.join(_parameter(n, access) for n in names)}) {{",
         f"{storage} {declaration};",
         statement,
         "}",
     ]
     return Typed("\n".join(lines) + "\n", 5, names)
+
+
+def _parameter(name: str, access: str) -> str:
+    pointed = re.search(rf"\b{re.escape(name)}\s*\[", access)
+    return f"const int *{name}" if pointed else f"int {name}"

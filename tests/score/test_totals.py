@@ -7,7 +7,14 @@ from costs import scored, traced
 
 from smemlint.evaluate.model import Grade
 
-ROUNDS = "#pragma unroll 1\nfor (int i = 0; i < 6; i++) { %s\n out[i] = s[(threadIdx.x << i) & 1023]; __syncthreads(); }"
+ROUNDS = """
+#pragma unroll 1
+for (int i = 0; i < 6; i++) {
+    %s
+    out[i] = s[(threadIdx.x << i) & 1023];
+    __syncthreads();
+}
+"""
 
 
 @pytest.mark.parametrize(
