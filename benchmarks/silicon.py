@@ -30,7 +30,8 @@ from pathlib import Path
 from typing import Any
 
 from checkout import SOURCE_SUFFIXES, Checkout
-from demangle import agrees, base_name, template_arguments
+
+from smemlint.profile.names import agrees, base_name, template_arguments
 
 TOLERANCE = 0.05
 """Two ratios that differ by less are the same: compilers duplicate and drop single instructions."""
@@ -248,8 +249,8 @@ def inspect(
 def instances(launch: MeasuredLaunch, report: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
     """The entries of the report that can be this launch, and the reason when there is none.
 
-    Where several remain, those that know more template arguments, and whose grid and dynamic bytes agree, are
-    preferred.
+    Where several remain, those that know more template arguments (but not more than the launch has: another
+    template of that name), and whose grid and dynamic bytes agree, are preferred.
     """
     named = [
         k for k in report["kernels"] if k["name"].split("::")[-1].split("<")[0] == base_name(launch.kernel)
@@ -260,7 +261,8 @@ def instances(launch: MeasuredLaunch, report: dict[str, Any]) -> tuple[list[dict
     fitting = [k for k in named if agrees(arguments, [str(v) for v in k["template_arguments"].values()])]
     if not fitting:
         return [], "instance not found"
-    known = max(len(k["template_arguments"]) for k in fitting)
+    counts = {len(k["template_arguments"]) for k in fitting}
+    known = max((n for n in counts if n <= len(arguments)), default=max(counts))
     fitting = [k for k in fitting if len(k["template_arguments"]) == known]
     fitting = [k for k in fitting if tuple(k["launch"]["block"]) == launch.block]
     if not fitting:

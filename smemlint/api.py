@@ -79,6 +79,10 @@ def _given_up(job: Job, failure: Failure) -> FileReport:
 
 def analyse_file(job: Job) -> FileReport:
     """The analysis of one file in this process. Raises what the stages raise."""
+    if job.options.exhibits:
+        from smemlint.exhibits import run_with_exhibits
+
+        return run_with_exhibits(job, shown)
     from smemlint.pipeline import run_stages
 
     return run_stages(job, shown)
@@ -132,6 +136,7 @@ def collect(
         problems=tuple(dict.fromkeys(p for r in reports for p in r.problems)),
         skipped=tuple(Problem(r.path, r.skipped) for r in reports if r.skipped),
         summary=_summary(reports, kernels, unseen, diagnostics, unparsed, hidden, suppressed),
+        exhibits=tuple(e for r in reports for e in r.exhibits),
         texts={**_texts(named - sources.keys(), {}), **{p: t for p, t in sources.items() if p in named}},
     )
 

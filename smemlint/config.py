@@ -26,7 +26,7 @@ from smemlint.records import record
 
 Block = tuple[int, int, int]
 SEVERITIES = ("note", "warning", "error")
-FORMATS = ("full", "concise", "json", "sarif", "github")
+FORMATS = ("full", "concise", "json", "sarif", "github", "html")
 MAX_THREADS = 1024
 MAX_DEPTH = 64
 """Threads of a block in z: CUDA's limit."""

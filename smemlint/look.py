@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from smemlint.api import MEMORY, shown
 from smemlint.banks import architecture
 from smemlint.diagnose.model import FileReport, Problem
-from smemlint.fix.apply import EditError, apply
-from smemlint.fix.model import Suggestion
-from smemlint.fix.proof import same_array, sites_of
+from smemlint.exhibits import SECONDS, edited_analyses, matching
 from smemlint.fix.suggest import array_key
 from smemlint.pipeline import Examined, again, examine
 from smemlint.reading import UnreadableError, read_regular
@@ -74,8 +72,6 @@ Question = TypeVar("Question")
 Answer = TypeVar("Answer")
 THREADS = 1024
 """Of a block, at most."""
-SECONDS = 20.0
-"""Computing time for what comes after the analysis."""
 
 
 @record(frozen=True, slots=True)
@@ -221,7 +217,7 @@ def _again_at(
     """The access in another text or under another launch."""
     until = time.process_time() + SECONDS
     (edited,) = again(found.source, found.modules, job.options, until)(path, data, [analysis])
-    return matching(seen, edited)
+    return matching(seen.conflict, seen.analysis, edited)
 
 
 def layout(question: tuple[Job, str]) -> LayoutAnswer:
@@ -246,10 +242,10 @@ def _after(found: Examined, job: Job, seen: Seen, now: SiteView) -> After | None
     fix = found.suggestions.get(array_key(array)) if array is not None else None
     if fix is None:
         return None
-    edited = edited_analyses(found, job, fix, [seen.analysis])
+    edited = edited_analyses(found, job, fix, [seen.analysis], time.process_time() + SECONDS)
     if isinstance(edited, str):
         return After(fix.words, fix.code, fix.safe, fix.bytes_added, None, edited)
-    conflict = matching(seen, edited[0])
+    conflict = matching(seen.conflict, seen.analysis, edited[0])
     if conflict is None or edited[0] is None:
         return After(
             fix.words, fix.code, fix.safe, fix.bytes_added, None, "it is not found in the edited file"
@@ -260,41 +256,6 @@ def _after(found: Examined, job: Job, seen: Seen, now: SiteView) -> After | None
     except NoRequestError as error:
         return After(fix.words, fix.code, fix.safe, fix.bytes_added, None, str(error))
     return After(fix.words, fix.code, fix.safe, fix.bytes_added, view)
-
-
-def edited_analyses(
-    found: Examined, job: Job, fix: Suggestion, analyses: Sequence[KernelAnalysis]
-) -> Sequence[KernelAnalysis | None] | str:
-    """The same kernels with the edits of a fix done; in words why not."""
-    if not fix.edits:
-        return fix.refused.text if fix.refused is not None else "no edit is offered"
-    paths = {edit.path for edit in fix.edits}
-    if len(paths) != 1:
-        return "the fix changes several files"
-    (path,) = paths
-    try:
-        data = apply(fix.edits, found.texts[path])
-    except (EditError, KeyError) as error:
-        return str(error)
-    until = time.process_time() + SECONDS
-    return again(found.source, found.modules, job.options, until)(path, data, analyses)
-
-
-def matching(seen: Seen, edited: KernelAnalysis | None) -> Conflict | None:
-    """The same access after an edit: by its number among the accesses of its array."""
-    array = seen.analysis.arrays.get(seen.conflict.site.array)
-    if edited is None or array is None:
-        return None
-    moved = same_array(seen.analysis, array, edited)
-    if moved is None:
-        return None
-    before, after = sites_of(seen.analysis, array), sites_of(edited, moved)
-    at = next(i for i, conflict in enumerate(before) if conflict is seen.conflict)
-    if len(before) == len(after) and after[at].site.op == seen.conflict.site.op:
-        return after[at]
-    line = seen.conflict.site.place.line
-    same = [c for c in after if c.site.place.line == line and c.site.op == seen.conflict.site.op]
-    return same[0] if len(same) == 1 else None
 
 
 def ask_all(

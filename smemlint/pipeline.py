@@ -67,8 +67,11 @@ def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
     """The report of one file. A file that cannot be read or parsed at all is a Problem in it."""
     began = time.process_time()
     found = examine(job, shown)
-    if isinstance(found, FileReport):
-        return found
+    return found if isinstance(found, FileReport) else report_of(found, job, shown, began)
+
+
+def report_of(found: Examined, job: Job, shown: Callable[[str], str], began: float) -> FileReport:
+    """What was found, as plain records. began: when the analysis did, in computing time."""
     numbers = {key: number for number, key in enumerate(found.suggestions)}
     cheap = {key for key, s in found.suggestions.items() if s.refused and s.refused.code == "not-worth-it"}
     shares = _shares(found.analyses, found.modules)
@@ -134,6 +137,7 @@ def examine(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
                 architecture(job.options.arch),
                 late=lambda: time.process_time() > ends.fixes,
                 main=source.path,
+                whole=_from_nothing(job, ends.fixes),
             )
         except (Exception, OutOfTimeError) as error:
             problems.append(_failed(path, "the search for fixes", error))
@@ -291,6 +295,21 @@ def _source(job: Job) -> SourceFile:
     if job.text is None:
         return read_source(path)
     return source_from_bytes(path, job.text.encode("utf-8", errors="surrogateescape"))
+
+
+def _from_nothing(job: Job, until: float) -> Callable[[bytes], Sequence[KernelAnalysis] | None]:
+    """The whole file with another text, launches and all, without a search for fixes."""
+    bare = replace(job.options, suggest=False)
+
+    def analyse(data: bytes) -> Sequence[KernelAnalysis] | None:
+        seconds = until - time.process_time()
+        if seconds <= 0:
+            return None
+        text = data.decode("utf-8", errors="surrogateescape")
+        found = examine(replace(job, text=text, options=bare, seconds=seconds), lambda path: path)
+        return None if isinstance(found, FileReport) else found.analyses
+
+    return analyse
 
 
 def again(

@@ -21,6 +21,7 @@ COMMANDS: Mapping[str, str] = {
     "sweep": "tell what an access costs over strides, paddings, constants or block widths",
     "why": "tell how the number of an access came about, or where certainty was lost",
     "layout": "tell where the shared memory of each kernel lies and what it leaves room for",
+    "compare": "hold what Nsight Compute measured against what is predicted, line by line",
     "explain": "tell what a rule finds, why it matters and what to do",
     "rules": "list the rules",
 }

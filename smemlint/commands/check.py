@@ -85,7 +85,8 @@ def run(options: argparse.Namespace) -> int:
     said = _settings_of(options)
     outputs = _outputs_of(options.output or ())
     _check_fixes(options)
-    run, report = analysed(options, said, suggest=True)
+    pictures = "html" in (options.output_format, *(name for name, _ in outputs))
+    run, report = analysed(options, said, suggest=True, exhibits=pictures)
     if options.fix or options.diff:
         return _repair(options, run, report, outputs)
     return _write(report, run.settings, outputs)

@@ -51,10 +51,13 @@ class Run:
         return replace(report, problems=(*report.problems, *wrong))
 
 
-def analysed(options: argparse.Namespace, said: Settings, *, suggest: bool = False) -> tuple[Run, Report]:
+def analysed(
+    options: argparse.Namespace, said: Settings, *, suggest: bool = False, exhibits: bool = False
+) -> tuple[Run, Report]:
     """Analyse the paths of `source_options` and tell on stderr what could not be.
 
-    said: what the command line says. suggest: whether fixes are looked for. Raises UsageError, ConfigError.
+    said: what the command line says. suggest: whether fixes are looked for. exhibits: whether maps of
+    what conflicts are kept. Raises UsageError, ConfigError.
     """
     try:
         Path.cwd()
@@ -62,7 +65,7 @@ def analysed(options: argparse.Namespace, said: Settings, *, suggest: bool = Fal
         raise UsageError(f"the working folder is gone: {(error.strerror or str(error)).lower()}") from None
     configurations = Configurations(said, options.config)
     whole = configurations.shown(".")
-    jobs, missing = jobs_of(options, configurations, suggest=suggest)
+    jobs, missing = jobs_of(options, configurations, suggest=suggest, exhibits=exhibits)
     found = sorted(with_progress(jobs, whole), key=lambda pair: pair[0])
     run = Run(configurations, whole, jobs, [r for _, r in found] + missing)
     report = run.collect(run.reports)
@@ -74,7 +77,11 @@ def analysed(options: argparse.Namespace, said: Settings, *, suggest: bool = Fal
 
 
 def jobs_of(
-    options: argparse.Namespace, configurations: Configurations, *, suggest: bool
+    options: argparse.Namespace,
+    configurations: Configurations,
+    *,
+    suggest: bool,
+    exhibits: bool = False,
 ) -> tuple[list[Job], list[FileReport]]:
     """What is to be analysed, and a report for each path that leads to nothing."""
     from smemlint.diagnose.model import FileReport, Problem
@@ -131,6 +138,7 @@ def jobs_of(
                         std=s.std or "",
                         compile_commands=s.compile_commands,
                         suggest=suggest,
+                        exhibits=exhibits,
                     ),
                     text,
                     s.timeout or 40.0,

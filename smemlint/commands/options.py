@@ -56,6 +56,11 @@ def reading_options(parser: argparse.ArgumentParser) -> None:
         metavar="[KERNEL=]X,Y,Z",
         help="block shape of a kernel, or of all; repeatable",
     )
+    add(
+        "--launches-from",
+        metavar="PROFILE",
+        help="take the block shapes that a profile tells (`ncu --page raw --csv`)",
+    )
     add("--arch", metavar="SM", help=f"architecture (default: {DEFAULTS.arch})")
     add("-D", action="append", dest="define", metavar="NAME[=VALUE]", help="define a macro; repeatable")
     add("-I", action="append", dest="include", metavar="DIR", help="look for includes there; repeatable")
@@ -138,6 +143,10 @@ def _read(option: str, read: Callable[[str], Read], text: str) -> Read:
 def source_settings(options: argparse.Namespace) -> Settings:
     """What `source_options` say. Raises UsageError."""
     blocks = dict(_read("--block", config.parse_named_block, text) for text in options.block or ())
+    if options.launches_from:
+        from smemlint.commands.profiles import blocks_from
+
+        blocks = {**blocks_from(options.launches_from), **blocks}
     for folder in options.include or ():
         if not Path(folder).is_dir():
             raise UsageError(f"argument -I: no folder is called `{config.short(folder)}`")

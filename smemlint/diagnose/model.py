@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
 from smemlint.records import record
 from smemlint.rules import Finding, Label, Severity
 from smemlint.visible import visible_path
+
+if TYPE_CHECKING:
+    from smemlint.view.gallery import Exhibit
 
 Block = tuple[int, int, int]
 
@@ -197,6 +201,8 @@ class FileReport:
     skipped: str = ""
     files: tuple[str, ...] = ()
     seconds: float = 0.0
+    exhibits: tuple[Exhibit, ...] = ()
+    """Pictures of what conflicts, where they were asked for."""
 
 
 @record(frozen=True, slots=True)
@@ -277,3 +283,4 @@ class Report:
     texts: Mapping[str, str] = field(default_factory=dict)
     unseen: tuple[Unseen, ...] = ()
     skipped: tuple[Problem, ...] = ()
+    exhibits: tuple[Exhibit, ...] = ()

@@ -57,6 +57,8 @@ class Suggestion:
     edit cannot change what the program computes; else `unsafe_because` says what is open.
     blocks_per_sm: resident blocks that threads and shared memory allow, the least over the instances.
     code: the new declaration or expression as a reader would look for it (`tile[TILE_DIM][TILE_DIM + 1]`).
+    kernel: shared-memory wavefronts of one block of the kernel, over all instances, before and after; None
+    where some of its accesses are not resolved, or no better layout is known.
     """
 
     kind: Kind
@@ -70,6 +72,7 @@ class Suggestion:
     blocks_per_sm: tuple[int, int] | None = None
     unsafe_because: str = ""
     code: str = ""
+    kernel: tuple[int, int] | None = None
 
     @property
     def before(self) -> int:

@@ -69,6 +69,10 @@ REASONS: dict[str, tuple[str, str]] = {
         "a macro names the array",
         "",
     ),
+    "constant-elsewhere": (
+        "the row pitch is a named constant that also serves something else than the array",
+        "a constant of its own for the pitch",
+    ),
     "declared-in-macro": (
         "the declaration, or its extents, come from a macro or a type",
         "",

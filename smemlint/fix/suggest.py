@@ -20,10 +20,11 @@ from smemlint.fix.choices import Choice, find_choices, locate
 from smemlint.fix.constants import Constants
 from smemlint.fix.declared import Edited
 from smemlint.fix.edits import build
-from smemlint.fix.judge import CLEARLY
+from smemlint.fix.judge import CLEARLY, kernel_wavefronts
 from smemlint.fix.launches import unknown_launch
 from smemlint.fix.members import Instance, apart, members, movable
 from smemlint.fix.model import Refusal, SiteChange, Suggestion
+from smemlint.fix.named import Whole, named_pitch
 from smemlint.fix.parts import cut, places_of, pool_of
 from smemlint.fix.proof import Analyse, Promise, check, sites_of
 from smemlint.fix.reasons import nothing_found
@@ -59,6 +60,7 @@ class Means:
     late: Late
     main: str
     analyses: Sequence[KernelAnalysis] = ()
+    whole: Whole | None = None
 
 
 def suggest(
@@ -68,6 +70,7 @@ def suggest(
     arch: Arch = _ARCH,
     late: Late = lambda: False,
     main: str = "",
+    whole: Whole | None = None,
 ) -> dict[Key, Suggestion]:
     """A suggestion for each array with a conflict.
 
@@ -75,16 +78,30 @@ def suggest(
     analyse — analyses an edited text again; without it no edit is offered, because none is proved.
     arch — whose limits of shared memory hold. late — whether the time is over.
     main — the file whose launches are known; other files may start kernels that stand elsewhere.
+    whole — analyses that file with another text from nothing; without it no named constant is changed.
     """
     texts = {path: Source(path, data) for path, data in sources.items()}
     taken = {path: set(source.names()) for path, source in texts.items()}
-    means = Means(texts, taken, analyse, arch, late, main, analyses)
+    means = Means(texts, taken, analyse, arch, late, main, analyses, whole)
     result: dict[Key, Suggestion] = {}
     for key, instances in _arrays(analyses):
         if not _conflicted(instances):
             continue
-        result[key] = _suggestion(instances, means)
+        found = _suggestion(instances, means)
+        result[key] = _by_name(found, instances, means) if found.edits is None else found
     return result
+
+
+def _by_name(found: Suggestion, instances: list[Instance], means: Means) -> Suggestion:
+    """The same array through the named constant that is its pitch, where nothing else could be written."""
+    hopeless = found.refused is not None and found.refused.code in ("not-worth-it", "escapes")
+    if hopeless or instances[0].array.place.path != means.main:
+        return found
+    source = means.texts.get(means.main)
+    other = named_pitch(instances, source, means.analyses, means.whole, means.arch, means.late)
+    if isinstance(other, Refusal) and other.code == "constant-elsewhere" and found.refused is not None:
+        return replace(found, refused=replace(found.refused, text=f"{found.refused.text}; {other.text}"))
+    return other if isinstance(other, Suggestion) else found
 
 
 def _arrays(analyses: Sequence[KernelAnalysis]) -> Iterator[tuple[Key, list[Instance]]]:
@@ -147,7 +164,16 @@ def _together(moves: Sequence[Move], texts: Mapping[str, Source], analyse: Analy
         bytes_added=sum(s.bytes_added for s in ordered),
         unsafe_because=next((s.unsafe_because for s in ordered if not s.safe), ""),
         code="`, `".join(s.code for s in ordered),
+        kernel=_summed([s.kernel for s in ordered]),
     )
+
+
+def _summed(kernels: Sequence[tuple[int, int] | None]) -> tuple[int, int] | None:
+    """The kernel with the layouts of all its parts."""
+    known = [k for k in kernels if k is not None]
+    if not known or len(known) < len(kernels):
+        return None
+    return known[0][0], known[0][0] - sum(before - after for before, after in known)
 
 
 @record(frozen=True, slots=True)
@@ -377,6 +403,7 @@ def _offered(
         blocks_per_sm=choice.option.blocks,
         unsafe_because=unsafe,
         code=edited.code,
+        kernel=_kernel(choice, used),
     )
 
 
@@ -404,4 +431,15 @@ def _in_words(
         bytes_added=choice.option.bytes_added if choice else 0,
         blocks_per_sm=choice.option.blocks if choice else None,
         code=code,
+        kernel=_kernel(choice, [i for i in instances if i.members]) if choice else None,
     )
+
+
+def _kernel(choice: Choice, used: Sequence[Instance]) -> tuple[int, int] | None:
+    """Wavefronts of the kernel as a whole before and after, None where they are not all known."""
+    known = [kernel_wavefronts(i.analysis) for i in used]
+    whole = sum(n or 0 for n in known)
+    before = sum(m.before for i in used for m in i.members)
+    if None in known or whole < before:
+        return None
+    return whole, whole - before + choice.option.total

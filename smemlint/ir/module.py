@@ -129,6 +129,8 @@ class Module:
     globals: Mapping[str, Var]
     specialisations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     explicit_instances: tuple[tuple[str, tuple[TemplateArgument, ...]], ...] = ()
+    explicit_records: tuple[tuple[str, tuple[TemplateArgument, ...]], ...] = ()
+    """Name of a class template and its arguments, of explicit instantiations."""
     overloads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Function ids by unqualified name, for calls that clang left unresolved (templates)."""
     unparsed: tuple[Unparsed, ...] = ()

@@ -5,9 +5,10 @@ thread.
 May import evaluate and ir; never clang, never the renderers.
 """
 
-from smemlint.launch.host import Allowance, Started, started_kernels
+from smemlint.launch.host import started_kernels
 from smemlint.launch.infer import Blocks, infer
 from smemlint.launch.linking import Program, program_around, program_of
+from smemlint.launch.model import Allowance, Started
 
 __all__ = [
     "Allowance",

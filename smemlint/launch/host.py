@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import product
 from typing import TypeAlias
 
 from smemlint.evaluate.analysis.facts import SliceLike, Slicer
@@ -18,6 +20,7 @@ from smemlint.evaluate.language.packs import expanded, pack_of
 from smemlint.evaluate.library.host_runtime import command_line
 from smemlint.evaluate.machine.dispatch import run, rvalue
 from smemlint.evaluate.machine.machine import Budget, BudgetExceededError, Frame, Machine
+from smemlint.evaluate.machine.paths import Paths
 from smemlint.evaluate.types.layout import Binding, is_type
 from smemlint.evaluate.values.number import (
     VALUES,
@@ -42,7 +45,6 @@ from smemlint.ir import (
     Member,
     Module,
     Name,
-    Place,
     PointerTo,
     RecordRef,
     StaticMember,
@@ -51,50 +53,24 @@ from smemlint.ir import (
 )
 from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
+from smemlint.launch.addressed import targets
+from smemlint.launch.model import Allowance, Started
+from smemlint.launch.objects import class_instances, object_for, take_defaults
 from smemlint.launch.open import Candidate, candidates
 from smemlint.launch.settings import settings
 from smemlint.launch.slicing import HostSlice
+from smemlint.launch.ways import Ways, key, site
 from smemlint.records import record
 
 Instance: TypeAlias = tuple[TemplateArgument, ...]
+Shape: TypeAlias = tuple["int | None", "int | None", "int | None"]
 HOST_BUDGET = Budget(steps=40_000, iterations=40)
 MOST_ALIKE = 300
 """Launches in a row that show nothing new, after which a function is left: it tries sizes over and over."""
 HOST_STEPS = 40_000
 """Evaluation steps after which a run begins no further host function."""
-ALL_HOST_STEPS = 80_000
-"""The same for all runs of host code that one file asks for."""
 HOST_DEPTH = 14
 """Calls in one another: what a recursion starts deep down it has started before."""
-
-
-@record(frozen=True, slots=True)
-class Started:
-    """One launch that host code was seen to make. block entries None: not known; likely: shapes to try then,
-    best first."""
-
-    kernel: Function
-    block: tuple[int | None, int | None, int | None]
-    likely: tuple[Candidate, ...]
-    grid: tuple[int | None, int | None, int | None]
-    dynamic: int | None
-    template: Mapping[str, Type | int]
-    arguments: Mapping[str, int]
-    place: Place
-    packed: tuple[tuple[Type, int | None], ...] = ()
-    captures: Mapping[str, tuple[Type, int | None]] = field(default_factory=dict)
-    """Both as in Launch."""
-    guessed: bool = False
-    """Types that a macro of an unknown header chooses are put in."""
-
-
-@record(slots=True)
-class Allowance:
-    """Evaluation steps that are left for the host code of a file and of the files that it is linked with."""
-
-    steps: int = ALL_HOST_STEPS
-    until: float = float("inf")
-    """Computing time of the process at which no more host code is run."""
 
 
 def started_kernels(
@@ -130,22 +106,19 @@ def started_kernels(
         found = _run(module, roots, slices, words, allowance, explore=False, reached=set())
         if found:
             break
-    shaped = {_site(s) for s in found if None not in s.block}
+    shaped = {site(s) for s in found if None not in s.block}
     every = _every_launch(launching)
     reached: set[str] = set()
+    before = {f.id for f in roots}
     for functions in (roots, list(launching.values())):
         if every <= {k[:2] for k in shaped}:
             break
         seen = {s.kernel.id for s in found if None not in s.block}
-        new = _run(module, functions, slices, None, allowance, explore=True, reached=reached)
+        new = _run(module, functions, slices, None, allowance, explore=True, reached=reached, before=before)
         fresh = [s for s in new if s.kernel.id not in seen]
         found += fresh
-        shaped |= {_site(s) for s in fresh if None not in s.block}
-    return tuple(s for s in found if None not in s.block or _site(s) not in shaped)
-
-
-def _site(s: Started) -> tuple[str, int, str]:
-    return s.place.path, s.place.offset, s.kernel.id
+        shaped |= {site(s) for s in fresh if None not in s.block}
+    return tuple(s for s in found if None not in s.block or s.guessed or site(s) not in shaped)
 
 
 def _every_launch(launching: Mapping[str, Function]) -> set[tuple[str, int]]:
@@ -177,64 +150,99 @@ def _run(
     *,
     explore: bool,
     reached: set[str],
+    before: Container[str] = (),
 ) -> list[Started]:
     """Run each function as a block of one thread; those that an earlier one `reached` are not run again.
 
-    words: what `main` is told, None where that is not known.
+    words: what `main` is told, None where that is not known. before: functions whose ways were gone already.
     """
     found: dict[tuple[object, ...], Started] = {}
     left = min(HOST_STEPS, allowance.steps)
-    alike = [0]
 
-    def on_launch(m: Machine, s: LaunchStmt) -> None:
-        reached.update(f.function.id for f in m.frames if f.function is not None)
-        for started in _start(m, s):
-            key = (
-                started.kernel.id, started.block, tuple(c.block for c in started.likely), started.grid,
-                started.dynamic,
-                tuple(sorted(started.template.items(), key=lambda x: x[0])),
-                tuple(sorted(started.arguments.items())), started.place.offset,
-            )  # fmt: skip
-            alike[0] = alike[0] + 1 if key in found else 0
-            found.setdefault(key, started)
-        if alike[0] >= MOST_ALIKE:
-            raise BudgetExceededError(f"{MOST_ALIKE} launches in a row were none that is new")
+    def one_run(
+        f: Function, arguments: Instance, owner: Instance, paths: Paths | None
+    ) -> list[Started] | None:
+        nonlocal left
+        if left <= 0 or time.process_time() > allowance.until:
+            return None
+        seen: dict[tuple[object, ...], Started] = {}
+        m = Machine(
+            module,
+            (1, 1, 1),
+            budget=replace(HOST_BUDGET, until=allowance.until),
+            on_launch=_recorder(seen, {} if paths is not None else found, reached),
+            host=True,
+            defaults=True,
+            explore=explore,
+            slicer=slicer,
+            paths=paths,
+        )
+        _call(m, f, arguments, owner, words)
+        left -= m.steps
+        allowance.steps -= m.steps
+        reached.add(f.id)
+        return list(seen.values())
 
     written = _written_instances(module, functions)
+    classes = class_instances(module, functions)
+    split: list[Ways] = []
     for f in functions:
         if f.id in reached:
             continue
-        for arguments in written.get(f.id) or [()]:
-            if left <= 0 or time.process_time() > allowance.until:
-                break
-            m = Machine(
-                module,
-                (1, 1, 1),
-                budget=replace(HOST_BUDGET, until=allowance.until),
-                on_launch=on_launch,
-                host=True,
-                defaults=True,
-                explore=explore,
-                slicer=slicer,
-            )
-            alike[0] = 0
-            bound = bind(m, f, resolve_arguments(m, arguments), ())
-            m.frames.append(Frame(bound or {}, f))
-            m.depth = MAX_DEPTH - HOST_DEPTH
-            try:
-                bind_arguments(m, f, Launch((1, 1, 1)))
-                if words is not None and f.name == "main" and len(f.parameters) >= 2:
-                    argc, argv = command_line(words)
-                    m.frame.variables[f.parameters[0].id].cells[0] = argc
-                    m.frame.variables[f.parameters[1].id].cells[0] = argv
-                m.enter(m.frame, f)
-                run(m, f.body)
-            except (BudgetExceededError, RecursionError):
-                pass
-            left -= m.steps
-            allowance.steps -= m.steps
-            reached.add(f.id)
+        of_class = classes.get(f.record or "") or [()]
+        for arguments, owner in product(written.get(f.id) or [()], of_class):
+            once = partial(one_run, f, arguments, owner)
+            if words is None and f.name != "main" and f.id not in before:
+                split.append(Ways(once))
+            else:
+                found.update((key(s), s) for s in once(None) or [] if key(s) not in found)
+    # Every function has run once before the first of them is run way by way.
+    for i, ways in enumerate(split):
+        kept, left = left, left // (len(split) - i)
+        seen = ways.all()
+        left += kept - kept // (len(split) - i)
+        found.update((key(s), s) for s in seen if key(s) not in found)
     return list(found.values())
+
+
+def _recorder(
+    seen: dict[tuple[object, ...], Started],
+    earlier: Mapping[tuple[object, ...], Started],
+    reached: set[str],
+) -> Callable[[Machine, LaunchStmt], None]:
+    """Takes down the launches of one run. earlier: those of other runs, which are nothing new."""
+    alike = 0
+
+    def on_launch(m: Machine, s: LaunchStmt) -> None:
+        nonlocal alike
+        reached.update(f.function.id for f in m.frames if f.function is not None)
+        for started in _start(m, s):
+            known = key(started)
+            alike = alike + 1 if known in seen or known in earlier else 0
+            seen.setdefault(known, started)
+        if alike >= MOST_ALIKE:
+            raise BudgetExceededError(f"{MOST_ALIKE} launches in a row were none that is new")
+
+    return on_launch
+
+
+def _call(m: Machine, f: Function, arguments: Instance, owner: Instance, words: Sequence[str] | None) -> None:
+    """Run a host function whose arguments nobody knows, but for what a program is told."""
+    m.depth = MAX_DEPTH - HOST_DEPTH
+    try:
+        this = object_for(m, f, owner) if f.record is not None else None
+        bound = bind(m, f, resolve_arguments(m, arguments), (), this)
+        m.frames.append(Frame(bound or {}, f, this))
+        bind_arguments(m, f, Launch((1, 1, 1)))
+        take_defaults(m, f)
+        if words is not None and f.name == "main" and len(f.parameters) >= 2:
+            argc, argv = command_line(words)
+            m.frame.variables[f.parameters[0].id].cells[0] = argc
+            m.frame.variables[f.parameters[1].id].cells[0] = argv
+        m.enter(m.frame, f)
+        run(m, f.body)
+    except (BudgetExceededError, RecursionError):
+        pass
 
 
 def _written_instances(module: Module, templates: Sequence[Function]) -> dict[str, list[Instance]]:
@@ -329,13 +337,30 @@ def _start(m: Machine, s: LaunchStmt) -> Iterator[Started]:
     kernel = rvalue(m, s.kernel)
     values = [v if isinstance(v, VALUES) else rvalue(m, v) for v in expanded(m, s.arguments)]
     extents = _extents(m, s.block)
-    block = _numbers(m, extents)
     grid = _numbers(m, _extents(m, s.grid))
     bytes_ = rvalue(m, s.dynamic) if s.dynamic is not None else Int(0)
     if isinstance(kernel, Pointer):
         kernel = load(m, kernel, s.place)
-    if not isinstance(kernel, FunctionValue):
-        return
+    one_of = (kernel, *kernel.others) if isinstance(kernel, FunctionValue) else ()
+    if not any(f.candidates for f in one_of):
+        one_of = targets(m, s.kernel, len(values))
+    for one in one_of:
+        started = _started(m, s, one, values, extents, grid, bytes_)
+        if started is not None:
+            yield replace(started, guessed=len(one_of) > 1)
+
+
+def _started(
+    m: Machine,
+    s: LaunchStmt,
+    kernel: FunctionValue,
+    values: Sequence[Value],
+    extents: Sequence[Int] | None,
+    grid: Shape,
+    bytes_: Value,
+) -> Started | None:
+    """The launch of one kernel; None where no candidate takes the arguments."""
+    block = _numbers(m, extents)
     for f in kernel.candidates:
         if f.side != "kernel":
             continue
@@ -353,11 +378,11 @@ def _start(m: Machine, s: LaunchStmt) -> Iterator[Started]:
         if None in block and extents is not None:
             dynamic = bytes_ if isinstance(bytes_, Int) else None
             likely = candidates(extents, dynamic, given, m.unknowns.recipes or {})
-        yield Started(
+        return Started(
             f, block, likely, grid, _number(m, bytes_), _template(m, f, bound), arguments, s.place,
             _packed(m, f, values), captured(m, values),
         )  # fmt: skip
-        return
+    return None
 
 
 def _packed(m: Machine, f: Function, values: Sequence[Value]) -> tuple[tuple[Type, int | None], ...]:
@@ -431,9 +456,6 @@ def _number(m: Machine, v: Value) -> int | None:
         return v.const if isinstance(v.const, int) else None
     given = m.unknowns.given
     return value_at(v, given, m.unknowns.recipes or {}) if given else None
-
-
-Shape = tuple["int | None", "int | None", "int | None"]
 
 
 def _numbers(m: Machine, extents: Sequence[Int] | None) -> Shape:

@@ -27,8 +27,8 @@ from smemlint.ir import (
 )
 from smemlint.ir.types import DOUBLE, FLOAT, HALF
 from smemlint.ir.walk import walk
-from smemlint.launch.host import Started
 from smemlint.launch.implied import implied_blocks
+from smemlint.launch.model import Started
 from smemlint.launch.open import Candidate
 from smemlint.records import record
 
@@ -85,8 +85,9 @@ def infer(
             launches.append(replace(_launch(s, shape), assumed=not whole or s.guessed))
     covered = [dict(x.template) for x in launches]
     for template in instances:
-        if dict(template) not in covered:
-            launches.extend(_without_launch(kernel, module, template, blocks, seen, real))
+        vague = [s for s in seen if s.guessed and _complete(s.block) is None and s.template == template]
+        if vague or dict(template) not in covered:
+            launches.extend(_without_launch(kernel, module, template, blocks, vague or seen, real))
     return tuple(_merged(launches)[:MAX_LAUNCHES])
 
 

@@ -12,7 +12,8 @@ from typing import TypeAlias
 
 from smemlint.ir import Function, Module, Name, Record, Scalar
 from smemlint.ir.walk import walk
-from smemlint.launch.host import Allowance, Started, launching_functions, said, started_kernels
+from smemlint.launch.host import launching_functions, said, started_kernels
+from smemlint.launch.model import Allowance, Started
 from smemlint.records import record
 
 MAX_FILES = 6
@@ -101,6 +102,9 @@ def link(module: Module, others: Sequence[Module]) -> Module:
         globals=variables,
         specialisations=specialisations,
         overloads={name: tuple(ids) for name, ids in overloads.items()},
+        explicit_records=tuple(
+            dict.fromkeys((*module.explicit_records, *(i for o in others for i in o.explicit_records)))
+        ),
         explicit_instances=tuple(
             dict.fromkeys((*module.explicit_instances, *(i for o in others for i in o.explicit_instances)))
         ),

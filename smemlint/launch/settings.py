@@ -9,6 +9,7 @@ from smemlint.ir import (
     Assign,
     Expr,
     Function,
+    FunctionType,
     Index,
     LaunchStmt,
     Member,
@@ -36,7 +37,7 @@ def settings(module: Module, launching: Iterable[Function]) -> Settings:
     found: set[str] = set()
     for f in launching:
         for n in walk(f.body):
-            if isinstance(n, Name) and isinstance(_type(module, n.id), Scalar | RecordRef):
+            if isinstance(n, Name) and isinstance(_type(module, n.id), Scalar | RecordRef | FunctionType):
                 found.add(n.id)
             elif isinstance(n, LaunchStmt):
                 names = {
@@ -46,7 +47,9 @@ def settings(module: Module, launching: Iterable[Function]) -> Settings:
                     if isinstance(x, Name)
                 }
                 found.update(
-                    id for id in names if isinstance(_element(_type(module, id)), Scalar | RecordRef)
+                    id
+                    for id in names
+                    if isinstance(_element(_type(module, id)), Scalar | RecordRef | FunctionType)
                 )
     if not found:
         return Settings(frozenset(), {})

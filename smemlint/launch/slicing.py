@@ -13,6 +13,7 @@ from smemlint.ir import (
     Break,
     Call,
     Cast,
+    Conditional,
     Construct,
     Continue,
     Declare,
@@ -53,7 +54,7 @@ class HostSlice:
 
     launching: ids and names of the functions that start kernels. settings: the variables outside functions
     that launches may depend on. open: id() of the branches that choose
-    among launches.
+    among launches. deciding: id() of what decides values that launches depend on.
     """
 
     def __init__(self, f: Function, launching: frozenset[str], module: Module, settings: Settings) -> None:
@@ -70,12 +71,16 @@ class HostSlice:
         self.launching |= {v.id for v in lambdas if any(self._launches(n) for n in walk(v.init))}
         self.called.clear()
         self._mark(f.body)
+        for n in nodes:
+            if isinstance(n, Lambda):
+                self._mark(n.body)
         self.relevant = self._outlives(f, nodes) | self.settings.globals
         self._seed(nodes)
         self._spread(nodes)
         self.skippable: set[int] = set()
         self._visit(f.body)
         self.quiet = self.skippable
+        self.deciding = self._deciding(f, nodes)
         self.sets: dict[int, frozenset[str]] = {}
 
     def _starts(self, n: object) -> bool:
@@ -191,6 +196,41 @@ class HostSlice:
                 if target in self.relevant and not named[id(value)] <= self.relevant:
                     self.relevant |= named[id(value)]
                     changed = True
+
+    def _deciding(self, f: Function, nodes: list[object]) -> set[int]:
+        """id() of what chooses the values that the shape of a launch, its kernel or its instance are made
+        of."""
+        shaping: set[str] = {_THIS, *self._outlives(f, nodes)}
+        telling: list[object] = []
+        for n in nodes:
+            if isinstance(n, LaunchStmt):
+                telling += [e for e in (n.kernel, n.block, n.dynamic) if e is not None]
+            elif isinstance(n, Return) or self._starts(n):
+                telling.append(n)
+        shaping.update(x.id for e in telling for x in walk(e) if isinstance(x, Name))
+        given: list[tuple[str, object]] = []
+        for n in nodes:
+            if isinstance(n, Declare) and n.var.init is not None:
+                given.append((n.var.id, n.var.init))
+            elif isinstance(n, Assign) and (root := _root(n.target)) is not None:
+                given.append((root, n.value))
+        named = {id(e): {x.id for x in walk(e) if isinstance(x, Name)} for _, e in given}
+        grew = True
+        while grew:
+            grew = False
+            for target, e in given:
+                if target in shaping and not named[id(e)] <= shaping:
+                    shaping |= named[id(e)]
+                    grew = True
+        telling += [e for target, e in given if target in shaping]
+        found = {id(x) for e in telling for x in walk(e) if isinstance(x, Conditional)}
+        for n in nodes:
+            if isinstance(n, If | Switch | Loop) and not (isinstance(n, If) and n.constexpr):
+                assigned, _, launches = self._below(n)
+                leaves = not isinstance(n, Loop) and any(isinstance(x, Return | Break) for x in walk(n))
+                if (assigned & shaping or leaves) and not (isinstance(n, Loop) and launches):
+                    found.add(id(n))
+        return found
 
     def _visit(self, s: Stmt) -> None:
         if not self.keeps[id(s)] and not self._sets(s) & self.relevant:

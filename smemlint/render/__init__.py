@@ -10,7 +10,7 @@ from importlib import import_module
 
 from smemlint.diagnose.model import Report
 
-FORMATS = ("full", "concise", "json", "sarif", "github")
+FORMATS = ("full", "concise", "json", "sarif", "github", "html")
 
 
 def render(name: str, report: Report, *, color: bool = False) -> str:

@@ -31,7 +31,7 @@ def render(report: Report, *, color: bool = False) -> str:
     return dumps(data, indent=2)
 
 
-def dumps(data: object, indent: int) -> str:
+def dumps(data: object, indent: int | None) -> str:
     """JSON that every reader takes: bytes of a name that are not UTF-8 are the text `\\xff`, since half of a
     surrogate pair, as which Python holds them, is no character."""
     return _ESCAPE.sub(_whole, json.dumps(data, indent=indent)) + "\n"
@@ -96,6 +96,8 @@ def fix_data(fix: Suggestion) -> dict[str, Any]:
         "bytes_added": fix.bytes_added,
         "wavefronts_before": fix.before,
         "wavefronts_after": fix.after,
+        "kernel_wavefronts": list(fix.kernel) if fix.kernel is not None else None,
+        "blocks_per_sm": list(fix.blocks_per_sm) if fix.blocks_per_sm is not None else None,
     }
 
 

@@ -87,6 +87,8 @@ def test_demangled_names_are_read(
 
 def test_template_arguments_agree_however_they_are_spelled(silicon: ModuleType) -> None:
     assert silicon.agrees(["__half", "1", "128"], ["half", "true", "128"])
+    assert silicon.agrees(silicon.template_arguments("void f<c10::Half, c10::BFloat16>(int)"), ["__half"])
+    assert silicon.agrees(["__nv_bfloat16"], ["at::BFloat16"])
     assert silicon.agrees(["char", "128"], ["char"])
     assert not silicon.agrees(["char", "128"], ["char", "256"])
 
@@ -125,6 +127,12 @@ def test_an_instance_is_preferred_to_the_bare_template(silicon: ModuleType) -> N
     report = {"kernels": [kernel(), kernel(template={"N": "32"})]}
     launch = program(silicon, [], kernel="void f<(int)32>(float *)").launches[0]
     assert [k["template_arguments"] for k in silicon.instances(launch, report)[0]] == [{"N": "32"}]
+
+
+def test_another_template_of_that_name_with_more_parameters_is_not_chosen(silicon: ModuleType) -> None:
+    report = {"kernels": [kernel(template={"N": "1"}), kernel(template={"N": "1", "M": "1"})]}
+    launch = program(silicon, [], kernel="void f<(bool)1>(float *)").launches[0]
+    assert [k["template_arguments"] for k in silicon.instances(launch, report)[0]] == [{"N": "1"}]
 
 
 def test_sites_of_one_line_and_op_add_up(silicon: ModuleType) -> None:

@@ -164,6 +164,7 @@ class Slice:
         self.quiet: set[int] = set()
         self.sets: dict[int, frozenset[str]] = {}
         self.open: set[int] = set()
+        self.deciding: set[int] = set()
         for s, facts in self.visited:
             self._skip(s, facts)
 

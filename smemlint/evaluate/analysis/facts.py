@@ -18,14 +18,15 @@ from smemlint.ir.memo import by_identity
 class SliceLike(Protocol):
     """id() of the statements that can be passed over; quiet: in iterations that leave no trace.
 
-    open: branches that are taken every way when all of host code is to be seen. relevant: names whose values
-    matter.
+    open: branches that are taken every way when all of host code is to be seen. deciding: of host code, what
+    decides values that launches depend on. relevant: names whose values matter.
     """
 
     relevant: set[str]
     skippable: set[int]
     quiet: set[int]
     open: set[int]
+    deciding: set[int]
     sets: dict[int, frozenset[str]]
 
 

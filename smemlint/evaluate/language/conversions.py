@@ -13,6 +13,7 @@ from smemlint.evaluate.values.number import Closure, Int, Other, Pointer, Record
 from smemlint.evaluate.values.objects import Object, led_to
 from smemlint.ir import (
     Expr,
+    Literal,
     MemberType,
     OpaqueType,
     Part,
@@ -41,6 +42,16 @@ def type_of(v: Value) -> Type:
     return OpaqueType("?")
 
 
+def constant_of(t: Type | None) -> Int | None:
+    """What a type such as `std::integral_constant<int, 4>` stands for."""
+    if not isinstance(t, RecordRef) or not t.arguments:
+        return None
+    short, last = t.name.rsplit("::", 1)[-1], t.arguments[-1]
+    if short in ("integral_constant", "bool_constant", "Int", "C") and isinstance(last, Literal):
+        return Int(last.value, last.type)
+    return None
+
+
 def integer(m: Machine, e: Expr, what: str = "") -> Int:
     """The value of an expression as an integer; an unknown one where it is none."""
     return as_int(m, rvalue(m, e), getattr(e, "place", None), what)
@@ -52,6 +63,9 @@ def as_int(m: Machine, v: Value, place: Place | None = None, what: str = "") -> 
         return v
     if isinstance(v, Pointer):
         return m.unknowns.value(ULONG, f"&{v.object.name}", low=1, rank=3)
+    constant = constant_of(v.type) if isinstance(v, Other | RecordValue) else None
+    if constant is not None:
+        return constant
     uniform = isinstance(v, Other) and v.uniform
     reason = v.reason if isinstance(v, Other) else None
     return m.unknowns.value(

@@ -175,7 +175,7 @@ def _held_type(t: Type, v: Value) -> Type:
 
 def _parameter(parameter: Var, t: Type, v: Value) -> Object:
     """The object of a parameter of resolved type t that was given v."""
-    if isinstance(t, OpaqueType) and not isinstance(v, Other):
+    if isinstance(t, OpaqueType) and not (isinstance(v, Other) and v.type is None):
         t = type_of(v)
     o = Object(parameter.id, parameter.name, t, "local", parameter)
     if isinstance(v, RecordValue):
@@ -209,6 +209,7 @@ def run_closure(m: Machine, c: Closure, e: Call, want_place: bool) -> Value | Re
     frame = Frame(bindings, None, c.this or parent.this, parent, call=e.place, place=want_place)
     frame.variables.update(c.captured)
     frame.skippable, frame.quiet, frame.sets = parent.skippable, parent.quiet, parent.sets
+    frame.open, frame.deciding = parent.open, parent.deciding
     frame.instance = parent.instance
     for parameter, a in zip(c.function.parameters, expanded(m, e.arguments), strict=False):
         t = m.types.resolve(parameter.type, bindings)

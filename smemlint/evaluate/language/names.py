@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from smemlint.evaluate.language.accesses import load
-from smemlint.evaluate.language.conversions import coerce
+from smemlint.evaluate.language.conversions import coerce, constant_of
 from smemlint.evaluate.language.initialisers import initialise
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine
@@ -16,7 +16,7 @@ from smemlint.evaluate.values.objects import Object
 from smemlint.ir import (
     SHARED,
     ArrayOf,
-    Literal,
+    FunctionType,
     Name,
     OpaqueType,
     PointerTo,
@@ -65,7 +65,7 @@ def declare_global(m: Machine, var: Var) -> Object:
     t = m.resolve(var.type)
     shared = var.storage in SHARED
     constant = var.storage == "constant" or (var.const and var.init is not None)
-    followed = constant or (m.host and isinstance(_element(t), Scalar | RecordRef))
+    followed = constant or (m.host and isinstance(_element(t), Scalar | RecordRef | FunctionType))
     storage = "shared" if shared else "local" if followed else "global"
     o = Object(var.id, var.name, t, storage, var, volatile=var.volatile)
     m.globals[var.id] = o
@@ -168,10 +168,7 @@ def _library_constant(m: Machine, owner: RecordRef, name: str) -> Value | None:
     arguments = owner.arguments
     if name == "value" and short == "is_same" and len(arguments) == 2:
         return Int(int(arguments[0] == arguments[1]), BOOL)
-    if name == "value" and short in ("integral_constant", "bool_constant", "Int", "C") and arguments:
-        last = arguments[-1]
-        return Int(last.value, last.type) if isinstance(last, Literal) else None
-    return None
+    return constant_of(owner) if name == "value" else None
 
 
 def static_member_value(m: Machine, e: StaticMember) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import gcd
 
@@ -34,8 +34,12 @@ from smemlint.evaluate.values.number import (
 )
 from smemlint.evaluate.values.objects import Object
 from smemlint.evaluate.values.pieces import UNSIGNED, bits_of, composed, cut, overlapping, width_of, within
+from smemlint.evaluate.values.provenance import only_symbol
 from smemlint.ir import Place, PointerTo, RecordRef, Scalar, Type
 from smemlint.ir.types import ULONG
+
+_SHORT = 8
+"""Rows of a table of constants in host code that are looked at one by one."""
 
 
 def read_cells(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
@@ -155,6 +159,13 @@ def _untracked(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
 def _gather(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
     """Each lane reads its own element of a local array."""
     o = p.object
+    if m.host:
+        row = _row(m, p, t)
+        if row is not None:
+            return read_cells(m, row, t, place)
+        functions = [v for v in _at_steps(p) if isinstance(v, FunctionValue)]
+        if functions:
+            return one_of_functions(functions)
     offsets = p.offset.const
     if p.offset.known and not isinstance(offsets, int):
         result: Value | None = None
@@ -200,6 +211,38 @@ def _gather(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
         uniform=uniform,
         reason=Unresolved("local-array", f"`{o.name}` is read at an index that is not known", place),
     )
+
+
+def _row(m: Machine, p: Pointer, t: Type) -> Pointer | None:
+    """The place in a table of host code where its index is settled; an index that is not is left open, if the
+    table is of functions, or short and constant."""
+    symbol, base = only_symbol(p.offset), p.offset.const
+    if m.paths is None or m.silent or symbol is None or not isinstance(base, int):
+        return None
+    step = p.offset.terms[(symbol,)]
+    cells = p.object.cells
+    if not isinstance(step, int) or step <= 0 or not cells:
+        return None
+    rows = [n for n in range(-(base // step), (max(cells) - base) // step + 1) if base + n * step in cells]
+    constant = p.object.var is not None and p.object.var.const and len(rows) <= _SHORT
+    if not rows or not (constant or any(isinstance(v, FunctionValue) for v in cells.values())):
+        return None
+    choice = (-symbol.order, 0)
+    settled = m.paths.settled.get(choice)
+    if settled is None:
+        m.paths.leave_open(choice, rows[-1] + 1)
+        return None
+    at = base + settled * step
+    return Pointer(p.object, Int(at), t) if at in cells else None
+
+
+def _at_steps(p: Pointer) -> list[Value]:
+    """What a table holds where its index may lead."""
+    base = p.offset.const
+    if not isinstance(base, int):
+        return []
+    step = gcd(*(gcd_of(c) * multiple_of(mono) for mono, c in p.offset.terms.items()))
+    return [v for at, v in sorted(p.object.cells.items()) if (at - base) % max(step, 1) == 0]
 
 
 def _pointers_at(m: Machine, p: Pointer) -> list[Pointer]:
@@ -332,12 +375,31 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
         keys = new.cells.keys() & old.cells.keys()
         return RecordValue(new.type, {k: merge(m, c, new.cells[k], old.cells[k]) for k in keys})
     if isinstance(new, FunctionValue | Closure | Method):
-        return new
+        return _either_function(new, old) if m.host else new
+    if m.host and isinstance(old, FunctionValue | Closure | Method):
+        return old
     if isinstance(new, Pointer) or isinstance(old, Pointer):
         return lost_among((v.object for v in (new, old) if isinstance(v, Pointer)), "or somewhere else")
     uniform = isinstance(new, Other) and isinstance(old, Other) and new.uniform and old.uniform and c.uniform
     leads = next((v.leads for v in (new, old) if isinstance(v, Other) and v.leads is not None), None)
     return Other(getattr(new, "type", None), uniform, leads=leads)
+
+
+def _either_function(new: FunctionValue | Closure | Method, old: Value) -> Value:
+    """One of two functions, which one is not known: the second beside the first."""
+    if not isinstance(new, FunctionValue) or not isinstance(old, FunctionValue):
+        return new
+    return one_of_functions([new, *new.others, old, *old.others])
+
+
+def one_of_functions(functions: Sequence[FunctionValue]) -> FunctionValue:
+    """One of several functions, which one is not known."""
+    alone = [replace(f, others=()) for f in functions]
+    unlike: list[FunctionValue] = []
+    for f in alone:
+        if not any(same(f, g) for g in unlike):
+            unlike.append(f)
+    return replace(unlike[0], others=tuple(unlike[1:]))
 
 
 def scatter(m: Machine, p: Pointer, v: Value) -> None:

@@ -13,6 +13,7 @@ from smemlint.evaluate.analysis.facts import Code, Slicer, code_of
 from smemlint.evaluate.analysis.sinkable import Guard, Path
 from smemlint.evaluate.machine.cp_async import Copied
 from smemlint.evaluate.machine.dispatch import EndedError, SizedUpError, rvalue
+from smemlint.evaluate.machine.paths import Paths
 from smemlint.evaluate.model import Assumption, Stop, Unresolved
 from smemlint.evaluate.types.layout import Bindings, Types
 from smemlint.evaluate.values import affine
@@ -256,6 +257,8 @@ class Frame:
     quiet: set[int] | None = None
     """The same in iterations that leave no trace."""
     open: set[int] | None = None
+    deciding: set[int] | None = None
+    """Of host code that is run way by way: id() of what decides values that launches depend on."""
     sets: dict[int, frozenset[str]] = field(default_factory=dict)
     sinks: dict[int, Path] = field(default_factory=dict)
     """By id() of a statement that loads: the branches that alone use the value."""
@@ -282,6 +285,7 @@ class Machine:
         defaults: bool = False,
         explore: bool = False,
         slicer: Slicer | None = None,
+        paths: Paths | None = None,
     ) -> None:
         self.module = module
         self.block = block
@@ -290,6 +294,7 @@ class Machine:
         self.host = host
         self.defaults = defaults
         self.explore = explore
+        self.paths = paths
         self.unknowns = Unknowns(recipes={} if host else None)
         self.types = Types(module, self.constant)
         threads = block[0] * block[1] * block[2]
@@ -470,6 +475,7 @@ class Machine:
         slice = self.code.slice(f, pointing)
         frame.skippable, frame.quiet, frame.sets = slice.skippable, slice.quiet, slice.sets
         frame.open = slice.open if self.explore else None
+        frame.deciding = slice.deciding if self.paths is not None else None
         if not self.host:
             frame.sinks = self.code.sinks(f)
         frame.instance = instance_of(frame.bindings)

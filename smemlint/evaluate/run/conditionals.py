@@ -11,6 +11,7 @@ from smemlint.evaluate.machine.join_points import merge_into
 from smemlint.evaluate.machine.local_memory import here, merge
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.masks import decode, restore, snapshot
+from smemlint.evaluate.machine.settling import choice_at, differ, settle
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.number import Int, Other, Pointer, Value, add, form_of, subtract
 from smemlint.ir import (
@@ -93,7 +94,14 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         m.unknowns.certain = certain
     touched = m.touched
     roots = continued(m, e.condition)
+    choice = None if c.known and m.unknowns.guesses == guesses else choice_at(m, e)
+    settled = m.paths.settled.get(choice) if choice is not None and m.paths is not None else None
+    if settled is not None:
+        settle(m, c, settled)
+        return evaluate(m, e.then if settled else e.otherwise)
     if c.known and isinstance(c.const, int):
+        if choice is not None and m.paths is not None:
+            m.paths.leave_open(choice)
         guessed = m.unknowns.guesses != guesses
         if guessed or form_of(c).terms:
             m.arm(roots[not c.const], ("?", m.regions))
@@ -129,7 +137,10 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         m.stop("fork")
     if a is None or b is None:
         return a if a is not None else b if b is not None else Other()
-    return merge(m, c, a, b)
+    merged = merge(m, c, a, b)
+    if choice is not None and m.paths is not None and differ(m, a, b, merged):
+        m.paths.leave_open(choice)
+    return merged
 
 
 def _rejoin(m: Machine, line: int, flow: int, touched: bool) -> None:

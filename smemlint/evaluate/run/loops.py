@@ -19,6 +19,7 @@ from smemlint.evaluate.machine.local_memory import here
 from smemlint.evaluate.machine.machine import Event, Exit, Exits, Machine, Undecided
 from smemlint.evaluate.machine.masks import decode, restore, snapshot
 from smemlint.evaluate.machine.recurrence import confirmed, form_of, kind_of
+from smemlint.evaluate.machine.settling import choice_at, settle
 from smemlint.evaluate.run.compile_time import compile_time_trips, counter_of
 from smemlint.evaluate.run.iterations import (
     Cell,
@@ -108,8 +109,15 @@ def run_loop(m: Machine, s: Loop) -> None:
             guesses = m.unknowns.guesses
             c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
             if not c.known or m.unknowns.guesses != guesses:
-                _generic(m, s, exits, c)
-                break
+                choice = choice_at(m, s)
+                settled = m.paths.settled.get(choice) if choice is not None and m.paths is not None else None
+                if settled is None:
+                    if choice is not None and m.paths is not None:
+                        m.paths.leave_open(choice)
+                    _generic(m, s, exits, c)
+                    break
+                settle(m, c, settled)
+                c = Int(settled)
             if not trips and run_uneven(m, s, exits, c, pragma):
                 left, gone = entry_may, False
                 break

@@ -27,6 +27,7 @@ from smemlint.evaluate.machine.join_points import (
 from smemlint.evaluate.machine.local_memory import here, merge
 from smemlint.evaluate.machine.machine import Barrier, Exit, Exits, Machine, Mask, Undecided
 from smemlint.evaluate.machine.masks import decode, restore, snapshot
+from smemlint.evaluate.machine.settling import apart, choice_at, is_limit, settle, ways_out
 from smemlint.evaluate.run.conditionals import continued
 from smemlint.evaluate.run.construction import construct
 from smemlint.evaluate.values import arithmetic as ar
@@ -73,7 +74,19 @@ def run_if(m: Machine, s: If) -> None:
     line, m.follows = m.region, None
     c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
     roots = continued(m, s.condition)
-    if m.frame.open and id(s) in m.frame.open and not s.constexpr:
+    guessed = m.unknowns.guesses != guesses
+    choice = None if c.known and not guessed else choice_at(m, s)
+    if choice is not None and m.paths is not None:
+        if guessed:
+            c = _undecided(m, s.condition)
+        way = m.paths.settled.get(choice)
+        if way is not None:
+            settle(m, c, way)
+            body = s.then if way else s.otherwise
+            if body is not None:
+                run(m, body)
+            return
+    elif m.frame.open and id(s) in m.frame.open and not s.constexpr:
         c = m.unknowns.value(BOOL, "either way", low=0, high=1)
     if c.known and isinstance(c.const, int):
         guessed = m.unknowns.guesses != guesses or (bool(m.supposed) and supposed(m, s.condition))
@@ -105,8 +118,19 @@ def run_if(m: Machine, s: If) -> None:
     either = s.otherwise is not None or bool(held)
     target = gives_element(s.then)
     chosen = target is not None and target == gives_element(s.otherwise)
-    way = (lambda: arm(False, s.otherwise)) if either else None
-    branch(m, c, lambda: arm(True, s.then), way, roots, (s.then, s.otherwise), chosen=chosen)
+    way_out = (lambda: arm(False, s.otherwise)) if either else None
+    left = ways_out(m) if choice is not None else 0
+    parted = branch(m, c, lambda: arm(True, s.then), way_out, roots, (s.then, s.otherwise), chosen=chosen)
+    if choice is not None and m.paths is not None and (parted or ways_out(m) > left):
+        m.paths.leave_open(choice)
+
+
+def _undecided(m: Machine, condition: Expr) -> Int:
+    """A condition of host code that scale would decide, left open."""
+    m.unknowns.certain, certain = True, m.unknowns.certain
+    c = here(m, ar.truth_of(truth(m, rvalue(m, condition)), m.unknowns))
+    m.unknowns.certain = certain
+    return m.unknowns.value(BOOL, "either way", low=0, high=1) if c.known else c
 
 
 def branch(
@@ -118,9 +142,10 @@ def branch(
     arms: tuple[Stmt | None, Stmt | None] = (None, None),
     *,
     chosen: bool = False,
-) -> None:
+) -> bool:
     """Both ways of a condition that differs between lanes or is not known. roots: the lines that lead there.
-    arms: the code of both; chosen: they give one variable an element."""
+    arms: the code of both; chosen: they give one variable an element. Returns, of host code that is run way
+    by way, whether it matters which way is taken."""
     c = ar.one_unknown(c, m.unknowns)
     must, may = m.must, m.may
     m.stale = m.stale and not np.array_equal(may, m.present)
@@ -160,7 +185,8 @@ def branch(
     m.may = yes_may | no_may
     if before is None or after_then is None:
         m.must, m.way = yes_must | no_must, way
-        return
+        return False
+    parted = apart(m, after_then) if m.paths is not None else []
     # Whoever left for good has taken the state along: the present one is that of the others.
     if not yes_may.any() and yes.may.any():
         pass
@@ -179,6 +205,7 @@ def branch(
         m.must = yes_must & m.may
     else:
         m.must = must & may & m.may & ~(m.nobody if yes.together and no.together else lost)
+    return any(not is_limit(m, o.cells.get(at)) for o, at in parted)
 
 
 def _arm(m: Machine, c: Int, together: bool, body: Callable[[], None] | None) -> None:
@@ -201,7 +228,13 @@ def run_switch(m: Machine, s: Switch) -> None:
     exits = m.exits(switch=True)
     m.loops.append(exits)
     entry_must, way = m.must, m.way
-    if value.known:
+    choice = None if value.known else choice_at(m, s)
+    settled = m.paths.settled.get(choice) if choice is not None and m.paths is not None else None
+    if choice is not None and m.paths is not None and settled is None:
+        m.paths.leave_open(choice, len(s.cases) + all(case.value is not None for case in s.cases))
+    if settled is not None:
+        _one_case(m, s, value, settled)
+    elif value.known:
         _known_switch(m, s, value)
     else:
         _open_switch(m, s, value)
@@ -243,6 +276,17 @@ def _open_switch(m: Machine, s: Switch, value: Int) -> None:
     m.straight()
     if None not in labels:
         _enter(m, Exit(may, entry, ar.one_unknown(others, m.unknowns), together=True), must, m.anyone())
+
+
+def _one_case(m: Machine, s: Switch, value: Int, at: int) -> None:
+    """The case that a choice was settled to be; none where it is beyond the last."""
+    if at >= len(s.cases):
+        return
+    label = s.cases[at].value
+    if label is not None:
+        m.unknowns.given = following(value, truth(m, rvalue(m, label)), m.unknowns)
+    for case in s.cases[at:]:
+        run_all(m, case.body)
 
 
 def _enter(m: Machine, entry: Exit, must: Mask, fell: bool) -> bool:

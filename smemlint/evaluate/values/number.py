@@ -166,13 +166,15 @@ class RecordValue:
 class FunctionValue:
     """A function or an overload set: candidates and the template arguments that were written.
 
-    outer: of a static method, what the template parameters of its record stand for.
+    outer: of a static method, what the template parameters of its record stand for. others: of host code,
+    what it may be besides.
     """
 
     name: str
     candidates: tuple[Function, ...]
     arguments: tuple[TemplateArgument | Int, ...] = ()
     outer: Mapping[str, Any] | None = None
+    others: tuple[FunctionValue, ...] = ()
 
 
 @record(frozen=True, eq=False, slots=True)

@@ -124,6 +124,8 @@ class Declarations:
             if node.kind == FUNCTION and cursors.template_argument_count(node) > 0:
                 self.instances.append(node)
             return None
+        if record is None and self._is_instance(node):
+            return None
         name = cursors.spelling(node)
         if node.kind == CONVERSION:
             name = CONVERSION_NAME
@@ -131,6 +133,14 @@ class Declarations:
         self.functions[entry.key] = entry
         self.functions_named.setdefault(name, []).append(entry)
         return entry
+
+    @staticmethod
+    def _is_instance(node: Node) -> bool:
+        """Whether a method is one that clang made of a class template, explicitly instantiated."""
+        if cursors.semantic_parent(node).kind not in RECORDS:
+            return False
+        pattern = cursors.specialized_template(node)
+        return valid(pattern) and cursors.location(pattern).raw == cursors.location(node).raw
 
     def add_record(self, node: Node, file: FileText) -> Definition | None:
         if not cursors.is_definition(node):
@@ -140,6 +150,8 @@ class Declarations:
             return known
         name = cursors.spelling(node)
         entry = self._definition(node, name, file, None)
+        if cursors.template_argument_count(node) > 0 and b"{" not in entry.text():
+            return None  # `template struct Launcher<128>;` names an instance and defines nothing
         self.records[entry.key] = entry
         self.records_named.setdefault(name, []).append(entry)
         return entry

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import field, replace
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.names import Declarations, Definition
@@ -27,6 +27,7 @@ _LAUNCHES = re.compile(rb"<<<|[lL]aunch\w*Kernel")
 _INSTANCE = re.compile(
     r"(?<![\w])template\s+(?!<)((?:[^;{}()<]|<(?!<)|\([^()]*\))*?)([A-Za-z_][\w:]*)\s*(<[^;{}]*>)?\s*\("
 )
+_CLASS_INSTANCE = re.compile(r"(?<![\w])template\s+(?:struct|class)\s+([A-Za-z_][\w:]*)\s*(<[^;{}]*>)\s*;")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 
 
@@ -61,8 +62,10 @@ def lower(
     _require_roots(c, wanted)
     _drain(c)
     instances = _explicit_instances(c)
+    classes = _explicit_records(c)
     _drain(c)
-    return Lowered(_module(c, path, configuration, instances), frozenset(c.shared_refs))
+    module = _module(c, path, configuration, instances)
+    return Lowered(replace(module, explicit_records=classes), frozenset(c.shared_refs))
 
 
 def _require_roots(c: Context, wanted: frozenset[str]) -> None:
@@ -76,7 +79,7 @@ def _require_roots(c: Context, wanted: frozenset[str]) -> None:
     patterns = [p for p in (_MATTERS, launching, shared) if p is not None]
     roots = [f for f in functions if any(p.search(f.text()) for p in patterns)]
     records = c.declarations.records.values()
-    for root in (*roots, *_callers(functions, roots, records, launching, wanted)):
+    for root in (*roots, *_callers(c, functions, roots, records, launching, wanted)):
         if root.file.path == c.main:
             c.require(root)
 
@@ -107,13 +110,15 @@ def _launching_macros(c: Context) -> re.Pattern[bytes] | None:
 
 
 def _callers(
+    c: Context,
     functions: Iterable[Definition],
     roots: Iterable[Definition],
     records: Iterable[Definition],
     macros: re.Pattern[bytes] | None,
     wanted: frozenset[str],
 ) -> list[Definition]:
-    """Functions that mention, however indirectly, one that launches: its arguments come from them."""
+    """Functions that mention, however indirectly, through a macro or not, one that launches: its arguments
+    come from them."""
     launching = set(wanted) | {
         f.name
         for f in roots
@@ -123,10 +128,20 @@ def _callers(
     if not launching:
         return []
     rest = {f.key: (f, frozenset(w.decode() for w in _WORD.findall(f.text()))) for f in functions}
+    named = set[str]().union(*(words for _, words in rest.values()))
+    bodies = {
+        name: {w.decode() for w in _WORD.findall(macro.body.encode())}
+        for name, macro in c.positions.macros().items()
+        if name in named or "(" in macro.body
+    }
     chosen: dict[int, Definition] = {}
     grew = True
     while grew:
         grew = False
+        for name, body in bodies.items():
+            if name not in launching and not launching.isdisjoint(body):
+                launching.add(name)
+                grew = True
         for key, (function, words) in rest.items():
             if key not in chosen and not launching.isdisjoint(words):
                 chosen[key] = function
@@ -170,6 +185,24 @@ def _explicit_instances(c: Context) -> tuple[tuple[str, tuple[TemplateArgument, 
                 identifier = c.decls.function_id(template)
                 if not any(i == identifier and a[: len(lowered)] == lowered for i, a in found):
                     found[identifier, lowered] = None
+    return tuple(found)
+
+
+def _explicit_records(c: Context) -> tuple[tuple[str, tuple[TemplateArgument, ...]], ...]:
+    """`template struct Launcher<float, 128>;`, as the text shows them, of classes that matter."""
+    found: dict[tuple[str, tuple[TemplateArgument, ...]], None] = {}
+    known: dict[str, list[str]] = {}
+    for name, record_ in c.records.items():
+        if record_.template:
+            known.setdefault(name.rsplit("::", 1)[-1], []).append(name)
+    for file in c.positions.project_files():
+        if not known or not re.search(rb"\btemplate\s+(?:struct|class)\b", file.data):
+            continue
+        text = blank_comments(file.data.decode("utf-8", "replace"))
+        for match in _CLASS_INSTANCE.finditer(text):
+            for name in known.get(match.group(1).rpartition("::")[2], ()):
+                with c.within(Scope()):
+                    found[name, c.texts.template_arguments(match.group(2))] = None
     return tuple(found)
 
 

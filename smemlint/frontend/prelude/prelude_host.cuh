@@ -96,6 +96,14 @@ template <class C> struct basic_string {
     template <class... U> size_t rfind(U...) const; static constexpr size_t npos = -1;
 };
 using string = basic_string<char>;
+struct string_view {
+    constexpr string_view() {} constexpr string_view(const char*) {} constexpr string_view(const char*, size_t) {} string_view(const string&);
+    const char* data() const; size_t size() const; size_t length() const; bool empty() const; char operator[](size_t) const; bool operator==(string_view) const;
+    bool operator!=(string_view) const; const char* begin() const; const char* end() const; template <class... U> string_view substr(U...) const; template <class... U> size_t find(U...) const;
+    operator string() const; string_view remove_prefix(size_t);
+};
+struct source_location { static constexpr source_location current() { return {}; } const char* file_name() const; const char* function_name() const; unsigned line() const; unsigned column() const; };
+namespace experimental { using std::source_location; }
 template <class... T> string to_string(T...);
 struct ostream { template <class T> ostream& operator<<(const T&); ostream& operator<<(ostream& (*)(ostream&)); template <class... A> ostream& write(A...); template <class... A> int precision(A...); template <class... A> int width(A...); explicit operator bool() const; void flush(); };
 struct istream { template <class T> istream& operator>>(T&); explicit operator bool() const; template <class... A> istream& read(A...); };
@@ -179,13 +187,18 @@ using std::tuple_element; using std::tuple_size; using std::tie;
 namespace c10 {
 struct Half : __half { using __half::__half; };
 struct BFloat16 : __nv_bfloat16 { using __nv_bfloat16::__nv_bfloat16; };
-enum class ScalarType { Byte, Char, Short, Int, Long, Half, Float, Double, BFloat16, Bool, Undefined };
+enum class ScalarType { Byte, Char, Short, Int, Long, Half, Float, Double, ComplexHalf, ComplexFloat, ComplexDouble, Bool, QInt8, QUInt8, QInt32, BFloat16, QUInt4x2, QUInt2x4,
+    Bits8, Bits16, Float8_e5m2, Float8_e4m3fn, Float8_e5m2fnuz, Float8_e4m3fnuz, UInt16, UInt32, UInt64, Undefined };
 using DeviceIndex = signed char;
 struct Device { int index() const; bool is_cuda() const; };
 template <class T> struct ArrayRef { size_t size() const; T operator[](size_t) const; T* data() const; };
 using IntArrayRef = ArrayRef<long>;
 template <class T> struct optional : std::optional<T> { using std::optional<T>::optional; };
-namespace cuda { struct CUDAGuard { template <class... A> CUDAGuard(A...); }; template <class... A> cudaStream_t getCurrentCUDAStream(A...); }
+namespace cuda {
+struct CUDAGuard { template <class... A> CUDAGuard(A...); template <class... A> void set_index(A...); template <class... A> void set_device(A...); };
+struct CUDAStream { operator cudaStream_t() const; cudaStream_t stream() const; DeviceIndex device_index() const; Device device() const; long id() const; void synchronize() const; };
+template <class... A> CUDAStream getCurrentCUDAStream(A...);
+}
 }
 namespace at {
 using c10::Half; using c10::BFloat16; using c10::ScalarType; using c10::IntArrayRef; using c10::Device;
@@ -201,29 +214,55 @@ template <> struct smemlint_of<ScalarType::Long> { using type = long; };
 template <> struct smemlint_of<ScalarType::Byte> { using type = unsigned char; };
 template <> struct smemlint_of<ScalarType::Char> { using type = signed char; };
 template <> struct smemlint_of<ScalarType::Short> { using type = short; };
+template <> struct smemlint_of<ScalarType::Bool> { using type = bool; };
 constexpr int kCUDA = 1, kCPU = 0;
 struct TensorOptions { template <class... A> TensorOptions dtype(A...) const; template <class... A> TensorOptions device(A...) const; };
-template <class T, int N> struct PackedTensorAccessor {
-    T& operator[](long) const; long size(int) const; T* data() const; long stride(int) const;
+template <class T> struct DefaultPtrTraits { typedef T* PtrType; };
+template <class T> struct RestrictPtrTraits { typedef T* __restrict__ PtrType; };
+template <class T, size_t N, template <class> class P = DefaultPtrTraits, class I = long> struct TensorAccessor {
+    __host__ __device__ TensorAccessor<T, N - 1, P, I> operator[](I) const; __host__ __device__ I size(I) const; __host__ __device__ T* data() const; __host__ __device__ I stride(I) const;
 };
+template <class T, template <class> class P, class I> struct TensorAccessor<T, 1, P, I> {
+    __host__ __device__ T& operator[](I) const; __host__ __device__ I size(I) const; __host__ __device__ T* data() const; __host__ __device__ I stride(I) const;
+};
+template <class T, size_t N, template <class> class P = DefaultPtrTraits, class I = long> struct GenericPackedTensorAccessor : TensorAccessor<T, N, P, I> {};
+template <class T, size_t N, template <class> class P = DefaultPtrTraits> using PackedTensorAccessor32 = GenericPackedTensorAccessor<T, N, P, int>;
+template <class T, size_t N, template <class> class P = DefaultPtrTraits> using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, P, long>;
+template <class T, size_t N, template <class> class P = DefaultPtrTraits, class I = long> using PackedTensorAccessor = GenericPackedTensorAccessor<T, N, P, I>;
+template <class T, bool cuda = true> struct AccumulateType { using type = T; };
+template <bool cuda> struct AccumulateType<c10::Half, cuda> { using type = float; };
+template <bool cuda> struct AccumulateType<c10::BFloat16, cuda> { using type = float; };
+template <> struct AccumulateType<float, false> { using type = double; };
+template <bool cuda> struct AccumulateType<signed char, cuda> { using type = long; };
+template <bool cuda> struct AccumulateType<unsigned char, cuda> { using type = long; };
+template <bool cuda> struct AccumulateType<short, cuda> { using type = long; };
+template <bool cuda> struct AccumulateType<int, cuda> { using type = long; };
+template <class T, bool cuda> using acc_type = typename AccumulateType<T, cuda>::type;
+template <class T> struct OpMathType { using type = T; };
+template <> struct OpMathType<c10::Half> { using type = float; };
+template <> struct OpMathType<c10::BFloat16> { using type = float; };
+template <class T> using opmath_type = typename OpMathType<T>::type;
 struct Tensor {
     template <class T> T* data_ptr() const; void* data_ptr() const; template <class T> T* mutable_data_ptr() const; template <class T> const T* const_data_ptr() const;
     template <class T> T* data() const; long size(int) const; IntArrayRef sizes() const; IntArrayRef strides() const; long stride(int) const; long numel() const; long dim() const;
     ScalarType scalar_type() const; ScalarType dtype() const; TensorOptions options() const; Device device() const; bool is_cuda() const; bool is_contiguous() const;
     Tensor contiguous() const; bool defined() const; int get_device() const; template <class... A> Tensor to(A...) const; template <class... A> Tensor view(A...) const;
     template <class... A> Tensor zero_(A...) const; template <class... A> Tensor reshape(A...) const; long element_size() const; int ndimension() const;
-    template <class T, int N, class... P> PackedTensorAccessor<T, N> packed_accessor32() const; template <class T, int N, class... P> PackedTensorAccessor<T, N> packed_accessor64() const;
+    template <class T, size_t N, template <class> class P = DefaultPtrTraits> PackedTensorAccessor32<T, N, P> packed_accessor32() const;
+    template <class T, size_t N, template <class> class P = DefaultPtrTraits> PackedTensorAccessor64<T, N, P> packed_accessor64() const;
+    template <class T, size_t N, template <class> class P = DefaultPtrTraits, class I = long> GenericPackedTensorAccessor<T, N, P, I> packed_accessor() const;
+    template <class T, size_t N> TensorAccessor<T, N> accessor() const; template <class... A> Tensor cpu(A...) const; template <class... A> Tensor cuda(A...) const; template <class... A> Tensor flatten(A...) const;
+    template <class... A> Tensor squeeze(A...) const; template <class... A> Tensor unsqueeze(A...) const; template <class... A> Tensor expand(A...) const; template <class... A> Tensor select(A...) const; size_t itemsize() const; size_t nbytes() const;
     template <class... A> Tensor fill_(A...) const; template <class... A> Tensor sum(A...) const; template <class T> T item() const; template <class... A> Tensor transpose(A...) const;
 };
 template <class... A> Tensor empty(A...); template <class... A> Tensor zeros(A...); template <class... A> Tensor empty_like(A...);
 template <class... A> Tensor zeros_like(A...); template <class... A> Tensor ones(A...); template <class... A> Tensor full(A...);
-namespace cuda { using namespace c10::cuda; struct OptionalCUDAGuard { template <class... A> OptionalCUDAGuard(A...); }; cudaDeviceProp* getCurrentDeviceProperties(); }
+namespace cuda { using namespace c10::cuda; struct OptionalCUDAGuard { template <class... A> OptionalCUDAGuard(A...); template <class... A> void set_index(A...); template <class... A> void set_device(A...); }; cudaDeviceProp* getCurrentDeviceProperties(); }
 }
 namespace torch {
 using namespace at;
 using Dtype = c10::ScalarType; using Device = at::Device;
 template <class T> using optional = std::optional<T>;
-template <class T> struct RestrictPtrTraits {};
 constexpr at::ScalarType kFloat32 = at::kFloat, kFloat16 = at::kHalf, kInt32 = at::kInt, kInt8 = at::kChar, kUInt8 = at::kByte, kInt64 = at::kLong;
 }
 
@@ -248,19 +287,20 @@ constexpr at::ScalarType kFloat32 = at::kFloat, kFloat16 = at::kHalf, kInt32 = a
 #define SMEMLINT_CASE(T, ...) { using scalar_t = T; (void)sizeof(scalar_t); (__VA_ARGS__)(); }
 #define SMEMLINT_FLOATS(...) { SMEMLINT_CASE(float, __VA_ARGS__) SMEMLINT_CASE(double, __VA_ARGS__) }
 #define SMEMLINT_HALVES(...) { SMEMLINT_FLOATS(__VA_ARGS__) SMEMLINT_CASE(c10::Half, __VA_ARGS__) }
+#define SMEMLINT_OF(e, ...) SMEMLINT_CASE(typename at::smemlint_of<e>::type, __VA_ARGS__)
 #define SMEMLINT_NUMBERS(...) { SMEMLINT_FLOATS(__VA_ARGS__) SMEMLINT_CASE(int, __VA_ARGS__) SMEMLINT_CASE(long, __VA_ARGS__) }
 #define AT_DISPATCH_FLOATING_TYPES(t, n, ...) SMEMLINT_FLOATS(__VA_ARGS__)
 #define AT_DISPATCH_FLOATING_TYPES_AND_HALF(t, n, ...) SMEMLINT_HALVES(__VA_ARGS__)
-#define AT_DISPATCH_FLOATING_TYPES_AND(a, t, n, ...) SMEMLINT_HALVES(__VA_ARGS__)
-#define AT_DISPATCH_FLOATING_TYPES_AND2(a, b, t, n, ...) SMEMLINT_HALVES(__VA_ARGS__)
-#define AT_DISPATCH_FLOATING_TYPES_AND3(a, b, c, t, n, ...) SMEMLINT_HALVES(__VA_ARGS__)
+#define AT_DISPATCH_FLOATING_TYPES_AND(a, t, n, ...) { SMEMLINT_FLOATS(__VA_ARGS__) SMEMLINT_OF(a, __VA_ARGS__) }
+#define AT_DISPATCH_FLOATING_TYPES_AND2(a, b, t, n, ...) { SMEMLINT_FLOATS(__VA_ARGS__) SMEMLINT_OF(a, __VA_ARGS__) SMEMLINT_OF(b, __VA_ARGS__) }
+#define AT_DISPATCH_FLOATING_TYPES_AND3(a, b, c, t, n, ...) { SMEMLINT_FLOATS(__VA_ARGS__) SMEMLINT_OF(a, __VA_ARGS__) SMEMLINT_OF(b, __VA_ARGS__) SMEMLINT_OF(c, __VA_ARGS__) }
 #define AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES(t, n, ...) SMEMLINT_FLOATS(__VA_ARGS__)
 #define AT_DISPATCH_ALL_TYPES(t, n, ...) SMEMLINT_NUMBERS(__VA_ARGS__)
-#define AT_DISPATCH_ALL_TYPES_AND(a, t, n, ...) SMEMLINT_NUMBERS(__VA_ARGS__)
-#define AT_DISPATCH_ALL_TYPES_AND2(a, b, t, n, ...) SMEMLINT_NUMBERS(__VA_ARGS__)
-#define AT_DISPATCH_ALL_TYPES_AND3(a, b, c, t, n, ...) SMEMLINT_NUMBERS(__VA_ARGS__)
+#define AT_DISPATCH_ALL_TYPES_AND(a, t, n, ...) { SMEMLINT_NUMBERS(__VA_ARGS__) SMEMLINT_OF(a, __VA_ARGS__) }
+#define AT_DISPATCH_ALL_TYPES_AND2(a, b, t, n, ...) { SMEMLINT_NUMBERS(__VA_ARGS__) SMEMLINT_OF(a, __VA_ARGS__) SMEMLINT_OF(b, __VA_ARGS__) }
+#define AT_DISPATCH_ALL_TYPES_AND3(a, b, c, t, n, ...) { SMEMLINT_NUMBERS(__VA_ARGS__) SMEMLINT_OF(a, __VA_ARGS__) SMEMLINT_OF(b, __VA_ARGS__) SMEMLINT_OF(c, __VA_ARGS__) }
 #define AT_DISPATCH_INTEGRAL_TYPES(t, n, ...) { SMEMLINT_CASE(int, __VA_ARGS__) SMEMLINT_CASE(long, __VA_ARGS__) SMEMLINT_CASE(unsigned char, __VA_ARGS__) }
-#define AT_DISPATCH_REDUCED_FLOATING_TYPES(t, n, ...) SMEMLINT_CASE(c10::Half, __VA_ARGS__)
+#define AT_DISPATCH_REDUCED_FLOATING_TYPES(t, n, ...) { SMEMLINT_CASE(c10::Half, __VA_ARGS__) SMEMLINT_CASE(c10::BFloat16, __VA_ARGS__) }
 #define AT_DISPATCH_INDEX_TYPES(t, n, ...) { { using index_t = int; (void)sizeof(index_t); (__VA_ARGS__)(); } { using index_t = long; (void)sizeof(index_t); (__VA_ARGS__)(); } }
 #define AT_DISPATCH_SWITCH(t, n, ...) { __VA_ARGS__ }
 #define AT_DISPATCH_CASE(e, ...) SMEMLINT_CASE(typename at::smemlint_of<e>::type, __VA_ARGS__)

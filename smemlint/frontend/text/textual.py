@@ -462,7 +462,23 @@ class TextParser:
             operand = self.expression()
             self.expect(")")
             return Cast(to, operand, reinterpret=token == "reinterpret_cast")
+        if token == "decltype":
+            return self._member_of_type()
         return self._named()
+
+    def _member_of_type(self) -> Expr:
+        """`decltype(n)::value`: a member of what an expression is."""
+        self.at += 1
+        self.expect("(")
+        of = self.expression()
+        self.expect(")")
+        self.expect("::")
+        self.take("template")
+        name = self.peek()
+        if not re.match(r"[A-Za-z_]", name):
+            raise TextError(name)
+        self.at += 1
+        return Member(of, name, arrow=False)
 
     def _named(self) -> Expr:
         token = self.peek()

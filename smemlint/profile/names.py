@@ -22,7 +22,7 @@ def template_arguments(demangled: str) -> list[str]:
 
 
 def normal(argument: str) -> str:
-    """One spelling for a template argument: `(bool)1` and `true` are `1`, `half` is `__half`."""
+    """One spelling: `(bool)1` and `true` are `1`, `half` and `c10::Half` are `__half`."""
     text = re.sub(r"\((?:[^()]*)\)(?=[\w-])", "", argument).strip()
     text = re.sub(r"(?<=\d)[uUlL]+$", "", text)
     known = {
@@ -30,6 +30,10 @@ def normal(argument: str) -> str:
         "false": "0",
         "half": "__half",
         "nv_bfloat16": "__nv_bfloat16",
+        "c10::Half": "__half",
+        "at::Half": "__half",
+        "c10::BFloat16": "__nv_bfloat16",
+        "at::BFloat16": "__nv_bfloat16",
         "uint": "unsigned int",
     }
     return known.get(text, re.sub(r"\s+", " ", text))

@@ -1,0 +1,37 @@
+"""Ways through host code that are run one by one: the choices of one run.
+
+`threads = 128; if (n > 128) threads = 256;` of an unknown n gives two shapes, not a value between them. A run
+notes where it met such a choice, and is made again with either arm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import TypeAlias
+
+from smemlint.records import record
+
+Choice: TypeAlias = "tuple[int, int]"
+"""id() of what chooses, and how often it was met before in the run."""
+
+
+@record(slots=True)
+class Paths:
+    """One run's choices. settled: what they are made to be. open: those that were met besides, in that order,
+    and between how many ways."""
+
+    settled: Mapping[Choice, int] = field(default_factory=dict)
+    open: dict[Choice, int] = field(default_factory=dict)
+    met: dict[int, int] = field(default_factory=dict)
+    indices: dict[int, int] = field(default_factory=dict)
+    """By order of an unknown: the index of a table that it is made to be."""
+
+    def at(self, node: object) -> Choice:
+        """The choice that is met now."""
+        count = self.met.get(id(node), 0)
+        self.met[id(node)] = count + 1
+        return id(node), count
+
+    def leave_open(self, choice: Choice, ways: int = 2) -> None:
+        self.open.setdefault(choice, ways)

@@ -1,0 +1,59 @@
+"""Choices of host code that are settled before a run, and what makes one worth settling."""
+
+from __future__ import annotations
+
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.machine.paths import Choice
+from smemlint.evaluate.values.choices import taken
+from smemlint.evaluate.values.number import Closure, FunctionValue, Int, Value, same
+from smemlint.evaluate.values.objects import Object, Snapshot
+from smemlint.evaluate.values.provenance import following, only_symbol
+
+
+def choice_at(m: Machine, node: object) -> Choice | None:
+    """The choice that a branch or loop is, where it decides what a launch depends on; else None."""
+    if m.paths is None or m.silent or m.frame.deciding is None or id(node) not in m.frame.deciding:
+        return None
+    return m.paths.at(node)
+
+
+def settle(m: Machine, c: Int, way: int) -> None:
+    """From here on a condition is true (1) or false (0)."""
+    m.way = {**m.way, **taken(c, truth=bool(way))}
+    m.unknowns.given = following(c, Int(way), m.unknowns)
+
+
+def apart(m: Machine, other: Snapshot) -> list[tuple[Object, int]]:
+    """Where a state holds a number or function, and the present one another."""
+    found: list[tuple[Object, int]] = []
+    for o, cells in other.cells.items():
+        if cells is o.cells:
+            continue
+        for at in cells.keys() | o.cells.keys():
+            a, b = cells.get(at), o.cells.get(at)
+            if a is not b and (_tells(a) or _tells(b)) and (a is None or b is None or not same(a, b)):
+                found.append((o, at))
+    return found
+
+
+def is_limit(m: Machine, v: Value | None) -> bool:
+    """Whether a choice between two numbers is the smaller or larger of both."""
+    symbol = only_symbol(v) if isinstance(v, Int) else None
+    recipe = (m.unknowns.recipes or {}).get(symbol.order) if symbol is not None else None
+    return recipe is not None and recipe[0] in ("min", "max")
+
+
+def differ(m: Machine, a: Value, b: Value, merged: Value) -> bool:
+    """Whether it matters which of two values is chosen. merged: what stands for both."""
+    return (_tells(a) or _tells(b)) and not same(a, b) and not is_limit(m, merged)
+
+
+def ways_out(m: Machine) -> int:
+    """How many ways out of the function and the loops around were taken under conditions."""
+    end = m.frame.end
+    left = sum(len(exits.end.ways) for exits in m.loops)
+    return left + (sum(way.value is not None for way in end.ways) if end is not None else 0)
+
+
+def _tells(v: Value | None) -> bool:
+    return isinstance(v, FunctionValue | Closure) or (isinstance(v, Int) and v.known)

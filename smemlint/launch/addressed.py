@@ -1,0 +1,76 @@
+"""Kernels that host code names without starting them: where a pointer that is not followed may lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from smemlint.evaluate.language.names import resolve_arguments
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.values.number import FunctionValue
+from smemlint.ir import Call, Cast, Expr, Function, Index, LaunchStmt, Member, Module, Name, Unary
+from smemlint.ir.memo import by_identity
+from smemlint.ir.walk import walk
+from smemlint.launch.objects import is_closed
+
+MOST = 16
+
+
+def targets(m: Machine, kernel: Expr, passed: int) -> tuple[FunctionValue, ...]:
+    """Kernels of as many parameters as are passed that the pointer of a launch may lead to; those that its
+    own variable is made of, if there are any."""
+    variable = _variable(m, kernel)
+    if variable is None:
+        return ()
+    var = m.module.globals.get(variable)
+    o = m.find(variable)
+    init = var.init if var is not None else o.var.init if o is not None and o.var is not None else None
+    for names in (list(_kernels(m.module, init)), _addressed(m.module)):
+        found = [
+            FunctionValue(n.name, (f,), resolve_arguments(m, n.arguments))
+            for n in names
+            if (f := m.module.functions[n.id]) and len(f.parameters) == passed and is_closed(n.arguments)
+        ]
+        if found:
+            return tuple(found[:MOST])
+    return ()
+
+
+def _variable(m: Machine, e: Expr) -> str | None:
+    """The variable that a kernel's pointer comes from; None where the expression names a kernel itself, that
+    is known or not."""
+    while not isinstance(e, Name):
+        if isinstance(e, Cast | Unary):
+            e = e.operand
+        elif isinstance(e, Index | Member):
+            e = e.base
+        elif isinstance(e, Call):
+            e = e.callee.base if isinstance(e.callee, Member) else e.callee
+        else:
+            return None
+    return e.id if m.find(e.id) is not None or e.id in m.module.globals else None
+
+
+def _kernels(module: Module, code: object) -> Iterator[Name]:
+    for n in walk(code):
+        if isinstance(n, Name):
+            f = module.functions.get(n.id)
+            if f is not None and f.side == "kernel":
+                yield n
+
+
+@by_identity
+def _addressed(module: Module) -> tuple[Name, ...]:
+    """All names of kernels in host code and in what initialises variables, those of launches aside."""
+    found: dict[tuple[str, str], Name] = {}
+    codes: list[object] = [f.body for f in module.functions.values() if _is_host(f)]
+    codes += [v.init for v in module.globals.values() if v.init is not None]
+    for code in codes:
+        started = {id(n.kernel) for n in walk(code) if isinstance(n, LaunchStmt)}
+        for n in _kernels(module, code):
+            if id(n) not in started:
+                found.setdefault((n.id, repr(n.arguments)), n)
+    return tuple(found.values())
+
+
+def _is_host(f: Function) -> bool:
+    return f.side in ("host", "both")

@@ -1,0 +1,43 @@
+"""What host code was seen to do: launches, and what may be spent on looking for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+
+from smemlint.ir import Function, Place, Type
+from smemlint.launch.open import Candidate
+from smemlint.records import record
+
+ALL_HOST_STEPS = 80_000
+"""Evaluation steps for all runs of host code that one file asks for."""
+
+
+@record(frozen=True, slots=True)
+class Started:
+    """One launch that host code was seen to make. block entries None: not known; likely: shapes to try then,
+    best first."""
+
+    kernel: Function
+    block: tuple[int | None, int | None, int | None]
+    likely: tuple[Candidate, ...]
+    grid: tuple[int | None, int | None, int | None]
+    dynamic: int | None
+    template: Mapping[str, Type | int]
+    arguments: Mapping[str, int]
+    place: Place
+    packed: tuple[tuple[Type, int | None], ...] = ()
+    captures: Mapping[str, tuple[Type, int | None]] = field(default_factory=dict)
+    """Both as in Launch."""
+    guessed: bool = False
+    """It is one of several that may be made here: types that a macro of an unknown header chooses are put in,
+    a pointer may lead to other kernels, or other ways through host code have shapes that are not known."""
+
+
+@record(slots=True)
+class Allowance:
+    """Evaluation steps that are left for the host code of a file and of the files that it is linked with."""
+
+    steps: int = ALL_HOST_STEPS
+    until: float = float("inf")
+    """Computing time of the process at which no more host code is run."""

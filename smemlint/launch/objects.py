@@ -1,0 +1,96 @@
+"""What host functions that nothing calls are run on: objects of their class, parameters with defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from smemlint.evaluate.language.initialisers import value_for
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.run.construction import construct
+from smemlint.evaluate.values.number import Int, Pointer, RecordValue
+from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.provenance import ONE_OF
+from smemlint.ir import Function, Module, Name, RecordRef, Scalar, TemplateArgument, TypeParam, Var
+from smemlint.ir.types import INT
+from smemlint.ir.walk import walk
+
+MOST_INSTANCES = 8
+"""Instances of one class template whose methods are run."""
+
+
+def class_instances(
+    module: Module, functions: Iterable[Function]
+) -> Mapping[str, list[tuple[TemplateArgument, ...]]]:
+    """Template arguments of the classes of some methods: instantiated in so many words, or named by host
+    code."""
+    wanted = {f.record for f in functions if f.record is not None}
+    wanted = {name for name in wanted if name in module.records and module.records[name].template}
+    found: dict[str, dict[tuple[TemplateArgument, ...], None]] = {name: {} for name in wanted}
+    if not found:
+        return {}
+    for name, arguments in module.explicit_records:
+        if name in found:
+            found[name][arguments] = None
+    for f in module.functions.values():
+        if f.side in ("host", "both"):
+            for n in walk(f.body):
+                if isinstance(n, RecordRef) and n.name in found and n.arguments and is_closed(n.arguments):
+                    found[n.name][n.arguments] = None
+    return {name: list(instances)[:MOST_INSTANCES] for name, instances in found.items()}
+
+
+def is_closed(arguments: tuple[TemplateArgument, ...]) -> bool:
+    """Whether template arguments name no parameter or variable of the code around."""
+    return not any(isinstance(n, TypeParam | Name) for a in arguments for n in walk(a))
+
+
+def object_for(m: Machine, f: Function, arguments: tuple[TemplateArgument, ...]) -> Pointer | None:
+    """The object that a method is run on: as its class's own initialisers and constructor leave it."""
+    record = m.module.records.get(f.record or "")
+    if record is None or (record.template and not arguments):
+        return None
+    t = m.resolve(RecordRef(record.name, arguments))
+    if not isinstance(t, RecordRef):
+        return None
+    o = Object("this", record.name, t, "local", uniform=True, havoc=True)
+    made = construct(m, t, [], f.place, quiet=True) if f.name not in _names(record.name) else None
+    if isinstance(made, RecordValue):
+        o.cells.update(made.cells)
+    return Pointer(o, Int(0), t)
+
+
+def _names(record: str) -> tuple[str, str]:
+    """What constructor and destructor are called."""
+    own = record.split("@", 1)[0].split("<", 1)[0].rsplit("::", 1)[-1]
+    return own, f"~{own}"
+
+
+def take_defaults(m: Machine, f: Function) -> None:
+    """What nobody passes may be what the function's own default is, or anything else."""
+    for p in f.parameters:
+        o = m.frame.variables.get(p.id)
+        if p.init is None or o is None:
+            continue
+        t = m.resolve(p.type)
+        if isinstance(t, Scalar) and t.kind in ("int", "uint"):
+            default = value_for(m, t, p.init)
+            if isinstance(default, Int) and default.known:
+                o.cells[0] = _default_or_other(m, p, default, o.cells.get(0))
+        elif isinstance(t, RecordRef) and t.name.rsplit("::", 1)[-1] == "dim3":
+            made = value_for(m, t, p.init)
+            if isinstance(made, RecordValue):
+                o.cells.update(
+                    {
+                        at: _default_or_other(m, p, v, None)
+                        for at, v in made.cells.items()
+                        if isinstance(v, Int) and v.known
+                    }
+                )
+
+
+def _default_or_other(m: Machine, p: Var, default: Int, other: object) -> Int:
+    rest = other if isinstance(other, Int) else m.unknowns.value(INT, p.name, low=0, rank=3)
+    s = m.unknowns.fresh(p.name, low=0, rank=3)
+    if m.unknowns.recipes is not None:
+        m.unknowns.recipes[s.order] = (ONE_OF, default, rest)
+    return Int(0, default.type, {(s,): 1})

@@ -1,0 +1,94 @@
+"""All ways through a host function that start kernels in different shapes: it is run once for each.
+
+A run tells which choices it met that were not settled; it is replaced by runs with the first of them settled
+each way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TypeAlias
+
+from smemlint.evaluate.machine.paths import Choice, Paths
+from smemlint.launch.model import Started
+
+MOST_RUNS = 40
+"""Runs of one function. What is not settled by then stays merged."""
+MOST_WAYS = 16
+"""Ways of one choice that are run."""
+
+
+Run: TypeAlias = "Callable[[Paths], list[Started] | None]"
+"""One run with some choices settled, which leaves the others open; None where nothing is left to spend."""
+
+
+class Ways:
+    """The runs of one function. A choice that makes no difference where it is met first is left open."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.runs = 0
+        self.idle: set[int] = set()
+        self.first = Paths()
+        self.seen = self._again(self.first) or []
+        """What one run over all ways shows."""
+
+    def all(self) -> list[Started]:
+        """The launches of every way."""
+        return _hanging_together(self._split({}, self.first, self.seen))
+
+    def _again(self, paths: Paths) -> list[Started] | None:
+        self.runs += 1
+        return self.run(paths) if self.runs <= MOST_RUNS else None
+
+    def _split(self, settled: dict[Choice, int], paths: Paths, seen: list[Started]) -> list[Started]:
+        for choice, count in paths.open.items():
+            if choice[0] in self.idle or count > MOST_WAYS:
+                continue
+            ways = [({**settled, choice: n}, Paths({**settled, choice: n})) for n in range(count)]
+            found = [self._again(below) for _, below in ways]
+            if any(each is None for each in found):
+                break
+            if all(_keys(each or ()) == _keys(seen) for each in found):
+                self.idle.add(choice[0])
+                continue
+            return [
+                s
+                for (now, below), each in zip(ways, found, strict=True)
+                for s in self._split(now, below, each or [])
+            ]
+        return seen
+
+
+def _keys(found: Iterable[Started]) -> set[tuple[object, ...]]:
+    return {key(s) for s in found}
+
+
+def _hanging_together(found: Iterable[Started]) -> list[Started]:
+    """Of launches at one place the shape of which is known on some ways only, none is sure."""
+    unique = _distinct(found)
+    vague = {site(s) for s in unique if None in s.block}
+    return [replace(s, guessed=True) if site(s) in vague else s for s in unique]
+
+
+def _distinct(found: Iterable[Started]) -> list[Started]:
+    unique: dict[tuple[object, ...], Started] = {}
+    for s in found:
+        unique.setdefault(key(s), s)
+    return list(unique.values())
+
+
+def key(s: Started) -> tuple[object, ...]:
+    """Equal keys: nothing tells two launches apart."""
+    template = tuple(sorted(s.template.items(), key=lambda x: x[0]))
+    shapes = tuple(c.block for c in s.likely)
+    return (
+        s.kernel.id, s.block, shapes, s.grid, s.dynamic, template, tuple(sorted(s.arguments.items())),
+        s.place.path, s.place.offset,
+    )  # fmt: skip
+
+
+def site(s: Started) -> tuple[str, int, str]:
+    """Where a launch is written, and of what."""
+    return s.place.path, s.place.offset, s.kernel.id

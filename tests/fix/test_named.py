@@ -1,0 +1,71 @@
+"""The named constant that is a pitch and nothing else is made larger, and the program stays the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from smemlint.fix.apply import apply
+from tests.fix.test_suggest import of_text
+
+POOL = """__global__ void k(float *out, const float *in, int n) {
+    constexpr int LD = 32;
+    __shared__ float pool[2 * 32 * LD];
+    auto a = pool;
+    auto b = pool + 32 * LD;
+    int tx = threadIdx.x, ty = threadIdx.y;
+    a[ty * LD + tx] = in[tx];
+    b[ty * LD + tx] = in[tx + n];
+    __syncthreads();
+    out[ty * 32 + tx] = a[tx * LD + ty] * b[tx * LD + ty]@USE@;
+}
+void start(float *o, const float *i) { k<<<4, dim3(32, 32)>>>(o, i, 8); }
+"""
+
+
+def test_a_pool_moves_with_the_constant_that_cuts_it(tmp_path: Path) -> None:
+    text = POOL.replace("@USE@", "").encode()
+    fix = of_text(tmp_path, text)[0]["pool"]
+    assert fix.edits is not None and fix.safe, (fix.refused, fix.unsafe_because)
+    assert fix.code == "LD = 33" and (fix.before, fix.after) == (2112, 128)
+    assert apply(fix.edits, text) == text.replace(b"LD = 32;", b"LD = 33;")
+    assert fix.bytes_added == 256 and fix.kernel == (2112, 128)
+
+
+def test_a_constant_that_also_serves_global_memory_is_left_alone(tmp_path: Path) -> None:
+    fix = of_text(tmp_path, POOL.replace("@USE@", " + in[ty * LD]").encode())[0]["pool"]
+    assert fix.edits is None and fix.refused is not None
+    assert fix.refused.text.endswith("`LD` also serves line 10")
+
+
+def test_an_element_that_others_write_forbids_it(tmp_path: Path) -> None:
+    fill = "for (int i = ty * 32 + tx; i < 2048; i += 1024) pool[i] = 0;"
+    text = POOL.replace("@USE@", "").replace("b[ty * LD + tx] = in[tx + n];", fill)
+    fix = of_text(tmp_path, text.encode())[0]["pool"]
+    assert fix.edits is None
+
+
+def test_an_array_that_is_used_twice_in_turn_is_never_safe(tmp_path: Path) -> None:
+    fill = "for (int i = ty * 32 + tx; i < 2048; i += 1024) pool[i] = 0;"
+    text = POOL.replace("@USE@", "").replace("    __syncthreads();", f"    {fill}\n    __syncthreads();", 1)
+    fix = of_text(tmp_path, text.encode())[0]["pool"]
+    assert fix.edits is None or not fix.safe
+
+
+def test_the_bytes_of_a_launch_follow_a_macro(tmp_path: Path) -> None:
+    text = b"""#define LD 32  // a row
+__global__ void k(float *out, const float *in) {
+    extern __shared__ float t[][LD];
+    t[threadIdx.y][threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = t[threadIdx.x][threadIdx.y];
+}
+int main() {
+    float *p = 0;
+    int bytes = 32 * LD * sizeof(float);
+    k<<<4, dim3(32, 32), bytes>>>(p, p);
+}
+"""
+    fix = of_text(tmp_path, text)[0]["t"]
+    assert fix.edits is not None and not fix.safe
+    assert apply(fix.edits, text) == text.replace(b"LD 32  //", b"LD 33  //")
+    assert fix.after == 64 and fix.bytes_added == 128

@@ -1,0 +1,236 @@
+"""Block shapes, kernels and instances that a run-time value chooses: each way of host code is seen."""
+
+from __future__ import annotations
+
+from smemlint.frontend import load
+from smemlint.ir import Launch, Module
+from smemlint.launch import infer, started_kernels
+from smemlint.source import source_from_bytes
+
+KERNELS = """
+template <int W> __global__ void wide(float *p) { __shared__ float s[4096]; s[threadIdx.x * W] = p[0]; }
+__global__ void a(float *p) { __shared__ float s[4096]; s[threadIdx.x] = p[0]; }
+__global__ void b(float *p) { __shared__ float s[4096]; s[threadIdx.x * 2] = p[0]; }
+"""
+
+
+def module_of(host: str) -> Module:
+    (module, *_) = load(source_from_bytes("/t/a.cu", (KERNELS + host).encode()))
+    return module
+
+
+def seen(host: str) -> set[tuple[str, int, bool]]:
+    """(kernel, threads, whether that is sure) of every launch that host code shows."""
+    module = module_of(host)
+    started = started_kernels(module)
+    return {
+        (k.name, x.threads, not x.assumed)
+        for k in module.kernels()
+        if any(s.kernel.id == k.id for s in started)
+        for x in infer(k, module, started)
+    }
+
+
+def sure(host: str) -> set[tuple[str, int]]:
+    found = seen(host)
+    assert all(known for _, _, known in found)
+    return {(name, threads) for name, threads, _ in found}
+
+
+def instances(host: str) -> set[tuple[int, object]]:
+    """(threads, W) of `wide`."""
+    module = module_of(host)
+    kernel = next(k for k in module.kernels() if k.name == "wide")
+    launches: tuple[Launch, ...] = infer(kernel, module, started_kernels(module))
+    assert not any(x.assumed for x in launches)
+    return {(x.threads, x.template["W"]) for x in launches}
+
+
+def test_a_choice_between_two_sizes_is_both() -> None:
+    assert sure("void run(float *p, int n) { dim3 block = n > 1024 ? 512 : 256; a<<<1, block>>>(p); }") == {
+        ("a", 512),
+        ("a", 256),
+    }
+
+
+def test_sizes_that_ifs_set_are_each_seen() -> None:
+    host = """
+    void run(float *p, int n) {
+        int threads;
+        if (n <= 128) threads = 128;
+        else if (n <= 256) threads = 256;
+        else threads = 512;
+        a<<<1, threads>>>(p);
+    }"""
+    assert sure(host) == {("a", 128), ("a", 256), ("a", 512)}
+
+
+def test_a_loop_that_doubles_up_to_a_run_time_size_gives_every_size() -> None:
+    host = """
+    void run(float *p, int n) {
+        int threads = 32;
+        while (threads < n && threads < 1024) threads *= 2;
+        a<<<1, threads>>>(p);
+    }"""
+    assert sure(host) == {("a", 32 << i) for i in range(6)}
+
+
+def test_a_function_that_returns_a_size_from_a_loop_gives_every_size() -> None:
+    host = """
+    int fit(int n) { for (int i = 64; i <= 512; i *= 2) if (n <= i) return i; return 1024; }
+    void run(float *p, int n) { a<<<1, fit(n)>>>(p); }"""
+    assert sure(host) == {("a", 64 << i) for i in range(5)}
+
+
+def test_a_limit_is_no_choice_between_the_limit_and_anything() -> None:
+    host = "void run(float *p, int n) { int t = n; if (t > 512) t = 512; a<<<1, t>>>(p); }"
+    found = seen(host)
+    assert ("a", 512, False) in found and ("a", 64, False) in found
+    assert not any(known or threads > 512 for _, threads, known in found)
+
+
+def test_where_one_way_has_a_size_and_another_any_nothing_is_sure() -> None:
+    host = """
+    void run(float *p, int n, int asked) {
+        int threads = 256;
+        if (asked) threads = n;
+        a<<<1, threads>>>(p);
+    }"""
+    found = seen(host)
+    assert {("a", 256, False), ("a", 64, False)} <= found
+    assert not any(known for *_, known in found)
+
+
+def test_what_was_decided_once_stays_decided() -> None:
+    host = """
+    void run(float *p, bool big) {
+        int threads = 64, factor = 1;
+        if (big) threads = 128;
+        if (big) factor = 2;
+        a<<<1, threads * factor>>>(p);
+    }"""
+    assert sure(host) == {("a", 64), ("a", 256)}
+
+
+def test_a_pointer_to_one_of_two_kernels_starts_both() -> None:
+    assert sure("void run(float *p, bool big) { auto k = big ? &a : &b; k<<<1, 96>>>(p); }") == {
+        ("a", 96),
+        ("b", 96),
+    }
+    host = """
+    using Kernel = void (*)(float *);
+    Kernel choose(int mode) {
+        switch (mode) { case 0: return a; case 1: return b; default: return nullptr; }
+    }
+    void run(float *p, int mode) { Kernel k = choose(mode); k<<<1, 160>>>(p); }"""
+    assert sure(host) == {("a", 160), ("b", 160)}
+
+
+def test_kernel_and_size_that_are_chosen_together_stay_together() -> None:
+    host = """
+    void run(float *p, int n) {
+        void (*k)(float *) = a;
+        int threads = 64;
+        if (n > 1000) { k = b; threads = 512; }
+        k<<<1, threads>>>(p);
+    }"""
+    assert sure(host) == {("a", 64), ("b", 512)}
+
+
+def test_a_table_of_kernels_starts_each_with_its_own_row() -> None:
+    host = """
+    struct Entry { const char *name; void (*kernel)(float *); int threads; };
+    static const Entry entries[] = {{"a", a, 64}, {"b", b, 256}};
+    void run(float *p, int i) { entries[i].kernel<<<1, entries[i].threads>>>(p); }"""
+    assert sure(host) == {("a", 64), ("b", 256)}
+    plain = """
+    typedef void (*Kernel)(float *);
+    static const Kernel kernels[] = {a, b};
+    void run(float *p, int i) { kernels[i]<<<1, 32>>>(p); }"""
+    assert sure(plain) == {("a", 32), ("b", 32)}
+
+
+def test_a_container_of_kernels_may_start_each_of_them() -> None:
+    host = """
+    #include <map>
+    void run(float *p, int i) {
+        static const std::map<int, void (*)(float *)> kernels = {{1, a}, {2, b}};
+        kernels.at(i)<<<1, 64>>>(p);
+    }"""
+    assert seen(host) == {("a", 64, False), ("b", 64, False)}
+
+
+def test_a_kernel_that_is_not_declared_is_no_pointer_to_another() -> None:
+    host = """
+    void (*kept)(float *) = a;
+    void run(float *p) { elsewhere<<<1, 64>>>(p); }"""
+    assert seen(host) == set()
+
+
+def test_a_generic_lambda_is_called_for_each_constant() -> None:
+    host = """
+    void run(float *p, int h) {
+        auto launch = [&](auto n) { constexpr int N = decltype(n)::value; wide<N><<<1, 4 * N>>>(p); };
+        if (h == 32) launch(std::integral_constant<int, 32>{});
+        else launch(std::integral_constant<int, 64>{});
+    }"""
+    assert instances(host) == {(128, 32), (256, 64)}
+    converted = """
+    template <typename F> void dispatch(int h, F f) {
+        if (h <= 32) f(std::integral_constant<int, 32>{});
+        else if (h <= 64) f(std::integral_constant<int, 64>{});
+        else f(std::integral_constant<int, 128>{});
+    }
+    void run(float *p, int h) {
+        dispatch(h, [&](auto n) { constexpr int N = n; wide<N><<<1, 2 * N>>>(p); });
+    }"""
+    assert instances(converted) == {(64, 32), (128, 64), (256, 128)}
+
+
+def test_an_instance_of_a_class_that_is_asked_for_launches_with_its_numbers() -> None:
+    host = """
+    template <int W, int T> struct Launcher {
+        void run(float *p) { wide<W><<<1, T>>>(p); }
+        static void twice(float *p) { wide<2 * W><<<1, T>>>(p); }
+    };
+    template struct Launcher<8, 128>;
+    template class Launcher<3, 64>;"""
+    assert instances(host) == {(128, 8), (128, 16), (64, 3), (64, 6)}
+
+
+def test_an_instance_of_a_class_that_is_asked_for_can_be_used_as_well() -> None:
+    host = """
+    template <int W> struct Launcher {
+        int threads = 32 * W;
+        void run(float *p) { wide<W><<<1, threads>>>(p); }
+    };
+    template struct Launcher<4>;
+    void use(float *p) { Launcher<4> launcher; launcher.run(p); }"""
+    assert instances(host) == {(128, 4)}
+
+
+def test_members_of_an_object_that_nobody_makes_are_what_its_class_says() -> None:
+    host = """
+    class Operator {
+        const int threads = 192;
+        dim3 block{64, 2};
+    public:
+        void run(float *p) { a<<<1, threads>>>(p); }
+        void other(float *p) { b<<<1, block>>>(p); }
+    };"""
+    assert sure(host) == {("a", 192), ("b", 128)}
+    constructed = """
+    struct Plan {
+        int warps, threads;
+        Plan(int n) : warps(6), threads(32 * warps) {}
+        void run(float *p) const { a<<<1, threads>>>(p); }
+    };"""
+    assert sure(constructed) == {("a", 192)}
+
+
+def test_a_default_of_a_launcher_is_tried_first_and_is_not_sure() -> None:
+    module = module_of("void run(float *p, int threads = 96) { a<<<1, threads>>>(p); }")
+    kernel = next(k for k in module.kernels() if k.name == "a")
+    found = infer(kernel, module, started_kernels(module))
+    assert found[0].threads == 96 and len(found) > 2
+    assert all(x.assumed for x in found)
