@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from smemlint.banks import wavefront_range
 from smemlint.evaluate.compiler.address_patterns import Forms, Pattern, lead
-from smemlint.evaluate.compiler.coalesce import widened
+from smemlint.evaluate.compiler.coalesce import as_written, widened
 from smemlint.evaluate.machine.cp_async import Copied, ends, in_order, lines_of
 from smemlint.evaluate.machine.edge_blocks import forget_aside
 from smemlint.evaluate.machine.faults import fault
@@ -87,7 +87,7 @@ def traces_of(
     """All events as requests: one Trace per site and width at which it runs. views: see widened()."""
     forget_aside(m)
     forms = Forms(m.size)
-    runs = widened(m, forms, views)
+    runs = as_written(m) if m.as_written else widened(m, forms, views)
     starts = places_of(m) if any(log.object.options for log in m.sites.values()) else {}
     groups: dict[tuple[int, int], int] = {}
 

@@ -38,6 +38,11 @@ class Runs:
     """Whether all its loads run as a part of the load in the other arm of a condition."""
 
 
+def as_written(m: Machine) -> dict[int, Runs]:
+    """Runs of sites that run as the source has them."""
+    return {id(s): Runs(alone=list(s.events)) for s in m.sites.values()}
+
+
 def widened(
     m: Machine, forms: Forms, views: Callable[[], Iterator[Machine]] = lambda: iter(())
 ) -> dict[int, Runs]:

@@ -164,7 +164,8 @@ def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None,
             reason=Unresolved("unknown-size", "the accessed type has an unknown size", place),
         )
         return
-    used = _used_of(m, t, size, node) if op == "load" and isinstance(t, RecordRef) else None
+    shrinks = op == "load" and isinstance(t, RecordRef) and not m.as_written
+    used = _used_of(m, t, size, node) if shrinks and isinstance(t, RecordRef) else None
     if used is not None:
         for at, width in used:
             record_access(m, op, width, Pointer(p.object, plus(p.offset, at), t), place, node=node)

@@ -286,8 +286,11 @@ class Machine:
         explore: bool = False,
         slicer: Slicer | None = None,
         paths: Paths | None = None,
+        as_written: bool = False,
     ) -> None:
         self.module = module
+        self.as_written = as_written
+        """Whether nothing is to be told of what the compiler does with accesses."""
         self.block = block
         self.budget = budget or Budget()
         self.on_launch = on_launch

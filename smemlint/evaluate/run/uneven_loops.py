@@ -37,7 +37,7 @@ _ATOMIC = pattern(r"atomic")
 def run_uneven(m: Machine, s: Loop, exits: Exits, c: Int, pragma: int | None) -> bool:
     """Run a loop in which the lanes that enter it do not stay equally long, as the compiler cuts it; False
     where it is none, or stays as it is written. c: its condition before the first iteration."""
-    if m.host or m.silent or not c.known or s.label or not _cuttable(m, s):
+    if m.host or m.silent or m.as_written or not c.known or s.label or not _cuttable(m, s):
         return False
     ends = _ends(m, s)
     if ends is None:
