@@ -17,19 +17,19 @@ from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Exits, Machine
 from smemlint.evaluate.machine.masks import restore, snapshot
 from smemlint.evaluate.machine.recurrence import difference
-from smemlint.evaluate.run.compile_time import begins_constant
+from smemlint.evaluate.run.compile_time import begins_constant, is_compile_time
 from smemlint.evaluate.run.iterations import Cell, changes_of, iterate, line_up, take_turns, trial
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.number import Int, Pointer, Value, add, formed, same, scale
 from smemlint.evaluate.values.widths import common_type
-from smemlint.ir import Binary, Call, Cast, Expr, Loop, Member, Name, Return
+from smemlint.ir import Assign, Binary, Call, Cast, Expr, Loop, Member, Name, Return
 from smemlint.ir.types import LONG
 from smemlint.ir.walk import walk
 from smemlint.patterns import pattern
 
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 _TOGETHER = pattern(r"sync|shfl|ballot|__any|__all|__match|__reduce|barrier")
-"""Names of functions that lanes run together: a loop with one gets no iterations that run apart."""
+"""Names of functions that lanes run together: what nvcc makes of a loop with one is not modelled."""
 _ATOMIC = pattern(r"atomic")
 """Functions that may be loops themselves: machine code makes no more copies around them."""
 
@@ -58,14 +58,20 @@ def run_uneven(m: Machine, s: Loop, exits: Exits, c: Int, pragma: int | None) ->
         return False
     copies, late = run_time_copies(*size, pragma)
     late = 1 if _has(s, _ATOMIC) else late
+    if any(not is_compile_time(m, e) for e in _steps(s)):
+        # nvcc counts the iterations only where the sum cannot wrap, and cuts them once.
+        copies, late = (1, 1) if any(_wraps(m, e) for e in _steps(s)) else (copies, 1)
+    elif counter.type.kind == "uint" and abs(by or 1) > 1:
+        copies = 1
     first = _rest_first(m, changes)
     lines = uneven_lines(np.where(entry_may, trips, 0), copies, late, rest_first=first)
     count = sum(n for _, n in lines)
-    if (
-        copies * late == 1
-        or count * (m.steps - steps) > 4 * m.budget.loop_steps
-        or count > m.budget.iterations
-    ):
+    if copies * late == 1:
+        return False
+    long = count * (m.steps - steps) > 4 * m.budget.loop_steps or count > m.budget.iterations
+    if long or _has(s, _TOGETHER):
+        text = "lanes leave a loop one after the other, and its iterations run as they are written"
+        m.assume("loop-as-written", text, s.place)
         return False
     steady = _steady(changes)
     m.straight()
@@ -110,7 +116,7 @@ def trips_left(m: Machine, s: Loop, ended: Callable[[], object]) -> int | None:
 def _cuttable(m: Machine, s: Loop) -> bool:
     """Whether nvcc may make copies of the body with a rest that runs apart."""
     leaves = any(isinstance(n, Return) for n in walk(s.body))
-    return m.code.countable(s) and not leaves and not _has(s, _TOGETHER)
+    return m.code.countable(s) and not leaves
 
 
 def _has(s: Loop, names: re.Pattern[str]) -> bool:
@@ -137,6 +143,20 @@ def _ends(m: Machine, s: Loop) -> tuple[Int, Int, str] | None:
     if a is None or b is None or not _is_set(s, left):
         return None
     return a, b, op
+
+
+def _steps(s: Loop) -> list[Expr]:
+    """What the loop's counter is changed by, where that is written."""
+    c = s.condition
+    ids = {n.id for n in walk(c) if isinstance(n, Name)} if c is not None else set()
+    sets = [n for n in walk((s.step, s.body)) if isinstance(n, Assign) and isinstance(n.target, Name)]
+    return [n.value for n in sets if isinstance(n.target, Name) and n.target.id in ids]
+
+
+def _wraps(m: Machine, e: Expr) -> bool:
+    """Whether a sum with this is one of unsigned numbers."""
+    v = _number(m, e)
+    return v is None or v.type.kind == "uint"
 
 
 def _core(e: Expr) -> Expr:
