@@ -5,6 +5,7 @@ May import ir and grammar only; never clang, never the renderers.
 """
 
 from smemlint.evaluate.kernel import evaluate
+from smemlint.evaluate.language.record_conversions import by_conversion
 from smemlint.evaluate.machine.dispatch import answer_by
 from smemlint.evaluate.machine.machine import Budget
 from smemlint.evaluate.model import (
@@ -19,7 +20,7 @@ from smemlint.evaluate.model import (
 )
 from smemlint.evaluate.run.evaluators import BUILDERS, PLACES, RUNNERS, VALUES
 
-answer_by(VALUES, PLACES, RUNNERS, BUILDERS)
+answer_by(VALUES, PLACES, RUNNERS, BUILDERS, by_conversion)
 
 __all__ = [
     "Budget",

@@ -5,6 +5,7 @@ Imports nothing of the project but `records`.
 """
 
 from smemlint.ir.expr import (
+    CONVERSION_NAME,
     SHARED,
     STEPS,
     Asm,
@@ -66,6 +67,7 @@ from smemlint.ir.types import (
 )
 
 __all__ = [
+    "CONVERSION_NAME",
     "SHARED",
     "STEPS",
     "ArrayOf",

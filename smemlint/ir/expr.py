@@ -141,6 +141,10 @@ class StaticMember:
     arguments: tuple[TemplateArgument, ...] = ()
 
 
+CONVERSION_NAME = "operator conversion"
+"""The one name of all conversion functions of a record; `Function.returns` tells them apart."""
+
+
 @record(frozen=True, slots=True)
 class Call:
     """A call. `callee` is a Name of a function in the module, a Name with an unknown id for a

@@ -142,6 +142,7 @@ class Slice:
     def __init__(self, f: Function, may_be_shared: frozenset[str], calls: Calls) -> None:
         self.calls = calls
         self.shared: set[str] = calls.shared | may_be_shared
+        self.shared |= {p.id for p in f.parameters if calls.leads_to_memory(p.type)}
         self.parameters = {p.id for p in f.parameters}
         nodes = list(walk(f.body))
         self.passed = _Passed(nodes)
@@ -177,7 +178,7 @@ class Slice:
         self.locals = {n.id for n in nodes if isinstance(n, Var) and n.storage == "local"}
         for n in nodes:
             if isinstance(n, Var):
-                if n.storage in SHARED:
+                if n.storage in SHARED or self.calls.leads_to_memory(n.type):
                     self.shared.add(n.id)
                 elif n.init is not None and n.storage != "param" and n.id not in self.passed.known:
                     links.append((n.id, n.init))

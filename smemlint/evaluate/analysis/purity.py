@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 from smemlint.evaluate.analysis.ptx import PtxCompute, PtxUnknown, parse
 from smemlint.ir import (
+    CONVERSION_NAME,
     SHARED,
     ArrayOf,
     Asm,
@@ -194,6 +195,21 @@ class Calls:
         record = self._module.records.get(t.name)
         return record is None or (not record.specialisations and self._plain_record(record))
 
+    def leads_to_memory(self, t: Type) -> bool:
+        """Whether a record may stand for a pointer: it, a base or a specialisation has a conversion function
+        that gives no number."""
+        return isinstance(t, RecordRef) and self._leading(t.name, 0)
+
+    def _leading(self, name: str, depth: int) -> bool:
+        record = self._module.records.get(name)
+        if record is None or depth > 4:
+            return False
+        found = map(self._module.functions.get, record.methods.get(CONVERSION_NAME, ()))
+        if any(f is not None and not isinstance(f.returns, Scalar) for f in found):
+            return True
+        more = (*(b.name for b in record.bases if isinstance(b, RecordRef)), *record.specialisations)
+        return any(self._leading(other, depth + 1) for other in more)
+
     def holds_pointers(self, t: Type, depth: int = 0) -> bool:
         """Whether what a variable points to may be reached through a copy of it."""
         while isinstance(t, ArrayOf):
@@ -210,7 +226,12 @@ class Calls:
         return isinstance(t, PointerTo | OpaqueType)
 
     def _plain_record(self, record: Record) -> bool:
-        return not record.bases and not record.constructors and all(f.init is None for f in record.fields)
+        return (
+            CONVERSION_NAME not in record.methods
+            and not record.bases
+            and not record.constructors
+            and all(f.init is None for f in record.fields)
+        )
 
 
 def arithmetic(name: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from smemlint.evaluate.machine.dispatch import rvalue
+from smemlint.evaluate.machine.dispatch import converted, rvalue
 from smemlint.evaluate.machine.groups import generalised
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.parts import truncated
@@ -110,6 +110,10 @@ def coerce(m: Machine, v: Value, t: Type) -> Value:
         if isinstance(v, Int):
             null = v.known and isinstance(v.const, int) and v.const == 0
             return Pointer(Object("null" if null else "address", "null", t.to, "global"), Int(0), t.to)
+        if isinstance(v, RecordValue):
+            made = converted(m, v, t)
+            if made is not None:
+                return coerce(m, made, t)
         if m.host and isinstance(v, Other):
             return m.unknown(t, "memory", uniform=True)  # what an unknown allocator returns has a type
         return v

@@ -6,7 +6,7 @@ from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import as_int, type_of
 from smemlint.evaluate.language.names import static_member
 from smemlint.evaluate.language.overloads import methods_of
-from smemlint.evaluate.machine.dispatch import lvalue, rvalue
+from smemlint.evaluate.machine.dispatch import converted, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.layout import Around
@@ -63,7 +63,7 @@ def index_place(m: Machine, e: Index) -> Pointer | Value:
     operator = _operator(m, e)
     if operator is not None:
         return lvalue(m, operator)
-    base = rvalue(m, e.base)
+    base = pointer_of(m, e.base)
     index = rvalue(m, e.index)
     if isinstance(base, Int) and isinstance(index, Pointer):
         base, index = index, base
@@ -84,6 +84,19 @@ def _operator(m: Machine, e: Index) -> Call | None:
     if not methods_of(m, base.pointee, "operator[]"):
         return None
     return Call(Member(e.base, "operator[]", place=e.base.place), (e.index,), place=e.place)
+
+
+def pointer_of(m: Machine, e: Expr) -> Value:
+    """The value of what is subscripted or dereferenced; of a record the pointer that it converts to."""
+    if _stays(e):
+        place = lvalue(m, e)
+        if isinstance(place, Pointer) and isinstance(place.pointee, RecordRef):
+            made = converted(m, place, None)
+            if made is not None:
+                return made
+    v = rvalue(m, e)
+    made = converted(m, v, None) if isinstance(v, RecordValue) else None
+    return v if made is None else made
 
 
 def _stays(e: Expr) -> bool:

@@ -1,4 +1,4 @@
-"""The four questions that the evaluator asks again and again, answered by the type of what is asked about.
+"""The questions that the evaluator asks again and again, answered by the type of what is asked about.
 
 Expressions hold calls, calls run statements, statements hold expressions: the modules that evaluate them
 would import each other in a ring. They ask here instead, and `evaluators.py`, above all, says who answers.
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from smemlint.evaluate.machine.faults import contained
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.values.number import Other, Pointer, Value
+from smemlint.evaluate.values.number import Other, Pointer, RecordValue, Value
 from smemlint.ir import Expr, Place, Stmt, Type
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ Values: TypeAlias = "Mapping[type, Callable[[Machine, Any], Value]]"
 Places: TypeAlias = "Mapping[type, Callable[[Machine, Any], Pointer | Value]]"
 Runners: TypeAlias = "Mapping[type, Callable[[Machine, Any], None]]"
 Builders: TypeAlias = "Mapping[type, Callable[[Machine, Any, tuple[Expr, ...], Place | None], Value]]"
+Converter: TypeAlias = "Callable[[Machine, RecordValue | Pointer, Type | None], Value | None]"
 
 ENOUGH = 5_000
 """Evaluation steps after which a statement is larger than anything that the compiler unrolls."""
@@ -29,6 +30,7 @@ _VALUES: dict[type, Callable[[Machine, Any], Value]] = {}
 _PLACES: dict[type, Callable[[Machine, Any], Pointer | Value]] = {}
 _RUNNERS: dict[type, Callable[[Machine, Any], None]] = {}
 _BUILDERS: dict[type, Callable[[Machine, Any, tuple[Expr, ...], Place | None], Value]] = {}
+_CONVERTERS: list[Converter] = []
 
 
 class EndedError(Exception):
@@ -43,12 +45,16 @@ _PASSED = (EndedError, RecursionError, MemoryError)
 """What an evaluation may end with; anything else is a fault."""
 
 
-def answer_by(values: Values, places: Places, runners: Runners, builders: Builders) -> None:
-    """Say which function answers for which type of expression, statement and (for `{...}`) type."""
+def answer_by(
+    values: Values, places: Places, runners: Runners, builders: Builders, converter: Converter
+) -> None:
+    """Say which function answers for which type of expression, statement and (for `{...}`) type, and which
+    one converts records."""
     _VALUES.update(values)
     _PLACES.update(places)
     _RUNNERS.update(runners)
     _BUILDERS.update(builders)
+    _CONVERTERS[:] = [converter]
 
 
 def rvalue(m: Machine, e: Expr) -> Value:
@@ -84,6 +90,12 @@ def lvalue(m: Machine, e: Expr) -> Pointer | Value:
 def build(m: Machine, t: Type, elements: tuple[Expr, ...], place: Place | None) -> Value:
     """`t{elements}` for a resolved type."""
     return _BUILDERS[type(t)](m, t, elements, place)
+
+
+def converted(m: Machine, v: RecordValue | Pointer, t: Type | None) -> Value | None:
+    """What a record, or the one at an address, becomes by its own conversion function as a t (None: as a
+    pointer); None where it has none."""
+    return _CONVERTERS[0](m, v, t)
 
 
 def run(m: Machine, s: Stmt) -> None:

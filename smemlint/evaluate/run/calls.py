@@ -101,7 +101,7 @@ def _method(m: Machine, callee: Member) -> Value:
             return held
         candidates = methods_of(m, base.pointee, callee.name)
         if candidates:
-            return Method(callee.name, base, candidates)
+            return Method(callee.name, base, candidates, resolve_arguments(m, callee.arguments))
         if isinstance(base.pointee, RecordRef):
             layout = m.types.layout(base.pointee)
             if layout is not None and callee.name in layout.fields:

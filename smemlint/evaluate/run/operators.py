@@ -6,9 +6,9 @@ from smemlint.evaluate.analysis.line_attribution import copied
 from smemlint.evaluate.compiler.slow_paths import division_stops
 from smemlint.evaluate.language.accesses import load, store
 from smemlint.evaluate.language.conversions import as_int, coerce, is_null
-from smemlint.evaluate.language.places import lost, offset_pointer
+from smemlint.evaluate.language.places import lost, offset_pointer, pointer_of
 from smemlint.evaluate.library.atomics import operator_on_atomic
-from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
+from smemlint.evaluate.machine.dispatch import build, converted, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.several import lost_among
 from smemlint.evaluate.model import Assumption
@@ -21,6 +21,7 @@ from smemlint.evaluate.values.number import (
     Int,
     Other,
     Pointer,
+    RecordValue,
     Value,
     add,
     collapse,
@@ -66,7 +67,7 @@ def unary_value(m: Machine, e: Unary) -> Value:
 
 def unary_place(m: Machine, e: Unary) -> Pointer | Value:
     if e.op == "*":
-        v = rvalue(m, e.operand)
+        v = pointer_of(m, e.operand)
         if isinstance(v, Pointer):
             return Pointer(v.object, v.offset, v.pointee)
         return v if isinstance(v, FunctionValue) else lost(m, v, e.place)
@@ -131,6 +132,7 @@ def operate(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Val
     """`a op b` for values of any kind."""
     if op in ("/", "%"):
         division_stops(m, a, b)
+    a, b = _decayed(m, op, a), _decayed(m, op, b)
     if isinstance(a, Int) and isinstance(b, Int):
         return ar.binary(op, a, b, m.unknowns)
     if isinstance(a, Pointer) or isinstance(b, Pointer):
@@ -146,6 +148,12 @@ def operate(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Val
     t = next((v.type for v in (a, b) if isinstance(v, Other)), None)
     leads = next((v.leads for v in (a, b) if isinstance(v, Other) and v.leads is not None), None)
     return Other(t, uniform, reason, leads=leads)
+
+
+def _decayed(m: Machine, op: str, v: Value) -> Value:
+    """A record that converts to a pointer, where a template computes with it."""
+    made = converted(m, v, None) if op in ("+", "-") and isinstance(v, RecordValue) else None
+    return v if made is None else made
 
 
 def _pointer_operation(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Value:

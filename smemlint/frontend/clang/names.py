@@ -11,6 +11,7 @@ from dataclasses import field
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.positions import FileText, Positions
+from smemlint.ir import CONVERSION_NAME
 from smemlint.patterns import pattern
 from smemlint.records import record
 
@@ -266,7 +267,3 @@ class Declarations:
                         self._enumerators.setdefault(f"{owner}::{own}", child)
         parts = name.split("::")
         return self._enumerators.get("::".join(parts[-2:])) or self._enumerators.get(parts[-1])
-
-
-CONVERSION_NAME = "operator conversion"
-"""The one name of all conversion functions of a record; `Function.returns` tells them apart."""

@@ -17,7 +17,6 @@ from smemlint.frontend.clang.kinds import (
 from smemlint.frontend.clang.names import (
     CONSTRUCTOR,
     CONVERSION,
-    CONVERSION_NAME,
     FUNCTIONS,
     METHOD,
     PARAMETER,
@@ -28,6 +27,7 @@ from smemlint.frontend.clang.names import (
 from smemlint.frontend.lower.builtin_operators import builtin_operator
 from smemlint.frontend.lower.lowering import Context
 from smemlint.ir import (
+    CONVERSION_NAME,
     Assign,
     Call,
     Cast,
@@ -128,7 +128,7 @@ class CallLowering:
         if library is not None:
             parent = cursors.semantic_parent(library)
             if parent.kind in RECORDS and not candidates:
-                if self._c.declarations.record(parent) is not None:
+                if self._c.declarations.record(parent) is not None and not cursors.is_static_method(library):
                     return Member(This(place), name, True, place, arguments)
                 return StaticMember(self._c.types.record(parent), name, place, arguments)
             if not candidates:
