@@ -8,7 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from smemlint.ir import Assign, Call, Cast, Construct, Declare, Expr, Function, Lambda, Member, Name, Var
+from smemlint.ir import (
+    Assign,
+    Block,
+    Call,
+    Cast,
+    Construct,
+    Declare,
+    Evaluate,
+    Expr,
+    Function,
+    Lambda,
+    Member,
+    Name,
+    Stmt,
+    Var,
+)
 from smemlint.ir.types import is_reference
 from smemlint.ir.walk import children, walk
 from smemlint.records import record
@@ -27,6 +42,33 @@ class _Uses:
     copies: set[str]
     passed: list[tuple[Call, int]]
     whole: bool = False
+
+
+def members_set(f: Function) -> dict[int, frozenset[str]]:
+    """By id() of an expression that a variable begins with, names of members that are set before any is used
+    (`float2 a = s[i]; a.x = 0;`)."""
+    found: dict[int, frozenset[str]] = {}
+    for block in walk(f.body):
+        if not isinstance(block, Block):
+            continue
+        for at, s in enumerate(block.body):
+            if isinstance(s, Declare) and s.var.init is not None and not is_reference(s.var.type):
+                names = frozenset(_set_first(s.var.id, block.body[at + 1 :]))
+                if names:
+                    found[id(_core(s.var.init))] = names
+    return found
+
+
+def _set_first(id: str, body: tuple[Stmt, ...]) -> Iterator[str]:
+    """Members of a variable that statements set one after the other, until one of them does anything else."""
+    for s in body:
+        e = s.expr if isinstance(s, Evaluate) else None
+        named = [n for n in walk(s) if isinstance(n, Name) and n.id == id]
+        if not isinstance(e, Assign) or e.op != "=" or len(named) != 1:
+            return
+        if not (isinstance(e.target, Member) and not e.target.arrow and e.target.base is named[0]):
+            return
+        yield e.target.name
 
 
 def members_read(f: Function, functions: Functions) -> dict[int, frozenset[str]]:

@@ -189,9 +189,15 @@ def _used_of(m: Machine, t: RecordRef, size: int, node: Expr | None) -> list[tup
     frame = m.frame
     while frame.function is None and frame.parent is not None:
         frame = frame.parent
-    names = m.code.members_read(frame.function).get(id(node)) if frame.function is not None else None
-    layout = m.types.layout(t) if names and size > WORD else None
-    if not names or layout is None or not names <= layout.fields.keys():
+    if frame.function is None or size <= WORD:
+        return None
+    names = m.code.members_read(frame.function).get(id(node))
+    dead = m.code.members_set(frame.function).get(id(node))
+    layout = m.types.layout(t) if names or dead else None
+    if layout is None:
+        return None
+    names = names if names is not None or dead is None else frozenset(layout.fields) - dead
+    if not names or not names <= layout.fields.keys():
         return None
     found: dict[tuple[int, int], None] = {}
     for at, of in (layout.fields[name] for name in names):

@@ -33,6 +33,8 @@ def compile_time_trips(m: Machine, s: Loop) -> int | None:
     c = s.condition
     if not isinstance(c, Binary) or c.op not in ("<", "<=", ">", ">=", "!=") or s.step is None:
         return None
+    if not m.host and not all(is_compile_time(m, e) for e in m.code.other_ends(s)):
+        return None
     if not isinstance(c.left, Name) or not is_compile_time(m, c.right):
         return None
     o = m.find(c.left.id)
