@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.values.number import Int
 from smemlint.ir import (
@@ -10,7 +9,6 @@ from smemlint.ir import (
     Binary,
     Cast,
     Conditional,
-    Evaluate,
     Expr,
     Literal,
     Loop,
@@ -38,13 +36,10 @@ def compile_time_trips(m: Machine, s: Loop) -> int | None:
     if not isinstance(c.left, Name) or not is_compile_time(m, c.right):
         return None
     o = m.find(c.left.id)
-    m.silent += 1
-    start = rvalue(m, c.left) if o is not None and 0 in o.cells else None
-    m.silent -= 1
+    start = o.cells.get(0) if o is not None else None
     if o is None or not isinstance(start, Int) or not start.known or not isinstance(start.const, int):
         return None
-    first = _set_by(s, c.left.id) or (o.var.init if o.var is not None else None)
-    if o.var is not None and (first is None or not is_compile_time(m, first)):
+    if o.var is not None and (o.var.init is None or not is_compile_time(m, o.var.init)):
         return None
     end = m.constant(c.right, m.bindings)
     step = _step_of(m, s.step, c.left.id)
@@ -56,13 +51,6 @@ def compile_time_trips(m: Machine, s: Loop) -> int | None:
         trips += 1
         value = _stepped(op, value, by)
     return trips if trips < 4096 else None
-
-
-def _set_by(s: Loop, id: str) -> Expr | None:
-    """What `for (i = ...; ...)` gives a variable that is declared before it."""
-    e = s.init.expr if isinstance(s.init, Evaluate) else None
-    named = isinstance(e, Assign) and e.op == "=" and isinstance(e.target, Name) and e.target.id == id
-    return e.value if isinstance(e, Assign) and named else None
 
 
 def _holds(op: str, a: int, b: int) -> bool:

@@ -32,7 +32,8 @@ from smemlint.evaluate.run.iterations import (
     take_turns,
     trial,
 )
-from smemlint.evaluate.run.uneven_loops import run_uneven, trips_left
+from smemlint.evaluate.run.trips import iterations_left
+from smemlint.evaluate.run.uneven_loops import run_uneven
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.number import (
     Int,
@@ -114,7 +115,7 @@ def run_loop(m: Machine, s: Loop) -> None:
                 if settled is None:
                     if choice is not None and m.paths is not None:
                         m.paths.leave_open(choice)
-                    _generic(m, s, exits, c)
+                    _generic(m, s, exits, c, iterations_left(m, s) if c.known else None)
                     break
                 settle(m, c, settled)
                 c = Int(settled)
@@ -134,7 +135,8 @@ def run_loop(m: Machine, s: Loop) -> None:
         spent = m.steps - began > few * m.budget.loop_steps
         unsure = exits.uncertain and trips >= (2 if trip is None or trip > _WAYS or around > 1 else _WAYS)
         if trips >= limit or spent or unsure:
-            _generic(m, s, exits, Int(1), None if trip is None else trip - trips)
+            known = iterations_left(m, s) if trip is None else trip - trips
+            _generic(m, s, exits, Int(1), None if exits.uncertain else known)
             break
         if trips in ends:
             m.straight()
@@ -228,8 +230,6 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     first = trial(m, s, exits)
     pragma = _pragma(m, s, None)
     line = straight_lines(None, m.touched - before.touched, m.operations - before.operations, pragma)
-    if left is None and asked.known:
-        left = trips_left(m, s, lambda: _after(first))
     restore(start)
     plan, counted = _planned(m, s, exits, start, first, max(line.step, 1))
     _set(plan)
@@ -238,7 +238,10 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     m.straight()
     m.next_turn()
     copies = 1 if m.host else line.lines[0]
-    weight, m.weight = m.weight, m.weight * max((left or 0) // copies, 1)
+    weight, times, opened = m.weight, m.times, m.open
+    m.weight *= max((left or 0) // copies, 1)
+    m.times *= 1 / copies if left is None else max(left, 1) / (max(left // copies, 1) * copies)
+    m.open += left is None
     if not asked.known:
         m.undecided.append(Undecided(m.unknowns.value(BOOL, "runs", low=0, high=1), taken.together))
     for i in range(copies):
@@ -253,7 +256,7 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
             break
     if not asked.known:
         m.undecided.pop()
-    m.weight = weight
+    m.weight, m.times, m.open = weight, times, opened
     m.straight()
     m.way = way
     if counted:
@@ -266,12 +269,6 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
         meet(m, head)
         m.may = m.may | passed
     m.must = must & m.may
-
-
-def _after(state: State) -> None:
-    """Let local objects hold what they do after an iteration."""
-    for o, cells in state.items():
-        o.cells = Cells(cells)
 
 
 def _planned(

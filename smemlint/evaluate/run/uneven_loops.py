@@ -7,7 +7,6 @@ different iterations. The rule and its measurements: docs/joining.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import numpy as np
 
@@ -96,21 +95,6 @@ def run_uneven(m: Machine, s: Loop, exits: Exits, c: Int, pragma: int | None) ->
     m.uneven.update(turns)
     m.must, m.may = m.nobody, m.nobody
     return True
-
-
-def trips_left(m: Machine, s: Loop, ended: Callable[[], object]) -> int | None:
-    """How often a loop still runs, where that is one number for all lanes. ended: puts the state after an
-    iteration in place of the present one, which is lost."""
-    ends = None if m.host else _ends(m, s)
-    if ends is None or not m.code.countable(s):
-        return None
-    counter, bound, op = ends
-    ended()
-    again = _ends(m, s)
-    by = _by(again[0], counter) if again is not None and same(again[1], bound) else None
-    trips = None if by is None else _trips(counter, bound, op, by, m)
-    found = set() if trips is None else set(trips[m.may].tolist())
-    return found.pop() if len(found) == 1 else None
 
 
 def _cuttable(m: Machine, s: Loop) -> bool:
