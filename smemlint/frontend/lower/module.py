@@ -79,7 +79,9 @@ def _require_roots(c: Context, wanted: frozenset[str]) -> None:
     patterns = [p for p in (_MATTERS, launching, shared) if p is not None]
     roots = [f for f in functions if any(p.search(f.text()) for p in patterns)]
     records = c.declarations.records.values()
-    for root in (*roots, *_callers(c, functions, roots, records, launching, wanted)):
+    callers = _callers(c, functions, roots, records, launching, wanted)
+    c.starting = {f.key for f in callers}
+    for root in (*roots, *callers):
         if root.file.path == c.main:
             c.require(root)
 
