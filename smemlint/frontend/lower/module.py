@@ -126,10 +126,12 @@ def _callers(
         for f in roots
         if _LAUNCHES.search(f.text()) or (macros is not None and macros.search(f.text()))
     }
+    records = list(records)
     launching |= {r.name for r in records if _LAUNCHES.search(r.text())}
     if not launching:
         return []
     rest = {f.key: (f, frozenset(w.decode() for w in _WORD.findall(f.text()))) for f in functions}
+    classes = {r.name: frozenset(w.decode() for w in _WORD.findall(r.text())) for r in records}
     named = set[str]().union(*(words for _, words in rest.values()))
     bodies = {
         name: {w.decode() for w in _WORD.findall(macro.body.encode())}
@@ -142,6 +144,10 @@ def _callers(
         grew = False
         for name, body in bodies.items():
             if name not in launching and not launching.isdisjoint(body):
+                launching.add(name)
+                grew = True
+        for name, words in classes.items():
+            if name not in launching and not launching.isdisjoint(words):
                 launching.add(name)
                 grew = True
         for key, (function, words) in rest.items():
