@@ -54,7 +54,7 @@ def test_a_kernel_that_is_given_shared_memory_and_shows_no_access_is_listed(
         "note[SMEM907] unseen-kernel: no shared-memory access of `k` was seen\n --> k.cu:3:"
     )
     assert out.endswith(
-        "0 findings in 0 of 1 file; 0 accesses, 0 resolved; 0 unparsed; "
+        "0 findings in 0 of 1 file\n0 accesses, 0 resolved; 0 unparsed\n"
         "1 kernel not analysed (1 no access found)\n"
     )
 
@@ -117,3 +117,28 @@ def test_a_hip_source_in_a_folder_is_passed_over_with_a_word(here: Path, capsys:
     assert status == 0
     assert err.startswith("skipped: b.hip: a HIP source")
     assert out.endswith("0 unparsed; 1 file skipped (HIP)\n")
+
+
+def test_a_kernel_that_is_started_and_defined_nowhere_is_listed(here: Path, capsys: Capture) -> None:
+    text = (
+        '#include "gone.cuh"\n'
+        "void go(float *p) { ns::gone<float, 4><<<4, 64, 1024>>>(p); other<<<1, 32>>>(p); }\n"
+    )
+    (here / "a.cu").write_text(text)
+    status, out, _ = run(capsys, "check", "a.cu")
+    assert status == 0
+    assert out.count("unseen-kernel") == 2 and "`ns::gone`" in out and "`other`" in out
+    assert "2 kernels not analysed (2 not defined here)" in out
+
+
+def test_a_kernel_that_another_file_of_the_run_defines_is_not_missing(here: Path, capsys: Capture) -> None:
+    (here / "a.cu").write_text("__global__ void k(float *);\nvoid go(float *p) { k<<<1, 32>>>(p); }\n")
+    (here / "b.cu").write_text("__global__ void k(float *p) { p[threadIdx.x] = 0; }\n")
+    assert "unseen-kernel" in run(capsys, "check", "a.cu")[1]
+    assert "unseen-kernel" not in run(capsys, "check", "a.cu", "b.cu")[1]
+
+
+def test_a_pointer_to_a_kernel_is_no_kernel_that_is_missing(here: Path, capsys: Capture) -> None:
+    text = "void go(void (*k)(float *), float *p) { k<<<1, 32>>>(p); auto l = k; l<<<1, 32>>>(p); }\n"
+    (here / "a.cu").write_text(text)
+    assert "unseen-kernel" not in run(capsys, "check", "a.cu")[1]

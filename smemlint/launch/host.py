@@ -440,6 +440,8 @@ def _template(m: Machine, f: Function, bound: Mapping[str, Binding]) -> dict[str
             n = _number(m, b)
             if n is not None:
                 template[p.name] = n
+        elif p.kind == "template" and isinstance(b, RecordRef):
+            template[p.name] = RecordRef(b.name)
         elif b is not None and is_type(b) and not is_open(b):
             template[p.name] = b  # type: ignore[assignment]
     return template
