@@ -31,7 +31,7 @@ from smemlint.launch.reach import kernels_with_shared_memory
 from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
 from smemlint.schedule import Begun, Ends, FixWork, in_turn, ranked
-from smemlint.score import KernelAnalysis, Sharing, score_all, with_unreached
+from smemlint.score import KernelAnalysis, Sharing, idle_lambdas, score_all, with_unreached
 from smemlint.source import REFUSED, SourceError, SourceFile, is_hip, read_source, source_from_bytes, users_of
 from smemlint.source.text import MAX_BYTES
 from smemlint.variants import stopped
@@ -94,7 +94,7 @@ def report_of(found: Examined, job: Job, shown: Callable[[str], str], began: flo
         unparsed=_unparsed(found.modules, shown),
         problems=found.problems,
         suggestions=tuple(renamed(s, shown) for s in found.suggestions.values()),
-        lost=_lost(found.modules, shown),
+        lost=_lost(found.modules, found.analyses, shown),
         files=tuple(dict.fromkeys(shown(f) for module in found.modules for f in module.files)),
         seconds=clock.now() - began,
     )
@@ -425,9 +425,18 @@ def _shares(analyses: Sequence[KernelAnalysis], modules: Sequence[Module]) -> di
     return found
 
 
-def _lost(modules: Sequence[Module], shown: Callable[[str], str]) -> tuple[Unseen, ...]:
-    """Kernels that did not reach the syntax tree, and those that are started here and defined nowhere."""
-    lost = [
+def _lost(
+    modules: Sequence[Module], analyses: Sequence[KernelAnalysis], shown: Callable[[str], str]
+) -> tuple[Unseen, ...]:
+    """Kernels that did not reach the syntax tree, lambdas that no launch was seen to run, and kernels that
+    are started here and defined nowhere."""
+    why = "it declares `{}`; no known launch is seen to run it"
+    idle = tuple(
+        Unseen("a lambda", _moved(f.place, shown), "not-reached", why.format(name))
+        for f, name in idle_lambdas(analyses, modules)
+    )
+    lost = list(idle)
+    lost += [
         Unseen(f"`{u.text}`", _moved(u.place, shown), "unparsed", u.reason) for m in modules for u in m.lost
     ]
     missing = dict(pair for m in reversed(modules) for pair in missing_kernels(m, m.path))

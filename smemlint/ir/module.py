@@ -49,6 +49,8 @@ class Function:
     specialises: tuple[TemplateArgument, ...] | None = None
     initialisers: tuple[tuple[str, Expr], ...] = ()
     """Of a constructor: member name, value."""
+    declared: bool = False
+    """A template without a body, which stands for its explicit specialisations."""
 
 
 @record(frozen=True, slots=True)

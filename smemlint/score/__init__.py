@@ -7,7 +7,7 @@ May import evaluate's data and banks; never clang, never the renderers.
 from smemlint.score.model import Conflict, KernelAnalysis, Request, Stride
 from smemlint.score.sharing import Sharing
 from smemlint.score.site import score, score_all
-from smemlint.score.unreached import with_unreached
+from smemlint.score.unreached import idle_lambdas, with_unreached
 
 __all__ = [
     "Conflict",
@@ -15,6 +15,7 @@ __all__ = [
     "Request",
     "Sharing",
     "Stride",
+    "idle_lambdas",
     "score",
     "score_all",
     "with_unreached",

@@ -12,6 +12,7 @@ import numpy as np
 
 from smemlint.evaluate.model import Grade, Site, Trace, Unresolved
 from smemlint.ir import (
+    SHARED,
     Construct,
     Declare,
     Function,
@@ -66,6 +67,27 @@ def with_unreached(
             result[at] = _with(result[at], left, reason, seen)
             seen.told.update(m.place for m in left)
     return result
+
+
+def idle_lambdas(
+    analyses: Iterable[KernelAnalysis], modules: Iterable[Module]
+) -> tuple[tuple[Function, str], ...]:
+    """Lambdas for the device that host code makes, of whatever file, with the shared variable that each
+    declares, in which no launch gets to an access. A module has those to which the file's host code leads."""
+    lines: set[Line] = set()
+    for analysis in analyses:
+        for site in (c.site for c in analysis.conflicts if c.site.reached):
+            lines |= {(p.path, p.line) for p in (site.place, *site.via)}
+    found: dict[Place, tuple[Function, str]] = {}
+    for f in (f for m in modules for f in m.functions.values()):
+        if f.name != "operator()" or not (f.record or "").startswith("(lambda"):
+            continue
+        nodes = list(walk(f.body))
+        names = [n.var.name for n in nodes if isinstance(n, Declare) and n.var.storage in SHARED]
+        places = [p for n in nodes if isinstance(p := getattr(n, "place", None), Place)]
+        if names and lines.isdisjoint((p.path, p.line) for p in places):
+            found[f.place] = f, names[0]
+    return tuple(found.values())
 
 
 class _Seen:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from smemlint.api import analyse_file
 from smemlint.frontend import load
 from smemlint.ir import Launch
+from smemlint.jobs import Job, Options
 from smemlint.launch import infer, started_kernels
 from smemlint.source import source_from_bytes
 
@@ -375,3 +379,32 @@ def test_a_chain_of_conditions_that_reads_the_words_is_gone_through() -> None:
     }"""
     assert 160 not in {x.block[0] for x in launches(main)}
     assert blocks(main, ("2", "96")) == [96]
+
+
+def test_a_long_host_function_of_a_header_is_followed_where_it_leads_to_a_launch(tmp_path: Path) -> None:
+    """A launcher template of a library: the function between the program and it is long and says no `<<<`."""
+    (tmp_path / "lib.cuh").write_text(
+        """
+        template <class F> __global__ void run(F f, int n) { f(threadIdx.x, blockIdx.x); }
+        template <int NT, class F> void cta_launch(F f, int n) { run<F><<<n, NT>>>(f, n); }
+        template <class T> void scan(T *p, int n) {
+            auto k = [=] __device__(int t, int b) {
+                __shared__ T s[256];
+                s[t * 2] = p[t];
+                __syncthreads();
+                p[t] = s[t];
+            };
+        """
+        + "".join(
+            f'if (n == {i}) warn("size {i} is not one that this was ever tried with");' for i in range(80)
+        )
+        + """
+            cta_launch<128>(k, n);
+        }
+        """
+    )
+    (tmp_path / "main.cu").write_text('#include "lib.cuh"\nint main() { double *p = 0; scan(p, 9); }\n')
+    report = analyse_file(Job(str(tmp_path / "main.cu"), Options(suggest=False)))
+    [kernel] = [k for k in report.kernels if k.name == "run"]
+    assert kernel.block == (128, 1, 1)
+    assert [(a.op, a.width) for a in kernel.accesses] == [("store", 8), ("load", 8)]

@@ -99,6 +99,8 @@ def invoke(
     special = specialisation(m, f, bound)
     if special is not None:
         f, bound = special
+    elif f.declared:
+        return None
     same = id(f), instance_of(bound)
     since, depth = m.entered.get(same, (m.steps, 0))
     nested = NESTED if m.frame.function is not None else 2 * NESTED

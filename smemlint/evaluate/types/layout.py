@@ -168,8 +168,15 @@ class Types:
         """The few type traits of the standard library that sizes depend on."""
         short = owner.name.rsplit("::", 1)[-1]
         arguments = [a for a in owner.arguments if is_type(a)]
+        if short == "iterator_traits" and len(arguments) == 1:
+            return self._of_iterator(arguments[0], name)  # type: ignore[arg-type]
         if name != "type":
             return None
+        if short == "iterator_value" and len(arguments) == 1:
+            return self._of_iterator(arguments[0], "value_type")  # type: ignore[arg-type]
+        if short == "remove_pointer" and arguments:
+            a = arguments[0]
+            return a.to if isinstance(a, PointerTo) and not a.reference else a  # type: ignore[return-value]
         if short == "conditional" and len(owner.arguments) == 3:
             condition = owner.arguments[0]
             if isinstance(condition, Literal):
@@ -181,16 +188,31 @@ class Types:
             return arguments[0]  # type: ignore[return-value]
         return None
 
+    def _of_iterator(self, iterator: Type, name: str) -> Type | None:
+        """What the standard library tells of an iterator; of a class, by its own members."""
+        if isinstance(iterator, PointerTo) and not iterator.reference:
+            told: dict[str, Type] = {
+                "value_type": iterator.to,
+                "reference": PointerTo(iterator.to, reference=True),
+                "pointer": iterator,
+                "difference_type": LONG,
+            }
+            return told.get(name)
+        found = self.record_of(iterator) if isinstance(iterator, RecordRef) else None
+        return None if found is None else self._alias(found[0], found[1], name)
+
     def _alias(self, record: Record, bindings: Bindings, name: str) -> Type | None:
         if name in record.aliases:
             return self.resolve(record.aliases[name], bindings)
         for base in record.bases:
             resolved = self.resolve(base, bindings)
-            found = self.record_of(resolved) if isinstance(resolved, RecordRef) else None
-            if found is not None:
-                alias = self._alias(found[0], found[1], name)
-                if alias is not None:
-                    return alias
+            if not isinstance(resolved, RecordRef):
+                continue
+            found = self.record_of(resolved)
+            known = self._library_member(resolved, name)
+            alias = known if found is None else self._alias(found[0], found[1], name)
+            if alias is not None:
+                return alias
         return None
 
     def record_of(self, t: RecordRef) -> tuple[Record, Bindings] | None:

@@ -86,7 +86,8 @@ class Declarations:
         for child in cursors.children(root):
             self._top(child)
         for child, file in self._specialised:
-            self.add_function(child, file)
+            if self.add_function(child, file) is not None:
+                self._add_template_of(child)
 
     def _top(self, child: Node) -> None:
         where = self.positions.point(child)
@@ -146,6 +147,17 @@ class Declarations:
         self.functions[entry.key] = entry
         self.functions_named.setdefault(name, []).append(entry)
         return entry
+
+    def _add_template_of(self, specialisation: Node) -> None:
+        """Takes in a function template that is declared alone, for the sake of its specialisations."""
+        template = cursors.canonical(cursors.specialized_template(specialisation))
+        where = self.positions.point(template) if valid(template) else None
+        if where is None or not where[0].project or valid(cursors.definition(template)):
+            return
+        entry = self._definition(template, cursors.spelling(template), where[0], None)
+        if entry.key not in self.functions and b"__global__" not in entry.text():
+            self.functions[entry.key] = entry
+            self.functions_named.setdefault(entry.name, []).append(entry)
 
     @staticmethod
     def _pattern(node: Node) -> Node | None:

@@ -174,6 +174,7 @@ class FunctionLowering:
             cluster_dims=cluster_dims,
             specialises=specialises,
             initialisers=tuple(initialisers),
+            declared=body is None and node.kind == FUNCTION_TEMPLATE and not cursors.is_definition(node),
         )
 
     @staticmethod

@@ -96,6 +96,8 @@ class Context:
     depth: int = 0
     main: str = ""
     """Path of the main file: other files' functions are lowered only when something calls them."""
+    starting: set[int] = field(default_factory=set)
+    """Keys of the functions, of any file, that mention what starts kernels."""
     host: bool = False
     """Whether the function that is being lowered runs on the host only."""
     nodes: int = 0
@@ -123,11 +125,15 @@ class Context:
             self.queue.append(definition)
 
     def require_call(self, definition: Definition) -> None:
-        """The same for a callee: host code is followed only where it may compute a launch."""
+        """The same for a callee: host code is followed only where it may compute a launch, or lead to one."""
         text = definition.text()
-        if self.host and len(text) > HOST_LIMIT and b"<<<" not in text and b"__global__" not in text:
-            return
-        self.require(definition)
+        followed = not self.host or len(text) <= HOST_LIMIT or definition.key in self.starting
+        if followed or b"<<<" in text or b"__global__" in text:
+            self.require(definition)
+            if definition.node.kind == FUNCTION_TEMPLATE:
+                for special in self.declarations.functions_named.get(definition.name, ()):
+                    if self.decls.is_specialisation(special):
+                        self.require(special)
 
     def mention(self, name: str) -> None:
         """Methods of this name are called somewhere."""

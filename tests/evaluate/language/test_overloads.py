@@ -49,3 +49,58 @@ def test_a_function_that_takes_another_as_template_argument_is_followed() -> Non
     (kernel,) = module.kernels()
     trace = evaluate(module, kernel, Launch((64, 1, 1)))
     assert [(t.site.op, t.grade) for t in trace.traces] == [("store", Grade.EXACT), ("load", Grade.EXACT)]
+
+
+DECLARED_ALONE = """
+namespace mem {
+enum class Policy { all, global };
+template <int BYTES, Policy P = Policy::all> __device__ void fetch(void *to, const void *from);
+template <int BYTES> __device__ void put(void *to, const void *from);
+template <> __device__ void fetch<4>(void *to, const void *from) {
+    int *d = reinterpret_cast<int *>(to);
+    asm volatile("ld.global.ca.u32 {%0}, [%1];" : "=r"(*d) : "l"(from));
+}
+template <> __device__ void put<8>(void *to, const void *) { *reinterpret_cast<double *>(to) = 0; }
+template <> __device__ void put<4>(void *to, const void *from) {
+    unsigned at = __cvta_generic_to_shared(to);
+    asm volatile("st.shared.u32 [%0], %1;" : : "r"(at), "r"(*reinterpret_cast<const int *>(from)));
+}
+}
+template <int V> __global__ void k(int *data, int n) {
+    __shared__ int s[1024];
+    int held[V], one = 1;
+    for (int i = 0; i < V; i++) {
+        if (i * 128 + threadIdx.x < n) mem::fetch<sizeof(int)>(held + i, data + i * 128 + threadIdx.x);
+        else held[i] = 0;
+    }
+    __syncthreads();
+    for (int i = 0; i < V; i++) mem::put<sizeof(int)>(s + held[i], &one);
+}
+"""
+
+
+def test_a_template_that_is_declared_alone_is_its_specialisations() -> None:
+    """What is loaded through inline PTX, or is 0 in lanes that load nothing, is no known index."""
+    (module,) = load(source_from_bytes("k.cu", DECLARED_ALONE.encode()))
+    (kernel,) = module.kernels()
+    trace = evaluate(module, kernel, Launch((128, 1, 1), template={"V": 3}))
+    assert not trace.notes
+    (put,) = trace.traces
+    assert (put.site.op, put.grade) == ("store", Grade.BOUND)
+
+
+def test_the_specialisation_with_the_written_arguments_is_called() -> None:
+    text = DECLARED_ALONE.replace("put<sizeof(int)>(s + held[i]", "put<8>(s + 2 * i")
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (kernel,) = module.kernels()
+    traces = evaluate(module, kernel, Launch((128, 1, 1), template={"V": 3})).traces
+    assert {(t.site.op, t.site.width, t.grade) for t in traces} == {("store", 8, Grade.EXACT)}
+
+
+def test_a_template_without_the_specialisation_that_is_called_is_not_known() -> None:
+    text = DECLARED_ALONE.replace("put<sizeof(int)>", "put<16>")
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (kernel,) = module.kernels()
+    trace = evaluate(module, kernel, Launch((128, 1, 1), template={"V": 3}))
+    assert not trace.traces
+    assert trace.notes[0].code == "unknown-function"
