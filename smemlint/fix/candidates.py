@@ -193,8 +193,7 @@ class Trimmed:
 class Skew:
     """`extra` elements are left free after every 2**shift of the last index: `col + (col >> shift) * extra`.
 
-    What a row padding does for rows, for lanes that step within one row. The compiler sees through the sum
-    where it knows the low bits of the index, so that neighbours still join.
+    What a row padding does for rows, for lanes that step within one row.
     """
 
     shift: int
