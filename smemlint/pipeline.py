@@ -18,6 +18,7 @@ from smemlint import schedule
 from smemlint.banks import architecture
 from smemlint.diagnose.model import FileReport, Problem, UnparsedEntry, Unseen
 from smemlint.diagnose.observe import observe
+from smemlint.diagnose.unseen import UNKNOWN_KERNEL
 from smemlint.evaluate import Budget, Unresolved, evaluate
 from smemlint.evaluate.machine.faults import INTERNAL, fault
 from smemlint.fix.deliver import renamed
@@ -26,6 +27,7 @@ from smemlint.fix.suggest import Key, suggest
 from smemlint.frontend import Known, ParseOptions, load, load_callers
 from smemlint.ir import Function, Launch, Module, Place, PointerTo, RecordRef, Scalar
 from smemlint.launch import Allowance, Blocks, Program, Started, infer, program_around, program_of
+from smemlint.launch.missing import missing_kernels
 from smemlint.launch.reach import kernels_with_shared_memory
 from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
@@ -415,10 +417,21 @@ def _shares(analyses: Sequence[KernelAnalysis], modules: Sequence[Module]) -> di
 
 
 def _lost(modules: Sequence[Module], shown: Callable[[str], str]) -> tuple[Unseen, ...]:
-    """Kernels that did not reach the syntax tree."""
-    return tuple(
+    """Kernels that did not reach the syntax tree, and those that are started here and defined nowhere."""
+    lost = [
         Unseen(f"`{u.text}`", _moved(u.place, shown), "unparsed", u.reason) for m in modules for u in m.lost
-    )
+    ]
+    missing = dict(pair for m in reversed(modules) for pair in missing_kernels(m, m.path))
+    lost += [
+        Unseen(
+            f"`{name}`",
+            _moved(place, shown),
+            UNKNOWN_KERNEL,
+            "it is started here, and no file that was read defines it",
+        )
+        for name, place in missing.items()
+    ]
+    return tuple(lost)
 
 
 def _moved(place: Place, shown: Callable[[str], str]) -> Place:

@@ -117,3 +117,50 @@ def test_a_hip_source_in_a_folder_is_passed_over_with_a_word(here: Path, capsys:
     assert status == 0
     assert err.startswith("skipped: b.hip: a HIP source")
     assert out.endswith("0 unparsed; 1 file skipped (HIP)\n")
+
+
+def test_a_kernel_that_is_started_and_defined_nowhere_is_listed(here: Path, capsys: Capture) -> None:
+    text = (
+        '#include "gone.cuh"\n'
+        "void go(float *p) { ns::gone<float, 4><<<4, 64, 1024>>>(p); other<<<1, 32>>>(p); }\n"
+    )
+    (here / "a.cu").write_text(text)
+    status, out, _ = run(capsys, "check", "a.cu")
+    assert status == 0
+    assert out.count("unseen-kernel") == 2 and "`ns::gone`" in out and "`other`" in out
+    assert "2 kernels not analysed (2 not defined here)" in out
+
+
+def test_a_kernel_that_another_file_of_the_run_defines_is_not_missing(here: Path, capsys: Capture) -> None:
+    (here / "a.cu").write_text("__global__ void k(float *);\nvoid go(float *p) { k<<<1, 32>>>(p); }\n")
+    (here / "b.cu").write_text("__global__ void k(float *p) { p[threadIdx.x] = 0; }\n")
+    assert "unseen-kernel" in run(capsys, "check", "a.cu")[1]
+    assert "unseen-kernel" not in run(capsys, "check", "a.cu", "b.cu")[1]
+
+
+def test_a_pointer_to_a_kernel_is_no_kernel_that_is_missing(here: Path, capsys: Capture) -> None:
+    text = "void go(void (*k)(float *), float *p) { k<<<1, 32>>>(p); auto l = k; l<<<1, 32>>>(p); }\n"
+    (here / "a.cu").write_text(text)
+    assert "unseen-kernel" not in run(capsys, "check", "a.cu")[1]
+
+
+def test_a_kernel_that_nothing_starts_conflicts_where_every_usual_shape_does(
+    here: Path, capsys: Capture
+) -> None:
+    (here / "a.cu").write_text(
+        "__global__ void some(float *p) {\n"
+        "    __shared__ float s[4096];\n"
+        "    int t = threadIdx.x;\n"
+        "    s[t] = p[t];\n"
+        "    __syncthreads();\n"
+        "    p[t] = s[(t * 32 + t / 32) % blockDim.x];\n"
+        "}\n"
+        "__global__ void every(float *p) {\n"
+        "    __shared__ float s[9000];\n"
+        "    s[threadIdx.x * 8] = p[0];\n"
+        "}\n"
+    )
+    _, out, _ = run(capsys, "check", "a.cu")
+    assert out.count("warning[") == 1
+    assert "warning[SMEM102] power-of-two-stride: 8-way bank conflict\n  --> a.cu:10:" in out
+    assert "note[SMEM101] column-access: 8-way" in run(capsys, "check", "a.cu", "--level", "note")[1]

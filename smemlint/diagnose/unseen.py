@@ -10,7 +10,10 @@ from collections.abc import Iterable, Sequence
 
 from smemlint.diagnose.model import FileReport, KernelReport, Note, Unseen
 
+UNKNOWN_KERNEL = "unknown-kernel"
+"""Of a kernel that is started and was found nowhere."""
 PHRASES = {
+    UNKNOWN_KERNEL: "not defined here",
     "internal-error": "internal errors",
     "time": "out of time",
     "budget": "out of steps",
@@ -55,8 +58,11 @@ def unseen_kernels(kernels: Sequence[KernelReport], reports: Sequence[FileReport
         shares = next((k.shares for k in records if k.shares), "")
         if shares and not any(a.reached for k in records for a in k.accesses):
             found[key] = _unseen(records, shares)
+    names = {k.name for k in kernels}
     for report in reports:
         for lost in report.lost:
+            if lost.code == UNKNOWN_KERNEL and lost.name.strip("`").rsplit("::", 1)[-1] in names:
+                continue  # another file of the run defines it
             found.setdefault((lost.place.path, lost.place.line, lost.place.column), lost)
     return tuple(found.values())
 

@@ -33,7 +33,7 @@ from smemlint.ir.expr import (
     Var,
 )
 from smemlint.ir.launch import Launch
-from smemlint.ir.module import Field, Function, Module, Record, TemplateParam, Unparsed
+from smemlint.ir.module import Field, Function, Module, Record, TemplateParam, Unparsed, VariableTemplate
 from smemlint.ir.place import Place
 from smemlint.ir.stmt import (
     Block,
@@ -127,4 +127,5 @@ __all__ = [
     "UnknownStmt",
     "Unparsed",
     "Var",
+    "VariableTemplate",
 ]

@@ -102,6 +102,16 @@ class Record:
 
 
 @record(frozen=True, slots=True)
+class VariableTemplate:
+    """A variable template, or a specialisation of one (`specialises`: the arguments that it is for)."""
+
+    name: str
+    template: tuple[TemplateParam, ...]
+    value: Expr
+    specialises: tuple[TemplateArgument, ...] | None = None
+
+
+@record(frozen=True, slots=True)
 class Unparsed:
     """Text that mentions shared memory and did not reach the AST."""
 
@@ -131,6 +141,8 @@ class Module:
     explicit_instances: tuple[tuple[str, tuple[TemplateArgument, ...]], ...] = ()
     explicit_records: tuple[tuple[str, tuple[TemplateArgument, ...]], ...] = ()
     """Name of a class template and its arguments, of explicit instantiations."""
+    variable_templates: Mapping[str, tuple[VariableTemplate, ...]] = field(default_factory=dict)
+    """By unqualified name."""
     overloads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Function ids by unqualified name, for calls that clang left unresolved (templates)."""
     unparsed: tuple[Unparsed, ...] = ()

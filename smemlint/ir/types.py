@@ -43,7 +43,11 @@ class ArrayOf:
 
 @record(frozen=True, slots=True)
 class RecordRef:
-    """A class, struct or union: `Module.records[name]`, with its template arguments if any."""
+    """A class, struct or union: `Module.records[name]`, with its template arguments if any.
+
+    `@` and the id of a template template parameter stand for the template that it is given; a template itself
+    has no arguments, or its own parameters.
+    """
 
     name: str
     arguments: tuple[TemplateArgument, ...] = ()

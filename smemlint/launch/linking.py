@@ -102,6 +102,9 @@ def link(module: Module, others: Sequence[Module]) -> Module:
         globals=variables,
         specialisations=specialisations,
         overloads={name: tuple(ids) for name, ids in overloads.items()},
+        variable_templates={
+            name: made for m in (*reversed(others), module) for name, made in m.variable_templates.items()
+        },
         explicit_records=tuple(
             dict.fromkeys((*module.explicit_records, *(i for o in others for i in o.explicit_records)))
         ),

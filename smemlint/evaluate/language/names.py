@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from smemlint.evaluate.language.accesses import load
@@ -10,13 +11,14 @@ from smemlint.evaluate.language.initialisers import initialise
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.types.layout import is_type, type_name
+from smemlint.evaluate.types.layout import Binding, is_type, type_name
 from smemlint.evaluate.values.number import FunctionValue, Int, Other, Pointer, Value
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import (
     SHARED,
     ArrayOf,
     FunctionType,
+    Literal,
     Name,
     OpaqueType,
     PointerTo,
@@ -26,6 +28,7 @@ from smemlint.ir import (
     Type,
     TypeParam,
     Var,
+    VariableTemplate,
 )
 from smemlint.ir.types import BOOL
 
@@ -95,6 +98,9 @@ def _without_place(m: Machine, e: Name) -> Value:
     arguments = tuple(e.arguments)
     if function is not None:
         return FunctionValue(e.name, (function,), resolve_arguments(m, arguments))
+    variable = variable_template(m, e)
+    if variable is not None:
+        return variable
     if not e.id or e.id not in m.module.globals:
         ids = m.module.overloads.get(e.name) or m.module.overloads.get(e.name.rsplit("::", 1)[-1], ())
         candidates = tuple(m.module.functions[i] for i in ids if i in m.module.functions)
@@ -102,6 +108,48 @@ def _without_place(m: Machine, e: Name) -> Value:
             return FunctionValue(e.name, candidates, resolve_arguments(m, arguments))
     reason = Unresolved("unknown-name", f"`{e.name}` is not declared in the files that were read", e.place)
     return Other(None, True, reason)
+
+
+def variable_template(m: Machine, e: Name) -> Value | None:
+    """The value of a variable template, or of its specialisation for these arguments."""
+    made = m.module.variable_templates.get(e.name.rsplit("::", 1)[-1], ()) if e.arguments and not e.id else ()
+    if not made:
+        return None
+    given = resolve_arguments(m, tuple(e.arguments))
+    actual = tuple(_literal(a) for a in given)
+    chosen: tuple[VariableTemplate, dict[str, Binding]] | None = None
+    for v in made:
+        if v.specialises is not None:
+            bound = m.types.match_arguments(v.specialises, actual)  # type: ignore[arg-type]
+            if bound is not None and (chosen is None or len(bound) < len(chosen[1])):
+                chosen = v, bound
+    for v in made:
+        if chosen is None and v.specialises is None:
+            chosen = v, _bound(m, v, given)
+    if chosen is None:
+        return None
+    m.frames.append(Frame(chosen[1]))
+    try:
+        return rvalue(m, chosen[0].value)
+    finally:
+        m.frames.pop()
+
+
+def _literal(a: Type | Int) -> Type | Int | Literal:
+    """A template argument as patterns are matched with it."""
+    if isinstance(a, Int) and a.known and isinstance(a.const, int):
+        return Literal(a.const, a.type)
+    return a
+
+
+def _bound(m: Machine, v: VariableTemplate, given: Sequence[Type | Int]) -> dict[str, Binding]:
+    bindings: dict[str, Binding] = {}
+    for i, p in enumerate(v.template):
+        if i < len(given):
+            bindings[p.id] = given[i]
+        elif p.default is not None:
+            bindings[p.id] = m.types.bound(m.types.argument(p.default, bindings))
+    return bindings
 
 
 def _binding(m: Machine, id: str) -> object:

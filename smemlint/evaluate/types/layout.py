@@ -142,9 +142,13 @@ class Types:
         return a if n is None else Literal(n)
 
     def _resolve_record(self, t: RecordRef, bindings: Bindings) -> Type:
+        name = t.name
+        if name.startswith("@"):
+            given = bindings.get(name[1:])
+            name = given.name if isinstance(given, RecordRef) else name
         if not t.arguments:
-            return t
-        return RecordRef(t.name, tuple(self.argument(a, bindings) for a in t.arguments))
+            return t if name == t.name else RecordRef(name)
+        return RecordRef(name, tuple(self.argument(a, bindings) for a in t.arguments))
 
     def _resolve_member(self, t: MemberType, bindings: Bindings) -> Type:
         owner = self.resolve(t.owner, bindings)
@@ -263,7 +267,13 @@ class Types:
                 return pattern.extent is argument.extent
             return self.match(pattern.extent, argument.extent, bindings)
         if isinstance(pattern, RecordRef):
-            if not isinstance(argument, RecordRef) or pattern.name != argument.name:
+            if not isinstance(argument, RecordRef):
+                return False
+            if pattern.name.startswith("@"):  # `Op<T>`, where the template itself is a parameter
+                given = bindings.setdefault(pattern.name[1:], RecordRef(argument.name))
+                if not isinstance(given, RecordRef) or given.name != argument.name:
+                    return False
+            elif pattern.name != argument.name:
                 return False
             return len(pattern.arguments) == len(argument.arguments) and all(
                 self.match(p, a, bindings) for p, a in zip(pattern.arguments, argument.arguments, strict=True)

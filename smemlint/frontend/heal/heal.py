@@ -35,6 +35,7 @@ from smemlint.frontend.text.context import (
 from smemlint.frontend.text.healed import (
     ALIASES,
     FUNCTION,
+    KERNEL,
     MACRO,
     NAMESPACE,
     NUMBER_TYPE,
@@ -185,6 +186,8 @@ class Healing:
                 return Healed(name, TYPE, kinds)
             if _ALIAS_BEFORE.search(text[max(0, problem.offset - 200) : problem.offset]):
                 return Healed(name, TYPE, kinds)
+            if around.after_template == "<<":  # a kernel is started
+                return Healed(name, FUNCTION, kinds, KERNEL)
             if around.after_template.startswith("("):
                 return Healed(name, FUNCTION, kinds)
             if around.after_template[:1] in (">", ",", "&", "*", ")") and not name.endswith("_v"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import field, replace
 
 from smemlint.frontend.clang import cursors
@@ -18,6 +18,7 @@ from smemlint.frontend.lower.names import NameLowering
 from smemlint.frontend.lower.stmts import StatementLowering
 from smemlint.frontend.lower.text import TextLowering
 from smemlint.frontend.lower.types import TypeLowering
+from smemlint.frontend.lower.variable_templates import variable_templates
 from smemlint.ir import Function, Module, Record, TemplateArgument, Var
 from smemlint.records import record
 from smemlint.source.blank import blank_comments
@@ -63,9 +64,11 @@ def lower(
     _drain(c)
     instances = _explicit_instances(c)
     classes = _explicit_records(c)
+    variables = variable_templates(c)
     _drain(c)
     module = _module(c, path, configuration, instances)
-    return Lowered(replace(module, explicit_records=classes), frozenset(c.shared_refs))
+    module = replace(module, explicit_records=classes, variable_templates=variables)
+    return Lowered(module, frozenset(c.shared_refs))
 
 
 def _require_roots(c: Context, wanted: frozenset[str]) -> None:
@@ -79,7 +82,11 @@ def _require_roots(c: Context, wanted: frozenset[str]) -> None:
     patterns = [p for p in (_MATTERS, launching, shared) if p is not None]
     roots = [f for f in functions if any(p.search(f.text()) for p in patterns)]
     records = c.declarations.records.values()
-    for root in (*roots, *_callers(c, functions, roots, records, launching, wanted)):
+    callers, classes = _callers(c, functions, roots, list(records), launching, wanted)
+    for owner in classes:
+        if owner.file.path == c.main:
+            c.decls.require_record(owner)
+    for root in (*roots, *callers):
         if root.file.path == c.main:
             c.require(root)
 
@@ -111,14 +118,14 @@ def _launching_macros(c: Context) -> re.Pattern[bytes] | None:
 
 def _callers(
     c: Context,
-    functions: Iterable[Definition],
-    roots: Iterable[Definition],
-    records: Iterable[Definition],
+    functions: Sequence[Definition],
+    roots: Sequence[Definition],
+    records: Sequence[Definition],
     macros: re.Pattern[bytes] | None,
     wanted: frozenset[str],
-) -> list[Definition]:
-    """Functions that mention, however indirectly, through a macro or not, one that launches: its arguments
-    come from them."""
+) -> tuple[list[Definition], list[Definition]]:
+    """Functions and classes that mention, however indirectly, through a macro or not, one that launches: its
+    arguments come from them."""
     launching = set(wanted) | {
         f.name
         for f in roots
@@ -126,8 +133,11 @@ def _callers(
     }
     launching |= {r.name for r in records if _LAUNCHES.search(r.text())}
     if not launching:
-        return []
-    rest = {f.key: (f, frozenset(w.decode() for w in _WORD.findall(f.text()))) for f in functions}
+        return [], []
+    known = {f.key for f in functions}
+    rest = {
+        f.key: (f, frozenset(w.decode() for w in _WORD.findall(f.text()))) for f in (*functions, *records)
+    }
     named = set[str]().union(*(words for _, words in rest.values()))
     bodies = {
         name: {w.decode() for w in _WORD.findall(macro.body.encode())}
@@ -148,7 +158,10 @@ def _callers(
                 if function.name not in launching:
                     launching.add(function.name)
                     grew = True
-    return list(chosen.values())
+    return (
+        [f for key, f in chosen.items() if key in known],
+        [r for key, r in chosen.items() if key not in known],
+    )
 
 
 def _drain(c: Context) -> None:

@@ -59,7 +59,8 @@ class NameLowering:
         if kind in FUNCTIONS or kind == OVERLOADED:
             return self._c.calls.function_name(node, target)
         if kind == UNEXPOSED_DECL:
-            return self.use(target, self._c.place(node))
+            instance = self._instance(node, target) if target.kind == UNEXPOSED_DECL else None
+            return instance or self.use(target, self._c.place(node))
         if kind == FIELD:
             return StaticMember(
                 self._c.types.record(cursors.semantic_parent(target)),
@@ -87,6 +88,18 @@ class NameLowering:
             axes = tuple(Special(a.name, a.axis, place) for a in known.arguments if isinstance(a, Special))
             return Construct(known.type, axes or known.arguments, place)
         return known
+
+    def _instance(self, node: Node, target: Node) -> Expr | None:
+        """A variable template with its arguments."""
+        c = self._c
+        text = c.positions.text(node)
+        if text is None:
+            body = c.positions.body_text(node)
+            found = c.texts.read_expression(body, prefix=True) if body else None
+            return Name("", found.name, c.place(node), found.arguments) if isinstance(found, Name) else None
+        if not text.rstrip().endswith(">"):
+            return None
+        return Name("", cursors.spelling(target), c.place(node), c.texts.template_arguments(text))
 
     def use(self, target: Node, place: Place | None) -> Expr:
         """What a use of a declared variable, parameter or value parameter is, without its place."""

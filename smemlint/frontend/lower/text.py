@@ -11,7 +11,7 @@ from smemlint.frontend.clang.names import ENUM, ENUMERATOR, TEMPLATE_PARAMETERS
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.text.scalars import SPECIAL_NAMES, library_scalar
 from smemlint.frontend.text.textual import TextError, TextParser, lex
-from smemlint.ir import Expr, Name, OpaqueType, TemplateArgument, Type, TypeParam
+from smemlint.ir import Expr, Name, RecordRef, TemplateArgument, Type, TypeParam
 
 _TEXT_LIMIT = 4000
 
@@ -53,7 +53,7 @@ class TextLowering:
         if parameter is not None:
             if parameter.kind == "type":
                 return TypeParam(parameter.id, parameter.name)
-            return OpaqueType(parameter.name) if parameter.kind == "template" else None
+            return RecordRef(f"@{parameter.id}", arguments or ()) if parameter.kind == "template" else None
         if name in scope.locals or name in SPECIAL_NAMES:
             return None
         if name in scope.types and arguments is None:

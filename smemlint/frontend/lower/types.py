@@ -155,6 +155,8 @@ class TypeLowering:
             parameter = self._c.scope.template(word.group(1))
             if parameter is not None and parameter.kind == "type":
                 return TypeParam(parameter.id, parameter.name)
+            if parameter is not None and parameter.kind == "template":
+                return RecordRef(f"@{parameter.id}", self._arguments_of(type_, text))
         canonical = cursors.canonical_type(type_)
         if canonical.kind != UNEXPOSED:
             return self.lower(canonical)

@@ -189,9 +189,16 @@ struct Half : __half { using __half::__half; };
 struct BFloat16 : __nv_bfloat16 { using __nv_bfloat16::__nv_bfloat16; };
 enum class ScalarType { Byte, Char, Short, Int, Long, Half, Float, Double, ComplexHalf, ComplexFloat, ComplexDouble, Bool, QInt8, QUInt8, QInt32, BFloat16, QUInt4x2, QUInt2x4,
     Bits8, Bits16, Float8_e5m2, Float8_e4m3fn, Float8_e5m2fnuz, Float8_e4m3fnuz, UInt16, UInt32, UInt64, Undefined };
+enum class DispatchKey { Undefined, CPU, CUDA, Meta, Autograd, AutogradCUDA, AutogradCPU, CompositeImplicitAutograd, CompositeExplicitAutograd, QuantizedCPU, QuantizedCUDA, SparseCUDA, BackendSelect };
+enum class DeviceType { CPU, CUDA, HIP, Meta };
+struct SymInt { SymInt(long); operator long() const; template <class... A> long guard_int(A...) const; template <class... A> long expect_int(A...) const; };
 using DeviceIndex = signed char;
-struct Device { int index() const; bool is_cuda() const; };
-template <class T> struct ArrayRef { size_t size() const; T operator[](size_t) const; T* data() const; };
+struct Device { int index() const; bool is_cuda() const; bool is_cpu() const; DeviceType type() const; bool operator==(const Device&) const; bool operator!=(const Device&) const; };
+template <class T> struct ArrayRef {
+    ArrayRef(); ArrayRef(const T&); ArrayRef(const T*, size_t); ArrayRef(std::initializer_list<T>); ArrayRef(const std::vector<T>&); template <size_t N> ArrayRef(const std::array<T, N>&);
+    size_t size() const; const T& operator[](size_t) const; const T& at(size_t) const; const T* data() const; const T* begin() const; const T* end() const; bool empty() const;
+    const T& front() const; const T& back() const; ArrayRef slice(size_t, size_t) const; std::vector<T> vec() const;
+};
 using IntArrayRef = ArrayRef<long>;
 template <class T> struct optional : std::optional<T> { using std::optional<T>::optional; };
 namespace cuda {
@@ -201,7 +208,7 @@ template <class... A> CUDAStream getCurrentCUDAStream(A...);
 }
 }
 namespace at {
-using c10::Half; using c10::BFloat16; using c10::ScalarType; using c10::IntArrayRef; using c10::Device;
+using c10::Half; using c10::BFloat16; using c10::ScalarType; using c10::IntArrayRef; using c10::Device; using c10::ArrayRef; using c10::SymInt; using c10::DispatchKey; using c10::DeviceType;
 constexpr ScalarType kFloat = ScalarType::Float, kHalf = ScalarType::Half, kInt = ScalarType::Int, kLong = ScalarType::Long,
     kBFloat16 = ScalarType::BFloat16, kDouble = ScalarType::Double, kByte = ScalarType::Byte, kChar = ScalarType::Char,
     kBool = ScalarType::Bool, kFloat32 = ScalarType::Float, kFloat16 = ScalarType::Half, kInt32 = ScalarType::Int;
@@ -216,7 +223,12 @@ template <> struct smemlint_of<ScalarType::Char> { using type = signed char; };
 template <> struct smemlint_of<ScalarType::Short> { using type = short; };
 template <> struct smemlint_of<ScalarType::Bool> { using type = bool; };
 constexpr int kCUDA = 1, kCPU = 0;
-struct TensorOptions { template <class... A> TensorOptions dtype(A...) const; template <class... A> TensorOptions device(A...) const; };
+struct TensorOptions {
+    TensorOptions(); template <class T> TensorOptions(T); template <class... A> TensorOptions dtype(A...) const; template <class... A> TensorOptions device(A...) const;
+    template <class... A> TensorOptions layout(A...) const; template <class... A> TensorOptions requires_grad(A...) const; template <class... A> TensorOptions pinned_memory(A...) const;
+    template <class... A> TensorOptions memory_format(A...) const;
+};
+template <class... A> TensorOptions dtype(A...); template <class... A> TensorOptions device(A...); template <class... A> TensorOptions layout(A...); template <class... A> TensorOptions requires_grad(A...);
 template <class T> struct DefaultPtrTraits { typedef T* PtrType; };
 template <class T> struct RestrictPtrTraits { typedef T* __restrict__ PtrType; };
 template <class T, size_t N, template <class> class P = DefaultPtrTraits, class I = long> struct TensorAccessor {
@@ -242,21 +254,55 @@ template <class T> struct OpMathType { using type = T; };
 template <> struct OpMathType<c10::Half> { using type = float; };
 template <> struct OpMathType<c10::BFloat16> { using type = float; };
 template <class T> using opmath_type = typename OpMathType<T>::type;
+#define SMEMLINT_METHOD(n) template <class... A> Tensor n(A...) const;
+template <class T> struct smemlint_owned { const T& operator*() const; const T* operator->() const; };
 struct Tensor {
     template <class T> T* data_ptr() const; void* data_ptr() const; template <class T> T* mutable_data_ptr() const; template <class T> const T* const_data_ptr() const;
     template <class T> T* data() const; long size(int) const; IntArrayRef sizes() const; IntArrayRef strides() const; long stride(int) const; long numel() const; long dim() const;
     ScalarType scalar_type() const; ScalarType dtype() const; TensorOptions options() const; Device device() const; bool is_cuda() const; bool is_contiguous() const;
-    Tensor contiguous() const; bool defined() const; int get_device() const; template <class... A> Tensor to(A...) const; template <class... A> Tensor view(A...) const;
+    Tensor contiguous() const; bool defined() const; int get_device() const; template <class... A> Tensor to(A...) const; template <class... A> Tensor view(A...) const; Tensor view(IntArrayRef) const; Tensor reshape(IntArrayRef) const; Tensor permute(IntArrayRef) const; Tensor expand(IntArrayRef) const;
     template <class... A> Tensor zero_(A...) const; template <class... A> Tensor reshape(A...) const; long element_size() const; int ndimension() const;
     template <class T, size_t N, template <class> class P = DefaultPtrTraits> PackedTensorAccessor32<T, N, P> packed_accessor32() const;
     template <class T, size_t N, template <class> class P = DefaultPtrTraits> PackedTensorAccessor64<T, N, P> packed_accessor64() const;
     template <class T, size_t N, template <class> class P = DefaultPtrTraits, class I = long> GenericPackedTensorAccessor<T, N, P, I> packed_accessor() const;
     template <class T, size_t N> TensorAccessor<T, N> accessor() const; template <class... A> Tensor cpu(A...) const; template <class... A> Tensor cuda(A...) const; template <class... A> Tensor flatten(A...) const;
     template <class... A> Tensor squeeze(A...) const; template <class... A> Tensor unsqueeze(A...) const; template <class... A> Tensor expand(A...) const; template <class... A> Tensor select(A...) const; size_t itemsize() const; size_t nbytes() const;
+    SMEMLINT_METHOD(abs) SMEMLINT_METHOD(add) SMEMLINT_METHOD(add_) SMEMLINT_METHOD(all) SMEMLINT_METHOD(any) SMEMLINT_METHOD(argmax) SMEMLINT_METHOD(argmin)
+    SMEMLINT_METHOD(argsort) SMEMLINT_METHOD(as_strided) SMEMLINT_METHOD(bmm) SMEMLINT_METHOD(clamp) SMEMLINT_METHOD(clamp_min) SMEMLINT_METHOD(clone) SMEMLINT_METHOD(copy_)
+    SMEMLINT_METHOD(count_nonzero) SMEMLINT_METHOD(cumsum) SMEMLINT_METHOD(cumsum_) SMEMLINT_METHOD(detach) SMEMLINT_METHOD(diff) SMEMLINT_METHOD(div) SMEMLINT_METHOD(div_)
+    SMEMLINT_METHOD(eq) SMEMLINT_METHOD(exp) SMEMLINT_METHOD(exp_) SMEMLINT_METHOD(flip) SMEMLINT_METHOD(floor_divide) SMEMLINT_METHOD(gather) SMEMLINT_METHOD(ge)
+    SMEMLINT_METHOD(gt) SMEMLINT_METHOD(index) SMEMLINT_METHOD(index_add_) SMEMLINT_METHOD(index_copy_) SMEMLINT_METHOD(index_fill_) SMEMLINT_METHOD(index_put_)
+    SMEMLINT_METHOD(index_select) SMEMLINT_METHOD(le) SMEMLINT_METHOD(log) SMEMLINT_METHOD(lt) SMEMLINT_METHOD(masked_fill) SMEMLINT_METHOD(masked_fill_)
+    SMEMLINT_METHOD(masked_select) SMEMLINT_METHOD(matmul) SMEMLINT_METHOD(mean) SMEMLINT_METHOD(mm) SMEMLINT_METHOD(mul) SMEMLINT_METHOD(mul_) SMEMLINT_METHOD(narrow)
+    SMEMLINT_METHOD(ne) SMEMLINT_METHOD(neg) SMEMLINT_METHOD(nonzero) SMEMLINT_METHOD(normal_) SMEMLINT_METHOD(pin_memory) SMEMLINT_METHOD(pow) SMEMLINT_METHOD(prod)
+    SMEMLINT_METHOD(random_) SMEMLINT_METHOD(repeat) SMEMLINT_METHOD(repeat_interleave) SMEMLINT_METHOD(requires_grad_) SMEMLINT_METHOD(resize_) SMEMLINT_METHOD(resize_as_)
+    SMEMLINT_METHOD(roll) SMEMLINT_METHOD(scatter) SMEMLINT_METHOD(scatter_) SMEMLINT_METHOD(scatter_add_) SMEMLINT_METHOD(slice) SMEMLINT_METHOD(softmax) SMEMLINT_METHOD(sub)
+    SMEMLINT_METHOD(sub_) SMEMLINT_METHOD(t) SMEMLINT_METHOD(toType) SMEMLINT_METHOD(triu) SMEMLINT_METHOD(tril) SMEMLINT_METHOD(type_as) SMEMLINT_METHOD(unfold)
+    SMEMLINT_METHOD(uniform_) SMEMLINT_METHOD(view_as) SMEMLINT_METHOD(new_empty) SMEMLINT_METHOD(new_zeros) SMEMLINT_METHOD(new_full) SMEMLINT_METHOD(new_ones)
+    SMEMLINT_METHOD(set_) SMEMLINT_METHOD(swapaxes) SMEMLINT_METHOD(movedim) SMEMLINT_METHOD(contiguous_) SMEMLINT_METHOD(sqrt) SMEMLINT_METHOD(rsqrt)
+    SMEMLINT_METHOD(reciprocal) SMEMLINT_METHOD(round) SMEMLINT_METHOD(floor) SMEMLINT_METHOD(ceil) SMEMLINT_METHOD(logical_not) SMEMLINT_METHOD(bitwise_and)
+    SMEMLINT_METHOD(expand_as) SMEMLINT_METHOD(reshape_as) SMEMLINT_METHOD(view_dtype) SMEMLINT_METHOD(addmm) SMEMLINT_METHOD(baddbmm) SMEMLINT_METHOD(masked_scatter)
+    SMEMLINT_METHOD(tensor_data) SMEMLINT_METHOD(variable_data) SMEMLINT_METHOD(grad)
+    Tensor operator[](long) const; template <class T> Tensor operator[](T) const; Tensor operator-() const; operator bool() const = delete;
+    std::tuple<Tensor, Tensor> max(long) const; Tensor max() const; std::tuple<Tensor, Tensor> min(long) const; Tensor min() const; template <class... A> std::tuple<Tensor, Tensor> sort(A...) const;
+    template <class... A> std::tuple<Tensor, Tensor> topk(A...) const; template <class... A> std::vector<Tensor> split(A...) const; template <class... A> std::vector<Tensor> chunk(A...) const;
+    template <class... A> std::vector<Tensor> unbind(A...) const; template <class... A> smemlint_owned<Tensor> expect_contiguous(A...) const; long sym_size(long) const; long sym_numel() const; IntArrayRef sym_sizes() const;
+    int layout() const; long storage_offset() const; bool is_sparse() const; bool is_cpu() const; bool is_floating_point() const; bool is_complex() const; bool has_storage() const; bool requires_grad() const;
+    bool is_meta() const; bool is_non_overlapping_and_dense() const; bool is_same(const Tensor&) const; bool has_names() const; int key_set() const; bool is_nested() const; bool is_pinned() const; long use_count() const;
+    template <class... A> bool equal(A...) const; template <class... A> void backward(A...) const; std::string toString() const; void reset();
     template <class... A> Tensor fill_(A...) const; template <class... A> Tensor sum(A...) const; template <class T> T item() const; template <class... A> Tensor transpose(A...) const;
 };
+#undef SMEMLINT_METHOD
+Tensor operator+(const Tensor&, const Tensor&); Tensor operator-(const Tensor&, const Tensor&); Tensor operator*(const Tensor&, const Tensor&); Tensor operator/(const Tensor&, const Tensor&);
+template <class T> Tensor operator+(const Tensor&, T); template <class T> Tensor operator-(const Tensor&, T); template <class T> Tensor operator*(const Tensor&, T); template <class T> Tensor operator/(const Tensor&, T);
+template <class... A> Tensor cat(A...); template <class... A> Tensor stack(A...); template <class... A> Tensor where(A...); template <class... A> Tensor cumsum(A...); template <class... A> Tensor rand(A...); template <class... A> Tensor randn(A...);
+template <class... A> Tensor from_blob(A...); template <class... A> Tensor scalar_tensor(A...); template <class... A> Tensor matmul(A...); template <class... A> Tensor mm(A...); template <class... A> Tensor bmm(A...); template <class... A> Tensor sum(A...);
+Tensor cat(ArrayRef<Tensor>, long = 0); Tensor stack(ArrayRef<Tensor>, long = 0); template <class... A> Tensor empty_strided(IntArrayRef, IntArrayRef, A...); template <class... A> Tensor resize_output(A...);
+using TensorList = ArrayRef<Tensor>;
 template <class... A> Tensor empty(A...); template <class... A> Tensor zeros(A...); template <class... A> Tensor empty_like(A...);
 template <class... A> Tensor zeros_like(A...); template <class... A> Tensor ones(A...); template <class... A> Tensor full(A...);
+template <class... A> Tensor empty(IntArrayRef, A...); template <class... A> Tensor zeros(IntArrayRef, A...); template <class... A> Tensor ones(IntArrayRef, A...);
+template <class... A> Tensor full(IntArrayRef, A...); template <class... A> Tensor arange(A...); template <class... A> Tensor ones_like(A...); template <class... A> Tensor tensor(A...); template <class T, class... A> Tensor tensor(std::initializer_list<T>, A...);
 namespace cuda { using namespace c10::cuda; struct OptionalCUDAGuard { template <class... A> OptionalCUDAGuard(A...); template <class... A> void set_index(A...); template <class... A> void set_device(A...); }; cudaDeviceProp* getCurrentDeviceProperties(); }
 }
 namespace torch {
@@ -265,6 +311,22 @@ using Dtype = c10::ScalarType; using Device = at::Device;
 template <class T> using optional = std::optional<T>;
 constexpr at::ScalarType kFloat32 = at::kFloat, kFloat16 = at::kHalf, kInt32 = at::kInt, kInt8 = at::kChar, kUInt8 = at::kByte, kInt64 = at::kLong;
 }
+
+namespace c10 {
+struct IValue {
+    IValue(); template <class T> IValue(const T&); template <class T> IValue& operator=(const T&); long toInt() const; double toDouble() const; bool toBool() const; at::Tensor toTensor() const;
+    std::vector<at::Tensor> toTensorVector() const; std::vector<long> toIntVector() const; std::string toStringRef() const; bool isNone() const; SymInt toSymInt() const; template <class T> T to() const;
+};
+}
+namespace torch { namespace autograd {
+using Variable = at::Tensor; using variable_list = std::vector<Variable>; using tensor_list = std::vector<at::Tensor>;
+struct AutogradContext {
+    struct Saved { c10::IValue& operator[](const char*); c10::IValue& operator[](const std::string&); } saved_data;
+    template <class... A> void save_for_backward(A...); void save_for_backward(variable_list); variable_list get_saved_variables() const; template <class... A> void mark_non_differentiable(A...);
+    void mark_non_differentiable(variable_list); template <class... A> void mark_dirty(A...); template <class... A> void set_materialize_grads(A...); bool needs_input_grad(size_t) const;
+};
+template <class T> struct Function { template <class... A> static auto apply(A&&... a) { return T::forward((AutogradContext*)nullptr, a...); } };
+} }
 
 #define TORCH_CHECK(...) ((void)0)
 #define TORCH_INTERNAL_ASSERT(...) ((void)0)
@@ -278,6 +340,7 @@ constexpr at::ScalarType kFloat32 = at::kFloat, kFloat16 = at::kHalf, kInt32 = a
 #define C10_HOST_DEVICE __host__ __device__
 #define C10_DEVICE __device__
 #define C10_RESTRICT __restrict__
+#define TORCH_FN(f) f
 #define STRINGIFY(x) #x
 #define TORCH_EXTENSION_NAME smemlint_extension
 #define PYBIND11_MODULE(name, m) template <class smemlint_module> void name##_bind(smemlint_module& m)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from smemlint.patterns import pattern
@@ -35,6 +35,30 @@ def wish_for(condition: str, holds: bool) -> Wish | None:
     if rest != len(tokens) or wish is None or any(_FIXED.fullmatch(name) for name in wish):
         return None
     return wish
+
+
+def wish_for_all(conditions: Sequence[tuple[str, bool]]) -> Wish | None:
+    """Macros that make all conditions come out as wanted, or None when none do."""
+    wish = _joined(wish_for(condition, holds) for condition, holds in conditions)
+    if wish is not None or not any(ARCHITECTURE in condition for condition, _ in conditions):
+        return wish
+    for number in ARCHITECTURES:
+        found = _joined(wish_for(_at(condition, number), holds) for condition, holds in conditions)
+        if found is not None:
+            return {**found, ARCHITECTURE: str(number)}
+    return None
+
+
+def _joined(wishes: Iterable[Wish | None]) -> Wish | None:
+    result: Wish | None = {}
+    for wish in wishes:
+        result = merge(result, wish) if result is not None and wish is not None else None
+    return result
+
+
+def _at(condition: str, architecture: int) -> str:
+    """A condition on one architecture."""
+    return _ON_ARCHITECTURE.sub(str(architecture), condition)
 
 
 def merge(first: Mapping[str, str | None], second: Mapping[str, str | None]) -> Wish | None:
@@ -100,7 +124,11 @@ def _term(tokens: list[str], at: int, holds: bool) -> _Parsed:
             raise ValueError("unbalanced condition")
         return wish, after + 1
     if re.match(r"\d", token):
-        if at + 1 < len(tokens) and tokens[at + 1] in _SWAPPED and re.match(r"[A-Za-z_]", tokens[at + 2]):
+        sign = tokens[at + 1] if at + 1 < len(tokens) else ""
+        if sign in _SWAPPED and re.match(r"\d", tokens[at + 2]):
+            value, after = _product(tokens, at + 2)
+            return ({} if _HOLDS[sign](int(token, 0), int(value, 0)) == holds else None), after
+        if sign in _SWAPPED and re.match(r"[A-Za-z_]", tokens[at + 2]):
             return _comparison(tokens[at + 2], _SWAPPED[tokens[at + 1]], token, holds), at + 3
         return ({} if (int(token, 0) != 0) == holds else None), at + 1
     if not re.match(r"[A-Za-z_]", token):
@@ -122,6 +150,8 @@ def _product(tokens: list[str], at: int) -> tuple[str, int]:
     return value, at
 
 
+ARCHITECTURE = "__CUDA_ARCH__"
+_ON_ARCHITECTURE = pattern(r"(?<!defined\()(?<!defined )\b__CUDA_ARCH__\b")
 ARCHITECTURES = (900, 800, 1000, 1200)
 """Values of `__CUDA_ARCH__` at which text is tried that the one that is asked for switches off."""
 _HOLDS: dict[str, Callable[[int, int], bool]] = {
@@ -138,11 +168,11 @@ def _comparison(name: str, sign: str, value: str, holds: bool) -> Wish | None:
     if not re.fullmatch(r"\d+|0[xX][0-9a-fA-F]+", value):
         return {name: value} if sign in ("==", "<=", ">=") else None
     number = int(value, 0)
-    if name == "__CUDA_ARCH__":
+    if name == ARCHITECTURE:
         fitting = [a for a in ARCHITECTURES if _HOLDS[sign](a, number)]
         if fitting:
             return {name: str(fitting[0])}
-    step = 10 if name == "__CUDA_ARCH__" and number >= 100 else 1
+    step = 10 if name == ARCHITECTURE and number >= 100 else 1
     chosen = {
         "==": number,
         ">=": number,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from smemlint.frontend.text.conditions import Wish, merge, wish_for
+from smemlint.frontend.text.conditions import Wish, merge, wish_for_all
 from smemlint.frontend.text.coverage import SkippedText, shared_tokens
 from smemlint.patterns import pattern
 from smemlint.records import record
@@ -66,10 +66,7 @@ def _wishes(file: SkippedText) -> list[Wish]:
     }
     wishes: list[Wish] = []
     for conditions in dict.fromkeys(_guards(file.data, inside)):
-        wish: Wish | None = {}
-        for condition, holds in conditions:
-            more = wish_for(condition, holds)
-            wish = merge(wish, more) if wish is not None and more is not None else None
+        wish = wish_for_all(conditions)
         if wish:
             wishes.append(wish)
     return wishes

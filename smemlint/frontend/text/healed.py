@@ -23,6 +23,8 @@ TYPE = "type"
 NUMBER_TYPE = "number type"
 VALUE = "value"
 FUNCTION = "function"
+KERNEL = "kernel"
+"""The text of a function that is started."""
 NAMESPACE = "namespace"
 MACRO = "macro"
 
@@ -39,8 +41,8 @@ ALIASES = {
 @record
 class Healed:
     """One name. parameters: kinds of its template parameters (`t` type, `v` value), None when it is no
-    template. text: of a macro, what follows its name. children: what is declared inside, of a namespace
-    or type."""
+    template. text: of a macro, what follows its name; of a kernel, KERNEL. children: what is declared inside,
+    of a namespace or type."""
 
     name: str
     kind: str
@@ -206,6 +208,8 @@ def _scope(scope: Healed, number: Iterator[int]) -> list[str]:
                 and _POINTER.search(entry.name)
             ):
                 result = "T0*"  # `x.data_ptr<float>()`
+            if entry.text == KERNEL:
+                storage, result = "__global__ ", "void"
             lines.append(f"template <{parameters}class... A> {storage}{result} {entry.name}(A...);")
         elif entry.kind == VALUE and (entry.parameters is not None or scope.parameters is not None):
             # clang does not instantiate an invalid member; the number means nothing.

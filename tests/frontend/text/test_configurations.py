@@ -67,3 +67,21 @@ def test_own_defines_give_way_at_the_same_length() -> None:
     dropped = drop_defines(text, ["A"])
     assert len(dropped) == len(text)
     assert dropped.split() == b"#define AB 1 int x = A;".split()
+
+
+def test_what_no_single_condition_tells_of_the_architecture_is_tried_on_each() -> None:
+    text = b"""
+    __global__ void k(float *p) {
+    #if __CUDA_ARCH__ >= 1000
+        __shared__ float a[1];
+    #elif __CUDA_ARCH__ == 900
+        __shared__ float b[1];
+    #else
+        __shared__ float c[1];
+    #endif
+    }
+    """
+    begins, ends = text.index(b"#if") + 1, text.index(b"#endif")
+    middle = text.index(b"#elif"), text.index(b"#else")
+    file = SkippedText("a.cu", text, ((begins, middle[0]), (middle[1], ends)))
+    assert further_configurations([file]) == (("__CUDA_ARCH__=1000",), ("__CUDA_ARCH__=800",))

@@ -1,0 +1,62 @@
+"""Templates that are given templates, and variables that are templates, in kernels and where they start."""
+
+from __future__ import annotations
+
+from smemlint.evaluate import evaluate
+from smemlint.frontend import load
+from smemlint.launch import infer, started_kernels
+from smemlint.score import score_all
+from smemlint.source import source_from_bytes
+
+
+def ways(text: str) -> list[tuple[int, list[float | None]]]:
+    """(threads, ways of each access) of the only kernel, launch by launch."""
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    (kernel,) = module.kernels()
+    launches = infer(kernel, module, started_kernels(module))
+    assert not any(x.assumed for x in launches)
+    return [(x.threads, [c.ways for c in score_all(evaluate(module, kernel, x))]) for x in launches]
+
+
+def test_a_template_that_is_given_a_template_uses_its_instances() -> None:
+    text = """
+    template <int N> struct Twice { static constexpr int value = N * 2; int pad[N]; };
+    template <template <int> class F> __global__ void k(float *p) {
+        __shared__ float s[4096];
+        __shared__ F<8> rows[64];
+        s[threadIdx.x * F<2>::value] = p[0];
+        rows[threadIdx.x].pad[0] = 1;
+    }
+    void run(float *p) { k<Twice><<<1, 64>>>(p); }"""
+    assert ways(text) == [(64, [4, 8])]
+
+
+def test_a_template_is_handed_on_and_deduced() -> None:
+    text = """
+    template <typename T> struct Sum { static constexpr int step = sizeof(T); };
+    template <typename T, template <typename> class Op> __global__ void k(T *p, Op<T> op) {
+        __shared__ T s[4096];
+        s[threadIdx.x * Op<T>::step] = p[0];
+    }
+    template <typename T, template <typename> class Op> void launch(T *p) { k<T, Op><<<1, 32>>>(p, Op<T>()); }
+    void run(float *p) { launch<float, Sum>(p); Sum<float> sum; k<<<1, 64>>>(p, sum); }"""
+    assert ways(text) == [(32, [4]), (64, [4])]
+
+
+def test_a_variable_template_has_the_value_of_its_instance() -> None:
+    text = """
+    template <typename T> struct Traits { static constexpr int value = 2; };
+    template <typename T> constexpr int width = Traits<T>::value;
+    template <> constexpr int width<double> = 8;
+    template <typename T> inline constexpr int width<T *> = 16;
+    template <typename T, int N = 3> constexpr bool big = sizeof(T) * N > 12;
+    template <typename T> __global__ void k(T *p) {
+        __shared__ float s[4096];
+        s[threadIdx.x * width<T>] = 1;
+        s[threadIdx.x * width<double>] = 1;
+        s[threadIdx.x * (big<T> ? 4 : 1)] = 1;
+        s[threadIdx.x * width<T *>] = 1;
+    }
+    template <typename T> void launch(T *p) { k<<<1, (32 * width<T>)>>>(p); }
+    void run(float *p, double *q) { launch(p); launch(q); }"""
+    assert ways(text) == [(64, [2, 8, 1, 16]), (256, [8, 8, 4, 16])]
