@@ -124,8 +124,8 @@ def _candidates(instances: Sequence[Instance], shapes: Sequence[Shape]) -> Itera
     if first.flat:
         return
     kept = max(unit, 1) * first.element
-    # The compiler joins neighbours only where it sees that they are some. Through `col + (col >> 5 << 2)` it
-    # does in some kernels and not in others (measured), so nothing of the kind is promised.
+    # The compiler joins neighbours only where it sees that they are neighbours. Through a skew's sum it does
+    # in some kernels and not in others (measured), so nothing of the kind is promised.
     if any(m.joined for i in instances for m in i.members):
         return
     yield from (s for s in swizzles(first, kept) if all(s.fits(shape) for shape in shapes))
