@@ -312,6 +312,7 @@ def test_inspect_lists_every_access(folder: Path, capsys: Capture) -> None:
         "ways_by_visit": [32.0, 32.0],
         "grade": "exact",
         "reason": None,
+        "assumptions": [],
     }
     assert (store["op"], store["wavefronts"], store["ideal"], store["ways"]) == ("store", 8, 8, 1.0)
     assert data["summary"]["accesses"] == 2

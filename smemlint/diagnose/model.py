@@ -56,6 +56,8 @@ class Access:
     """As in Conflict."""
     reached: bool = True
     """False where only the text shows it: no launch that was looked at gets there."""
+    assumptions: tuple[tuple[str, str, int], ...] = ()
+    """Kind, words and line (0: none) of what its cost takes for granted."""
 
     @property
     def ways(self) -> float | None:

@@ -95,6 +95,10 @@ def observe(
             loads=conflict.loads,
             request=conflict.worst.ways if conflict.worst is not None else None,
             reached=site.reached,
+            assumptions=tuple(
+                (a.kind, a.text, a.place.compiled_line if a.place is not None else 0)
+                for a in conflict.trace.assumptions
+            ),
         )
         explained = explain(conflict, kernel) if possible(access, min_ways) else None
         if explained is not None:

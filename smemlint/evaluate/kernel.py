@@ -22,13 +22,21 @@ from smemlint.ir import Function, Launch, Module, RecordRef, Scalar, Type, Var
 from smemlint.ir.types import INT
 
 
-def evaluate(module: Module, kernel: Function, launch: Launch, budget: Budget | None = None) -> KernelTrace:
+def evaluate(
+    module: Module,
+    kernel: Function,
+    launch: Launch,
+    budget: Budget | None = None,
+    *,
+    as_written: bool = False,
+) -> KernelTrace:
     """Addresses of every shared access of `kernel` as `launch` starts it.
 
+    as_written: each access as the source has it, with nothing of what the compiler makes of it.
     Never raises for what the source holds: a budget that is hit, or nesting that is too deep, is a note,
     and the sites seen so far are reported as unresolved for that reason.
     """
-    m = Machine(module, launch.block, grid=launch.grid, budget=budget)
+    m = Machine(module, launch.block, grid=launch.grid, budget=budget, as_written=as_written)
     stopped = _run(m, kernel, launch)
     if stopped is not None:
         m.notes.append(stopped)

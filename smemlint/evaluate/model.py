@@ -36,6 +36,16 @@ class Unresolved:
 
 
 @record(frozen=True, slots=True)
+class Assumption:
+    """What was taken for granted on the way to an answer. `kind` is one of docs/limits.md's names, `text`
+    tells this case."""
+
+    kind: str
+    text: str
+    place: Place | None = None
+
+
+@record(frozen=True, slots=True)
 class SharedArray:
     """A shared variable of one kernel instance. dims: elements per dimension, outermost first
     (None: unknown, as for extern arrays); bytes None when unknown; `element` in bytes."""
@@ -157,6 +167,11 @@ class Trace:
     ways: int = 1
     """Ways that a choice which is the same for all lanes may go. The requests are then those of each way in
     turn, equally many; one way runs."""
+    assumptions: tuple[Assumption, ...] = ()
+    """What was assumed before the site ran last."""
+    groups: NDArray[np.int64] | None = None
+    """Shape (requests,): requests of one number run together, or none of them does; those of 0 surely run.
+    None: all of them are of one number."""
     left_out: tuple[str, ...] = ()
     """Names of the unknown parts that are the same for all lanes and are not in the offsets."""
     warps: NDArray[np.int64] | None = None

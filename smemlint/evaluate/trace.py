@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from math import gcd
 from typing import TypeAlias
@@ -12,14 +12,23 @@ from numpy.typing import NDArray
 
 from smemlint.banks import wavefront_range
 from smemlint.evaluate.compiler.address_patterns import Forms, Pattern, lead
-from smemlint.evaluate.compiler.coalesce import widened
+from smemlint.evaluate.compiler.coalesce import as_written, widened
 from smemlint.evaluate.machine.cp_async import Copied, ends, in_order, lines_of
 from smemlint.evaluate.machine.edge_blocks import forget_aside
 from smemlint.evaluate.machine.faults import fault
 from smemlint.evaluate.machine.machine import Event, Machine, SiteLog
 from smemlint.evaluate.machine.segment import places_of
 from smemlint.evaluate.machine.spread import cost_ends, together
-from smemlint.evaluate.model import DataTerm, Grade, Parameter, SharedArray, Site, Trace, Unresolved
+from smemlint.evaluate.model import (
+    Assumption,
+    DataTerm,
+    Grade,
+    Parameter,
+    SharedArray,
+    Site,
+    Trace,
+    Unresolved,
+)
 from smemlint.evaluate.types.layout import dims_of, type_name
 from smemlint.evaluate.values.choices import bits_of, on_way, ways_of
 from smemlint.evaluate.values.number import Int, Lanes, Monomial, Symbol, gcd_of, multiple_of, symbol_range
@@ -78,7 +87,7 @@ def traces_of(
     """All events as requests: one Trace per site and width at which it runs. views: see widened()."""
     forget_aside(m)
     forms = Forms(m.size)
-    runs = widened(m, forms, views)
+    runs = as_written(m) if m.as_written else widened(m, forms, views)
     starts = places_of(m) if any(log.object.options for log in m.sites.values()) else {}
     groups: dict[tuple[int, int], int] = {}
 
@@ -200,6 +209,8 @@ class _Builder:
         self.left_out: dict[str, None] = {}
         self.warps: list[NDArray[np.int64]] = []
         self.visits: list[tuple[int, int]] = []
+        self.under: list[Hashable] = []
+        """Of each visit, the undecided conditions on the way to it."""
         self.alignment = 0
         self.parameters: dict[Monomial, list[Rows]] = {}
         self.data: dict[Monomial, list[Rows]] = {}
@@ -292,6 +303,7 @@ class _Builder:
             self._copy(event.copied, event, requests.at([at])[0], requests.active, requests.rows)
         self.warps.append(requests.warps)
         self.visits.append((self.count, n))
+        self.under.append(event.under)
         self.count += n
 
     def _own_ways(self, offset: Int, requests: _Requests) -> dict[Monomial, Lanes]:
@@ -410,9 +422,20 @@ class _Builder:
             data=data,
             footprint=self.m.types.size_of(self.log.object.type),
             ways=len(self.ways),
+            assumptions=_assumptions(self.m, self.log, launch),
+            groups=self._groups(),
             left_out=tuple(self.left_out),
             warps=np.concatenate(self.warps) if self.warps else None,
         )
+
+    def _groups(self) -> NDArray[np.int64] | None:
+        """By request, a number for the undecided conditions on the way to it, 0: none; None: they are all
+        the same."""
+        numbers: dict[Hashable, int] = {(): 0}
+        found = [numbers.setdefault(key, len(numbers)) for key in self.under]
+        if len(set(found)) < 2:
+            return None
+        return np.repeat(np.array(found, dtype=np.int64), [n for _, n in self.visits])
 
     def _data_terms(self) -> tuple[DataTerm, ...]:
         """Terms of one range of which no request has two are one: the value of a lane is its own anyway."""
@@ -463,6 +486,9 @@ class _Builder:
         if len(self.ways) > 1 or self.loose:
             text = f"the address is one of {len(self.ways)}, as a run-time choice decides"
             return Unresolved("run-time-choice", text, self.log.place)
+        if self._groups() is not None:
+            text = "which of its requests run hangs on run-time values"
+            return Unresolved("run-time-choice", text, self.log.place)
         return None
 
     def _indices(self, offsets: NDArray[np.int64]) -> NDArray[np.int64] | None:
@@ -487,6 +513,15 @@ class _Builder:
             rest = rest // d if d else rest
         parts.append(rest)
         return np.stack(parts[::-1], axis=1)
+
+
+def _assumptions(m: Machine, log: SiteLog, launch: Launch) -> tuple[Assumption, ...]:
+    """What was assumed until a site ran last."""
+    made = tuple(m.assumptions.values())[: log.assumed]
+    if not launch.assumed:
+        return made
+    block = " x ".join(map(str, launch.block))
+    return (Assumption("block-shape", f"a block of {block} threads"), *made)
 
 
 def _requests(pattern: Pattern) -> _Requests:

@@ -72,6 +72,7 @@ def _access(access: Access) -> dict[str, Any]:
         "ways_by_visit": _least_and_most(access),
         "grade": access.grade,
         "reason": ": ".join(access.reason) if access.reason else None,
+        "assumptions": [{"kind": k, "text": t, "line": n or None} for k, t, n in access.assumptions],
     }
 
 

@@ -15,10 +15,12 @@ from smemlint.evaluate.machine.faults import INTERNAL, fault
 from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
 from smemlint.records import record
 from smemlint.score.dependent import dependent
+from smemlint.score.grade import grade_of
 from smemlint.score.loads import loads_of
 from smemlint.score.model import Conflict, Request, Stride
 from smemlint.score.parametric import by_way
 from smemlint.score.requests import Access, Costs, MisalignedError, aligned, costs
+from smemlint.score.totals import sums
 
 Ints = NDArray[np.int64]
 
@@ -164,9 +166,9 @@ def _given(access: Access, trace: Trace, low: Ints, high: Ints) -> Costs:
 
 def _conflict(trace: Trace, found: Priced, assumed: bool) -> Conflict:
     access, offsets, cost, stride, low = found.access, found.offsets, found.costs, found.stride, found.low
-    most, least, ideal = _sums_of(trace, cost)
+    most, least, ideal = sums(trace, cost)
     least = least if low is None else min(low, most)
-    grade = _grade(trace, access, least == most, stride is not None, assumed)
+    grade = grade_of(trace, access, least == most, stride is not None, assumed)
     known = not trace.data and trace.low is None
     worst = _worst(access, offsets, cost, trace.weights) if known else None
     return Conflict(
@@ -185,34 +187,6 @@ def _conflict(trace: Trace, found: Priced, assumed: bool) -> Conflict:
         joined=trace.joined,
         loads=loads_of(trace, cost),
     )
-
-
-def _sums_of(trace: Trace, cost: Costs) -> tuple[int, int, int]:
-    """Wavefronts at most, at least, and the ideal that both are measured by, over the ways that may run."""
-    ends = [
-        (int(high @ weights), int(low @ weights), int(ideal @ weights))
-        for high, low, ideal, weights in zip(
-            *(np.split(x, trace.ways) for x in (cost.high, cost.low, cost.ideal, trace.weights)), strict=True
-        )
-    ]
-    if len(ends) == 1:
-        return ends[0]
-    whole = max(ideal for *_, ideal in ends)
-    runs = [(high * whole, low * whole, ideal) for high, low, ideal in ends if ideal]
-    if not runs:
-        return 0, 0, 0
-    return max(-(-high // n) for high, _, n in runs), min(low // n for _, low, n in runs), whole
-
-
-def _grade(trace: Trace, access: Access, closed: bool, strided: bool, assumed: bool) -> Grade:
-    """Exact where the ends agree; but wide accesses with unsure lanes may have a smaller ideal than was
-    counted."""
-    unsure = trace.maybe is not None or bool(trace.data)
-    if closed and not (unsure and access.width > 4):
-        return Grade.ASSUMED if assumed or trace.grade is Grade.ASSUMED else Grade.EXACT
-    if strided:
-        return Grade.PARAMETRIC
-    return Grade.BOUND
 
 
 def _worst(access: Access, offsets: Ints, cost: Costs, weights: Ints) -> Request | None:

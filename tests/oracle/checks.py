@@ -12,6 +12,7 @@ from oracle.drawing import Draw, Program
 from oracle.pointing import parts_program
 from oracle.programs import program
 from oracle.run import Request, run
+from oracle.totals import beyond
 from smemlint.evaluate import KernelTrace, evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch, Module, Scalar, Type
@@ -72,7 +73,7 @@ def read_by_clang(program: Program) -> Module:
 
 
 def _outside(requests: list[Request], result: KernelTrace) -> Comparison:
-    return Comparison(wrong=outside(requests, result))
+    return Comparison(wrong=[*outside(requests, result), *beyond(requests, result)])
 
 
 def _uncovered(requests: list[Request], result: KernelTrace) -> Comparison:

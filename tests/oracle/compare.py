@@ -6,15 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import gcd
-from unittest import mock
 
 import numpy as np
 
 from oracle.run import Request
 from smemlint.banks import wavefronts
-from smemlint.evaluate import Grade, KernelTrace, Trace, evaluate, trace
-from smemlint.evaluate.compiler.coalesce import Runs
-from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate import Grade, KernelTrace, Trace, evaluate
 from smemlint.ir import Function, Launch, Module
 
 Key = tuple[int, str, int, str]
@@ -112,13 +109,8 @@ def _show(patterns: Counter[Pattern]) -> str:
 
 
 def evaluate_as_written(module: Module, kernel: Function, launch: Launch) -> KernelTrace:
-    """The evaluator's answer before neighbouring accesses are joined into wider ones."""
-    with mock.patch.object(trace, "widened", _alone):
-        return evaluate(module, kernel, launch)
-
-
-def _alone(machine: Machine, *_: object) -> dict[int, Runs]:
-    return {id(site): Runs(alone=list(site.events)) for site in machine.sites.values()}
+    """The evaluator's answer before anything of what the compiler does."""
+    return evaluate(module, kernel, launch, as_written=True)
 
 
 def outside(requests: list[Request], result: KernelTrace) -> list[str]:

@@ -25,6 +25,12 @@ template <typename E> struct Ring {
   int head;
   __device__ E &next() { head = (head + 1) & 7; return data[head * 32]; }
 };
+struct Scaled { int by; int plus; __device__ int operator()(int i) const { return i * by + plus; } };
+__device__ int hashed(unsigned long long x, int shift) {
+  x ^= x >> 31;
+  x *= 0x9E3779B97F4A7C15ull;
+  return (int)(x >> shift);
+}
 template <typename P> __device__ P *shift(P *p, int k) { return p + k; }
 template <int N> __device__ int wrapped(int i) { return i & (N - 1); }
 template <typename V> __device__ V larger(V a, V b) { return a > b ? a : b; }
@@ -96,8 +102,10 @@ class CxxWriter(Writer):
             super(CxxWriter, self).statement(depth, returns)
             return
         writable = [v for v in self.numbers if v not in self.fixed and v.startswith("m")]
-        kind = self.number(0, 12)
-        if kind == 0:
+        kind = self.number(0, 18)
+        if kind > 12:
+            self.later_form(kind, depth, returns)
+        elif kind == 0:
             made = self.name("m")
             self.line(f"int {made} = {self.expr(2)};")
             self.numbers.append(made)
@@ -160,6 +168,54 @@ class CxxWriter(Writer):
             self.line("}")
         else:
             self.assembly()
+
+    def later_form(self, kind: int, depth: int, returns: bool) -> None:
+        """Copies that lambdas and functors keep, hashes, and loops and jumps of unusual forms."""
+        writable = [v for v in self.numbers if v not in self.fixed and v.startswith("m")]
+        if kind == 13 and writable:
+            kept = self.choose(*writable)
+            made, result = self.name("l"), self.name("m")
+            self.line(f"auto {made} = [{self.choose('=', kept)}](int a) {{ return a + {kept}; }};")
+            self.line(f"{kept} += {self.number(1, 9)};")
+            self.line(f"int {result} = {made}({self.expr(1)});")
+            self.numbers.append(result)
+        elif kind == 14:
+            made, result = self.name("scaled"), self.name("m")
+            self.line(f"Scaled {made}{{{self.number(1, 5)}, {self.leaf()}}};")
+            self.line(f"int {result} = {made}({self.expr(1)}) & 1023;")
+            self.numbers.append(result)
+        elif kind == 15:
+            result = self.name("m")
+            mask = self.choose("31", "255", "1023")
+            self.line(
+                f"int {result} = hashed({self.known(2)}, {self.choose('7', '33', '40', '52')}) & {mask};"
+            )
+            self.numbers.append(result)
+        elif kind == 16:
+            made = self.name("over")
+            self.line(f"if ({self.condition()}) goto {made};")
+            self.line("{")
+            self.body(0, 2, returns)
+            self.line("}")
+            self.line(f"{made}: ;")
+        elif kind == 17 and depth:
+            made = self.name("w")
+            self.line(f"int {made} = {self.number(0, 2)};")
+            self.line("while (true) {")
+            self.body(0, 2, returns)
+            limit = self.choose(str(self.number(1, 4)), f"({self.known(0)} & 3)")
+            self.line(f"if (++{made} > {limit}) break;")
+            self.set_something()
+            self.line("}")
+        elif depth:
+            made = self.name("j")
+            start = self.choose("0", "threadIdx.x & 3")
+            self.line(f"for (int {made} = {start}; {made} <= (int)(threadIdx.x & 7); {made}++) {{")
+            self.numbers.append(made)
+            self.fixed.add(made)
+            self.body(0, 2, returns)
+            self.numbers.remove(made)
+            self.line("}")
 
     def assembly(self) -> None:
         """Inline PTX on an address made by __cvta_generic_to_shared."""

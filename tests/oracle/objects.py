@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.frames import OWN, Access, Callee, Flow, Part, Ref, Value
+from oracle.frames import OWN, Access, Callee, Flow, Frame, Part, Ref, Value
 from oracle.memory import SHARED
 from oracle.types import type_of_value
 from oracle.values import (
@@ -17,6 +17,8 @@ from oracle.values import (
 from smemlint.ir import (
     ArrayOf,
     Expr,
+    Lambda,
+    Name,
     OpaqueType,
     PointerTo,
     RecordRef,
@@ -24,6 +26,7 @@ from smemlint.ir import (
     Type,
 )
 from smemlint.ir.types import ULONG
+from smemlint.ir.walk import walk
 
 
 class Objects(Part):
@@ -40,6 +43,18 @@ class Objects(Part):
     def store(self, ref: Ref, value: Value, node: Expr) -> Flow:
         yield from self.touch("store", ref, node)
         self.write(ref, self.converted(value, ref.type))
+
+    def kept(self, e: Lambda, frame: Frame) -> Frame:
+        """The frame of a lambda that copies what it uses: it has its own of each."""
+        used = {n.id for n in walk(e.body) if isinstance(n, Name)} - {n.id for n in e.references}
+        copied = used if e.copies_all else used & {n.id for n in e.copies}
+        env = dict(frame.env)
+        for id in copied & env.keys():
+            ref = env[id]
+            if isinstance(ref, Ref) and ref.address < SHARED:
+                env[id] = own = self.machine.local("copy", ref.type)
+                self.write(own, self.read(ref))
+        return Frame(frame.scope, frame.this, env)
 
     def touch(self, op: str, ref: Ref, node: Expr) -> Flow:
         """Tells of an access; a record that is no vector type goes member by member."""

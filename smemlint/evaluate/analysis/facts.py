@@ -7,8 +7,10 @@ from typing import Protocol, TypeAlias
 
 from smemlint.evaluate.analysis import address_slice
 from smemlint.evaluate.analysis.guards import constants_of, guards
+from smemlint.evaluate.analysis.members_read import members_read, members_set
+from smemlint.evaluate.analysis.purity import named_functions
 from smemlint.evaluate.analysis.sinkable import Path, sinks
-from smemlint.evaluate.analysis.trip_count import countable
+from smemlint.evaluate.analysis.trip_count import countable, other_ends
 from smemlint.ir import Expr, Function, Loop, Module
 from smemlint.ir.memo import by_identity
 
@@ -40,8 +42,11 @@ class Code:
         self._slices: dict[tuple[str, frozenset[str]], SliceLike] = {}
         self._sinks: dict[str, dict[int, Path]] = {}
         self._countable: dict[int, bool] = {}
+        self._other_ends: dict[int, tuple[Expr, ...]] = {}
         self._guards: dict[int, int] = {}
         self._constants: dict[str, frozenset[str]] = {}
+        self._members: dict[str, dict[int, frozenset[str]]] = {}
+        self._set_members: dict[str, dict[int, frozenset[str]]] = {}
         self.definitions: dict[str, dict[str, list[Expr]]] = {}
         """By function: the values that each variable is given there."""
 
@@ -61,11 +66,29 @@ class Code:
             self._sinks[f.id] = sinks(f)
         return self._sinks[f.id]
 
+    def members_read(self, f: Function) -> dict[int, frozenset[str]]:
+        """By id() of an expression in f, the members that are used of its value; others are used whole."""
+        if f.id not in self._members:
+            self._members[f.id] = members_read(f, lambda call: named_functions(self.module, call))
+        return self._members[f.id]
+
+    def members_set(self, f: Function) -> dict[int, frozenset[str]]:
+        """By id() of an expression in f, the members that are set before any of its value is used."""
+        if f.id not in self._set_members:
+            self._set_members[f.id] = members_set(f)
+        return self._set_members[f.id]
+
     def countable(self, s: Loop) -> bool:
         """Whether the iterations of a loop can be counted before it begins."""
         if id(s) not in self._countable:
             self._countable[id(s)] = countable(s)
         return self._countable[id(s)]
+
+    def other_ends(self, s: Loop) -> tuple[Expr, ...]:
+        """What breaks hold the counter of a loop against."""
+        if id(s) not in self._other_ends:
+            self._other_ends[id(s)] = other_ends(s)
+        return self._other_ends[id(s)]
 
     def guards(self, f: Function | None, s: Loop) -> int:
         """The branches in the body of a loop of f that are decided when it runs."""

@@ -107,13 +107,7 @@ class Calls:
 
     def functions(self, e: Call) -> list[Function]:
         """The functions of the module that a call by name may mean; none when others may be meant."""
-        if not isinstance(e.callee, Name):
-            return []
-        alike = self._module.overloads.get(e.callee.name.rsplit("::", 1)[-1], ())
-        ids = {e.callee.id, *alike} if e.callee.id else set(alike)
-        ids |= {special for id in ids for special in self._module.specialisations.get(id, ())}
-        found = [self._module.functions.get(id) for id in sorted(ids)]
-        return [] if None in found else [f for f in found if f is not None]
+        return named_functions(self._module, e)
 
     def outputs(self, e: Call | Asm) -> Iterator[Expr]:
         """What an inert call or asm may change: its arguments but numbers, and the object of a method."""
@@ -287,3 +281,14 @@ def _innermost(e: Expr) -> Expr:
             e = e.operand
         else:
             return e
+
+
+def named_functions(module: Module, e: Call) -> list[Function]:
+    """The functions of a module that a call by name may mean; none when others may be meant."""
+    if not isinstance(e.callee, Name):
+        return []
+    alike = module.overloads.get(e.callee.name.rsplit("::", 1)[-1], ())
+    ids = {e.callee.id, *alike} if e.callee.id else set(alike)
+    ids |= {special for id in ids for special in module.specialisations.get(id, ())}
+    found = [module.functions.get(id) for id in sorted(ids)]
+    return [] if None in found else [f for f in found if f is not None]

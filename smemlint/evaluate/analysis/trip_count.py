@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from smemlint.ir import Assign, Binary, Block, Break, Cast, Expr, If, Loop, Name, Stmt
+from smemlint.ir import Assign, Binary, Block, Break, Call, Cast, Expr, If, Index, Loop, Name, Stmt
 from smemlint.ir.walk import walk
 
 
@@ -22,6 +22,37 @@ def countable(s: Loop) -> bool:
         isinstance(n.target, Name) and n.target.id in tested and not _a_step(n, changed - {n.target.id})
         for n in sets
     )
+
+
+def other_ends(s: Loop) -> tuple[Expr, ...]:
+    """What breaks hold the loop's counter against, of what the loop leaves alone (`if (w > n) break;`): where
+    one is not a constant nvcc does not know how often the loop runs."""
+    c = s.condition
+    if not isinstance(c, Binary) or not isinstance(c.left, Name):
+        return ()
+    sets = [n for n in walk((s.step, s.body)) if isinstance(n, Assign) and isinstance(n.target, Name)]
+    changed = {n.target.id for n in sets if isinstance(n.target, Name)} | {c.left.id}
+    breaks = [x.condition for x in _level(s.body) if isinstance(x, If) and _only_breaks(x.then)]
+    return tuple(end for e in breaks for end in _against(e, c.left.id, changed))
+
+
+def _only_breaks(s: Stmt) -> bool:
+    if isinstance(s, Block) and len(s.body) == 1:
+        s = s.body[0]
+    return isinstance(s, Break)
+
+
+def _against(e: Expr, counter: str, changed: set[str]) -> Iterator[Expr]:
+    """The other side of a comparison of a counter, if it stays as it is."""
+    if not isinstance(e, Binary) or e.op not in ("<", "<=", ">", ">="):
+        return
+    for a, b in ((e.left, e.right), (e.right, e.left)):
+        parts = list(walk(b))
+        still = not any(
+            isinstance(n, Call | Index) or (isinstance(n, Name) and n.id in changed) for n in parts
+        )
+        if isinstance(a, Name) and a.id == counter and still:
+            yield b
 
 
 def _level(s: Stmt) -> Iterator[Stmt]:

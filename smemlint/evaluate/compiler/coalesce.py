@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import chain
 from math import gcd
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from smemlint.evaluate.compiler import hoist, selects, sink
 from smemlint.evaluate.compiler.address_patterns import Form, Forms, Pattern, lead
+from smemlint.evaluate.compiler.loop_pointers import halved
 from smemlint.evaluate.compiler.vectorise import JoinEvent, JoinGroup, JoinKind, settle
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine, SiteLog
 from smemlint.evaluate.machine.segment import declared_alignment, starts_of
@@ -35,6 +36,11 @@ class Runs:
     followed: tuple[int, SiteLog] | None = None
     selected: bool = False
     """Whether all its loads run as a part of the load in the other arm of a condition."""
+
+
+def as_written(m: Machine) -> dict[int, Runs]:
+    """Runs of sites that run as the source has them."""
+    return {id(s): Runs(alone=list(s.events)) for s in m.sites.values()}
 
 
 def widened(
@@ -158,7 +164,7 @@ class _Facts:
     def __init__(self, m: Machine, forms: Forms, logged: Sequence[Event | Barrier]) -> None:
         self.m = m
         self.forms = forms
-        starts = starts_of(m)
+        starts, off = starts_of(m), halved(m)
         regions = {e.region for e in logged if isinstance(e, Event)}
         self.stale = {e.region for e in logged if isinstance(e, Event) and e.stale}
         self.still = _still(m)
@@ -166,7 +172,7 @@ class _Facts:
             id(s): _SiteFacts(
                 declared_alignment(m, s.object),
                 starts.get(id(s.object)),
-                _steps(m, forms, s, regions),
+                gcd(_steps(m, forms, s, regions), _off(m, s, off)),
                 _path(forms, s),
             )
             for s in {id(e.site): e.site for e in logged if isinstance(e, Event)}.values()
@@ -319,12 +325,19 @@ class _Facts:
         return self.elsewhere[pattern]
 
 
+def _off(m: Machine, s: SiteLog, off: Mapping[int, int]) -> int:
+    """What divides a pointer that starts in the middle of its loop's copies, 0 where that does not matter."""
+    return 0 if declared_alignment(m, s.object) >= 2 * s.width else off.get(id(s), 0)
+
+
 def _steps(m: Machine, forms: Forms, s: SiteLog, chosen: set[int]) -> int:
     """What divides the way from a site's event in one line of a loop to its event in the next."""
     previous: dict[int, tuple[int, int]] = {}
     position: Counter[int] = Counter()
     g = 0
     for e in s.events:
+        if e.turn in m.uneven:
+            continue
         turn = m.lined.get(e.turn, e.turn)
         at = position[turn]
         position[turn] += 1

@@ -11,7 +11,8 @@ from smemlint.evaluate.machine.machine import Event, Held, Machine
 def hold(m: Machine, path: Path, since: int) -> None:
     """A statement has loaded what only guarded code uses. since: position in the log before it."""
     events = [e for e in m.log[since:] if isinstance(e, Event) and e.site.op == "load"]
-    if not len(events) == len(m.log) - since == path.loads or any(e.volatile for e in events):
+    loads = len({id(e.site.node) or id(e.site) for e in events})  # of one record, several members
+    if len(events) != len(m.log) - since or loads != path.loads or any(e.volatile for e in events):
         return
     for guard in path.guards:
         waiting = m.waiting.setdefault(guard.branch, [])

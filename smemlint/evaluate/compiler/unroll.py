@@ -7,7 +7,13 @@ measured with nvcc 13.0 (docs/joining.md). They are not documented and decide on
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from smemlint.records import record
+
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 _FULL_EARLY = 380
 """Up to this many instructions in all copies together, the optimiser makes a loop disappear."""
@@ -120,8 +126,7 @@ def _copies_late(body: int, trip: int) -> int:
 
 def _unknown(trip: int | None, early: int, late: int, streams: int) -> Lines:
     """Up to four copies early, four of those late, then what remains by halves and, at last, one by one."""
-    copies = 4 if 4 * early <= _PART_EARLY else 2 if 2 * early <= _PART_EARLY else 1
-    again = _COPIES_LATE if _COPIES_LATE * copies * late <= _PART_LATE else 1
+    copies, again = _run_time_copies(early, late)
     step = copies
     if copies == 1 and again > 1:
         step = 2
@@ -137,6 +142,40 @@ def _unknown(trip: int | None, early: int, late: int, streams: int) -> Lines:
         left %= size
         size = size // 2 if size > copies else 1 if size > 1 else 0
     return Lines(tuple(lines), step)
+
+
+def _run_time_copies(early: int, late: int) -> tuple[int, int]:
+    """Copies of the body of a loop whose trip count only the run tells, early, and of these late."""
+    copies = 4 if 4 * early <= _PART_EARLY else 2 if 2 * early <= _PART_EARLY else 1
+    return copies, _COPIES_LATE if _COPIES_LATE * copies * late <= _PART_LATE else 1
+
+
+def run_time_copies(accesses: int, operations: int, pragma: int | None = None) -> tuple[int, int]:
+    """Copies early, and of these late, as in `straight_lines` of an unknown trip count."""
+    if pragma is not None:
+        return pragma or 4, 1
+    return _run_time_copies(4 * accesses + operations + 1, max(1, accesses + -(-operations // 2)))
+
+
+def uneven_lines(trips: Ints, copies: int, again: int, *, rest_first: bool) -> list[tuple[Mask, int]]:
+    """The straight lines of a loop that each lane runs another number of times: who runs them, how many
+    iterations.
+
+    What is left over by the copies of the optimiser runs iteration by iteration, before the others or after
+    them; the others in lines of `copies * again`, then half as many, down to `copies`. In one line lanes may
+    stand at different iterations: all that have one left run it together. Measured in docs/joining.md.
+    """
+    main = trips // copies * copies
+    single = [(trips - main > i, 1) for i in range(copies - 1)]
+    size = copies * again
+    lines = [(main // size > i, size) for i in range(int((main // size).max(initial=0)))]
+    left = main % size
+    while size > copies:
+        size //= 2
+        lines.append((left >= size, size))
+        left = left % size
+    every = [*single, *lines] if rest_first else [*lines, *single]
+    return [(mask, size) for mask, size in every if mask.any()]
 
 
 def _power_of_two_in(number: int) -> int:

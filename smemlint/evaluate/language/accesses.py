@@ -20,8 +20,10 @@ from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.layout import is_vector
 from smemlint.evaluate.values.number import Int, Pointer, Value, add, plus, same
 from smemlint.evaluate.values.objects import Object, led_to
-from smemlint.ir import ArrayOf, Expr, Part, Place, PointerTo, Scalar, Type
+from smemlint.ir import ArrayOf, Expr, Part, Place, PointerTo, RecordRef, Scalar, Type
 from smemlint.ir.types import LONG
+
+WORD = 4
 
 
 def load(m: Machine, p: Pointer, place: Place | None, node: Expr | None = None) -> Value:
@@ -162,6 +164,12 @@ def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None,
             reason=Unresolved("unknown-size", "the accessed type has an unknown size", place),
         )
         return
+    shrinks = op == "load" and isinstance(t, RecordRef) and not m.as_written
+    used = _used_of(m, t, size, node) if shrinks and isinstance(t, RecordRef) else None
+    if used is not None:
+        for at, width in used:
+            record_access(m, op, width, Pointer(p.object, plus(p.offset, at), t), place, node=node)
+        return
     if isinstance(t, Scalar | PointerTo) or (is_vector(t) and m.types.align_of(t) == size and size <= 16):
         record_access(m, op, size, p, place, node=node)
         return
@@ -174,6 +182,33 @@ def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None,
             width //= 2
         record_access(m, op, width, Pointer(p.object, plus(p.offset, at), t), place, node=node)
         at += width
+
+
+def _used_of(m: Machine, t: RecordRef, size: int, node: Expr | None) -> list[tuple[int, int]] | None:
+    """(offset, width) of what is loaded of a record of which only some members are used; None: all of it."""
+    frame = m.frame
+    while frame.function is None and frame.parent is not None:
+        frame = frame.parent
+    if frame.function is None or size <= WORD:
+        return None
+    names = m.code.members_read(frame.function).get(id(node))
+    dead = m.code.members_set(frame.function).get(id(node))
+    layout = m.types.layout(t) if names or dead else None
+    if layout is None:
+        return None
+    names = names if names is not None or dead is None else frozenset(layout.fields) - dead
+    if not names or not names <= layout.fields.keys():
+        return None
+    found: dict[tuple[int, int], None] = {}
+    for at, of in (layout.fields[name] for name in names):
+        part = m.types.size_of(of)
+        if part is None or isinstance(of, Part) or (m.types.align_of(t) or 1) < min(part, WORD):
+            return None
+        width = max(min(m.types.align_of(of) or 1, 16), WORD)
+        first, end = at // width * width, at + part
+        found |= dict.fromkeys((x, width) for x in range(first, end, width))
+    covered = {x for at, width in found for x in range(at, at + width, WORD)}
+    return sorted(found) if len(covered) < -(-size // WORD) else None
 
 
 def record_access(
@@ -265,8 +300,9 @@ def _record(m: Machine, event: Event) -> None:
         m.log.append(Barrier(m.region, m.order))
         m.order += 1
         event.order = m.order
-    event.stale = m.stale
+    event.stale, event.under = m.stale, m.under()
     event.site.events.append(event)
+    event.site.assumed = len(m.assumptions)
     m.log.append(event)
     m.order += 1
 

@@ -14,7 +14,7 @@ from smemlint.evaluate.analysis.sinkable import Guard, Path
 from smemlint.evaluate.machine.cp_async import Copied
 from smemlint.evaluate.machine.dispatch import EndedError, SizedUpError, rvalue
 from smemlint.evaluate.machine.paths import Paths
-from smemlint.evaluate.model import Stop, Unresolved
+from smemlint.evaluate.model import Assumption, Stop, Unresolved
 from smemlint.evaluate.types.layout import Bindings, Types
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.choices import Way
@@ -113,6 +113,8 @@ class Event:
     """What stands for the objects that its pointer may lead to, where there are several."""
     among: int = 0
     """What divides the distances between them, in bytes; 0: there is one object."""
+    under: Hashable = ()
+    """The undecided conditions on the way to it; accesses of one such key run together, or none does."""
     worlds: tuple[World, ...] = ()
     """Where lanes of one request go to several objects: the ways in which they may. `offset` is then what is
     added to the offsets there."""
@@ -165,6 +167,8 @@ class SiteLog:
     width: int
     matrices: int
     object: Object
+    assumed: int = 0
+    """How many assumptions had been made when it ran last."""
     via: dict[int, Place] = field(default_factory=dict)
     """By id(): the calls that were inlined on the way to it."""
     frame: Frame | None = None
@@ -286,8 +290,11 @@ class Machine:
         explore: bool = False,
         slicer: Slicer | None = None,
         paths: Paths | None = None,
+        as_written: bool = False,
     ) -> None:
         self.module = module
+        self.as_written = as_written
+        """Whether nothing is to be told of what the compiler does with accesses."""
         self.block = block
         self.budget = budget or Budget()
         self.on_launch = on_launch
@@ -325,9 +332,18 @@ class Machine:
         """Whether a variable was set in some lanes only since the mask last was whole."""
         self.constants: set[str] = set()
         """Counters of the loops around that disappear: the compiler knows them."""
+        self.counters: frozenset[str] = frozenset()
+        """Counters of all loops around."""
         self.turns = 0
         self.lined: dict[int, int] = {}
         """By turn: the first of its straight line, where that is another."""
+        self.halved: dict[int, int] = {}
+        """By first turn of a straight line of a loop whose end only the run tells: iterations by which its
+        pointers start off."""
+        self.uneven: set[int] = set()
+        """Turns in which lanes stand at different iterations: forms alone say how addresses move."""
+        self.stays = 0
+        """Loops so far that stay loops."""
         self.flow = 0
         self.asked: set[tuple[str, str]] = set()
         """What the kernel asked of the launch: the compiler does not know it."""
@@ -381,6 +397,8 @@ class Machine:
         self.specials = self._specials(grid)
         self.loops: list[Exits] = []
         """The loops and switches around, innermost last."""
+        self.assumptions: dict[object, Assumption] = {}
+        """What was assumed so far, by what told it."""
         self.undecided: list[Undecided] = []
         """The conditions around that nobody can decide."""
         self.way: Way = {}
@@ -576,6 +594,19 @@ class Machine:
     def join(self) -> Join:
         """Where ways from here on will meet."""
         return Join(self.nobody, self.nobody, len(self.undecided))
+
+    def assume(self, kind: str, text: str, place: Place | None) -> None:
+        """Note what is taken for granted from here on."""
+        self.assumptions.setdefault((kind, text), Assumption(kind, text, place))
+
+    def under(self) -> Hashable:
+        """The undecided conditions on the way to what runs now; () where it surely runs."""
+        if not self.way and not self.undecided:
+            return ()
+        known = {(s.order, n) for s, n in self.way.items()}
+        conditions = [u.condition for u in self.undecided]
+        others = {s.order for c in conditions for mono in c.terms for s in mono if s not in self.way}
+        return frozenset(known | {(order, None) for order in others})
 
     def stop(self, stop: Stop) -> None:
         """Something that keeps accesses apart, though the straight line goes on."""

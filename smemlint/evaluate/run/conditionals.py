@@ -83,12 +83,13 @@ def conditional_place(m: Machine, e: Conditional) -> Pointer | Value:
 def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr], Value]) -> Value:
     keep_interior = m.unknowns.interior
     m.unknowns.interior = keep_interior or (not m.host and _plain(e.then) and _plain(e.otherwise))
-    guesses = m.unknowns.guesses
+    guesses, assumed = m.unknowns.guesses, dict(m.assumptions)
     line, flow, m.follows = m.region, m.flow, None
     c = here(m, ar.truth_of(truth(m, rvalue(m, e.condition)), m.unknowns))
     m.unknowns.interior = keep_interior
     if m.unknowns.guesses != guesses and not m.host and _decides_number(m, e):
         m.unknowns.certain, certain = True, m.unknowns.certain
+        m.assumptions = assumed
         c = here(m, ar.truth_of(truth(m, rvalue(m, e.condition)), m.unknowns))
         m.unknowns.certain = certain
     touched = m.touched

@@ -10,17 +10,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import accumulate
 
-from smemlint.evaluate.compiler.unroll import straight_lines
+from smemlint.evaluate.compiler.unroll import run_time_copies, straight_lines
 from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.machine.dispatch import run, rvalue
 from smemlint.evaluate.machine.host_loops import repeated, repeating
-from smemlint.evaluate.machine.join_points import meet, outer, sure
+from smemlint.evaluate.machine.join_points import meet, sure
 from smemlint.evaluate.machine.local_memory import here
 from smemlint.evaluate.machine.machine import Event, Exit, Exits, Machine, Undecided
 from smemlint.evaluate.machine.masks import decode, restore, snapshot
 from smemlint.evaluate.machine.recurrence import confirmed, form_of, kind_of
 from smemlint.evaluate.machine.settling import choice_at, settle
+from smemlint.evaluate.run.compile_time import compile_time_trips, counter_of
+from smemlint.evaluate.run.iterations import (
+    Cell,
+    State,
+    Work,
+    changes_of,
+    iterate,
+    line_up,
+    repeats,
+    take_turns,
+    trial,
+)
 from smemlint.evaluate.run.trips import iterations_left
+from smemlint.evaluate.run.uneven_loops import run_uneven
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.number import (
     Int,
@@ -31,21 +44,13 @@ from smemlint.evaluate.values.objects import Cells, Object, Snapshot
 from smemlint.evaluate.values.pieces import even
 from smemlint.ir import (
     Assign,
-    Binary,
-    Cast,
-    Conditional,
-    Expr,
     Labeled,
-    Literal,
     Loop,
     Name,
-    SizeOf,
-    StaticMember,
     Unary,
 )
 from smemlint.ir.types import BOOL
 from smemlint.ir.walk import walk
-from smemlint.records import record
 
 _WAYS = 16
 """Iterations of a loop that may be left at any of them which are looked at one by one."""
@@ -95,8 +100,10 @@ def run_loop(m: Machine, s: Loop) -> None:
     most, entered = (0, 0, 0), (m.touched, m.operations, m.guards)
     gone = True
     once: Snapshot | None = None
-    counter = _counter(s)
-    constants = set(m.constants)
+    counter = counter_of(s)
+    constants, counters = set(m.constants), m.counters
+    if counter is not None:
+        m.counters = counters | {counter}
     limit = m.budget.iterations if m.steps < m.budget.steps // 2 else 8
     while True:
         if s.condition is not None and (s.test_first or trips):
@@ -112,6 +119,9 @@ def run_loop(m: Machine, s: Loop) -> None:
                     break
                 settle(m, c, settled)
                 c = Int(settled)
+            if not trips and run_uneven(m, s, exits, c, pragma):
+                left, gone = entry_may, False
+                break
             taken = decode(m, c)
             if taken.may is not m.may:
                 left = left | (m.may & ~taken.may)
@@ -134,12 +144,13 @@ def run_loop(m: Machine, s: Loop) -> None:
             m.next_turn()
         starts.append((len(m.log), m.region))
         before = Work(m.touched, m.operations, m.guards, len(m.log), m.region)
-        _iterate(m, s, exits)
+        iterate(m, s, exits)
         trips += 1
         done = m.touched - before.touched, m.operations - before.operations, m.guards - before.guards
         most = max(most[0], done[0]), max(most[1], done[1]), max(most[2], done[2])
-        # Iterations of one length do the same work: one more can stand for the others.
-        alike, length, latest = m.steps - latest == length, m.steps - latest, m.steps
+        # Iterations that do the same work: one more can stand for the others.
+        alike = m.steps - latest == length and repeats(m, [at for at, _ in starts[-2:]])
+        length, latest = m.steps - latest, m.steps
         if trips == 2 and repeated(m, once, counter):
             break
         once = repeating(m, s, counter) if trips == 1 and m.anyone() else None
@@ -163,9 +174,11 @@ def run_loop(m: Machine, s: Loop) -> None:
         known = trip is not None
         lines = straight_lines(trip if known else trips, *body, pragma, known=known, guards=guards)
         if not known:
-            _line_up(m, lines.lines, starts, ended)
-        _take_turns(m, lines.lines, turns)
+            line_up(m, lines.lines, starts, ended)
+        early, _ = run_time_copies(*body, pragma)
+        take_turns(m, lines.lines, turns, 0 if known else early // 2)
     if not gone:
+        m.stays += 1
         m.straight()
     elif trip is not None:
         # Copies whose guard lets no lane in are there all the same.
@@ -173,7 +186,7 @@ def run_loop(m: Machine, s: Loop) -> None:
         m.operations = max(m.operations, entered[1] + most[1] * trip)
         m.guards = max(m.guards, entered[2] + guards * trip)
     m.flow += 1
-    m.turn, m.constants = turn, constants
+    m.turn, m.constants, m.counters = turn, constants, counters
     if exits.end.ways or exits.end.kept.any():
         m.way = way
     meet(m, exits.end)
@@ -187,17 +200,6 @@ def _pragma(m: Machine, s: Loop, trip: int | None) -> int | None:
     if s.unroll is not None or trip is not None or m.host:
         return s.unroll
     return None if m.code.countable(s) else 1
-
-
-@record(frozen=True, slots=True)
-class Work:
-    """Counters before an iteration."""
-
-    touched: int
-    operations: int
-    guards: int
-    logged: int
-    region: int
 
 
 def _separate(m: Machine, before: Work) -> None:
@@ -217,148 +219,6 @@ def _separate(m: Machine, before: Work) -> None:
         m.straight()
 
 
-def _line_up(m: Machine, lines: tuple[int, ...], starts: list[tuple[int, int]], ended: list[int]) -> None:
-    """Put iterations of a loop whose end only the launch tells into straight lines, as the compiler does.
-
-    starts: where in the log each iteration begins, and its region; ended: its region at its end.
-    """
-    first = 0
-    for copies in lines:
-        for i in range(first + 1, min(first + copies, len(ended))):
-            begin, region = starts[i]
-            if ended[i - 1] != starts[i - 1][1] or ended[i] != region:
-                break
-            m.merged[region] = starts[first][1]
-            until = starts[i + 1][0] if i + 1 < len(starts) else len(m.log)
-            for event in m.log[begin:until]:
-                if event.region == region:
-                    event.region = starts[first][1]
-        first += copies
-
-
-def _take_turns(m: Machine, lines: tuple[int, ...], turns: list[int]) -> None:
-    """Note which iterations stand in one line. turns: of each iteration."""
-    first = 0
-    for copies in lines:
-        m.lined |= dict.fromkeys(turns[first + 1 : first + copies], turns[first] if first < len(turns) else 0)
-        first += copies
-
-
-def _iterate(m: Machine, s: Loop, exits: Exits) -> None:
-    """Body and step once."""
-    must, way = m.must, m.way
-    exits.continued = exits.next.kept = exits.next.strays = m.nobody
-    run(m, s.body)
-    resumed = exits.continued
-    if resumed is not m.nobody:
-        if exits.next.ways or exits.next.kept.any():
-            m.way = way
-        meet(m, exits.next)
-        m.must = m.must | (must & resumed)
-        m.may = m.may | resumed
-        exits.next.kept = exits.next.strays = m.nobody
-    if s.step is not None and m.anyone():
-        rvalue(m, s.step)
-
-
-def _counter(s: Loop) -> str | None:
-    """The variable that the loop's condition looks at."""
-    c = s.condition
-    return c.left.id if isinstance(c, Binary) and isinstance(c.left, Name) else None
-
-
-def compile_time_trips(m: Machine, s: Loop) -> int | None:
-    """Iterations, where the compiler knows them: a counter that runs between constants."""
-    c = s.condition
-    if not isinstance(c, Binary) or c.op not in ("<", "<=", ">", ">=", "!=") or s.step is None:
-        return None
-    if not isinstance(c.left, Name) or not _compile_time(m, c.right):
-        return None
-    o = m.find(c.left.id)
-    start = o.cells.get(0) if o is not None else None
-    if o is None or not isinstance(start, Int) or not start.known or not isinstance(start.const, int):
-        return None
-    if o.var is not None and (o.var.init is None or not _compile_time(m, o.var.init)):
-        return None
-    end = m.constant(c.right, m.bindings)
-    step = _step_of(m, s.step, c.left.id)
-    if end is None or step is None:
-        return None
-    op, by = step
-    value, trips = start.const, 0
-    while trips < 4096 and _holds(c.op, value, end):
-        trips += 1
-        value = _stepped(op, value, by)
-    return trips if trips < 4096 else None
-
-
-def _holds(op: str, a: int, b: int) -> bool:
-    return {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b, "!=": a != b}[op]
-
-
-def _stepped(op: str, value: int, by: int) -> int:
-    if op == "+":
-        return value + by
-    if op == "-":
-        return value - by
-    if op == "*":
-        return value * by
-    if op == "<<":
-        return value << by
-    if op == ">>":
-        return value >> by
-    return value // by if by else value
-
-
-def _step_of(m: Machine, e: Expr, id: str) -> tuple[str, int] | None:
-    """(operator, constant) of the step expression, for the counter `id`."""
-    if isinstance(e, Unary) and isinstance(e.operand, Name) and e.operand.id == id:
-        if "++" in e.op:
-            return "+", 1
-        if "--" in e.op:
-            return "-", 1
-    if isinstance(e, Assign) and isinstance(e.target, Name) and e.target.id == id:
-        op, value = e.op[:-1], e.value
-        if e.op == "=":
-            if not (isinstance(value, Binary) and isinstance(value.left, Name) and value.left.id == id):
-                return None
-            op, value = value.op, value.right
-        if op in ("+", "-", "*", "/", "<<", ">>") and _compile_time(m, value):
-            by = m.constant(value, m.bindings)
-            if by is not None and (by > 0 or op in ("+", "-")) and not (op in ("*", "/") and by < 2):
-                return op, by
-    return None
-
-
-def _compile_time(m: Machine, e: Expr, depth: int = 0) -> bool:
-    """Whether the compiler can know an expression: nothing that the launch or memory tells is in it."""
-    if isinstance(e, Literal | SizeOf | StaticMember):
-        return True
-    if isinstance(e, Unary):
-        return e.op in ("+", "-", "~", "!") and _compile_time(m, e.operand, depth)
-    if isinstance(e, Binary):
-        return _compile_time(m, e.left, depth) and _compile_time(m, e.right, depth)
-    if isinstance(e, Cast):
-        return _compile_time(m, e.operand, depth)
-    if isinstance(e, Conditional):
-        return all(_compile_time(m, x, depth) for x in (e.condition, e.then, e.otherwise))
-    if isinstance(e, Name):
-        if e.id in m.bindings or e.id in m.constants:
-            return True
-        o = m.find(e.id)
-        if o is None:
-            return e.id in m.module.globals or e.id not in m.module.functions
-        if o.var is None or o.var.storage == "param":
-            return False
-        if o.var.init is None or depth >= 6 or not _compile_time(m, o.var.init, depth + 1):
-            return False
-        value = o.cells.get(0)
-        if isinstance(value, Int) and value.known and isinstance(value.const, int):
-            return value.const == m.constant(o.var.init, m.bindings)  # else it was changed since
-        return True
-    return False
-
-
 def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = None) -> None:
     """One iteration (as many as the compiler lines up) that stands for all that are left, `left` if known.
 
@@ -367,7 +227,7 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     must, may, way = m.must, m.may, m.way
     start = snapshot(m)
     before = Work(m.touched, m.operations, m.guards, len(m.log), m.region)
-    first = _trial(m, s, exits)
+    first = trial(m, s, exits)
     pragma = _pragma(m, s, None)
     line = straight_lines(None, m.touched - before.touched, m.operations - before.operations, pragma)
     restore(start)
@@ -387,11 +247,11 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     for i in range(copies):
         if s.condition is not None:
             c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
-            if i == 0 and (c.known or c.varying):
+            if i == 0 and left is None and (c.known or c.varying):
                 again = decode(m, c)
                 if again.may.any():
                     m.must, m.may = again.must, again.may
-        _iterate(m, s, exits)
+        iterate(m, s, exits)
         if not m.anyone():
             break
     if not asked.known:
@@ -411,10 +271,6 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     m.must = must & m.may
 
 
-Cell = tuple[Object, int]
-State = dict[Object, dict[int, Value]]
-
-
 def _planned(
     m: Machine, s: Loop, exits: Exits, start: Snapshot, first: State, step: int
 ) -> tuple[dict[Cell, Value], bool]:
@@ -431,7 +287,7 @@ def _planned(
         plan[cell] = form_of(m, o, start.cells.get(o, {}).get(at), new, kind, k, after)
 
     _even(m, start, first)
-    for cell, (old, new) in _changes(start.cells, first).items():
+    for cell, (old, new) in changes_of(start.cells, first).items():
         settle(cell, kind_of(old, new), new)
     known = m.loop_kinds.get((id(s), m.frame.instance))
     names = {(o.id, at) for o, at in kinds}
@@ -441,9 +297,9 @@ def _planned(
     elif not _only_counts(s, {o.id for o, _ in kinds}):
         for _ in range(3):
             _set(plan)
-            second = _trial(m, s, exits)
+            second = trial(m, s, exits)
             if _even(m, start, second):  # it cut what the first one left whole: begin again
-                return _planned(m, s, exits, start, _trial(m, s, exits), step)
+                return _planned(m, s, exits, start, trial(m, s, exits), step)
             if not _revise(start, first, second, dict(plan), kinds, settle):
                 restore(start)
                 break
@@ -503,44 +359,6 @@ def _only_counts(s: Loop, changed: set[str]) -> bool:
         invariant = not any(isinstance(n, Name) and n.id in changed for n in walk(e.value))
         return changed <= {e.target.id} and invariant
     return not changed
-
-
-def _trial(m: Machine, s: Loop, exits: Exits) -> dict[Object, dict[int, Value]]:
-    """The state after one iteration that leaves no trace."""
-    must, may, way = m.must, m.may, m.way
-    keep = exits.broken, exits.continued, exits.uncertain
-    frame_state = [(f, f.returned, f.result) for f in m.frames]
-    joins = [(j, j.kept, j.strays, j.ways) for j in outer(m)]
-    for j, *_, ways in joins:
-        j.ways = list(ways)
-    region, flow = m.region, m.flow
-    m.silent += 1
-    try:
-        _iterate(m, s, exits)
-        after = snapshot(m)
-    finally:
-        m.silent -= 1
-        exits.broken, exits.continued, exits.uncertain = keep
-        for f, returned, result in frame_state:
-            f.returned, f.result = returned, result
-        for j, kept, strays, ways in joins:
-            j.kept, j.strays, j.ways = kept, strays, ways
-        m.must, m.may, m.way = must, may, way
-        m.region, m.flow = region, flow
-    return after.cells
-
-
-def _changes(
-    before: dict[Object, dict[int, Value]], after: dict[Object, dict[int, Value]]
-) -> dict[tuple[Object, int], tuple[Value | None, Value]]:
-    changes: dict[tuple[Object, int], tuple[Value | None, Value]] = {}
-    for o, cells in before.items():
-        new = after.get(o, {})
-        for at, v in new.items():
-            old = cells.get(at)
-            if old is None or not same(old, v):
-                changes[o, at] = (old, v)
-    return changes
 
 
 def _set(plan: dict[tuple[Object, int], Value]) -> None:

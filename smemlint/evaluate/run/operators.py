@@ -11,9 +11,11 @@ from smemlint.evaluate.library.atomics import operator_on_atomic
 from smemlint.evaluate.machine.dispatch import build, converted, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.several import lost_among
+from smemlint.evaluate.model import Assumption
 from smemlint.evaluate.run.conditionals import logical_value
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values import floats
+from smemlint.evaluate.values.comparison import COMPARISONS, INTERIOR
 from smemlint.evaluate.values.number import (
     FunctionValue,
     Int,
@@ -28,6 +30,7 @@ from smemlint.evaluate.values.number import (
     subtract,
 )
 from smemlint.ir import STEPS, Assign, Binary, InitList, Place, RecordRef, Unary
+from smemlint.ir.show import show
 from smemlint.ir.types import BOOL, LONG, ULONG
 
 UNFOLLOWED = "goes through arithmetic that is not followed"
@@ -104,7 +107,18 @@ def binary_value(m: Machine, e: Binary) -> Value:
     if e.op == ",":
         rvalue(m, e.left)
         return rvalue(m, e.right)
-    return operate(m, e.op, rvalue(m, e.left), rvalue(m, e.right), e.place)
+    guesses = m.unknowns.guesses
+    result = operate(m, e.op, rvalue(m, e.left), rvalue(m, e.right), e.place)
+    if m.unknowns.guesses > guesses and not m.host and e.op in COMPARISONS:
+        _assumed(m, e, m.unknowns.guessed[-1])
+    return result
+
+
+def _assumed(m: Machine, e: Binary, kind: str) -> None:
+    """A comparison was decided by scale."""
+    if id(e) not in m.assumptions:
+        by = "as a block in the middle of the grid finds it" if kind == INTERIOR else "as for a large size"
+        m.assumptions[id(e)] = Assumption(kind, f"`{show(e)}` is decided {by}", e.place)
 
 
 def binary_place(m: Machine, e: Binary) -> Pointer | Value:

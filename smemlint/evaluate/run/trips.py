@@ -30,11 +30,9 @@ def iterations_left(m: Machine, s: Loop) -> int | None:
     set_there = _set_in(s.body)
     if counter in set_there or set_there & {n.id for n in walk(c.right) if isinstance(n, Name)}:
         return None
-    o = m.find(counter)
-    now = o.cells.get(0) if o is not None else None
     m.silent += 1  # what is read here is no access of the program
     try:
-        end, step = rvalue(m, c.right), _step(m, s.step, counter)
+        now, end, step = rvalue(m, c.left), rvalue(m, c.right), _step(m, s.step, counter)
     finally:
         m.silent -= 1
     if not (isinstance(now, Int) and now.known and isinstance(end, Int) and end.known) or step is None:

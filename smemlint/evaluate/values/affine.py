@@ -127,8 +127,6 @@ def _divided(a: Affine, by: int, *, floor: bool) -> Affine:
         return Affine(a.const // by, terms, max(a.divides // power_of_two_in(by), 1) if terms else 0)
     if floor and a.divides % by == 0:
         return atom("/", a.terms, by, divides=max(a.divides // by, 1), const=a.const // by)
-    if floor and by % max(a.divides, 1) == 0:
-        return atom("/", _without_low(a), by)
     return atom("/", a, by)
 
 

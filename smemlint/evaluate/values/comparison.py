@@ -52,6 +52,8 @@ NEGATED = {"!=": "==", ">=": "<", ">": "<="}
 
 
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+INTERIOR, LARGE = "interior-block", "large-size"
+"""Kinds of assumptions: what a block in the middle of the grid finds; that a size is a large one."""
 _EXTREME = 1 << 30
 """Numbers that no size and no index comes near to."""
 
@@ -85,12 +87,13 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
         if decided is not None:
             return Int(int(decided), BOOL)
         if op in ("<", ">=") and _is_zero(b) and not d.varying and _by_block(d):
-            unknowns.guesses += 1
+            unknowns.guessed.append(INTERIOR)
             return Int(int(op == ">="), BOOL)
         if not unknowns.certain and (not d.uniform or unknowns.interior):
             guess = _as_interior(op, d) or _between_sizes(op, d, unknowns)
             if guess is not None:
-                unknowns.guesses += 1
+                middle = any(s.rank == 2 for m in d.terms for s in m)
+                unknowns.guessed.append(INTERIOR if middle else LARGE)
                 return guess
     if op in ("==", "!=") and not d.uniform and not d.varying and _one_lane(d):
         # one lane of the block matches: which one changes nothing
@@ -131,7 +134,7 @@ def _with_extreme(op: str, a: Int, b: Int, t: Scalar, unknowns: Unknowns) -> Int
     else:
         decided = _decided(op, low - c, high - c)
     if decided is None and rank_of(a) >= 1 and not a.varying and not unknowns.certain:
-        unknowns.guesses += 1
+        unknowns.guessed.append(LARGE)
         decided = op in ("<", "<=", "!=") if c > 0 else op in (">", ">=", "!=")
     if decided is None:
         return _either(op, a, Int(c, t), unknowns)
@@ -165,7 +168,7 @@ def _as_interior(op: str, d: Int) -> Int | None:
     if top < 1 or d.varying or any(s.rank < 1 for m in d.terms for s in m):
         return None
     if top < 3:
-        return _in_a_middle_block(op, d)
+        return None if any(s.rank == 1 for m in d.terms for s in m) else _in_a_middle_block(op, d)
     signs = set()
     for mono, c in d.terms.items():
         if max(s.rank for s in mono) == top:
@@ -190,7 +193,7 @@ def _between_sizes(op: str, d: Int, unknowns: Unknowns) -> Int | None:
 
 
 def _in_a_middle_block(op: str, d: Int) -> Int:
-    """The comparison in the middle of the grid (in block 1 of an unknown one), at the start of loops."""
+    """The comparison in the middle of the grid (in block 1 of an unknown one)."""
     total: Lanes = d.const
     for mono, c in d.terms.items():
         value = 1

@@ -24,8 +24,8 @@ class Unknowns:
 
     memo: dict[tuple[object, ...], Symbol] = field(default_factory=dict)
     count: int = 0
-    guesses: int = 0
-    """Comparisons that were decided by scale alone (`i < n`)."""
+    guessed: list[str] = field(default_factory=list)
+    """Kinds of the comparisons that were decided by scale alone (`i < n`)."""
     begin: int = 1
     """What divides the start of a member behind one of unknown size, beyond the alignment of its type."""
     begun: bool = False
@@ -38,6 +38,11 @@ class Unknowns:
     """Of host code: by order of an unknown, the operator that gave it and what it was applied to."""
     given: dict[int, int] = field(default_factory=dict)
     """Of host code: what unknowns are in the branch that runs (`case 256:`), by order."""
+
+    @property
+    def guesses(self) -> int:
+        """How many comparisons were decided by scale."""
+        return len(self.guessed)
 
     def fresh(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from smemlint.ir import Assign, Binary, Call, Expr, Index, Member, Place, Unary
+from smemlint.ir import Assign, Binary, Call, Expr, Index, Member, Name, Place, Unary, UnknownExpr
 
 _UNARY_OPERATORS = ("-", "+", "!", "~", "*", "&", "++", "--")
 _COMPOUND = ("=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "^=", "|=")
@@ -32,3 +32,17 @@ def builtin_operator(operator: str, operands: list[Expr], place: Place | None, r
     if operator in _UNARY_OPERATORS and not rest:
         return Unary(operator, first, place)
     return Call(Member(first, f"operator{operator}", False, place), tuple(rest), place)
+
+
+def read_from_stream(e: Expr) -> Expr:
+    """A statement `in >> a >> b;`: nobody shifts a number only to throw it away, so a and b are set."""
+    targets: list[Expr] = []
+    left = e
+    while isinstance(left, Binary) and left.op == ">>" and isinstance(left.right, Name | Index | Member):
+        targets.append(left.right)
+        left = left.left
+    result: Expr | None = None
+    for target in reversed(targets):
+        given = Assign("=", target, UnknownExpr("read from a stream"), getattr(e, "place", None))
+        result = given if result is None else Binary(",", result, given, getattr(e, "place", None))
+    return e if result is None else result

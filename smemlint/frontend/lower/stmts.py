@@ -9,6 +9,7 @@ from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.kinds import is_expression
 from smemlint.frontend.clang.names import ENUM, RECORDS, TYPEDEFS, VARIABLE
+from smemlint.frontend.lower.builtin_operators import read_from_stream
 from smemlint.frontend.lower.gotos import structured
 from smemlint.frontend.lower.lowering import DEPTH_LIMIT, Context
 from smemlint.frontend.lower.ranges import range_loop
@@ -108,7 +109,7 @@ class StatementLowering:
         return Block((*launches, stmt))
 
     def expression(self, node: Node) -> Stmt:
-        return self.with_launches(Evaluate(self._c.exprs.lower(node)))
+        return self.with_launches(Evaluate(read_from_stream(self._c.exprs.lower(node))))
 
     def _compound(self, node: Node) -> Stmt:
         scope = self._c.scope

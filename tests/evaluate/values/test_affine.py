@@ -84,3 +84,9 @@ def test_what_is_said_to_divide_a_value_divides_it() -> None:
             assert not whole(form) or value % whole(form) == 0
             if not form.terms:
                 assert value == form.const
+
+
+def test_a_shift_keeps_apart_what_differs_below_it() -> None:
+    """nvcc knows no distance of `x + (x >> 5)` and `y + (y >> 5)` for x = 2t and y = 2t + 1."""
+    x = scale(T, 2)
+    assert of(">>", x, 5) != of(">>", add(x, Affine(1)), 5)

@@ -1,0 +1,127 @@
+"""What the compiler knows before a kernel runs: constants, and how often a loop goes round."""
+
+from __future__ import annotations
+
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.values.number import Int
+from smemlint.ir import (
+    Assign,
+    Binary,
+    Cast,
+    Conditional,
+    Expr,
+    Literal,
+    Loop,
+    Name,
+    SizeOf,
+    StaticMember,
+    Unary,
+)
+from smemlint.ir.walk import walk
+
+
+def counter_of(s: Loop) -> str | None:
+    """The variable that the loop's condition looks at."""
+    c = s.condition
+    return c.left.id if isinstance(c, Binary) and isinstance(c.left, Name) else None
+
+
+def compile_time_trips(m: Machine, s: Loop) -> int | None:
+    """Iterations, where the compiler knows them: a counter that runs between constants."""
+    c = s.condition
+    if not isinstance(c, Binary) or c.op not in ("<", "<=", ">", ">=", "!=") or s.step is None:
+        return None
+    if not m.host and not all(is_compile_time(m, e) for e in m.code.other_ends(s)):
+        return None
+    if not isinstance(c.left, Name) or not is_compile_time(m, c.right):
+        return None
+    o = m.find(c.left.id)
+    start = o.cells.get(0) if o is not None else None
+    if o is None or not isinstance(start, Int) or not start.known or not isinstance(start.const, int):
+        return None
+    if o.var is not None and (o.var.init is None or not is_compile_time(m, o.var.init)):
+        return None
+    end = m.constant(c.right, m.bindings)
+    step = _step_of(m, s.step, c.left.id)
+    if end is None or step is None:
+        return None
+    op, by = step
+    value, trips = start.const, 0
+    while trips < 4096 and _holds(c.op, value, end):
+        trips += 1
+        value = _stepped(op, value, by)
+    return trips if trips < 4096 else None
+
+
+def _holds(op: str, a: int, b: int) -> bool:
+    return {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b, "!=": a != b}[op]
+
+
+def _stepped(op: str, value: int, by: int) -> int:
+    if op == "+":
+        return value + by
+    if op == "-":
+        return value - by
+    if op == "*":
+        return value * by
+    if op == "<<":
+        return value << by
+    if op == ">>":
+        return value >> by
+    return value // by if by else value
+
+
+def _step_of(m: Machine, e: Expr, id: str) -> tuple[str, int] | None:
+    """(operator, constant) of the step expression, for the counter `id`."""
+    if isinstance(e, Unary) and isinstance(e.operand, Name) and e.operand.id == id:
+        if "++" in e.op:
+            return "+", 1
+        if "--" in e.op:
+            return "-", 1
+    if isinstance(e, Assign) and isinstance(e.target, Name) and e.target.id == id:
+        op, value = e.op[:-1], e.value
+        if e.op == "=":
+            if not (isinstance(value, Binary) and isinstance(value.left, Name) and value.left.id == id):
+                return None
+            op, value = value.op, value.right
+        if op in ("+", "-", "*", "/", "<<", ">>") and is_compile_time(m, value):
+            by = m.constant(value, m.bindings)
+            if by is not None and (by > 0 or op in ("+", "-")) and not (op in ("*", "/") and by < 2):
+                return op, by
+    return None
+
+
+def is_compile_time(m: Machine, e: Expr, depth: int = 0) -> bool:
+    """Whether the compiler can know an expression: nothing that the launch or memory tells is in it."""
+    if isinstance(e, Literal | SizeOf | StaticMember):
+        return True
+    if isinstance(e, Unary):
+        return e.op in ("+", "-", "~", "!") and is_compile_time(m, e.operand, depth)
+    if isinstance(e, Binary):
+        return is_compile_time(m, e.left, depth) and is_compile_time(m, e.right, depth)
+    if isinstance(e, Cast):
+        return is_compile_time(m, e.operand, depth)
+    if isinstance(e, Conditional):
+        return all(is_compile_time(m, x, depth) for x in (e.condition, e.then, e.otherwise))
+    if isinstance(e, Name):
+        if e.id in m.bindings or e.id in m.constants:
+            return True
+        o = m.find(e.id)
+        if o is None:
+            return e.id in m.module.globals or e.id not in m.module.functions
+        if o.var is None or o.var.storage == "param":
+            return False
+        if o.var.init is None or depth >= 6 or not is_compile_time(m, o.var.init, depth + 1):
+            return False
+        value = o.cells.get(0)
+        if isinstance(value, Int) and value.known and isinstance(value.const, int):
+            return value.const == m.constant(o.var.init, m.bindings)  # else it was changed since
+        return True
+    return False
+
+
+def begins_constant(m: Machine, init: Expr | None) -> bool:
+    """Whether a variable begins with a constant, also within loops around that stay loops."""
+    if init is None or not is_compile_time(m, init):
+        return False
+    return not any(isinstance(n, Name) and n.id in m.counters - m.constants for n in walk(init))

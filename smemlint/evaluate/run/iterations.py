@@ -1,0 +1,132 @@
+"""One iteration of a loop, and the straight lines that iterations are put into afterwards."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from smemlint.evaluate.machine.dispatch import run, rvalue
+from smemlint.evaluate.machine.join_points import meet, outer
+from smemlint.evaluate.machine.machine import Barrier, Event, Exits, Machine
+from smemlint.evaluate.machine.masks import snapshot
+from smemlint.evaluate.values.number import Value, collapse, same, subtract
+from smemlint.evaluate.values.objects import Object
+from smemlint.ir import Loop
+from smemlint.ir.types import LONG
+from smemlint.records import record
+
+Cell = tuple[Object, int]
+State = dict[Object, dict[int, Value]]
+
+
+@record(frozen=True, slots=True)
+class Work:
+    """Counters before an iteration."""
+
+    touched: int
+    operations: int
+    guards: int
+    logged: int
+    region: int
+
+
+def line_up(m: Machine, lines: tuple[int, ...], starts: list[tuple[int, int]], ended: list[int]) -> None:
+    """Put iterations of a loop whose end only the launch tells into straight lines, as the compiler does.
+
+    starts: where in the log each iteration begins, and its region; ended: its region at its end.
+    """
+    first = 0
+    for copies in lines:
+        for i in range(first + 1, min(first + copies, len(ended))):
+            begin, region = starts[i]
+            if ended[i - 1] != starts[i - 1][1] or ended[i] != region:
+                break
+            m.merged[region] = starts[first][1]
+            until = starts[i + 1][0] if i + 1 < len(starts) else len(m.log)
+            for event in m.log[begin:until]:
+                if event.region == region:
+                    event.region = starts[first][1]
+        first += copies
+
+
+def take_turns(m: Machine, lines: tuple[int, ...], turns: list[int], halves: int = 0) -> None:
+    """Note which iterations stand in one line. turns: of each iteration. halves: see Machine.halved."""
+    first = 0
+    for copies in lines:
+        if halves and copies > 1 and first < len(turns):
+            m.halved[turns[first]] = halves
+        m.lined |= dict.fromkeys(turns[first + 1 : first + copies], turns[first] if first < len(turns) else 0)
+        first += copies
+
+
+def iterate(m: Machine, s: Loop, exits: Exits) -> None:
+    """Body and step once."""
+    must, way = m.must, m.way
+    exits.continued = exits.next.kept = exits.next.strays = m.nobody
+    run(m, s.body)
+    resumed = exits.continued
+    if resumed is not m.nobody:
+        if exits.next.ways or exits.next.kept.any():
+            m.way = way
+        meet(m, exits.next)
+        m.must = m.must | (must & resumed)
+        m.may = m.may | resumed
+        exits.next.kept = exits.next.strays = m.nobody
+    if s.step is not None and m.anyone():
+        rvalue(m, s.step)
+
+
+def repeats(m: Machine, starts: list[int]) -> bool:
+    """Whether the latest iteration accessed what the one before did, by the same lanes and as far apart.
+    starts: where in the log each of the two begins."""
+    if len(starts) < 2:
+        return False
+    before, latest = m.log[starts[0] : starts[1]], m.log[starts[1] :]
+    return len(before) == len(latest) and all(map(_moved, before, latest))
+
+
+def _moved(a: Event | Barrier, b: Event | Barrier) -> bool:
+    """Whether an access is another one by some number of bytes."""
+    if isinstance(a, Barrier) or isinstance(b, Barrier):
+        return isinstance(a, Barrier) and isinstance(b, Barrier)
+    if a.site is not b.site or a.weight != b.weight or not (a.may is b.may or np.array_equal(a.may, b.may)):
+        return False
+    d = subtract(a.offset, b.offset, LONG)
+    same_must = a.must is b.must or np.array_equal(a.must, b.must)
+    return same_must and isinstance(collapse(d.const, a.may), int) and not d.varying
+
+
+def trial(m: Machine, s: Loop, exits: Exits) -> State:
+    """The state after one iteration that leaves no trace."""
+    must, may, way = m.must, m.may, m.way
+    keep = exits.broken, exits.continued, exits.uncertain
+    frame_state = [(f, f.returned, f.result) for f in m.frames]
+    joins = [(j, j.kept, j.strays, j.ways) for j in outer(m)]
+    for j, *_, ways in joins:
+        j.ways = list(ways)
+    region, flow = m.region, m.flow
+    m.silent += 1
+    try:
+        iterate(m, s, exits)
+        after = snapshot(m)
+    finally:
+        m.silent -= 1
+        exits.broken, exits.continued, exits.uncertain = keep
+        for f, returned, result in frame_state:
+            f.returned, f.result = returned, result
+        for j, kept, strays, ways in joins:
+            j.kept, j.strays, j.ways = kept, strays, ways
+        m.must, m.may, m.way = must, may, way
+        m.region, m.flow = region, flow
+    return after.cells
+
+
+def changes_of(before: State, after: State) -> dict[Cell, tuple[Value | None, Value]]:
+    """What cells held and hold where that is not the same."""
+    found: dict[Cell, tuple[Value | None, Value]] = {}
+    for o, cells in before.items():
+        new = after.get(o, {})
+        for at, v in new.items():
+            old = cells.get(at)
+            if old is None or not same(old, v):
+                found[o, at] = (old, v)
+    return found

@@ -1,0 +1,227 @@
+"""Loops that each lane runs another number of times (`j <= t`), as nvcc runs them.
+
+It puts iterations into straight lines, and what is left over runs apart: lanes of one request then stand at
+different iterations. The rule and its measurements: docs/joining.md.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from smemlint.evaluate.compiler.unroll import Ints, run_time_copies, uneven_lines
+from smemlint.evaluate.language.conversions import truth
+from smemlint.evaluate.machine.dispatch import rvalue
+from smemlint.evaluate.machine.machine import Exits, Machine
+from smemlint.evaluate.machine.masks import restore, snapshot
+from smemlint.evaluate.machine.recurrence import difference
+from smemlint.evaluate.run.compile_time import begins_constant, is_compile_time
+from smemlint.evaluate.run.iterations import Cell, changes_of, iterate, line_up, take_turns, trial
+from smemlint.evaluate.values import affine
+from smemlint.evaluate.values.number import Int, Pointer, Value, add, formed, same, scale
+from smemlint.evaluate.values.widths import common_type
+from smemlint.ir import Assign, Binary, Call, Cast, Expr, Loop, Member, Name, Return
+from smemlint.ir.types import LONG
+from smemlint.ir.walk import walk
+from smemlint.patterns import pattern
+
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
+_TOGETHER = pattern(r"sync|shfl|ballot|__any|__all|__match|__reduce|barrier")
+"""Names of functions that lanes run together: what nvcc makes of a loop with one is not modelled."""
+_ATOMIC = pattern(r"atomic")
+"""Functions that may be loops themselves: machine code makes no more copies around them."""
+
+
+def run_uneven(m: Machine, s: Loop, exits: Exits, c: Int, pragma: int | None) -> bool:
+    """Run a loop in which the lanes that enter it do not stay equally long, as the compiler cuts it; False
+    where it is none, or stays as it is written. c: its condition before the first iteration."""
+    if m.host or m.silent or m.as_written or not c.known or s.label or not _cuttable(m, s):
+        return False
+    ends = _ends(m, s)
+    if ends is None:
+        return False
+    entry_must, entry_may = m.must, m.may
+    start = snapshot(m)
+    steps, touched, operations, stays = m.steps, m.touched, m.operations, m.stays
+    after = trial(m, s, exits)
+    size = m.touched - touched, m.operations - operations
+    changes = changes_of(start.cells, after)
+    again = _ends(m, s)
+    counter, bound, op = ends
+    by = _by(again[0], counter) if again is not None and same(again[1], bound) else None
+    restore(start)
+    m.touched, m.operations = touched, operations
+    trips = None if by is None else _trips(counter, bound, op, by, m)
+    if trips is None or m.stays > stays or len(set(trips[entry_may].tolist())) < 2:
+        return False
+    copies, late = run_time_copies(*size, pragma)
+    late = 1 if _has(s, _ATOMIC) else late
+    if any(not is_compile_time(m, e) for e in _steps(s)):
+        # nvcc counts the iterations only where the sum cannot wrap, and cuts them once.
+        copies, late = (1, 1) if any(_wraps(m, e) for e in _steps(s)) else (copies, 1)
+    elif counter.type.kind == "uint" and abs(by or 1) > 1:
+        copies = 1
+    first = _rest_first(m, changes)
+    lines = uneven_lines(np.where(entry_may, trips, 0), copies, late, rest_first=first)
+    count = sum(n for _, n in lines)
+    if copies * late == 1:
+        return False
+    long = count * (m.steps - steps) > 4 * m.budget.loop_steps or count > m.budget.iterations
+    if long or _has(s, _TOGETHER):
+        text = "lanes leave a loop one after the other, and its iterations run as they are written"
+        m.assume("loop-as-written", text, s.place)
+        return False
+    steady = _steady(changes)
+    m.straight()
+    done = np.zeros(m.size, dtype=np.int64)
+    starts: list[tuple[int, int]] = []
+    ended: list[int] = []
+    turns: list[int] = []
+    for mask, n in lines:
+        _begin(steady, done, 1 if first else copies, s)
+        done = done + np.where(mask, n, 0)
+        for _ in range(n):
+            m.straight()
+            m.next_turn()
+            m.must, m.may = entry_must & mask, entry_may & mask
+            starts.append((len(m.log), m.region))
+            iterate(m, s, exits)
+            turns.append(m.turn)
+            ended.append(m.region)
+    sizes = tuple(n for _, n in lines)
+    line_up(m, sizes, starts, ended)
+    take_turns(m, sizes, turns, copies // 2)
+    m.uneven.update(turns)
+    m.must, m.may = m.nobody, m.nobody
+    return True
+
+
+def _cuttable(m: Machine, s: Loop) -> bool:
+    """Whether nvcc may make copies of the body with a rest that runs apart."""
+    leaves = any(isinstance(n, Return) for n in walk(s.body))
+    return m.code.countable(s) and not leaves
+
+
+def _has(s: Loop, names: re.Pattern[str]) -> bool:
+    """Whether the body calls a function of some such name."""
+    return any(
+        isinstance(n, Call)
+        and isinstance(n.callee, Name | Member)
+        and names.search(n.callee.name) is not None
+        for n in walk(s.body)
+    )
+
+
+def _ends(m: Machine, s: Loop) -> tuple[Int, Int, str] | None:
+    """The loop's counter and what it is held against, both known, and how."""
+    c = s.condition
+    if not isinstance(c, Binary) or c.op not in _TURNED:
+        return None
+    left, right, op = c.left, c.right, c.op
+    if not isinstance(_core(left), Name) or _number(m, right) is None:
+        return None
+    if not _is_set(s, left):
+        left, right, op = right, left, _TURNED[op]
+    a, b = _number(m, left), _number(m, right)
+    if a is None or b is None or not _is_set(s, left):
+        return None
+    return a, b, op
+
+
+def _steps(s: Loop) -> list[Expr]:
+    """What the loop's counter is changed by, where that is written."""
+    c = s.condition
+    ids = {n.id for n in walk(c) if isinstance(n, Name)} if c is not None else set()
+    sets = [n for n in walk((s.step, s.body)) if isinstance(n, Assign) and isinstance(n.target, Name)]
+    return [n.value for n in sets if isinstance(n.target, Name) and n.target.id in ids]
+
+
+def _wraps(m: Machine, e: Expr) -> bool:
+    """Whether a sum with this is one of unsigned numbers."""
+    v = _number(m, e)
+    return v is None or v.type.kind == "uint"
+
+
+def _core(e: Expr) -> Expr:
+    while isinstance(e, Cast):
+        e = e.operand
+    return e
+
+
+def _is_set(s: Loop, e: Expr) -> bool:
+    """Whether a variable's name stands in what the loop does at the end of an iteration, or in its body."""
+    name = _core(e)
+    parts = s.body if s.step is None else s.step
+    return isinstance(name, Name) and any(isinstance(n, Name) and n.id == name.id for n in walk(parts))
+
+
+def _number(m: Machine, e: Expr) -> Int | None:
+    m.silent += 1
+    try:
+        v = truth(m, rvalue(m, e))
+    finally:
+        m.silent -= 1
+    return v if v.known else None
+
+
+def _by(after: Int, before: Int) -> int | None:
+    """By how much the counter changed, as one number for all lanes."""
+    d = difference(after, before)
+    return d.const if d is not None and d.known and isinstance(d.const, int) and d.const else None
+
+
+def _trips(counter: Int, bound: Int, op: str, by: int, m: Machine) -> Ints | None:
+    """How often each lane runs the loop."""
+    t = common_type(counter.type, bound.type)
+    a, b = (np.broadcast_to(np.asarray(v.const, dtype=np.int64), (m.size,)) for v in (counter, bound))
+    if t.kind == "uint" and ((a[m.may] < 0).any() or (b[m.may] < 0).any()):
+        return None
+    if (op in ("<", "<=")) is not (by > 0) and op != "!=":
+        return None
+    far = (b - a) * (1 if by > 0 else -1) + (op in ("<=", ">="))
+    step = abs(by)
+    if op == "!=" and ((far[m.may] < 0).any() or (far[m.may] % step).any()):
+        return None
+    trips: Ints = np.maximum(-(-far // step), 0)
+    return trips
+
+
+def _rest_first(m: Machine, changes: dict[Cell, tuple[Value | None, Value]]) -> bool:
+    """What is left over runs first, unless a number that the loop changes begins as a constant."""
+    for (o, _), (old, _) in changes.items():
+        init = o.var.init if o.var is not None else None
+        known = isinstance(old, Int) and old.known and isinstance(old.const, int)
+        if known and init is not None and begins_constant(m, init):
+            assert isinstance(old, Int)
+            if m.constant(init, m.bindings) == old.const:
+                return False
+    return True
+
+
+def _steady(changes: dict[Cell, tuple[Value | None, Value]]) -> dict[Cell, tuple[Int | Pointer, int]]:
+    """What goes by the same number in every iteration: what it is before the loop, and that number."""
+    found: dict[Cell, tuple[Int | Pointer, int]] = {}
+    for cell, (old, new) in changes.items():
+        d = difference(new, old)
+        if isinstance(old, Int | Pointer) and d is not None and d.known and isinstance(d.const, int):
+            found[cell] = old, d.const
+    return found
+
+
+def _begin(steady: dict[Cell, tuple[Int | Pointer, int]], done: Ints, copies: int, s: Loop) -> None:
+    """Set what goes in steps to where each lane is: so many iterations on, a multiple of `copies` for all
+    that the compiler knows."""
+    turn = affine.atom("line", id(s), divides=affine.power_of_two_in(copies))
+    count = formed(Int(done, LONG), turn)
+    for (o, at), (old, by) in steady.items():
+        if isinstance(old, Pointer):
+            moved = formed_sum(old.offset, count, by)
+            o.cells[at] = Pointer(old.object, moved, old.pointee, old.integer)
+        else:
+            o.cells[at] = formed_sum(old, count, by)
+
+
+def formed_sum(old: Int, count: Int, by: int) -> Int:
+    """old + count * by."""
+    return add(old, scale(count, by, old.type), old.type)

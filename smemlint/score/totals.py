@@ -1,0 +1,64 @@
+"""Totals of a site over all of its requests, where not all of them need to run."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.evaluate.model import Trace
+from smemlint.score.requests import Costs
+
+Ints = NDArray[np.int64]
+
+
+def sums(trace: Trace, cost: Costs) -> tuple[int, int, int]:
+    """Wavefronts at most, at least, and the ideal that both are measured by.
+
+    One of the trace's ways runs, and of its groups of requests any; the ends are those of whatever runs then.
+    """
+    parts = [np.split(x, trace.ways) for x in (cost.high, cost.low, cost.ideal, trace.weights)]
+    groups = trace.groups if trace.groups is not None else np.zeros(len(trace.weights), dtype=np.int64)
+    ends = [
+        _ends(high @ weights, low @ weights, ideal @ weights)
+        if trace.groups is None
+        else _of_groups(high * weights, low * weights, ideal * weights, numbers)
+        for high, low, ideal, weights, numbers in zip(*parts, np.split(groups, trace.ways), strict=True)
+    ]
+    whole = max(ideal for *_, ideal in ends)
+    runs = [(most, least) for most, least, ideal in ends if ideal]
+    if not runs:
+        return 0, 0, 0
+    most, least = max(m for m, _ in runs) * whole, min(least for _, least in runs) * whole
+    return -(-most.numerator // most.denominator), least.numerator // least.denominator, whole
+
+
+def _ends(high: int, low: int, ideal: int) -> tuple[Fraction, Fraction, int]:
+    """Ways at most and at least, and the ideal."""
+    n = int(ideal)
+    return Fraction(int(high), n or 1), Fraction(int(low), n or 1), n
+
+
+def _of_groups(high: Ints, low: Ints, ideal: Ints, groups: Ints) -> tuple[Fraction, Fraction, int]:
+    """Ways at most and at least over all choices of groups that run, and the ideal of all requests."""
+    numbers = np.unique(groups)
+    by = [[int(x[groups == g].sum()) for g in numbers] for x in (high, low, ideal)]
+    certain = [g == 0 for g in numbers]
+    most = _extreme(by[0], by[2], certain, largest=True)
+    least = _extreme(by[1], by[2], certain, largest=False)
+    return most, least, int(ideal.sum())
+
+
+def _extreme(costs: list[int], ideals: list[int], certain: list[bool], *, largest: bool) -> Fraction:
+    """The largest, or smallest, ratio of sums over all choices of what may run beside what surely does."""
+    total = sum(c for c, sure in zip(costs, certain, strict=True) if sure)
+    ideal = sum(i for i, sure in zip(ideals, certain, strict=True) if sure)
+    free = [
+        (Fraction(c, i), c, i) for c, i, sure in zip(costs, ideals, certain, strict=True) if i and not sure
+    ]
+    for ratio, c, i in sorted(free, reverse=largest):
+        if ideal and (ratio > Fraction(total, ideal)) is not largest:
+            break
+        total, ideal = total + c, ideal + i
+    return Fraction(total, ideal or 1)

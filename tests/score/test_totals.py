@@ -1,0 +1,56 @@
+"""Totals of requests of which not all need to run."""
+
+from __future__ import annotations
+
+import pytest
+from costs import scored, traced
+
+from smemlint.evaluate.model import Grade
+
+ROUNDS = """
+#pragma unroll 1
+for (int i = 0; i < 6; i++) {
+    %s
+    out[i] = s[(threadIdx.x << i) & 1023];
+    __syncthreads();
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("way_out", "most"),
+    [
+        ("if (i < n) continue;", 32),
+        ("if (i == n) return;", 32),
+        ("if (i > n) break;", 33 / 2),  # the first surely runs
+        ("if (out[0] > i) continue;", 32),
+    ],
+)
+def test_rounds_that_may_be_left_out_leave_a_range_around_every_total(way_out: str, most: float) -> None:
+    (c,) = [c for c in scored(ROUNDS % way_out) if c.site.op == "load"]
+    assert c.grade is Grade.BOUND
+    assert (c.ways_low, c.ways) == (1, most)
+    assert c.reason is not None and c.reason.code in ("run-time-choice", "nonlinear-index")
+
+
+def test_rounds_that_run_together_have_one_total() -> None:
+    (c,) = [c for c in scored("if (n > 3) {\n" + ROUNDS % "" + "}") if c.site.op == "load"]
+    assert c.grade is Grade.EXACT
+    assert c.ways == 63 / 6
+
+
+def test_what_surely_runs_bounds_what_may_be_left_out() -> None:
+    body = "for (int i = 0; i < 2; i++) { if (i && n > 3) break; out[i] = s[threadIdx.x << (5 * i)]; }"
+    (c,) = [c for c in scored(body) if c.site.op == "load"]
+    assert (c.ways_low, c.ways) == (1, 33 / 2)
+
+
+def test_what_was_assumed_is_told() -> None:
+    body = "int i = blockIdx.x * 64 + threadIdx.x; s[0] = 1; if (i < n) s[threadIdx.x * 2] = 1; "
+    first, second = traced(body + "if (threadIdx.x < n) out[i] = s[threadIdx.x];").traces[:2]
+    assert first.assumptions == ()
+    assert [(a.kind, a.text) for a in second.assumptions] == [
+        ("interior-block", "`i < n` is decided as a block in the middle of the grid finds it")
+    ]
+    *_, last = traced(body + "if (threadIdx.x < n) out[i] = s[threadIdx.x];").traces
+    assert [a.kind for a in last.assumptions] == ["interior-block", "large-size"]
