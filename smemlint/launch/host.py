@@ -57,6 +57,7 @@ from smemlint.launch.addressed import targets
 from smemlint.launch.model import Allowance, Started
 from smemlint.launch.objects import class_instances, object_for, take_defaults
 from smemlint.launch.open import Candidate, candidates
+from smemlint.launch.overloaded import meant
 from smemlint.launch.settings import settings
 from smemlint.launch.slicing import HostSlice
 from smemlint.launch.ways import Ways, key, site
@@ -69,6 +70,8 @@ MOST_ALIKE = 300
 """Launches in a row that show nothing new, after which a function is left: it tries sizes over and over."""
 HOST_STEPS = 40_000
 """Evaluation steps after which a run begins no further host function."""
+MOST_INSTANCES = 32
+"""Instances of one host function template that are run."""
 HOST_DEPTH = 14
 """Calls in one another: what a recursion starts deep down it has started before."""
 
@@ -258,7 +261,7 @@ def _written_instances(module: Module, templates: Sequence[Function]) -> dict[st
     for id, arguments in module.explicit_instances:
         if id in found:
             found[id][arguments] = None
-    return {id: list(written)[:8] for id, written in found.items()}
+    return {id: list(written)[:MOST_INSTANCES] for id, written in found.items()}
 
 
 @record(frozen=True, slots=True)
@@ -299,7 +302,7 @@ def _open_names(nodes: Iterable[object]) -> set[str]:
     found: set[str] = set()
     for n in nodes:
         if isinstance(n, Name) and not n.id:
-            found.add(n.name)
+            found.add(n.name.rsplit("::", 1)[-1])
         elif isinstance(n, Member | StaticMember):
             found.add(f".{n.name}")
         elif isinstance(n, Construct) and isinstance(n.type, RecordRef):
@@ -344,45 +347,39 @@ def _start(m: Machine, s: LaunchStmt) -> Iterator[Started]:
     one_of = (kernel, *kernel.others) if isinstance(kernel, FunctionValue) else ()
     if not any(f.candidates for f in one_of):
         one_of = targets(m, s.kernel, len(values))
-    for one in one_of:
-        started = _started(m, s, one, values, extents, grid, bytes_)
-        if started is not None:
-            yield replace(started, guessed=len(one_of) > 1)
+    fits = [fit for one in one_of for fit in meant(m, one, values)]
+    for f, bound in fits:
+        started = _started(m, s, f, bound, values, extents, grid, bytes_)
+        yield replace(started, guessed=len(fits) > 1)
 
 
 def _started(
     m: Machine,
     s: LaunchStmt,
-    kernel: FunctionValue,
+    f: Function,
+    bound: dict[str, Binding],
     values: Sequence[Value],
     extents: Sequence[Int] | None,
     grid: Shape,
     bytes_: Value,
-) -> Started | None:
-    """The launch of one kernel; None where no candidate takes the arguments."""
+) -> Started:
+    """The launch of one kernel under its template arguments."""
     block = _numbers(m, extents)
-    for f in kernel.candidates:
-        if f.side != "kernel":
-            continue
-        bound = bind(m, f, kernel.arguments, values)
-        if bound is None:
-            continue
-        given: dict[str, Int] = {}
-        for p, v in zip(f.parameters, values, strict=False):
-            n = coerce(m, v, m.types.resolve(p.type, bound)) if isinstance(v, Int) else None
-            if isinstance(n, Int):
-                given[p.name] = n
-        known = {name: _number(m, v) for name, v in given.items()}
-        arguments = {name: number for name, number in known.items() if number is not None}
-        likely: tuple[Candidate, ...] = ()
-        if None in block and extents is not None:
-            dynamic = bytes_ if isinstance(bytes_, Int) else None
-            likely = candidates(extents, dynamic, given, m.unknowns.recipes or {})
-        return Started(
-            f, block, likely, grid, _number(m, bytes_), _template(m, f, bound), arguments, s.place,
-            _packed(m, f, values), captured(m, values),
-        )  # fmt: skip
-    return None
+    given: dict[str, Int] = {}
+    for p, v in zip(f.parameters, values, strict=False):
+        n = coerce(m, v, m.types.resolve(p.type, bound)) if isinstance(v, Int) else None
+        if isinstance(n, Int):
+            given[p.name] = n
+    known = {name: _number(m, v) for name, v in given.items()}
+    arguments = {name: number for name, number in known.items() if number is not None}
+    likely: tuple[Candidate, ...] = ()
+    if None in block and extents is not None:
+        dynamic = bytes_ if isinstance(bytes_, Int) else None
+        likely = candidates(extents, dynamic, given, m.unknowns.recipes or {})
+    return Started(
+        f, block, likely, grid, _number(m, bytes_), _template(m, f, bound), arguments, s.place,
+        _packed(m, f, values), captured(m, values),
+    )  # fmt: skip
 
 
 def _packed(m: Machine, f: Function, values: Sequence[Value]) -> tuple[tuple[Type, int | None], ...]:

@@ -73,6 +73,8 @@ class Declarations:
     library: list[Node] = field(default_factory=list)
     """Top-level declarations of files outside the project."""
     namespaces: dict[str, bool] = field(default_factory=dict)
+    _specialised: list[tuple[Node, FileText]] = field(default_factory=list)
+    """Explicit specialisations and instantiations of function templates, until all templates are known."""
     _found: dict[int, Definition | None] = field(default_factory=dict)
     _qualified: dict[int, str] = field(default_factory=dict)
     _library_types: dict[str, Node] | None = None
@@ -83,6 +85,8 @@ class Declarations:
         """Reads the translation unit's top level."""
         for child in cursors.children(root):
             self._top(child)
+        for child, file in self._specialised:
+            self.add_function(child, file)
 
     def _top(self, child: Node) -> None:
         where = self.positions.point(child)
@@ -102,6 +106,9 @@ class Declarations:
             for inner in cursors.children(child):
                 if inner.kind < 100 or inner.kind >= 600:
                     self._top(inner)
+        elif kind == FUNCTION and cursors.template_argument_count(child) > 0:
+            # In a namespace clang lists an instance before the template that it is made of.
+            self._specialised.append((child, file))
         elif kind in FUNCTIONS:
             self.add_function(child, file)
         elif kind in RECORDS:
@@ -125,7 +132,12 @@ class Declarations:
             if node.kind == FUNCTION and cursors.template_argument_count(node) > 0:
                 self.instances.append(node)
             return None
-        if record is None and self._is_instance(node):
+        pattern = self._pattern(node) if record is None else None
+        if pattern is not None:
+            if node.kind != FUNCTION:
+                return None
+            self.add_function(pattern, file)
+            self.instances.append(node)
             return None
         name = cursors.spelling(node)
         if node.kind == CONVERSION:
@@ -136,12 +148,15 @@ class Declarations:
         return entry
 
     @staticmethod
-    def _is_instance(node: Node) -> bool:
-        """Whether a method is one that clang made of a class template, explicitly instantiated."""
-        if cursors.semantic_parent(node).kind not in RECORDS:
-            return False
+    def _pattern(node: Node) -> Node | None:
+        """The template that an instance was made of where it was asked for in so many words; clang may list
+        the instance first."""
         pattern = cursors.specialized_template(node)
-        return valid(pattern) and cursors.location(pattern).raw == cursors.location(node).raw
+        if not valid(pattern):
+            return None
+        defined = cursors.definition(pattern)
+        pattern = defined if valid(defined) else pattern
+        return pattern if cursors.location(pattern).raw == cursors.location(node).raw else None
 
     def add_record(self, node: Node, file: FileText) -> Definition | None:
         if not cursors.is_definition(node):
