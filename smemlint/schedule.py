@@ -76,6 +76,7 @@ def in_turn(
     """
     done: dict[int, Sequence[KernelAnalysis]] = {}
     cost: dict[int, int] = {}
+    clean: set[tuple[object, ...]] = set()
     work = 0
 
     def over() -> str:
@@ -93,10 +94,14 @@ def in_turn(
         left = over()
         if not b.touching:
             done[id(b)] = [leave(b, "")]
+        elif b.rank > 0 and _guess(b) in clean:
+            done[id(b)] = []
         elif left == "time" or (left and b.rank > 0):
             done[id(b)] = [leave(b, left)]
         else:
             done[id(b)] = [one(b, replace(b.launch, variants=()))]
+            if _is_clean(done[id(b)][0]):
+                clean.add(_guess(b))
 
     def split(b: Begun) -> None:
         if b.touching and b.launch.variants:
@@ -113,3 +118,14 @@ def in_turn(
         take(b)
         split(b)
     return [analysis for b in begun for analysis in done[id(b)]]
+
+
+def _guess(b: Begun) -> tuple[object, ...]:
+    """What all launches of a kernel have in common of which nothing but usual shapes is known."""
+    guessed = b.launch.place is None and b.launch.origin == "candidate"
+    return (id(b.kernel), *sorted(b.launch.template.items(), key=lambda x: x[0])) if guessed else (id(b),)
+
+
+def _is_clean(analysis: KernelAnalysis) -> bool:
+    """Whether a kernel has no conflict, so that other shapes need not agree on one."""
+    return all(c.ways is not None and c.ways <= 1 and c.reason is None for c in analysis.conflicts)

@@ -142,3 +142,25 @@ def test_a_pointer_to_a_kernel_is_no_kernel_that_is_missing(here: Path, capsys: 
     text = "void go(void (*k)(float *), float *p) { k<<<1, 32>>>(p); auto l = k; l<<<1, 32>>>(p); }\n"
     (here / "a.cu").write_text(text)
     assert "unseen-kernel" not in run(capsys, "check", "a.cu")[1]
+
+
+def test_a_kernel_that_nothing_starts_conflicts_where_every_usual_shape_does(
+    here: Path, capsys: Capture
+) -> None:
+    (here / "a.cu").write_text(
+        "__global__ void some(float *p) {\n"
+        "    __shared__ float s[4096];\n"
+        "    int t = threadIdx.x;\n"
+        "    s[t] = p[t];\n"
+        "    __syncthreads();\n"
+        "    p[t] = s[(t * 32 + t / 32) % blockDim.x];\n"
+        "}\n"
+        "__global__ void every(float *p) {\n"
+        "    __shared__ float s[9000];\n"
+        "    s[threadIdx.x * 8] = p[0];\n"
+        "}\n"
+    )
+    _, out, _ = run(capsys, "check", "a.cu")
+    assert out.count("warning[") == 1
+    assert "warning[SMEM102] power-of-two-stride: 8-way bank conflict\n  --> a.cu:10:" in out
+    assert "note[SMEM101] column-access: 8-way" in run(capsys, "check", "a.cu", "--level", "note")[1]

@@ -29,14 +29,19 @@ from smemlint.ir.types import DOUBLE, FLOAT, HALF
 from smemlint.ir.walk import walk
 from smemlint.launch.implied import implied_blocks
 from smemlint.launch.model import Started
-from smemlint.launch.open import Candidate
+from smemlint.launch.open import USUAL, Candidate
 from smemlint.records import record
 
 MAX_THREADS = 1024
 MAX_LAUNCHES = 40
 MAX_VARIANTS = 16
 """Combinations of arguments under which one launch is analysed."""
-CANDIDATES = {"x": ((256, 1, 1),), "xy": ((32, 8, 1), (16, 16, 1)), "xyz": ((32, 4, 2), (8, 8, 8))}
+CANDIDATES = {
+    "x": tuple((n, 1, 1) for n in USUAL),
+    "xy": ((32, 8, 1), (16, 16, 1), (32, 32, 1), (8, 8, 1)),
+    "xyz": ((32, 4, 2), (8, 8, 8)),
+}
+"""Shapes for a kernel that nothing starts, the most probable first."""
 
 
 @record(frozen=True, slots=True)

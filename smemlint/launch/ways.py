@@ -13,7 +13,7 @@ from typing import TypeAlias
 from smemlint.evaluate.machine.paths import Choice, Paths
 from smemlint.launch.model import Started
 
-MOST_RUNS = 40
+MOST_RUNS = 100
 """Runs of one function. What is not settled by then stays merged."""
 MOST_WAYS = 16
 """Ways of one choice that are run."""

@@ -39,27 +39,32 @@ def users_of(path: str, names: Iterable[str]) -> tuple[str, ...]:
     """Files that mention one of the names, sources before headers, nearest first.
 
     Looked for beside and below `path`, then folder by folder above it, up to the first folder that has a
-    user, has a build file, is the project's root, or holds too much. Who links with whom is the reader's
-    question.
+    user other than a header that `path` itself includes, has a build file, is the project's root, or holds
+    too much. Who links with whom is the reader's question.
     """
     wanted = [name.encode() for name in names if name]
     if not wanted:
         return ()
     word = re.compile(rb"\b(?:" + b"|".join(sorted(map(re.escape, wanted))) + rb")\b")
     own = os.path.abspath(path)
+    declaring: tuple[str, ...] = ()
     for folder in _levels(os.path.dirname(own)):
         files = sources_below(folder)
         if files is None:
             break
         found = [file for file in files if file != own and _mentions(file, wanted, word)]
         if found:
-            beside = os.path.dirname(own)
-            return tuple(
-                sorted(
-                    found, key=lambda f: (not f.endswith(_SOURCES), os.path.dirname(f) != beside, len(f), f)
-                )
-            )
-    return ()
+            nearest = _nearest_first(found, os.path.dirname(own))
+            if not all(is_header(file) and includes(own, file) for file in found):
+                return nearest
+            declaring = declaring or nearest  # its own headers declare the names for others
+    return declaring
+
+
+def _nearest_first(files: Iterable[str], beside: str) -> tuple[str, ...]:
+    return tuple(
+        sorted(files, key=lambda f: (not f.endswith(_SOURCES), os.path.dirname(f) != beside, len(f), f))
+    )
 
 
 def includes(path: str, header: str) -> bool:

@@ -234,3 +234,38 @@ def test_a_default_of_a_launcher_is_tried_first_and_is_not_sure() -> None:
     found = infer(kernel, module, started_kernels(module))
     assert found[0].threads == 96 and len(found) > 2
     assert all(x.assumed for x in found)
+
+
+def test_every_instance_of_a_function_that_is_asked_for_launches_also_where_it_was_declared_before() -> None:
+    host = """
+    template <typename T, int W> void launch(T *p);
+    template <typename T, int W> void launch(T *p) { wide<W><<<1, 32 * W>>>(p); }
+    template void launch<float, 2>(float *);
+    template void launch<float, 3>(float *);
+    template void launch<float, 4>(float *);"""
+    assert instances(host) == {(64, 2), (96, 3), (128, 4)}
+
+
+def test_host_code_of_pytorch_leads_to_the_launch() -> None:
+    host = """
+    #include <torch/extension.h>
+    template <typename T> __global__ void sum(at::PackedTensorAccessor32<T, 2, at::RestrictPtrTraits> x) {
+        __shared__ T s[256];
+        s[threadIdx.x] = x[0][threadIdx.x];
+    }
+    torch::Tensor run(torch::Tensor x) {
+        auto out = torch::empty({x.size(0), 4}, torch::dtype(torch::kFloat32).device(x.device()));
+        auto flat = out.narrow(0, 0, 1).contiguous();
+        AT_DISPATCH_FLOATING_TYPES_AND_HALF(x.scalar_type(), "sum", ([&] {
+            using acc_t = at::acc_type<scalar_t, true>;
+            sum<acc_t><<<1, 64, 0, at::cuda::getCurrentCUDAStream().stream()>>>(
+                flat.packed_accessor32<acc_t, 2, at::RestrictPtrTraits>());
+        }));
+        return flat;
+    }"""
+    module = module_of(host)
+    started = started_kernels(module)
+    assert {(s.kernel.name, s.block[0], getattr(s.template["T"], "name", "")) for s in started} == {
+        ("sum", 64, "float"),
+        ("sum", 64, "double"),
+    }

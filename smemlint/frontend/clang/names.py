@@ -133,7 +133,12 @@ class Declarations:
             if node.kind == FUNCTION and cursors.template_argument_count(node) > 0:
                 self.instances.append(node)
             return None
-        if record is None and self._is_instance(node):
+        pattern = self._pattern(node) if record is None else None
+        if pattern is not None:
+            if node.kind != FUNCTION:
+                return None
+            self.add_function(pattern, file)
+            self.instances.append(node)
             return None
         name = cursors.spelling(node)
         if node.kind == CONVERSION:
@@ -155,12 +160,15 @@ class Declarations:
             self.functions_named.setdefault(entry.name, []).append(entry)
 
     @staticmethod
-    def _is_instance(node: Node) -> bool:
-        """Whether a method is one that clang made of a class template, explicitly instantiated."""
-        if cursors.semantic_parent(node).kind not in RECORDS:
-            return False
+    def _pattern(node: Node) -> Node | None:
+        """The template that an instance was made of where it was asked for in so many words; clang may list
+        the instance first."""
         pattern = cursors.specialized_template(node)
-        return valid(pattern) and cursors.location(pattern).raw == cursors.location(node).raw
+        if not valid(pattern):
+            return None
+        defined = cursors.definition(pattern)
+        pattern = defined if valid(defined) else pattern
+        return pattern if cursors.location(pattern).raw == cursors.location(node).raw else None
 
     def add_record(self, node: Node, file: FileText) -> Definition | None:
         if not cursors.is_definition(node):

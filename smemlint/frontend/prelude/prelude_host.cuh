@@ -223,7 +223,12 @@ template <> struct smemlint_of<ScalarType::Char> { using type = signed char; };
 template <> struct smemlint_of<ScalarType::Short> { using type = short; };
 template <> struct smemlint_of<ScalarType::Bool> { using type = bool; };
 constexpr int kCUDA = 1, kCPU = 0;
-struct TensorOptions { template <class... A> TensorOptions dtype(A...) const; template <class... A> TensorOptions device(A...) const; };
+struct TensorOptions {
+    TensorOptions(); template <class T> TensorOptions(T); template <class... A> TensorOptions dtype(A...) const; template <class... A> TensorOptions device(A...) const;
+    template <class... A> TensorOptions layout(A...) const; template <class... A> TensorOptions requires_grad(A...) const; template <class... A> TensorOptions pinned_memory(A...) const;
+    template <class... A> TensorOptions memory_format(A...) const;
+};
+template <class... A> TensorOptions dtype(A...); template <class... A> TensorOptions device(A...); template <class... A> TensorOptions layout(A...); template <class... A> TensorOptions requires_grad(A...);
 template <class T> struct DefaultPtrTraits { typedef T* PtrType; };
 template <class T> struct RestrictPtrTraits { typedef T* __restrict__ PtrType; };
 template <class T, size_t N, template <class> class P = DefaultPtrTraits, class I = long> struct TensorAccessor {
@@ -297,7 +302,7 @@ using TensorList = ArrayRef<Tensor>;
 template <class... A> Tensor empty(A...); template <class... A> Tensor zeros(A...); template <class... A> Tensor empty_like(A...);
 template <class... A> Tensor zeros_like(A...); template <class... A> Tensor ones(A...); template <class... A> Tensor full(A...);
 template <class... A> Tensor empty(IntArrayRef, A...); template <class... A> Tensor zeros(IntArrayRef, A...); template <class... A> Tensor ones(IntArrayRef, A...);
-template <class... A> Tensor full(IntArrayRef, A...); template <class... A> Tensor arange(A...); template <class... A> Tensor ones_like(A...); template <class... A> Tensor tensor(A...);
+template <class... A> Tensor full(IntArrayRef, A...); template <class... A> Tensor arange(A...); template <class... A> Tensor ones_like(A...); template <class... A> Tensor tensor(A...); template <class T, class... A> Tensor tensor(std::initializer_list<T>, A...);
 namespace cuda { using namespace c10::cuda; struct OptionalCUDAGuard { template <class... A> OptionalCUDAGuard(A...); template <class... A> void set_index(A...); template <class... A> void set_device(A...); }; cudaDeviceProp* getCurrentDeviceProperties(); }
 }
 namespace torch {
