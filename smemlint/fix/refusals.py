@@ -125,8 +125,8 @@ REASONS: dict[str, tuple[str, str]] = {
         "",
     ),
     "out-of-time": (
-        "the time limit of the file was over before a layout was found",
-        "`--timeout`",
+        "the work set aside for the fixes of a file was used up before a layout was found, or its time was",
+        "split the file; `--timeout`",
     ),
     "non-ascii": (
         "the edit would have to move non-ASCII text",
