@@ -53,7 +53,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
-from smemlint.launch.addressed import targets
+from smemlint.launch.meant import meant_by, targets
 from smemlint.launch.model import Allowance, Started
 from smemlint.launch.objects import class_instances, object_for, take_defaults
 from smemlint.launch.open import Candidate, candidates
@@ -344,45 +344,39 @@ def _start(m: Machine, s: LaunchStmt) -> Iterator[Started]:
     one_of = (kernel, *kernel.others) if isinstance(kernel, FunctionValue) else ()
     if not any(f.candidates for f in one_of):
         one_of = targets(m, s.kernel, len(values))
-    for one in one_of:
-        started = _started(m, s, one, values, extents, grid, bytes_)
-        if started is not None:
-            yield replace(started, guessed=len(one_of) > 1)
+    meant = [found for one in one_of for found in meant_by(m, one, values)]
+    for f, bound in meant:
+        started = _started(m, s, f, bound, values, extents, grid, bytes_)
+        yield replace(started, guessed=len(meant) > 1)
 
 
 def _started(
     m: Machine,
     s: LaunchStmt,
-    kernel: FunctionValue,
+    f: Function,
+    bound: Mapping[str, Binding],
     values: Sequence[Value],
     extents: Sequence[Int] | None,
     grid: Shape,
     bytes_: Value,
-) -> Started | None:
-    """The launch of one kernel; None where no candidate takes the arguments."""
+) -> Started:
+    """The launch of one kernel with its template arguments."""
     block = _numbers(m, extents)
-    for f in kernel.candidates:
-        if f.side != "kernel":
-            continue
-        bound = bind(m, f, kernel.arguments, values)
-        if bound is None:
-            continue
-        given: dict[str, Int] = {}
-        for p, v in zip(f.parameters, values, strict=False):
-            n = coerce(m, v, m.types.resolve(p.type, bound)) if isinstance(v, Int) else None
-            if isinstance(n, Int):
-                given[p.name] = n
-        known = {name: _number(m, v) for name, v in given.items()}
-        arguments = {name: number for name, number in known.items() if number is not None}
-        likely: tuple[Candidate, ...] = ()
-        if None in block and extents is not None:
-            dynamic = bytes_ if isinstance(bytes_, Int) else None
-            likely = candidates(extents, dynamic, given, m.unknowns.recipes or {})
-        return Started(
-            f, block, likely, grid, _number(m, bytes_), _template(m, f, bound), arguments, s.place,
-            _packed(m, f, values), captured(m, values),
-        )  # fmt: skip
-    return None
+    given: dict[str, Int] = {}
+    for p, v in zip(f.parameters, values, strict=False):
+        n = coerce(m, v, m.types.resolve(p.type, bound)) if isinstance(v, Int) else None
+        if isinstance(n, Int):
+            given[p.name] = n
+    known = {name: _number(m, v) for name, v in given.items()}
+    arguments = {name: number for name, number in known.items() if number is not None}
+    likely: tuple[Candidate, ...] = ()
+    if None in block and extents is not None:
+        dynamic = bytes_ if isinstance(bytes_, Int) else None
+        likely = candidates(extents, dynamic, given, m.unknowns.recipes or {})
+    return Started(
+        f, block, likely, grid, _number(m, bytes_), _template(m, f, bound), arguments, s.place,
+        _packed(m, f, values), captured(m, values),
+    )  # fmt: skip
 
 
 def _packed(m: Machine, f: Function, values: Sequence[Value]) -> tuple[tuple[Type, int | None], ...]:
