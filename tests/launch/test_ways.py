@@ -295,3 +295,15 @@ def test_the_overload_that_fits_the_arguments_is_started() -> None:
         ("int", 96, False),
     ]
     assert sorted(started("")) == [("double", 64, True), ("float", 64, True), ("int", 96, False)]
+
+
+def test_a_long_function_on_the_way_to_a_launch_is_followed() -> None:
+    padding = "\n".join(f"        int unused{i} = n + {i};" for i in range(200))
+    host = f"""
+    template <typename T> void last(T *p, int threads) {{ a<<<1, threads>>>(p); }}
+    template <typename T> void middle(T *p, int n) {{
+{padding}
+        last(p, 96);
+    }}
+    void first(float *p, int n) {{ middle(p, n); }}"""
+    assert sure(host) == {("a", 96)}

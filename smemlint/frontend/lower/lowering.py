@@ -103,6 +103,8 @@ class Context:
     waiting: dict[str, list[Definition]] = field(default_factory=dict)
     """Methods that nothing has named yet."""
     function_keys: dict[str, int] = field(default_factory=dict)
+    starting: set[int] = field(default_factory=set)
+    """Keys of the functions that start kernels, themselves or through others."""
     launches: list[LaunchStmt] = field(default_factory=list)
     types: TypeLowering = field(init=False)
     exprs: ExpressionLowering = field(init=False)
@@ -125,7 +127,8 @@ class Context:
     def require_call(self, definition: Definition) -> None:
         """The same for a callee: host code is followed only where it may compute a launch."""
         text = definition.text()
-        if self.host and len(text) > HOST_LIMIT and b"<<<" not in text and b"__global__" not in text:
+        long = len(text) > HOST_LIMIT and b"<<<" not in text and b"__global__" not in text
+        if self.host and long and definition.key not in self.starting:
             return
         self.require(definition)
 
