@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from smemlint.diagnose.baseline import Baseline, Entry, compared
+from smemlint.diagnose.group import groups, with_groups
 from smemlint.diagnose.merge import diagnose, merge_kernels, order, site_of
 from smemlint.diagnose.model import (
     Access,
@@ -90,11 +92,14 @@ def analyse_file(job: Job) -> FileReport:
 
 @record(frozen=True, slots=True)
 class View:
-    """Which findings are shown. chosen: the (select, ignore) lists that hold for a path."""
+    """Which findings are shown. chosen: the (select, ignore) lists that hold for a path and a kernel."""
 
-    chosen: Callable[[str], tuple[tuple[str, ...], tuple[str, ...]]] = lambda path: ((), ())
+    chosen: Callable[[str, str], tuple[tuple[str, ...], tuple[str, ...]]] = lambda path, kernel: ((), ())
     level: Severity = Severity.WARNING
     show_unresolved: bool = False
+    min_share: float = 0.0
+    """Percent of its kernel's shared-memory wavefronts below which a conflict's excess is not shown."""
+    baseline: Baseline | None = None
 
 
 def collect(
@@ -110,12 +115,12 @@ def collect(
     checked = [r.path for r in reports]
     sources = _texts({d.place.path for d in found} | set(checked), texts or {})
     left, suppressed = suppress(found, sources, [p for p in checked if p in sources])
-    by_path: dict[str, list[Diagnostic]] = {}
+    by_owner: dict[tuple[str, str], list[Diagnostic]] = {}
     for diagnostic in left:
-        by_path.setdefault(diagnostic.place.path, []).append(diagnostic)
+        by_owner.setdefault((diagnostic.place.path, diagnostic.kernel), []).append(diagnostic)
     diagnostics, hidden = [], 0
-    for path, found in by_path.items():
-        select, ignore = view.chosen(path)
+    for owner, found in by_owner.items():
+        select, ignore = view.chosen(*owner)
         seen, kept = visible(
             found,
             select=select,
@@ -125,7 +130,13 @@ def collect(
         )
         diagnostics += seen
         hidden += kept
-    diagnostics.sort(key=order)
+    diagnostics = with_groups(sorted(diagnostics, key=order))
+    small = {g.id for g in groups(diagnostics) if g.cost and 100 * g.cost.excess_share < view.min_share}
+    diagnostics = [d for d in diagnostics if d.group not in small]
+    accepted = 0
+    stale: Sequence[Entry] = ()
+    if view.baseline is not None:
+        diagnostics, accepted, stale = compared(diagnostics, view.baseline, checked)
     unparsed = tuple(dict.fromkeys(u for r in reports for u in r.unparsed))
     named = {d.place.path for d in diagnostics} | {label.place.path for d in diagnostics for label in d.also}
     return Report(
@@ -135,7 +146,13 @@ def collect(
         unparsed=unparsed,
         problems=tuple(dict.fromkeys(p for r in reports for p in r.problems)),
         skipped=tuple(Problem(r.path, r.skipped) for r in reports if r.skipped),
-        summary=_summary(reports, kernels, unseen, diagnostics, unparsed, hidden, suppressed),
+        summary=replace(
+            _summary(reports, kernels, unseen, diagnostics, unparsed, hidden, suppressed),
+            small=len(small),
+            accepted=accepted,
+            stale=len(stale),
+        ),
+        stale=tuple(f"{e.path}: {e.code} `{e.what}`" for e in stale),
         exhibits=tuple(e for r in reports for e in r.exhibits),
         texts={**_texts(named - sources.keys(), {}), **{p: t for p, t in sources.items() if p in named}},
     )
@@ -169,11 +186,16 @@ def _summary(
     kinds = [_kind(seen) for seen in sites.values()]
     reasons = Counter(reason for kind, reason in kinds if kind == "unresolved")
     partial = partial_kernels(kernels, unseen)
-    findings = [d for d in diagnostics if d.code != UNSEEN]
+    places = [d for d in diagnostics if d.code != UNSEEN]
+    findings = groups(places)
+    edits = [g.lead.fix for g in findings if g.lead.fix is not None and g.lead.fix.edits is not None]
     return Summary(
         files=len(reports),
-        files_with_findings=len({d.place.path for d in findings}),
+        files_with_findings=len({d.place.path for d in places}),
         findings=len(findings),
+        lines=len(places),
+        fixable=sum(fix.safe for fix in edits),
+        fixable_unsafe=sum(not fix.safe for fix in edits),
         hidden=hidden,
         suppressed=suppressed,
         kernels=len({k.key for k in kernels if not k.device}),

@@ -89,7 +89,7 @@ def _parser(chosen: str) -> Parser:
             name,
             help=text,
             description=text[0].upper() + text[1:] + ".",
-            epilog=EPILOG if name not in ("explain", "rules") else None,
+            epilog=EPILOG if name not in ("explain", "rules", "config") else None,
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )

@@ -10,18 +10,12 @@ from __future__ import annotations
 
 import os
 import re
-import stat
-import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
-from functools import cache
-from itertools import chain, islice
 from math import isfinite
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from smemlint.patterns import pattern
-from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
 
 Block = tuple[int, int, int]
@@ -36,6 +30,8 @@ MAX_LEVELS = 100
 """Folders in which the configuration of a file is looked for."""
 RANGES: Mapping[str, tuple[float, float]] = {
     "min-ways": (1, 1024),
+    "min-share": (0, 100),
+    "top": (1, 1_000_000),
     "timeout": (0.1, 86_400),
     "jobs": (1, 1024),
 }
@@ -52,15 +48,42 @@ class ConfigError(Exception):
 
 
 @record(frozen=True, slots=True)
+class Glob:
+    """A pattern as in .gitignore, for paths below a folder (absolute)."""
+
+    folder: str
+    text: str
+
+
+@record(frozen=True, slots=True)
+class PerFile:
+    """What holds for files that one of the patterns means."""
+
+    files: tuple[Glob, ...]
+    settings: Settings
+
+
+@record(frozen=True, slots=True)
+class PerKernel:
+    """What holds for kernels of these names (with `*` and `?`)."""
+
+    kernels: tuple[str, ...]
+    ignore: tuple[str, ...] = ()
+
+
+@record(frozen=True, slots=True)
 class Settings:
     """Every option; None where the user has not said anything.
 
-    blocks: kernel name -> block shape, '' for all kernels.
+    blocks: kernel name -> block shape, '' for all kernels. exclude, per_file, per_kernel: those of all
+    layers, the closest last. baseline, extend: paths.
     """
 
     select: tuple[str, ...] | None = None
     ignore: tuple[str, ...] | None = None
     min_ways: float | None = None
+    min_share: float | None = None
+    sort: str | None = None
     blocks: Mapping[str, Block] | None = None
     arch: str | None = None
     define: tuple[str, ...] | None = None
@@ -77,12 +100,20 @@ class Settings:
     output: tuple[str, ...] | None = None
     jobs: int | None = None
     timeout: float | None = None
+    exclude: tuple[Glob, ...] | None = None
+    baseline: str | None = None
+    extend: str | None = None
+    per_file: tuple[PerFile, ...] | None = None
+    per_kernel: tuple[PerKernel, ...] | None = None
 
     def over(self, base: Settings) -> Settings:
         """These settings, with `base` where they say nothing. Block shapes are joined kernel by kernel."""
         said = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
         if self.blocks is not None and base.blocks is not None:
             said["blocks"] = {**base.blocks, **self.blocks}
+        for name in ("exclude", "per_file", "per_kernel"):
+            if name in said and getattr(base, name) is not None:
+                said[name] = getattr(base, name) + said[name]
         return replace(base, **said)
 
 
@@ -90,6 +121,8 @@ DEFAULTS = Settings(
     select=(),
     ignore=(),
     min_ways=2.0,
+    min_share=0.0,
+    sort="",
     blocks={},
     arch="sm_90",
     define=(),
@@ -105,6 +138,10 @@ DEFAULTS = Settings(
     output=(),
     jobs=0,
     timeout=40.0,
+    exclude=(),
+    baseline="",
+    per_file=(),
+    per_kernel=(),
 )
 
 
@@ -136,12 +173,12 @@ def _strings(key: str, value: object) -> tuple[str, ...]:
         return (_string(key, value),)
     if isinstance(value, list) and all(isinstance(v, str) for v in value):
         return tuple(_string(key, v) for v in value)
-    raise ConfigError(f"`{key}`: expected a list of strings, got {_shown(value)}")
+    raise ConfigError(f"`{key}`: expected a list of strings, got {shown(value)}")
 
 
 def _string(key: str, value: object) -> str:
     if not isinstance(value, str):
-        raise ConfigError(f"`{key}`: expected a string, got {_shown(value)}")
+        raise ConfigError(f"`{key}`: expected a string, got {shown(value)}")
     if "\0" in value:
         raise ConfigError(f"`{key}`: holds a NUL character")
     return value
@@ -161,35 +198,36 @@ def define(text: str) -> str:
 def _choice(key: str, value: object, choices: tuple[str, ...]) -> str:
     text = _string(key, value)
     if text not in choices:
-        raise ConfigError(f"`{key}`: expected one of {', '.join(choices)}, got {_shown(value)}")
+        raise ConfigError(f"`{key}`: expected one of {', '.join(choices)}, got {shown(value)}")
     return text
 
 
 def number(key: str, value: object) -> float:
     """A number in the range of its option. Raises ConfigError."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ConfigError(f"`{key}`: expected a number, got {_shown(value)}")
+        raise ConfigError(f"`{key}`: expected a number, got {shown(value)}")
     least, most = RANGES[key]
     if isinstance(value, float) and not isfinite(value):
-        raise ConfigError(f"`{key}`: expected a finite number, got {_shown(value)}")
+        raise ConfigError(f"`{key}`: expected a finite number, got {shown(value)}")
     if value < least:
-        raise ConfigError(f"`{key}`: expected at least {least:g}, got {_shown(value)}")
+        raise ConfigError(f"`{key}`: expected at least {least:g}, got {shown(value)}")
     if value > most:
-        raise ConfigError(f"`{key}`: expected at most {most:g}, got {_shown(value)}")
+        raise ConfigError(f"`{key}`: expected at most {most:g}, got {shown(value)}")
     return float(value)
 
 
 def _boolean(key: str, value: object) -> bool:
     if isinstance(value, bool):
         return value
-    raise ConfigError(f"`{key}`: expected true or false, got {_shown(value)}")
+    raise ConfigError(f"`{key}`: expected true or false, got {shown(value)}")
 
 
 _SHOWN = 60
 """Characters of a wrong value that a message repeats."""
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """The kind of a wrong value and the value, as messages tell it."""
     names = {
         bool: "a boolean",
         int: "a number",
@@ -226,7 +264,7 @@ def arch(text: str) -> str:
 
 def _blocks(value: object) -> dict[str, Block]:
     if not isinstance(value, dict):
-        raise ConfigError(f"`blocks`: expected a table of kernel = [x, y, z], got {_shown(value)}")
+        raise ConfigError(f"`blocks`: expected a table of kernel = [x, y, z], got {shown(value)}")
     result: dict[str, Block] = {}
     for kernel, shape in value.items():
         if isinstance(shape, str):
@@ -240,17 +278,19 @@ def _blocks(value: object) -> dict[str, Block]:
         ):
             result[kernel] = check_block(shape, shape)
         else:
-            raise ConfigError(f"`blocks.{kernel}`: expected one to three numbers, got {_shown(shape)}")
+            raise ConfigError(f"`blocks.{kernel}`: expected one to three numbers, got {shown(shape)}")
     return result
 
 
 KEYS = (
-    "select", "ignore", "min-ways", "block", "blocks", "arch", "define", "include", "std",
-    "compile-commands", "level",
+    "select", "ignore", "min-ways", "min-share", "sort", "block", "blocks", "arch", "define", "include",
+    "std", "compile-commands", "level",
+    "exclude", "extend", "baseline", "per-file", "per-kernel",
     "fail-on", "fail-on-unseen", "exit-zero", "statistics", "show-unresolved", "output-format",
 )  # fmt: skip
 HANDS = (
-    "output", "fix", "diff", "unsafe-fixes", "verify", "jobs", "j", "timeout", "config", "stdin-filename",
+    "top", "write-baseline", "diff-base", "add-ignore", "budget", "output", "fix", "diff", "unsafe-fixes",
+    "verify", "jobs", "j", "timeout", "config", "stdin-filename",
 )  # fmt: skip
 """Options of the command line alone: they write, start programs, or take more of the machine."""
 
@@ -262,34 +302,91 @@ def from_table(table: Mapping[str, Any], folder: Path) -> Settings:
     for key, value in table.items():
         if key not in KEYS:
             raise ConfigError(_unknown(key))
-        field = key.replace("-", "_")
-        if key in ("select", "ignore"):
-            values[field] = _strings(key, value)
-        elif key == "define":
-            values[field] = tuple(define(v) for v in _strings(key, value))
-        elif key == "include":
-            values[field] = tuple(str(folder / v) for v in _strings(key, value))
-        elif key in ("fail-on-unseen", "exit-zero", "statistics", "show-unresolved"):
-            values[field] = _boolean(key, value)
-        elif key in ("level", "fail-on"):
-            values[field] = _choice(key, value, SEVERITIES)
-        elif key == "output-format":
-            values[field] = _choice(key, value, FORMATS)
-        elif key == "min-ways":
-            values[field] = number(key, value)
-        elif key == "arch":
-            values[field] = arch(_string(key, value))
-        elif key == "compile-commands":
-            values[field] = str(folder / _string(key, value))
-        elif key == "std":
-            values[field] = _string(key, value)
-        elif key == "block":
+        if key == "block":
             blocks.update(parse_named_block(v) for v in _strings(key, value))
-        else:
+        elif key == "blocks":
             blocks.update(_blocks(value))
+        elif key == "per-kernel":
+            sections = [_per_kernel(x) for x in _tables(key, value)]
+            values["per_kernel"] = tuple(section for section, _ in sections)
+            blocks.update(pair for _, shapes in sections for pair in shapes.items())
+        else:
+            values[key.replace("-", "_")] = _value(key, value, folder)
     if blocks:
         values["blocks"] = blocks
     return Settings(**values)
+
+
+def _value(key: str, value: object, folder: Path) -> object:
+    if key in ("select", "ignore"):
+        return _strings(key, value)
+    if key == "define":
+        return tuple(define(v) for v in _strings(key, value))
+    if key == "include":
+        return tuple(str(folder / v) for v in _strings(key, value))
+    if key == "exclude":
+        return _globs(key, value, folder)
+    if key in ("fail-on-unseen", "exit-zero", "statistics", "show-unresolved"):
+        return _boolean(key, value)
+    if key in ("level", "fail-on"):
+        return _choice(key, value, SEVERITIES)
+    if key == "output-format":
+        return _choice(key, value, FORMATS)
+    if key == "sort":
+        return _choice(key, value, ("cost", "path"))
+    if key in ("min-ways", "min-share"):
+        return number(key, value)
+    if key == "arch":
+        return arch(_string(key, value))
+    if key in ("compile-commands", "baseline", "extend"):
+        return str(folder / _string(key, value))
+    if key == "per-file":
+        return tuple(_per_file(x, folder) for x in _tables(key, value))
+    return _string(key, value)
+
+
+WHOLE = ("exclude", "extend", "baseline", "per-file", "per-kernel", "exit-zero", "fail-on", "fail-on-unseen",
+         "level", "min-share", "output-format", "show-unresolved", "sort", "statistics")  # fmt: skip
+"""Keys that hold for a whole run, not for some of its files."""
+
+
+def _per_file(table: Mapping[str, Any], folder: Path) -> PerFile:
+    rest = {key: value for key, value in table.items() if key != "files"}
+    if "files" not in table:
+        raise ConfigError("`per-file`: `files` is missing, the patterns of the files that it is for")
+    for key in rest:
+        if key in WHOLE:
+            raise ConfigError(f"`per-file`: `{key}` holds for the whole run")
+    return PerFile(_globs("per-file.files", table["files"], folder), from_table(rest, folder))
+
+
+def _per_kernel(table: Mapping[str, Any]) -> tuple[PerKernel, dict[str, Block]]:
+    for key in table:
+        if key not in ("kernels", "ignore", "block"):
+            raise ConfigError(f"`per-kernel`: unknown key `{short(key)}`; it takes kernels, ignore and block")
+    if "kernels" not in table:
+        raise ConfigError("`per-kernel`: `kernels` is missing, the names of the kernels that it is for")
+    names = _strings("per-kernel.kernels", table["kernels"])
+    blocks: dict[str, Block] = {}
+    if "block" in table:
+        if wild := next((n for n in names if set(n) & set("*?[")), None):
+            raise ConfigError(f"`per-kernel`: a block shape is for whole names, not for `{short(wild)}`")
+        blocks = _blocks(dict.fromkeys(names, table["block"]))
+    return PerKernel(names, _strings("per-kernel.ignore", table.get("ignore", []))), blocks
+
+
+def _tables(key: str, value: object) -> list[Mapping[str, Any]]:
+    if isinstance(value, list) and all(isinstance(v, dict) for v in value):
+        return value
+    raise ConfigError(f"`{key}`: expected tables, each as [[{key}]], got {shown(value)}")
+
+
+def _globs(key: str, value: object, folder: Path) -> tuple[Glob, ...]:
+    texts = _strings(key, value)
+    for text in texts:
+        if not text.strip() or "\n" in text:
+            raise ConfigError(f"`{key}`: `{short(text)}` is no pattern")
+    return tuple(Glob(os.path.abspath(folder), text) for text in texts)  # noqa: PTH100  links stay
 
 
 def _unknown(key: str) -> str:
@@ -302,167 +399,8 @@ def _unknown(key: str) -> str:
     return f"unknown key `{short(key)}`; the nearest one is `{near[0]}`"
 
 
-def _table_of(path: Path) -> Mapping[str, Any] | None:
-    """The table of one file, None for a pyproject.toml that does not mention smemlint. Raises ConfigError."""
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib  # type: ignore[import-not-found, unused-ignore]
-
-    try:
-        text = read_regular(path, MAX_BYTES).decode("utf-8")
-        if _DOTTED.search(text):
-            raise ConfigError(f"a key has more than {_DOTS} parts", str(path))
-        data: dict[str, Any] = tomllib.loads(text)
-    except UnreadableError as error:
-        raise ConfigError(error.message, str(path)) from None
-    except ValueError as error:  # not UTF-8, not TOML, or a number of thousands of digits
-        raise ConfigError(str(error), str(path)) from None
-    except RecursionError:
-        raise ConfigError("is nested too deeply", str(path)) from None
-    if path.name != "pyproject.toml":
-        return data
-    tool = data.get("tool", {})
-    table = tool.get("smemlint") if isinstance(tool, dict) else None
-    if table is not None and not isinstance(table, dict):
-        raise ConfigError(f"`tool.smemlint`: expected a table, got {_shown(table)}", str(path))
-    return cast("dict[str, Any] | None", table)
-
-
-_DOTS = 32
-_DOTTED = pattern(rf"""(?<![\w"'.-])(?:(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{_DOTS}}}""")
-"""The time that reading a key takes grows with the square of its parts."""
-
-
-def load(path: Path) -> Settings:
-    """Settings of one configuration file. Raises ConfigError that names the file."""
-    table = _table_of(path) or {}
-    try:
-        settings = from_table(table, path.parent)
-        for key in ("select", "ignore"):
-            if unknown := unknown_selectors(getattr(settings, key) or ()):
-                raise ConfigError(f"`{key}`: no rule is called `{short(unknown[0])}`")
-    except ConfigError as error:
-        raise ConfigError(error.message, str(path)) from None
-    return settings
-
-
-@cache
-def closest(folder: Path) -> Settings:
-    """Settings of the nearest configuration at or above `folder` (absolute), no further up than `top`.
-
-    Raises ConfigError.
-    """
-    end = top(folder)
-    for here in _upwards(folder):
-        for name in ("smemlint.toml", "pyproject.toml"):
-            path = here / name
-            if not os.path.lexists(path):
-                continue
-            if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(end)):
-                raise ConfigError("is a link that leads out of the project", str(path))
-            found = _found(path, _stamp(path))
-            if isinstance(found, ConfigError):
-                raise found
-            if found is not None:
-                return found
-        if here == end:
-            break
-    return Settings()
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    try:
-        status = path.stat()
-    except OSError:
-        return (0, 0)
-    return (status.st_mtime_ns, status.st_size)
-
-
-@cache
-def _found(path: Path, stamp: tuple[int, int]) -> Settings | ConfigError | None:
-    """What a file says; None for a pyproject.toml that does not mention smemlint. Read once, also when it
-    is broken, however many files lie below it."""
-    try:
-        return None if _table_of(path) is None else load(path)
-    except ConfigError as error:
-        return error
-
-
-def top(folder: Path) -> Path:
-    """The last folder in which a configuration of `folder` is looked for: the repository's root.
-
-    Where there is no repository: the last one before the user's home, the root of the file system, and
-    folders that all may write to (`/tmp`), since what lies there may be anybody's.
-    """
-    for here in _upwards(folder):
-        if here != folder and _is_shared(here):
-            break
-        if os.path.lexists(here / ".git"):
-            return here
-    home = Path(os.path.expanduser("~"))  # noqa: PTH111  Path.expanduser fails where there is no home
-    last = folder
-    for here in islice(_upwards(folder), 1, None):
-        if here == home or here in home.parents or here.parent == here or _is_shared(here):
-            break
-        last = here
-    return last
-
-
-def _upwards(folder: Path) -> Iterator[Path]:
-    """The folder and those above it, so many that a folder nested without end costs no more than others."""
-    return islice(chain((folder,), folder.parents), MAX_LEVELS)
-
-
-def _is_shared(folder: Path) -> bool:
-    """Whether anybody may make files there: the sticky bit of `/tmp`."""
-    try:
-        mode = folder.stat().st_mode
-    except OSError:
-        return False
-    return bool(mode & stat.S_ISVTX and mode & stat.S_IWOTH)
-
-
 def unknown_selectors(selectors: Iterable[str]) -> list[str]:
     """Selectors that mean no rule at all."""
     from smemlint.rules import RULES, matches
 
     return [s for s in selectors if not any(matches(rule, s) for rule in RULES)]
-
-
-class Configurations:
-    """The settings of each file: what the command line says, over the configuration that is closest to it.
-
-    said: what the command line says. broken: configurations that cannot be followed, by their path, with the
-    number of files that are not analysed for that.
-    """
-
-    def __init__(self, said: Settings, chosen: str | None = None) -> None:
-        """chosen: the one file that the command line names. Raises ConfigError for that one."""
-        self.said = said
-        self._chosen = load(Path(chosen)) if chosen is not None else None
-        self.broken: dict[str, tuple[ConfigError, int]] = {}
-
-    def of(self, path: str) -> Settings | None:
-        """The settings of a file; None where its configuration is broken."""
-        try:
-            return self._of(path)
-        except ConfigError as error:
-            _, lost = self.broken.get(error.path, (error, 0))
-            self.broken[error.path] = (error, lost + 1)
-            return None
-
-    def shown(self, path: str) -> Settings:
-        """The same for what is only shown, a folder too; the command line alone where it is broken."""
-        try:
-            return self._of(path)
-        except ConfigError as error:
-            self.broken.setdefault(error.path, (error, 0))
-            return self.said.over(DEFAULTS)
-
-    def _of(self, path: str) -> Settings:
-        near = self._chosen
-        if near is None:
-            folder = Path(os.path.abspath(path))  # noqa: PTH100  `a/..` is nothing to look into
-            near = closest(folder if os.path.isdir(folder) else folder.parent)  # noqa: PTH112  it never raises
-        return self.said.over(near).over(DEFAULTS)

@@ -63,6 +63,19 @@ def put(text: str) -> None:
         _fail(error)
 
 
+def columns() -> int:
+    """Columns of standard output: those of its terminal (or $COLUMNS), a hundred where it is none."""
+    try:
+        if not sys.stdout.isatty():
+            return 100
+        said = os.environ.get("COLUMNS", "")
+        whole = said.isascii() and said.isdigit() and len(said) < 6
+        size = int(said) if whole else os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError):
+        return 100
+    return min(max(size, 40), 140) if size else 100
+
+
 def put_bytes(data: bytes) -> None:
     """Bytes on standard output, whatever its encoding. Raises OutputError."""
     try:

@@ -53,7 +53,8 @@ def test_a_conflict_is_told_and_makes_status_1(folder: Path, capsys: Capture) ->
     assert out.startswith("warning[SMEM101] column-access: 32-way bank conflict\n --> bad.cu:6:24\n")
     assert "lanes 0..31 meet in bank 0; 32 wavefronts, 1 would do" in out
     assert "= launch: block (32, 8) from bad.cu:8" in out
-    assert out.endswith("1 finding in 1 of 1 file; 2 accesses, 2 resolved; 0 unparsed\n")
+    assert "= cost: 97% of the kernel's shared-memory wavefronts (256 of 264 a block), 248 excess\n" in out
+    assert out.endswith("1 finding in 1 of 1 file, 1 fixable by --fix; 2 accesses, 2 resolved; 0 unparsed\n")
 
 
 def test_clean_source_makes_status_0(folder: Path, capsys: Capture) -> None:
@@ -63,7 +64,7 @@ def test_clean_source_makes_status_0(folder: Path, capsys: Capture) -> None:
 
 def test_a_folder_is_searched(folder: Path, capsys: Capture) -> None:
     status, out, _ = run(capsys, ".", "--output-format", "concise", "-j", "2")
-    assert status == 1 and "1 finding in 1 of 2 files; 4 accesses" in out
+    assert status == 1 and "1 finding in 1 of 2 files, 1 fixable by --fix; 4 accesses" in out
 
 
 def test_the_gate_can_be_moved(folder: Path, capsys: Capture) -> None:

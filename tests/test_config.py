@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from smemlint import config
-from smemlint.config import ConfigError, Settings, closest, from_table, load
+from smemlint.config import ConfigError, Settings, from_table
+from smemlint.configurations import closest, closest_layers, load
 
 
 def test_keys_are_the_options_of_the_command_line(tmp_path: Path) -> None:
@@ -117,10 +118,10 @@ def test_the_closest_file_wins_and_only_that_one(tmp_path: Path) -> None:
     inner.mkdir(parents=True)
     (tmp_path / "pyproject.toml").write_text("[tool.smemlint]\nmin-ways = 3\narch = 'sm_80'\n")
     assert closest(inner).min_ways == 3
-    closest.cache_clear()
+    closest_layers.cache_clear()
     (tmp_path / "a" / "pyproject.toml").write_text("[project]\nname = 'other'\n")
     assert closest(inner).min_ways == 3, "a pyproject.toml that does not mention smemlint is passed over"
-    closest.cache_clear()
+    closest_layers.cache_clear()
     (tmp_path / "a" / "smemlint.toml").write_text("min-ways = 5\n")
     assert (closest(inner).min_ways, closest(inner).arch) == (5, None)
 
@@ -159,11 +160,11 @@ def test_the_search_ends_at_the_root_of_the_repository(tmp_path: Path, git: str)
     inner.mkdir(parents=True)
     (tmp_path / "smemlint.toml").write_text("min-ways = 5\n")
     assert closest(inner).min_ways == 5
-    closest.cache_clear()
+    closest_layers.cache_clear()
     mark = tmp_path / "repository" / ".git"
     mark.mkdir() if git == "folder" else mark.write_text("gitdir: ../elsewhere\n")  # as a worktree has it
     assert closest(inner) == Settings()
-    closest.cache_clear()
+    closest_layers.cache_clear()
     (tmp_path / "repository" / "smemlint.toml").write_text("min-ways = 6\n")
     assert closest(inner).min_ways == 6
 
@@ -176,12 +177,12 @@ def test_without_a_repository_what_lies_at_home_or_where_all_may_write_is_nobody
     (tmp_path / "smemlint.toml").write_text("min-ways = 5\n")
     (tmp_path / "shared" / "smemlint.toml").write_text("min-ways = 6\n")
     assert closest(inner).min_ways == 6
-    closest.cache_clear()
+    closest_layers.cache_clear()
     (tmp_path / "shared").chmod(0o1777)
     assert closest(inner) == Settings()
-    closest.cache_clear()
+    closest_layers.cache_clear()
     assert closest(inner.parent.parent).min_ways == 6, "a file that lies there itself"
-    closest.cache_clear()
+    closest_layers.cache_clear()
     (tmp_path / "shared").chmod(0o755)
     monkeypatch.setenv("HOME", str(tmp_path / "shared"))
     assert closest(inner) == Settings()

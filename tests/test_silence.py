@@ -54,7 +54,7 @@ def test_a_kernel_that_is_given_shared_memory_and_shows_no_access_is_listed(
         "note[SMEM907] unseen-kernel: no shared-memory access of `k` was seen\n --> k.cu:3:"
     )
     assert out.endswith(
-        "0 findings in 0 of 1 file; 0 accesses, 0 resolved; 0 unparsed; "
+        "0 findings in 0 of 1 file\n0 accesses, 0 resolved; 0 unparsed\n"
         "1 kernel not analysed (1 no access found)\n"
     )
 

@@ -14,6 +14,7 @@ from smemlint.rules import Label
 from smemlint.diagnose.model import Access, KernelReport, Problem, Report, SharedEntry, UnparsedEntry
 from smemlint.fix.model import Refusal, Suggestion
 from smemlint.render import FORMATS, inspect, render
+from smemlint.render.style import Look
 from smemlint.visible import visible, visible_lines, visible_path
 
 HOSTILE = (
@@ -172,4 +173,4 @@ def test_properties_of_an_annotation_are_escaped_as_github_reads_them() -> None:
 
 def test_markup_of_rich_is_text() -> None:
     odd = diagnostic(title="[red]x[/red]", here="", also=())
-    assert "[red]x[/red]" in render("full", report([odd]), color=True)
+    assert "[red]x[/red]" in render("full", report([odd]), Look(color=True))

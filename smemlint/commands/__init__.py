@@ -16,6 +16,7 @@ CLEAN, FINDINGS, FAILED = 0, 1, 2
 
 COMMANDS: Mapping[str, str] = {
     "check": "find bank conflicts (the default)",
+    "rank": "list kernels and lines by the wavefronts that they waste",
     "inspect": "list every shared-memory access with its cost",
     "banks": "draw which lane asks which bank, for an access of a file or a typed one",
     "sweep": "tell what an access costs over strides, paddings, constants or block widths",
@@ -23,6 +24,7 @@ COMMANDS: Mapping[str, str] = {
     "layout": "tell where the shared memory of each kernel lies and what it leaves room for",
     "compare": "hold what Nsight Compute measured against what is predicted, line by line",
     "explain": "tell what a rule finds, why it matters and what to do",
+    "config": "show the settings that hold for a path, and where each was said",
     "rules": "list the rules",
 }
 """Every command and what it does, in the order of `--help`. The module has the command's name."""

@@ -7,18 +7,20 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smemlint import config, streams
 from smemlint.commands import CLEAN, FAILED, FINDINGS
 from smemlint.commands.jobs import Run, analysed, with_progress
-from smemlint.commands.options import STDIN, UsageError, number, source_options, source_settings
+from smemlint.commands.options import STDIN, UsageError, number, source_options, source_settings, whole
 from smemlint.config import DEFAULTS, FORMATS, SEVERITIES, Settings
 from smemlint.streams import OutputError, put, say
 
 if TYPE_CHECKING:
     from smemlint.diagnose.model import Report
+    from smemlint.render.style import Look
     from smemlint.repair import Skipped
 
 
@@ -57,6 +59,18 @@ def options(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="exit status 1 as well where a kernel shows no access of shared memory (SMEM907)",
     )
+    add(
+        "--sort",
+        choices=("cost", "path"),
+        help="order of findings: the costliest first (on a terminal), or by path",
+    )
+    add("--top", type=whole("top"), metavar="N", help="show the first N findings; the exit status is by all")
+    add(
+        "--min-share",
+        type=number("min-share"),
+        metavar="PERCENT",
+        help="leave out conflicts that waste less of their kernel's shared-memory wavefronts (default: 0)",
+    )
     add("--exit-zero", action="store_true", default=None, help="exit status 0 whatever is found")
     add(
         "--statistics",
@@ -69,6 +83,11 @@ def options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         default=None,
         help="list what could not be resolved, with the reason",
+    )
+    baselines = parser.add_mutually_exclusive_group()
+    baselines.add_argument("--baseline", metavar="FILE", help="leave out the findings that this file accepts")
+    baselines.add_argument(
+        "--write-baseline", metavar="FILE", help="accept all present findings: write them to this file"
     )
     fixes = parser.add_mutually_exclusive_group()
     fixes.add_argument("--diff", action="store_true", help="show the fixes as a unified diff; change no file")
@@ -83,13 +102,17 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     said = _settings_of(options)
+    if options.write_baseline:
+        said = replace(said, baseline="")
     outputs = _outputs_of(options.output or ())
     _check_fixes(options)
     pictures = "html" in (options.output_format, *(name for name, _ in outputs))
     run, report = analysed(options, said, suggest=True, exhibits=pictures)
+    if options.write_baseline:
+        return _write_baseline(Path(options.write_baseline), report)
     if options.fix or options.diff:
         return _repair(options, run, report, outputs)
-    return _write(report, run.settings, outputs)
+    return _write(report, run.settings, outputs, options.top)
 
 
 def _settings_of(options: argparse.Namespace) -> Settings:
@@ -102,6 +125,9 @@ def _settings_of(options: argparse.Namespace) -> Settings:
             raise UsageError(f"no rule is called `{config.short(unknown[0])}` (see `smemlint rules`)")
     for name in (
         "min_ways",
+        "min_share",
+        "baseline",
+        "sort",
         "level",
         "fail_on",
         "fail_on_unseen",
@@ -160,7 +186,7 @@ def _repair(
         again = repair.rejoin(
             written, run.jobs, run.reports, lambda some: [r for _, r in with_progress(some, run.settings)]
         )
-        status = _write(run.collect(again), run.settings, outputs)
+        status = _write(run.collect(again), run.settings, outputs, options.top)
         return FAILED if failed else status
     _tell(skipped, repair.summary(files, written=False))
     # A patch must hold the file's own bytes, whatever the terminal's encoding is.
@@ -174,13 +200,13 @@ def _tell(skipped: Sequence[Skipped], summary: str) -> None:
     say(summary)
 
 
-def _write(report: Report, settings: Settings, outputs: Sequence[tuple[str, Path]]) -> int:
+def _write(report: Report, settings: Settings, outputs: Sequence[tuple[str, Path]], top: int | None) -> int:
     from smemlint.render import render
     from smemlint.render.summary import statistics
 
     written = [_write_file(path, render(name, report)) for name, path in outputs]
     form = settings.output_format or "full"
-    put(render(form, report, color=_color()))
+    put(render(form, report, look_of(settings, top)))
     if settings.statistics:
         text = statistics(report.summary)
         if form in ("full", "concise"):
@@ -203,6 +229,17 @@ def _status(report: Report, settings: Settings) -> int:
     return FINDINGS if gated and not settings.exit_zero else CLEAN
 
 
+def _write_baseline(path: Path, report: Report) -> int:
+    """Accept what is found; findings about what was not looked at are no findings to accept."""
+    from smemlint.diagnose.baseline import written
+    from smemlint.render.summary import count
+
+    if not _write_file(path, written(report.diagnostics, path)):
+        return FAILED
+    say(f"{count(len(report.diagnostics), 'finding')} accepted in {path}; check with --baseline {path}")
+    return FAILED if report.problems else CLEAN
+
+
 def _write_file(path: Path, text: str) -> bool:
     try:
         streams.write_file(path, text.encode("utf-8", errors="replace"))
@@ -213,7 +250,10 @@ def _write_file(path: Path, text: str) -> bool:
     return True
 
 
-def _color() -> bool:
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return False
-    return sys.stdout.isatty()
+def look_of(settings: Settings, top: int | None = None) -> Look:
+    """How text for people looks where it goes."""
+    from smemlint.render.style import Look
+
+    terminal = sys.stdout.isatty()
+    color = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return Look(color, streams.columns(), settings.sort or ("cost" if terminal else "path"), top)

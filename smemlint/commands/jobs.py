@@ -7,17 +7,20 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smemlint.commands.options import STDIN, UsageError
-from smemlint.config import Block, Configurations, Settings
+from smemlint.config import Block, Settings
+from smemlint.configurations import Configurations, matches
 from smemlint.records import record
 from smemlint.streams import say
 from smemlint.visible import visible_path
 
 if TYPE_CHECKING:
     from smemlint.api import View
+    from smemlint.diagnose.baseline import Baseline
     from smemlint.diagnose.model import FileReport, Problem, Report
     from smemlint.jobs import Job
 
@@ -27,6 +30,8 @@ _FILES_PER_PROCESS = 4
 _NAME = 200
 """Characters of a name too long to be one that a message repeats."""
 _MOST_PROCESSES = 8
+_STALE = 10
+"""Stale entries of a baseline that are named one by one."""
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -40,13 +45,14 @@ class Run:
     settings: Settings
     jobs: Sequence[Job]
     reports: Sequence[FileReport]
+    baseline: Baseline | None = None
 
     def collect(self, reports: Sequence[FileReport]) -> Report:
         """One report of these files: merged, suppressed, selected; with what is wrong with the settings."""
         from smemlint import api
 
         texts = {api.shown(job.path): job.text for job in self.jobs if job.text is not None}
-        report = api.collect(reports, _view(self.configurations, self.settings), texts)
+        report = api.collect(reports, _view(self.configurations, self.settings, self.baseline), texts)
         wrong = [*_broken(self.configurations), *_unknown_kernels(self.configurations.said.blocks, report)]
         return replace(report, problems=(*report.problems, *wrong))
 
@@ -65,14 +71,19 @@ def analysed(
         raise UsageError(f"the working folder is gone: {(error.strerror or str(error)).lower()}") from None
     configurations = Configurations(said, options.config)
     whole = configurations.shown(".")
+    baseline = _baseline(whole)
     jobs, missing = jobs_of(options, configurations, suggest=suggest, exhibits=exhibits)
     found = sorted(with_progress(jobs, whole), key=lambda pair: pair[0])
-    run = Run(configurations, whole, jobs, [r for _, r in found] + missing)
+    run = Run(configurations, whole, jobs, [r for _, r in found] + missing, baseline)
     report = run.collect(run.reports)
     for problem in report.problems:
         say(str(problem))
     for skipped in report.skipped:
         say(f"skipped: {visible_path(skipped.path)}: {skipped.message}")
+    for entry in report.stale[:_STALE]:
+        say(f"warning: stale in {run.settings.baseline}: {entry}")
+    if len(report.stale) > _STALE:
+        say(f"warning: {len(report.stale) - _STALE} more entries of {run.settings.baseline} are stale")
     return run, report
 
 
@@ -126,6 +137,10 @@ def jobs_of(
             s = configurations.of(str(file))
             if s is None:
                 continue
+            if s.exclude and matches(s.exclude, os.path.abspath(file)):  # noqa: PTH100
+                if not Path(path).is_dir():
+                    say(f"skipped: {visible_path(str(file))}: excluded by the configuration")
+                continue
             jobs.append(
                 Job(
                     str(file),
@@ -148,16 +163,34 @@ def jobs_of(
     return jobs, missing
 
 
-def _view(configurations: Configurations, whole: Settings) -> View:
+def _baseline(whole: Settings) -> Baseline | None:
+    """The findings that are accepted. Raises UsageError where the file cannot be read."""
+    if not whole.baseline:
+        return None
+    from smemlint.diagnose import baseline
+
+    try:
+        return baseline.read(Path(whole.baseline))
+    except baseline.BaselineError as error:
+        raise UsageError(str(error)) from None
+
+
+def _view(configurations: Configurations, whole: Settings, baseline: Baseline | None) -> View:
     from smemlint.api import View
     from smemlint.rules import Severity
 
-    def chosen(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def chosen(path: str, kernel: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         settings = configurations.shown(path)
-        return settings.select or (), settings.ignore or ()
+        theirs = [
+            code
+            for section in settings.per_kernel or ()
+            if any(fnmatchcase(kernel, name) for name in section.kernels)
+            for code in section.ignore
+        ]
+        return settings.select or (), (*(settings.ignore or ()), *theirs)
 
     level = min((Severity(whole.level), Severity(whole.fail_on)), key=lambda s: s.rank)
-    return View(chosen, level, bool(whole.show_unresolved))
+    return View(chosen, level, bool(whole.show_unresolved), whole.min_share or 0.0, baseline)
 
 
 def with_progress(jobs: Sequence[Job], settings: Settings) -> Iterator[tuple[int, FileReport]]:

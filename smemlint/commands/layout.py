@@ -9,7 +9,8 @@ from smemlint.commands import CLEAN, FAILED
 from smemlint.commands.jobs import jobs_of
 from smemlint.commands.looking import deliver, format_of, picture_options, width
 from smemlint.commands.options import UsageError, source_settings
-from smemlint.config import Configurations, short
+from smemlint.config import short
+from smemlint.configurations import Configurations
 from smemlint.streams import say
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from smemlint import streams
 from smemlint.commands import FAILED
 from smemlint.commands.jobs import jobs_of
 from smemlint.commands.options import UsageError, reading_options, source_settings
-from smemlint.config import Configurations, short
+from smemlint.config import short
+from smemlint.configurations import Configurations
 from smemlint.streams import OutputError, put, say
 
 if TYPE_CHECKING:

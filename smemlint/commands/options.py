@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NoReturn, TypeVar
 
 from smemlint import config
-from smemlint.config import DEFAULTS, RANGES, ConfigError, Settings
+from smemlint.config import DEFAULTS, RANGES, ConfigError, Glob, Settings
 from smemlint.streams import put
 
 STDIN = "-"
@@ -70,6 +70,12 @@ def reading_options(parser: argparse.ArgumentParser) -> None:
         dest="compile_commands",
         metavar="PATH",
         help="compile_commands.json, or the folder that holds it",
+    )
+    add(
+        "--exclude",
+        action="append",
+        metavar="PATTERN",
+        help="leave files out that a pattern as in .gitignore means; repeatable",
     )
     add("--config", metavar="FILE", help="read this configuration file, and no other")
     add(
@@ -156,6 +162,7 @@ def source_settings(options: argparse.Namespace) -> Settings:
         define=tuple(_read("-D", config.define, text) for text in options.define or ()) or None,
         include=tuple(options.include) if options.include else None,
         std=options.std,
+        exclude=tuple(Glob(str(Path.cwd()), text) for text in options.exclude or ()) or None,
         compile_commands=options.compile_commands,
         jobs=options.jobs,
         timeout=options.timeout,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from lark import Lark, Tree
 
 MARK = "smemlint:"
+Form = Literal["ignore", "ignore-file", "ignore-begin"]
 
 
 @record(frozen=True, slots=True)
@@ -34,12 +36,28 @@ class Comment:
 
 @record(frozen=True, slots=True)
 class Ignore:
-    """`smemlint: ignore[...]`; `applies` is the line that it speaks about."""
+    """`smemlint: ignore[...]`; `applies` is the line that it speaks about, `last` the last one of several."""
 
     codes: tuple[str, ...]
     reason: str
     comment: Comment
     applies: int
+    last: int = 0
+    form: Form = "ignore"
+
+    @property
+    def lines(self) -> str:
+        """`line 7`, `lines 7 to 20`, `this file`"""
+        if self.form == "ignore-file":
+            return "this file"
+        return f"lines {self.applies} to {self.last}" if self.last > self.applies else f"line {self.applies}"
+
+
+@record(frozen=True, slots=True)
+class End:
+    """`smemlint: ignore-end`: the end of what `ignore-begin` began last."""
+
+    comment: Comment
 
 
 @record(frozen=True, slots=True)
@@ -59,7 +77,7 @@ class Malformed:
     comment: Comment
 
 
-Directive = Ignore | Expectation | Malformed
+Directive = Ignore | Expectation | Malformed | End
 
 
 def comments(text: str) -> Iterator[Comment]:
@@ -86,6 +104,30 @@ def directives(text: str, *, expectations: bool = False) -> Iterator[Directive]:
     """The directives of a text in order; `expect` and `todo` only when asked for."""
     if MARK not in text and not expectations:
         return
+    yield from _paired(list(_directives(text, expectations)))
+
+
+def _paired(found: Sequence[Directive]) -> Iterator[Directive]:
+    """Give each `ignore-begin` its last line; an end or a beginning without the other is malformed."""
+    open_: list[int] = []
+    result: list[Directive] = list(found)
+    for number, directive in enumerate(found):
+        if isinstance(directive, Ignore) and directive.form == "ignore-begin":
+            open_.append(number)
+        elif isinstance(directive, End):
+            begin = result[open_.pop()] if open_ else None
+            if isinstance(begin, Ignore):
+                result[result.index(begin)] = replace(begin, last=directive.comment.line)
+            else:
+                result[number] = Malformed(directive.comment)
+    for number in open_:
+        directive = result[number]
+        assert isinstance(directive, Ignore)
+        result[number] = Malformed(directive.comment)
+    yield from (d for d in result if not isinstance(d, End))
+
+
+def _directives(text: str, expectations: bool) -> Iterator[Directive]:
     found = list(comments(text))
     behind = _lines_behind(found)
     for comment in found:
@@ -110,9 +152,17 @@ def _ignore(body: str, comment: Comment, applies: int) -> Directive:
     tree = _parse(body)
     if tree is None:
         return Malformed(comment)
+    if tree.children[0].data == "end":  # type: ignore[union-attr]
+        return End(comment)
+    form = str(next(tree.scan_values(lambda t: getattr(t, "type", "") == "FORM")))
     codes = next(tree.find_data("codes"))
     reason = next((str(t) for t in tree.scan_values(lambda t: getattr(t, "type", "") == "REASON")), "")
-    return Ignore(tuple(str(c) for c in codes.children), reason.strip(), comment, applies)
+    names = tuple(str(c) for c in codes.children)
+    if form == "ignore-file":
+        return Ignore(names, reason.strip(), comment, 1, 0, "ignore-file")
+    if form == "ignore-begin":
+        return Ignore(names, reason.strip(), comment, comment.line, 0, "ignore-begin")
+    return Ignore(names, reason.strip(), comment, applies, applies)
 
 
 def _expectations(body: str, comment: Comment) -> Iterator[Directive]:

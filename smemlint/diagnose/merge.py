@@ -7,23 +7,22 @@ Anything less is a note.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from smemlint.diagnose import observe
+from smemlint.diagnose.cost import Costs
+from smemlint.diagnose.launches import Sight, launch_notes, shape
 from smemlint.diagnose.model import Access, Diagnostic, FileReport, KernelReport, Unseen
 from smemlint.diagnose.unreached import line_of, reached, replaced, with_unreached
 from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
-from smemlint.records import record
 from smemlint.rules import RULES, DeclarationRule, Rule, Severity
 from smemlint.rules.words import ways_text
 
 _BY_CODE: dict[str, type[Rule]] = {rule.code: rule for rule in RULES}
 _SHOWN_VISITS = 12
-_SHOWN_INSTANCES = 3
 
 Site = tuple[str, int, int, int, int]
 
@@ -75,15 +74,6 @@ def _joined(first: KernelReport, second: KernelReport) -> KernelReport:
     )
 
 
-@record(frozen=True, slots=True)
-class Sight:
-    """One access as seen under one kernel instance and launch."""
-
-    kernel: KernelReport
-    access: Access
-    certain: bool
-
-
 def diagnose(
     kernels: Sequence[KernelReport], reports: Sequence[FileReport], not_seen: Sequence[Unseen] = ()
 ) -> list[Diagnostic]:
@@ -103,15 +93,17 @@ def diagnose(
             )
             sites.setdefault(site_of(access.place), []).append(Sight(kernel, access, certain))
     unreached: set[object] = set()
+    costs = Costs(kernels)
     for sights in sites.values():
         access = sights[0].access
         if not access.reached and line_of(access.place) in unreached:
             continue
-        conflict = _conflict(_with_candidates(sights, shapes))
+        conflict = _conflict(_with_candidates(sights, shapes), costs)
         if conflict is not None:
             sight, diagnostic = conflict
             fixes = suggestions.get(owners.get(id(sight.access), ""), ())
-            found.append(replace(diagnostic, fix=_fix(sight.access, fixes)))
+            cost = costs.of(sight.kernel, ((s.kernel, s.access) for s in sights))
+            found.append(replace(diagnostic, fix=_fix(sight.access, fixes), cost=cost))
         elif all(s.access.wavefronts is None for s in sights):
             found.append(_unresolved(sights[0]))
             if not access.reached:  # one note for all of a line
@@ -148,13 +140,17 @@ def _with_candidates(sights: list[Sight], shapes: dict[object, int]) -> list[Sig
     return result
 
 
-def _conflict(sights: list[Sight]) -> tuple[Sight, Diagnostic] | None:
+def _conflict(sights: list[Sight], costs: Costs) -> tuple[Sight, Diagnostic] | None:
     """The conflict of one place, told by its worst proved sight, or its worst possible one."""
     explained = [s for s in sights if s.access.finding is not None]
     if not explained:
         return None
     proved = [s for s in explained if s.certain]
-    best = max(proved or explained, key=lambda s: _rank(s.access, bool(proved)))
+    # Of equally bad ones the record that stands for the kernel, so that the finding and its cost are one's.
+    best = max(
+        proved or explained,
+        key=lambda s: (*_rank(s.access, bool(proved)), costs.reference(s.kernel) is s.kernel),
+    )
     access, kernel, finding = best.access, best.kernel, best.access.finding
     assert finding is not None
     rule = _BY_CODE[access.rule]
@@ -165,7 +161,7 @@ def _conflict(sights: list[Sight]) -> tuple[Sight, Diagnostic] | None:
         notes.insert(0, f"per iteration: {visits} ways; {ways_text(access.ways or 0)} over all")
     if access.joined:
         notes.append(f"joined: read with its neighbours as one {access.joined}-byte access")
-    notes.append(_launch_note(best, proved or explained, bool(proved)))
+    notes += launch_notes(best, proved or explained, sights, bool(proved))
     return best, Diagnostic(
         code=rule.code,
         name=rule.name,
@@ -185,6 +181,7 @@ def _conflict(sights: list[Sight]) -> tuple[Sight, Diagnostic] | None:
         wavefronts_low=access.wavefronts_low,
         ideal=access.ideal,
         configuration=kernel.configuration,
+        expression=access.expression,
     )
 
 
@@ -211,50 +208,6 @@ def visits_text(visits: tuple[tuple[float, int], ...]) -> str:
         parts.extend([ways_text(ways)] * min(count, _SHOWN_VISITS + 1 - len(parts)))
     more = ", ..." if len(parts) > _SHOWN_VISITS else ""
     return ", ".join(parts[:_SHOWN_VISITS]) + more
-
-
-def _launch_note(best: Sight, sights: Sequence[Sight], proved: bool) -> str:
-    kernel = best.kernel
-    shape = _shape(kernel)
-    same = [s.kernel for s in sights if s.kernel.key == kernel.key]
-    if kernel.assumed:
-        others = list(dict.fromkeys(_shape(k) for k in same))
-        why = f" ({kernel.origin})" if kernel.origin not in ("", "candidate") else ""
-        said = f"launch: block {shape} is assumed{why}"
-        if proved and len(others) > 1:
-            said = f"launch: block assumed; every shape tried conflicts: {', '.join(others)}"
-    else:
-        said = f"launch: block {shape}" + (f" from {kernel.origin}" if kernel.origin else "")
-    named = [
-        f"{n} = {v}"
-        for n, v in kernel.arguments
-        if (n, v) in kernel.variant or re.search(rf"\b{n}\b", best.access.expression)
-    ]
-    if named:
-        said += f", with {', '.join(named)}"
-    if kernel.template_arguments:
-        said += f", for {_arguments(kernel)}"
-        others = [
-            f"{_arguments(s.kernel)} ({ways_text(s.access.worst or 0)}-way)"
-            for s in sights
-            if s.kernel.key == kernel.key and s.kernel.template_arguments != kernel.template_arguments
-        ]
-        unique = list(dict.fromkeys(others))
-        if unique:
-            more = f" and {len(unique) - _SHOWN_INSTANCES} more" if len(unique) > _SHOWN_INSTANCES else ""
-            said += "; also for " + "; ".join(unique[:_SHOWN_INSTANCES]) + more
-    if kernel.configuration:
-        said += f"; in the configuration {kernel.configuration}"
-    return said
-
-
-def _shape(kernel: KernelReport) -> str:
-    x, y, z = kernel.block
-    return f"({x}, {y}, {z})" if z > 1 else f"({x}, {y})" if y > 1 else f"({x})"
-
-
-def _arguments(kernel: KernelReport) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in kernel.template_arguments)
 
 
 def _plain(code: str, place: Place, title: str, here: str = "", **more: object) -> Diagnostic:
@@ -318,7 +271,7 @@ def _about_analysis(kernels: Sequence[KernelReport], reports: Sequence[FileRepor
         if kernel.assumed and any(a.reached for a in kernel.accesses):
             assumed.setdefault(kernel.key, []).append(kernel)
     for same in assumed.values():
-        shapes = ", ".join(dict.fromkeys(_shape(k) for k in same))
+        shapes = ", ".join(dict.fromkeys(shape(k) for k in same))
         yield _plain(
             "SMEM902",
             same[0].place,

@@ -10,6 +10,7 @@ from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
 from smemlint.records import record
 from smemlint.rules import Finding, Label, Severity
+from smemlint.score.loads import Load, nominal
 from smemlint.visible import visible_path
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ class Access:
     calls: tuple[tuple[str, int], ...] = ()
     """Path and line of the inlined calls on the way to it: a profiler may count a part of it there
     (docs/lines.md)."""
+    loads: tuple[Load, ...] = ()
+    """As in Conflict."""
     reached: bool = True
     """False where only the text shows it: no launch that was looked at gets there."""
 
@@ -204,6 +207,64 @@ class FileReport:
 
 
 @record(frozen=True, slots=True)
+class Demand:
+    """Wavefronts of one block: `loads[d]` is what stands in d loops whose length only run time tells, for one
+    iteration of each. The sums count such a loop as NOMINAL iterations."""
+
+    loads: tuple[Load, ...] = ()
+
+    @property
+    def wavefronts(self) -> float:
+        return nominal(load.wavefronts for load in self.loads)
+
+    @property
+    def floor(self) -> float:
+        """What the same bytes need at best."""
+        return nominal(load.ideal for load in self.loads)
+
+    @property
+    def excess(self) -> float:
+        return self.wavefronts - self.floor
+
+    @property
+    def open(self) -> bool:
+        """Whether anything stands in a loop of unknown length."""
+        return any(load.requests for load in self.loads[1:])
+
+    def requests_by_warp(self, warps: int) -> float:
+        return nominal(load.requests for load in self.loads) / warps if warps else 0.0
+
+
+@record(frozen=True, slots=True)
+class Cost:
+    """What a finding costs, in one block of its kernel's costliest instance and launch.
+
+    unknown: accesses of the kernel that have no number. blocks: of the grid, None where it is not known;
+    warps: of a block.
+    """
+
+    own: Demand
+    kernel: Demand
+    unknown: int = 0
+    blocks: int | None = None
+    warps: int = 1
+
+    @property
+    def share(self) -> float:
+        """Of the kernel's shared-memory wavefronts, 0 to 1."""
+        return self.own.wavefronts / self.kernel.wavefronts if self.kernel.wavefronts else 0.0
+
+    @property
+    def excess_share(self) -> float:
+        """The part of the kernel's wavefronts that a fix saves, 0 to 1."""
+        return self.own.excess / self.kernel.wavefronts if self.kernel.wavefronts else 0.0
+
+    def parts(self) -> tuple[Demand, int, int | None, int]:
+        """All but `own`."""
+        return self.kernel, self.unknown, self.blocks, self.warps
+
+
+@record(frozen=True, slots=True)
 class Diagnostic:
     """A finding for people: one place, one cause, over all instances and launches.
 
@@ -231,6 +292,10 @@ class Diagnostic:
     ideal: int | None = None
     configuration: str = ""
     fix: Suggestion | None = None
+    cost: Cost | None = None
+    expression: str = ""
+    group: str = ""
+    """Findings of one group have one cause, and one fix frees them; without line numbers in it."""
 
     @property
     def message(self) -> str:
@@ -242,6 +307,9 @@ class Diagnostic:
 class Summary:
     """The counts behind the last line.
 
+    findings: causes, which stand on `lines` places; fixable: those with a safe edit, fixable_unsafe: those
+    with another one; small: those that --min-share leaves out;
+    accepted: those of the baseline, stale: entries of it that nothing matches.
     resolved: access sites with one number; ranges: those with a lowest and a highest one; unresolved: those
     without any, by reason in `reasons`. skipped: files that were passed over. hidden: notes that are not
     shown. unseen: kernels of which no access was seen; partial: those of which a part was not analysed; both
@@ -251,6 +319,12 @@ class Summary:
     files: int = 0
     files_with_findings: int = 0
     findings: int = 0
+    lines: int = 0
+    fixable: int = 0
+    fixable_unsafe: int = 0
+    small: int = 0
+    accepted: int = 0
+    stale: int = 0
     hidden: int = 0
     suppressed: int = 0
     kernels: int = 0
@@ -281,4 +355,6 @@ class Report:
     texts: Mapping[str, str] = field(default_factory=dict)
     unseen: tuple[Unseen, ...] = ()
     skipped: tuple[Problem, ...] = ()
+    stale: tuple[str, ...] = ()
+    """Entries of the baseline that nothing matches any more."""
     exhibits: tuple[Exhibit, ...] = ()

@@ -92,6 +92,7 @@ def observe(
             reason=(conflict.reason.code, conflict.reason.text) if conflict.reason else None,
             visits=conflict.ways_by_visit,
             joined=conflict.joined,
+            loads=conflict.loads,
             request=conflict.worst.ways if conflict.worst is not None else None,
             reached=site.reached,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from smemlint.diagnose.directives import Comment, Directive, Ignore, Malformed, directives
 from smemlint.diagnose.model import Diagnostic
@@ -23,23 +23,25 @@ def suppress(
     """
     found: dict[str, list[Directive]] = {path: list(directives(text)) for path, text in texts.items()}
     ignores: dict[tuple[str, int], list[Ignore]] = {}
+    wide: dict[str, list[Ignore]] = {}
     for path, items in found.items():
         for d in items:
-            if isinstance(d, Ignore):
+            if isinstance(d, Ignore) and d.form == "ignore":
                 ignores.setdefault((path, d.applies), []).append(d)
+            elif isinstance(d, Ignore):
+                wide.setdefault(path, []).append(d)
     used: set[tuple[str, int, int, str]] = set()
     unsure = set()
     left, count = [], 0
     for diagnostic in diagnostics:
         place = diagnostic.place
         hits = [
-            (ignore, code)
-            for line in range(place.line, max(place.line, place.end_line) + 1)
-            for ignore in ignores.get((place.path, line), ())
+            (path, ignore, code)
+            for path, ignore in _about_place(diagnostic, ignores, wide)
             for code in ignore.codes
             if code.lower() in (diagnostic.code.lower(), diagnostic.name)
         ]
-        used.update((place.path, i.comment.line, i.comment.column, code) for i, code in hits)
+        used.update((path, i.comment.line, i.comment.column, code) for path, i, code in hits)
         if hits:
             count += 1
         else:
@@ -52,6 +54,21 @@ def suppress(
         for directive in found.get(path, []):
             left.extend(_about(directive, path, text, used, unsure))
     return left, count
+
+
+def _about_place(
+    d: Diagnostic, ignores: Mapping[tuple[str, int], Sequence[Ignore]], wide: Mapping[str, Sequence[Ignore]]
+) -> Iterator[tuple[str, Ignore]]:
+    """The comments that may silence a finding: on its lines, around them, or on its array's declaration."""
+    place = d.place
+    for line in range(place.line, max(place.line, place.end_line) + 1):
+        yield from ((place.path, ignore) for ignore in ignores.get((place.path, line), ()))
+    for ignore in wide.get(place.path, ()):
+        if ignore.form == "ignore-file" or ignore.applies <= place.line <= ignore.last:
+            yield place.path, ignore
+    for label in d.also if d.array else ():
+        at = (label.place.path, label.place.line)
+        yield from ((at[0], ignore) for ignore in ignores.get(at, ()))
 
 
 def _about(
@@ -79,11 +96,15 @@ def _about(
                 "SMEM905", "unknown-directive", Severity.WARNING, place, title, "see `smemlint rules`"
             )
         elif (path, directive.comment.line, directive.comment.column, code) not in used:
-            if (path, directive.applies) in unsure:
+            if any(at == path and _speaks_of(directive, line) for at, line in unsure):
                 continue
             title = f"`ignore[{code}]` suppresses nothing"
-            here = f"no {code} on line {directive.applies}"
+            here = f"no {code} on {directive.lines}"
             yield Diagnostic("SMEM904", "unused-suppression", Severity.WARNING, place, title, here)
+
+
+def _speaks_of(ignore: Ignore, line: int) -> bool:
+    return ignore.form == "ignore-file" or ignore.applies <= line <= ignore.last
 
 
 class _Bytes:

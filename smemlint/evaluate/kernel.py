@@ -48,6 +48,7 @@ def evaluate(module: Module, kernel: Function, launch: Launch, budget: Budget | 
         names = ", ".join(f"`{o.name}`" for o in m.shared.values())
         text = f"no access to {names} was reached, for this launch or because a use is not followed"
         m.notes.append(Unresolved("no-access", text, kernel.place))
+    m.limit = m.steps + LONG  # what is asked of the arrays is little, also where the evaluation was stopped
     return KernelTrace(shared_arrays(m), _ordered(traces), tuple(m.notes), m.work + m.spent)
 
 

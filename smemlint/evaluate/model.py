@@ -149,6 +149,11 @@ class Trace:
     """Data-dependent parts of the address; the score stage turns them into bounds (grade BOUND)."""
     footprint: int | None = None
     """Bytes of the array, when known: no address lies outside."""
+    times: NDArray[np.float64] | None = None
+    """What the weights are to be multiplied by for the times that each request runs in one block, where that
+    is not 1: a loop of unknown length counts once."""
+    open: NDArray[np.int64] | None = None
+    """Loops of unknown length around each request; None: there are none."""
     ways: int = 1
     """Ways that a choice which is the same for all lanes may go. The requests are then those of each way in
     turn, equally many; one way runs."""

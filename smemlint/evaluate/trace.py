@@ -195,6 +195,8 @@ class _Builder:
         self.unsure: list[tuple[int, NDArray[np.bool_]]] = []
         """First request and lanes of events that some lanes may or may not run."""
         self.weights: list[int] = []
+        self.times: list[float] = []
+        self.open: list[int] = []
         self.left_out: dict[str, None] = {}
         self.warps: list[NDArray[np.int64]] = []
         self.visits: list[tuple[int, int]] = []
@@ -276,6 +278,8 @@ class _Builder:
         if maybe is not None:
             self.unsure.append((self.count, maybe))
         self.weights.append(event.weight)
+        self.times.append(event.times)
+        self.open.append(event.open)
         if self.starts is not None:
             low_end, high_end = cost_ends(self.starts, self.log, self.width, event, requests.rows)
             self.low.append(low_end)
@@ -387,11 +391,14 @@ class _Builder:
             low, high = np.concatenate(self.low), np.concatenate(self.high)
             if grade is not Grade.ASSUMED and bool((low < high).any()):
                 grade = Grade.BOUND
+        each = [n for _, n in self.visits]
         return Trace(
             site,
             offsets,
-            np.repeat(np.array(self.weights, dtype=np.int64), [n for _, n in self.visits]),
+            np.repeat(np.array(self.weights, dtype=np.int64), each),
             grade,
+            times=np.repeat(np.array(self.times), each) if any(t != 1 for t in self.times) else None,
+            open=np.repeat(np.array(self.open, dtype=np.int64), each) if any(self.open) else None,
             alignment=self.alignment,
             maybe=maybe,
             indices=self._indices(offsets),

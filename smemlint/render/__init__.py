@@ -9,11 +9,12 @@ from __future__ import annotations
 from importlib import import_module
 
 from smemlint.diagnose.model import Report
+from smemlint.render.style import PLAIN, Look
 
 FORMATS = ("full", "concise", "json", "sarif", "github", "html")
 
 
-def render(name: str, report: Report, *, color: bool = False) -> str:
-    """The report in one of FORMATS. color: ANSI colours, for terminals, where the format has any."""
-    text: str = import_module(f"smemlint.render.{name}").render(report, color=color)
+def render(name: str, report: Report, look: Look = PLAIN) -> str:
+    """The report in one of FORMATS. look: for the formats that people read."""
+    text: str = import_module(f"smemlint.render.{name}").render(report, look)
     return text

@@ -2,44 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from smemlint.diagnose import cost
+from smemlint.diagnose.group import Group
 from smemlint.diagnose.model import Diagnostic, Report
+from smemlint.fix.model import Suggestion
+from smemlint.render.order import left_out, shown
 from smemlint.render.snippet import Line, Mark, snippet
-from smemlint.render.style import SEVERITY_COLOR, paint
-from smemlint.render.summary import summary_line
+from smemlint.render.style import PLAIN, SEVERITY_COLOR, Look, paint, wrapped
+from smemlint.render.summary import summary_lines
+from smemlint.rules.words import ways_text
 from smemlint.visible import visible, visible_path
 
 
-def render(report: Report, *, color: bool = False) -> str:
-    blocks = [diagnostic_text(d, report.texts, color=color) for d in report.diagnostics]
-    blocks.append(summary_line(report.summary) + "\n")
+def render(report: Report, look: Look = PLAIN) -> str:
+    blocks = [group_text(g, report.texts, look) for g in shown(report, look)]
+    blocks.append("\n".join([*left_out(report, look), *summary_lines(report.summary, look.width)]) + "\n")
     return "\n".join(blocks)
 
 
-def diagnostic_text(diagnostic: Diagnostic, texts: Mapping[str, str], *, color: bool = False) -> str:
-    """One finding: headline, place, source with carets, notes."""
+def group_text(group: Group, texts: Mapping[str, str], look: Look = PLAIN) -> str:
+    """One finding: headline, place, source with carets, its other places, notes."""
+    diagnostic, color = group.lead, look.color
     tint = SEVERITY_COLOR[diagnostic.severity]
     place = diagnostic.place
-    head = paint(f"{diagnostic.severity.value}[{diagnostic.code}]", tint, "bold", color=color)
-    title = paint(visible(f"{diagnostic.name}: {diagnostic.title}"), "bold", color=color)
+    head = f"{diagnostic.severity.value}[{diagnostic.code}]"
+    places = f", in {len(group.all)} places" if group.others else ""
+    title = wrapped(visible(f"{head} {diagnostic.name}: {diagnostic.title}{places}"), look.width, 2)
+    title[0] = title[0].removeprefix(head)
     marks = [Mark(place, visible(diagnostic.here), True)]
     marks += [Mark(label.place, visible(label.text), False) for label in diagnostic.also]
     gutter = len(str(max(m.place.line for m in marks)))
     margin = " " * gutter
     arrow = paint("-->", "blue", color=color)
-    lines = [f"{head} {title}", f"{margin}{arrow} {visible_path(place.path)}:{place.line}:{place.column}"]
+    lines = [paint(head, tint, "bold", color=color) + paint(title[0], "bold", color=color)]
+    lines += [paint(line, "bold", color=color) for line in title[1:]]
+    lines.append(f"{margin}{arrow} {visible_path(place.path)}:{place.line}:{place.column}")
     lines.append(paint(f"{margin} |", "blue", color=color))
-    shown = snippet(texts.get(place.path), [m for m in marks if m.place.path == place.path])
-    lines += [_line(line, gutter, tint, color) for line in shown]
+    width = look.width - gutter - 3
+    source = snippet(texts.get(place.path), [m for m in marks if m.place.path == place.path], width)
+    lines += [_line(line, gutter, tint, color) for line in source]
     for path in dict.fromkeys(m.place.path for m in marks if m.place.path != place.path):
         others = [m for m in marks if m.place.path == path]
         first = others[0].place
         where = f"{visible_path(path)}:{first.line}:{first.column}"
         lines.append(f"{margin}{paint(':::', 'blue', color=color)} {where}")
-        lines += [_line(line, gutter, tint, color) for line in snippet(texts.get(path), others)]
+        lines += [_line(line, gutter, tint, color) for line in snippet(texts.get(path), others, width)]
     equals = paint("=", "blue", color=color)
-    lines += [f"{margin} {equals} {visible(note)}" for note in (*diagnostic.notes, *_fix(diagnostic))]
+    for note in _notes(group):
+        said = wrapped(visible(note), look.width, gutter + 3)
+        lines += [f"{margin} {equals} {said[0]}", *said[1:]]
     return "\n".join(lines) + "\n"
 
 
@@ -53,14 +66,42 @@ def _line(line: Line, gutter: int, tint: str, color: bool) -> str:
     return f"{bar} {text}".rstrip()
 
 
-def _fix(diagnostic: Diagnostic) -> tuple[str, ...]:
-    fix = diagnostic.fix
+def _notes(group: Group) -> Iterable[str]:
+    d, together = group.lead, group.cost
+    if group.others:
+        yield f"also: {places(group)}"
+    if together is not None:
+        yield f"cost: {cost.words(together)}"
+    yield from d.notes
+    yield from fix_notes(d.fix)
+
+
+def places(group: Group) -> str:
+    """`lines 842, 850 (4-way), line 860 (2-way)`: the other places of a finding, by what they cost."""
+    lines: dict[tuple[str, str], list[int]] = {}
+    for d in sorted(group.others, key=lambda d: (d.place.path, d.place.line)):
+        where = "" if d.place.path == group.lead.place.path else f"{visible_path(d.place.path)}, "
+        numbers = lines.setdefault((where, _ways(d)), [])
+        if d.place.line not in numbers:
+            numbers.append(d.place.line)
+    return "; ".join(
+        f"{where}{'line' if len(numbers) == 1 else 'lines'} {', '.join(map(str, numbers))}{ways}"
+        for (where, ways), numbers in lines.items()
+    )
+
+
+def _ways(d: Diagnostic) -> str:
+    return f" ({ways_text(d.worst_ways)}-way)" if d.worst_ways is not None else ""
+
+
+def fix_notes(fix: Suggestion | None) -> tuple[str, ...]:
+    """What is said of a fix, a line each."""
     if fix is None:
         return ()
     if fix.edits is not None:
-        return (
-            (f"fix [*]: {fix.words}",) if fix.safe else (f"fix [unsafe]: {fix.words}; {fix.unsafe_because}",)
-        )
+        if fix.safe:
+            return (f"fix [*]: {fix.words}",)
+        return (f"fix [unsafe]: {fix.words}", f"unsafe: {fix.unsafe_because}")
     if fix.refused is not None and fix.refused.code == "no-better-layout":
         return (f"no fix: {fix.refused.text}",)
     if fix.refused is not None:

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import re
 
+from smemlint.diagnose import cost
+from smemlint.diagnose.group import by_cost, groups
 from smemlint.diagnose.model import Report
+from smemlint.render.full import places
+from smemlint.render.style import PLAIN, Look
 from smemlint.render.summary import summary_line
 from smemlint.rules import Severity
 from smemlint.visible import visible
@@ -16,9 +20,14 @@ from smemlint.visible import visible
 _LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
-def render(report: Report, *, color: bool = False) -> str:
+_WORTH_A_WARNING = 0.02
+"""Share of its kernel's wavefronts below which a conflict is only a notice."""
+
+
+def render(report: Report, look: Look = PLAIN) -> str:
     lines = []
-    for d in report.diagnostics:
+    for group in by_cost(groups(report.diagnostics)):  # GitHub shows the first ten
+        d, together = group.lead, group.cost
         place = d.place
         properties: dict[str, str | int] = {
             "file": place.path,
@@ -29,8 +38,15 @@ def render(report: Report, *, color: bool = False) -> str:
         if place.end_line == place.line:  # GitHub drops columns of a range over several lines
             properties["endColumn"] = place.end_column
         properties["title"] = f"{d.code} {d.name}"
-        message = "\n".join([d.message, *d.notes, *([f"fix: {d.fix.words}"] if d.fix else [])])
-        lines.append(_command(_LEVEL[d.severity], properties, message))
+        said = [d.message]
+        if group.others:
+            said.append(f"also: {places(group)}")
+        if together is not None:
+            said.append(f"cost: {cost.words(together)}")
+        message = "\n".join([*said, *d.notes, *([f"fix: {d.fix.words}"] if d.fix else [])])
+        small = together is not None and together.excess_share < _WORTH_A_WARNING
+        level = "notice" if small and d.severity is Severity.WARNING else _LEVEL[d.severity]
+        lines.append(_command(level, properties, message))
     for problem in report.problems:
         where: dict[str, str | int] = {"file": problem.path, "line": problem.line or 1}
         lines.append(_command("error", where, problem.message))

@@ -12,6 +12,7 @@ from typing import Any
 from smemlint.diagnose.model import Access, Diagnostic, Report
 from smemlint.render.bank_words import facts, phase, remarks
 from smemlint.render.json import dumps
+from smemlint.render.style import PLAIN, Look
 from smemlint.render.summary import count, summary_line
 from smemlint.rules.words import ways_text
 from smemlint.view.bankmap import BankMap
@@ -22,7 +23,7 @@ _MOST_LINES = 6000
 """Lines of one source that are shown."""
 
 
-def render(report: Report, *, color: bool = False) -> str:
+def render(report: Report, look: Look = PLAIN) -> str:
     """The whole page; color: no meaning here."""
     exhibits = {str(at): each for at, each in enumerate(report.exhibits)}
     style, script = _part("report.css"), _part("report.js")

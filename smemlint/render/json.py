@@ -8,20 +8,24 @@ from dataclasses import asdict
 from typing import Any
 
 from smemlint import __version__
-from smemlint.diagnose.model import Diagnostic, Report, UnparsedEntry, Unseen
+from smemlint.diagnose.group import Group, groups
+from smemlint.diagnose.model import Cost, Demand, Diagnostic, Report, UnparsedEntry, Unseen
 from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
+from smemlint.render.style import PLAIN, Look
+from smemlint.score.loads import NOMINAL
 
 VERSION = 1
 TOOL = {"name": "smemlint", "version": __version__}
 _ESCAPE = re.compile(r"\\u(d[89ab]..)\\u(d[c-f]..)|\\u(d[89a-f]..)|\\.")
 
 
-def render(report: Report, *, color: bool = False) -> str:
+def render(report: Report, look: Look = PLAIN) -> str:
     data = {
         "version": VERSION,
         "tool": TOOL,
         "diagnostics": [diagnostic_data(d) for d in report.diagnostics],
+        "findings": [finding_data(g) for g in groups(report.diagnostics)],
         "errors": [asdict(p) for p in report.problems],
         "not_analysed": [unseen_data(u) for u in report.unseen],
         "skipped": [asdict(p) for p in report.skipped],
@@ -74,7 +78,37 @@ def diagnostic_data(d: Diagnostic) -> dict[str, Any]:
         "wavefronts_low": d.wavefronts_low,
         "ideal": d.ideal,
         "configuration": d.configuration or None,
+        "expression": d.expression or None,
+        "group": d.group or None,
+        "cost": cost_data(d.cost) if d.cost is not None else None,
         "fix": fix_data(d.fix) if d.fix is not None else None,
+    }
+
+
+def cost_data(cost: Cost) -> dict[str, Any]:
+    """shares: 0 to 1. Loops of unknown length count as `iterations_assumed` (null where there are none)."""
+    return {
+        "share": round(cost.share, 6),
+        "excess_share": round(cost.excess_share, 6),
+        "requests_per_warp": round(cost.own.requests_by_warp(cost.warps), 3),
+        "iterations_assumed": NOMINAL if cost.kernel.open else None,
+        "accesses_without_a_number": cost.unknown,
+        "blocks": cost.blocks,
+        "site": demand_data(cost.own),
+        "kernel": demand_data(cost.kernel),
+    }
+
+
+def demand_data(demand: Demand) -> dict[str, Any]:
+    """Wavefronts of one block; by_depth[d]: those in d loops of unknown length, for one iteration of each."""
+    return {
+        "wavefronts": round(demand.wavefronts, 3),
+        "floor": round(demand.floor, 3),
+        "excess": round(demand.excess, 3),
+        "by_depth": [
+            {name: round(getattr(load, name), 3) for name in ("wavefronts", "ideal", "requests")}
+            for load in demand.loads
+        ],
     }
 
 
@@ -98,6 +132,17 @@ def fix_data(fix: Suggestion) -> dict[str, Any]:
         "wavefronts_after": fix.after,
         "kernel_wavefronts": list(fix.kernel) if fix.kernel is not None else None,
         "blocks_per_sm": list(fix.blocks_per_sm) if fix.blocks_per_sm is not None else None,
+    }
+
+
+def finding_data(group: Group) -> dict[str, Any]:
+    """One cause: the diagnostics of its places have its name as `group`."""
+    return {
+        "group": group.id,
+        "code": group.lead.code,
+        "path": group.lead.place.path,
+        "lines": sorted({d.place.line for d in group.all}),
+        "cost": cost_data(group.cost) if group.cost is not None else None,
     }
 
 

@@ -15,6 +15,7 @@ from smemlint.fix.model import TextEdit
 from smemlint.ir import Place
 from smemlint.render.fingerprint import line_hashes
 from smemlint.render.json import dumps, summary_data
+from smemlint.render.style import PLAIN, Look
 from smemlint.rules import RULES, Rule, Severity
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -23,7 +24,7 @@ ROOT = "%SRCROOT%"
 _INDEX = {rule.code: index for index, rule in enumerate(RULES)}
 
 
-def render(report: Report, *, color: bool = False) -> str:
+def render(report: Report, look: Look = PLAIN) -> str:
     root = repository_root(Path.cwd())
     texts = report.texts
     hashes = {path: line_hashes(text) for path, text in texts.items()}
@@ -102,11 +103,14 @@ def _result(
     lines = hashes.get(d.place.path, [])
     if d.place.line <= len(lines):
         result["partialFingerprints"] = {"primaryLocationLineHash": lines[d.place.line - 1]}
+    if d.cost is not None:
+        result["rank"] = round(100 * d.cost.excess_share, 1)
     if d.fix is not None and d.fix.edits:
         result["fixes"] = [_fix(d.fix.words, d.fix.edits, root)]
     result["properties"] = {
         key: value
         for key, value in {
+            "group": d.group,
             "kernel": d.kernel,
             "array": d.array,
             "grade": d.grade,

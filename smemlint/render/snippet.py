@@ -10,11 +10,13 @@ from itertools import accumulate
 
 from smemlint.ir import Place
 from smemlint.records import record
+from smemlint.render.style import WIDTH, wrapped
 from smemlint.visible import pieces
 
 TAB = 4
-WIDTH = 120
-"""Columns of source that are shown; a longer line is clipped around what it is about."""
+_LEAST = 30
+_WORDS = 44
+"""Columns that words below a mark have at least, where there are so many."""
 _MARK = "..."
 
 
@@ -36,8 +38,13 @@ class Line:
     kind: str
 
 
-def snippet(source: str | None, marks: Sequence[Mark]) -> list[Line]:
-    """The marked lines of one file in source order, `...` between distant ones."""
+def snippet(source: str | None, marks: Sequence[Mark], width: int = WIDTH) -> list[Line]:
+    """The marked lines of one file in source order, `...` between distant ones.
+
+    width: columns. A longer source line is clipped around what its first mark is about, which is always
+    shown whole; words that do not fit beside their mark stand below it.
+    """
+    width = max(width, _LEAST)
     lines = _lines(source) if source is not None else []
     result: list[Line] = []
     last = 0
@@ -48,15 +55,40 @@ def snippet(source: str | None, marks: Sequence[Mark]) -> list[Line]:
         here = sorted((m for m in marks if m.place.line == number), key=lambda m: not m.primary)
         shown = _shown_line(lines[number - 1].rstrip("\r") if number <= len(lines) else "")
         spans = [shown.span(m.place) for m in here]
-        text, shift = shown.clipped(spans[0])
-        result.append(Line(number, text, "source"))
+        text, shift = shown.clipped(spans[0], width)
+        if spans[0][1] - spans[0][0] > width - 2 * len(_MARK) and here[0].primary:
+            result += _in_rows(shown, number, here[0], spans[0], width)
+            here, spans = here[1:], spans[1:]
+        else:
+            result.append(Line(number, text, "source"))
         for mark, (start, end) in zip(here, spans, strict=True):
             start, end = start - shift, min(end - shift, cells(text))
             if start < 0:
                 continue
             line = " " * start + ("^" if mark.primary else "-") * max(1, end - start)
-            kind = "primary" if mark.primary else "secondary"
-            result.append(Line(None, f"{line} {mark.text}".rstrip(), kind))
+            result += _marked(line, start, mark, width)
+    return result
+
+
+def _marked(carets: str, start: int, mark: Mark, width: int) -> list[Line]:
+    """The row of carets with its words beside it, or below it where they do not fit."""
+    kind = "primary" if mark.primary else "secondary"
+    if len(carets) + 1 + cells(mark.text) <= width or not mark.text:
+        return [Line(None, f"{carets} {mark.text}".rstrip(), kind)]
+    indent = max(0, min(start, width - _WORDS))
+    first, *rest = wrapped(mark.text, width, indent)
+    return [Line(None, carets, kind), *(Line(None, t, kind) for t in (" " * indent + first, *rest))]
+
+
+def _in_rows(shown: _ShownLine, number: int, mark: Mark, span: tuple[int, int], width: int) -> list[Line]:
+    """What is longer than a line, in rows with carets below each."""
+    result = []
+    for first in range(span[0], span[1], width):
+        text = shown.part(first, min(first + width, span[1]))
+        result.append(Line(number if first == span[0] else None, text, "source"))
+        last = first + width >= span[1]
+        row = "^" * cells(text)
+        result += _marked(row, 0, mark, width) if last else [Line(None, row, "primary")]
     return result
 
 
@@ -114,13 +146,19 @@ class _ShownLine:
         """The number of the character that begins at or behind a byte of the line."""
         return min(bisect_left(self._bytes, byte) if self._bytes else byte, len(self._raw))
 
-    def clipped(self, span: tuple[int, int]) -> tuple[str, int]:
-        """Return (text of at most WIDTH columns around the span, columns that it moved to the left)."""
-        if self.width <= WIDTH:
+    def part(self, first: int, last: int) -> str:
+        """The text of some columns."""
+        return self.text[self._index(first) : self._index(last)]
+
+    def clipped(self, span: tuple[int, int], width: int) -> tuple[str, int]:
+        """Return (text of at most `width` columns around the span, columns that it moved to the left)."""
+        if self.width <= width:
             return self.text.rstrip(), 0
         start, end = span
-        first = 0 if end <= WIDTH - len(_MARK) else max(0, start - WIDTH // 4)
-        last = first + WIDTH - 2 * len(_MARK)
+        room = width - 2 * len(_MARK)
+        before = max(0, min(width // 4, room - (end - start)))
+        first = 0 if end <= width - len(_MARK) else max(0, start - before)
+        last = first + (width - len(_MARK) if not first else room)
         kept = self.text[self._index(first) : self._index(last)]
         tail = _MARK if self.width > last else ""
         if not first:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from smemlint.diagnose.model import Summary
 from smemlint.diagnose.unseen import phrase
+from smemlint.render.style import wrapped
 from smemlint.rules import find_rule
 
 _SHOWN = 4
@@ -21,14 +22,28 @@ def count(number: int, noun: str) -> str:
 def summary_line(summary: Summary) -> str:
     """`1 finding in 1 of 3 files; 12 accesses, 9 resolved, 2 ranges, 1 unresolved; 0 unparsed`, and what was
     left out, always in this order."""
+    return "; ".join(_parts(summary))
+
+
+def summary_lines(summary: Summary, width: int) -> list[str]:
+    """The same on one line where it fits, else a line for each part."""
+    whole = summary_line(summary)
+    if len(whole) <= width:
+        return [whole]
+    return [line for part in _parts(summary) for line in wrapped(part, width, 2)]
+
+
+def _parts(summary: Summary) -> list[str]:
     found = count(summary.findings, "finding")
-    where = f"in {summary.files_with_findings} of {count(summary.files, 'file')}"
+    if summary.lines > summary.findings:
+        found += f" ({summary.lines} places)"
+    where = f"in {summary.files_with_findings} of {count(summary.files, 'file')}{_fixable(summary)}"
     accesses = f"{count(summary.accesses, 'access')}, {summary.resolved} resolved"
     if summary.ranges:
         accesses += f", {count(summary.ranges, 'range')}"
     if summary.unresolved:
         accesses += f", {summary.unresolved} unresolved"
-    parts = [f"{found} {where}", accesses, f"{summary.unparsed} unparsed"]
+    parts = [f"{found} {where}", f"{accesses}; {summary.unparsed} unparsed"]
     if summary.skipped:
         parts.append(f"{count(summary.skipped, 'file')} skipped (HIP)")
     if summary.unseen:
@@ -37,9 +52,21 @@ def summary_line(summary: Summary) -> str:
         parts.append(f"{count(summary.partial, 'kernel')} analysed in part{_why(summary.partial_reasons)}")
     if summary.suppressed:
         parts.append(f"{summary.suppressed} suppressed")
+    if summary.accepted:
+        parts.append(f"{summary.accepted} in the baseline")
+    if summary.small:
+        parts.append(f"{count(summary.small, 'finding')} below --min-share")
     if summary.hidden:
         parts.append(f"{count(summary.hidden, 'note')} not shown (--level note)")
-    return "; ".join(parts)
+    return parts
+
+
+def _fixable(summary: Summary) -> str:
+    """`, 2 fixable by --fix and 1 more by --unsafe-fixes`"""
+    safe, unsafe = summary.fixable, summary.fixable_unsafe
+    if safe and unsafe:
+        return f", {safe} fixable by --fix and {unsafe} more by --unsafe-fixes"
+    return f", {safe} fixable by --fix" if safe else f", {unsafe} fixable by --unsafe-fixes" if unsafe else ""
 
 
 def _why(reasons: Mapping[str, int]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from smemlint.evaluate.model import Grade, SharedArray, Site, Trace, Unresolved
 from smemlint.ir import Function, Launch
 from smemlint.records import record
+from smemlint.score.loads import Load
 
 
 @record(frozen=True, slots=True)
@@ -62,6 +63,9 @@ class Conflict:
     lane_stride: int | None = None
     stride: Stride | None = None
     joined: int | None = None
+    loads: tuple[Load, ...] = ()
+    """What the site adds to its kernel's cost, by the loops of unknown length around it; empty where another
+    site carries it (joined accesses) or where it is not known."""
 
     @property
     def ways(self) -> float | None:

@@ -15,6 +15,7 @@ from smemlint.evaluate.machine.faults import INTERNAL, fault
 from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
 from smemlint.records import record
 from smemlint.score.dependent import dependent
+from smemlint.score.loads import loads_of
 from smemlint.score.model import Conflict, Request, Stride
 from smemlint.score.parametric import by_way
 from smemlint.score.requests import Access, Costs, MisalignedError, aligned, costs
@@ -119,7 +120,7 @@ def _line(trace: Trace) -> tuple[str, int]:
 
 
 def _follower(leader: Conflict, trace: Trace, *, counted: bool) -> Conflict:
-    same = replace(leader, site=trace.site, trace=trace)
+    same = replace(leader, site=trace.site, trace=trace, loads=())
     if not counted or leader.wavefronts is None:
         return same
     return replace(
@@ -182,6 +183,7 @@ def _conflict(trace: Trace, found: Priced, assumed: bool) -> Conflict:
         lane_stride=lane_stride(worst.offsets) if worst is not None else None,
         stride=stride,
         joined=trace.joined,
+        loads=loads_of(trace, cost),
     )
 
 

@@ -101,7 +101,7 @@ def test_instances_are_one_finding_that_names_the_types() -> None:
     single = analysis(column(), template={"T": "float"})
     (found,) = findings(double, single)
     assert found.title == "32-way bank conflict"
-    assert any("for T = float; also for T = double (16-way)" in note for note in found.notes)
+    assert "instances: 2 of 2 conflict; worst T = float (32-way)" in found.notes
 
 
 def test_read_and_write_of_one_expression_are_one_finding() -> None:

@@ -10,6 +10,7 @@ from smemlint.rules import Label, Severity
 from smemlint.fix.model import Refusal, Suggestion, TextEdit
 from smemlint.ir import Place
 from smemlint.render import render
+from smemlint.render.style import Look
 
 
 def test_a_finding_shows_the_access_and_the_declaration_in_source_order() -> None:
@@ -21,8 +22,8 @@ def test_a_finding_shows_the_access_and_the_declaration_in_source_order() -> Non
         "   |                      ---- row pitch 128 B: every row starts in the same bank\n"
         "...\n"
         "10 |     odata[y * width + x] = tile[threadIdx.x][threadIdx.y];\n"
-        "   |                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ lanes 0..31 meet in bank 0; "
-        "32 wavefronts, 1 would do\n"
+        "   |                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+        "   |                            lanes 0..31 meet in bank 0; 32 wavefronts, 1 would do\n"
         "   = launch: block (32, 8) from transpose.cu:108\n"
         "\n"
         "1 finding in 1 of 1 file; 2 accesses, 2 resolved; 0 unparsed\n"
@@ -89,7 +90,7 @@ def test_a_file_that_is_gone_still_tells_the_finding() -> None:
 def test_colour_only_adds_escapes() -> None:
     import re
 
-    plain, painted = (render("full", report([diagnostic()]), color=c) for c in (False, True))
+    plain, painted = (render("full", report([diagnostic()]), Look(color=c)) for c in (False, True))
     assert "\x1b[33;1mwarning[SMEM101]\x1b[0m" in painted
     assert re.sub(r"\x1b\[[\d;]*m", "", painted) == plain
 
@@ -115,7 +116,7 @@ def test_a_fix_is_marked_when_it_is_an_edit() -> None:
 def test_an_unsafe_fix_says_why() -> None:
     fix = suggestion(safe=False, unsafe_because="`tile` escapes")
     assert "= fix [unsafe]: pad the row" in (text := render("full", report([diagnostic(fix=fix)])))
-    assert "; `tile` escapes\n" in text
+    assert "   = unsafe: `tile` escapes\n" in text
 
 
 def test_a_refused_edit_leaves_the_advice_and_the_reason() -> None:

@@ -205,6 +205,7 @@ def record_access(
         if reason is not None:
             log.reason = log.reason or reason
         event = Event(log, offset, must, may, m.weight, m.region, m.order, m.flow, o.volatile, copied, m.turn)
+        event.times, event.open = m.times, m.open
         if p.object.options:
             event.must, event.may = must & lanes, may & lanes
             event.choice, event.among, event.worlds = p.object, split(m, p.object, may).among, worlds

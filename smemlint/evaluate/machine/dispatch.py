@@ -140,14 +140,14 @@ def _size_up(m: Machine, s: Stmt, execute: Callable[[Machine, Stmt], None]) -> N
     must, may, weight, turn, constants = m.must, m.may, m.weight, m.turn, set(m.constants)
     frames, loops, silent, waiting, aside = len(m.frames), len(m.loops), m.silent, m.waiting, m.aside
     interior, stale, undecided, way = m.unknowns.interior, m.stale, len(m.undecided), m.way
-    certain = m.unknowns.certain
+    certain, times, opened = m.unknowns.certain, m.times, m.open
     limit, m.patience = m.limit, m.steps + ENOUGH
     m.limit = min(limit, m.patience)
     try:
         execute(m, s)
     except SizedUpError:
         m.must, m.may, m.weight, m.turn, m.constants = must, may, weight, turn, constants
-        m.silent, m.waiting, m.aside = silent, waiting, aside
+        m.silent, m.waiting, m.aside, m.times, m.open = silent, waiting, aside, times, opened
         m.unknowns.interior, m.unknowns.certain, m.stale = interior, certain, stale
         del m.frames[frames:], m.loops[loops:], m.undecided[undecided:]
         m.way = way

@@ -103,6 +103,10 @@ class Event:
     """Lanes that do not take part may hold values that the address never had."""
     aside: bool = False
     """Only blocks at the edge of the grid run it."""
+    times: float = 1.0
+    """What `weight` is to be multiplied by for the times it runs, a loop of unknown length counted once."""
+    open: int = 0
+    """Loops of unknown length around it."""
     sunk: tuple[Mask, Mask, int] | None = None
     """Lanes that surely and possibly run it where the compiler puts it, and its region there."""
     choice: Object | None = None
@@ -301,6 +305,9 @@ class Machine:
         self.must: Mask = self.present
         self.may: Mask = self.present
         self.weight = 1
+        self.times = 1.0
+        self.open = 0
+        """As in Event."""
         self.region = 0
         self.regions = 0
         self.parents: dict[int, int] = {}

@@ -20,6 +20,7 @@ from smemlint.evaluate.machine.machine import Event, Exit, Exits, Machine, Undec
 from smemlint.evaluate.machine.masks import decode, restore, snapshot
 from smemlint.evaluate.machine.recurrence import confirmed, form_of, kind_of
 from smemlint.evaluate.machine.settling import choice_at, settle
+from smemlint.evaluate.run.trips import iterations_left
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.number import (
     Int,
@@ -107,7 +108,7 @@ def run_loop(m: Machine, s: Loop) -> None:
                 if settled is None:
                     if choice is not None and m.paths is not None:
                         m.paths.leave_open(choice)
-                    _generic(m, s, exits, c)
+                    _generic(m, s, exits, c, iterations_left(m, s) if c.known else None)
                     break
                 settle(m, c, settled)
                 c = Int(settled)
@@ -124,7 +125,8 @@ def run_loop(m: Machine, s: Loop) -> None:
         spent = m.steps - began > few * m.budget.loop_steps
         unsure = exits.uncertain and trips >= (2 if trip is None or trip > _WAYS or around > 1 else _WAYS)
         if trips >= limit or spent or unsure:
-            _generic(m, s, exits, Int(1), None if trip is None else trip - trips)
+            known = iterations_left(m, s) if trip is None else trip - trips
+            _generic(m, s, exits, Int(1), None if exits.uncertain else known)
             break
         if trips in ends:
             m.straight()
@@ -376,7 +378,10 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     m.straight()
     m.next_turn()
     copies = 1 if m.host else line.lines[0]
-    weight, m.weight = m.weight, m.weight * max((left or 0) // copies, 1)
+    weight, times, opened = m.weight, m.times, m.open
+    m.weight *= max((left or 0) // copies, 1)
+    m.times *= 1 / copies if left is None else max(left, 1) / (max(left // copies, 1) * copies)
+    m.open += left is None
     if not asked.known:
         m.undecided.append(Undecided(m.unknowns.value(BOOL, "runs", low=0, high=1), taken.together))
     for i in range(copies):
@@ -391,7 +396,7 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
             break
     if not asked.known:
         m.undecided.pop()
-    m.weight = weight
+    m.weight, m.times, m.open = weight, times, opened
     m.straight()
     m.way = way
     if counted:

@@ -62,7 +62,9 @@ def taken(c: Int, truth: bool) -> dict[Symbol, int]:
     if len(c.terms) != 1 or not isinstance(c.const, int):
         return {}
     ((mono, factor),) = c.terms.items()
-    if len(mono) != 1 or not mono[0].bit or (c.const, factor) not in ((0, 1), (1, -1)):
+    if len(mono) != 1 or not mono[0].bit or not isinstance(factor, int):  # a factor of each lane: no 0 or 1
+        return {}
+    if (c.const, factor) not in ((0, 1), (1, -1)):
         return {}
     return {mono[0]: int(truth is (factor == 1))}
 

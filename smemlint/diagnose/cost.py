@@ -1,0 +1,134 @@
+"""What a finding costs: its share of the shared-memory wavefronts of its kernel, for one block of a launch.
+
+All numbers are sums over the traces of one record of the kernel (an instance under a launch): how often each
+request runs, times its wavefronts. A loop whose length only run time tells counts as NOMINAL iterations
+wherever numbers are compared; what stands inside of such loops is kept apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from math import prod
+
+from smemlint.diagnose.model import Access, Cost, Demand, KernelReport
+from smemlint.score.loads import NOMINAL, Load
+
+
+def demand(accesses: Iterable[Access]) -> Demand:
+    """What some accesses of one kernel record ask for together."""
+    return added(Demand(a.loads) for a in accesses)
+
+
+def added(demands: Iterable[Demand]) -> Demand:
+    """The sum of demands of one kernel record."""
+    columns = zip_longest(*(d.loads for d in demands), fillvalue=Load())
+    return Demand(
+        tuple(
+            Load(*(sum(getattr(x, name) for x in column) for name in ("wavefronts", "ideal", "requests")))
+            for column in columns
+        )
+    )
+
+
+def unknown(kernel: KernelReport) -> int:
+    """Accesses that are in no sum, since they have no number."""
+    return sum(a.wavefronts is None and a.reached for a in kernel.accesses)
+
+
+def blocks(kernel: KernelReport) -> int | None:
+    """Blocks of the grid, where the launch tells them."""
+    if kernel.grid is None or any(n is None for n in kernel.grid):
+        return None
+    return prod(n for n in kernel.grid if n is not None)
+
+
+def warps(kernel: KernelReport) -> int:
+    return -(-prod(kernel.block) // 32)
+
+
+class Costs:
+    """The costs of all kernels of a run, each under the one launch and instance that stands for it: the one
+    with the most excess; of block shapes that are assumed, the one with the least."""
+
+    def __init__(self, kernels: Sequence[KernelReport]) -> None:
+        self._demands = {id(k): demand(k.accesses) for k in kernels}
+        self._of: dict[object, KernelReport] = {}
+        for k in kernels:
+            best = self._of.setdefault(k.key, k)
+            more = self.kernel(k).excess > self.kernel(best).excess
+            if best is not k and (not more if k.assumed else more):
+                self._of[k.key] = k
+
+    def kernel(self, kernel: KernelReport) -> Demand:
+        return self._demands[id(kernel)]
+
+    def reference(self, kernel: KernelReport) -> KernelReport:
+        """The record that stands for a kernel."""
+        return self._of[kernel.key]
+
+    def of(self, kernel: KernelReport, sights: Iterable[tuple[KernelReport, Access]]) -> Cost | None:
+        """The cost of one place. kernel: the record that its finding is about; sights: the place under all
+        records. None where no wavefront of the kernel is counted."""
+        seen = list(sights)
+        chosen = self.reference(kernel)
+        if not any(k is chosen for k, _ in seen):
+            chosen = kernel
+        whole = self.kernel(chosen)
+        if not whole.wavefronts:
+            return None
+        mine = demand(a for k, a in seen if k is chosen)
+        return Cost(mine, whole, unknown(chosen), blocks(chosen), warps(chosen))
+
+
+def joined(costs: Sequence[Cost]) -> Cost | None:
+    """The cost of several places that one cause has; those of the first one's kernel record."""
+    if not costs:
+        return None
+    same = [c for c in costs if c.kernel == costs[0].kernel]
+    return Cost(added(c.own for c in same), *costs[0].parts())
+
+
+def percent(share: float) -> str:
+    """`38%`, `0.4%`, `< 0.1%`"""
+    value = 100 * share
+    if 0 < value < 0.1:
+        return "< 0.1%"
+    return f"{value:.0f}%" if round(value, 1) >= 2 or value == 0 else f"{value:.1f}%"
+
+
+def number(value: float) -> str:
+    """`40,192`"""
+    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"
+
+
+def words(cost: Cost) -> str:
+    """`38% of the kernel's shared-memory wavefronts (1,256 of 3,300 a block), 1,217 of them excess; ...`"""
+    own, whole = cost.own, cost.kernel
+    about = "about " if whole.open or cost.unknown else ""
+    text = f"{about}{percent(cost.share)} of the kernel's shared-memory wavefronts"
+    if whole.open:
+        text += f", {_ratio(own)} of them excess"
+    else:
+        text += (
+            f" ({number(own.wavefronts)} of {number(whole.wavefronts)} a block), {number(own.excess)} excess"
+        )
+    times = own.requests_by_warp(cost.warps)
+    if own.open:
+        text += f"; in a loop whose length only run time tells, counted as {NOMINAL} iterations"
+    elif whole.open:
+        text += f"; a loop beside it, whose length only run time tells, is counted as {NOMINAL} iterations"
+    elif times >= 1.5:
+        text += f"; {number(round(times))} times a warp"
+    if cost.unknown:
+        left = "1 access" if cost.unknown == 1 else f"{cost.unknown} accesses"
+        text += f"; {left} without a number not counted"
+    return text
+
+
+def _ratio(own: Demand) -> str:
+    """`31 of 32`"""
+    ways = own.wavefronts / own.floor if own.floor else 1.0
+    if abs(ways - round(ways)) < 0.05:
+        return f"{round(ways) - 1} of {round(ways)}"
+    return percent(own.excess / own.wavefronts)

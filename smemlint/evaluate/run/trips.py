@@ -1,0 +1,104 @@
+"""How often a loop still goes round, where evaluation knows it though the compiler does not."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.evaluate.machine.dispatch import rvalue
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.values.number import Int
+from smemlint.ir import Assign, Binary, Cast, Expr, Literal, Loop, Name, Unary
+from smemlint.ir.expr import STEPS
+from smemlint.ir.walk import walk
+
+Ints = NDArray[np.int64]
+_MOST = 1 << 40
+
+
+def iterations_left(m: Machine, s: Loop) -> int | None:
+    """Iterations that are left of a loop whose counter runs by a known step to a known end; None: not known.
+
+    The lane that goes round most often counts. The condition is one that was just found to be known.
+    """
+    c = s.condition
+    if not isinstance(c, Binary) or c.op not in ("<", "<=", ">", ">=", "!=") or s.step is None:
+        return None
+    if not isinstance(c.left, Name) or not _plain(c.right):
+        return None
+    counter = c.left.id
+    set_there = _set_in(s.body)
+    if counter in set_there or set_there & {n.id for n in walk(c.right) if isinstance(n, Name)}:
+        return None
+    o = m.find(counter)
+    now = o.cells.get(0) if o is not None else None
+    m.silent += 1  # what is read here is no access of the program
+    try:
+        end, step = rvalue(m, c.right), _step(m, s.step, counter)
+    finally:
+        m.silent -= 1
+    if not (isinstance(now, Int) and now.known and isinstance(end, Int) and end.known) or step is None:
+        return None
+    op, by = step
+    at, to = (np.broadcast_to(np.asarray(x.const, dtype=np.int64), (m.size,))[m.may] for x in (now, end))
+    if not len(at):
+        return None
+    if op in ("+", "-"):
+        return _counted(c.op, at, to, by if op == "+" else -by)
+    return _halved(c.op, int(at.max()), int(to.min()), op, by)
+
+
+def _counted(op: str, at: Ints, to: Ints, by: int) -> int | None:
+    """Iterations of a counter that grows by `by`."""
+    if by == 0 or (op in ("<", "<=") and by < 0) or (op in (">", ">=") and by > 0):
+        return None
+    way = (to - at) * (1 if by > 0 else -1) + (op in ("<=", ">="))
+    left = int(np.maximum(-(-way // abs(by)), 0).max())
+    return left if left < _MOST else None
+
+
+def _halved(op: str, at: int, to: int, by_op: str, by: int) -> int | None:
+    """Iterations of a counter that is multiplied, divided or shifted; so few that they can be counted."""
+    for left in range(64):
+        if not {"<": at < to, "<=": at <= to, ">": at > to, ">=": at >= to, "!=": at != to}[op]:
+            return left
+        at = {"*": at * by, "/": at // by, "<<": at << by, ">>": at >> by}[by_op]
+    return None
+
+
+def _plain(e: Expr) -> bool:
+    """Whether an expression only reads variables."""
+    kinds = (Name, Literal, Binary, Cast, Unary)
+    return all(isinstance(n, kinds) or not isinstance(n, Expr) for n in walk(e)) and not _set_in(e)
+
+
+def _set_in(node: object) -> set[str]:
+    """Variables that are assigned to, or whose address is taken."""
+    found = set()
+    for n in walk(node):
+        target = n.target if isinstance(n, Assign) else n.operand if isinstance(n, Unary) else None
+        changes = isinstance(n, Assign) or (isinstance(n, Unary) and n.op in (*STEPS, "&"))
+        if changes and isinstance(target, Name):
+            found.add(target.id)
+    return found
+
+
+def _step(m: Machine, e: Expr, counter: str) -> tuple[str, int] | None:
+    """(operator, number) of the step expression."""
+    if isinstance(e, Unary) and isinstance(e.operand, Name) and e.operand.id == counter:
+        return {"+": ("+", 1), "-": ("-", 1)}.get(e.op.strip("x")[0]) if e.op in STEPS else None
+    if not isinstance(e, Assign) or not isinstance(e.target, Name) or e.target.id != counter:
+        return None
+    op, value = e.op[:-1], e.value
+    if e.op == "=":
+        if not (isinstance(value, Binary) and isinstance(value.left, Name) and value.left.id == counter):
+            return None
+        op, value = value.op, value.right
+    if op not in ("+", "-", "*", "/", "<<", ">>") or not _plain(value):
+        return None
+    by = rvalue(m, value)
+    if not isinstance(by, Int) or not by.known or not isinstance(by.const, int):
+        return None
+    if (op in ("*", "/") and by.const < 2) or (op in ("<<", ">>") and not 0 < by.const < 32):
+        return None
+    return op, by.const

@@ -1,0 +1,56 @@
+"""What a site asks of shared memory in one block, by the loops of unknown length around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.evaluate.model import Trace
+from smemlint.records import record
+from smemlint.score.requests import Costs
+
+NOMINAL = 32
+"""Iterations that a loop of unknown length stands for where numbers must be compared."""
+
+
+@record(frozen=True, slots=True)
+class Load:
+    """Wavefronts, the ideal, and requests (of warps) of one block."""
+
+    wavefronts: float = 0.0
+    ideal: float = 0.0
+    requests: float = 0.0
+
+
+def loads_of(trace: Trace, cost: Costs) -> tuple[Load, ...]:
+    """The upper end of a site's cost: number d is what stands in d loops of unknown length, for one iteration
+    of each. Of several ways that a choice may go, the dearest."""
+    runs = trace.weights if trace.times is None else trace.weights * trace.times
+    open_ = np.zeros(len(runs), dtype=np.int64) if trace.open is None else trace.open
+    active = (trace.offsets >= 0).any(axis=1) * runs
+    columns = (cost.high * runs, cost.ideal * runs, active, open_)
+    ways = zip(*(np.split(np.asarray(c), trace.ways) for c in columns), strict=True)
+    found = [
+        tuple(
+            Load(*(_number(c[o == d].sum()) for c in (high, ideal, requests))) for d in range(_deepest(o) + 1)
+        )
+        for high, ideal, requests, o in ways
+    ]
+    return max(found, key=lambda loads: nominal(load.wavefronts for load in loads), default=())
+
+
+def nominal(by_depth: Iterable[float]) -> float:
+    """One number, with NOMINAL iterations for each loop of unknown length."""
+    return sum(value * float(NOMINAL) ** depth for depth, value in enumerate(by_depth))
+
+
+def _deepest(open_: NDArray[np.int64]) -> int:
+    return int(open_.max()) if len(open_) else -1
+
+
+def _number(value: float) -> float:
+    """Whole where it is whole but for rounding."""
+    nearest = round(float(value))
+    return float(nearest) if abs(value - nearest) < 1e-6 * max(1.0, abs(value)) else float(value)
