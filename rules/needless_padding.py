@@ -42,7 +42,7 @@ class NeedlessPadding(DeclarationRule):
         from smemlint.fix.padding import padded_arrays
 
         for padded in padded_arrays(kernel, text.encode() if text is not None else None):
-            if padded.freed or padded.bare > padded.wavefronts:
+            if not padded.needless:
                 continue
             costs = tuple(Label(c.site.place, "this access costs more with it") for c in padded.worse)
             yield (

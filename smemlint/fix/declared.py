@@ -13,9 +13,13 @@ from smemlint.fix.model import Refusal, TextEdit
 from smemlint.fix.pointers import Pointer
 from smemlint.fix.text import Source, Subscript, Use
 from smemlint.ir import Place
+from smemlint.patterns import pattern
 from smemlint.records import record
 
 Value: TypeAlias = Callable[[str], "int | None"]
+_ACCESSOR = pattern(
+    r"#[ \t]*define[ \t]+(?P<macro>\w+)\([\w, \t]*\)[ \t]*\(?[ \t]*(?P<array>[A-Za-z_]\w*)(?=\[)"
+)
 _BEFORE_VALUES = ("return", "sizeof", "case", "else", "do", "co_return", "co_yield")
 
 
@@ -87,10 +91,70 @@ def declared(
     scope = source.scope_of(index)
     last = scope[1] if scope else len(source.code)
     after = index + 1
-    uses = tuple(source.uses(name, after, last, dims))
+    through = accessors(source, name, dims)
+    uses = tuple(u for u in source.uses(name, after, last, dims) if not _invokes(source, u, through))
     if any(_declares_again(source, use) for use in uses):
         return Refusal("declared-twice", f"`{name}` is declared again in the same scope")
+    uses += tuple(through.values())
     return Declared(source, name, index, (after, last), extents, uses, scope is not None, others)
+
+
+def accessors(source: Source, name: str, dims: int) -> dict[str, Use]:
+    """Macros that are one access of an array, `#define AS(i, j) As[(j) * LD + (i)]`, by name.
+
+    None where some other macro names the array as well, or the file declares the name twice.
+    """
+    found: dict[str, Use] = {}
+    if _times_declared(source, name) > 1:
+        return {}
+    for token in source.tokens:
+        if token.kind != "directive" or not re.search(rf"(?<![\w.]){re.escape(name)}\b", token.text):
+            continue
+        match = _ACCESSOR.match(token.text)
+        if match is None or match.group("array") != name or "\\\n" in token.text:
+            return {}
+        if match.group("macro") in found:
+            return {}
+        groups = _groups(token.text, match.end("array"))
+        if len(groups) != dims or token.text[groups[-1][1] + 1 :].strip(" \t\r)"):
+            return {}
+        base = token.offset
+        subscripts = tuple(Subscript(base + a, base + b) for a, b in groups)
+        start = base + match.start("array")
+        line = source.line_of(start)
+        found[match.group("macro")] = Use(start, subscripts[-1].close + 1, subscripts, "subscript", line)
+    return found
+
+
+def _times_declared(source: Source, name: str) -> int:
+    """How often a shared array of a name is declared in the file."""
+    count, shared = 0, False
+    for token in source.code:
+        if token.text in (";", "{", "}"):
+            shared = False
+        shared = shared or token.text == "__shared__"
+        count += shared and token.text == name
+    return count
+
+
+def _groups(text: str, start: int) -> list[tuple[int, int]]:
+    """Places of the bracket pairs that follow one another from a place on."""
+    groups = []
+    while start < len(text) and text[start] == "[":
+        depth = 0
+        for end in range(start, len(text)):
+            depth += (text[end] == "[") - (text[end] == "]")
+            if depth == 0:
+                break
+        groups.append((start, end))
+        start = end + 1
+    return groups
+
+
+def _invokes(source: Source, use: Use, through: dict[str, Use]) -> bool:
+    """Whether a use of the array's name is a call of a macro of that name."""
+    after = source.code[source.index_at(use.offset) + 1].text
+    return after == "(" and source.text[use.offset : use.end] in through
 
 
 def pointed(
@@ -122,7 +186,9 @@ def every_use_subscripted(at: Declared, resizes: bool = False) -> Refusal | None
                 return Refusal("size-elsewhere", f"`sizeof({at.name})` on line {use.line} would change")
         elif use.context == "whole":
             return Refusal("passed-on", f"`{at.name}` is used as a pointer on line {use.line}")
-    macro = next(iter(at.source.macro_uses(at.name)), None)
+    inside = {u.offset for u in at.uses}
+    others = (u for u in at.source.macro_uses(at.name) if not _in_accessor(at, u, inside))
+    macro = next(others, None)
     if macro is not None:
         return Refusal("used-in-macro", f"a macro on line {macro.line} names `{at.name}`")
     if not at.local:
@@ -130,6 +196,12 @@ def every_use_subscripted(at: Declared, resizes: bool = False) -> Refusal | None
     if not at.uses:
         return Refusal("used-in-macro", f"no use of `{at.name}` stands in the text of its scope")
     return None
+
+
+def _in_accessor(at: Declared, use: Use, inside: set[int]) -> bool:
+    """Whether a macro's text names the array as the access that it is, or as its own name."""
+    own = at.source.text[at.source.line_start(use.offset) : use.offset]
+    return use.offset in inside or re.fullmatch(r"#[ \t]*define[ \t]+", own) is not None
 
 
 def nested(at: Declared, bracket: Subscript) -> bool:

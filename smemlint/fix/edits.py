@@ -12,6 +12,7 @@ from smemlint.fix.candidates import Exchange, Layout, Padding, Shape, Skew, Trim
 from smemlint.fix.declared import Declared, Edited, Value, checked, edit, every_use_subscripted, nested, shown
 from smemlint.fix.helpers import skew, swizzle
 from smemlint.fix.model import Refusal, TextEdit
+from smemlint.fix.passed import inner_extents
 from smemlint.fix.pitched import pitch
 from smemlint.fix.text import Subscript, Use
 
@@ -56,14 +57,27 @@ def _padding(layout: Padding, at: Declared, value: Value | None) -> Edited | Ref
     if sized is not None:
         return Refusal("size-elsewhere", f"`sizeof({at.name})` on line {sized.line} would change")
     wholes = [use for use in at.uses if use.context == "whole"]
+    passed: list[Subscript] = []
     for use in wholes:
         # What takes an array of arrays, or refers to a row, names its inner extents in its own declaration.
-        if len(use.subscripts) < len(at.extents) - 1 or _names_extents(at, use):
+        if len(use.subscripts) < len(at.extents) - 1:
+            inner = inner_extents(at, use, layout.dim)
+            if isinstance(inner, Refusal):
+                return inner
+            passed += inner
+        elif _names_extents(at, use):
             return Refusal(
                 "passed-on", f"`{at.name}` is passed on whole on line {use.line}, with its extents"
             )
     from smemlint.fix.expressions import plus
 
+    further: list[TextEdit] = []
+    for each in {bracket.open: bracket for bracket in passed}.values():
+        wider = plus(at.source.text[each.open + 1 : each.close], layout.extra)
+        widened = edit(at.source, each.open + 1, each.close, wider) if wider is not None else None
+        if not isinstance(widened, TextEdit):
+            return widened or Refusal("extent-not-an-expression", "an extent of a parameter is not read")
+        further.append(widened)
     bracket = at.extents[layout.dim]
     old = at.extent(layout.dim)
     new = _without_summand(at, bracket, -layout.extra, value) or plus(old, layout.extra)
@@ -72,8 +86,10 @@ def _padding(layout: Padding, at: Declared, value: Value | None) -> Edited | Ref
     changed = edit(at.source, bracket.open + 1, bracket.close, new)
     if isinstance(changed, Refusal):
         return changed
-    unsafe = f"`{at.name}` is passed on as a pointer on line {wholes[0].line}" if wholes else ""
-    return Edited((changed,), at.text({layout.dim: new}), unsafe or _in_macros(at))
+    rows = [use for use in wholes if use.subscripts]
+    unsafe = f"`{at.name}` is passed on as a pointer on line {rows[0].line}" if rows else ""
+    edits = sorted((changed, *further), key=lambda e: e.offset)
+    return Edited(tuple(edits), at.text({layout.dim: new}), unsafe or _in_macros(at))
 
 
 def _names_extents(at: Declared, use: Use) -> bool:

@@ -19,9 +19,9 @@ from smemlint.fix.declared import Declared, edit
 from smemlint.fix.judge import SHARE, kernel_wavefronts
 from smemlint.fix.members import Instance, granule
 from smemlint.fix.model import Refusal, SiteChange, Suggestion, TextEdit
-from smemlint.fix.names import Constant, candidates, definitions, derived, only_pitch
+from smemlint.fix.names import Constant, Scopes, candidates, definitions, derived, only_pitch
 from smemlint.fix.remapped import remapped
-from smemlint.fix.safety import open_questions
+from smemlint.fix.safety import open_questions, stale_comment
 from smemlint.fix.search import Late
 from smemlint.fix.text import Source
 from smemlint.records import record
@@ -31,17 +31,19 @@ Whole: TypeAlias = Callable[[bytes], "Sequence[KernelAnalysis] | None"]
 """Analyses the edited text of the main file anew, launches and all; None when it cannot."""
 _NAMES = 3
 """Constants that are nothing but a pitch and are tried."""
+_ROUNDS = 2
+"""Constants that are changed together."""
 _STEPS = (1, 2, 4)
 """By how many units a constant is made larger, until nothing is left to free."""
 
 
 @record(frozen=True, slots=True)
 class Tried:
-    """One value of a constant, and what it does."""
+    """Values of constants, and what they do. texts: `LD = 40` for each."""
 
-    constant: Constant
-    edit: TextEdit
-    text: str
+    constants: tuple[Constant, ...]
+    edits: tuple[TextEdit, ...]
+    texts: tuple[str, ...]
     changes: tuple[SiteChange, ...]
     analyses: tuple[KernelAnalysis, ...]
     shared: str = ""
@@ -67,77 +69,99 @@ def named_pitch(
     """
     if source is None or whole is None or late():
         return None
-    array = instances[0].pool
-    at = locate(Instance(instances[0].analysis, array, ()), {source.path: source})
-    if not isinstance(at, Declared):
-        return None
-    launch = instances[0].analysis.launch
-    value = Constants([source], launch, block=False).value
+    value = Constants([source], instances[0].analysis.launch, block=False).value
     known = definitions(source, value)
-    names = derived(source, array.name, *at.scope)
+    scopes = _scopes(source, analyses)
     refused: Refusal | None = None
-    best: Tried | None = None
-    tries = 0
-    for name in candidates(source, names, known):
-        constant = only_pitch(source, known[name], names, known)
+    constants: list[Constant] = []
+    for name in candidates(source, scopes, known):
+        constant = only_pitch(source, known[name], scopes, known)
         if isinstance(constant, Refusal):
             refused = refused or constant
-            continue
-        tries += 1
-        if tries > _NAMES:
+        else:
+            constants.append(constant)
+    best: Tried | None = None
+    for _ in range(_ROUNDS):
+        better: Tried | None = None
+        for constant in constants[:_NAMES]:
+            if best is not None and constant in best.constants:
+                continue
+            found = _values(constant, best, instances, source, analyses, whole, late)
+            if isinstance(found, Refusal):
+                refused = refused or found
+            elif found is not None and found.saved > max(t.saved if t else 0 for t in (best, better)):
+                better = found
+        if better is None:
             break
-        for tried in _values(constant, instances, source, analyses, whole, late):
-            if isinstance(tried, Refusal):
-                refused = refused or tried
-                break
-            if tried.saved > (best.saved if best is not None else 0):
-                best = tried
-            if all(c.after <= c.ideal for c in tried.changes):
-                break
+        best = better
+        if all(c.after <= c.ideal for c in best.changes):
+            break
     if best is None:
         return refused
-    return _suggestion(best, array, instances, source, analyses, arch)
+    return _suggestion(best, instances[0].pool, instances, source, analyses, arch)
+
+
+def _scopes(source: Source, analyses: Sequence[KernelAnalysis]) -> Scopes:
+    """Where names of shared arrays and pointers into them stand, over all kernels of the file."""
+    found: dict[tuple[str, int], tuple[int, int, frozenset[str]]] = {}
+    for analysis in analyses:
+        for array in analysis.arrays.values():
+            key = (array.name, array.place.offset)
+            if array.place.path != source.path or key in found:
+                continue
+            at = locate(Instance(analysis, array, ()), {source.path: source})
+            if isinstance(at, Declared):
+                found[key] = (*at.scope, derived(source, array.name, *at.scope))
+    return Scopes(tuple(found.values()))
 
 
 def _values(
     constant: Constant,
+    others: Tried | None,
     instances: Sequence[Instance],
     source: Source,
     analyses: Sequence[KernelAnalysis],
     whole: Whole,
     late: Late,
-) -> Sequence[Tried | Refusal]:
+) -> Tried | Refusal | None:
+    """The best value of a constant beside what others have already, a Refusal where none holds."""
     from smemlint.fix.expressions import plus
 
     together = max((granule(i.members) for i in instances), default=1)
-    fragments = any(c.site.op != "atomic" and "matrix_sync" in c.site.expression for c in _sites(instances))
+    fragments = any("matrix_sync" in c.site.expression for c in _sites(instances))
     unit = max(16 if fragments else together, instances[0].array.element) // instances[0].array.element
     old = source.text[constant.begin : constant.end]
-    found: list[Tried | Refusal] = []
+    best: Tried | None = None
     for step in _STEPS:
         if late():
             break
         new = plus(old, unit * step)
         if new is None:
-            return [*found, Refusal("extent-not-an-expression", f"`{old}` is not read as a C expression")]
-        if new.strip() != old.strip() and not new.strip().isalnum() and _is_macro(source, constant):
+            return Refusal("extent-not-an-expression", f"`{old}` is not read as a C expression")
+        if not new.strip().isalnum() and _is_macro(source, constant):
             new = f"({new})"
         changed = edit(source, constant.begin, constant.end, new)
         if isinstance(changed, Refusal):
-            return [*found, changed]
+            return changed
+        edits = (*(others.edits if others else ()), changed)
         try:
-            text = application.apply([changed], source.data)
+            text = application.apply(sorted(edits, key=lambda e: e.offset), source.data)
         except application.EditError as error:
-            return [*found, Refusal("not-proved", str(error))]
+            return Refusal("not-proved", str(error))
         after = whole(text)
         if after is None:
-            return [*found, Refusal("out-of-time", "the time for this file was over")]
+            return best or Refusal("out-of-time", "the time for this file was over")
         changes = remapped(analyses, after)
         if isinstance(changes, str):
-            found.append(Refusal("not-proved", f"with `{constant.name}` as `{new}`, {changes}"))
-            return found
-        found.append(Tried(constant, changed, new, changes.changes, tuple(after), changes.shared))
-    return found
+            return best or Refusal("not-proved", f"with `{constant.name}` as `{new}`, {changes}")
+        said = (*(others.texts if others else ()), f"{constant.name} = {new.strip()}")
+        known = (*(others.constants if others else ()), constant)
+        tried = Tried(known, edits, said, changes.changes, tuple(after), changes.shared)
+        if best is None or tried.saved > best.saved:
+            best = tried
+        if all(c.after <= c.ideal for c in tried.changes):
+            break
+    return best
 
 
 def _sites(instances: Sequence[Instance]) -> list[Conflict]:
@@ -157,11 +181,11 @@ def _suggestion(
     analyses: Sequence[KernelAnalysis],
     arch: Arch,
 ) -> Suggestion | Refusal:
-    constant = best.constant
+    sized = next((c.name for c in best.constants if c.sized), "")
     mine = {c.kernel for c in best.changes}
     known = [kernel_wavefronts(a) for a in analyses if a.kernel.name in mine]
     whole = sum(n or 0 for n in known)
-    code = f"{constant.name} = {best.text.strip()}"
+    code = "`, `".join(best.texts)
     before, after = sum(c.before for c in best.changes), sum(c.after for c in best.changes)
     if best.saved < SHARE * max(whole, before):
         text = f"`{code}` saves {best.saved} of {max(whole, before)} wavefronts"
@@ -176,13 +200,22 @@ def _suggestion(
     unsafe = open_questions(instances, analyses, source.path) or _unseen(best, source)
     if best.shared and not unsafe:
         unsafe = f"`{best.shared}` is used in turn by accesses that the edit moves and by others"
-    if constant.sized and not unsafe:
-        unsafe = f"the bytes of a launch follow `{constant.name}`"
+    if sized and not unsafe:
+        unsafe = f"the bytes of a launch follow `{sized}`"
     return Suggestion(
         kind="pitch",
         array=array,
-        words=f"make the named pitch larger: `{code}`; {effect}, {grown:+d} B",
-        edits=(best.edit,),
+        words="; ".join(
+            filter(
+                None,
+                (
+                    f"make the named pitch larger: `{code}`",
+                    f"{effect}, {grown:+d} B",
+                    stale_comment(source, best.edits),
+                ),
+            )
+        ),
+        edits=tuple(sorted(best.edits, key=lambda e: e.offset)),
         refused=None,
         safe=not unsafe,
         sites=best.changes,
@@ -219,13 +252,13 @@ def _room(
 def _unseen(best: Tried, source: Source) -> str:
     """The first use of the constant in an access that no launch runs, as far as was seen, '' when none."""
     places = [p for c in best.changes for p in (c.site.place, *c.site.via) if p.path == source.path]
-    for offset in best.constant.uses:
+    for name, offset in ((c.name, o) for c in best.constants for o in c.uses):
         line = source.text[source.line_start(offset) : offset]
         statement = source.text[source.text.rfind(";", 0, offset) + 1 : source.text.find(";", offset)]
         left = statement.partition("=")[0]
         if "__shared__" in line + statement or "*" in left or "auto" in left.split():
             continue
         if not any(p.offset <= offset < p.end_offset for p in places):
-            where = f"`{best.constant.name}` on line {source.line_of(offset)}"
+            where = f"`{name}` on line {source.line_of(offset)}"
             return f"no launch that was seen runs the use of {where}"
     return ""

@@ -42,6 +42,17 @@ class Constant:
     sized: bool = False
 
 
+@record(frozen=True, slots=True)
+class Scopes:
+    """Names of shared arrays and of pointers into them, each in the tokens [first, last) where it is one."""
+
+    each: tuple[tuple[int, int, frozenset[str]], ...]
+
+    def at(self, index: int) -> frozenset[str]:
+        found = [names for first, last, names in self.each if first <= index < last]
+        return frozenset[str]().union(*found)
+
+
 def definitions(source: Source, value: Callable[[str], int | None]) -> dict[str, Constant]:
     """The integers that are defined once in a file, by macro or as a constant, and have a value."""
     found: dict[str, list[Constant]] = {}
@@ -107,17 +118,17 @@ def _points(code: list[Token], first: int, last: int, names: set[str]) -> bool:
     return False
 
 
-def candidates(source: Source, names: frozenset[str], known: dict[str, Constant]) -> list[str]:
+def candidates(source: Source, scopes: Scopes, known: dict[str, Constant]) -> list[str]:
     """Constants in the size, an index or the start of a pointer of the array, the most used first."""
     count: dict[str, int] = {}
     for i, token in enumerate(source.code):
-        if token.kind == "name" and token.text in known and _reaches(source, i, names):
+        if token.kind == "name" and token.text in known and _reaches(source, i, scopes):
             count[token.text] = count.get(token.text, 0) + 1
     return sorted(count, key=lambda name: -count[name])
 
 
 def only_pitch(
-    source: Source, constant: Constant, names: frozenset[str], known: dict[str, Constant], deep: int = 0
+    source: Source, constant: Constant, scopes: Scopes, known: dict[str, Constant], deep: int = 0
 ) -> Constant | Refusal:
     """The constant with its uses, or the use that is neither of the arrays nor of their sizes."""
     uses: list[int] = []
@@ -127,21 +138,21 @@ def only_pitch(
             other = known.get(offset)
             if other is None or deep >= _DEEP:
                 return Refusal("used-in-macro", f"a macro names `{constant.name}`")
-            inner = only_pitch(source, other, names, known, deep + 1)
+            inner = only_pitch(source, other, scopes, known, deep + 1)
             if isinstance(inner, Refusal):
                 return inner
             uses += inner.uses
             sized = sized or inner.sized
             continue
         i = source.index_at(offset)
-        if _reaches(source, i, names):
+        if _reaches(source, i, scopes):
             uses.append(offset)
             continue
         made = next(
             (o for o in known.values() if o.begin <= offset < o.end and o.name != constant.name), None
         )
         if made is not None and deep < _DEEP:
-            inner = only_pitch(source, made, names, known, deep + 1)
+            inner = only_pitch(source, made, scopes, known, deep + 1)
             if isinstance(inner, Refusal):
                 return inner
             uses += inner.uses
@@ -177,9 +188,10 @@ def _statement(source: Source, index: int) -> tuple[int, int]:
     return first, last
 
 
-def _reaches(source: Source, index: int, names: frozenset[str]) -> bool:
+def _reaches(source: Source, index: int, scopes: Scopes) -> bool:
     """Whether a name at an index of `code` makes an address or a size of the arrays, and nothing else."""
     code = source.code
+    names = scopes.at(index)
     first, last = _statement(source, index)
     texts = [t.text for t in code[first:last]]
     if "__shared__" in texts:
@@ -204,6 +216,8 @@ def _reaches(source: Source, index: int, names: frozenset[str]) -> bool:
                 return any(t in names for t in texts)
             if code[before].kind == "name" and name not in _CASTS:
                 return False
+            if code[i + 1].text in names and code[i + 2].text == "+":
+                return True  # `(pointer + row * LD)`
     return (
         "=" in texts and code[first + texts.index("=") - 1].text in names and texts.index("=") + first < index
     )

@@ -42,6 +42,11 @@ class Padded:
     freed: tuple[Conflict, ...]
     curable: bool
 
+    @property
+    def needless(self) -> bool:
+        """Whether the padding frees no access, and costs as much as none."""
+        return not self.freed and self.bare <= self.wavefronts
+
 
 def padded_arrays(analysis: KernelAnalysis, text: bytes | None, arch: Arch | None = None) -> Iterator[Padded]:
     """Every array of a kernel that is padded, where all that reaches it is known exactly."""

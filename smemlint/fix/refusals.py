@@ -36,7 +36,7 @@ REASONS: dict[str, tuple[str, str]] = {
     ),
     "passed-on": (
         "the array is used as a pointer, so that not every access can be rewritten, or bound to "
-        "a reference to so many elements",
+        "a reference to so many elements in a function that others call too",
         "index the array itself",
     ),
     "size-elsewhere": (

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from smemlint.evaluate.model import Grade
 from smemlint.fix.choices import locate
 from smemlint.fix.judge import Option
 from smemlint.fix.members import Instance
-from smemlint.fix.model import Refusal
+from smemlint.fix.model import Refusal, TextEdit
 from smemlint.fix.text import Source
 from smemlint.score.model import KernelAnalysis
 
@@ -20,6 +21,23 @@ def instance_name(analysis: KernelAnalysis) -> str:
     arguments = ", ".join(f"{name} = {value}" for name, value in analysis.template_arguments.items())
     block = "x".join(map(str, analysis.launch.block))
     return f"`{analysis.kernel.name}`{f' for {arguments}' if arguments else ''} in blocks of {block}"
+
+
+def stale_comment(source: Source, edits: Sequence[TextEdit]) -> str:
+    """The comment beside an edit that speaks of sizes or conflicts and may no longer hold, in words; '' none.
+
+    A helper that is inserted brings lines of its own.
+    """
+    for edit in edits:
+        start = source.line_start(edit.offset)
+        end = source.text.find("\n", edit.end_offset)
+        rest = source.text[edit.end_offset : end if end >= 0 else len(source.text)]
+        comment = re.search(r"//.*|/\*.*", rest)
+        if "\n" in edit.replacement or comment is None or not source.text[start : edit.offset].strip():
+            continue
+        if re.search(r"\d|pad|pitch|stride|bank|conflict", comment.group(), re.IGNORECASE):
+            return f"the comment on line {source.line_of(edit.offset)} may no longer hold"
+    return ""
 
 
 def harmed(option: Option, instances: Sequence[Instance]) -> str:

@@ -6,16 +6,13 @@ wavefronts than it has to. Reads and writes no file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from smemlint.banks import Arch, architecture
 from smemlint.evaluate.model import Grade, SharedArray
-from smemlint.fix import apply as application
 from smemlint.fix.apply import compatible
-from smemlint.fix.candidates import Padding, addresses
 from smemlint.fix.choices import Choice, find_choices, locate
 from smemlint.fix.constants import Constants
 from smemlint.fix.declared import Edited
@@ -26,12 +23,14 @@ from smemlint.fix.members import Instance, apart, members, movable
 from smemlint.fix.model import Refusal, SiteChange, Suggestion
 from smemlint.fix.named import Whole, named_pitch
 from smemlint.fix.parts import cut, places_of, pool_of
-from smemlint.fix.proof import Analyse, Promise, check, sites_of
+from smemlint.fix.proof import Analyse, sites_of
+from smemlint.fix.proving import Move, growth_of, prove
 from smemlint.fix.reasons import nothing_found
-from smemlint.fix.safety import harmed, not_evaluated, open_questions
+from smemlint.fix.safety import harmed, not_evaluated, open_questions, stale_comment
 from smemlint.fix.search import Late
 from smemlint.fix.text import Source
 from smemlint.fix.words import described, kind, words
+from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.score.model import KernelAnalysis
 
@@ -39,6 +38,8 @@ Key = tuple[str, int, str]
 """Path, byte offset and name of an array's declaration."""
 
 _ARCH = architecture("sm_90")
+_PITCH = pattern(r"pad|skew|pitch|stride|^ld|ld[a-z]?$|Ld[a-z]?$", re.IGNORECASE)
+"""Names of constants that an author made to be a pitch or a padding."""
 _TRIES = 4
 """Layouts of one array that are written out and proved before the search gives up."""
 
@@ -87,21 +88,28 @@ def suggest(
     for key, instances in _arrays(analyses):
         if not _conflicted(instances):
             continue
-        found = _suggestion(instances, means)
-        result[key] = _by_name(found, instances, means) if found.edits is None else found
+        result[key] = _by_name(_suggestion(instances, means), instances, means)
     return result
 
 
 def _by_name(found: Suggestion, instances: list[Instance], means: Means) -> Suggestion:
-    """The same array through the named constant that is its pitch, where nothing else could be written."""
+    """The same array through the named constant that is its pitch, where that does as much or nothing else
+    could be written."""
     hopeless = found.refused is not None and found.refused.code in ("not-worth-it", "escapes")
-    if hopeless or instances[0].array.place.path != means.main:
+    simple = found.edits is not None and found.kind == "padding"
+    if hopeless or simple or instances[0].array.place.path != means.main:
         return found
     source = means.texts.get(means.main)
     other = named_pitch(instances, source, means.analyses, means.whole, means.arch, means.late)
     if isinstance(other, Refusal) and other.code == "constant-elsewhere" and found.refused is not None:
         return replace(found, refused=replace(found.refused, text=f"{found.refused.text}; {other.text}"))
-    return other if isinstance(other, Suggestion) else found
+    if not isinstance(other, Suggestion):
+        return found
+    if found.edits is None:
+        return other
+    less = other.before - other.after < CLEARLY * (found.before - found.after)
+    made_for_it = all(_PITCH.search(name) for name in re.findall(r"(\w+) = ", other.code))
+    return other if made_for_it and not less and other.safe >= found.safe else found
 
 
 def _arrays(analyses: Sequence[KernelAnalysis]) -> Iterator[tuple[Key, list[Instance]]]:
@@ -149,7 +157,7 @@ def _together(moves: Sequence[Move], texts: Mapping[str, Source], analyse: Analy
     for move in moves:
         if move is best or any(not compatible(move.edited.edits, k.edited.edits) for k in kept):
             continue
-        if _prove([*kept, move], texts[best.pool.place.path], analyse) is None:
+        if prove([*kept, move], texts[best.pool.place.path], analyse) is None:
             kept.append(move)
     ordered = [m.suggestion for m in moves if m in kept]
     first = best.suggestion
@@ -174,20 +182,6 @@ def _summed(kernels: Sequence[tuple[int, int] | None]) -> tuple[int, int] | None
     if not known or len(known) < len(kernels):
         return None
     return known[0][0], known[0][0] - sum(before - after for before, after in known)
-
-
-@record(frozen=True, slots=True)
-class Move:
-    """A layout of one array, or of one part of a pool, as edits that were proved."""
-
-    suggestion: Suggestion
-    choice: Choice
-    used: tuple[Instance, ...]
-    edited: Edited
-
-    @property
-    def pool(self) -> SharedArray:
-        return self.used[0].pool
 
 
 def _best(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
@@ -225,7 +219,7 @@ def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
         if isinstance(outcome, Edited) and source is not None:
             suggestion = _offered(choice, instances, used, outcome, source, means)
             move = Move(suggestion, choice, used, outcome)
-            unproved = _prove([move], source, means.analyse)
+            unproved = prove([move], source, means.analyse)
             if unproved is None:
                 taken[source.path].update(names)
                 return move
@@ -280,89 +274,17 @@ def _write(
     at = locate(instances[0], {source.path: source})
     if isinstance(at, Refusal):
         return at
-    if _growth(choice, 0):
+    if growth_of(choice, 0):
         pool = pool_of(instances, source)
         if isinstance(pool, Refusal):
             return pool
-        if len({_growth(choice, n) for n in range(len(instances))}) != 1:
+        if len({growth_of(choice, n) for n in range(len(instances))}) != 1:
             return Refusal(
                 "launches-differ", f"the launches would need `{array.name}` larger by different sizes"
             )
         at = replace(at, pool=pool)
     value = Constants([source, *texts.values()], instances[0].analysis.launch, block=False).value
     return build(choice.option.layout, at, choice.pitch, taken, choice.shapes[0], value)
-
-
-def _growth(choice: Choice, number: int) -> int:
-    """Bytes that a layout adds to a part of a dynamic pool in one instance; 0 for an array with extents."""
-    shape = choice.shapes[number]
-    if choice.pool is None or not choice.pool.dynamic or not isinstance(choice.option.layout, Padding):
-        return 0
-    return choice.option.layout.shape(shape).bytes - shape.bytes
-
-
-def _prove(moves: Sequence[Move], source: Source, analyse: Analyse | None) -> Refusal | None:
-    """Whether every lane of every site of the array reaches the address that the layouts predict."""
-    if analyse is None:
-        return Refusal("not-proved", "the edited file was not analysed again")
-    try:
-        text = application.apply([e for m in moves for e in m.edited.edits], source.data)
-    except application.EditError as error:
-        return Refusal("not-proved", str(error))
-    analyses: dict[int, KernelAnalysis] = {}
-    for move in moves:
-        for n, instance in enumerate(move.used):
-            now = analyses.get(id(instance.analysis), instance.analysis)
-            grown = _growth(move.choice, n)
-            launch = (
-                replace(now.launch, dynamic=now.launch.dynamic + grown) if now.launch.dynamic else now.launch
-            )
-            analyses[id(instance.analysis)] = replace(now, launch=launch)
-    again = dict(zip(analyses, analyse(source.path, text, list(analyses.values())), strict=True))
-    for key, edited in again.items():
-        mine = [(m, n, i) for m in moves for n, i in enumerate(m.used) if id(i.analysis) == key]
-        _, _, first = mine[0]
-        if edited is None:
-            name = first.analysis.kernel.name
-            why = "the time was over, or it stands in a file that the analysed one includes"
-            return Refusal("not-proved", f"`{name}` was not analysed again: {why}")
-        promised = _promised(mine)
-        if promised is None:
-            return Refusal("not-proved", "part of an address is not known")
-        broken = check(first.analysis, first.pool, promised, edited)
-        if broken is not None:
-            return Refusal("not-proved", broken)
-    return None
-
-
-def _promised(
-    moves: Sequence[tuple[Move, int, Instance]],
-) -> list[Promise] | None:
-    """Where each site of an array must go in one instance when all the moves are done."""
-    growth = [(i.piece.end, _growth(m.choice, n)) for m, n, i in moves if i.piece is not None]
-    promised = []
-    done = set()
-    for move, n, instance in moves:
-        shape = move.choice.shapes[n]
-        start = instance.piece.start if instance.piece is not None else 0
-        start += sum(bytes_ for end, bytes_ in growth if start >= end)
-        for m, each in enumerate(instance.members):
-            at = addresses(each.offsets, each.conflict.trace.alignment, shape)
-            moved = move.choice.option.layout.apply(at, shape)
-            if moved is None:
-                return None
-            after = move.choice.option.after[n][m]
-            promised.append(Promise(each, np.where(moved >= 0, moved + start, -1), after))
-            done.add(id(each.conflict))
-    for _, _, instance in moves[:1]:
-        for each in instance.piece.rest if instance.piece is not None else ():
-            if id(each.conflict) in done:
-                continue
-            moved = each.offsets
-            for end, bytes_ in growth:
-                moved = np.where(each.offsets >= end, moved + bytes_, moved)
-            promised.append(Promise(each, moved, each.before))
-    return promised
 
 
 def _changes(choice: Choice | None, instances: Sequence[Instance]) -> tuple[SiteChange, ...]:
@@ -394,7 +316,9 @@ def _offered(
     return Suggestion(
         kind=kind(choice),
         array=instances[0].pool,
-        words=words(choice, edited.code, changes),
+        words="; ".join(
+            filter(None, (words(choice, edited.code, changes), stale_comment(source, edited.edits)))
+        ),
         edits=edited.edits,
         refused=None,
         safe=not unsafe,

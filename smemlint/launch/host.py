@@ -53,10 +53,11 @@ from smemlint.ir import (
 )
 from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
-from smemlint.launch.meant import meant_by, targets
+from smemlint.launch.addressed import targets
 from smemlint.launch.model import Allowance, Started
 from smemlint.launch.objects import class_instances, object_for, take_defaults
 from smemlint.launch.open import Candidate, candidates
+from smemlint.launch.overloaded import meant
 from smemlint.launch.settings import settings
 from smemlint.launch.slicing import HostSlice
 from smemlint.launch.ways import Ways, key, site
@@ -69,6 +70,8 @@ MOST_ALIKE = 300
 """Launches in a row that show nothing new, after which a function is left: it tries sizes over and over."""
 HOST_STEPS = 40_000
 """Evaluation steps after which a run begins no further host function."""
+MOST_INSTANCES = 32
+"""Instances of one host function template that are run."""
 HOST_DEPTH = 14
 """Calls in one another: what a recursion starts deep down it has started before."""
 
@@ -258,7 +261,7 @@ def _written_instances(module: Module, templates: Sequence[Function]) -> dict[st
     for id, arguments in module.explicit_instances:
         if id in found:
             found[id][arguments] = None
-    return {id: list(written)[:8] for id, written in found.items()}
+    return {id: list(written)[:MOST_INSTANCES] for id, written in found.items()}
 
 
 @record(frozen=True, slots=True)
@@ -299,7 +302,7 @@ def _open_names(nodes: Iterable[object]) -> set[str]:
     found: set[str] = set()
     for n in nodes:
         if isinstance(n, Name) and not n.id:
-            found.add(n.name)
+            found.add(n.name.rsplit("::", 1)[-1])
         elif isinstance(n, Member | StaticMember):
             found.add(f".{n.name}")
         elif isinstance(n, Construct) and isinstance(n.type, RecordRef):
@@ -344,23 +347,23 @@ def _start(m: Machine, s: LaunchStmt) -> Iterator[Started]:
     one_of = (kernel, *kernel.others) if isinstance(kernel, FunctionValue) else ()
     if not any(f.candidates for f in one_of):
         one_of = targets(m, s.kernel, len(values))
-    meant = [found for one in one_of for found in meant_by(m, one, values)]
-    for f, bound in meant:
+    fits = [fit for one in one_of for fit in meant(m, one, values)]
+    for f, bound in fits:
         started = _started(m, s, f, bound, values, extents, grid, bytes_)
-        yield replace(started, guessed=len(meant) > 1)
+        yield replace(started, guessed=len(fits) > 1)
 
 
 def _started(
     m: Machine,
     s: LaunchStmt,
     f: Function,
-    bound: Mapping[str, Binding],
+    bound: dict[str, Binding],
     values: Sequence[Value],
     extents: Sequence[Int] | None,
     grid: Shape,
     bytes_: Value,
 ) -> Started:
-    """The launch of one kernel with its template arguments."""
+    """The launch of one kernel under its template arguments."""
     block = _numbers(m, extents)
     given: dict[str, Int] = {}
     for p, v in zip(f.parameters, values, strict=False):

@@ -96,7 +96,7 @@ class HostSlice:
         known = self.called.get(id(n))
         if known is None:
             known = any(
-                x.id in self.launching or (not x.id and x.name in self.launching)
+                x.id in self.launching or (not x.id and x.name.rsplit("::", 1)[-1] in self.launching)
                 if isinstance(x, Name)
                 else isinstance(x, Member | StaticMember) and f".{x.name}" in self.launching
                 for x in walk(n)

@@ -160,7 +160,7 @@ REFUSED = [
         "passed-on",
     ),
     ("", "__shared__ float t[32][32];", "float *p = &t[0][0]; p[tx * 32 + ty] = 0;", "not-proved"),
-    ("#define AT(i) t[i]", "__shared__ float t[1024];", "AT(tx * 32 + ty) = 0;", "used-in-macro"),
+    ("#define PUT(i, v) t[i] = v", "__shared__ float t[1024];", "PUT(tx * 32 + ty, 0);", "used-in-macro"),
 ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from smemlint.frontend import load
 from smemlint.ir import RecordRef, Scalar
 from smemlint.launch import infer, started_kernels
@@ -194,3 +196,96 @@ def test_a_launcher_that_is_instantiated_explicitly_starts_each_instance() -> No
     """
     )
     assert launches(text) == {(64, "float"), (64, "double")}
+
+
+@pytest.mark.parametrize("opening, closing", [("", ""), ("namespace a { namespace b {", "} }")])
+def test_every_explicit_instance_of_a_launcher_counts_in_a_namespace_too(opening: str, closing: str) -> None:
+    text = (
+        opening
+        + KERNEL.replace("#include <cstdint>", "")
+        + """
+    template <typename T> void start(const T *in, T *out, int n) { sum<<<n, 64>>>(in, out, n); }
+    template void start<float>(const float *, float *, int);
+    template void start<double>(const double *, double *, int);
+    template void start(const int *, int *, int);
+    """
+        + closing
+    )
+    assert launches(text) == {(64, "float"), (64, "double"), (64, "int")}
+
+
+def test_an_explicit_specialisation_between_instances_is_one_of_its_own() -> None:
+    text = (
+        "namespace a {"
+        + KERNEL.replace("#include <cstdint>", "")
+        + """
+    template <typename T> void start(const T *in, T *out, int n) { sum<T><<<n, 64>>>(in, out, n); }
+    template <> void start<char>(const char *in, char *out, int n) { sum<char><<<n, 128>>>(in, out, n); }
+    template void start<float>(const float *, float *, int);
+    void all(char *c) { start<char>(c, c, 1); }
+    }
+    """
+    )
+    assert launches(text) == {(64, "float"), (128, "char")}
+
+
+OVERLOADS = """
+__global__ void scale(double *out, int n) { __shared__ double s[32]; s[threadIdx.x % 32] = 1; out[n] = s[0]; }
+template <int N> __global__ void norm(double *out, const double *in) {
+    __shared__ double s[N]; s[threadIdx.x % N] = in[0]; out[0] = s[0];
+}
+__global__ void scale(float *out, int n) { __shared__ float s[32]; s[threadIdx.x % 32] = 1; out[n] = s[0]; }
+"""
+
+
+def test_each_instance_of_a_launcher_starts_the_overload_that_takes_its_arguments() -> None:
+    text = (
+        OVERLOADS
+        + """
+    template <typename T> void start(T *out, int n) { scale<<<n, 8 * sizeof(T)>>>(out, n); }
+    template void start(float *, int);
+    template void start(double *, int);
+    """
+    )
+    assert launches(text) == {(32,)}
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    first = next(k for k in module.kernels() if k.name == "scale")
+    assert [x.block[0] for x in infer(first, module, started_kernels(module))] == [64]
+
+
+def test_overloaded_kernel_templates_with_explicit_arguments_are_told_apart_by_what_they_are_given() -> None:
+    text = (
+        OVERLOADS
+        + """
+    template <int N> __global__ void norm(float *out, const float *in) {
+        __shared__ float s[N]; s[threadIdx.x % N] = in[0]; out[0] = s[0];
+    }
+    template <typename T> void start(T *out, const T *in, int n) {
+        dim3 block(n / 4);
+        norm<16><<<1, 8 * sizeof(T)>>>(out, in);
+    }
+    void both(float *f, double *d, int n) { start(f, f, n); start(d, d, n); }
+    """
+    )
+    assert launches(text) == {(32, 16)}
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    first = next(k for k in module.kernels() if k.name == "norm")
+    assert {x.block[0] for x in infer(first, module, started_kernels(module))} == {64}
+
+
+def test_an_argument_whose_type_nobody_knows_leaves_the_overloads_open() -> None:
+    text = (
+        OVERLOADS
+        + """
+    template <typename T> void start(T &holder, int n) { scale<<<n, 128>>>(holder.somewhere(), n); }
+    void go(library::Holder &h) { start(h, 3); }
+    """
+    )
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    found = [
+        (x.block[0], x.assumed)
+        for k in module.kernels()
+        if k.name == "scale"
+        for x in infer(k, module, started_kernels(module))
+    ]
+    assert found == [(128, True), (128, True)]

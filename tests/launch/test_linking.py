@@ -104,3 +104,70 @@ def test_a_kernel_of_the_same_name_in_another_file_is_another_kernel(tmp_path: P
     (tmp_path / "b.cu").write_text(other)
     (kernel,) = analyse_file(Job(str(tmp_path / "a.cu"))).kernels
     assert kernel.assumed
+
+
+SIZES = """
+namespace fft {
+struct Small { static const int length = 256; };
+struct Large { static const int length = 512; };
+template <class Plan> __global__ void transform(float2 *x) {
+    __shared__ float2 s[Plan::length];
+    s[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    x[threadIdx.x] = s[threadIdx.x * 2];
+}
+void call_transform(const dim3 &grid, const dim3 &block, float2 *x, int n) {
+    switch (n) {
+        case 256: transform<Small><<<grid, block>>>(x); break;
+        case 512: transform<Large><<<grid, block>>>(x); break;
+        default: break;
+    }
+}
+}
+"""
+DECLARED = "namespace fft { void call_transform(const dim3 &grid, const dim3 &block, float2 *x, int n); }\n"
+
+
+def blocks(folder: Path) -> set[tuple[int, bool]]:
+    """(threads, whether they are assumed) of the launches of kernel.cu."""
+    return {(block[0], assumed) for _, block, assumed, _ in launches(folder / "kernel.cu")}
+
+
+def test_a_wrapper_of_a_namespace_is_given_its_block_by_another_file(tmp_path: Path) -> None:
+    caller = """
+    namespace fft {
+    void forward(float2 *x, int n) { dim3 grid(4), block(n / 4); call_transform(grid, block, x, n); }
+    }
+    """
+    folder = write(tmp_path, kernel_dot_cu=DECLARED + SIZES, user_dot_cpp=DECLARED + caller)
+    assert blocks(folder) == {(64, False), (128, False)}
+
+
+def test_a_wrapper_is_called_by_its_qualified_name_from_a_template(tmp_path: Path) -> None:
+    caller = """
+    template <typename T> void forward(T *x, int n) {
+        dim3 block(n / 4, 1, 1);
+        fft::call_transform(dim3(4), block, x, n);
+    }
+    void all(float2 *x, int n) { forward(x, n); }
+    """
+    folder = write(tmp_path, kernel_dot_cu=DECLARED + SIZES, user_dot_cpp=DECLARED + caller)
+    assert blocks(folder) == {(64, False), (128, False)}
+
+
+def test_a_block_in_a_member_of_a_configuration_is_what_its_constructor_sets(tmp_path: Path) -> None:
+    caller = """
+    namespace fft {
+    class Plan {
+      public:
+        dim3 grid, block;
+        int length;
+        Plan(int n) { length = n; choose(); }
+        void choose() { grid.x = 4; block.x = length / 4; block.y = 1; block.z = 1; }
+    };
+    void forward(float2 *x, Plan *plan) { call_transform(plan->grid, plan->block, x, plan->length); }
+    void all(float2 *x, int n) { Plan plan(n); forward(x, &plan); }
+    }
+    """
+    folder = write(tmp_path, kernel_dot_cu=DECLARED + SIZES, user_dot_cpp=DECLARED + caller)
+    assert blocks(folder) == {(64, False), (128, False)}

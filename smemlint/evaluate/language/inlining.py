@@ -8,7 +8,7 @@ from smemlint.evaluate.language.accesses import store
 from smemlint.evaluate.language.conversions import coerce, type_of
 from smemlint.evaluate.language.initialisers import value_for
 from smemlint.evaluate.language.names import resolve_arguments
-from smemlint.evaluate.language.overloads import bind, converts, has_pack, score_of, specialisation
+from smemlint.evaluate.language.overloads import best_fits, specialisation, takes
 from smemlint.evaluate.language.packs import expanded, pack_of
 from smemlint.evaluate.language.places import field_of, place_of
 from smemlint.evaluate.machine.dispatch import run, rvalue
@@ -72,9 +72,7 @@ def invoke(
     """Inline the first candidate that fits; None when none does."""
     arguments = expanded(m, arguments)
     device = [f for f in candidates if f.side != "host"] if not m.host else list(candidates)
-    fitting = [f for f in device if len(f.parameters) == len(arguments)] or [
-        f for f in device if len(f.parameters) > len(arguments) or has_pack(f)
-    ]
+    fitting = takes(device, len(arguments))
     if not fitting:
         return None
     if m.depth >= MAX_DEPTH:
@@ -94,17 +92,10 @@ def invoke(
             values.append(Other())
         else:
             values.append(rvalue(m, a))
-    best: tuple[int, Function, dict[str, Binding]] | None = None
-    for f in fitting:
-        bound = bind(m, f, explicit, values, this, outer)
-        if bound is None or not converts(m, f, values, bound):
-            continue
-        score = score_of(m, f, values, bound)
-        if best is None or score > best[0]:
-            best = (score, f, bound)
-    if best is None:
+    fits = best_fits(m, fitting, explicit, values, this, outer)
+    if not fits:
         return None
-    _, f, bound = best
+    f, bound = fits[0]
     special = specialisation(m, f, bound)
     if special is not None:
         f, bound = special

@@ -133,6 +133,36 @@ def score_of(m: Machine, f: Function, values: Sequence[Value], bindings: Binding
     return score
 
 
+def best_fits(
+    m: Machine,
+    candidates: Sequence[Function],
+    explicit: Sequence[TemplateArgument | Int],
+    values: Sequence[Value],
+    this: Pointer | None = None,
+    outer: Bindings | None = None,
+) -> list[tuple[Function, dict[str, Binding]]]:
+    """The candidates that fit the values best, in their order, with their template arguments."""
+    found: list[tuple[Function, dict[str, Binding]]] = []
+    best = 0
+    for f in candidates:
+        bound = bind(m, f, explicit, values, this, outer)
+        if bound is None or not converts(m, f, values, bound):
+            continue
+        score = score_of(m, f, values, bound)
+        if not found or score > best:
+            found, best = [], score
+        if score == best:
+            found.append((f, bound))
+    return found
+
+
+def takes(candidates: Sequence[Function], count: int) -> list[Function]:
+    """Those that take so many arguments: all of them written, else the rest by default or in a pack."""
+    return [f for f in candidates if len(f.parameters) == count] or [
+        f for f in candidates if len(f.parameters) > count or has_pack(f)
+    ]
+
+
 def specialisation(m: Machine, f: Function, bound: Bindings) -> tuple[Function, dict[str, Binding]] | None:
     """The explicit specialisation for these arguments."""
     for id in m.module.specialisations.get(f.id, ()):

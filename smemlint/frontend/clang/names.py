@@ -73,6 +73,8 @@ class Declarations:
     library: list[Node] = field(default_factory=list)
     """Top-level declarations of files outside the project."""
     namespaces: dict[str, bool] = field(default_factory=dict)
+    _specialised: list[tuple[Node, FileText]] = field(default_factory=list)
+    """Explicit specialisations and instantiations of function templates, until all templates are known."""
     _found: dict[int, Definition | None] = field(default_factory=dict)
     _qualified: dict[int, str] = field(default_factory=dict)
     _library_types: dict[str, Node] | None = None
@@ -83,6 +85,8 @@ class Declarations:
         """Reads the translation unit's top level."""
         for child in cursors.children(root):
             self._top(child)
+        for child, file in self._specialised:
+            self.add_function(child, file)
 
     def _top(self, child: Node) -> None:
         where = self.positions.point(child)
@@ -102,6 +106,9 @@ class Declarations:
             for inner in cursors.children(child):
                 if inner.kind < 100 or inner.kind >= 600:
                     self._top(inner)
+        elif kind == FUNCTION and cursors.template_argument_count(child) > 0:
+            # In a namespace clang lists an instance before the template that it is made of.
+            self._specialised.append((child, file))
         elif kind in FUNCTIONS:
             self.add_function(child, file)
         elif kind in RECORDS:

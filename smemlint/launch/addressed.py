@@ -1,15 +1,12 @@
-"""Which kernel a launch means: one of an overload set, or where a pointer that is not followed may lead."""
+"""Kernels that host code names without starting them: where a pointer that is not followed may lead to."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from smemlint.evaluate.language.conversions import type_of
 from smemlint.evaluate.language.names import resolve_arguments
-from smemlint.evaluate.language.overloads import bind, converts, has_pack, score_of
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.types.layout import Binding
-from smemlint.evaluate.values.number import FunctionValue, Value
+from smemlint.evaluate.values.number import FunctionValue
 from smemlint.ir import (
     Call,
     Cast,
@@ -20,8 +17,6 @@ from smemlint.ir import (
     Member,
     Module,
     Name,
-    OpaqueType,
-    TypeParam,
     Unary,
 )
 from smemlint.ir.memo import by_identity
@@ -49,26 +44,6 @@ def targets(m: Machine, kernel: Expr, passed: int) -> tuple[FunctionValue, ...]:
         if found:
             return tuple(found[:MOST])
     return ()
-
-
-def meant_by(
-    m: Machine, kernel: FunctionValue, values: Sequence[Value]
-) -> list[tuple[Function, dict[str, Binding]]]:
-    """The overload that a launch means, with its template arguments; all that fit equally well where the
-    types of the arguments are not known."""
-    kernels = [f for f in kernel.candidates if f.side == "kernel"]
-    fitting = [f for f in kernels if len(f.parameters) == len(values)] or [
-        f for f in kernels if len(f.parameters) > len(values) or has_pack(f)
-    ]
-    found: list[tuple[int, Function, dict[str, Binding]]] = []
-    for f in fitting or kernels:
-        bound = bind(m, f, kernel.arguments, values)
-        if bound is not None and converts(m, f, values, bound):
-            found.append((score_of(m, f, values, bound), f, bound))
-    best = max((score for score, _, _ in found), default=0)
-    alike = [(f, bound) for score, f, bound in found if score == best]
-    vague = any(isinstance(n, OpaqueType | TypeParam) for v in values for n in walk(type_of(v)))
-    return alike if vague else alike[:1]
 
 
 def _variable(m: Machine, e: Expr) -> str | None:

@@ -1,0 +1,60 @@
+"""What a reason says is true: the layout it names is the best of those tried, its access really is worse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from smemlint.banks import architecture, cost_of
+from smemlint.fix.candidates import Shape, addresses
+from smemlint.fix.choices import Choice, Choices
+from smemlint.fix.members import Instance, member
+from smemlint.fix.reasons import nothing_found
+from smemlint.fix.search import _candidates, search
+from tests.fix.cases import access, array, kernel
+
+SM90 = architecture("sm_90")
+TILE = array(32, 32)
+SHAPE = Shape((32, 32), 4)
+
+
+def scattered(seed: int) -> Instance:
+    """A row, and lanes on places of their own: what no layout of rows and columns mends."""
+    random = np.random.default_rng(seed)
+    rows, columns = random.integers(0, 32, 256), random.integers(0, 32, 256)
+    conflicts = [
+        access(TILE, (32, 8), lambda x, y: (y, x), "store", line=3),
+        access(TILE, (32, 8), lambda x, y: (rows[y * 32 + x], columns[y * 32 + x]), line=5),
+    ]
+    members = tuple(m for c in conflicts if (m := member(c)) is not None)
+    return Instance(kernel((32, 8), [TILE], conflicts), TILE, members)
+
+
+def costs(instance: Instance, layout: object) -> list[int]:
+    """Wavefronts of each access by the rule of banks alone."""
+    result = []
+    for each in instance.members:
+        moved = layout.apply(addresses(each.offsets, 0, SHAPE), SHAPE)  # type: ignore[attr-defined]
+        result.append(int(cost_of(each.conflict.site.op, each.width, moved)[0].sum()))
+    return result
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_layout_that_is_named_is_the_best_of_all(seed: int) -> None:
+    instance = scattered(seed)
+    found = search([instance], [SHAPE], SM90)
+    totals = [sum(costs(instance, layout)) for layout in _candidates([instance], [SHAPE])]
+    named = [o.total for o in (*found.options, found.nearest) if o is not None]
+    assert min(named) == min(totals)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_accesses_that_are_named_get_worse_by_what_is_said(seed: int) -> None:
+    instance = scattered(seed)
+    found = search([instance], [SHAPE], SM90)
+    nearest = found.nearest or found.options[0]
+    text = nothing_found(Choices((), None, Choice(nearest, (SHAPE,), None), found.tried), [instance], {}).text
+    assert f"the best of {found.tried} other layouts" in text
+    for each, after in zip(instance.members, costs(instance, nearest.layout), strict=True):
+        said = f"line {each.conflict.site.place.line} from {each.before} to {after}"
+        assert (said in text) == (after > each.before)
