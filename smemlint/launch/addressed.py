@@ -7,7 +7,18 @@ from collections.abc import Iterator
 from smemlint.evaluate.language.names import resolve_arguments
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.values.number import FunctionValue
-from smemlint.ir import Call, Cast, Expr, Function, Index, LaunchStmt, Member, Module, Name, Unary
+from smemlint.ir import (
+    Call,
+    Cast,
+    Expr,
+    Function,
+    Index,
+    LaunchStmt,
+    Member,
+    Module,
+    Name,
+    Unary,
+)
 from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
 from smemlint.launch.objects import is_closed

@@ -9,7 +9,8 @@ from smemlint.evaluate.language.overloads import best_fits, takes
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.types.layout import Binding
 from smemlint.evaluate.values.number import FunctionValue, Value
-from smemlint.ir import Function, OpaqueType, Type
+from smemlint.ir import Function, OpaqueType, Type, TypeParam
+from smemlint.ir.walk import walk
 
 
 def meant(
@@ -19,10 +20,15 @@ def meant(
     argument would choose and is not known."""
     kernels = [f for f in named.candidates if f.side == "kernel"]
     fits = best_fits(m, takes(kernels, len(values)) or kernels, named.arguments, values)
-    hidden = [i for i, v in enumerate(values) if isinstance(type_of(v), OpaqueType)]
+    hidden = [i for i, v in enumerate(values) if _is_open(type_of(v))]
     first = [_parameter(f, i) for f, _ in fits[:1] for i in hidden]
     alike = all([_parameter(f, i) for i in hidden] == first for f, _ in fits)
     return fits[:1] if alike else fits
+
+
+def _is_open(t: Type) -> bool:
+    """Whether a type is not known, or is one of a template whose arguments are not."""
+    return any(isinstance(n, OpaqueType | TypeParam) for n in walk(t))
 
 
 def _parameter(f: Function, index: int) -> Type | None:

@@ -60,3 +60,27 @@ def test_a_variable_template_has_the_value_of_its_instance() -> None:
     template <typename T> void launch(T *p) { k<<<1, (32 * width<T>)>>>(p); }
     void run(float *p, double *q) { launch(p); launch(q); }"""
     assert ways(text) == [(64, [2, 8, 1, 16]), (256, [8, 8, 4, 16])]
+
+
+def test_types_that_traits_choose_in_a_class_are_followed() -> None:
+    text = """
+    #include <type_traits>
+    struct empty {};
+    template <int N> struct Cta { static constexpr int threads = N; };
+    template <typename A, typename B> struct Default {
+        typedef typename std::conditional<!std::is_same<A, empty>::value, A, B>::type type;
+        using plain = std::conditional_t<std::is_same_v<A, empty>, B, A>;
+        using bare = typename std::conditional<std::is_same<A, empty>::value, B, A>::type;
+    };
+    template <typename P> __global__ void k(float *p) {
+        __shared__ float s[4096];
+        s[threadIdx.x * (P::threads / 32)] = p[0];
+    }
+    template <typename A> void run(float *p) {
+        using D = Default<A, Cta<64>>;
+        k<typename D::type><<<1, D::type::threads>>>(p);
+        k<typename D::plain><<<1, 2 * D::plain::threads>>>(p);
+        k<typename D::bare><<<1, 4 * D::bare::threads>>>(p);
+    }
+    void go(float *p) { run<empty>(p); run<Cta<128>>(p); }"""
+    assert sorted(ways(text)) == [(64, [2]), (128, [2]), (128, [4]), (256, [2]), (256, [4]), (512, [4])]

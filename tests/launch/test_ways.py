@@ -269,3 +269,41 @@ def test_host_code_of_pytorch_leads_to_the_launch() -> None:
         ("sum", 64, "float"),
         ("sum", 64, "double"),
     }
+
+
+def test_the_overload_that_fits_the_arguments_is_started() -> None:
+    overloads = """
+    __global__ void many(float *p) { __shared__ float s[32]; s[threadIdx.x] = p[0]; }
+    __global__ void many(double *p) { __shared__ double s[32]; s[threadIdx.x] = p[0]; }
+    __global__ void many(int *p, int n) { __shared__ int s[32]; s[threadIdx.x * n] = p[0]; }
+    template <typename T> void launch(T *p) { many<<<1, 64>>>(p); }
+    template <typename T> void launch2(T *p) { many<<<1, 96>>>(p, 4); }
+    """
+
+    def started(host: str) -> list[tuple[str, int, bool]]:
+        return [
+            (
+                str(getattr(getattr(s.kernel.parameters[0].type, "to", None), "name", "")),
+                s.block[0] or 0,
+                s.guessed,
+            )
+            for s in started_kernels(module_of(overloads + host))
+        ]
+
+    assert started("void run(double *p, int *i) { launch(p); launch2(i); }") == [
+        ("double", 64, False),
+        ("int", 96, False),
+    ]
+    assert sorted(started("")) == [("double", 64, True), ("float", 64, True), ("int", 96, False)]
+
+
+def test_a_long_function_on_the_way_to_a_launch_is_followed() -> None:
+    padding = "\n".join(f"        int unused{i} = n + {i};" for i in range(200))
+    host = f"""
+    template <typename T> void last(T *p, int threads) {{ a<<<1, threads>>>(p); }}
+    template <typename T> void middle(T *p, int n) {{
+{padding}
+        last(p, 96);
+    }}
+    void first(float *p, int n) {{ middle(p, n); }}"""
+    assert sure(host) == {("a", 96)}

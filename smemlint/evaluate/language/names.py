@@ -112,7 +112,11 @@ def _without_place(m: Machine, e: Name) -> Value:
 
 def variable_template(m: Machine, e: Name) -> Value | None:
     """The value of a variable template, or of its specialisation for these arguments."""
-    made = m.module.variable_templates.get(e.name.rsplit("::", 1)[-1], ()) if e.arguments and not e.id else ()
+    name = e.name.rsplit("::", 1)[-1]
+    made = m.module.variable_templates.get(name, ()) if e.arguments and not e.id else ()
+    if not made and name == "is_same_v" and len(e.arguments) == 2:
+        a, b = resolve_arguments(m, tuple(e.arguments))
+        return Int(int(a == b), BOOL) if is_type(a) and is_type(b) else None
     if not made:
         return None
     given = resolve_arguments(m, tuple(e.arguments))

@@ -22,6 +22,7 @@ from smemlint.ir import (
     Record,
     RecordRef,
     Scalar,
+    StaticMember,
     TemplateArgument,
     Type,
     TypeParam,
@@ -137,6 +138,9 @@ class Types:
                 bound = bindings[a.id]
                 if isinstance(bound, Int) and bound.known and isinstance(bound.const, int):
                     return Literal(bound.const, bound.type)
+            if isinstance(a, MemberType) and a.name == "value":  # a number that reads like a type
+                n = self.constant(StaticMember(a.owner, a.name), bindings)
+                return self.resolve(a, bindings) if n is None else Literal(n)
             return self.resolve(a, bindings)  # type: ignore[arg-type]
         n = self.constant(a, bindings)  # type: ignore[arg-type]
         return a if n is None else Literal(n)

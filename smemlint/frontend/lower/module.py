@@ -83,7 +83,7 @@ def _require_roots(c: Context, wanted: frozenset[str]) -> None:
     roots = [f for f in functions if any(p.search(f.text()) for p in patterns)]
     records = c.declarations.records.values()
     callers, classes = _callers(c, functions, roots, list(records), launching, wanted)
-    c.starting = {f.key for f in callers}
+    c.starting.update(f.key for f in callers)
     for owner in classes:
         if owner.file.path == c.main:
             c.decls.require_record(owner)

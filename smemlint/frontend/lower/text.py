@@ -11,7 +11,7 @@ from smemlint.frontend.clang.names import ENUM, ENUMERATOR, TEMPLATE_PARAMETERS
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.text.scalars import SPECIAL_NAMES, library_scalar
 from smemlint.frontend.text.textual import TextError, TextParser, lex
-from smemlint.ir import Expr, Name, RecordRef, TemplateArgument, Type, TypeParam
+from smemlint.ir import Expr, MemberType, Name, RecordRef, TemplateArgument, Type, TypeParam
 
 _TEXT_LIMIT = 4000
 
@@ -85,6 +85,8 @@ class TextLowering:
             node = declarations.library_type(last)
             if node is None and arguments is None:
                 return self._c.decls.vector_record(last)
+        if node is None and arguments is not None and name in (last, f"std::{last}", f"cuda::std::{last}"):
+            return _trait(last, arguments)
         if node is None or node.kind == ENUMERATOR:
             return None
         if node.kind == ENUM:
@@ -175,6 +177,22 @@ class TextLowering:
             return parser.arguments("(", ")")
         except (TextError, RecursionError):
             return None
+
+
+TRAITS = frozenset(
+    (
+        "conditional", "enable_if", "remove_const", "remove_cv", "remove_reference", "remove_cvref", "decay",
+        "is_same", "integral_constant", "bool_constant",
+    )
+)  # fmt: skip
+"""Templates of the standard library that sizes and instances depend on."""
+
+
+def _trait(name: str, arguments: tuple[TemplateArgument, ...]) -> Type | None:
+    if name in TRAITS:
+        return RecordRef(f"std::{name}", arguments)
+    plain = name.removesuffix("_t")
+    return MemberType(RecordRef(f"std::{plain}", arguments), "type") if plain in TRAITS else None
 
 
 def _last_list(text: str) -> int | None:
