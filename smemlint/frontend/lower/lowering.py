@@ -105,8 +105,6 @@ class Context:
     waiting: dict[str, list[Definition]] = field(default_factory=dict)
     """Methods that nothing has named yet."""
     function_keys: dict[str, int] = field(default_factory=dict)
-    starting: set[int] = field(default_factory=set)
-    """Keys of the functions that start kernels, themselves or through others."""
     launches: list[LaunchStmt] = field(default_factory=list)
     types: TypeLowering = field(init=False)
     exprs: ExpressionLowering = field(init=False)
