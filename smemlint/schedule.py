@@ -17,7 +17,7 @@ from smemlint.records import record
 from smemlint.score import KernelAnalysis
 from smemlint.variants import told_apart
 
-WORK = 500_000
+WORK = 600_000
 """Evaluation steps of a file after which only launches of kernels that had none yet are analysed."""
 SHARE = 20_000
 """Evaluation steps that each of them has all the same."""
