@@ -209,7 +209,9 @@ def test_configurations_hold_and_hovers_over_fixtures_take_less_than_300_ms(tmp_
 
 
 def test_an_editor_that_leaves_in_the_middle_takes_the_server_with_it(tmp_path: Path) -> None:
-    server = subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    server = subprocess.Popen(
+        COMMAND, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     assert server.stdin is not None
     asked = {"capabilities": {}, "rootUri": None, "processId": None}
     message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": asked}
