@@ -278,11 +278,7 @@ def _write(
         pool = pool_of(instances, source)
         if isinstance(pool, Refusal):
             return pool
-        if len({growth_of(choice, n) for n in range(len(instances))}) != 1:
-            return Refusal(
-                "launches-differ", f"the launches would need `{array.name}` larger by different sizes"
-            )
-        at = replace(at, pool=pool)
+        at = replace(at, pool=replace(pool, rows=tuple(s.dims[0] for s in choice.shapes)))
     value = Constants([source, *texts.values()], instances[0].analysis.launch, block=False).value
     return build(choice.option.layout, at, choice.pitch, taken, choice.shapes[0], value)
 

@@ -22,6 +22,7 @@ from smemlint.fix.text.declared import (
     shown,
 )
 from smemlint.fix.text.pointers import Pointer
+from smemlint.fix.text.source import Source
 
 
 def pitch(
@@ -89,7 +90,7 @@ def _pool_pitch(
 ) -> Edited | Refusal:
     """Another row pitch of a part of a dynamic pool: what is behind it moves, and launches ask for more."""
     from smemlint.fix.text.expressions import plus
-    from smemlint.fix.text.launches import grown
+    from smemlint.fix.text.launches import Growth, grown
 
     source = at.source
     name = fresh(f"{at.name.upper()}_PITCH", taken)
@@ -101,19 +102,28 @@ def _pool_pitch(
     definition = f"const int {name} = {padded};{source.newline}{source.indent_of(start)}"
     edits = [edit(source, start, start, definition)]
     edits.extend(edit(source, hit.offset, hit.end, name) for hit in _unique(hits))
+    rows_said = ""
     for pointer, unit in pool.after:
         if not pointer.steps or growth % unit:
             return Refusal("part-start", f"`{pointer.name}` would have to start {growth} bytes later")
         step = pointer.steps[-1]
-        rows = _rows_before(at, pool, pointer, pitch, layout.extra, growth // unit)
+        rows = _rows_before(at, pool, pointer, pitch, layout.extra, unit // shape.element)
         if rows is not None:
-            edits.append(edit(source, rows.offset, rows.end, name))
+            edits.append(edit(source, rows[1].offset, rows[1].end, name))
+            rows_said = rows_said or _other_factors(source, *rows)
             continue
+        if len(set(pool.rows)) > 1:
+            return Refusal(
+                "launches-differ", f"`{pointer.name}` would start later, and not as much in all launches"
+            )
         moved = plus(source.text[step.begin : step.end], growth // unit)
         if moved is None:
             return Refusal("extent-not-an-expression", f"the start of `{pointer.name}` is not read as C")
         edits.append(edit(source, step.begin, step.end, moved))
-    launches = grown(source, pool.launches, growth)
+    said = rows_said if pool.value(rows_said) == list(pool.rows) else ""
+    bytes_ = tuple(rows * layout.extra * shape.element for rows in pool.rows)
+    more = Growth(bytes_, said, layout.extra, pool.element, pitch, pool.value, pool.rows)
+    launches = grown(source, pool.launches, more, pool.kernel)
     if isinstance(launches, Refusal):
         return launches
     edits.extend(edit(source, begin, end, text) for begin, end, text in launches)
@@ -121,10 +131,11 @@ def _pool_pitch(
 
 
 def _rows_before(
-    at: Declared, pool: Pool, pointer: Pointer, pitch: str, extra: int, growth: int
-) -> flat.Factor | None:
-    """The factor of a pointer's start that is the row pitch of the part before it, None without one."""
-    if pointer.index < at.index:
+    at: Declared, pool: Pool, pointer: Pointer, pitch: str, extra: int, unit: int
+) -> tuple[flat.Term, flat.Factor] | None:
+    """The factor of a pointer's start that is the row pitch of the part before it, with its product; None
+    without one. unit: elements of the part in one of the step's."""
+    if pointer.index < at.index or unit < 1:
         return None
     step = pointer.steps[-1]
     text = at.source.text[step.begin : step.end]
@@ -133,9 +144,17 @@ def _rows_before(
         for hit in (f for f in reversed(term.factors) if f.text == pitch and len(term.factors) > 1):
             wider = f"{text[: hit.offset - step.begin]}({pitch} + {extra}){text[hit.end - step.begin :]}"
             now = pool.value(wider)
-            if was is not None and now is not None and [n - growth for n in now] == was:
-                return hit
+            if was is None or now is None:
+                continue
+            if [(n - w) * unit for n, w in zip(now, was, strict=True)] == [r * extra for r in pool.rows]:
+                return term, hit
     return None
+
+
+def _other_factors(source: Source, term: flat.Term, hit: flat.Factor) -> str:
+    """A product without one of its factors, as it is spelled."""
+    rest = [source.text[f.offset : f.end] for f in term.factors if f is not hit]
+    return " * ".join(rest)
 
 
 def _unique(hits: list[flat.Factor]) -> list[flat.Factor]:

@@ -86,9 +86,11 @@ def _check_together(array: SharedArray, promised: Sequence[Promise], sites: Sequ
         trace = p.member.conflict.trace
         rows = _folded(p.offsets, p.member.weights, bool(trace.alignment))
         expected.update((trace.site.op, p.member.width, row) for row in rows)
+    reasons = {r.code for p in promised if (r := p.member.conflict.trace.reason) is not None}
     for c in sites:
         trace = c.trace
-        if trace.reason is not None or c.wavefronts is None:
+        known = trace.reason is None or trace.reason.code in reasons
+        if not known or c.wavefronts is None:
             return f"`{trace.site.expression}` on line {trace.site.place.line} is not resolved any more"
         rows = _folded(trace.offsets, trace.weights, bool(trace.alignment))
         found.update((trace.site.op, trace.joined or trace.site.width, row) for row in rows)
@@ -101,13 +103,20 @@ def _check_together(array: SharedArray, promised: Sequence[Promise], sites: Sequ
 
 def _same_addresses(offsets: NDArray[np.int64], before: Conflict, after: Conflict) -> bool:
     trace = after.trace
-    if trace.reason is not None or after.site.op != before.site.op:
+    if _lost(before, after) or after.site.op != before.site.op:
         return False
     if trace.offsets.shape == offsets.shape and np.array_equal(trace.offsets, offsets):
         return True
     mine = _folded(offsets, before.trace.weights, bool(before.trace.alignment))
     theirs = _folded(trace.offsets, trace.weights, bool(trace.alignment))
     return mine == theirs
+
+
+def _lost(before: Conflict, after: Conflict) -> bool:
+    """Whether something of a site is not known any more that was. Of lanes that run by data the addresses
+    are known as before."""
+    old, new = before.trace.reason, after.trace.reason
+    return new is not None and (old is None or (old.code, old.text) != (new.code, new.text))
 
 
 def _folded(offsets: NDArray[np.int64], weights: NDArray[np.int64], relative: bool) -> dict[bytes, int]:

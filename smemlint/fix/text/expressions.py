@@ -95,6 +95,17 @@ def plus(text: str, k: int) -> str | None:
     return f"{lead}{_joined(node, stripped)} {'+' if k >= 0 else '-'} {abs(k)}{trail}"
 
 
+def added(text: str, more: str) -> str | None:
+    """`text + more` with the spelling kept; `more` must bind as a product does. None when the text is no
+    expression."""
+    node = parse(text)
+    if node is None:
+        return None
+    lead = text[: len(text) - len(text.lstrip())]
+    trail = text[len(text.rstrip()) :]
+    return f"{lead}{_joined(node, text.strip())} + {more}{trail}"
+
+
 def _joined(node: c_ast.Node, spelling: str) -> str:
     """The operand as spelled, in parentheses where the generator prints a sum of it with some."""
     if "//" in spelling:

@@ -42,7 +42,7 @@ def test_a_wider_part_moves_what_is_behind_it_and_the_launch_gives_more(tmp_path
     assert found.kind == "pitch" and found.safe, found.unsafe_because
     assert "const int A_PITCH = 33;" in text and "a[tx * A_PITCH + ty]" in text
     assert "float *b = pool + 32 * A_PITCH;" in text
-    assert "(32 * 32 + 32) * sizeof(float) + 128>>>" in text
+    assert "(32 * 32 + 32) * sizeof(float) + 32 * sizeof(float)>>>" in text
 
 
 def test_the_edited_launch_gives_enough_bytes_for_every_access(tmp_path: Path) -> None:
@@ -63,7 +63,60 @@ def test_launches_that_are_not_all_known_make_it_unsafe(tmp_path: Path) -> None:
 def test_every_launch_gets_its_bytes(tmp_path: Path) -> None:
     other = "size_t bytes = 8192; k<<<2, dim3(32, 16), bytes>>>(o, in, 32);"
     found, text = fix(tmp_path, POOL, LAUNCH + other)
-    assert found.edits is not None and "bytes + 128>>>" in text and "sizeof(float) + 128>>>" in text
+    assert found.edits is not None
+    assert "size_t bytes = 8320; k<<<2, dim3(32, 16), bytes>>>" in text
+    assert "sizeof(float) + 32 * sizeof(float)>>>" in text
+
+
+TILES = """template <const int Br, const int Bc>
+__global__ void k(float* Q, float* K, int N, int d, float* O) {
+    int tx = threadIdx.x;
+    extern __shared__ float smem[];
+    float* Qi = smem;
+    float* Kj = Qi + Br * d;
+    for (int e = 0; e < (d + Br - 1) / Br; e++) {
+        int idx = e * (Br * Bc) + tx;
+        int row = idx / d;
+        int col = idx % d;
+        if (idx < Br * d) Qi[row * d + col] = Q[row * d + col];
+        if (idx < Bc * d) Kj[row * d + col] = K[row * d + col];
+    }
+    __syncthreads();
+    float acc = 0.f;
+    for (int x = 0; x < d; x++)
+        acc += Qi[(tx / Bc) * d + x] * Kj[(tx % Bc) * d + x];
+    O[tx] = acc;
+}
+int main() {
+    const int Bc = 16, Br = 8;
+    int width = 64, N = 1024;
+    float *Q, *K, *O;
+    const int bytes = ((Br * width) + (Bc * width)) * sizeof(float);
+    k<Br, Bc><<<1, Br * Bc, bytes>>>(Q, K, N, width, O);
+}
+"""
+
+
+def test_tiles_of_run_time_width_grow_by_a_formula_where_the_bytes_are_computed(tmp_path: Path) -> None:
+    path = tmp_path / "a.cu"
+    path.write_text(TILES)
+    report = analyse_file(Job(str(path)))
+    (found,) = report.suggestions
+    after = apply(found.edits or (), TILES.encode()).decode()
+    changed = [line.strip() for line in after.splitlines() if line not in TILES.splitlines()]
+    assert changed == [
+        "const int QI_PITCH = d + 1;",
+        "const int KJ_PITCH = d + 1;",
+        "float* Kj = Qi + Br * QI_PITCH;",
+        "if (idx < Br * d) Qi[row * QI_PITCH + col] = Q[row * d + col];",
+        "if (idx < Bc * d) Kj[row * KJ_PITCH + col] = K[row * d + col];",
+        "acc += Qi[(tx / Bc) * QI_PITCH + x] * Kj[(tx % Bc) * KJ_PITCH + x];",
+        "const int bytes = ((Br * width) + (Bc * width)) * sizeof(float) + Br * sizeof(float)"
+        " + Bc * sizeof(float);",
+    ]
+    assert found.safe, found.unsafe_because
+    # 16 lanes of a warp read 16 rows of K at once: 64 floats apart they meet in bank 0, 65 apart nowhere.
+    assert [len({lane * pitch % 32 for lane in range(16)}) for pitch in (64, 65)] == [1, 16]
 
 
 DIRECT = "extern __shared__ float pool[]; pool[{0}] = in[tx]; __syncthreads(); out[tx] = pool[{1}];"

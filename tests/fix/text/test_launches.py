@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from smemlint.fix.model import Refusal
-from smemlint.fix.text.launches import grown, unknown_launch
+from smemlint.fix.text.launches import Growth, grown, unknown_launch
 from smemlint.fix.text.source import Source
 from smemlint.ir import Place
 
@@ -34,7 +34,7 @@ def places(text: str, wanted: str = "k<<<", path: str = "a.cu") -> list[Place]:
 )
 def test_a_launch_asks_for_more_bytes(given: str, expected: str) -> None:
     text = f"{KERNEL}void f() {{ k<<<dim3(1, 2), g<int>(3), {given}, stream>>>(p); }}\n"
-    edits = grown(Source("a.cu", text.encode()), places(text), 128)
+    edits = grown(Source("a.cu", text.encode()), places(text), Growth((128,), "", 1, "float"), "k")
     assert not isinstance(edits, Refusal)
     ((start, end, new),) = edits
     assert (text[start:end], new) == (given, expected)
@@ -42,7 +42,7 @@ def test_a_launch_asks_for_more_bytes(given: str, expected: str) -> None:
 
 def test_a_launch_without_bytes_is_refused() -> None:
     text = f"{KERNEL}void f() {{ k<<<1, 32>>>(p); }}\n"
-    refused = grown(Source("a.cu", text.encode()), places(text), 128)
+    refused = grown(Source("a.cu", text.encode()), places(text), Growth((128,), "", 1, "float"), "k")
     assert isinstance(refused, Refusal) and refused.code == "launch-elsewhere"
 
 
