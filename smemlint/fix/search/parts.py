@@ -301,12 +301,12 @@ def pool_of(instances: Sequence[Instance], source: Source) -> Pool | Refusal:
         known = [v for v in values if v is not None]
         return known if len(known) == len(values) else None
 
-    pointer = first.piece.pointer
+    mine = first.piece.pointer
     return Pool(
         tuple(after),
         tuple(places),
         value,
         unknown_launch(source, kernel, places),
         kernel,
-        pointer.type if pointer is not None else _element_type(first.pool),
+        mine.type if mine is not None else _element_type(first.pool),
     )
