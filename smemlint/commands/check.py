@@ -244,9 +244,11 @@ def _tell(skipped: Sequence[Skipped], summary: str) -> None:
 
 def _write(report: Report, settings: Settings, outputs: Sequence[tuple[str, Path]], top: int | None) -> int:
     from smemlint.render import render
+    from smemlint.render.style import Look
     from smemlint.render.summary import statistics
 
-    written = [_write_file(path, render(name, report)) for name, path in outputs]
+    plain = Look(docs=settings.docs_url or "")
+    written = [_write_file(path, render(name, report, plain)) for name, path in outputs]
     form = settings.output_format or "full"
     put(render(form, report, look_of(settings, top)))
     if settings.statistics:
@@ -321,4 +323,5 @@ def look_of(settings: Settings, top: int | None = None) -> Look:
 
     terminal = sys.stdout.isatty()
     color = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return Look(color, streams.columns(), settings.sort or ("cost" if terminal else "path"), top)
+    sort = settings.sort or ("cost" if terminal else "path")
+    return Look(color, streams.columns(), sort, top, settings.docs_url or "")
