@@ -72,8 +72,9 @@ def parting(m: Machine, join: Join, inner: Sequence[Join], lanes: Mask) -> Mask:
             behind = behind & ~j.gone
     if not behind.any():
         return m.nobody
-    warps = behind.reshape(-1, WARP).any(axis=1)
-    return lanes & np.repeat(warps, WARP)
+    warps: Mask = behind.reshape(-1, WARP).any(axis=1)
+    parted: Mask = lanes & np.repeat(warps, WARP)
+    return parted
 
 
 def joins_of(loops: Sequence[Exits]) -> list[Join]:
