@@ -72,8 +72,8 @@ def parting(m: Machine, join: Join, inner: Sequence[Join], lanes: Mask) -> Mask:
             behind = behind & ~j.gone
     if not behind.any():
         return m.nobody
-    warps: Mask = behind.reshape(-1, WARP).any(axis=1)
-    parted: Mask = lanes & np.repeat(warps, WARP)
+    warps = np.any(behind.reshape(-1, WARP), axis=1, keepdims=True)
+    parted: Mask = (lanes.reshape(-1, WARP) & warps).reshape(-1)
     return parted
 
 
