@@ -18,6 +18,7 @@ from smemlint.evaluate.model import Assumption, Stop, Unresolved
 from smemlint.evaluate.types.layout import Bindings, Types
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.choices import Way
+from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import (
     Closure,
     FunctionValue,
@@ -194,7 +195,8 @@ class Exit:
     """A way to a join point that was taken under conditions that nobody can decide.
 
     may: lanes that possibly take it; state: what they take along; condition: what decides, where one
-    condition does; together: either all of the lanes take it or none; value: of `return`.
+    condition does; together: either all of the lanes take it or none; value: of `return`; under: equal for
+    ways that are taken at the same time, by lanes that part otherwise; None: not known.
     """
 
     may: Mask
@@ -202,6 +204,7 @@ class Exit:
     condition: Int | None
     together: bool
     value: Value | None = None
+    under: Hashable = None
 
 
 @record(slots=True)
@@ -210,11 +213,14 @@ class Join:
 
     kept: lanes that left for it under conditions that are decided: what they take along is part of the
     present state, which others no longer change in these lanes. strays: lanes that may have left for it while
-    others did not.
+    others of their warp did not. lanes: those for which it began. gone: those of them that surely left for
+    it.
     """
 
     kept: Mask
     strays: Mask
+    lanes: Mask
+    gone: Mask
     outside: int = 0
     """Undecided conditions around it."""
     followed: bool = True
@@ -360,7 +366,8 @@ class Machine:
         self.addresses = 0
         self.silent = 0
         self.depth = 0
-        self.frames: list[Frame] = [Frame({}, end=Join(self.nobody, self.nobody, followed=False))]
+        last = Join(self.nobody, self.nobody, self.present, self.nobody, followed=False)
+        self.frames: list[Frame] = [Frame({}, end=last)]
         self.globals: dict[str, Object] = {}
         self.choices: dict[tuple[object, ...], Object] = {}
         """What stands for several objects, by which and when."""
@@ -508,19 +515,16 @@ class Machine:
 
     def anyone(self) -> bool:
         """Whether some lane is active."""
-        return self.may is self.present or bool(self.may.any())
+        may = self.may
+        return may is self.present or (may is not self.nobody and some(may))
 
     @property
     def work(self) -> int:
         """Steps so far, with those that the log stands for: its accesses are joined and scored."""
         return self.steps + STEPS_PER_EVENT * len(self.log)
 
-    def step(self) -> None:
-        self.steps += 1
-        if self.steps > self.limit:
-            self._out_of_steps()
-
-    def _out_of_steps(self) -> None:
+    def look_up(self) -> None:
+        """See whether what runs has to stop here, after so many steps. Raises EndedError if so."""
         if self.steps > self.budget.steps:
             raise BudgetExceededError(f"stopped after {self.budget.steps:,} evaluation steps")
         if self.patience is not None and self.steps > self.patience:
@@ -595,7 +599,7 @@ class Machine:
 
     def join(self) -> Join:
         """Where ways from here on will meet."""
-        return Join(self.nobody, self.nobody, len(self.undecided))
+        return Join(self.nobody, self.nobody, self.may, self.nobody, len(self.undecided))
 
     def assume(self, kind: str, text: str, place: Place | None) -> None:
         """Note what is taken for granted from here on."""

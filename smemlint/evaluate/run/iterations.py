@@ -8,6 +8,7 @@ from smemlint.evaluate.machine.dispatch import run, rvalue
 from smemlint.evaluate.machine.join_points import meet, outer
 from smemlint.evaluate.machine.machine import Barrier, Event, Exits, Machine
 from smemlint.evaluate.machine.masks import snapshot
+from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Value, collapse, same, subtract
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import Loop
@@ -61,16 +62,17 @@ def take_turns(m: Machine, lines: tuple[int, ...], turns: list[int], halves: int
 def iterate(m: Machine, s: Loop, exits: Exits) -> None:
     """Body and step once."""
     must, way = m.must, m.way
-    exits.continued = exits.next.kept = exits.next.strays = m.nobody
+    exits.continued = exits.next.kept = exits.next.strays = exits.next.gone = m.nobody
+    exits.next.lanes = m.may
     run(m, s.body)
     resumed = exits.continued
     if resumed is not m.nobody:
-        if exits.next.ways or exits.next.kept.any():
+        if exits.next.ways or some(exits.next.kept):
             m.way = way
         meet(m, exits.next)
         m.must = m.must | (must & resumed)
         m.may = m.may | resumed
-        exits.next.kept = exits.next.strays = m.nobody
+        exits.next.kept = exits.next.strays = exits.next.gone = m.nobody
     if s.step is not None and m.anyone():
         rvalue(m, s.step)
 
@@ -100,7 +102,7 @@ def trial(m: Machine, s: Loop, exits: Exits) -> State:
     must, may, way = m.must, m.may, m.way
     keep = exits.broken, exits.continued, exits.uncertain
     frame_state = [(f, f.returned, f.result) for f in m.frames]
-    joins = [(j, j.kept, j.strays, j.ways) for j in outer(m)]
+    joins = [(j, j.kept, j.strays, j.gone, j.ways) for j in outer(m)]
     for j, *_, ways in joins:
         j.ways = list(ways)
     region, flow = m.region, m.flow
@@ -113,8 +115,8 @@ def trial(m: Machine, s: Loop, exits: Exits) -> State:
         exits.broken, exits.continued, exits.uncertain = keep
         for f, returned, result in frame_state:
             f.returned, f.result = returned, result
-        for j, kept, strays, ways in joins:
-            j.kept, j.strays, j.ways = kept, strays, ways
+        for j, kept, strays, gone, ways in joins:
+            j.kept, j.strays, j.gone, j.ways = kept, strays, gone, ways
         m.must, m.may, m.way = must, may, way
         m.region, m.flow = region, flow
     return after.cells

@@ -18,20 +18,23 @@ from smemlint.evaluate.machine.join_points import (
     bring,
     joins_of,
     leave,
+    left_whole,
     meet,
     merge_at,
     merge_into,
+    outer,
     suppose,
     sure,
 )
 from smemlint.evaluate.machine.local_memory import here, merge
 from smemlint.evaluate.machine.machine import Barrier, Exit, Exits, Machine, Mask, Undecided
-from smemlint.evaluate.machine.masks import decode, restore, snapshot
+from smemlint.evaluate.machine.masks import Branch, decode, restore, snapshot
 from smemlint.evaluate.machine.settling import apart, choice_at, is_limit, settle, ways_out
 from smemlint.evaluate.run.conditionals import continued
 from smemlint.evaluate.run.construction import construct
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.choices import taken
+from smemlint.evaluate.values.lanes import equal_masks, some
 from smemlint.evaluate.values.number import Int, Other, RecordValue, Value, add, form_of
 from smemlint.evaluate.values.objects import Object
 from smemlint.evaluate.values.provenance import following
@@ -148,7 +151,7 @@ def branch(
     by way, whether it matters which way is taken."""
     c = ar.one_unknown(c, m.unknowns)
     must, may = m.must, m.may
-    m.stale = m.stale and not np.array_equal(may, m.present)
+    m.stale = m.stale and not equal_masks(may, m.present)
     yes, no = decode(m, c), decode(m, ar.logical_not(c, m.unknowns))
     before = None if c.known else snapshot(m)
     m.must, m.may = yes.must, yes.may
@@ -159,7 +162,7 @@ def branch(
     m.arm(yes_root, (condition, True))
     way = m.way
     if m.anyone():
-        _arm(m, c, yes.together, then)
+        _arm(m, c, yes, then)
     yes_must, yes_may, yes_way = m.must, m.may, m.way
     after_then = None if before is None else snapshot(m)
     if before is not None:
@@ -169,7 +172,7 @@ def branch(
     m.arm(no_root, (condition, False))
     turned = len(m.log)
     if m.anyone():
-        _arm(m, ar.logical_not(c, m.unknowns), no.together, otherwise)
+        _arm(m, ar.logical_not(c, m.unknowns), no, otherwise)
         if otherwise is not None:
             note(m, c, logged, turned, arms, chosen)
     m.flow += 1
@@ -184,39 +187,42 @@ def branch(
     no_must, no_may = m.must, m.may
     m.may = yes_may | no_may
     if before is None or after_then is None:
-        m.must, m.way = yes_must | no_must, way
+        m.must, m.way = sure(m, yes_must | no_must), way
         return False
     parted = apart(m, after_then) if m.paths is not None else []
     # Whoever left for good has taken the state along: the present one is that of the others.
-    if not yes_may.any() and yes.may.any():
+    if not some(yes_may) and some(yes.may):
         pass
-    elif not no_may.any() and no.may.any():
+    elif not some(no_may) and some(no.may):
         restore(after_then)
         m.way = yes_way
     else:
         m.way = way
         merge_into(m, c, after_then)
     lost = (yes.may & ~yes_may) | (no.may & ~no_may)
-    if lost.any() and m.loops:
+    if some(lost) and m.loops:
         m.loops[-1].uncertain = True
-    if not yes_may.any():
+    if not some(yes_may):
         m.must = no_must & m.may
-    elif not no_may.any():
+    elif not some(no_may):
         m.must = yes_must & m.may
     else:
-        m.must = must & may & m.may & ~(m.nobody if yes.together and no.together else lost)
+        m.must = sure(m, must & may & ~(m.nobody if yes.together and no.together else lost))
     return any(not is_limit(m, o.cells.get(at)) for o, at in parted)
 
 
-def _arm(m: Machine, c: Int, together: bool, body: Callable[[], None] | None) -> None:
+def _arm(m: Machine, c: Int, lanes: Branch, body: Callable[[], None] | None) -> None:
     """Run an arm of a branch where c holds."""
     if c.known:
         if body is not None:
             body()
         return
-    suppose(m, c, together)
+    suppose(m, c, lanes.together)
     if body is not None:
+        strayed = [(j, j.strays) for j in outer(m)]
         body()
+        if lanes.together and not m.may.any():
+            left_whole(m, strayed, lanes.may)
     m.undecided.pop()
 
 
@@ -296,7 +302,7 @@ def _enter(m: Machine, entry: Exit, must: Mask, fell: bool) -> bool:
     m.must, m.may = must, entry.may
     came = decode(m, entry.condition)
     m.must, m.may = fell_must, fell_may
-    if not came.may.any():
+    if not some(came.may):
         return False
     if fell:
         merge_at(m, entry, came.may)
