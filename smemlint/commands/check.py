@@ -308,11 +308,13 @@ def _status(report: Report, settings: Settings) -> int:
 def _write_baseline(path: Path, report: Report) -> int:
     """Accept what is found; findings about what was not looked at are no findings to accept."""
     from smemlint.diagnose.baseline import written
-    from smemlint.render.summary import count
+    from smemlint.diagnose.group import groups
+    from smemlint.render.summary import places
 
     if not _write_file(path, written(report.diagnostics, path)):
         return FAILED
-    say(f"{count(len(report.diagnostics), 'finding')} accepted in {path}; check with --baseline {path}")
+    found = places(len(groups(report.diagnostics)), len(report.diagnostics))
+    say(f"{found} accepted in {path}; check with --baseline {path}")
     return FAILED if report.problems else CLEAN
 
 

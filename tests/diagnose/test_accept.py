@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from smemlint.diagnose.accept import lines_without, with_ignores, wrong_reason
@@ -74,6 +74,7 @@ def test_what_is_no_reason_is_told(reason: str) -> None:
     assert wrong_reason(reason)
 
 
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(
         st.sampled_from(["a;", "  b[1]; // x", "/* c", "d */", "e \\", "", "#if 1", 'f("//");', 'R"(', ')"']),
