@@ -206,7 +206,7 @@ class _Facts:
                 facts.unsure = gcd(facts.unsure, self._variable(twin.events[0], both))
 
     def proves_all(self, logged: Sequence[Event | Barrier]) -> bool:
-        """Return whether operators alone tell all addresses: another launch changes nothing that they prove."""
+        """Return whether operators alone tell all addresses: no other launch changes what they prove."""
         fixed = {id(s) for s in self.m.sites.values() if _is_fixed(self.m, s.node)}
         return all(
             id(e.site) in fixed or self._form(e, self.forms.pattern(e.offset.const, e.may)) is not None
