@@ -90,6 +90,11 @@ def widened(
     return runs
 
 
+def may_join(m: Machine) -> bool:
+    """Return whether any two accesses stand where the compiler could join them."""
+    return bool(_logged(m))
+
+
 def _logged(m: Machine) -> Sequence[Event | Barrier]:
     """The part of the log that matters: where two accesses of one array meet, and all that lies between."""
     joinable = {id(s) for s in m.sites.values() if s.op in ("load", "store") and s.width in (*NARROW, 16)}
