@@ -2,7 +2,7 @@
 
 Who leaves under a condition that nobody can decide takes a copy of the state along. Where ways meet, every
 variable becomes what one of them brings, and one selector says which: the conditions themselves where each
-way hangs on one of them and no two can hold, else an unknown with as many values as there are ways. So the
+way depends on one of them and no two can hold, else an unknown with as many values as there are ways. So the
 ways can be looked at one by one later, and variables that were set together stay together.
 """
 
@@ -31,7 +31,7 @@ MOST_PAIRED = 12
 """Conditions that are held against each other."""
 Brought: TypeAlias = "tuple[Int, Exit, dict[int, Value]]"
 """A value that is 1 where a way is taken, the way, and what an object holds on it."""
-_REASON = Unresolved("data-dependent", "which of several ways is taken hangs on data")
+_REASON = Unresolved("data-dependent", "which of several ways is taken depends on data")
 
 
 def suppose(m: Machine, c: Int, together: bool) -> None:
