@@ -78,9 +78,10 @@ class TypeTemplate:
 class Record:
     """A struct, class or union. Layout is computed by the evaluator (it may depend on arguments).
 
-    `constants`: static const/constexpr members and enumerators, by name. `aliases`: member types; `templates`: member templates of types.
-    `methods`: function ids by name (overloads in order). `specialisations`: names of records that
-    specialise this template; each has `specialises` patterns to match against.
+    `constants`: static const/constexpr members and enumerators, by name. `aliases`: member types;
+    `templates`: member templates of types. `methods`: function ids by name (overloads in order).
+    `specialisations`: names of records that specialise this template; each has `specialises` patterns to
+    match against.
     """
 
     name: str

@@ -98,6 +98,8 @@ def started_kernels(
         return ()
     allowance = allowance or Allowance()
     called = {c for f in launching.values() for c in said(f).ids}
+    tables = called & _tables(module, frozenset(launching))
+    called |= {n.id for t in tables for n in walk(module.globals[t].init) if isinstance(n, Name)}
     by_name = {name for f in launching.values() for name in said(f).names}
     roots = [
         f

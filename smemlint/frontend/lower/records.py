@@ -52,7 +52,6 @@ from smemlint.ir import (
     TemplateParam,
     This,
     Type,
-    TypeParam,
     TypeTemplate,
     Var,
 )
