@@ -199,7 +199,22 @@ class Types:
             name = given.name if isinstance(given, RecordRef) else name
         if not t.arguments:
             return t if name == t.name else RecordRef(name)
-        return RecordRef(name, tuple(self.argument(a, bindings) for a in t.arguments))
+        arguments = tuple(self.argument(a, bindings) for a in t.arguments)
+        return RecordRef(name, self._with_defaults(name, arguments))
+
+    def _with_defaults(
+        self, name: str, arguments: tuple[TemplateArgument, ...]
+    ) -> tuple[TemplateArgument, ...]:
+        """A record's arguments with the defaults of those that are not written."""
+        record = self.module.records.get(name)
+        if record is None or len(arguments) >= len(record.template) or any(p.pack for p in record.template):
+            return arguments
+        bindings = self.bind_arguments(record.template, arguments, {})
+        for parameter in record.template[len(arguments) :]:
+            if parameter.default is None:
+                break
+            arguments = (*arguments, self.argument(parameter.default, bindings))
+        return arguments
 
     def _resolve_member(self, t: MemberType, bindings: Bindings) -> Type:
         owner = self.resolve(t.owner, bindings)
