@@ -47,9 +47,10 @@ def discover(paths: Iterable[Path | str], tell: Tell = lambda left: None) -> Ite
     """Files to analyse, each once, in a stable order.
 
     A file that is named explicitly is always taken, whatever it is; so is a path that does not exist,
-    because reading it then says so. Folders give `.cu`, `.cuh` and `.hip`, headers and C++ sources that mention
-    `__shared__` or `__global__`, and sources that mention `__CUDACC__`; hidden and version-control folders, what .gitignore excludes and links that
-    lead out of the folder are left out. tell: gets what could not be looked at on the way, and why.
+    because reading it then says so. Folders give `.cu`, `.cuh` and `.hip`, headers and C++ sources that
+    mention `__shared__` or `__global__`, and sources that mention `__CUDACC__`; hidden and version-control
+    folders, what .gitignore excludes and links that lead out of the folder are left out. tell: gets what
+    could not be looked at on the way, and why.
     """
     seen: set[str] = set()
     real = RealPaths()
