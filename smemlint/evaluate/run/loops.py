@@ -227,6 +227,7 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     asked: whether there is a first one. The mask is then that of the lanes that leave by the condition.
     """
     must, may, way = m.must, m.may, m.way
+    defaults, m.defaults = m.defaults, False  # what was there before the loop is no more likely than what it sets
     start = snapshot(m)
     before = Work(m.touched, m.operations, m.guards, len(m.log), m.region)
     first = trial(m, s, exits)
@@ -273,11 +274,10 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
         never = ar.logical_not(asked, m.unknowns)
         head = m.join()
         head.ways.append(Exit(passed, start, None if asked.known else never, taken.together))
-        defaults, m.defaults = m.defaults, False  # that it never runs is no more likely than that it does
         meet(m, head)
-        m.defaults = defaults
         m.may = m.may | passed
     m.must = must & m.may
+    m.defaults = defaults
 
 
 def _planned(
