@@ -60,9 +60,14 @@ def options(parser: argparse.ArgumentParser) -> None:
     add(
         "--sort",
         choices=("cost", "path"),
-        help="order of findings: the costliest first (on a terminal), or by path",
+        help="order of findings: the costliest first (on a terminal, with --top), or by path",
     )
-    add("--top", type=whole("top"), metavar="N", help="show the first N findings; the exit status is by all")
+    add(
+        "--top",
+        type=whole("top"),
+        metavar="N",
+        help="show the N costliest findings; the exit status is by all",
+    )
     add(
         "--min-share",
         type=number("min-share"),
@@ -359,5 +364,5 @@ def look_of(settings: Settings, top: int | None = None, color: bool | None = Non
     if color is None:
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         color = not plain and (terminal or bool(os.environ.get("FORCE_COLOR")))
-    sort = settings.sort or ("cost" if terminal else "path")
+    sort = settings.sort or ("cost" if terminal or top is not None else "path")
     return Look(color, streams.columns(), sort, top, settings.docs_url or "")

@@ -106,8 +106,11 @@ def test_the_costliest_finding_comes_first_where_that_is_asked_for(capsys: Captu
         ["gemm.cu", "13"],
         ["copy.cu", "4"],
     ]
-    _, out, _ = run(capsys, ".", "--output-format", "concise", "--sort", "cost", "--top", "1")
-    assert out.splitlines()[1] == "2 more findings not shown (--top)"
+    _, out, _ = run(capsys, ".", "--output-format", "concise", "--top", "1")
+    assert out.startswith("gemm.cu:10") and out.splitlines()[1] == "2 more findings not shown (--top)"
+    assert run(capsys, ".", "--output-format", "concise", "--top", "1", "--sort", "path")[1].startswith(
+        "copy"
+    )
 
 
 def test_findings_that_waste_little_can_be_left_out(capsys: Capture) -> None:
