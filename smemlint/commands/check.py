@@ -20,6 +20,7 @@ from smemlint.streams import OutputError, put, say
 from smemlint.visible import visible_path
 
 if TYPE_CHECKING:
+    from smemlint.commands.streaming import Stream
     from smemlint.diagnose.model import Report
     from smemlint.render.style import Look
     from smemlint.repair import Skipped
@@ -74,6 +75,12 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     add("--exit-zero", action="store_true", default=None, help="exit status 0 whatever is found")
     add(
+        "--shard",
+        type=_shard,
+        metavar="I/N",
+        help="analyse the I-th of N parts of the files, for `smemlint merge`, which gates",
+    )
+    add(
         "--statistics",
         action="store_true",
         default=None,
@@ -117,17 +124,62 @@ def run(options: argparse.Namespace) -> int:
     said = _settings_of(options)
     if options.write_baseline:
         said = replace(said, baseline="")
-    outputs = _outputs_of(options.output or ())
+    outputs = outputs_of(options.output or ())
     _check_fixes(options)
+    edits = options.fix or options.diff
+    if options.shard:
+        _check_shard(options, outputs, options.output_format or "")
     pictures = "html" in (options.output_format, *(name for name, _ in outputs))
+    if not edits and not options.write_baseline and not options.budget and not options.write_budget:
+        return _check(options, said, outputs, exhibits=pictures)
     run, report = analysed(options, said, suggest=True, exhibits=pictures)
     if options.write_budget or options.budget:
         return _budget(options, run, report, outputs)
     if options.write_baseline:
         return _write_baseline(Path(options.write_baseline), report)
-    if options.fix or options.diff:
+    if edits:
         return _repair(options, run, report, outputs)
-    return _write(report, run.settings, outputs, options.top)
+    return write(report, run.settings, outputs, options.top)
+
+
+def _shard(text: str) -> tuple[int, int]:
+    from smemlint.shards import parse
+
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _check_shard(options: argparse.Namespace, outputs: Sequence[tuple[str, Path]], form: str) -> None:
+    """Raises UsageError where a shard has nothing to hand on, or more is asked for than it knows."""
+    for name in ("fix", "diff", "budget", "write_budget", "write_baseline"):
+        if getattr(options, name):
+            raise UsageError(f"--{name.replace('_', '-')} needs all files: it does not go with --shard")
+    if not {form, *(name for name, _ in outputs)} & {"json", "sarif"}:
+        raise UsageError("--shard needs a report that merge reads: --output-format json or sarif")
+    if "html" in (form, *(name for name, _ in outputs)):
+        raise UsageError("--shard has no html: pictures are for a run over all files")
+
+
+def _check(
+    options: argparse.Namespace, said: Settings, outputs: Sequence[tuple[str, Path]], *, exhibits: bool
+) -> int:
+    """Findings alone: written as they become final; when a signal ends the run, those that are known."""
+    from smemlint.commands.streaming import Stream
+
+    stream = Stream(lambda settings: (_form_of(settings), look_of(settings, options.top)))
+    run, report = analysed(
+        options, said, suggest=True, exhibits=exhibits, partial=True, stream=stream, part=options.shard
+    )
+    if run.stopped is not None:
+        for _, path in outputs:
+            say(f"warning: {path}: not written, the report is not whole")
+        outputs = ()
+    status = write(report, run.settings, outputs, options.top, stream)
+    if run.stopped is not None:
+        return run.stopped.status
+    return CLEAN if options.shard and status == FINDINGS else status
 
 
 def _settings_of(options: argparse.Namespace) -> Settings:
@@ -173,7 +225,7 @@ def _check_fixes(options: argparse.Namespace) -> None:
             raise UsageError("argument --verify: expected a command, such as 'nvcc -c -o /dev/null {}'")
 
 
-def _outputs_of(texts: Sequence[str]) -> list[tuple[str, Path]]:
+def outputs_of(texts: Sequence[str]) -> list[tuple[str, Path]]:
     """Format and file of each `--output`. Raises UsageError."""
     outputs = []
     for text in texts:
@@ -204,7 +256,7 @@ def _repair(
             run.reports,
             lambda some: [r for _, r in with_progress(some, run.settings, run.cache)],
         )
-        status = _write(run.collect(again), run.settings, outputs, options.top)
+        status = write(run.collect(again), run.settings, outputs, options.top)
         return FAILED if failed else status
     _tell(skipped, repair.summary(files, written=False))
     # A patch must hold the file's own bytes, whatever the terminal's encoding is.
@@ -218,13 +270,25 @@ def _tell(skipped: Sequence[Skipped], summary: str) -> None:
     say(summary)
 
 
-def _write(report: Report, settings: Settings, outputs: Sequence[tuple[str, Path]], top: int | None) -> int:
+def _form_of(settings: Settings) -> str:
+    return settings.output_format or "full"
+
+
+def write(
+    report: Report,
+    settings: Settings,
+    outputs: Sequence[tuple[str, Path]],
+    top: int | None,
+    stream: Stream | None = None,
+) -> int:
+    """Write all formats, to standard output what a stream has not written yet; the exit status."""
     from smemlint.render import render
     from smemlint.render.summary import statistics
 
     written = [_write_file(path, render(name, report)) for name, path in outputs]
-    form = settings.output_format or "full"
-    put(render(form, report, look_of(settings, top)))
+    form = _form_of(settings)
+    text = render(form, report, look_of(settings, top))
+    put(text if stream is None else stream.rest(text))
     if settings.statistics:
         text = statistics(report.summary)
         if form in ("full", "concise"):
@@ -274,7 +338,7 @@ def _budget(
         found = exceeded(kernels, loaded(Path(options.budget)), options.budget)
     except ReportError as error:
         raise UsageError(f"argument --budget: {error}") from None
-    status = _write(report, run.settings, outputs, options.top)
+    status = write(report, run.settings, outputs, options.top)
     for e in found:
         grown = f"{number(e.excess)} excess wavefronts a block, {number(e.allowed)} allowed"
         say(f"over budget: {visible_path(e.path)}: {e.name}: {grown}")
@@ -297,4 +361,4 @@ def look_of(settings: Settings, top: int | None = None) -> Look:
 
     terminal = sys.stdout.isatty()
     color = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return Look(color, streams.columns(), settings.sort or ("cost" if terminal else "path"), top)
+    return Look(color, streams.columns(), settings.sort or ("cost" if terminal else ""), top)
