@@ -39,7 +39,7 @@ class NeedlessPadding(DeclarationRule):
     )
 
     def check(self, kernel: KernelAnalysis, text: str | None) -> Iterator[tuple[Place, Finding]]:
-        from smemlint.fix.padding import padded_arrays
+        from smemlint.fix.search.padding import padded_arrays
 
         for padded in padded_arrays(kernel, text.encode() if text is not None else None):
             if not padded.needless:

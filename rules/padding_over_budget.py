@@ -36,7 +36,7 @@ class PaddingOverBudget(DeclarationRule):
         static = sum(a.bytes or 0 for a in kernel.arrays.values() if not a.dynamic)
         if static <= STATIC_LIMIT or text is None:
             return
-        from smemlint.fix.padding import padded_arrays
+        from smemlint.fix.search.padding import padded_arrays
 
         padded = list(padded_arrays(kernel, text.encode()))
         spent = sum(p.bytes for p in padded)

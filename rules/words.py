@@ -113,14 +113,14 @@ def meeting_text(conflict: Conflict) -> str:
 
 
 def unknown_text(conflict: Conflict) -> str:
-    """What the addresses hang on, where they are not known lane by lane."""
+    """What the addresses depend on, where they are not known lane by lane."""
     reasons = [conflict.reason, *(term.reason for term in conflict.trace.data)]
     told = next((r.text for r in reasons if r is not None and r.text), "")
     if told:
-        return f"hangs on data: {told}"
+        return f"depends on data: {told}"
     if conflict.trace.maybe is not None:
-        return "hangs on data: which lanes take part"
-    return "hangs on values that are known at run time only"
+        return "depends on data: which lanes take part"
+    return "depends on values that are known at run time only"
 
 
 def array_of(conflict: Conflict, kernel: KernelAnalysis) -> SharedArray | None:

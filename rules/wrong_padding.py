@@ -48,7 +48,7 @@ class WrongPadding(DeclarationRule):
     )
 
     def check(self, kernel: KernelAnalysis, text: str | None) -> Iterator[tuple[Place, Finding]]:
-        from smemlint.fix.padding import padded_arrays
+        from smemlint.fix.search.padding import padded_arrays
 
         for padded in padded_arrays(kernel, text.encode() if text is not None else None):
             # A rest of less than a quarter (a warp at the edge) is no reason to speak.

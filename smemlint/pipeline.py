@@ -170,7 +170,7 @@ def _faults(path: str, analyses: Iterable[KernelAnalysis], shown: Callable[[str]
         reasons = (*analysis.notes, *(c.reason for c in analysis.conflicts if c.reason))
         for at in [r for r in reasons if r.code == INTERNAL]:
             place = at.at or analysis.kernel.place
-            said = f"internal error in `{analysis.kernel.name}`: {at.text}; what hangs on it is unresolved"
+            said = f"internal error in `{analysis.kernel.name}`: {at.text}; what depends on it is unresolved"
             yield Problem(shown(place.path), said, place.line, place.column)
 
 

@@ -1,4 +1,4 @@
-"""A fault of smemlint's own costs what hangs on it, and nobody can miss it."""
+"""A fault of smemlint's own costs what depends on it, and nobody can miss it."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def _wherever_members_begin(m: Machine, kernel: Function, launch: Launch, traces
             grade=Grade.UNRESOLVED,
             reason=Unresolved(
                 "unknown-size",
-                "whether neighbours are joined hangs on the size of a member before it",
+                "whether neighbours are joined depends on the size of a member before it",
                 t.site.place,
             ),
         )

@@ -237,7 +237,7 @@ class _Builder:
         active: NDArray[np.bool_],
         rows: NDArray[np.bool_],
     ) -> None:
-        """Ends of a copy whose cost hangs on where it reads."""
+        """Ends of a copy whose cost depends on where it reads."""
         maybe = active & ~event.must.reshape(-1, 32)[rows]
         width = self.log.width
         rest = np.where(active, lanes % width, 0).max(axis=1, keepdims=True)
@@ -496,7 +496,7 @@ class _Builder:
             text = f"the address is one of {len(self.ways)}, as a run-time choice decides"
             return Unresolved("run-time-choice", text, self.log.place)
         if self._groups() is not None:
-            text = "which of its requests run hangs on run-time values"
+            text = "which of its requests run depends on run-time values"
             return Unresolved("run-time-choice", text, self.log.place)
         return None
 

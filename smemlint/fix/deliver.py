@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from smemlint.fix.apply import EditError, apply, compatible, diff
+from smemlint.fix.edits.apply import EditError, apply, compatible, diff
+from smemlint.fix.edits.replace import replace_file
 from smemlint.fix.model import Suggestion, TextEdit
-from smemlint.fix.proof import verify
-from smemlint.fix.replace import replace_file
+from smemlint.fix.proof.promise import verify
 from smemlint.reading import UnreadableError
 from smemlint.records import record
 from smemlint.source import why_foreign

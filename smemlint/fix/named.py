@@ -12,18 +12,18 @@ from typing import TypeAlias
 
 from smemlint.banks import Arch
 from smemlint.evaluate.model import SharedArray
-from smemlint.fix import apply as application
-from smemlint.fix.choices import locate
-from smemlint.fix.constants import Constants
-from smemlint.fix.declared import Declared, edit
-from smemlint.fix.judge import SHARE, kernel_wavefronts
-from smemlint.fix.members import Instance, granule
+from smemlint.fix.edits import apply as application
 from smemlint.fix.model import Refusal, SiteChange, Suggestion, TextEdit
-from smemlint.fix.names import Constant, Scopes, candidates, definitions, derived, only_pitch
-from smemlint.fix.remapped import remapped
-from smemlint.fix.safety import open_questions, stale_comment
-from smemlint.fix.search import Late
-from smemlint.fix.text import Source
+from smemlint.fix.proof.remapped import remapped
+from smemlint.fix.proof.safety import open_questions, stale_comment
+from smemlint.fix.search.choices import locate
+from smemlint.fix.search.judge import SHARE, kernel_wavefronts
+from smemlint.fix.search.layouts import Late
+from smemlint.fix.search.members import Instance, granule
+from smemlint.fix.text.constants import Constants
+from smemlint.fix.text.declared import Declared, edit
+from smemlint.fix.text.names import Constant, Scopes, candidates, definitions, derived, only_pitch
+from smemlint.fix.text.source import Source
 from smemlint.records import record
 from smemlint.score.model import Conflict, KernelAnalysis
 
@@ -125,7 +125,7 @@ def _values(
     late: Late,
 ) -> Tried | Refusal | None:
     """The best value of a constant beside what others have already, a Refusal where none holds."""
-    from smemlint.fix.expressions import plus
+    from smemlint.fix.text.expressions import plus
 
     together = max((granule(i.members) for i in instances), default=1)
     fragments = any("matrix_sync" in c.site.expression for c in _sites(instances))

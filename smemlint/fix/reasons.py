@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from smemlint.fix.choices import Choice, Choices
-from smemlint.fix.judge import base, kernel_wavefronts, worse
-from smemlint.fix.members import Instance, Member, granule
 from smemlint.fix.model import Refusal
-from smemlint.fix.text import Source
+from smemlint.fix.search.choices import Choice, Choices
+from smemlint.fix.search.judge import base, kernel_wavefronts, worse
+from smemlint.fix.search.members import Instance, Member, granule
+from smemlint.fix.text.source import Source
 from smemlint.fix.words import described
 
 _ATOMICS = ("atomic", "cas", "cas loop", "cas loop load", "increment")

@@ -58,8 +58,9 @@ REASONS: dict[str, tuple[str, str]] = {
         "",
     ),
     "launches-differ": (
-        "the array would need more bytes, and not the same number at every launch",
-        "",
+        "the array would need more bytes, not the same number at every launch, and no formula for them is "
+        "found",
+        "a named pitch, in the size too",
     ),
     "struct-layout": (
         "elements are structures that lanes reach member by member; no pitch changes their stride",

@@ -12,23 +12,23 @@ from dataclasses import replace
 
 from smemlint.banks import Arch, architecture
 from smemlint.evaluate.model import Grade, SharedArray
-from smemlint.fix.apply import compatible
-from smemlint.fix.choices import Choice, find_choices, locate
-from smemlint.fix.constants import Constants
-from smemlint.fix.declared import Edited
-from smemlint.fix.edits import build
-from smemlint.fix.judge import CLEARLY, kernel_wavefronts
-from smemlint.fix.launches import unknown_launch
-from smemlint.fix.members import Instance, apart, members, movable
+from smemlint.fix.edits.apply import compatible
+from smemlint.fix.edits.build import build
 from smemlint.fix.model import Refusal, SiteChange, Suggestion
 from smemlint.fix.named import Whole, named_pitch
-from smemlint.fix.parts import cut, places_of, pool_of
-from smemlint.fix.proof import Analyse, sites_of
-from smemlint.fix.proving import Move, growth_of, prove
+from smemlint.fix.proof.promise import Analyse, sites_of
+from smemlint.fix.proof.proving import Move, growth_of, prove
+from smemlint.fix.proof.safety import harmed, not_evaluated, open_questions, stale_comment
 from smemlint.fix.reasons import nothing_found
-from smemlint.fix.safety import harmed, not_evaluated, open_questions, stale_comment
-from smemlint.fix.search import Late
-from smemlint.fix.text import Source
+from smemlint.fix.search.choices import Choice, find_choices, locate
+from smemlint.fix.search.judge import CLEARLY, kernel_wavefronts
+from smemlint.fix.search.layouts import Late
+from smemlint.fix.search.members import Instance, apart, members, movable
+from smemlint.fix.search.parts import cut, places_of, pool_of
+from smemlint.fix.text.constants import Constants
+from smemlint.fix.text.declared import Edited
+from smemlint.fix.text.launches import unknown_launch
+from smemlint.fix.text.source import Source
 from smemlint.fix.words import described, kind, words
 from smemlint.patterns import pattern
 from smemlint.records import record
@@ -278,11 +278,7 @@ def _write(
         pool = pool_of(instances, source)
         if isinstance(pool, Refusal):
             return pool
-        if len({growth_of(choice, n) for n in range(len(instances))}) != 1:
-            return Refusal(
-                "launches-differ", f"the launches would need `{array.name}` larger by different sizes"
-            )
-        at = replace(at, pool=pool)
+        at = replace(at, pool=replace(pool, rows=tuple(s.dims[0] for s in choice.shapes)))
     value = Constants([source, *texts.values()], instances[0].analysis.launch, block=False).value
     return build(choice.option.layout, at, choice.pitch, taken, choice.shapes[0], value)
 

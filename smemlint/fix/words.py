@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from smemlint.fix.candidates import Exchange, Padding, Skew, Swizzle, Trimmed
-from smemlint.fix.choices import Choice, locate
-from smemlint.fix.declared import Declared
-from smemlint.fix.helpers import skew_formula, swizzle_formula
-from smemlint.fix.judge import Option
-from smemlint.fix.members import Instance
+from smemlint.fix.edits.helpers import skew_formula, swizzle_formula
 from smemlint.fix.model import Kind, SiteChange
-from smemlint.fix.text import Source
+from smemlint.fix.search.candidates import Exchange, Padding, Skew, Swizzle, Trimmed
+from smemlint.fix.search.choices import Choice, locate
+from smemlint.fix.search.judge import Option
+from smemlint.fix.search.members import Instance
+from smemlint.fix.text.declared import Declared
+from smemlint.fix.text.source import Source
 
 
 def kind(choice: Choice) -> Kind:
@@ -30,7 +30,7 @@ def _last(choice: Choice) -> str:
 
 def described(choice: Choice, instance: Instance, texts: Mapping[str, Source]) -> str:
     """The layout as code that no edit writes."""
-    from smemlint.fix.expressions import plus
+    from smemlint.fix.text.expressions import plus
 
     layout = choice.option.layout
     if isinstance(layout, Trimmed):

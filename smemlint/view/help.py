@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 HELP: dict[str, str] = {
-    "data-dependent": "nothing: it hangs on the data",
+    "data-dependent": "nothing: it depends on the data",
     "data-dependent-mask": "nothing",
     "edge-of-grid": "nothing",
     "run-time-choice": "a template argument for the mode",

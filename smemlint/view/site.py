@@ -157,6 +157,6 @@ def _map(found: Requests | Unresolved, warp: int | None, visit: int | None) -> t
     if not found.drawn:
         return (
             None,
-            f"each lane's address hangs on data: {int(found.low[at])} to {int(found.high[at])} wavefronts",
+            f"each lane's address depends on data: {int(found.low[at])} to {int(found.high[at])} wavefronts",
         )
     return map_of(found, at), ""

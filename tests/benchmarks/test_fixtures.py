@@ -30,7 +30,7 @@ VARYING = {
 """Kernels whose requests at one line differ: what is measured is their mean, what is expected the worst."""
 
 DATA = {"bytesOfData"}
-"""Kernels whose conflicts hang on the data: bounded, so not expected."""
+"""Kernels whose conflicts depend on the data: bounded, so not expected."""
 
 
 def expectations(name: str) -> dict[int, tuple[float, str]]:

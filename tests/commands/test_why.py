@@ -96,7 +96,7 @@ def test_where_certainty_was_lost_is_told_with_its_place(file: str, capfd: Captu
             "Why it is a range\n"
             "  a.cu:9: h[q[threadIdx.x]] = 1;\n"
             "  data-dependent: depends on values loaded from `q`\n"
-            "  what helps: nothing: it hangs on the data\n"
+            "  what helps: nothing: it depends on the data\n"
         )
         in out
     )

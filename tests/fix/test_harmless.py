@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from smemlint.api import Job, View, analyse_file, collect
-from smemlint.fix.apply import apply
+from smemlint.fix.edits.apply import apply
 from tests.fix.test_suggest import of_text
 
 TURN = """__global__ void k(float *out, const float *in) {{

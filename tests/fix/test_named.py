@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from smemlint.fix.apply import apply
+from smemlint.fix.edits.apply import apply
 from tests.fix.test_suggest import of_text
 
 POOL = """__global__ void k(float *out, const float *in, int n) {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from smemlint.fix.apply import diff
+from smemlint.fix.edits.apply import diff
 
 BEFORE = b"int a;\n\x0c// \xff\x1b \xe2\x80\xa8 \x1c \x85\rint b;\r\nint c;"
 AFTER = BEFORE.replace(b"int a", b"int z")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from smemlint.api import Job, analyse_file
-from smemlint.fix.apply import apply
+from smemlint.fix.edits.apply import apply
 from smemlint.fix.model import Suggestion
 
 HEAD = "#include <cuda_fp16.h>\n"

@@ -11,7 +11,7 @@ import pytest
 
 from fix import emulated
 from smemlint.api import Job, analyse_file
-from smemlint.fix.apply import apply
+from smemlint.fix.edits.apply import apply
 from smemlint.fix.model import Suggestion
 
 needs_compiler = pytest.mark.skipif(emulated.COMPILER is None, reason="g++ is not installed")

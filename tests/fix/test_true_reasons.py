@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from smemlint.banks import architecture, cost_of
-from smemlint.fix.candidates import Shape, addresses
-from smemlint.fix.choices import Choice, Choices
-from smemlint.fix.members import Instance, member
 from smemlint.fix.reasons import nothing_found
-from smemlint.fix.search import _candidates, search
+from smemlint.fix.search.candidates import Shape, addresses
+from smemlint.fix.search.choices import Choice, Choices
+from smemlint.fix.search.layouts import _candidates, search
+from smemlint.fix.search.members import Instance, member
 from tests.fix.cases import access, array, kernel
 
 SM90 = architecture("sm_90")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from smemlint.fix.proof import verify
+from smemlint.fix.proof.promise import verify
 
 LOOK = """sh -c 'd=$(dirname "$1"); echo "$1" > {log}; cat "$d/x.h" "$d/../up.h" "$1" >> {log}' --"""
 

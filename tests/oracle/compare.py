@@ -150,15 +150,17 @@ def _allows(one: Trace, pattern: Pattern) -> bool:
     maybe = one.maybe if one.maybe is not None else np.zeros_like(possible)
     rows = (possible | ~active).all(axis=1) & (active | ~(possible & ~maybe)).all(axis=1)
     for row in np.flatnonzero(rows):
-        distance = truth - one.offsets[row]
+        distance, alignment = truth - one.offsets[row], one.alignment
         if one.parameter is not None:
-            distance = distance - one.parameter.coefficient[row] * _slope(
-                distance, one.parameter.coefficient[row], active
-            )
+            slopes = one.parameter.coefficient[row]
+            if _alike(slopes[active]):  # the value moves all lanes together
+                alignment = gcd(alignment, *map(int, slopes[active][:1]))
+            else:
+                distance = distance - slopes * _slope(distance, slopes, active)
         step = np.zeros(32, dtype=np.int64)
         ways = [term.options[:, row] for term in one.data if term.options is not None]
         if ways and len(ways) == len(one.data):
-            if _one_of(distance, ways[0], active, one.alignment):
+            if _one_of(distance, ways[0], active, alignment):
                 return True
             continue
         if ways:
@@ -170,11 +172,11 @@ def _allows(one: Trace, pattern: Pattern) -> bool:
         if left.size and (left != left[0]).any():
             continue
         base = int(left[0]) if left.size else 0
-        if left.size and (base % one.alignment if one.alignment else base):
+        if left.size and (base % alignment if alignment else base):
             continue
         rest = (distance - base)[active & (step != 0)]
         steps = step[active & (step != 0)]
-        if (rest % np.gcd(steps, one.alignment or 0)).any():
+        if (rest % np.gcd(steps, alignment)).any():
             continue
         return True
     return False
@@ -195,6 +197,10 @@ def _one_of(distance: np.ndarray, options: np.ndarray, active: np.ndarray, align
         if possible and ((options == distance - base).any(axis=0) | ~active).all():
             return True
     return False
+
+
+def _alike(values: np.ndarray) -> bool:
+    return not values.size or bool((values == values[0]).all())
 
 
 def _slope(distance: np.ndarray, coefficient: np.ndarray, active: np.ndarray) -> int:

@@ -142,6 +142,6 @@ class Drawer(ABC):
         return block
 
     def kernel(self) -> str:
-        """The text: the shared arrays, what is written, and a use of `acc`."""
-        self.line("out[threadIdx.x] = acc;")
+        """The text: the shared arrays, what is written, and a use of `acc`, away from where others read."""
+        self.line("out[threadIdx.x + 4096] = acc;")
         return HEAD.format(pitch=self.choose("32", "33", "40")) + "\n".join(self.lines) + "\n}\n"

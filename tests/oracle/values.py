@@ -40,6 +40,19 @@ class Rec:
     data: bytes
 
 
+class NotANumber(float):
+    """A NaN that keeps its bits, as registers do."""
+
+    bits: int
+    size: int
+
+    @classmethod
+    def of(cls, bits: int, size: int) -> NotANumber:
+        made = cls(math.nan)
+        made.bits, made.size = bits, size
+        return made
+
+
 def is_float(type_: Scalar) -> bool:
     return type_.kind == "float"
 
@@ -55,7 +68,7 @@ def fit(value: int | float, type_: Scalar) -> int | float:
     if type_.kind == "bool":
         return int(value != 0)
     if type_.kind == "float":
-        return from_bits(to_bits(float(value), type_), type_)
+        return from_bits(to_bits(value, type_), type_)
     if isinstance(value, float):
         if not math.isfinite(value):
             raise UndefinedError("conversion of a number that is not finite")
@@ -72,6 +85,8 @@ def convert(number: Num, type_: Scalar) -> Num:
 def to_bits(value: int | float, type_: Scalar) -> int:
     if type_.kind != "float":
         return int(value) & ((1 << (8 * type_.size)) - 1)
+    if isinstance(value, NotANumber) and value.size == type_.size:
+        return value.bits
     value = float(value)
     if type_.size == 8:
         return int.from_bytes(struct.pack("<d", value), "little")
@@ -86,6 +101,11 @@ def to_bits(value: int | float, type_: Scalar) -> int:
 def from_bits(bits: int, type_: Scalar) -> int | float:
     if type_.kind != "float":
         return fit(bits, type_) if type_.kind != "bool" else int(bits & 0xFF != 0)
+    value = _float_of(bits, type_)
+    return NotANumber.of(bits, type_.size) if math.isnan(value) else value
+
+
+def _float_of(bits: int, type_: Scalar) -> float:
     if type_.size == 8:
         return float(struct.unpack("<d", bits.to_bytes(8, "little"))[0])
     if type_.size == 2 and type_.name == "__half":

@@ -108,4 +108,4 @@ def test_an_address_that_hangs_on_data_has_no_map_but_both_ends() -> None:
     text = "__global__ void k(int *p, int *q) { __shared__ int t[1024]; p[threadIdx.x] = t[q[threadIdx.x]]; }"
     (analysis,) = examined(text).analyses
     view = site_view(analysis.conflicts[0], analysis, "k.cu")
-    assert view.map is None and view.no_map == "each lane's address hangs on data: 1 to 32 wavefronts"
+    assert view.map is None and view.no_map == "each lane's address depends on data: 1 to 32 wavefronts"

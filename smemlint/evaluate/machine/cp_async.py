@@ -1,4 +1,4 @@
-"""cp.async: its cost hangs on where it reads from as well as where it writes.
+"""cp.async: its cost depends on where it reads from as well as where it writes.
 
 Measured on an H100 (docs/banks.md). Through L1 (`cp.async.ca`) the bank rule holds where the lanes read one
 after the other; other sources cost more, up to one wavefront a lane. Past L1 (`.cg`, 16 bytes): a 32-byte

@@ -2,7 +2,7 @@
 
 Who leaves under a condition that nobody can decide takes a copy of the state along. Where ways meet, every
 variable becomes what one of them brings, and one selector says which: the conditions themselves where each
-way hangs on one of them and no two can hold, else an unknown with as many values as there are ways. So the
+way depends on one of them and no two can hold, else an unknown with as many values as there are ways. So the
 ways can be looked at one by one later, and variables that were set together stay together.
 """
 
@@ -20,18 +20,21 @@ from smemlint.evaluate.machine.machine import Exit, Exits, Join, Machine, Mask, 
 from smemlint.evaluate.machine.masks import restore, snapshot, unchanged
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.choices import taken
-from smemlint.evaluate.values.number import Int, Value, lanes_equal, multiply, same
+from smemlint.evaluate.values.number import Int, Value, lanes_equal, multiply, same, subtract
 from smemlint.evaluate.values.objects import Cells, Object, Snapshot
 from smemlint.evaluate.values.pieces import even
 from smemlint.ir.types import BOOL
 
 Selected = Sequence[tuple[Int, Mask, Value]]
 """For each way: a value that is 1 where it is taken, its lanes, what it brings."""
+WARP = 32
+MOST_APART = 4
+"""Ways of different lanes for which all combinations are told apart."""
 MOST_PAIRED = 12
 """Conditions that are held against each other."""
 Brought: TypeAlias = "tuple[Int, Exit, dict[int, Value]]"
 """A value that is 1 where a way is taken, the way, and what an object holds on it."""
-_REASON = Unresolved("data-dependent", "which of several ways is taken hangs on data")
+_REASON = Unresolved("data-dependent", "which of several ways is taken depends on data")
 
 
 def suppose(m: Machine, c: Int, together: bool) -> None:
@@ -45,16 +48,33 @@ def leave(m: Machine, join: Join, inner: Sequence[Join], value: Value | None = N
     conditions = m.undecided[join.outside :]
     passed = [way for j in inner for way in j.ways]
     together = all(c.together for c in conditions) and all(way.together for way in passed)
-    if not together:
-        join.strays = join.strays | m.may
+    if not conditions and not passed:
+        join.gone = join.gone | m.may
+    elif not m.host:
+        join.strays = join.strays | (parting(m, join, inner, m.may) if together else m.may)
     if not join.followed:
         pass
     elif conditions or passed:
         alone = conditions[0].condition if len(conditions) == 1 and not passed else None
-        join.ways.append(Exit(m.may, snapshot(m), alone, together, value))
+        keys = tuple(c.condition.key() for c in conditions)
+        under = None if None in keys else (keys, tuple(map(id, passed)))
+        join.ways.append(Exit(m.may, snapshot(m), alone, together, value, under))
     else:
         join.kept = join.kept | m.may
     m.must, m.may = m.nobody, m.nobody
+
+
+def parting(m: Machine, join: Join, inner: Sequence[Join], lanes: Mask) -> Mask:
+    """Those of some lanes that leave lanes of their warp behind, as they go to a join point together."""
+    behind = join.lanes & ~join.gone & ~lanes
+    for j in outer(m):
+        if not any(j is k for k in (join, *inner)):
+            behind = behind & ~j.gone
+    if not behind.any():
+        return m.nobody
+    warps = np.any(behind.reshape(-1, WARP), axis=1, keepdims=True)
+    parted: Mask = (lanes.reshape(-1, WARP) & warps).reshape(-1)
+    return parted
 
 
 def joins_of(loops: Sequence[Exits]) -> list[Join]:
@@ -75,6 +95,18 @@ def sure(m: Machine, must: Mask) -> Mask:
     return must
 
 
+def left_whole(m: Machine, strayed: Sequence[tuple[Join, Mask]], lanes: Mask) -> None:
+    """All lanes of an arm left for one join point, in whatever steps: none of them strayed from the others.
+    strayed: the join points around, and who had strayed to them before."""
+    changed = [(i, j, before) for i, (j, before) in enumerate(strayed) if j.strays is not before]
+    if len(changed) != 1:
+        return
+    i, j, before = changed[0]
+    loops = [k for k, _ in strayed if k is not m.frame.end]
+    inner = loops if j is m.frame.end else loops[i + 1 :]
+    j.strays = before | (j.strays & parting(m, j, inner, lanes))
+
+
 def meet(m: Machine, join: Join) -> list[Int]:
     """Make the present state that of all ways to a join point. Returns 1 for each way where it is taken."""
     if not join.ways:
@@ -93,12 +125,49 @@ def _selectors(m: Machine, ways: Sequence[Exit], present: Mask) -> list[Int]:
     lanes = np.array([way.may for way in ways])
     if not (lanes.sum(axis=0) + (present & lanes.any(axis=0)) > 1).any():
         return [Int(1, BOOL)] * len(ways)
-    conditions = [way.condition for way in ways if way.condition is not None]
-    if len(conditions) == len(ways) and (len(ways) == 1 or _exclude_each_other(conditions)):
-        return conditions
+    groups = _simultaneous(ways)
+    conditions = [ways[g[0]].condition for g in groups]
+    known = [c for c in conditions if c is not None]
+    if len(known) == len(groups) and (len(groups) == 1 or _exclude_each_other(known)):
+        return _each(groups, known)
     varying = not m.host and not all(way.together for way in ways)
+    taken_by = [lanes[g].any(axis=0) for g in groups]
+    if not (m.host or varying) and any((mask != taken_by[0]).any() for mask in taken_by):
+        # Some lanes may go one way while others go another.
+        if len(groups) <= MOST_APART:
+            chosen = [m.unknowns.value(BOOL, "which way", low=0, high=1) for _ in groups]
+            return _each(groups, _first_of(chosen))
+        varying = True
     reason = _REASON if varying else None
-    return m.unknowns.selector(len(ways) + 1, "which way", varying=varying, reason=reason)
+    return _each(groups, m.unknowns.selector(len(groups) + 1, "which way", varying=varying, reason=reason))
+
+
+def _simultaneous(ways: Sequence[Exit]) -> list[list[int]]:
+    """The numbers of the ways, those together that are taken at the same time, by different lanes."""
+    groups: list[list[int]] = []
+    for i, way in enumerate(ways):
+        for g in groups if way.under is not None else ():
+            if ways[g[0]].under == way.under and not any((way.may & ways[j].may).any() for j in g):
+                g.append(i)
+                break
+        else:
+            groups.append([i])
+    return groups
+
+
+def _first_of(conditions: Sequence[Int]) -> list[Int]:
+    """Each condition where none of those before it holds."""
+    found, others = [], Int(1, BOOL)
+    for c in conditions:
+        found.append(multiply(others, c, BOOL))
+        others = subtract(others, found[-1], BOOL)
+    return found
+
+
+def _each(groups: Sequence[Sequence[int]], selectors: Sequence[Int]) -> list[Int]:
+    """What selects a group selects each of its ways."""
+    of = {i: c for g, c in zip(groups, selectors, strict=True) for i in g}
+    return [of[i] for i in range(len(of))]
 
 
 def _exclude_each_other(conditions: Sequence[Int]) -> bool:

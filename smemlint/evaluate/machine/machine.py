@@ -194,7 +194,8 @@ class Exit:
     """A way to a join point that was taken under conditions that nobody can decide.
 
     may: lanes that possibly take it; state: what they take along; condition: what decides, where one
-    condition does; together: either all of the lanes take it or none; value: of `return`.
+    condition does; together: either all of the lanes take it or none; value: of `return`; under: equal for
+    ways that are taken at the same time, by lanes that part otherwise; None: not known.
     """
 
     may: Mask
@@ -202,6 +203,7 @@ class Exit:
     condition: Int | None
     together: bool
     value: Value | None = None
+    under: Hashable = None
 
 
 @record(slots=True)
@@ -210,11 +212,14 @@ class Join:
 
     kept: lanes that left for it under conditions that are decided: what they take along is part of the
     present state, which others no longer change in these lanes. strays: lanes that may have left for it while
-    others did not.
+    others of their warp did not. lanes: those for which it began. gone: those of them that surely left for
+    it.
     """
 
     kept: Mask
     strays: Mask
+    lanes: Mask
+    gone: Mask
     outside: int = 0
     """Undecided conditions around it."""
     followed: bool = True
@@ -360,7 +365,8 @@ class Machine:
         self.addresses = 0
         self.silent = 0
         self.depth = 0
-        self.frames: list[Frame] = [Frame({}, end=Join(self.nobody, self.nobody, followed=False))]
+        last = Join(self.nobody, self.nobody, self.present, self.nobody, followed=False)
+        self.frames: list[Frame] = [Frame({}, end=last)]
         self.globals: dict[str, Object] = {}
         self.choices: dict[tuple[object, ...], Object] = {}
         """What stands for several objects, by which and when."""
@@ -595,7 +601,7 @@ class Machine:
 
     def join(self) -> Join:
         """Where ways from here on will meet."""
-        return Join(self.nobody, self.nobody, len(self.undecided))
+        return Join(self.nobody, self.nobody, self.may, self.nobody, len(self.undecided))
 
     def assume(self, kind: str, text: str, place: Place | None) -> None:
         """Note what is taken for granted from here on."""

@@ -14,6 +14,7 @@ from smemlint.evaluate.machine.masks import decode, restore, snapshot
 from smemlint.evaluate.machine.settling import choice_at, differ, settle
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.number import Int, Other, Pointer, Value, add, form_of, subtract
+from smemlint.evaluate.values.widths import common_type
 from smemlint.ir import (
     STEPS,
     Asm,
@@ -36,6 +37,9 @@ from smemlint.ir import (
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BOOL, LONG
 from smemlint.ir.walk import walk
+
+MOST_TYPED = 24
+"""Nodes of an operand that is evaluated for its type alone."""
 
 
 def logical_value(m: Machine, e: Binary) -> Value:
@@ -110,6 +114,8 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         if guessed and m.touched > touched:
             m.stop("fork")
         _rejoin(m, line, flow, m.touched > touched)
+        if evaluate is rvalue and isinstance(chosen, Int):
+            return _of_common_type(m, chosen, e.otherwise if c.const else e.then)
         return chosen
     then, otherwise = decode(m, c), decode(m, ar.logical_not(c, m.unknowns))
     keep = m.must, m.may
@@ -137,10 +143,29 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         m.stop("fork")
     if a is None or b is None:
         return a if a is not None else b if b is not None else Other()
+    if evaluate is rvalue and isinstance(a, Int) and isinstance(b, Int) and a.type != b.type:
+        t = common_type(a.type, b.type)
+        if t.kind in ("int", "uint"):
+            a, b = ar.convert(a, t, m.unknowns), ar.convert(b, t, m.unknowns)
     merged = merge(m, c, a, b)
     if choice is not None and m.paths is not None and differ(m, a, b, merged):
         m.paths.leave_open(choice)
     return merged
+
+
+def _of_common_type(m: Machine, chosen: Int, other: Expr) -> Int:
+    """A value in the type that the operand which is not taken gives it: `c ? -1 : 1u` is a large number."""
+    if not _tells_type(other):
+        return chosen
+    guessed, assumed = list(m.unknowns.guessed), dict(m.assumptions)
+    m.silent += 1
+    v = rvalue(m, other)
+    m.silent -= 1
+    m.unknowns.guessed, m.assumptions = guessed, assumed
+    if not isinstance(v, Int) or v.type == chosen.type:
+        return chosen
+    t = common_type(chosen.type, v.type)
+    return ar.convert(chosen, t, m.unknowns) if t.kind in ("int", "uint") else chosen
 
 
 def _rejoin(m: Machine, line: int, flow: int, touched: bool) -> None:
@@ -183,6 +208,12 @@ def _may_set(e: Expr) -> bool:
         or (isinstance(n, Unary) and n.op in STEPS)
         for n in walk(e)
     )
+
+
+@by_identity
+def _tells_type(e: Expr) -> bool:
+    """Whether an operand that is not taken may be evaluated for its type."""
+    return not _may_set(e) and sum(1 for _ in walk(e)) <= MOST_TYPED
 
 
 _sets = by_identity(_may_set)

@@ -61,7 +61,8 @@ def take_turns(m: Machine, lines: tuple[int, ...], turns: list[int], halves: int
 def iterate(m: Machine, s: Loop, exits: Exits) -> None:
     """Body and step once."""
     must, way = m.must, m.way
-    exits.continued = exits.next.kept = exits.next.strays = m.nobody
+    exits.continued = exits.next.kept = exits.next.strays = exits.next.gone = m.nobody
+    exits.next.lanes = m.may
     run(m, s.body)
     resumed = exits.continued
     if resumed is not m.nobody:
@@ -70,7 +71,7 @@ def iterate(m: Machine, s: Loop, exits: Exits) -> None:
         meet(m, exits.next)
         m.must = m.must | (must & resumed)
         m.may = m.may | resumed
-        exits.next.kept = exits.next.strays = m.nobody
+        exits.next.kept = exits.next.strays = exits.next.gone = m.nobody
     if s.step is not None and m.anyone():
         rvalue(m, s.step)
 
@@ -100,7 +101,7 @@ def trial(m: Machine, s: Loop, exits: Exits) -> State:
     must, may, way = m.must, m.may, m.way
     keep = exits.broken, exits.continued, exits.uncertain
     frame_state = [(f, f.returned, f.result) for f in m.frames]
-    joins = [(j, j.kept, j.strays, j.ways) for j in outer(m)]
+    joins = [(j, j.kept, j.strays, j.gone, j.ways) for j in outer(m)]
     for j, *_, ways in joins:
         j.ways = list(ways)
     region, flow = m.region, m.flow
@@ -113,8 +114,8 @@ def trial(m: Machine, s: Loop, exits: Exits) -> State:
         exits.broken, exits.continued, exits.uncertain = keep
         for f, returned, result in frame_state:
             f.returned, f.result = returned, result
-        for j, kept, strays, ways in joins:
-            j.kept, j.strays, j.ways = kept, strays, ways
+        for j, kept, strays, gone, ways in joins:
+            j.kept, j.strays, j.gone, j.ways = kept, strays, gone, ways
         m.must, m.may, m.way = must, may, way
         m.region, m.flow = region, flow
     return after.cells

@@ -126,6 +126,7 @@ def run_loop(m: Machine, s: Loop) -> None:
             if taken.may is not m.may:
                 left = left | (m.may & ~taken.may)
                 exits.end.kept = exits.end.kept | left
+                exits.end.gone = exits.end.gone | left
             m.must, m.may = taken.must, taken.may
         if not m.anyone():
             break

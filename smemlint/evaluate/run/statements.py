@@ -18,15 +18,17 @@ from smemlint.evaluate.machine.join_points import (
     bring,
     joins_of,
     leave,
+    left_whole,
     meet,
     merge_at,
     merge_into,
+    outer,
     suppose,
     sure,
 )
 from smemlint.evaluate.machine.local_memory import here, merge
 from smemlint.evaluate.machine.machine import Barrier, Exit, Exits, Machine, Mask, Undecided
-from smemlint.evaluate.machine.masks import decode, restore, snapshot
+from smemlint.evaluate.machine.masks import Branch, decode, restore, snapshot
 from smemlint.evaluate.machine.settling import apart, choice_at, is_limit, settle, ways_out
 from smemlint.evaluate.run.conditionals import continued
 from smemlint.evaluate.run.construction import construct
@@ -159,7 +161,7 @@ def branch(
     m.arm(yes_root, (condition, True))
     way = m.way
     if m.anyone():
-        _arm(m, c, yes.together, then)
+        _arm(m, c, yes, then)
     yes_must, yes_may, yes_way = m.must, m.may, m.way
     after_then = None if before is None else snapshot(m)
     if before is not None:
@@ -169,7 +171,7 @@ def branch(
     m.arm(no_root, (condition, False))
     turned = len(m.log)
     if m.anyone():
-        _arm(m, ar.logical_not(c, m.unknowns), no.together, otherwise)
+        _arm(m, ar.logical_not(c, m.unknowns), no, otherwise)
         if otherwise is not None:
             note(m, c, logged, turned, arms, chosen)
     m.flow += 1
@@ -184,7 +186,7 @@ def branch(
     no_must, no_may = m.must, m.may
     m.may = yes_may | no_may
     if before is None or after_then is None:
-        m.must, m.way = yes_must | no_must, way
+        m.must, m.way = sure(m, yes_must | no_must), way
         return False
     parted = apart(m, after_then) if m.paths is not None else []
     # Whoever left for good has taken the state along: the present one is that of the others.
@@ -204,19 +206,22 @@ def branch(
     elif not no_may.any():
         m.must = yes_must & m.may
     else:
-        m.must = must & may & m.may & ~(m.nobody if yes.together and no.together else lost)
+        m.must = sure(m, must & may & ~(m.nobody if yes.together and no.together else lost))
     return any(not is_limit(m, o.cells.get(at)) for o, at in parted)
 
 
-def _arm(m: Machine, c: Int, together: bool, body: Callable[[], None] | None) -> None:
+def _arm(m: Machine, c: Int, lanes: Branch, body: Callable[[], None] | None) -> None:
     """Run an arm of a branch where c holds."""
     if c.known:
         if body is not None:
             body()
         return
-    suppose(m, c, together)
+    suppose(m, c, lanes.together)
     if body is not None:
+        strayed = [(j, j.strays) for j in outer(m)]
         body()
+        if lanes.together and not m.may.any():
+            left_whole(m, strayed, lanes.may)
     m.undecided.pop()
 
 

@@ -1,4 +1,4 @@
-"""Values that hang on which way was taken: 0/1 unknowns stand for the ways, and each way can be looked at."""
+"""Values that depend on which way was taken: 0/1 unknowns for the ways, and each way can be looked at."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choices of host code that hang on the very number they choose: `n < 1024 ? n : 1024`.
+"""Choices of host code that depend on the very number they choose: `n < 1024 ? n : 1024`.
 
 What a program does when it is told nothing (`if (argc > 1) n = atoi(argv[1])`) is a default; a limit is none.
 """

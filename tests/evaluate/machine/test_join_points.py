@@ -192,3 +192,55 @@ def test_a_loop_over_tiles_that_a_break_ends_is_run(test: str) -> None:
 def test_a_block_in_the_middle_is_not_sent_home(test: str) -> None:
     conflict = last(f"unsigned p = blockIdx.y; if ({test}) return; s[t * 2] = in[p];")
     assert (conflict.ways_low, conflict.ways) == (2, 2)
+
+
+PARTED = {
+    "some lanes of an arm return": "if (mode) { if (t & 1) return; }",
+    "and some of the other arm": "if (mode) { if (t & 1) return; } else { if ((t & 1) == 0) return; }",
+    "some lanes meet an early return": "if (t & 1) { if (mode) return; }",
+    "in a loop": "for (int i = 0; i < 3; i++) { if (mode) { if (t & 1) return; } }",
+    "in a case": "switch (mode) { case 0: if (t & 1) return; break; case 1: x = t; }",
+    "on to the next iteration": "for (int i = 0; i < 1; i++) { if (t & 1) { if (mode) continue; }",
+}
+
+
+@pytest.mark.parametrize("body", PARTED.values(), ids=PARTED)
+def test_lanes_that_may_have_left_alone_are_not_sure(body: str) -> None:
+    """Each odd lane is a word apart from the lane before it, in its bank."""
+    end = "}" if body.count("{") > body.count("}") else ""
+    conflict = last(f"{body}\ns[t + (t & 1) * 31] = 1;{end}")
+    alone = last("if (t & 1) return; s[t + (t & 1) * 31] = 1;")
+    everyone = last("s[t + (t & 1) * 31] = 1;")
+    assert (alone.ways, everyone.ways) == (1, 2)
+    assert conflict.grade is Grade.BOUND
+    assert conflict.ways_low == 1 and conflict.ways == 2
+
+
+TOGETHER = {
+    "everybody left, in two steps": "if (mode) { if (t & 1) return; x = t; return; }",
+    "whole warps": "if (t >= 32) { if (mode) return; }",
+    "those that are left": "if (t & 1) return; if (mode) return;",
+    "out of a loop that they all pass": "for (int i = 0; i < 3; i++) { if (mode) { if (t & 1) break; } }",
+}
+
+
+@pytest.mark.parametrize("body", TOGETHER.values(), ids=TOGETHER)
+def test_lanes_that_leave_together_leave_none_in_doubt(body: str) -> None:
+    assert last(f"{body}\ns[t * 2] = 1;").grade is Grade.EXACT
+
+
+def test_lanes_part_at_one_time_on_one_way() -> None:
+    """Where mode is 0, odd lanes leave the switch by the first break and even ones by the second."""
+    body = "switch (mode) { case 0: x = t + 63; if (t & 1) break; x = t + 65; break; case 2: x = 0; }"
+    told = last(f"{body} s[x] = 1;")
+    banks = [(t + (63 if t & 1 else 65)) % 32 for t in range(32)]
+    assert len(set(banks)) == 32
+    assert (told.ways_low, told.ways) == (1, 1)
+
+
+def test_lanes_may_go_one_way_while_others_go_another() -> None:
+    """mode and n both set: even lanes by the first way, odd ones by the second, all to words of their own of
+    one bank."""
+    body = "[&] { if (mode) { if (t & 1) { x = t * 32; return; } } if (n) { x = t * 32; return; } x = t; }();"
+    told = last(f"{body} s[x & 4095] = 1;")
+    assert told.ways_low == 1 and told.ways == 32

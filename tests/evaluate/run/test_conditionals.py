@@ -68,3 +68,11 @@ __global__ void k(int *in) {
     (module,) = load(source_from_bytes("k.cu", text.encode()))
     (conflict,) = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
     assert (conflict.ways_low, conflict.ways) == (1, 32)
+
+
+@pytest.mark.parametrize("other", ["threadIdx.y", "3u", "(n, 1u)"])
+def test_the_operand_that_is_not_taken_has_a_say_in_the_type(other: str) -> None:
+    """(unsigned)-32 / 3 is even, -32 / 3 is -10."""
+    assert (2**32 - 32) // 3 % 4 == 2
+    grade, low, high = cost(f"int u = -32; x = (u == -32 ? u : {other}) / 3 == 1431655754u ? 4 : 1;")
+    assert (grade, low, high) == (Grade.EXACT, 4, 4)

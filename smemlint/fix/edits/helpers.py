@@ -1,0 +1,124 @@
+"""Layouts that compute the last index anew: a small function before the kernel, called at every access."""
+
+from __future__ import annotations
+
+from smemlint.fix.model import Refusal, TextEdit
+from smemlint.fix.search.candidates import Skew, Swizzle
+from smemlint.fix.text.declared import (
+    Declared,
+    Edited,
+    checked,
+    edit,
+    every_use_subscripted,
+    fresh,
+    nested,
+    shown,
+)
+from smemlint.fix.text.literals import integer
+from smemlint.fix.text.source import has_side_effect, parse_range
+
+
+def swizzle(layout: Swizzle, at: Declared, taken: set[str]) -> Edited | Refusal:
+    told = f"// {_last(at)} of {at.name}, swizzled to spread the lanes over the banks; its own inverse."
+    parameter = ("i" if len(at.extents) < 2 else "col",) if layout.linear else ("row", "col")
+    return _helper(at, taken, "swizzle", told, parameter, swizzle_formula(layout, parameter[-1]))
+
+
+def skew(layout: Skew, at: Declared, taken: set[str]) -> Edited | Refusal:
+    """A gap after every stretch of the last index: the extent grows, every use goes through a helper."""
+    from smemlint.fix.text.expressions import times
+
+    blocked = every_use_subscripted(at, resizes=True)
+    if blocked is not None:
+        return blocked
+    last = len(at.extents) - 1
+    if last < 0 or at.pool is not None:
+        return Refusal("size-elsewhere", f"the size of `{at.name}` is not written at its declaration")
+    bracket, old = at.extents[last], at.extent(last)
+    length = integer(shown(old))
+    if length is not None:
+        new: str | None = str(length + (length >> layout.shift) * layout.extra)
+    else:
+        share = times(old, "1")
+        share = share[: -len(" * 1")] if share is not None else None
+        more = f" * {layout.extra}" if layout.extra > 1 else ""
+        new = f"{share} + {share} / {1 << layout.shift}{more}" if share is not None else None
+    if new is None:
+        return Refusal("extent-not-an-expression", f"`[{shown(old)}]` is not read as a C expression")
+    told = f"// {_last(at)} of {at.name}, with gaps that spread the lanes over the banks."
+    parameter = ("col",) if last else ("i",)
+    helped = _helper(at, taken, "skew", told, parameter, skew_formula(layout, parameter[0]))
+    if isinstance(helped, Refusal):
+        return helped
+    extent = edit(at.source, bracket.open + 1, bracket.close, new)
+    return checked([*helped.edits, extent], f"{at.text({last: new})}`, `{helped.code}")
+
+
+def _last(at: Declared) -> str:
+    return "Column" if len(at.extents) > 1 else "Index"
+
+
+def _helper(
+    at: Declared, taken: set[str], verb: str, told: str, parameters: tuple[str, ...], formula: str
+) -> Edited | Refusal:
+    """A function before the kernel that gives the last index anew, called at every use.
+
+    parameters: of the function; two are the last two indices.
+    """
+    source = at.source
+    start = source.function_start(at.index)
+    if start is None:
+        return Refusal("no-place-for-helper", f"the function around `{at.name}` is not found in the text")
+    name = fresh(f"{verb}_{at.name}", taken)
+    newline = source.newline
+    declared = ", ".join(f"int {p}" for p in parameters)
+    edits: list[TextEdit | Refusal] = [
+        edit(
+            source,
+            start,
+            start,
+            f"{told}{newline}"
+            f"__device__ __forceinline__ int {name}({declared}) {{ return {formula}; }}{newline}{newline}",
+        )
+    ]
+    first = ""
+    for use in at.uses:
+        if use.context == "sizeof":
+            continue
+        column = use.subscripts[-1]
+        lead = f"{name}("
+        if len(parameters) > 1:
+            row = use.subscripts[-2]
+            tokens = parse_range(source, row.open + 1, row.close)
+            if has_side_effect(tokens):
+                return Refusal("side-effect", f"the row index on line {use.line} must not be evaluated twice")
+            if nested(at, row) or any(t.text in at.others for t in tokens):
+                return Refusal("nested-use", f"the row index on line {use.line} reads shared memory itself")
+            lead = f"{name}({shown(source.text[row.open + 1 : row.close])}, "
+        edits.append(edit(source, column.open + 1, column.open + 1, lead))
+        edits.append(edit(source, column.close, column.close, ")"))
+        if not first:
+            groups = [source.text[s.open + 1 : s.close] for s in use.subscripts]
+            groups[-1] = f"{lead}{groups[-1]})"
+            first = at.name + "".join(f"[{shown(g)}]" for g in groups)
+    return checked(edits, first)
+
+
+def skew_formula(layout: Skew, column: str = "col") -> str:
+    """The body of the helper: `col + (col >> 5 << 2)`."""
+    if layout.extra == 1:
+        return f"{column} + ({column} >> {layout.shift})"
+    return f"{column} + ({column} >> {layout.shift} << {layout.extra.bit_length() - 1})"
+
+
+def swizzle_formula(layout: Swizzle, last: str = "") -> str:
+    """The body of the helper, as short as it can be said. last: what the last index is called."""
+    mask = (1 << layout.bits) - 1
+    column = last or ("i" if layout.linear else "col")
+    row = column if layout.linear else "row"
+    if layout.shift >= layout.base:
+        moved = layout.shift - layout.base
+        part = f"({row} >> {moved})" if moved else row
+        return f"{column} ^ ({part} & {mask << layout.base})"
+    moved = layout.base - layout.shift
+    return f"{column} ^ (({row} << {moved}) & {mask << layout.base})"

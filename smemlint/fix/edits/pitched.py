@@ -1,0 +1,161 @@
+"""Another row pitch of a flattened array: a named constant, its use in the size and at every access.
+
+Of a part of a dynamic pool, what lies behind it moves and every launch asks for more.
+"""
+
+from __future__ import annotations
+
+import re
+
+from smemlint.fix.model import Refusal
+from smemlint.fix.search.candidates import Padding, Shape
+from smemlint.fix.text import flat
+from smemlint.fix.text.declared import (
+    Declared,
+    Edited,
+    Pool,
+    Value,
+    checked,
+    edit,
+    every_use_subscripted,
+    fresh,
+    shown,
+)
+from smemlint.fix.text.pointers import Pointer
+from smemlint.fix.text.source import Source
+
+
+def pitch(
+    layout: Padding, at: Declared, pitch: str, taken: set[str], shape: Shape, value_of: Value | None
+) -> Edited | Refusal:
+    blocked = every_use_subscripted(at, resizes=True)
+    if blocked is not None:
+        return blocked
+    source = at.source
+    indices = flat.index_texts(source, at.uses, at.scope)
+    if isinstance(indices, str):
+        return Refusal("index-used-elsewhere", indices)
+    hits = flat.occurrences(indices, pitch)
+    if not hits:
+        return Refusal("pitch-not-found", f"no row pitch is seen in the indices of `{at.name}`")
+    if at.pool is None and value_of is not None and value_of(pitch) is None:
+        return Refusal(
+            "run-time-pitch", f"the row pitch of `{at.name}` is `{pitch}`, known at the launch only"
+        )
+    if at.pool is not None:
+        return _pool_pitch(layout, at, at.pool, pitch, hits, taken, shape)
+    name = fresh(f"{at.name.upper()}_PITCH", taken)
+    bracket = at.extents[0]
+    old = at.extent(0)
+    rows, value = shape.dims
+    size = flat.terms(source, bracket.open + 1, bracket.close)
+    new = flat.new_size(old, size, bracket.open + 1, pitch, name, rows * value, value)
+    if new is None:
+        return Refusal("size-not-rows", f"`[{shown(old)}]` is not said as rows of `{pitch}`")
+    from smemlint.fix.text.expressions import plus
+
+    padded = plus(_visible(at, pitch, value), layout.extra)
+    if padded is None:
+        return Refusal("extent-not-an-expression", f"`{pitch}` is not read as a C expression")
+    start = source.statement_start(at.index)
+    indent = source.indent_of(start)
+    definition = f"constexpr int {name} = {padded};{source.newline}{indent}"
+    edits = [edit(source, start, start, definition), edit(source, bracket.open + 1, bracket.close, new)]
+    edits.extend(edit(source, hit.offset, hit.end, name) for hit in _unique(hits))
+    return checked(edits, f"{name} = {padded}")
+
+
+def _visible(at: Declared, pitch: str, value: int) -> str:
+    """The pitch as it can be written before the array: as a number where a name in it is declared later."""
+    names = set(re.findall(r"[A-Za-z_]\w*", pitch))
+    code = at.source.code
+    function = next((i for i in range(at.index, 0, -1) if at.source.scope_of(i) is None), 0)
+    before = {code[i].text for i in range(function, at.index)}
+    after = {
+        code[i].text
+        for i in range(at.index, at.scope[1])
+        if code[i].text in names and code[i - 1].kind == "name" and code[i + 1].text in ("=", "{", "(")
+    }
+    return str(value) if after - before else pitch
+
+
+def _pool_pitch(
+    layout: Padding,
+    at: Declared,
+    pool: Pool,
+    pitch: str,
+    hits: list[flat.Factor],
+    taken: set[str],
+    shape: Shape,
+) -> Edited | Refusal:
+    """Another row pitch of a part of a dynamic pool: what is behind it moves, and launches ask for more."""
+    from smemlint.fix.text.expressions import plus
+    from smemlint.fix.text.launches import Growth, grown
+
+    source = at.source
+    name = fresh(f"{at.name.upper()}_PITCH", taken)
+    padded = plus(_visible(at, pitch, shape.dims[1]), layout.extra)
+    if padded is None:
+        return Refusal("extent-not-an-expression", f"`{pitch}` is not read as a C expression")
+    growth = shape.dims[0] * layout.extra * shape.element
+    start = source.statement_start(at.index)
+    definition = f"const int {name} = {padded};{source.newline}{source.indent_of(start)}"
+    edits = [edit(source, start, start, definition)]
+    edits.extend(edit(source, hit.offset, hit.end, name) for hit in _unique(hits))
+    rows_said = ""
+    for pointer, unit in pool.after:
+        if not pointer.steps or growth % unit:
+            return Refusal("part-start", f"`{pointer.name}` would have to start {growth} bytes later")
+        step = pointer.steps[-1]
+        rows = _rows_before(at, pool, pointer, pitch, layout.extra, unit // shape.element)
+        if rows is not None:
+            edits.append(edit(source, rows[1].offset, rows[1].end, name))
+            rows_said = rows_said or _other_factors(source, *rows)
+            continue
+        if len(set(pool.rows)) > 1:
+            return Refusal(
+                "launches-differ", f"`{pointer.name}` would start later, and not as much in all launches"
+            )
+        moved = plus(source.text[step.begin : step.end], growth // unit)
+        if moved is None:
+            return Refusal("extent-not-an-expression", f"the start of `{pointer.name}` is not read as C")
+        edits.append(edit(source, step.begin, step.end, moved))
+    said = rows_said if pool.value(rows_said) == list(pool.rows) else ""
+    bytes_ = tuple(rows * layout.extra * shape.element for rows in pool.rows)
+    more = Growth(bytes_, said, layout.extra, pool.element, pitch, pool.value, pool.rows)
+    launches = grown(source, pool.launches, more, pool.kernel)
+    if isinstance(launches, Refusal):
+        return launches
+    edits.extend(edit(source, begin, end, text) for begin, end, text in launches)
+    return checked(edits, f"{name} = {padded}", pool.unknown)
+
+
+def _rows_before(
+    at: Declared, pool: Pool, pointer: Pointer, pitch: str, extra: int, unit: int
+) -> tuple[flat.Term, flat.Factor] | None:
+    """The factor of a pointer's start that is the row pitch of the part before it, with its product; None
+    without one. unit: elements of the part in one of the step's."""
+    if pointer.index < at.index or unit < 1:
+        return None
+    step = pointer.steps[-1]
+    text = at.source.text[step.begin : step.end]
+    was = pool.value(text)
+    for term in flat.terms(at.source, step.begin, step.end):
+        for hit in (f for f in reversed(term.factors) if f.text == pitch and len(term.factors) > 1):
+            wider = f"{text[: hit.offset - step.begin]}({pitch} + {extra}){text[hit.end - step.begin :]}"
+            now = pool.value(wider)
+            if was is None or now is None:
+                continue
+            if [(n - w) * unit for n, w in zip(now, was, strict=True)] == [r * extra for r in pool.rows]:
+                return term, hit
+    return None
+
+
+def _other_factors(source: Source, term: flat.Term, hit: flat.Factor) -> str:
+    """A product without one of its factors, as it is spelled."""
+    rest = [source.text[f.offset : f.end] for f in term.factors if f is not hit]
+    return " * ".join(rest)
+
+
+def _unique(hits: list[flat.Factor]) -> list[flat.Factor]:
+    return list({hit.offset: hit for hit in hits}.values())

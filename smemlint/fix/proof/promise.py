@@ -1,0 +1,204 @@
+"""A promise kept, or withdrawn: the edited text goes through the same analysis, and every lane of every
+site of the array must be where the layout said it would be.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.evaluate.model import SharedArray
+from smemlint.fix.search.members import Member
+from smemlint.records import record
+from smemlint.score.model import Conflict, KernelAnalysis
+from smemlint.visible import visible_lines, visible_path
+
+Analyse: TypeAlias = Callable[[str, bytes, Sequence[KernelAnalysis]], Sequence[KernelAnalysis | None]]
+"""(path, edited text, analyses) -> the same kernels under the same launches in that file; None where it
+cannot say."""
+
+
+@record(frozen=True, slots=True)
+class Promise:
+    """A site under the new layout. offsets: of its requests, shape (requests, 32); after: wavefronts."""
+
+    member: Member
+    offsets: NDArray[np.int64]
+    after: int
+
+
+def sites_of(analysis: KernelAnalysis, array: SharedArray) -> list[Conflict]:
+    return [c for c in analysis.conflicts if c.site.array == array.id]
+
+
+def same_array(analysis: KernelAnalysis, array: SharedArray, others: KernelAnalysis) -> SharedArray | None:
+    """The array in the edited file: the one of that name, by order where names repeat."""
+    mine = [a.id for a in analysis.arrays.values() if a.name == array.name]
+    theirs = [a for a in others.arrays.values() if a.name == array.name]
+    if array.id not in mine or len(mine) != len(theirs):
+        return None
+    return theirs[mine.index(array.id)]
+
+
+def check(
+    before: KernelAnalysis,
+    array: SharedArray,
+    promised: Sequence[Promise],
+    after: KernelAnalysis,
+) -> str | None:
+    """Why the promise for one instance does not hold, None when it does."""
+    moved = same_array(before, array, after)
+    if moved is None:
+        return f"`{array.name}` is not found again in the edited file"
+    if any(p.member.apart for p in promised):
+        return _check_together(array, promised, sites_of(after, moved)) or _others_unharmed(
+            before, after, array, moved
+        )
+    sites = sites_of(after, moved)
+    expected = sites_of(before, array)
+    if len(sites) != len(expected):
+        return f"`{array.name}` has {len(sites)} accesses after the edit, {len(expected)} before"
+    by_site = dict(zip(map(id, expected), sites, strict=True))
+    for promise in promised:
+        conflict = promise.member.conflict
+        found = by_site[id(conflict)]
+        if not _same_addresses(promise.offsets, conflict, found):
+            return f"`{conflict.site.expression}` on line {conflict.site.place.line} reaches other addresses"
+        if found.wavefronts is None or found.wavefronts > max(promise.after, found.ideal or 0):
+            return f"`{conflict.site.expression}` on line {conflict.site.place.line} keeps its conflict"
+        if (found.trace.joined or 0) < (conflict.trace.joined or 0):
+            return f"`{conflict.site.expression}` on line {conflict.site.place.line} loses its wide access"
+    return _others_unharmed(before, after, array, moved)
+
+
+def _check_together(array: SharedArray, promised: Sequence[Promise], sites: Sequence[Conflict]) -> str | None:
+    """The same for an array whose neighbours were joined: which of them a request belongs to is not known,
+    and the compiler drops others than before. So the distinct requests are compared, and what all cost."""
+    expected: set[tuple[object, ...]] = set()
+    found: set[tuple[object, ...]] = set()
+    for p in promised:
+        trace = p.member.conflict.trace
+        rows = _folded(p.offsets, p.member.weights, bool(trace.alignment))
+        expected.update((trace.site.op, p.member.width, row) for row in rows)
+    reasons = {r.code for p in promised if (r := p.member.conflict.trace.reason) is not None}
+    for c in sites:
+        trace = c.trace
+        known = trace.reason is None or trace.reason.code in reasons
+        if not known or c.wavefronts is None:
+            return f"`{trace.site.expression}` on line {trace.site.place.line} is not resolved any more"
+        rows = _folded(trace.offsets, trace.weights, bool(trace.alignment))
+        found.update((trace.site.op, trace.joined or trace.site.width, row) for row in rows)
+    if expected != found:
+        return f"the accesses of `{array.name}` reach other addresses"
+    if sum(c.wavefronts or 0 for c in sites) > sum(p.after for p in promised):
+        return f"`{array.name}` keeps more conflicts"
+    return None
+
+
+def _same_addresses(offsets: NDArray[np.int64], before: Conflict, after: Conflict) -> bool:
+    trace = after.trace
+    if _lost(before, after) or after.site.op != before.site.op:
+        return False
+    if trace.offsets.shape == offsets.shape and np.array_equal(trace.offsets, offsets):
+        return True
+    mine = _folded(offsets, before.trace.weights, bool(before.trace.alignment))
+    theirs = _folded(trace.offsets, trace.weights, bool(trace.alignment))
+    return mine == theirs
+
+
+def _lost(before: Conflict, after: Conflict) -> bool:
+    """Whether something of a site is not known any more that was. Of lanes that run by data the addresses
+    are known as before."""
+    old, new = before.trace.reason, after.trace.reason
+    return new is not None and (old is None or (old.code, old.text) != (new.code, new.text))
+
+
+def _folded(offsets: NDArray[np.int64], weights: NDArray[np.int64], relative: bool) -> dict[bytes, int]:
+    """Requests as a multiset; relative to their lowest address where a common part is unknown."""
+    counts: dict[bytes, int] = {}
+    for row, weight in zip(offsets, weights, strict=True):
+        active = row[row >= 0]
+        if relative and active.size:
+            row = np.where(row >= 0, row - active.min(), -1)
+        key = np.ascontiguousarray(row, dtype=np.int64).tobytes()
+        counts[key] = counts.get(key, 0) + int(weight)
+    return counts
+
+
+def _others_unharmed(
+    before: KernelAnalysis, after: KernelAnalysis, array: SharedArray, moved: SharedArray
+) -> str | None:
+    old = [c for c in before.conflicts if c.site.array != array.id]
+    new = [c for c in after.conflicts if c.site.array != moved.id]
+    if len(old) != len(new):
+        return "the edited file shows other accesses of other arrays"
+    for a, b in zip(old, new, strict=True):
+        if a.wavefronts is not None and (b.wavefronts is None or b.wavefronts > a.wavefronts):
+            return f"`{a.site.expression}` on line {a.site.place.line} gets worse"
+    return None
+
+
+_SUFFIXES = (".cu", ".cuh", ".h", ".hpp", ".hxx", ".hh", ".inl", ".cpp", ".cc", ".cxx", ".c")
+_SAID = 10_000
+"""Characters of a compiler's output that are repeated."""
+
+
+def verify(command: str, path: str, data: bytes, timeout: float = 600) -> str | None:
+    """Compile an edited file with the user's command; None when it succeeds, else what it said.
+
+    The text stands beside the original for the time of the command, so that its includes are found. `{}` in
+    the command stands for its path; without one the path is appended. Nothing in that path is a name of the
+    project, which a shell in the command might take for more than a name: it leads through a link in a fresh
+    folder.
+    """
+    import shlex
+    import tempfile
+
+    original = Path(path).resolve()
+    suffix = original.suffix if original.suffix in _SUFFIXES else ".cu"
+    text = None
+    try:
+        words = shlex.split(command)
+        with tempfile.TemporaryDirectory(prefix="smemlint-") as fresh:
+            Path(fresh, "source").symlink_to(original.parent, target_is_directory=True)
+            handle, text = tempfile.mkstemp(prefix=".smemlint-", suffix=suffix, dir=original.parent)
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+            name = str(Path(fresh, "source", Path(text).name))
+            arguments = [word.replace("{}", name) for word in words]
+            said = _run(arguments if arguments != words else [*words, name], timeout)
+    except (OSError, ValueError) as error:
+        return f"{visible_path(path)}: {error}"
+    finally:
+        if text is not None:
+            with suppress(FileNotFoundError):
+                Path(text).unlink()
+    return None if said is None else visible_lines(said.replace(name, visible_path(path)))
+
+
+def _run(arguments: Sequence[str], timeout: float) -> str | None:
+    """None when a command succeeds, else what it said. Raises OSError."""
+    import subprocess
+
+    try:
+        done = subprocess.run(
+            arguments,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"the command took more than {timeout:g} s"
+    if done.returncode == 0:
+        return None
+    said = (done.stderr or done.stdout).strip()[:_SAID]
+    return said or f"the command ended with {done.returncode}"

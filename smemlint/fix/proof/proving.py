@@ -1,0 +1,119 @@
+"""Layouts as edits that hold: the edited text is analysed again, and each access is where it was promised."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from smemlint.evaluate.model import SharedArray
+from smemlint.fix.edits import apply as application
+from smemlint.fix.model import Refusal, Suggestion
+from smemlint.fix.proof.promise import Analyse, Promise, check
+from smemlint.fix.search.candidates import Padding, addresses
+from smemlint.fix.search.choices import Choice
+from smemlint.fix.search.members import Instance
+from smemlint.fix.search.padding import padded_arrays
+from smemlint.fix.text.declared import Edited
+from smemlint.fix.text.source import Source
+from smemlint.records import record
+from smemlint.score.model import KernelAnalysis
+
+
+@record(frozen=True, slots=True)
+class Move:
+    """A layout of one array, or of one part of a pool, as edits that were proved."""
+
+    suggestion: Suggestion
+    choice: Choice
+    used: tuple[Instance, ...]
+    edited: Edited
+
+    @property
+    def pool(self) -> SharedArray:
+        return self.used[0].pool
+
+
+def growth_of(choice: Choice, number: int) -> int:
+    """Bytes that a layout adds to a part of a dynamic pool in one instance; 0 for an array with extents."""
+    shape = choice.shapes[number]
+    if choice.pool is None or not choice.pool.dynamic or not isinstance(choice.option.layout, Padding):
+        return 0
+    return choice.option.layout.shape(shape).bytes - shape.bytes
+
+
+def prove(moves: Sequence[Move], source: Source, analyse: Analyse | None) -> Refusal | None:
+    """Whether every lane of every site of the array reaches the address that the layouts predict."""
+    if analyse is None:
+        return Refusal("not-proved", "the edited file was not analysed again")
+    try:
+        text = application.apply([e for m in moves for e in m.edited.edits], source.data)
+    except application.EditError as error:
+        return Refusal("not-proved", str(error))
+    analyses: dict[int, KernelAnalysis] = {}
+    for move in moves:
+        for n, instance in enumerate(move.used):
+            now = analyses.get(id(instance.analysis), instance.analysis)
+            grown = growth_of(move.choice, n)
+            launch = (
+                replace(now.launch, dynamic=now.launch.dynamic + grown) if now.launch.dynamic else now.launch
+            )
+            analyses[id(instance.analysis)] = replace(now, launch=launch)
+    again = dict(zip(analyses, analyse(source.path, text, list(analyses.values())), strict=True))
+    if all(edited is not None and _needless(moves, edited, text) for edited in again.values()):
+        return Refusal("not-proved", "the padding frees no access that a narrower one does not")
+    for key, edited in again.items():
+        mine = [(m, n, i) for m in moves for n, i in enumerate(m.used) if id(i.analysis) == key]
+        _, _, first = mine[0]
+        if edited is None:
+            name = first.analysis.kernel.name
+            why = "the time was over, or it stands in a file that the analysed one includes"
+            return Refusal("not-proved", f"`{name}` was not analysed again: {why}")
+        promised = _promised(mine)
+        if promised is None:
+            return Refusal("not-proved", "part of an address is not known")
+        broken = check(first.analysis, first.pool, promised, edited)
+        if broken is not None:
+            return Refusal("not-proved", broken)
+    return None
+
+
+def _needless(moves: Sequence[Move], edited: KernelAnalysis, text: bytes) -> bool:
+    """Whether an edited array would be told to be padded for nothing."""
+    padded = {
+        m.pool.name
+        for m in moves
+        if isinstance(m.choice.option.layout, Padding) and m.choice.option.layout.extra > 0
+    }
+    return any(p.array.name in padded and p.needless for p in padded_arrays(edited, text))
+
+
+def _promised(
+    moves: Sequence[tuple[Move, int, Instance]],
+) -> list[Promise] | None:
+    """Where each site of an array must go in one instance when all the moves are done."""
+    growth = [(i.piece.end, growth_of(m.choice, n)) for m, n, i in moves if i.piece is not None]
+    promised = []
+    done = set()
+    for move, n, instance in moves:
+        shape = move.choice.shapes[n]
+        start = instance.piece.start if instance.piece is not None else 0
+        start += sum(bytes_ for end, bytes_ in growth if start >= end)
+        for m, each in enumerate(instance.members):
+            at = addresses(each.offsets, each.conflict.trace.alignment, shape)
+            moved = move.choice.option.layout.apply(at, shape)
+            if moved is None:
+                return None
+            after = move.choice.option.after[n][m]
+            promised.append(Promise(each, np.where(moved >= 0, moved + start, -1), after))
+            done.add(id(each.conflict))
+    for _, _, instance in moves[:1]:
+        for each in instance.piece.rest if instance.piece is not None else ():
+            if id(each.conflict) in done:
+                continue
+            moved = each.offsets
+            for end, bytes_ in growth:
+                moved = np.where(each.offsets >= end, moved + bytes_, moved)
+            promised.append(Promise(each, moved, each.before))
+    return promised

@@ -1,0 +1,103 @@
+"""What keeps an edit from being safe: anything that was not seen, or not seen exactly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from smemlint.evaluate.model import Grade
+from smemlint.fix.model import Refusal, TextEdit
+from smemlint.fix.search.choices import locate
+from smemlint.fix.search.judge import Option
+from smemlint.fix.search.members import Instance
+from smemlint.fix.text.source import Source
+from smemlint.score.model import KernelAnalysis
+
+_HEADERS = (".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc")
+
+
+def instance_name(analysis: KernelAnalysis) -> str:
+    """A kernel instance as a reader tells it from others: "`k` for T = double under (32, 8)"."""
+    arguments = ", ".join(f"{name} = {value}" for name, value in analysis.template_arguments.items())
+    block = "x".join(map(str, analysis.launch.block))
+    return f"`{analysis.kernel.name}`{f' for {arguments}' if arguments else ''} in blocks of {block}"
+
+
+def stale_comment(source: Source, edits: Sequence[TextEdit]) -> str:
+    """The comment beside an edit that speaks of sizes or conflicts and may no longer hold, in words; '' none.
+
+    A helper that is inserted brings lines of its own.
+    """
+    for edit in edits:
+        start = source.line_start(edit.offset)
+        end = source.text.find("\n", edit.end_offset)
+        rest = source.text[edit.end_offset : end if end >= 0 else len(source.text)]
+        comment = re.search(r"//.*|/\*.*", rest)
+        if "\n" in edit.replacement or comment is None or not source.text[start : edit.offset].strip():
+            continue
+        if re.search(r"\d|pad|pitch|stride|bank|conflict", comment.group(), re.IGNORECASE):
+            return f"the comment on line {source.line_of(edit.offset)} may no longer hold"
+    return ""
+
+
+def harmed(option: Option, instances: Sequence[Instance]) -> str:
+    """The instance that pays most for what others gain, '' when none does."""
+    losses = [
+        (sum(after) - sum(m.before for m in i.members), i)
+        for after, i in zip(option.after, instances, strict=True)
+    ]
+    loss, instance = max(losses, key=lambda pair: pair[0])
+    if loss <= 0:
+        return ""
+    before = sum(m.before for m in instance.members)
+    return f"{instance_name(instance.analysis)} goes from {before} to {before + loss} wavefronts"
+
+
+def open_questions(instances: Sequence[Instance], analyses: Sequence[KernelAnalysis], main: str) -> str:
+    """What keeps an edit from being safe, '' when nothing does.
+
+    analyses: of all kernels of the file, among them instances of which nothing more is known than that they
+    were cut short. main: the file whose launches are known.
+    """
+    kernels = {(i.analysis.kernel.place.path, i.analysis.kernel.place.offset) for i in instances}
+    for analysis in analyses:
+        if (analysis.kernel.place.path, analysis.kernel.place.offset) in kernels and analysis.notes:
+            return f"{instance_name(analysis)} was analysed in part: {analysis.notes[0].text}"
+    for instance in instances:
+        array = instance.array
+        if array.dynamic and instance.piece is None:
+            return f"the size of `{array.name}` is given at the launch"
+        if instance.piece is not None and instance.piece.open:
+            return instance.piece.open
+        if instance.analysis.launch.assumed:
+            return f"the block shape of `{instance.analysis.kernel.name}` is assumed"
+        path = array.place.path
+        if path != (main or instance.analysis.kernel.place.path) or path.endswith(_HEADERS):
+            name = array.place.path.rpartition("/")[2]
+            return f"`{array.name}` is declared in {name}, which other files may include"
+        for each in instance.members:
+            site = each.conflict.site
+            if each.conflict.grade is not Grade.EXACT or each.conflict.trace.maybe is not None:
+                return f"which lanes run `{site.expression}` on line {site.place.line} is not known exactly"
+    return ""
+
+
+def not_evaluated(instances: Sequence[Instance], source: Source) -> str:
+    """The first use of the array that no launch runs, as far as was seen; '' when there is none."""
+    at = locate(instances[0], {source.path: source})
+    if isinstance(at, Refusal):
+        return ""
+    places = [
+        place
+        for instance in instances
+        for conflict in instance.analysis.conflicts
+        if conflict.site.array == instance.array.id
+        for place in (conflict.site.place, *conflict.site.via)
+        if place.path == source.path
+    ]
+    for use in at.uses:
+        if use.context != "subscript" or use.address:
+            continue
+        if not any(p.offset < use.end and use.offset < p.end_offset for p in places):
+            return f"no launch that was seen runs the use of `{at.name}` on line {use.line}"
+    return ""

@@ -1,0 +1,166 @@
+"""The layouts of one array that pay, over all ways to see rows in it.
+
+Rows are its dimensions; a one-dimensional array is one row, or rows of the pitch that its indices have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from smemlint.banks import Arch
+from smemlint.evaluate.model import SharedArray
+from smemlint.fix.model import Refusal
+from smemlint.fix.search.candidates import Shape
+from smemlint.fix.search.judge import Option, order, worth
+from smemlint.fix.search.layouts import Found, Late, search
+from smemlint.fix.search.members import Instance
+from smemlint.fix.text import flat
+from smemlint.fix.text.constants import Constants
+from smemlint.fix.text.declared import Declared, declared, pointed
+from smemlint.fix.text.source import Source
+from smemlint.records import record
+
+
+@record(frozen=True, slots=True)
+class Choice:
+    """A layout, and the array's shape in each instance. pitch: the factor in the indices of a flat array."""
+
+    option: Option
+    shapes: tuple[Shape, ...]
+    pitch: str | None
+    pool: SharedArray | None = None
+    """The array that is cut into parts, where this is the layout of a part."""
+
+
+@record(frozen=True, slots=True)
+class Choices:
+    """What the search for an array came to. pays: the layouts that pay, best first; cheap: the best of those
+    that cost less and do not pay; nearest: the best of those that cost no less; tried: how many were
+    scored; refused: why there is none that pays, where there is more to say than numbers."""
+
+    pays: tuple[Choice, ...] = ()
+    cheap: Choice | None = None
+    nearest: Choice | None = None
+    tried: int = 0
+    refused: Refusal | None = None
+
+
+def find_choices(
+    instances: Sequence[Instance], texts: Mapping[str, Source], arch: Arch, late: Late
+) -> Choices:
+    """Layouts that pay, best first, over all ways to see rows in the array."""
+    found: list[Choice] = []
+    nearest: Choice | None = None
+    tried = 0
+    for shapes, pitch in _shapes(instances, texts):
+        pool = instances[0].piece.pool if instances[0].piece is not None else None
+
+        def choice(
+            option: Option,
+            shapes: tuple[Shape, ...] = shapes,
+            pitch: str | None = pitch,
+            pool: SharedArray | None = pool,
+        ) -> Choice:
+            return Choice(option, shapes, pitch, pool)
+
+        seen: Found = search(instances, shapes, arch, late)
+        tried += seen.tried
+        found += map(choice, seen.options)
+        other = seen.nearest
+        if other is not None and (nearest is None or other.total < nearest.option.total):
+            nearest = choice(other)
+    ordered = [found[n] for n in order([(c.option, c.pitch is not None) for c in found], instances)]
+    pays = tuple(c for c in ordered if worth(c.option, instances))
+    refused = None
+    if not found and instances:
+        refused = (
+            Refusal("out-of-time", "the work for the fixes of this file was used up")
+            if late()
+            else _hopeless(instances)
+        )
+    return Choices(pays, ordered[0] if ordered and not pays else None, nearest, tried, refused)
+
+
+def _hopeless(instances: Sequence[Instance]) -> Refusal | None:
+    """Why no layout was found, where there is more to say than that none is better."""
+    array = instances[0].array
+    conflicted = [(i.array, m.conflict.site) for i in instances for m in i.members if m.before > m.ideal]
+    if any(i.length is None for i in instances) or (array.dynamic and instances[0].piece is None):
+        return Refusal("size-elsewhere", f"the size of `{array.name}` is given at the launch")
+    for owner, site in conflicted:
+        if site.width < owner.element:
+            return Refusal(
+                "struct-layout", f"lanes reach {owner.element}-byte elements member by member at any pitch"
+            )
+    return None
+
+
+def _shapes(
+    instances: Sequence[Instance], texts: Mapping[str, Source]
+) -> Iterator[tuple[tuple[Shape, ...], str | None]]:
+    dims = {len(i.array.dims) for i in instances}
+    if len(dims) != 1 or dims == {0}:
+        return
+    if dims == {1}:
+        lengths = [i.length for i in instances]
+        if all(lengths):
+            yield (
+                tuple(Shape((n,), i.array.element) for n, i in zip(lengths, instances, strict=True) if n),
+                None,
+            )
+            yield from _flat_shapes(instances, [n or 0 for n in lengths], texts)
+        return
+    shapes = []
+    for instance in instances:
+        known = [d for d in instance.array.dims if d is not None]
+        if len(known) != len(instance.array.dims):
+            return
+        shapes.append(Shape(tuple(known), instance.array.element))
+    if shapes:
+        yield tuple(shapes), None
+
+
+def _flat_shapes(
+    instances: Sequence[Instance], lengths: Sequence[int], texts: Mapping[str, Source]
+) -> Iterator[tuple[tuple[Shape, ...], str]]:
+    at = locate(instances[0], texts)
+    if isinstance(at, Refusal) or any(use.context != "subscript" for use in at.uses):
+        return
+    cut = instances[0].piece is not None
+    if cut and not all(i.resizable for i in instances):
+        return
+    indices = flat.index_texts(at.source, at.uses, at.scope)
+    if isinstance(indices, str):
+        return
+    size = []
+    if not cut:
+        bracket = at.extents[0]
+        size = flat.terms(at.source, bracket.open + 1, bracket.close)
+    constants = [Constants([at.source, *texts.values()], i.analysis.launch, arguments=cut) for i in instances]
+    for pitch in flat.pitches(indices, size, constants[0].value)[:3]:
+        values = [c.value(pitch) for c in constants]
+        if any(not v or v > n or (n % v and not cut) for v, n in zip(values, lengths, strict=True)):
+            continue
+        yield (
+            tuple(
+                Shape((-(-n // v), v), i.array.element, flat=True)
+                for n, v, i in zip(lengths, values, instances, strict=True)
+                if v
+            ),
+            pitch,
+        )
+
+
+def locate(instance: Instance, texts: Mapping[str, Source]) -> Declared | Refusal:
+    array = instance.array
+    source = texts.get(array.place.path)
+    if source is None:
+        return Refusal("other-file", f"`{array.name}` is declared in a file that was not given")
+    if array.place.macro is not None:
+        return Refusal("declared-in-macro", f"`{array.name}` is declared by the macro `{array.place.macro}`")
+    others = frozenset(a.name for a in instance.analysis.arrays.values() if a.name != array.name)
+    place = array.place
+    if instance.piece is not None and instance.piece.pointer is not None:
+        starts = frozenset(pointer.used for pointer in instance.piece.pointers)
+        return pointed(source, instance.piece.pointer, starts, others)
+    return declared(source, array.name, place.offset, place.end_offset, len(array.dims), others)

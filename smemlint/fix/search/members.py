@@ -1,0 +1,184 @@
+"""The sites of one array as their requests run, in every kernel instance that uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.evaluate.model import Grade, SharedArray
+from smemlint.fix.search.linear import WORD, LinearClass, classes
+from smemlint.fix.text.pointers import Pointer
+from smemlint.records import record
+from smemlint.score.model import Conflict, KernelAnalysis
+from smemlint.score.requests import Access, costs
+
+MATRIX_ROW = 16
+"""Bytes of one row of an ldmatrix or stmatrix matrix; its address must be a multiple."""
+
+
+@record(frozen=True, slots=True)
+class Member:
+    """One site of the array: its requests as the hardware sees them (joined where the compiler joins)."""
+
+    conflict: Conflict
+    width: int
+    offsets: NDArray[np.int64]
+    weights: NDArray[np.int64]
+    before: int
+    ideal: int
+    linear: tuple[LinearClass, ...] | None = None
+    """Its requests as classes that a swizzle treats alike, where they are bit-linear 4-byte ones."""
+    steps: int = 1
+    """Requests that each joined one is taken apart into (`apart`)."""
+
+    @property
+    def apart(self) -> bool:
+        """Whether requests that the compiler joins are taken one by one."""
+        return self.steps > 1
+
+    @property
+    def joined(self) -> bool:
+        return self.conflict.trace.joined is not None and not self.apart
+
+
+@record(frozen=True, slots=True)
+class Piece:
+    """Where a part of a pool lies: bytes [start, end) of the array `pool`.
+
+    sites: those that go through this part. rest: the other sites of the pool, as they run.
+    pointer: by which it is reached, None when the pool is one part. cuts: all pointers that cut the pool and
+    start at a known place, with that place in bytes. open: what is not known of the rest, or ''.
+    """
+
+    pool: SharedArray
+    start: int
+    end: int
+    rest: tuple[Member, ...]
+    pointer: Pointer | None
+    sites: tuple[Conflict, ...] = ()
+    cuts: tuple[tuple[Pointer, int], ...] = ()
+    open: str = ""
+
+    @property
+    def pointers(self) -> tuple[Pointer, ...]:
+        return tuple(pointer for pointer, _ in self.cuts)
+
+
+@record(frozen=True, slots=True)
+class Instance:
+    """One kernel instance under one launch, as far as this array goes, or this part of it.
+
+    piece: set for a part; `array` is then the part, and offsets count from its start.
+    """
+
+    analysis: KernelAnalysis
+    array: SharedArray
+    members: tuple[Member, ...]
+    piece: Piece | None = None
+
+    @property
+    def pool(self) -> SharedArray:
+        """The array as declared."""
+        return self.array if self.piece is None else self.piece.pool
+
+    @property
+    def resizable(self) -> bool:
+        """Whether an edit can make it larger: at its declaration, or where a launch gives its bytes."""
+        return self.array.dynamic == (self.piece is not None)
+
+    @property
+    def length(self) -> int | None:
+        """Elements, None when unknown."""
+        size = self.array.bytes
+        if size is None and self.array.dynamic:
+            others = [a.bytes for a in self.analysis.arrays.values() if a.dynamic]
+            size = self.analysis.launch.dynamic if len(others) == 1 else None
+        return None if size is None else size // self.array.element
+
+
+def members(analysis: KernelAnalysis, array: SharedArray) -> tuple[Member, ...]:
+    """The sites of an array as their requests run.
+
+    Left out: sites without addresses that a layout could move, and all but the first of those that the
+    compiler joins into one access.
+    """
+    found = []
+    groups: set[int] = set()
+    for conflict in analysis.conflicts:
+        trace = conflict.trace
+        if conflict.site.array != array.id or not movable(conflict):
+            continue
+        if trace.group is not None:
+            if trace.group in groups:
+                continue
+            groups.add(trace.group)
+        each = member(conflict)
+        if each is not None:
+            found.append(each)
+    return tuple(found)
+
+
+def movable(conflict: Conflict) -> bool:
+    """Whether a site's addresses are known well enough to say where another layout puts them."""
+    trace = conflict.trace
+    if trace.offsets.size == 0 or trace.data or trace.parameter is not None or trace.low is not None:
+        return False
+    if trace.ways > 1:
+        return False
+    return conflict.grade not in (Grade.UNRESOLVED, Grade.PARAMETRIC)
+
+
+def member(conflict: Conflict) -> Member | None:
+    """One site as its requests run, None for an access that the hardware does not have."""
+    trace = conflict.trace
+    width = trace.joined or trace.site.width
+    try:
+        before, ideal = score(conflict, width, trace.offsets, trace.weights, trace.alignment, trace.maybe)
+    except ValueError:
+        return None
+    plain = width == WORD and trace.site.op in ("load", "store") and trace.maybe is None
+    linear = classes(trace.offsets, trace.weights) if plain else None
+    return Member(conflict, width, trace.offsets, trace.weights, before, ideal, linear)
+
+
+def apart(each: Member) -> Member:
+    """A joined site as it runs under a layout that the compiler does not see through: element by element."""
+    if not each.joined:
+        return each
+    width = each.conflict.site.width
+    steps = range(0, each.width, width)
+    offsets = np.concatenate([np.where(each.offsets >= 0, each.offsets + step, -1) for step in steps])
+    weights = np.tile(each.weights, len(steps))
+    trace = each.conflict.trace
+    maybe = None if trace.maybe is None else np.tile(trace.maybe, (len(steps), 1))
+    _, ideal = score(each.conflict, width, offsets, weights, trace.alignment, maybe)
+    return Member(each.conflict, width, offsets, weights, each.before, ideal, steps=len(steps))
+
+
+def score(
+    conflict: Conflict,
+    width: int,
+    offsets: NDArray[np.int64],
+    weights: NDArray[np.int64],
+    alignment: int,
+    maybe: NDArray[np.bool_] | None,
+) -> tuple[int, int]:
+    """Wavefronts (the upper end) and ideal of all requests of a site; negative offsets are inactive lanes.
+
+    Raises: ValueError for an address that would fault.
+    """
+    site = conflict.site
+    found = costs(Access(site.op, width, site.matrices, alignment), offsets, maybe)
+    return int(found.high @ weights), int(found.ideal @ weights)
+
+
+def granule(members: Iterable[Member]) -> int:
+    """Bytes that must stay together and aligned: the widest access that runs, 16 for matrix rows."""
+    widest = 1
+    for each in members:
+        matrix = each.conflict.site.op in ("ldmatrix", "stmatrix")
+        widest = lcm(widest, MATRIX_ROW if matrix else each.width)
+    return widest

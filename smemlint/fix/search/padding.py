@@ -1,0 +1,128 @@
+"""Padding that stands in the source already: what it frees, and what it costs.
+
+A column that no access reaches, in an extent that is written as a sum or is a little more than a power of
+two, is padding. Taking it away in the traces tells what it is good for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from smemlint.banks import Arch, architecture
+from smemlint.evaluate.model import Grade, SharedArray
+from smemlint.fix.search.candidates import Padding, Shape, addresses
+from smemlint.fix.search.judge import worth
+from smemlint.fix.search.layouts import last_column, options
+from smemlint.fix.search.members import Instance, Member, granule, members, score
+from smemlint.fix.text.literals import integer
+from smemlint.fix.text.source import Source
+from smemlint.records import record
+from smemlint.score.model import Conflict, KernelAnalysis
+
+MOST_BYTES = 32
+"""A pad is narrow; more unused columns than this are something else."""
+
+
+@record(frozen=True, slots=True)
+class Padded:
+    """A padded array under one launch. extra: elements a row; bytes: all of them.
+
+    wavefronts, bare, ideal: over all its accesses, as it stands, without the padding, at best.
+    worse: accesses that cost more with the padding than without. curable: another layout pays.
+    """
+
+    array: SharedArray
+    extra: int
+    bytes: int
+    wavefronts: int
+    bare: int
+    ideal: int
+    worse: tuple[Conflict, ...]
+    freed: tuple[Conflict, ...]
+    curable: bool
+
+    @property
+    def needless(self) -> bool:
+        """Whether the padding frees no access, and costs as much as none."""
+        return not self.freed and self.bare <= self.wavefronts
+
+
+def padded_arrays(analysis: KernelAnalysis, text: bytes | None, arch: Arch | None = None) -> Iterator[Padded]:
+    """Every array of a kernel that is padded, where all that reaches it is known exactly."""
+    if text is None or analysis.launch.assumed or analysis.notes:
+        return
+    source = Source(analysis.kernel.place.path, text)
+    for array in analysis.arrays.values():
+        found = _padded(analysis, array, source, arch or architecture("sm_90"))
+        if found is not None:
+            yield found
+
+
+def _padded(analysis: KernelAnalysis, array: SharedArray, source: Source, arch: Arch) -> Padded | None:
+    if array.dynamic or array.escapes or len(array.dims) < 2 or array.place.path != source.path:
+        return None
+    conflicts = [c for c in analysis.conflicts if c.site.array == array.id]
+    found = members(analysis, array)
+    if not found or not all(_exact(c) for c in conflicts):
+        return None
+    dims = tuple(d for d in array.dims if d is not None)
+    if len(dims) != len(array.dims):
+        return None
+    shape = Shape(dims, array.element)
+    reached = max(last_column(m, shape) for m in found)
+    extra = dims[-1] - 1 - reached
+    if not 0 < extra * array.element <= MOST_BYTES or 2 * extra > dims[-1]:
+        return None
+    if not _written_as_padding(source, array, dims[-1], extra):
+        return None
+    bare = Padding(len(dims) - 1, -extra)
+    costs = [_without(m, bare, shape) for m in found]
+    if any(c is None for c in costs):
+        return None
+    instance = Instance(analysis, array, found)
+    without = [c or 0 for c in costs]
+    pairs = list(zip(found, without, strict=True))
+    return Padded(
+        array,
+        extra,
+        shape.bytes - bare.shape(shape).bytes,
+        sum(m.before for m in found),
+        sum(without),
+        sum(m.ideal for m in found),
+        tuple(m.conflict for m, cost in pairs if m.before > cost),
+        tuple(m.conflict for m, cost in pairs if m.before < cost),
+        any(worth(o, [instance]) for o in options([instance], [shape], arch)),
+    )
+
+
+def _exact(conflict: Conflict) -> bool:
+    trace = conflict.trace
+    return (
+        conflict.grade is Grade.EXACT and trace.maybe is None and trace.alignment == 0 and trace.low is None
+    )
+
+
+def _without(each: Member, bare: Padding, shape: Shape) -> int | None:
+    trace = each.conflict.trace
+    moved = bare.apply(addresses(each.offsets, trace.alignment, shape), shape)
+    if moved is None or bare.shape(shape).dims[-1] * shape.element % granule([each]):
+        return None
+    try:
+        return score(each.conflict, each.width, moved, each.weights, 0, None)[0]
+    except ValueError:  # the access would fault without the padding
+        return None
+
+
+def _written_as_padding(source: Source, array: SharedArray, extent: int, extra: int) -> bool:
+    index = source.find_declaration(array.name, array.place.offset, array.place.end_offset)
+    if index is None:
+        return False
+    groups = source.subscripts_after(index)
+    if len(groups) != len(array.dims):
+        return False
+    text = source.text[groups[-1].open + 1 : groups[-1].close].strip()
+    if integer(text) is not None:
+        columns = extent - extra
+        return columns & (columns - 1) == 0
+    return re.search(r"\+\s*\w+\s*\Z", text) is not None

@@ -1,0 +1,312 @@
+"""A pool cut into parts: an array reached through local pointers, each part an array of its own.
+
+In: the instances of one array and the text of its file. Out: instances of each part, with the sites that go
+through its pointer and their offsets from its start. A dynamic array that no pointer cuts is one part.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from smemlint.evaluate.model import Grade, SharedArray
+from smemlint.fix.model import Refusal
+from smemlint.fix.search.members import Instance, Member, Piece, granule, members
+from smemlint.fix.text.constants import Constants
+from smemlint.fix.text.declared import Declared, Pool, declared
+from smemlint.fix.text.flat import local_definition
+from smemlint.fix.text.launches import unknown_launch
+from smemlint.fix.text.pointers import Pointer, pointers
+from smemlint.fix.text.source import Source, Use
+from smemlint.ir import Launch, Place
+from smemlint.ir.types import PointerTo, Scalar
+from smemlint.records import record
+from smemlint.score.model import Conflict
+
+_SIZES = {
+    "char": 1, "signed char": 1, "unsigned char": 1, "uchar": 1, "bool": 1, "int8_t": 1, "uint8_t": 1,
+    "std::byte": 1, "short": 2, "unsigned short": 2, "half": 2, "__half": 2, "__nv_bfloat16": 2,
+    "nv_bfloat16": 2, "int16_t": 2, "uint16_t": 2, "int": 4, "unsigned": 4, "unsigned int": 4, "uint": 4,
+    "float": 4, "int32_t": 4, "uint32_t": 4, "half2": 4, "__half2": 4, "double": 8, "long long": 8,
+    "unsigned long long": 8, "int64_t": 8, "uint64_t": 8, "size_t": 8, "float2": 8, "int2": 8, "uint2": 8,
+    "float4": 16, "int4": 16, "uint4": 16, "double2": 16,
+}  # fmt: skip
+_SIZEOF = re.compile(r"\bsizeof\s*\(\s*([\w: ]+?)\s*\)")
+
+
+@record(frozen=True, slots=True)
+class Part:
+    """One part of a pool in every instance, or why it may not be laid out anew."""
+
+    name: str
+    instances: tuple[Instance, ...]
+    refused: Refusal | None = None
+
+
+def cut(instances: Sequence[Instance], texts: Mapping[str, Source]) -> list[Part] | None:
+    """The parts of an array that are accessed as such, None where it is no pool."""
+    array = instances[0].array
+    source = texts.get(array.place.path)
+    if source is None or array.place.macro is not None or any(len(i.array.dims) != 1 for i in instances):
+        return None
+    at = _declared(array, source)
+    if isinstance(at, Refusal) or not at.local:
+        return None
+    found = pointers(source, array.name, _element_type(array), *at.scope)
+    if not found and not array.dynamic:
+        return None
+    starts = [_starts(i, found, source) for i in instances]
+    if not found:
+        uses = [u for u in at.uses if u.context == "subscript"]
+        if not uses:
+            return None
+        return [_part(array.name, None, uses, instances, starts, [], source)]
+    parts = []
+    for pointer in found:
+        uses = subscripts(source, pointer)
+        if uses:
+            parts.append(_part(pointer.name, pointer, uses, instances, starts, found, source))
+    return parts
+
+
+def _declared(pool: SharedArray, source: Source) -> Declared | Refusal:
+    return declared(source, pool.name, pool.place.offset, pool.place.end_offset, 1)
+
+
+def _element_type(array: SharedArray) -> str:
+    return array.type.split("[", 1)[0].strip()
+
+
+def subscripts(source: Source, pointer: Pointer) -> list[Use]:
+    scope = source.scope_of(pointer.index)
+    last = scope[1] if scope else len(source.code)
+    uses = source.uses(pointer.name, pointer.index + 1, last, 1)
+    return [use for use in uses if use.context == "subscript"]
+
+
+def size_of(type_: str, array: SharedArray, launch: Launch) -> int | None:
+    """Bytes of a type as spelled, None when it is not known."""
+    if type_ == _element_type(array):
+        return array.element
+    given = launch.template.get(type_)
+    if isinstance(given, Scalar):
+        return given.size
+    if isinstance(given, PointerTo):
+        return 8
+    return _SIZES.get(type_)
+
+
+def step_value(text: str, scope: tuple[int, int], source: Source, instance: Instance) -> int | None:
+    """The value of a summand of a pointer's start under a launch."""
+    pool = instance.piece.pool if instance.piece is not None else instance.array
+    launch = instance.analysis.launch
+    known = True
+
+    def sized(match: re.Match[str]) -> str:
+        nonlocal known
+        size = size_of(match.group(1), pool, launch)
+        known = known and size is not None
+        return str(size or 0)
+
+    plain = _SIZEOF.sub(sized, text)
+    for _ in range(4):
+        plain, names = _opened(plain, scope, source)
+        if not names:
+            break
+    plain = _SIZEOF.sub(sized, plain)
+    return Constants([source], launch, arguments=True).value(plain) if known else None
+
+
+def _opened(text: str, scope: tuple[int, int], source: Source) -> tuple[str, int]:
+    """The text with local integers replaced by what they are set to."""
+    count = 0
+
+    def opened(match: re.Match[str]) -> str:
+        nonlocal count
+        definition = local_definition(source, match.group(), scope)
+        if definition is None:
+            return match.group()
+        count += 1
+        return f"({source.text[definition[0] : definition[1]]})"
+
+    return re.sub(r"(?<![\w.])[A-Za-z_]\w*(?![\w(:])", opened, text), count
+
+
+def _starts(instance: Instance, found: Sequence[Pointer], source: Source) -> dict[str, int | None]:
+    """Bytes from the pool's beginning to where each pointer starts, None where that is not known."""
+    result: dict[str, int | None] = {instance.array.name: 0}
+    for pointer in found:
+        total = result.get(pointer.base)
+        scope = source.scope_of(pointer.index)
+        for step in pointer.steps:
+            unit = size_of(step.unit, instance.array, instance.analysis.launch)
+            value = step_value(source.text[step.begin : step.end], scope or (0, 0), source, instance)
+            total = None if total is None or unit is None or value is None else total + unit * value
+        result[pointer.name] = total
+    return result
+
+
+def _part(
+    name: str,
+    pointer: Pointer | None,
+    uses: Sequence[Use],
+    instances: Sequence[Instance],
+    starts: Sequence[Mapping[str, int | None]],
+    found: Sequence[Pointer],
+    source: Source,
+) -> Part:
+    made = []
+    for instance, known in zip(instances, starts, strict=True):
+        piece = _piece(name, pointer, uses, instance, known, found, source)
+        if isinstance(piece, Refusal):
+            return Part(name, tuple(instances), piece)
+        made.append(piece)
+    return Part(name, tuple(made))
+
+
+def _piece(
+    name: str,
+    pointer: Pointer | None,
+    uses: Sequence[Use],
+    instance: Instance,
+    starts: Mapping[str, int | None],
+    found: Sequence[Pointer],
+    source: Source,
+) -> Instance | Refusal:
+    pool = instance.array
+    start = starts.get(name)
+    if start is None:
+        return Refusal("part-start", f"where `{name}` starts in `{pool.name}` is no constant of the launch")
+    element = pool.element if pointer is None else size_of(pointer.type, pool, instance.analysis.launch)
+    whole = (instance.length or 0) * pool.element or None
+    after = [s for s in starts.values() if s is not None and s > start]
+    end = min(after, default=whole)
+    if end is None or element is None:
+        return Refusal("size-elsewhere", f"how large `{name}` is at the launch is not known")
+    mine: list[Member] = []
+    others: list[Member] = []
+    through = tuple(c for c in _sites(instance) if _through(c, uses, source))
+    mapped = {id(c) for c in through}
+    for each in members(instance.analysis, pool):
+        (mine if id(each.conflict) in mapped else others).append(each)
+    moved = []
+    for each in mine:
+        active = each.offsets >= 0
+        inside = each.offsets[active]
+        if inside.size and (inside.min() < start or inside.max() + each.width > end):
+            line = each.conflict.site.place.line
+            return Refusal(
+                "part-overlaps", f"line {line} goes through `{name}` and leaves its part of `{pool.name}`"
+            )
+        moved.append(
+            replace(
+                each,
+                offsets=np.where(active, each.offsets - start, -1),
+                linear=each.linear if start == 0 else None,
+            )
+        )
+    if moved and start % max(4, granule(moved)):
+        return Refusal(
+            "part-start", f"`{name}` starts at byte {start}, which is not aligned for its accesses"
+        )
+    for each in others:
+        inside = each.offsets[each.offsets >= 0]
+        if inside.size and inside.min() < end and inside.max() + each.width > start:
+            line = each.conflict.site.place.line
+            return Refusal("part-overlaps", f"line {line} reaches the part of `{name}` in another way")
+    place = pool.place
+    length = (end - start) // element
+    if pointer is not None:
+        offset = source.code[pointer.index].offset
+        place = replace(place, offset=offset, end_offset=offset + len(name), line=source.line_of(offset))
+    array = replace(pool, name=name, dims=(length,), element=element, bytes=length * element, place=place)
+    cuts = tuple((p, at) for p in found if (at := starts.get(p.name)) is not None)
+    open_ = _open(instance, mapped, moved, pointer) or _direct(pool, cuts, source)
+    piece = Piece(pool, start, end, tuple(others), pointer, through, cuts, open_)
+    return Instance(instance.analysis, array, tuple(moved), piece)
+
+
+def _direct(pool: SharedArray, cuts: Sequence[tuple[Pointer, int]], source: Source) -> str:
+    """How a pool that is cut is used besides, '' when it is not."""
+    at = _declared(pool, source)
+    if isinstance(at, Refusal) or not cuts:
+        return ""
+    known = {pointer.used for pointer, _ in cuts}
+    other = next((use for use in at.uses if use.offset not in known and use.context != "sizeof"), None)
+    return f"`{pool.name}` itself is used on line {other.line}" if other is not None else ""
+
+
+def _sites(instance: Instance) -> list[Conflict]:
+    return [c for c in instance.analysis.conflicts if c.site.array == instance.array.id]
+
+
+def _through(conflict: Conflict, uses: Sequence[Use], source: Source) -> bool:
+    """Whether a site is an access through one of the uses."""
+    places = (conflict.site.place, *conflict.site.via)
+    return any(
+        place.path == source.path and place.offset < use.end and use.offset < place.end_offset
+        for place in places
+        for use in uses
+    )
+
+
+def _open(instance: Instance, mapped: set[int], mine: Sequence[Member], pointer: Pointer | None) -> str:
+    """What is not known of the rest of the pool, '' when nothing."""
+    for conflict in _sites(instance):
+        if id(conflict) not in mapped and conflict.grade is Grade.UNRESOLVED:
+            line = conflict.site.place.line
+            return f"the access of `{instance.array.name}` on line {line} is not resolved"
+    if pointer is not None:
+        for each in mine:
+            if each.conflict.trace.alignment:
+                line = each.conflict.site.place.line
+                return f"how far the access on line {line} goes is not known"
+    return ""
+
+
+def places_of(instances: Sequence[Instance]) -> list[Place]:
+    launches = [i.analysis.launch for i in instances]
+    return [launch.place for launch in launches if launch.place is not None and not launch.assumed]
+
+
+def pool_of(instances: Sequence[Instance], source: Source) -> Pool | Refusal:
+    """What must change with the size of a part of a dynamic pool."""
+    first = instances[0]
+    name, kernel = first.pool.name, first.analysis.kernel.name
+    places = places_of(instances)
+    if len(places) != len(instances) or any(p.path != source.path or p.macro is not None for p in places):
+        return Refusal(
+            "launch-elsewhere", f"the size of `{name}` is given by a launch that this file does not show"
+        )
+    if first.piece is None:
+        return Refusal("size-elsewhere", f"the size of `{name}` is given at the launch")
+    after: list[tuple[Pointer, int]] = []
+    moved: set[str] = set()
+    for pointer, start in first.piece.cuts:
+        if start < first.piece.end:
+            continue
+        moved.add(pointer.name)
+        if pointer.base not in moved:
+            unit = size_of(pointer.steps[-1].unit, first.pool, first.analysis.launch) if pointer.steps else 0
+            after.append((pointer, unit or 0))
+    if any(not unit for _, unit in after):
+        return Refusal("part-start", f"where the parts behind `{first.array.name}` start is not read")
+
+    def value(text: str) -> list[int] | None:
+        scope = at.scope if isinstance(at := _declared(first.pool, source), Declared) else (0, 0)
+        values = [step_value(text, scope, source, i) for i in instances]
+        known = [v for v in values if v is not None]
+        return known if len(known) == len(values) else None
+
+    mine = first.piece.pointer
+    return Pool(
+        tuple(after),
+        tuple(places),
+        value,
+        unknown_launch(source, kernel, places),
+        kernel,
+        mine.type if mine is not None else _element_type(first.pool),
+    )

@@ -1,0 +1,79 @@
+"""The value of a name that a size or an index mentions, as the text and the launch tell it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from smemlint.fix.text.literals import integer
+from smemlint.fix.text.source import Source
+from smemlint.ir import Launch
+from smemlint.patterns import pattern
+
+_DEFINE = pattern(r"#[ \t]*define[ \t]+(\w+)[ \t]+([^\n]*(?:\\\r?\n[^\n]*)*)")
+_CONSTANT = pattern(
+    r"\b(?:constexpr|const|enum)\b[^;={}()]*?[{\s*&]\s*(\w+)\s*=\s*([^;,{}]+?)\s*(?=[;,}])", re.DOTALL
+)
+
+
+class Constants:
+    """Looks names up in a launch (template arguments, block shape) and in source files.
+
+    arguments: kernel arguments count as well, where the launch is seen to pass a known integer.
+    block: so does the block shape; without it a value is one that the compiler knows.
+    """
+
+    def __init__(
+        self, sources: Iterable[Source], launch: Launch, arguments: bool = False, block: bool = True
+    ) -> None:
+        self._sources = tuple(sources)
+        self._launch = launch
+        self._block = block
+        self._arguments = launch.arguments if arguments else {}
+
+    def value(self, text: str) -> int | None:
+        return self._value(text, ())
+
+    def _value(self, text: str, within: tuple[str, ...]) -> int | None:
+        literal = integer(text)
+        if literal is not None:
+            return literal
+        from smemlint.fix.text.expressions import value_of
+
+        return value_of(text, lambda name: self._find(name, within))
+
+    def _find(self, name: str, within: tuple[str, ...]) -> int | None:
+        """The value of a name; within: the names whose definitions led here."""
+        if name in within:
+            return None
+        given = self._launch.template.get(name)
+        if isinstance(given, int):
+            return given
+        if name in self._arguments:
+            return self._arguments[name]
+        if name.startswith("blockDim."):
+            return dict(zip("xyz", self._launch.block, strict=True)).get(name[9:]) if self._block else None
+        if name == "warpSize":
+            return 32
+        for source in self._sources:
+            texts = _definitions(source).get(name, ())
+            # Two definitions that differ in value (an #if, two kernels) leave it open.
+            values = {self._value(text, (*within, name)) for text in texts}
+            known = values - {None}
+            if len(known) == 1:
+                return known.pop()
+            if texts:
+                return None
+        return None
+
+
+@lru_cache(maxsize=64)
+def _definitions(source: Source) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for shape in (_DEFINE, _CONSTANT):
+        for match in shape.finditer(source.text):
+            text = re.sub(r"//[^\n]*|/\*.*?\*/|\\\r?\n", " ", match.group(2), flags=re.DOTALL).strip()
+            if text:
+                found[match.group(1)] = (*found.get(match.group(1), ()), text)
+    return found

@@ -1,0 +1,248 @@
+"""Flattened arrays: the row pitch inside an index such as `As[(r + 1) * BK + c]`, found in the text.
+
+An index is split into terms, a term into factors; the pitch is a factor with a constant value that the
+rows of every use are multiplied by. Whether the reading is right is proved afterwards, address by address.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from smemlint.fix.text.literals import integer
+from smemlint.fix.text.source import Source, Token, Use, parse_range
+from smemlint.records import record
+
+_WEAK = frozenset(
+    ("%", "<<", ">>", "&", "|", "^", "?", ":", "<", ">", "<=", ">=", "==", "!=", "&&", "||", ",", "=")
+)
+_LOCAL = ("int", "unsigned", "size_t", "uint32_t", "int32_t", "uint", "auto", "long", "short", "const")
+
+
+@record(frozen=True, slots=True)
+class Factor:
+    """Source text [offset, end); `text` without white space and comments."""
+
+    offset: int
+    end: int
+    text: str
+
+
+@record(frozen=True, slots=True)
+class Term:
+    factors: tuple[Factor, ...]
+
+
+def terms(source: Source, start: int, end: int) -> list[Term]:
+    """The summands of the expression in [start, end), each a product of factors. A sum in parentheses
+    that is a summand itself is opened; anything that is no product stays one factor."""
+    tokens = parse_range(source, start, end)
+    return _terms(tokens)
+
+
+def _terms(tokens: Sequence[Token]) -> list[Term]:
+    if not tokens:
+        return []
+    if _has(tokens, _WEAK):
+        return [Term((_factor(tokens),))]
+    found: list[Term] = []
+    for run in _split(tokens, ("+", "-")):
+        inner = _inside_parentheses(run)
+        if inner is not None:
+            found.extend(_terms(inner))
+            continue
+        if _has(run, {"/"}):
+            found.append(Term((_factor(run),)))
+            continue
+        found.append(Term(tuple(_factor(part) for part in _split(run, ("*",)) if part)))
+    return found
+
+
+def _has(tokens: Sequence[Token], operators: Iterable[str]) -> bool:
+    """Whether one of the operators stands outside all brackets."""
+    wanted = set(operators)
+    depth = 0
+    for token in tokens:
+        if token.text in "([{":
+            depth += 1
+        elif token.text in ")]}":
+            depth -= 1
+        elif depth == 0 and token.text in wanted:
+            return True
+    return False
+
+
+def _split(tokens: Sequence[Token], operators: tuple[str, ...]) -> list[list[Token]]:
+    parts: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens:
+        if token.text in "([{":
+            depth += 1
+        elif token.text in ")]}":
+            depth -= 1
+        if depth == 0 and token.text in operators and parts[-1]:
+            parts.append([])
+            continue
+        if depth == 0 and token.text in operators and not parts[-1]:
+            continue  # a sign
+        parts[-1].append(token)
+    return parts
+
+
+def _inside_parentheses(tokens: Sequence[Token]) -> Sequence[Token] | None:
+    """The tokens inside one pair of parentheses around all of them, None without such a pair."""
+    if len(tokens) < 2 or tokens[0].text != "(" or tokens[-1].text != ")":
+        return None
+    depth = 0
+    for i, token in enumerate(tokens):
+        depth += (token.text == "(") - (token.text == ")")
+        if depth == 0 and i < len(tokens) - 1:
+            return None
+    return tokens[1:-1]
+
+
+def _factor(tokens: Sequence[Token]) -> Factor:
+    return Factor(tokens[0].offset, tokens[-1].end, "".join(t.text for t in tokens))
+
+
+@record(frozen=True, slots=True)
+class IndexText:
+    """One index expression of the array: of a use itself, or of the local variable that holds it."""
+
+    terms: tuple[Term, ...]
+    local: str | None = None
+
+
+def index_texts(source: Source, uses: Sequence[Use], scope: tuple[int, int]) -> list[IndexText] | str:
+    """The index expressions of all uses, locals followed one level deep, each variable's definition once.
+
+    Returns the reason in words where a local also serves something else.
+    """
+    found: list[IndexText] = []
+    seen: set[str] = set()
+    inside = [(s.open, s.close) for use in uses for s in use.subscripts]
+    for use in uses:
+        (subscript,) = use.subscripts[:1]
+        own = terms(source, subscript.open + 1, subscript.close)
+        rest: list[Term] = []
+        for term in own:
+            name = term.factors[0].text if term.factors else ""
+            if len(term.factors) != 1 or not re.fullmatch(r"[A-Za-z_]\w*", name):
+                rest.append(term)
+                continue
+            definition = local_definition(source, name, scope)
+            if definition is None:
+                rest.append(term)
+                continue
+            parts = terms(source, *definition)
+            if not any(len(part.factors) > 1 for part in parts):
+                rest.append(term)
+                continue
+            if name not in seen:
+                elsewhere = used_elsewhere(source, name, definition, inside, scope)
+                if elsewhere is not None:
+                    return f"the index `{name}` is also used on line {elsewhere}"
+                seen.add(name)
+                found.append(IndexText(tuple(parts), name))
+        found.append(IndexText(tuple(rest)))
+    return found
+
+
+def local_definition(source: Source, name: str, scope: tuple[int, int]) -> tuple[int, int] | None:
+    """Byte range of the initialiser of a local integer that is set once, None for anything else."""
+    first, last = scope
+    code = source.code
+    definition: tuple[int, int] | None = None
+    for i in range(max(first, 1), last):
+        if code[i].text != name or code[i].kind != "name" or code[i - 1].text in (".", "->", "::"):
+            continue
+        after, before = code[i + 1].text, code[i - 1].text
+        if after == "=":
+            if definition is not None or before not in _LOCAL:
+                return None
+            j = i + 2
+            depth = 0
+            while j < last and not (depth == 0 and code[j].text in (";", ",")):
+                depth += (code[j].text in "([{") - (code[j].text in ")]}")
+                if depth < 0:
+                    return None
+                j += 1
+            definition = (code[i + 2].offset, code[j - 1].end)
+        elif (
+            after in ("++", "--")
+            or before in ("++", "--", "&")
+            or re.fullmatch(r"(<<|>>|[-+*/%&|^])=", after)
+        ):
+            return None
+    return definition
+
+
+def used_elsewhere(
+    source: Source,
+    name: str,
+    definition: tuple[int, int],
+    inside: Sequence[tuple[int, int]],
+    scope: tuple[int, int],
+) -> int | None:
+    """Line of the first use of a local outside the given subscripts, None when there is none."""
+    for i in range(*scope):
+        token = source.code[i]
+        if token.text != name or token.kind != "name" or source.code[i - 1].text in (".", "->", "::"):
+            continue
+        if source.code[i + 1].text == "=" and source.code[i + 2].offset == definition[0]:
+            continue
+        if not any(start < token.offset < end for start, end in inside):
+            return source.line_of(token.offset)
+    return None
+
+
+def pitches(
+    indices: Sequence[IndexText], size: Sequence[Term], value: Callable[[str], int | None]
+) -> list[str]:
+    """Factors that could be the row pitch, the likeliest first: constant, above 1, in most of the uses.
+
+    size: the terms of the declared extent, where the pitch should be a factor too.
+    """
+    count: Counter[str] = Counter()
+    for index in indices:
+        # each once, in the order of the text, which settles ties
+        count.update(
+            list(dict.fromkeys(f.text for t in index.terms if len(t.factors) > 1 for f in t.factors))
+        )
+    declared = {f.text for t in size for f in t.factors}
+    found = [text for text in count if (value(text) or 0) > 1]
+    return sorted(found, key=lambda text: (text not in declared, -count[text], -(value(text) or 0)))
+
+
+def occurrences(indices: Iterable[IndexText], pitch: str) -> list[Factor]:
+    """Where a pitch stands in row terms; a term that is its square counts its last factor."""
+    found = []
+    for index in indices:
+        for term in index.terms:
+            if len(term.factors) < 2:
+                continue
+            hits = [f for f in term.factors if f.text == pitch]
+            found.extend(hits[-1:])
+    return found
+
+
+def new_size(
+    text: str, size: Sequence[Term], base: int, pitch: str, name: str, whole: int, value: int
+) -> str | None:
+    """The declared extent with the pitch's new name: `BM * BK` -> `BM * AS_PITCH`, `256` -> `16 * AS_PITCH`.
+
+    base: byte offset of `text`; whole, value: extent and pitch as numbers. None when it cannot be said.
+    """
+    if whole % value:
+        return None
+    hits = [[f for f in term.factors if f.text == pitch] for term in size]
+    if all(hits) and size:
+        result = text
+        for found in reversed(hits):
+            factor = found[-1]
+            result = result[: factor.offset - base] + name + result[factor.end - base :]
+        return result
+    if integer(text) is not None:
+        return f"{whole // value} * {name}"
+    return None

@@ -1,0 +1,309 @@
+"""Launches of a kernel in the text: where the dynamic shared bytes stand, and whether all are seen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from smemlint.fix.model import Refusal
+from smemlint.fix.text.flat import Term, local_definition, terms
+from smemlint.fix.text.literals import integer
+from smemlint.fix.text.source import Source, Token
+from smemlint.ir import Place
+from smemlint.records import record
+
+_BLOCKS = frozenset((")", "else", "do", "try", ";", "{", "}"))
+_DECLARES = frozenset(("void", "*", "&", ">"))
+
+
+def bytes_arguments(source: Source, places: Iterable[Place]) -> list[tuple[int, int]] | Refusal:
+    """Byte range of the third launch argument of each launch, once each."""
+    found = []
+    for offset in sorted({p.offset for p in places}):
+        arguments = _arguments(source, offset)
+        if arguments is None or len(arguments) < 3 or not arguments[2]:
+            line = source.line_of(offset)
+            return Refusal(
+                "launch-elsewhere", f"the dynamic shared bytes of the launch on line {line} are not found"
+            )
+        third = arguments[2]
+        found.append((third[0].offset, third[-1].end))
+    return found
+
+
+def _arguments(source: Source, offset: int) -> list[list[Token]] | None:
+    """The arguments between `<<<` and `>>>` of the launch that begins at an offset."""
+    code = source.code
+    i = source.index_at(offset)
+    while i + 1 < len(code) and not (code[i].text == "<<" and code[i + 1].text == "<"):
+        if code[i].text in ";{}":
+            return None
+        i += 1
+    parts: list[list[Token]] = [[]]
+    depth = 0
+    for j in range(i + 2, len(code) - 1):
+        token = code[j]
+        if token.text in ";{}":
+            return None
+        if depth == 0 and token.text == ">>" and code[j + 1].text == ">":
+            return parts
+        depth += (token.text in "([") - (token.text in ")]")
+        if token.text == "," and depth == 0:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return None
+
+
+@record(frozen=True, slots=True)
+class Growth:
+    """By how much a launch asks for more. bytes: in each of the launches that were seen; rows: an expression
+    of the kernel for the rows that become wider, '' where there is none; extra: elements more in each;
+    element: the type's spelling; pitch: what the rows were multiplied by, as the kernel says it; value: of an
+    expression in each of the launches."""
+
+    bytes: tuple[int, ...]
+    rows: str
+    extra: int
+    element: str
+    pitch: str = ""
+    value: Callable[[str], list[int] | None] = lambda text: None
+    count: tuple[int, ...] = ()
+    """The rows as numbers."""
+
+
+def grown(
+    source: Source, places: Iterable[Place], growth: Growth, kernel: str
+) -> list[tuple[int, int, str]] | Refusal:
+    """(start, end, text) of what gives each launch's dynamic shared bytes, with what it needs more.
+
+    The bytes are said as the formula that they are (`bytes + rows * sizeof(float)`) where its names can be
+    said at the launch; a number that stands there stays one.
+    """
+    from smemlint.fix.text.expressions import added, plus
+
+    places = list(places)
+    ranges = bytes_arguments(source, places)
+    if isinstance(ranges, Refusal):
+        return ranges
+    constant = growth.bytes[0] if len(set(growth.bytes)) == 1 else None
+    offsets = sorted({p.offset for p in places})
+    result: dict[int, tuple[int, int, str]] = {}
+    for offset, (start, end) in zip(offsets, ranges, strict=True):
+        start, end = _definition(source, start, end, ranges)
+        old = source.text[start:end]
+        formula = None
+        if integer(old.strip()) is None:
+            names = _meanings(source, offset, kernel)
+            formula = _at_launch(source, growth, names) or _as_before(source, start, end, growth, names)
+        text = added(old, formula) if formula is not None else None
+        if text is None and constant is None:
+            return Refusal("launches-differ", "the launches would need more bytes, and not all as many")
+        text = text or plus(old, constant or 0)
+        if text is None:
+            line = source.line_of(start)
+            return Refusal(
+                "extent-not-an-expression", f"the dynamic shared bytes on line {line} are not read as C"
+            )
+        result[start] = (start, end, text)
+    return list(result.values())
+
+
+def _definition(source: Source, start: int, end: int, ranges: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Where the bytes of a launch are computed: at the local variable that is named there, where nothing but
+    launches of this kernel take it; else where they stand."""
+    name = source.text[start:end].strip()
+    index = source.index_at(start)
+    scope = source.scope_of(index)
+    if scope is None or not re.fullmatch(r"[A-Za-z_]\w*", name):
+        return start, end
+    function = scope
+    while (outer := source.scope_of(function[0])) is not None and source.code[outer[0] - 1].text in _BLOCKS:
+        function = outer
+    found = local_definition(source, name, function)
+    if found is None or not found[1] <= start:
+        return start, end
+    own = {source.index_at(first) for first, _ in ranges}
+    for i in range(source.index_at(found[1]), function[1]):
+        # the bytes of another kernel's launch
+        if source.code[i].text == name and i not in own and _in_launch(source, i):
+            return start, end
+    return found
+
+
+def _in_launch(source: Source, index: int) -> bool:
+    for i in range(index, 0, -1):
+        text = source.code[i].text
+        if text in (";", "{", "}"):
+            return False
+        if text == "<" and source.code[i - 1].text == "<<":
+            return True
+    return False
+
+
+def _at_launch(source: Source, growth: Growth, names: Mapping[str, str]) -> str | None:
+    """The bytes more, as an expression of the launch; None where a name of the kernel means nothing there."""
+    from smemlint.fix.text.expressions import times
+
+    if not growth.rows:
+        return None
+    rows = growth.rows
+    for name in set(re.findall(r"(?<![\w.])[A-Za-z_]\w*", rows)):
+        meaning = names.get(name)
+        if meaning is None and not _global(source, name):
+            return None
+        if meaning is not None:
+            simple = re.fullmatch(r"\w+", meaning)
+            rows = re.sub(rf"(?<![\w.]){name}\b", meaning if simple else f"({meaning})", rows)
+    size = f"sizeof({growth.element})"
+    return times(rows, size if growth.extra == 1 else f"{growth.extra} * {size}")
+
+
+def _as_before(source: Source, start: int, end: int, growth: Growth, names: Mapping[str, str]) -> str | None:
+    """The bytes more by what the rows are multiplied by in the bytes that the launch gives today: of
+    `(Br * d + Bc * d) * sizeof(float)` the last `Bc` for rows of `d`."""
+    from smemlint.fix.text.expressions import times
+
+    found = None
+    pitch = names.get(growth.pitch, growth.pitch)
+    for term in _products(source, start, end):
+        hit = next((f for f in reversed(term.factors) if f.text == pitch), None)
+        rest = [f for f in term.factors if f is not hit and not f.text.startswith("sizeof")]
+        rows = " * ".join(source.text[f.offset : f.end] for f in rest)
+        if hit is not None and rest and growth.value(rows) == list(growth.count):
+            found = rows
+    size = f"sizeof({growth.element})"
+    return None if found is None else times(found, size if growth.extra == 1 else f"{growth.extra} * {size}")
+
+
+def _products(source: Source, start: int, end: int) -> Iterator[Term]:
+    """The products in an expression, those in parentheses included."""
+    for term in terms(source, start, end):
+        yield term
+        for factor in term.factors:
+            if factor.text.startswith("(") and factor.text.endswith(")") and len(factor.text) > 2:
+                yield from _products(source, factor.offset + 1, factor.end - 1)
+
+
+def _meanings(source: Source, offset: int, kernel: str) -> dict[str, str]:
+    """What the names of a kernel's parameters, template parameters included, stand for at a launch."""
+    code = source.code
+    launch = source.index_at(offset)
+    declared = next(
+        (i for i, t in enumerate(code[:-2]) if t.text == kernel and _is_declaration(source, i)), None
+    )
+    while launch < len(code) and code[launch].text != kernel:
+        launch += 1
+    if declared is None or launch >= len(code) - 2:
+        return {}
+    found = _paired(source, _parameters_of_template(source, declared), launch + 1, "<")
+    close = launch + 1
+    while close < len(code) - 2 and code[close].text != ";":
+        if code[close].text == ">>" and code[close + 1].text == ">":
+            return found | _paired(source, _listed(code, declared + 1), close + 2, "(")
+        close += 1
+    return {}
+
+
+def _paired(source: Source, names: Sequence[list[Token]], opening: int, bracket: str) -> dict[str, str]:
+    """The parameters' names with the text that is given for each, as many as are."""
+    code = source.code
+    if code[opening].text != bracket:
+        return {}
+    found = {}
+    for parameter, given in zip(names, _listed(code, opening), strict=False):
+        plain = parameter[: next((n for n, t in enumerate(parameter) if t.text == "="), len(parameter))]
+        if plain and given and plain[-1].kind == "name":
+            found[plain[-1].text] = source.text[given[0].offset : given[-1].end]
+    return found
+
+
+def _parameters_of_template(source: Source, index: int) -> list[list[Token]]:
+    start = source.index_at(source.statement_start(index))
+    code = source.code
+    return _listed(code, start + 1) if code[start].text == "template" and code[start + 1].text == "<" else []
+
+
+def _listed(code: Sequence[Token], opening: int) -> list[list[Token]]:
+    """What stands between the commas of the bracket at an index."""
+    parts: list[list[Token]] = [[]]
+    depth = 0
+    angle = code[opening].text == "<"
+    for token in code[opening + 1 :]:
+        if depth == 0 and token.text == (">" if angle else ")"):
+            break
+        if token.text in (";", "{", "") and depth == 0:
+            return []
+        depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
+        if angle:
+            depth += (token.text == "<") - (token.text == ">")
+        if token.text == "," and depth == 0:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts if parts != [[]] else []
+
+
+def _global(source: Source, name: str) -> bool:
+    """Whether a name is a macro's or a constant's outside all functions."""
+    macro = re.compile(rf"#\s*define\s+{name}\b(?!\()")
+    if any(t.kind == "directive" and macro.match(t.text) for t in source.tokens):
+        return True
+    code = source.code
+    return any(
+        t.text == name and code[i + 1].text == "=" and source.scope_of(i) is None
+        for i, t in enumerate(code[:-2])
+    )
+
+
+def unknown_launch(source: Source, kernel: str, places: Sequence[Place]) -> str:
+    """Why launches may exist that were not seen, '' when all are known.
+
+    All are known when the file is a whole program or the kernel is its own (`static`, in an unnamed
+    namespace), and every mention of the kernel's name is its declaration or a launch that was analysed.
+    """
+    if any(p.path != source.path or p.macro is not None for p in places):
+        return f"`{kernel}` is launched outside of this file, or by a macro"
+    seen = {source.index_at(p.offset) for p in places}
+    names = {source.code[i].text for i in seen if i < len(source.code)}
+    for token in source.tokens:
+        if token.kind == "directive" and re.search(rf"\b{re.escape(kernel)}\b", token.text):
+            return f"`{kernel}` is named by a macro on line {source.line_of(token.offset)}"
+    own = "main" in {t.text for t in source.code}
+    for i, token in enumerate(source.code):
+        if token.text != kernel or token.kind != "name":
+            continue
+        if _is_declaration(source, i):
+            own = own or _static(source, i)
+            continue
+        if i in seen or any(
+            j <= i and source.code[j].text in names and _launches(source, j, i) for j in seen
+        ):
+            continue
+        return f"`{kernel}` is also named on line {source.line_of(token.offset)}"
+    return "" if own else f"`{kernel}` may be launched by other files"
+
+
+def _launches(source: Source, first: int, index: int) -> bool:
+    """Whether a kernel's name at `index` belongs to the launch that begins at `first` (`ns::kernel<<<`)."""
+    return all(t.text == "::" or t.kind == "name" for t in source.code[first : index + 1])
+
+
+def _is_declaration(source: Source, index: int) -> bool:
+    before = source.code[index - 1] if index else None
+    after = source.code[index + 1].text if index + 1 < len(source.code) else ""
+    if before is None or after != "(":
+        return False
+    return before.text in _DECLARES or before.text == ")" or before.kind == "name"
+
+
+def _static(source: Source, index: int) -> bool:
+    start = source.index_at(source.statement_start(index))
+    if any(t.text == "static" for t in source.code[start:index]):
+        return True
+    i = index
+    while (scope := source.scope_of(i)) is not None:
+        i = scope[0]
+        if i and source.code[i - 1].text == "namespace":
+            return True
+    return False

@@ -1,0 +1,239 @@
+"""Named constants that are the pitch of a shared array: where one is defined, and what else it serves.
+
+In: the text of a file and the name of a shared array. Out: the definition that an edit changes, or the
+Refusal that says where the name serves something besides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from smemlint.fix.model import Refusal
+from smemlint.fix.text.source import Source, Token
+from smemlint.patterns import pattern
+from smemlint.records import record
+
+_DEFINE = pattern(
+    r"#[ \t]*define[ \t]+(?P<name>\w+)[ \t]+(?P<value>[^\n]*?)[ \t]*(?://[^\n]*|/\*[^\n]*)?\r?\Z"
+)
+_INTEGERS = frozenset(
+    ("int", "unsigned", "size_t", "uint32_t", "int32_t", "uint", "auto", "long", "short", "std::size_t")
+)
+_FRAGMENT_CALLS = frozenset(("load_matrix_sync", "store_matrix_sync"))
+_CASTS = frozenset(("reinterpret_cast", "static_cast", "sizeof", "min", "max", "int", "size_t", "unsigned"))
+_DEEP = 3
+"""Constants made of the constant that are followed."""
+
+
+@record(frozen=True, slots=True)
+class Constant:
+    """A named integer. begin, end: byte range of its value in the text; line: where it is defined.
+
+    uses: byte offsets of each place where it, or a constant made of it, reaches an access. sized: whether
+    host code makes a number of bytes of it.
+    """
+
+    name: str
+    begin: int
+    end: int
+    line: int
+    uses: tuple[int, ...] = ()
+    sized: bool = False
+
+
+@record(frozen=True, slots=True)
+class Scopes:
+    """Names of shared arrays and of pointers into them, each in the tokens [first, last) where it is one."""
+
+    each: tuple[tuple[int, int, frozenset[str]], ...]
+
+    def at(self, index: int) -> frozenset[str]:
+        found = [names for first, last, names in self.each if first <= index < last]
+        return frozenset[str]().union(*found)
+
+
+def definitions(source: Source, value: Callable[[str], int | None]) -> dict[str, Constant]:
+    """The integers that are defined once in a file, by macro or as a constant, and have a value."""
+    found: dict[str, list[Constant]] = {}
+    for token in source.tokens:
+        match = _DEFINE.match(token.text) if token.kind == "directive" else None
+        if match is not None and match.group("value"):
+            begin = token.offset + match.start("value")
+            end = token.offset + match.end("value")
+            line = source.line_of(begin)
+            found.setdefault(match.group("name"), []).append(Constant(match.group("name"), begin, end, line))
+    code = source.code
+    for i in range(2, len(code) - 2):
+        if code[i].kind != "name" or code[i + 1].text != "=" or code[i - 1].text not in _INTEGERS:
+            continue
+        start, _ = _statement(source, i)
+        if not {"const", "constexpr"} & {t.text for t in code[start:i]}:
+            continue
+        last = _end_of(code, i + 2)
+        if last is not None:
+            one = Constant(code[i].text, code[i + 2].offset, code[last].end, source.line_of(code[i].offset))
+            found.setdefault(one.name, []).append(one)
+    alone = {name: several[0] for name, several in found.items() if len(several) == 1}
+    return {name: one for name, one in alone.items() if value(source.text[one.begin : one.end]) is not None}
+
+
+def _end_of(code: list[Token], first: int) -> int | None:
+    depth = 0
+    for j in range(first, len(code)):
+        depth += (code[j].text in "([{") - (code[j].text in ")]}")
+        if depth == 0 and j + 1 < len(code) and code[j + 1].text in (";", ","):
+            return j
+        if depth < 0 or code[j].text == ";":
+            return None
+    return None
+
+
+def derived(source: Source, array: str, first: int, last: int) -> frozenset[str]:
+    """The array and the local pointers that start in it, one from another."""
+    names = {array}
+    code = source.code
+    grown = True
+    while grown:
+        grown = False
+        for i in range(first, last):
+            if code[i].text != "=" or code[i - 1].kind != "name" or code[i - 1].text in names:
+                continue
+            if code[i - 2].text not in ("*", "auto", "__restrict__", "const"):
+                continue
+            end = _end_of(code, i + 1)
+            texts = {t.text for t in code[i + 1 : (end or i) + 1]}
+            if texts & names and _points(code, i + 1, end or i, names):
+                names.add(code[i - 1].text)
+                grown = True
+    return frozenset(names)
+
+
+def _points(code: list[Token], first: int, last: int, names: set[str]) -> bool:
+    """Whether an initialiser is an address: the name stands without a subscript, or after `&`."""
+    for i in range(first, last + 1):
+        if code[i].text in names:
+            after = code[i + 1].text if i + 1 < len(code) else ""
+            return after != "[" or code[i - 1].text == "&"
+    return False
+
+
+def candidates(source: Source, scopes: Scopes, known: dict[str, Constant]) -> list[str]:
+    """Constants in the size, an index or the start of a pointer of the array, the most used first."""
+    count: dict[str, int] = {}
+    for i, token in enumerate(source.code):
+        if token.kind == "name" and token.text in known and _reaches(source, i, scopes):
+            count[token.text] = count.get(token.text, 0) + 1
+    return sorted(count, key=lambda name: -count[name])
+
+
+def only_pitch(
+    source: Source, constant: Constant, scopes: Scopes, known: dict[str, Constant], deep: int = 0
+) -> Constant | Refusal:
+    """The constant with its uses, or the use that is neither of the arrays nor of their sizes."""
+    uses: list[int] = []
+    sized = False
+    for offset in _mentions(source, constant):
+        if isinstance(offset, str):
+            other = known.get(offset)
+            if other is None or deep >= _DEEP:
+                return Refusal("used-in-macro", f"a macro names `{constant.name}`")
+            inner = only_pitch(source, other, scopes, known, deep + 1)
+            if isinstance(inner, Refusal):
+                return inner
+            uses += inner.uses
+            sized = sized or inner.sized
+            continue
+        i = source.index_at(offset)
+        if _reaches(source, i, scopes):
+            uses.append(offset)
+            continue
+        made = next(
+            (o for o in known.values() if o.begin <= offset < o.end and o.name != constant.name), None
+        )
+        if made is not None and deep < _DEEP:
+            inner = only_pitch(source, made, scopes, known, deep + 1)
+            if isinstance(inner, Refusal):
+                return inner
+            uses += inner.uses
+            sized = sized or inner.sized
+            continue
+        if not _in_bytes(source, i):
+            line = source.line_of(offset)
+            return Refusal("constant-elsewhere", f"`{constant.name}` also serves line {line}")
+        sized = True
+    return Constant(constant.name, constant.begin, constant.end, constant.line, tuple(uses), sized)
+
+
+def _mentions(source: Source, constant: Constant) -> Iterator[int | str]:
+    """Byte offset of each use in code; the name of each macro whose body holds the constant."""
+    for token in source.tokens:
+        if token.kind == "name" and token.text == constant.name:
+            if source.line_of(token.offset) != constant.line or token.offset > constant.end:
+                yield token.offset
+        elif token.kind != "directive" or token.offset <= constant.begin < token.end:
+            continue
+        elif re.search(rf"(?<![\w.]){re.escape(constant.name)}(?!\w)", token.text):
+            match = _DEFINE.match(token.text)
+            yield match.group("name") if match is not None else ""
+
+
+def _statement(source: Source, index: int) -> tuple[int, int]:
+    code = source.code
+    first = last = index
+    while first > 0 and code[first - 1].text not in (";", "{", "}"):
+        first -= 1
+    while last < len(code) - 1 and code[last].text not in (";", "{", "}"):
+        last += 1
+    return first, last
+
+
+def _reaches(source: Source, index: int, scopes: Scopes) -> bool:
+    """Whether a name at an index of `code` makes an address or a size of the arrays, and nothing else."""
+    code = source.code
+    names = scopes.at(index)
+    first, last = _statement(source, index)
+    texts = [t.text for t in code[first:last]]
+    if "__shared__" in texts:
+        return True
+    i, depth = index, 0
+    while i > first:
+        i -= 1
+        text = code[i].text
+        if text in ")]":
+            depth += 1
+        elif text in "([":
+            if depth:
+                depth -= 1
+                continue
+            before = i - 1
+            while text == "[" and before > first and code[before].text == "]":
+                before = _opening(code, before) - 1
+            name = code[before].text
+            if text == "[":
+                return name in names
+            if name in _FRAGMENT_CALLS:
+                return any(t in names for t in texts)
+            if code[before].kind == "name" and name not in _CASTS:
+                return False
+            if code[i + 1].text in names and code[i + 2].text == "+":
+                return True  # `(pointer + row * LD)`
+    return (
+        "=" in texts and code[first + texts.index("=") - 1].text in names and texts.index("=") + first < index
+    )
+
+
+def _opening(code: list[Token], close: int) -> int:
+    depth = 0
+    for i in range(close, -1, -1):
+        depth += (code[i].text == "]") - (code[i].text == "[")
+        if depth == 0:
+            return i
+    return 0
+
+
+def _in_bytes(source: Source, index: int) -> bool:
+    """Whether host code makes a number of bytes of it: its statement has `sizeof`, or is a launch."""
+    first, last = _statement(source, index)
+    texts = [t.text for t in source.code[first:last]]
+    return "sizeof" in texts and "[" not in texts

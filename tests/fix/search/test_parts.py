@@ -1,0 +1,172 @@
+"""Pools cut into parts, through every stage: what is edited, what moves with it, what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from smemlint.api import Job, analyse_file
+from smemlint.fix.edits.apply import apply
+from smemlint.fix.model import Suggestion
+
+HEAD = (
+    "__global__ void k(float *out, const float *in, int w) {\n    int tx = threadIdx.x, ty = threadIdx.y;\n"
+)
+
+
+def fix(
+    tmp_path: Path, body: str, launches: str, *, main: str = "int main()", array: str = "pool"
+) -> tuple[Suggestion, str]:
+    """The suggestion for an array and the text with its edits."""
+    text = f"{HEAD}    {body}\n}}\n{main} {{ float *o = 0; const float *in = 0; {launches} }}\n"
+    path = tmp_path / "a.cu"
+    path.write_text(text)
+    report = analyse_file(Job(str(path)))
+    assert not report.problems
+    found = {s.array.name: s for s in report.suggestions}[array]
+    return found, apply(found.edits or (), text.encode()).decode()
+
+
+POOL = """extern __shared__ float pool[];
+    float *a = pool;
+    float *b = pool + 32 * 32;
+    a[ty * 32 + tx] = in[tx]; b[tx] = in[ty];
+    __syncthreads();
+    out[ty] = a[tx * 32 + ty] + b[tx];"""
+LAUNCH = "k<<<1, dim3(32, 32), (32 * 32 + 32) * sizeof(float)>>>(o, in, 32);"
+
+
+def test_a_wider_part_moves_what_is_behind_it_and_the_launch_gives_more(tmp_path: Path) -> None:
+    found, text = fix(tmp_path, POOL, LAUNCH)
+    assert found.kind == "pitch" and found.safe, found.unsafe_because
+    assert "const int A_PITCH = 33;" in text and "a[tx * A_PITCH + ty]" in text
+    assert "float *b = pool + 32 * A_PITCH;" in text
+    assert "(32 * 32 + 32) * sizeof(float) + 32 * sizeof(float)>>>" in text
+
+
+def test_the_edited_launch_gives_enough_bytes_for_every_access(tmp_path: Path) -> None:
+    _, text = fix(tmp_path, POOL, LAUNCH)
+    path = tmp_path / "b.cu"
+    path.write_text(text)
+    again = analyse_file(Job(str(path)))
+    assert not again.suggestions
+    assert again.kernels[0].dynamic == (32 * 33 + 32) * 4
+
+
+def test_launches_that_are_not_all_known_make_it_unsafe(tmp_path: Path) -> None:
+    found, _ = fix(tmp_path, POOL, LAUNCH, main="void start()")
+    assert found.edits is not None and not found.safe
+    assert found.unsafe_because == "`k` may be launched by other files"
+
+
+def test_every_launch_gets_its_bytes(tmp_path: Path) -> None:
+    other = "size_t bytes = 8192; k<<<2, dim3(32, 16), bytes>>>(o, in, 32);"
+    found, text = fix(tmp_path, POOL, LAUNCH + other)
+    assert found.edits is not None
+    assert "size_t bytes = 8320; k<<<2, dim3(32, 16), bytes>>>" in text
+    assert "sizeof(float) + 32 * sizeof(float)>>>" in text
+
+
+TILES = """template <const int Br, const int Bc>
+__global__ void k(float* Q, float* K, int N, int d, float* O) {
+    int tx = threadIdx.x;
+    extern __shared__ float smem[];
+    float* Qi = smem;
+    float* Kj = Qi + Br * d;
+    for (int e = 0; e < (d + Br - 1) / Br; e++) {
+        int idx = e * (Br * Bc) + tx;
+        int row = idx / d;
+        int col = idx % d;
+        if (idx < Br * d) Qi[row * d + col] = Q[row * d + col];
+        if (idx < Bc * d) Kj[row * d + col] = K[row * d + col];
+    }
+    __syncthreads();
+    float acc = 0.f;
+    for (int x = 0; x < d; x++)
+        acc += Qi[(tx / Bc) * d + x] * Kj[(tx % Bc) * d + x];
+    O[tx] = acc;
+}
+int main() {
+    const int Bc = 16, Br = 8;
+    int width = 64, N = 1024;
+    float *Q, *K, *O;
+    const int bytes = ((Br * width) + (Bc * width)) * sizeof(float);
+    k<Br, Bc><<<1, Br * Bc, bytes>>>(Q, K, N, width, O);
+}
+"""
+
+
+def test_tiles_of_run_time_width_grow_by_a_formula_where_the_bytes_are_computed(tmp_path: Path) -> None:
+    path = tmp_path / "a.cu"
+    path.write_text(TILES)
+    report = analyse_file(Job(str(path)))
+    (found,) = report.suggestions
+    after = apply(found.edits or (), TILES.encode()).decode()
+    changed = [line.strip() for line in after.splitlines() if line not in TILES.splitlines()]
+    assert changed == [
+        "const int QI_PITCH = d + 1;",
+        "const int KJ_PITCH = d + 1;",
+        "float* Kj = Qi + Br * QI_PITCH;",
+        "if (idx < Br * d) Qi[row * QI_PITCH + col] = Q[row * d + col];",
+        "if (idx < Bc * d) Kj[row * KJ_PITCH + col] = K[row * d + col];",
+        "acc += Qi[(tx / Bc) * QI_PITCH + x] * Kj[(tx % Bc) * KJ_PITCH + x];",
+        "const int bytes = ((Br * width) + (Bc * width)) * sizeof(float) + Br * sizeof(float)"
+        " + Bc * sizeof(float);",
+    ]
+    assert found.safe, found.unsafe_because
+    # 16 lanes of a warp read 16 rows of K at once: 64 floats apart they meet in bank 0, 65 apart nowhere.
+    assert [len({lane * pitch % 32 for lane in range(16)}) for pitch in (64, 65)] == [1, 16]
+
+
+DIRECT = "extern __shared__ float pool[]; pool[{0}] = in[tx]; __syncthreads(); out[tx] = pool[{1}];"
+
+
+def test_launches_that_need_different_sizes_get_a_swizzle(tmp_path: Path) -> None:
+    body = DIRECT.format("ty * w + tx", "tx * w + ty")
+    launches = "k<<<1, dim3(32, 32), 4096>>>(o, in, 32); k<<<1, dim3(16, 16), 1024>>>(o, in, 16);"
+    found, text = fix(tmp_path, body, launches)
+    if found.edits is None:
+        assert found.refused is not None and found.refused.code in ("no-better-layout", "launches-differ")
+    else:
+        assert found.kind == "swizzle" and "<<<1, dim3(32, 32), 4096>>>" in text
+
+
+def test_a_pitch_that_an_argument_gives_may_be_padded(tmp_path: Path) -> None:
+    found, text = fix(
+        tmp_path, DIRECT.format("ty * w + tx", "tx * w + ty"), "k<<<1, dim3(32, 32), 4096>>>(o, in, 32);"
+    )
+    assert found.edits is not None
+    assert found.kind == "swizzle" or "const int POOL_PITCH = w + 1;" in text
+
+
+REFUSED = [
+    (
+        "a part that starts where each thread is",
+        "extern __shared__ float pool[]; float *mine = pool + tx * 32; mine[ty] = 0; out[tx] = mine[ty];",
+        "k<<<1, dim3(32, 32), 4096>>>(o, in, 32);",
+        "part-start",
+    ),
+    (
+        "a size that the launch does not tell",
+        DIRECT.format("tx * 32", "tx * 32"),
+        "extern int bytes; k<<<1, 32, bytes>>>(o, in, 32);",
+        "size-elsewhere",
+    ),
+    (
+        "a part that is left",
+        "extern __shared__ float pool[]; float *a = pool, *b = pool + 16;"
+        " a[tx * 32] = in[tx]; b[tx & 15] = 0; out[tx] = a[tx * 32];",
+        "k<<<1, 32, 4096>>>(o, in, 32);",
+        "part-overlaps",
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "launches", "code"), [r[1:] for r in REFUSED], ids=[r[0] for r in REFUSED])
+def test_a_part_that_may_not_move_is_refused_by_name(
+    tmp_path: Path, body: str, launches: str, code: str
+) -> None:
+    found, _ = fix(tmp_path, body, launches)
+    assert found.edits is None and found.refused is not None
+    assert found.refused.code == code, found.refused

@@ -1,0 +1,78 @@
+"""The bytes that a launch gives, and whether every launch is seen."""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.fix.model import Refusal
+from smemlint.fix.text.launches import Growth, grown, unknown_launch
+from smemlint.fix.text.source import Source
+from smemlint.ir import Place
+
+KERNEL = "__global__ void k(float *p) {}\n"
+
+
+def places(text: str, wanted: str = "k<<<", path: str = "a.cu") -> list[Place]:
+    found = []
+    at = text.find(wanted)
+    while at >= 0:
+        found.append(Place(path, 1, 1, 1, 1, at, at + len(wanted)))
+        at = text.find(wanted, at + 1)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("bytes", "bytes + 128"),
+        ("1024", "1152"),
+        ("n * sizeof(float)", "n * sizeof(float) + 128"),
+        ("wide ? 64 : 32", "(wide ? 64 : 32) + 128"),
+        ("n << 2", "(n << 2) + 128"),
+        ("size(a, b)", "size(a, b) + 128"),
+    ],
+)
+def test_a_launch_asks_for_more_bytes(given: str, expected: str) -> None:
+    text = f"{KERNEL}void f() {{ k<<<dim3(1, 2), g<int>(3), {given}, stream>>>(p); }}\n"
+    edits = grown(Source("a.cu", text.encode()), places(text), Growth((128,), "", 1, "float"), "k")
+    assert not isinstance(edits, Refusal)
+    ((start, end, new),) = edits
+    assert (text[start:end], new) == (given, expected)
+
+
+def test_a_launch_without_bytes_is_refused() -> None:
+    text = f"{KERNEL}void f() {{ k<<<1, 32>>>(p); }}\n"
+    refused = grown(Source("a.cu", text.encode()), places(text), Growth((128,), "", 1, "float"), "k")
+    assert isinstance(refused, Refusal) and refused.code == "launch-elsewhere"
+
+
+def unknown(text: str, path: str = "a.cu") -> str:
+    return unknown_launch(Source("a.cu", text.encode()), "k", places(text, path=path))
+
+
+def test_a_whole_program_shows_every_launch() -> None:
+    assert unknown(f"{KERNEL}int main() {{ k<<<1, 32, 64>>>(p); }}\n") == ""
+
+
+def test_a_kernel_of_its_own_file_shows_every_launch() -> None:
+    assert unknown(f"static {KERNEL}void f() {{ k<<<1, 32, 64>>>(p); }}\n") == ""
+    assert unknown(f"namespace {{ {KERNEL} }}\nvoid f() {{ k<<<1, 32, 64>>>(p); }}\n") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (f"{KERNEL}void f() {{ k<<<1, 32, 64>>>(p); }}\n", "may be launched by other files"),
+        (
+            f"{KERNEL}int main() {{ cudaFuncSetAttribute(k, a, 64); k<<<1, 32, 64>>>(p); }}\n",
+            "is also named on line 2",
+        ),
+        (f"#define RUN k\n{KERNEL}int main() {{ k<<<1, 32, 64>>>(p); }}\n", "is named by a macro on line 1"),
+    ],
+)
+def test_a_launch_that_may_be_hidden_is_told(text: str, why: str) -> None:
+    assert why in unknown(text)
+
+
+def test_a_launch_in_another_file_is_told() -> None:
+    assert "outside of this file" in unknown(f"{KERNEL}int main() {{ k<<<1, 32, 64>>>(p); }}\n", "b.cu")

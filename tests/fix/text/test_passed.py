@@ -1,0 +1,62 @@
+"""An array that is passed with its extents is padded in the signature, all bodies and all callers, or not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from smemlint.fix.edits.apply import apply
+from tests.fix.test_suggest import of_text
+
+TEXT = """@HEAD@
+__global__ void k(float *out, const float *in) {
+    __shared__ float tile[32][32];
+    fill(in, tile);
+    __syncthreads();
+    out[threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+void start(float *o, const float *i) { k<<<4, dim3(32, 32)>>>(o, i); }
+"""
+BODY = "{ t[threadIdx.y][threadIdx.x] = in[threadIdx.x]; }"
+
+
+@pytest.mark.parametrize(
+    ("parameter", "edited"),
+    [
+        ("float (&t)[32][32]", "float (&t)[32][33]"),
+        ("float (*t)[32]", "float (*t)[33]"),
+        ("float t[32][32]", "float t[32][33]"),
+        ("float t[][32]", "float t[][33]"),
+    ],
+)
+def test_the_parameter_is_padded_with_the_array(tmp_path: Path, parameter: str, edited: str) -> None:
+    head = f"__device__ void fill(const float *in, {parameter}) {BODY}"
+    text = TEXT.replace("@HEAD@", head).encode()
+    fix = of_text(tmp_path, text)[0]["tile"]
+    assert fix.edits is not None, fix.refused
+    after = apply(fix.edits, text).decode()
+    assert edited in after and "tile[32][33]" in after and fix.safe
+
+
+def test_an_extent_that_is_deduced_follows_by_itself(tmp_path: Path) -> None:
+    head = f"template <int R, int C> __device__ void fill(const float *in, float (&t)[R][C]) {BODY}"
+    text = TEXT.replace("@HEAD@", head).encode()
+    fix = of_text(tmp_path, text)[0]["tile"]
+    assert fix.edits is not None and len(fix.edits) == 1, fix.refused
+
+
+def test_functions_that_pass_it_on_follow_too(tmp_path: Path) -> None:
+    inner = f"__device__ void inner(const float *in, float (*t)[32]) {BODY}\n"
+    head = inner + "__device__ void fill(const float *in, float (&t)[32][32]) { inner(in, t); }"
+    text = TEXT.replace("@HEAD@", head).encode()
+    fix = of_text(tmp_path, text)[0]["tile"]
+    assert fix.edits is not None and len(fix.edits) == 3, fix.refused
+
+
+def test_a_function_that_another_kernel_calls_keeps_the_array_as_it_is(tmp_path: Path) -> None:
+    head = f"__device__ void fill(const float *in, float (&t)[32][32]) {BODY}"
+    other = "__global__ void other(const float *in) { __shared__ float u[32][32]; fill(in, u); }\n"
+    text = (TEXT.replace("@HEAD@", head) + other).encode()
+    fix = of_text(tmp_path, text)[0]["tile"]
+    assert fix.edits is None and fix.refused is not None and fix.refused.code == "passed-on"
