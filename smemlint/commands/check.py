@@ -112,6 +112,11 @@ def options(parser: argparse.ArgumentParser) -> None:
     fixes = parser.add_mutually_exclusive_group()
     fixes.add_argument("--diff", action="store_true", help="show the fixes as a unified diff; change no file")
     fixes.add_argument("--fix", action="store_true", help="apply the safe fixes and report what is left")
+    add(
+        "--add-ignore",
+        metavar="REASON",
+        help="write `smemlint: ignore` comments for the findings that are shown; with --diff only show them",
+    )
     add("--unsafe-fixes", action="store_true", help="with --diff or --fix: take fixes that are not safe, too")
     add(
         "--verify",
@@ -126,20 +131,22 @@ def run(options: argparse.Namespace) -> int:
         said = replace(said, baseline="")
     outputs = outputs_of(options.output or ())
     _check_fixes(options)
-    edits = options.fix or options.diff
+    edits, adding = options.fix or options.diff, options.add_ignore is not None
     if options.shard:
         _check_shard(options, outputs, options.output_format or "")
     pictures = "html" in (options.output_format, *(name for name, _ in outputs))
-    if not edits and not options.write_baseline and not options.budget and not options.write_budget:
+    if not (edits or options.write_baseline or options.budget or options.write_budget or adding):
         return _check(options, said, outputs, exhibits=pictures)
     run, report = analysed(options, said, suggest=True, exhibits=pictures)
     if options.write_budget or options.budget:
         return _budget(options, run, report, outputs)
     if options.write_baseline:
         return _write_baseline(Path(options.write_baseline), report)
-    if edits:
-        return _repair(options, run, report, outputs)
-    return write(report, run.settings, outputs, options.top)
+    if adding:
+        from smemlint.commands.adding import add_ignores
+
+        return add_ignores(options, report)
+    return _repair(options, run, report, outputs)
 
 
 def _shard(text: str) -> tuple[int, int]:
@@ -153,7 +160,7 @@ def _shard(text: str) -> tuple[int, int]:
 
 def _check_shard(options: argparse.Namespace, outputs: Sequence[tuple[str, Path]], form: str) -> None:
     """Raises UsageError where a shard has nothing to hand on, or more is asked for than it knows."""
-    for name in ("fix", "diff", "budget", "write_budget", "write_baseline"):
+    for name in ("fix", "diff", "budget", "write_budget", "write_baseline", "add_ignore"):
         if getattr(options, name):
             raise UsageError(f"--{name.replace('_', '-')} needs all files: it does not go with --shard")
     if not {form, *(name for name, _ in outputs)} & {"json", "sarif"}:
@@ -209,7 +216,9 @@ def _settings_of(options: argparse.Namespace) -> Settings:
 
 
 def _check_fixes(options: argparse.Namespace) -> None:
-    """Raises UsageError where the options about fixes do not go together."""
+    """Raises UsageError where the options about edits do not go together."""
+    if options.add_ignore is not None:
+        _check_adding(options)
     if not (options.fix or options.diff):
         for name in ("unsafe_fixes", "verify"):
             if getattr(options, name) not in (None, False):
@@ -223,6 +232,19 @@ def _check_fixes(options: argparse.Namespace) -> None:
             raise UsageError(f"argument --verify: {str(error).lower()}") from None
         if not words or "{}" in words[0]:
             raise UsageError("argument --verify: expected a command, such as 'nvcc -c -o /dev/null {}'")
+
+
+def _check_adding(options: argparse.Namespace) -> None:
+    from smemlint.diagnose.accept import wrong_reason
+
+    others = ("fix", "verify", "unsafe_fixes", "write_baseline", "budget", "write_budget", "output")
+    for name in others:
+        if getattr(options, name):
+            raise UsageError(f"--add-ignore does not go with --{name.replace('_', '-')}")
+    if wrong := wrong_reason(options.add_ignore):
+        raise UsageError(f"argument --add-ignore: {wrong}")
+    if STDIN in options.paths:
+        raise UsageError("--add-ignore cannot change standard input")
 
 
 def outputs_of(texts: Sequence[str]) -> list[tuple[str, Path]]:

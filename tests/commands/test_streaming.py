@@ -171,9 +171,6 @@ def on_a_terminal(folder: Path, *arguments: str, **environment: str) -> str:
 
 
 def test_a_terminal_shows_the_file_in_work_and_a_build_server_nothing(folder: Path) -> None:
-    slow = "".join(f"template <int N> struct S{n} {{ int a[N]; }};\n" for n in range(1500))
-    for n in range(4):
-        (folder / f"k{n}.cu").write_text(slow + KERNEL.format(n))
     said = on_a_terminal(folder, "-j", "1", ".")
     assert "/4" in said and any(f"k{n}.cu" in said for n in range(4))
-    assert on_a_terminal(folder, "-j", "1", ".", CI="true") == ""
+    assert on_a_terminal(folder, "-j", "1", "k0.cu", CI="true") == ""
