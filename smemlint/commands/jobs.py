@@ -17,7 +17,7 @@ from smemlint.config import Block, Settings
 from smemlint.configurations import Configurations, matches
 from smemlint.records import record
 from smemlint.stopping import Stopped
-from smemlint.streams import finish, put, say
+from smemlint.streams import say
 from smemlint.visible import visible_path
 
 if TYPE_CHECKING:
@@ -115,11 +115,8 @@ def analysed(
         with closing(with_progress(jobs, whole, cache, bar)) as done:
             for index, one in done:
                 found[index] = one
-                for text in stream.take(run, index, one) if stream is not None else ():
-                    if bar is not None:
-                        bar.hide()
-                    put(text)
-                    finish()
+                if stream is not None:
+                    stream.take(run, index, one, bar.hide if bar is not None else None)
     except Stopped as stopped:
         if not partial or not found:
             raise

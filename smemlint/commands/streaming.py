@@ -18,7 +18,7 @@ from smemlint.diagnose.unseen import UNKNOWN_KERNEL
 from smemlint.reading import UnreadableError, read_regular
 from smemlint.render import STREAMED, render_findings
 from smemlint.source.text import MAX_BYTES
-from smemlint.streams import say
+from smemlint.streams import OutputError, finish, put, say
 
 if TYPE_CHECKING:
     from smemlint.commands.jobs import Run
@@ -44,10 +44,23 @@ class Stream:
         self._names: set[str] = set()
         self._bound = ""
         self._findings = 0
+        self._failed: OutputError | None = None
         self.written = ""
 
-    def take(self, run: Run, index: int, report: FileReport) -> Iterator[str]:
-        """Yield what is final now that this file is done."""
+    def take(self, run: Run, index: int, report: FileReport, clear: Callable[[], None] | None = None) -> None:
+        """Write what is final now that this file is done. clear: makes room on a terminal."""
+        for text in self._final(run, index, report):
+            self.written += text
+            if self._failed is None:
+                if clear is not None:
+                    clear()
+                try:
+                    put(text)
+                    finish()
+                except OutputError as error:
+                    self._failed = error
+
+    def _final(self, run: Run, index: int, report: FileReport) -> Iterator[str]:
         form, look = self._how(run.settings)
         by_path = look.sort == "path" or (look.sort == "" and form != "github")
         if form not in STREAMED or not by_path:
@@ -80,7 +93,6 @@ class Stream:
             part = replace(whole, diagnostics=some)
             for text in render_findings(form, part, replace(look, top=top)):
                 self._findings += 1
-                self.written += text
                 yield text
         self._kept = [r for r in self._kept if any(path >= bound for path in _paths(r))]
 
@@ -95,7 +107,9 @@ class Stream:
         return [u for u in lost if u.name.strip("`").rsplit("::", 1)[-1] not in self._names]
 
     def rest(self, whole: str) -> str:
-        """What is left to be written of the whole report."""
+        """What is left to be written of the whole report. Raises OutputError where nothing can be written."""
+        if self._failed is not None:
+            raise self._failed
         if whole.startswith(self.written):
             return whole[len(self.written) :]
         say("warning: a later file changed a finding that is written above; here is the whole report")

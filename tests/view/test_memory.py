@@ -89,3 +89,25 @@ def test_resident_blocks_follow_threads_and_bytes() -> None:
     found = {r.arch: r.blocks for r in residency(256, 100 * 1024)}
     assert (found["sm_75"], found["sm_80"], found["sm_90"]) == (0, 1, 2)
     assert found["sm_90"] == architecture("sm_90").resident_blocks(256, 100 * 1024)
+
+
+SEGMENTS = Path(__file__).resolve().parents[2] / "benchmarks" / "silicon"
+ADDRESSES = json.loads((SEGMENTS / "segments.json").read_text())["files"]
+RESERVED = 1024
+"""Bytes that sm_90 keeps for the system at the start of each block."""
+
+
+@pytest.mark.parametrize(
+    ("file", "told"), [(file, each) for file, kernels in ADDRESSES.items() for each in kernels]
+)
+def test_arrays_lie_where_a_gpu_told_their_addresses(file: str, told: dict[str, object]) -> None:
+    path = SEGMENTS / "segments" / file
+    (kernel,) = [k for k in layout((Job(str(path), Options()), "")).kernels if k.kernel == told["kernel"]]
+    starts = {p.array.name: p.start for p in kernel.pieces if p.array is not None}
+    body = path.read_text().split(f"void {told['kernel']}(")[1].split("END")[0]
+    asked = re.findall(r"HOLD\((\w+),|__cvta_generic_to_shared\(&(\w+)", body)
+    names = [first or second for first, second in asked]
+    addresses = told["addresses"]
+    assert isinstance(addresses, list) and len(names) == len(addresses) == len(starts)
+    assert [starts[name] for name in names] == [address - RESERVED for address in addresses]
+    assert kernel.dynamic == told["dynamic"]
