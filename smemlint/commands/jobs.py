@@ -8,10 +8,10 @@ import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smemlint.commands.asked import chosen_of, options_of
 from smemlint.commands.options import STDIN, UsageError
 from smemlint.config import Block, Settings
 from smemlint.configurations import Configurations, matches
@@ -181,7 +181,7 @@ def jobs_of(
 ) -> tuple[list[Job], list[FileReport]]:
     """What is to be analysed, and a report for each path that leads to nothing."""
     from smemlint.diagnose.model import FileReport, Problem
-    from smemlint.jobs import Job, Options
+    from smemlint.jobs import Job
     from smemlint.source import LeftOut, RealPaths, discover
     from smemlint.source.text import MAX_BYTES
 
@@ -229,17 +229,7 @@ def jobs_of(
             jobs.append(
                 Job(
                     str(file),
-                    Options(
-                        min_ways=s.min_ways or 0,
-                        blocks=s.blocks or {},
-                        arch=s.arch or "",
-                        defines=s.define or (),
-                        includes=s.include or (),
-                        std=s.std or "",
-                        compile_commands=s.compile_commands,
-                        suggest=suggest,
-                        exhibits=exhibits,
-                    ),
+                    options_of(s, suggest=suggest, exhibits=exhibits),
                     text,
                     s.timeout or 40.0,
                     named=path == STDIN or not Path(path).is_dir(),
@@ -282,14 +272,7 @@ def _view(
     from smemlint.rules import Severity
 
     def chosen(path: str, kernel: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        settings = configurations.shown(path)
-        theirs = [
-            code
-            for section in settings.per_kernel or ()
-            if any(fnmatchcase(kernel, name) for name in section.kernels)
-            for code in section.ignore
-        ]
-        return settings.select or (), (*(settings.ignore or ()), *theirs)
+        return chosen_of(configurations.shown(path), kernel)
 
     level = min((Severity(whole.level), Severity(whole.fail_on)), key=lambda s: s.rank)
     return View(chosen, level, bool(whole.show_unresolved), whole.min_share or 0.0, baseline, changed)
