@@ -17,9 +17,10 @@ STREAMED = ("full", "concise", "jsonl", "github")
 """Formats whose findings can be written one by one, by path, before all of them are known."""
 
 
-def render(name: str, report: Report, look: Look = PLAIN) -> str:
-    """The report in one of FORMATS. look: for the formats that people read."""
-    text: str = import_module(f"smemlint.render.{name}").render(report, look)
+def render(name: str, report: Report, look: Look | None = None) -> str:
+    """The report in one of FORMATS. look: for the formats that people read, by default each its own."""
+    looks = () if look is None else (look,)
+    text: str = import_module(f"smemlint.render.{name}").render(report, *looks)
     return text
 
 

@@ -13,7 +13,7 @@ from smemlint.diagnose import cost
 from smemlint.diagnose.group import by_cost, groups
 from smemlint.diagnose.model import Report
 from smemlint.render.full import places
-from smemlint.render.style import PLAIN, Look
+from smemlint.render.style import Look
 from smemlint.render.summary import summary_line
 from smemlint.rules import Severity
 from smemlint.visible import visible
@@ -21,11 +21,12 @@ from smemlint.visible import visible
 _LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
+_BY_COST = Look(sort="cost")
 _WORTH_A_WARNING = 0.02
 """Share of its kernel's wavefronts below which a conflict is only a notice."""
 
 
-def render(report: Report, look: Look = PLAIN) -> str:
+def render(report: Report, look: Look = _BY_COST) -> str:
     lines = []
     for problem in report.problems:
         where: dict[str, str | int] = {"file": problem.path, "line": problem.line or 1}
@@ -34,7 +35,7 @@ def render(report: Report, look: Look = PLAIN) -> str:
     return "".join(findings(report, look)) + "\n".join(lines) + "\n"
 
 
-def findings(report: Report, look: Look = PLAIN) -> Iterator[str]:
+def findings(report: Report, look: Look = _BY_COST) -> Iterator[str]:
     """The command of each finding: the costliest first, since GitHub shows the first ten, unless paths are
     asked for."""
     found = groups(report.diagnostics)

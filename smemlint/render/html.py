@@ -93,12 +93,12 @@ def _finding(group: Group) -> str:
     """The row of one cause: its costliest place, the other ones, what all of them cost together."""
     found, together = group.lead, group.cost
     ways = "" if found.worst_ways is None else ways_text(found.worst_ways)
-    counted = [d for d in group.all if d.wavefronts is not None]
-    waves = f"{sum(d.wavefronts or 0 for d in counted):,}" if counted else ""
-    ideal = f"{sum(d.ideal or 0 for d in counted):,}" if counted else ""
+    waves = cost.number(together.own.wavefronts) if together is not None else ""
+    ideal = cost.number(together.own.floor) if together is not None else ""
     places = f", in {len(group.all)} places" if group.others else ""
     share = f'<br><span class="dim">{_text(cost.words(together))}</span>' if together is not None else ""
     fix = found.fix.code or found.fix.words if found.fix is not None and found.fix.edits else ""
+    fix = fix.replace("`, `", ", ")  # code of several places, as notes quote it
     severity = found.severity.value
     return (
         f'<tr><td class="sev {severity}">{severity}</td>'
@@ -112,7 +112,8 @@ def _finding(group: Group) -> str:
 
 def _link(found: Diagnostic, text: str = "") -> str:
     path, line = found.place.path, found.place.line
-    return f'<a href="#{_anchor(path, line)}">{text or escape(f"{visible_path(path)}:{line}")}</a>'
+    said = text or escape(f"{visible_path(path)}:{line}").replace("/", "/<wbr>")
+    return f'<a href="#{_anchor(path, line)}">{said}</a>'
 
 
 def _others(group: Group) -> str:
@@ -120,6 +121,8 @@ def _others(group: Group) -> str:
     links: dict[str, None] = {}
     for d in sorted(group.others, key=lambda d: (d.place.path, d.place.line)):
         same = d.place.path == group.lead.place.path
+        if same and d.place.line == group.lead.place.line:
+            continue
         links[_link(d, str(d.place.line) if same else "")] = None
     return f"<br>also {', '.join(links)}" if links else ""
 

@@ -17,12 +17,11 @@ _NARROW = 24
 
 @record(frozen=True, slots=True)
 class Look:
-    """color: ANSI colours. width: columns. sort: `cost`, `path`, or `` for the format's own order; top: how
-    many findings, None for all."""
+    """color: ANSI colours. width: columns. sort: `cost` or `path`; top: how many findings, None for all."""
 
     color: bool = False
     width: int = WIDTH
-    sort: str = ""
+    sort: str = "path"
     top: int | None = None
 
 
