@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from smemlint import config, streams
 from smemlint.commands import CLEAN, FAILED, FINDINGS
-from smemlint.commands.jobs import Run, analysed, with_progress
+from smemlint.commands.jobs import Run, analysed, jobs_of, with_progress
 from smemlint.commands.options import STDIN, UsageError, number, source_options, source_settings, whole
 from smemlint.config import DEFAULTS, FORMATS, SEVERITIES, Settings
+from smemlint.configurations import Configurations
 from smemlint.streams import OutputError, put, say
 from smemlint.visible import visible_path
 
@@ -26,16 +27,23 @@ if TYPE_CHECKING:
     from smemlint.repair import Skipped
 
 
+ENDINGS = {".sarif": "sarif", ".json": "json", ".jsonl": "jsonl", ".html": "html", ".txt": "full"}
+"""Endings of files that tell a format."""
+
+
 def options(parser: argparse.ArgumentParser) -> None:
     source_options(parser)
-    add = parser.add_argument
+    add = parser.add_argument_group("what is reported, and how").add_argument
     add("--output-format", choices=FORMATS, help=f"what goes to stdout (default: {DEFAULTS.output_format})")
     add(
+        "-o",
         "--output",
         action="append",
-        metavar="FORMAT=FILE",
-        help="write another format to a file beside; repeatable",
+        metavar="[FORMAT=]FILE",
+        help="write another format to a file beside; without FORMAT the ending tells it; repeatable",
     )
+    add("--color", choices=("auto", "always", "never"), default="auto", help="colours (default: auto)")
+    add("--show-files", action="store_true", help="list the files that would be analysed, and end")
     add(
         "--select",
         action="append",
@@ -51,17 +59,6 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     add("--level", choices=SEVERITIES, help=f"findings below are not shown (default: {DEFAULTS.level})")
     add(
-        "--fail-on",
-        choices=SEVERITIES,
-        help=f"findings from here on make exit status 1 (default: {DEFAULTS.fail_on})",
-    )
-    add(
-        "--fail-on-unseen",
-        action="store_true",
-        default=None,
-        help="exit status 1 as well where a kernel shows no access of shared memory (SMEM907)",
-    )
-    add(
         "--sort",
         choices=("cost", "path"),
         help="order of findings: the costliest first (on a terminal), or by path",
@@ -73,7 +70,6 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="PERCENT",
         help="leave out conflicts that waste less of their kernel's shared-memory wavefronts (default: 0)",
     )
-    add("--exit-zero", action="store_true", default=None, help="exit status 0 whatever is found")
     add(
         "--shard",
         type=_shard,
@@ -92,7 +88,21 @@ def options(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="list what could not be resolved, with the reason",
     )
-    baselines = parser.add_mutually_exclusive_group()
+    gates = parser.add_argument_group("what makes exit status 1, and what is accepted")
+    add = gates.add_argument
+    add(
+        "--fail-on",
+        choices=SEVERITIES,
+        help=f"findings from here on make exit status 1 (default: {DEFAULTS.fail_on})",
+    )
+    add(
+        "--fail-on-unseen",
+        action="store_true",
+        default=None,
+        help="exit status 1 as well where a kernel shows no access of shared memory (SMEM907)",
+    )
+    add("--exit-zero", action="store_true", default=None, help="exit status 0 whatever is found")
+    baselines = gates.add_mutually_exclusive_group()
     baselines.add_argument("--baseline", metavar="FILE", help="leave out the findings that this file accepts")
     baselines.add_argument(
         "--write-baseline", metavar="FILE", help="accept all present findings: write them to this file"
@@ -102,14 +112,16 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="REV",
         help="only findings on lines, or arrays, that changed since this revision",
     )
-    budgets = parser.add_mutually_exclusive_group()
+    budgets = gates.add_mutually_exclusive_group()
     budgets.add_argument(
         "--budget", metavar="FILE", help="exit status 1 where a kernel's excess wavefronts exceed this file's"
     )
     budgets.add_argument(
         "--write-budget", metavar="FILE", help="write the present excess of each kernel there"
     )
-    fixes = parser.add_mutually_exclusive_group()
+    edits = parser.add_argument_group("edits")
+    add = edits.add_argument
+    fixes = edits.add_mutually_exclusive_group()
     fixes.add_argument("--diff", action="store_true", help="show the fixes as a unified diff; change no file")
     fixes.add_argument("--fix", action="store_true", help="apply the safe fixes and report what is left")
     add(
@@ -131,6 +143,8 @@ def run(options: argparse.Namespace) -> int:
         said = replace(said, baseline="")
     outputs = outputs_of(options.output or ())
     _check_fixes(options)
+    if options.show_files:
+        return show_files(options, said)
     edits, adding = options.fix or options.diff, options.add_ignore is not None
     if options.shard:
         _check_shard(options, outputs, options.output_format or "")
@@ -175,7 +189,7 @@ def _check(
     """Findings alone: written as they become final; when a signal ends the run, those that are known."""
     from smemlint.commands.streaming import Stream
 
-    stream = Stream(lambda settings: (_form_of(settings), look_of(settings, options.top)))
+    stream = Stream(lambda settings: (_form_of(settings), _look(_form_of(settings), settings, options)))
     run, report = analysed(
         options, said, suggest=True, exhibits=exhibits, partial=True, stream=stream, part=options.shard
     )
@@ -183,10 +197,23 @@ def _check(
         for _, path in outputs:
             say(f"warning: {path}: not written, the report is not whole")
         outputs = ()
-    status = write(report, run.settings, outputs, options.top, stream)
+    status = write(report, run.settings, outputs, options, stream)
     if run.stopped is not None:
         return run.stopped.status
     return CLEAN if options.shard and status == FINDINGS else status
+
+
+def show_files(options: argparse.Namespace, said: Settings) -> int:
+    """List the files that a run would look at; what keeps one from being looked at is told as in a run."""
+    from smemlint.api import shown
+
+    jobs, missing = jobs_of(options, Configurations(said, options.config), suggest=False)
+    for job in jobs:
+        put(visible_path(shown(job.path)) + "\n")
+    for report in missing:
+        for problem in report.problems:
+            say(str(problem))
+    return FAILED if missing else CLEAN
 
 
 def _settings_of(options: argparse.Namespace) -> Settings:
@@ -252,6 +279,8 @@ def outputs_of(texts: Sequence[str]) -> list[tuple[str, Path]]:
     outputs = []
     for text in texts:
         name, equals, file = text.partition("=")
+        if not equals and (ending := ENDINGS.get(Path(text).suffix)):
+            name, equals, file = ending, "=", text
         if not equals or not file:
             raise UsageError(f"--output {text}: expected FORMAT=FILE, such as sarif=smemlint.sarif")
         if name not in FORMATS:
@@ -278,7 +307,7 @@ def _repair(
             run.reports,
             lambda some: [r for _, r in with_progress(some, run.settings, run.cache)],
         )
-        status = write(run.collect(again), run.settings, outputs, options.top)
+        status = write(run.collect(again), run.settings, outputs, options)
         return FAILED if failed else status
     _tell(skipped, repair.summary(files, written=False))
     # A patch must hold the file's own bytes, whatever the terminal's encoding is.
@@ -296,20 +325,34 @@ def _form_of(settings: Settings) -> str:
     return settings.output_format or "full"
 
 
+def _look(form: str, settings: Settings, options: argparse.Namespace) -> Look:
+    """How a format looks on standard output. GitHub shows the first ten findings: the costliest ones."""
+    color = {"auto": None, "always": True, "never": False}[options.color]
+    look = look_of(settings, options.top, color)
+    return replace(look, sort="cost") if form == "github" and not settings.sort else look
+
+
+def _plain_look(form: str, settings: Settings) -> Look:
+    """How it looks in a file."""
+    from smemlint.render.style import Look
+
+    return Look(sort="cost" if form == "github" else "path", docs=settings.docs_url or "")
+
+
 def write(
     report: Report,
     settings: Settings,
     outputs: Sequence[tuple[str, Path]],
-    top: int | None,
+    options: argparse.Namespace,
     stream: Stream | None = None,
 ) -> int:
     """Write all formats, to standard output what a stream has not written yet; the exit status."""
     from smemlint.render import render
     from smemlint.render.summary import statistics
 
-    written = [_write_file(path, render(name, report)) for name, path in outputs]
+    written = [_write_file(path, render(name, report, _plain_look(name, settings))) for name, path in outputs]
     form = _form_of(settings)
-    text = render(form, report, look_of(settings, top))
+    text = render(form, report, _look(form, settings, options))
     put(text if stream is None else stream.rest(text))
     if settings.statistics:
         text = statistics(report.summary)
@@ -336,11 +379,13 @@ def _status(report: Report, settings: Settings) -> int:
 def _write_baseline(path: Path, report: Report) -> int:
     """Accept what is found; findings about what was not looked at are no findings to accept."""
     from smemlint.diagnose.baseline import written
-    from smemlint.render.summary import count
+    from smemlint.diagnose.group import groups
+    from smemlint.render.summary import places
 
     if not _write_file(path, written(report.diagnostics, path)):
         return FAILED
-    say(f"{count(len(report.diagnostics), 'finding')} accepted in {path}; check with --baseline {path}")
+    found = places(len(groups(report.diagnostics)), len(report.diagnostics))
+    say(f"{found} accepted in {path}; check with --baseline {path}")
     return FAILED if report.problems else CLEAN
 
 
@@ -360,7 +405,7 @@ def _budget(
         found = exceeded(kernels, loaded(Path(options.budget)), options.budget)
     except ReportError as error:
         raise UsageError(f"argument --budget: {error}") from None
-    status = write(report, run.settings, outputs, options.top)
+    status = write(report, run.settings, outputs, options)
     for e in found:
         grown = f"{number(e.excess)} excess wavefronts a block, {number(e.allowed)} allowed"
         say(f"over budget: {visible_path(e.path)}: {e.name}: {grown}")
@@ -377,10 +422,13 @@ def _write_file(path: Path, text: str) -> bool:
     return True
 
 
-def look_of(settings: Settings, top: int | None = None) -> Look:
-    """How text for people looks where it goes."""
+def look_of(settings: Settings, top: int | None = None, color: bool | None = None) -> Look:
+    """How text for people looks where it goes. color: None where the terminal and the environment tell."""
     from smemlint.render.style import Look
 
     terminal = sys.stdout.isatty()
-    color = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return Look(color, streams.columns(), settings.sort or ("cost" if terminal else ""), top)
+    if color is None:
+        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        color = not plain and (terminal or bool(os.environ.get("FORCE_COLOR")))
+    sort = settings.sort or ("cost" if terminal else "path")
+    return Look(color, streams.columns(), sort, top, settings.docs_url or "")

@@ -32,6 +32,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     add("--fail-on", choices=SEVERITIES, help=f"as for check (default: {DEFAULTS.fail_on})")
     add("--exit-zero", action="store_true", default=None, help="exit status 0 whatever is found")
     add("--sort", choices=("cost", "path"), help="order of findings, as for check")
+    add("--color", choices=("auto", "always", "never"), default="auto", help="colours (default: auto)")
     add("--top", type=whole("top"), metavar="N", help="show the first N findings")
     parser.epilog = (
         "Run it where the shards' sources lie, with the same configuration. What the shards' command lines "
@@ -69,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     except (TypeError, AttributeError, ValueError, KeyError):
         raise UsageError("the shards hold what smemlint did not write") from None
     tell(merged, report)
-    return write(report, merged.settings, outputs, options.top)
+    return write(report, merged.settings, outputs, options)
 
 
 def _read(path: str) -> tuple[str, Any]:

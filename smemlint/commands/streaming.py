@@ -62,8 +62,7 @@ class Stream:
 
     def _final(self, run: Run, index: int, report: FileReport) -> Iterator[str]:
         form, look = self._how(run.settings)
-        by_path = look.sort == "path" or (look.sort == "" and form != "github")
-        if form not in STREAMED or not by_path:
+        if form not in STREAMED or look.sort != "path":
             return
         if self._reach is None:
             self._reach = _Reach(run.jobs)
