@@ -111,3 +111,32 @@ def test_arrays_lie_where_a_gpu_told_their_addresses(file: str, told: dict[str, 
     assert isinstance(addresses, list) and len(names) == len(addresses) == len(starts)
     assert [starts[name] for name in names] == [address - RESERVED for address in addresses]
     assert kernel.dynamic == told["dynamic"]
+
+
+SHRUNK = [
+    ("float m[3]", "m[0] = in[0]", "m[0]", 8),
+    ("float m[3]", "m[2] = in[0]", "m[2]", 8),
+    ("float m[3]", "m[0] = in[0]; m[2] = in[1]", "m[0] + m[2]", 12),
+    ("float m[3]", "m[0] = in[0]; m[1] = in[1]; m[2] = in[2]", "m[0] + m[1] + m[2]", 16),
+    ("float m[64]", "m[5] = in[0]; m[40] = in[1]", "m[5] + m[40]", 12),
+    ("float m[8]", "m[0] = in[0]; m[1] = in[1]", "m[0]", 8),
+    ("float m[4][4]", "m[1][2] = in[0]", "m[1][2]", 8),
+    ("float m[8]", "m[n] = in[0]; m[1] = 1", "m[1]", 36),
+]
+"""Declaration, what is written, what is read, and the bytes of the kernel in a cubin of nvcc 13.0 (sm_90)."""
+
+
+@pytest.mark.parametrize(("declared", "written", "used", "size"), SHRUNK)
+def test_an_array_of_which_single_elements_are_named_shrinks_to_them(
+    declared: str, written: str, used: str, size: int
+) -> None:
+    text = (
+        "__global__ void k(const float *in, float *out, int n) {\n"
+        f"__shared__ float pad[1];\n__shared__ {declared};\n"
+        f"if (threadIdx.x == 0) {{ pad[0] = in[9]; {written}; }}\n"
+        f"__syncthreads();\nout[threadIdx.x] = pad[0] + ({used}); }}\n"
+    )
+    memory = laid_out(text)["k"]
+    assert memory.static == size
+    (piece,) = [p for p in memory.pieces if p.array is not None and p.array.name == "m"]
+    assert piece.start == 4 and (piece.left is None) is ("[n]" in written or size == 16)
