@@ -152,7 +152,7 @@ def test_json_has_one_finding_for_each_cause_and_one_diagnostic_for_each_place(c
 def test_on_a_terminal_the_costliest_comes_first_and_fits(folder: Path) -> None:
     pid, terminal = pty.fork()
     if pid == 0:  # pragma: no cover - the child
-        environment = {**os.environ, "TERM": "xterm", "COLUMNS": "", "LINES": ""}
+        environment = {**os.environ, "CI": "1", "TERM": "xterm", "COLUMNS": "", "LINES": ""}
         os.execve(sys.executable, [sys.executable, "-m", "smemlint", ".", "-j", "1"], environment)
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     output = b""
