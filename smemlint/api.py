@@ -203,7 +203,9 @@ def collect(
     accepted = 0
     stale: Sequence[Entry] = ()
     if view.baseline is not None:
-        diagnostics, accepted, stale = compared(diagnostics, view.baseline, checked)
+        diagnostics, accepted, _ = compared(diagnostics, view.baseline, checked)
+        # What is only not shown (another rule was selected, a line did not change) is not gone.
+        _, _, stale = compared(left, view.baseline, checked)
     unparsed = tuple(dict.fromkeys(u for r in reports for u in r.unparsed))
     named = {d.place.path for d in diagnostics} | {label.place.path for d in diagnostics for label in d.also}
     return Report(
