@@ -93,6 +93,8 @@ class Record:
     virtual: bool = False
     """Declares virtual functions."""
     virtual_bases: bool = False
+    declared: bool = False
+    """A template without a body, which stands for its specialisations."""
     plain: bool = True
     """Declares nothing that makes it more than a C struct: constructors, access, initialisers of members."""
 

@@ -359,10 +359,13 @@ class RecordLowering:
             specialises = c.texts.template_arguments(cursors.display_name(node))
         elif self._arguments(found):
             specialises = c.types.specialisation_arguments(node)
+            if specialises is None:  # with a pack
+                specialises = c.texts.template_arguments(cursors.display_name(node))
         return replace(
             result,
             align=self.alignment(kids),
             specialises=specialises,
+            declared=node.kind == CLASS_TEMPLATE and not cursors.is_definition(node),
             specialisations=self._specialisations(found),
             packed=any(k.kind == PACKED_ATTRIBUTE for k in kids),
             pack=self._pragma_pack(found),
