@@ -1,8 +1,8 @@
 """The rules, one a file, in an explicit order.
 
 In: a Conflict and the KernelAnalysis it belongs to. Out: a Finding. Each conflict is explained once, by the
-first rule of CONFLICT_RULES that recognises its cause; the last one explains anything. Imports neither
-clang nor rich.
+first rule of CONFLICT_RULES that recognises its cause; the last one explains anything. What other installed
+distributions add (`added.py`) is asked first. Imports neither clang nor rich.
 """
 
 from __future__ import annotations
@@ -66,20 +66,30 @@ RULES: tuple[type[Rule], ...] = tuple(
 )
 
 
+def all_rules() -> tuple[type[Rule], ...]:
+    """RULES, and behind them those that other distributions add."""
+    from smemlint.rules.added import added
+
+    return (*RULES, *added().rules)
+
+
 def find_rule(name: str) -> type[Rule] | None:
     """The rule of a code or a name, in any case of letters."""
     wanted = name.strip().lower()
-    return next((r for r in RULES if wanted in (r.code.lower(), r.name)), None)
+    return next((r for r in all_rules() if wanted in (r.code.lower(), r.name)), None)
 
 
 def matches(rule: type[Rule], selector: str) -> bool:
     """Whether a selector (a code, the start of one, a name, or ALL) means this rule."""
-    wanted = selector.strip()
-    return (
-        wanted.upper() == "ALL"
-        or wanted.lower() == rule.name
-        or (wanted.upper().startswith("SMEM") and rule.code.startswith(wanted.upper()))
-    )
+    wanted = selector.strip().upper()
+    if wanted in ("ALL", rule.name.upper()):
+        return True
+    return letters(wanted) == letters(rule.code) and rule.code.startswith(wanted)
+
+
+def letters(code: str) -> str:
+    """`SMEM` of `SMEM101` and of `SMEM1`: the family that a code belongs to."""
+    return code.rstrip("0123456789")
 
 
 __all__ = [
@@ -94,6 +104,8 @@ __all__ = [
     "Label",
     "Rule",
     "Severity",
+    "all_rules",
     "find_rule",
+    "letters",
     "matches",
 ]

@@ -89,6 +89,8 @@ class Rule:
     code: ClassVar[str]
     name: ClassVar[str]
     severity: ClassVar[Severity] = Severity.WARNING
+    page: ClassVar[str] = ""
+    """Address of the rule's page, for SARIF; of smemlint's own rules it follows from the site's."""
     conflicting: ClassVar[tuple[Kernel, ...]] = ()
     clean: ClassVar[tuple[Kernel, ...]] = ()
 

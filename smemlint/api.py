@@ -30,7 +30,7 @@ from smemlint.diagnose.model import (
     UnparsedEntry,
     Unseen,
 )
-from smemlint.diagnose.select import UNSEEN, visible
+from smemlint.diagnose.select import UNSEEN, visible, with_own_words
 from smemlint.diagnose.suppress import suppress
 from smemlint.diagnose.unseen import causes, partial_kernels, unseen_kernels
 from smemlint.jobs import Job, Options
@@ -82,22 +82,32 @@ def analyse(
 def _analysed(
     jobs: Sequence[Job], processes: int, memory: int, cache: Cache | None
 ) -> Iterator[tuple[int, FileReport]]:
+    from smemlint.diagnose.asking import STAGE
     from smemlint.pipeline import OTHERS  # loaded once, before the workers start
 
     seconds = max((job.seconds for job in jobs), default=0.0)
-    alone: list[int] = []
+    # What ended the process and is not this file's fault: another file that is read for its launches, an
+    # added rule. The file is analysed again without.
+    again: list[tuple[int, Job, tuple[Problem, ...]]] = []
     task = partial(analyse_file, cache=cache)
     for index, result in run_isolated(task, jobs, jobs=processes, seconds=seconds, memory=memory):
         if not isinstance(result, Failure):
             yield index, result
         elif result.stage == OTHERS:
-            alone.append(index)
+            job = jobs[index]
+            again.append((index, replace(job, options=replace(job.options, others=False)), ()))
+        elif result.stage.startswith(STAGE):
+            job, path = jobs[index], shown(jobs[index].path)
+            said = f"the {result.stage} ended the analysis: {result.message}; added rules are left out"
+            without = replace(job, options=replace(job.options, added=False))
+            again.append((index, without, (Problem(path, said),)))
         else:
             yield index, _given_up(jobs[index], result)
-    # Another file, read for its launches, ended the process: that is not this file's fault.
-    again = [replace(jobs[i], options=replace(jobs[i].options, others=False)) for i in alone]
-    for n, result in run_isolated(analyse_file, again, jobs=processes, seconds=seconds, memory=memory):
-        yield alone[n], _given_up(jobs[alone[n]], result) if isinstance(result, Failure) else result
+    rest = [job for _, job, _ in again]
+    for n, result in run_isolated(analyse_file, rest, jobs=processes, seconds=seconds, memory=memory):
+        index, job, told = again[n]
+        report = _given_up(job, result) if isinstance(result, Failure) else result
+        yield index, replace(report, problems=(*told, *report.problems))
 
 
 def _given_up(job: Job, failure: Failure) -> FileReport:
@@ -151,7 +161,7 @@ def collect(
 
     texts: sources that do not lie on disk, by path as shown.
     """
-    kernels = merge_kernels(reports)
+    kernels = with_own_words(merge_kernels(reports), view.chosen)
     unseen = unseen_kernels(kernels, reports)
     found = diagnose(kernels, reports, unseen)
     checked = [r.path for r in reports]

@@ -228,8 +228,9 @@ def _key(job: Job) -> str:
 
 @lru_cache(maxsize=1)
 def _version() -> str:
-    """What changes with the program: its version, and size and time of each of its files."""
+    """What changes with the program: its version, size and time of each of its files, and added rules."""
     from smemlint import __version__
+    from smemlint.rules.added import added
 
     top = Path(__file__).parent
     seen = []
@@ -238,4 +239,4 @@ def _version() -> str:
         for name in sorted(names):
             status = os.stat(os.path.join(folder, name))  # noqa: PTH116, PTH118
             seen.append((folder, name, status.st_size, status.st_mtime_ns))
-    return f"{__version__} {digest(repr(seen).encode())}"
+    return f"{__version__} {digest(repr((seen, added().stamp)).encode())}"

@@ -420,6 +420,7 @@ def _unknown(key: str) -> str:
 
 def unknown_selectors(selectors: Iterable[str]) -> list[str]:
     """Selectors that mean no rule at all."""
-    from smemlint.rules import RULES, matches
+    from smemlint.rules import RULES, all_rules, matches
 
-    return [s for s in selectors if not any(matches(rule, s) for rule in RULES)]
+    left = [s for s in selectors if not any(matches(rule, s) for rule in RULES)]
+    return [s for s in left if not any(matches(rule, s) for rule in all_rules())]

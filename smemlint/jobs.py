@@ -22,6 +22,8 @@ class Options:
     suggest: bool = True
     others: bool = True
     """Whether other files are read for what they say of launches."""
+    added: bool = True
+    """Whether rules of other distributions are asked."""
     exhibits: bool = False
     """Whether the maps of what conflicts are kept, for a report with pictures."""
 

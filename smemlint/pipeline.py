@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from smemlint import clock, schedule
 from smemlint.banks import architecture
+from smemlint.diagnose.asking import Asking
 from smemlint.diagnose.model import FileReport, Problem, UnparsedEntry, Unseen
 from smemlint.diagnose.observe import observe
 from smemlint.diagnose.unseen import UNKNOWN_KERNEL
@@ -30,6 +31,7 @@ from smemlint.launch.missing import missing_kernels
 from smemlint.launch.reach import kernels_with_shared_memory
 from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
+from smemlint.rules.added import added
 from smemlint.schedule import Begun, Ends, FixWork, in_turn, ranked
 from smemlint.score import KernelAnalysis, Sharing, idle_lambdas, score_all, with_unreached
 from smemlint.source import REFUSED, SourceError, SourceFile, is_hip, read_source, source_from_bytes, users_of
@@ -76,6 +78,7 @@ def report_of(found: Examined, job: Job, shown: Callable[[str], str], began: flo
     numbers = {key: number for number, key in enumerate(found.suggestions)}
     cheap = {key for key, s in found.suggestions.items() if s.refused and s.refused.code == "not-worth-it"}
     shares = _shares(found.analyses, found.modules)
+    asking = Asking(added()) if job.options.added else None
     kernels = tuple(
         observe(
             analysis,
@@ -85,14 +88,19 @@ def report_of(found: Examined, job: Job, shown: Callable[[str], str], began: flo
             suggestions=numbers,
             cheap=cheap,
             shares=shares.get(id(analysis), ""),
+            asking=asking,
         )
         for analysis in found.analyses
+    )
+    failed = tuple(
+        Problem(shown(at.path), said, at.line, at.column)
+        for said, at in (asking.faults.values() if asking is not None else ())
     )
     return FileReport(
         shown(job.path),
         kernels=kernels,
         unparsed=_unparsed(found.modules, shown),
-        problems=found.problems,
+        problems=(*found.problems, *failed),
         suggestions=tuple(renamed(s, shown) for s in found.suggestions.values()),
         lost=_lost(found.modules, found.analyses, shown),
         files=tuple(dict.fromkeys(shown(f) for module in found.modules for f in module.files)),

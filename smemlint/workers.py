@@ -7,6 +7,7 @@ are done.
 from __future__ import annotations
 
 import contextlib
+import gc
 import math
 import multiprocessing
 import os
@@ -39,6 +40,8 @@ SOON = 0.85
 PATIENCE = 2
 """Seconds that processes have for ending once they are told to."""
 PR_SET_PDEATHSIG = 1
+COLLECTION = (100_000, 20, 20)
+"""Objects that a worker makes before it looks for cycles among the youngest; how often among older ones."""
 
 
 @record(frozen=True, slots=True)
@@ -205,6 +208,9 @@ def _serve(
     for each in inherited:
         each.close()
     leave_to_the_system()
+    # What was imported stays, and syntax trees are no garbage: looking for cycles among them takes time.
+    gc.freeze()
+    gc.set_threshold(*COLLECTION)
     _end_with_parent()
     _limit(memory)
     debug = os.environ.get(DEBUG)

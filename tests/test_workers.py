@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from smemlint import workers
-from smemlint.workers import Failure, run_isolated
+from smemlint.workers import Failure, OutOfTimeError, run_isolated
 
 MEMORY = 4 * 2**30
 
@@ -28,6 +28,11 @@ def work(item: str) -> str:
     if item == "compute":
         while True:
             pass
+    if item == "tell":
+        try:
+            work("compute")
+        except OutOfTimeError:
+            return "what it had"
     if item == "raise":
         raise ValueError("no such thing")
     if item == "memory":
@@ -52,6 +57,10 @@ def test_a_crash_costs_its_own_item_only(jobs: int) -> None:
         "the analysis crashed (exit status 3)",
         "C",
     ]
+
+
+def test_an_item_that_computes_on_and_on_is_interrupted_to_tell_what_it_has() -> None:
+    assert results("tell", "b", seconds=0.5) == ["what it had", "B"]
 
 
 def test_an_item_that_hangs_is_given_up() -> None:

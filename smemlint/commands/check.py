@@ -105,6 +105,11 @@ def options(parser: argparse.ArgumentParser) -> None:
     fixes = parser.add_mutually_exclusive_group()
     fixes.add_argument("--diff", action="store_true", help="show the fixes as a unified diff; change no file")
     fixes.add_argument("--fix", action="store_true", help="apply the safe fixes and report what is left")
+    add(
+        "--add-ignore",
+        metavar="REASON",
+        help="write `smemlint: ignore` comments for the findings that are shown; with --diff only show them",
+    )
     add("--unsafe-fixes", action="store_true", help="with --diff or --fix: take fixes that are not safe, too")
     add(
         "--verify",
@@ -125,6 +130,10 @@ def run(options: argparse.Namespace) -> int:
         return _budget(options, run, report, outputs)
     if options.write_baseline:
         return _write_baseline(Path(options.write_baseline), report)
+    if options.add_ignore is not None:
+        from smemlint.commands.adding import add_ignores
+
+        return add_ignores(options, report)
     if options.fix or options.diff:
         return _repair(options, run, report, outputs)
     return _write(report, run.settings, outputs, options.top)
@@ -157,7 +166,9 @@ def _settings_of(options: argparse.Namespace) -> Settings:
 
 
 def _check_fixes(options: argparse.Namespace) -> None:
-    """Raises UsageError where the options about fixes do not go together."""
+    """Raises UsageError where the options about edits do not go together."""
+    if options.add_ignore is not None:
+        _check_adding(options)
     if not (options.fix or options.diff):
         for name in ("unsafe_fixes", "verify"):
             if getattr(options, name) not in (None, False):
@@ -171,6 +182,19 @@ def _check_fixes(options: argparse.Namespace) -> None:
             raise UsageError(f"argument --verify: {str(error).lower()}") from None
         if not words or "{}" in words[0]:
             raise UsageError("argument --verify: expected a command, such as 'nvcc -c -o /dev/null {}'")
+
+
+def _check_adding(options: argparse.Namespace) -> None:
+    from smemlint.diagnose.accept import wrong_reason
+
+    others = ("fix", "verify", "unsafe_fixes", "write_baseline", "budget", "write_budget", "output")
+    for name in others:
+        if getattr(options, name):
+            raise UsageError(f"--add-ignore does not go with --{name.replace('_', '-')}")
+    if wrong := wrong_reason(options.add_ignore):
+        raise UsageError(f"argument --add-ignore: {wrong}")
+    if STDIN in options.paths:
+        raise UsageError("--add-ignore cannot change standard input")
 
 
 def _outputs_of(texts: Sequence[str]) -> list[tuple[str, Path]]:

@@ -15,7 +15,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from smemlint.fix.refusals import REASONS, explained
-    from smemlint.rules import RULES, find_rule
+    from smemlint.rules import all_rules, find_rule
 
     name = options.rule
     rule = find_rule(name)
@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
     if rule is None:
         import difflib
 
-        known = [*(n for r in RULES for n in (r.code, r.name)), *REASONS]
+        known = [*(n for r in all_rules() for n in (r.code, r.name)), *REASONS]
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
         raise UsageError(f"no rule is called `{name}`; the nearest one is `{near[0]}`")
     put(rule.markdown())

@@ -58,7 +58,11 @@ class Run:
         report = api.collect(
             reports, _view(self.configurations, self.settings, self.baseline, self.changed), texts
         )
-        wrong = [*_broken(self.configurations), *_unknown_kernels(self.configurations.said.blocks, report)]
+        wrong = [
+            *_broken(self.configurations),
+            *_unknown_kernels(self.configurations.said.blocks, report),
+            *_unusable_rules(),
+        ]
         return replace(report, problems=(*report.problems, *wrong))
 
 
@@ -253,6 +257,14 @@ def _broken(configurations: Configurations) -> list[Problem]:
         Problem(shown(path), f"{error.message}; {count(lost, 'file')} below it not analysed")
         for path, (error, lost) in configurations.broken.items()
     ]
+
+
+def _unusable_rules() -> list[Problem]:
+    """A problem for each rule that another distribution adds and that cannot be used."""
+    from smemlint.diagnose.model import Problem
+    from smemlint.rules.added import added
+
+    return [Problem("", fault) for fault in added().faults]
 
 
 def _unknown_kernels(blocks: Mapping[str, Block] | None, report: Report) -> list[Problem]:

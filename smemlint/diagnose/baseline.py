@@ -54,7 +54,9 @@ def entry_of(d: Diagnostic, folder: str) -> Entry:
     """A finding as an entry of a baseline that lies in `folder` (absolute)."""
     path = Path(os.path.relpath(os.path.abspath(d.place.path), folder)).as_posix()  # noqa: PTH100
     ways = round(d.worst_ways, 3) if d.worst_ways is not None else None
-    return Entry(path, d.code, d.kernel, d.array, " ".join((d.expression or d.title).split()), ways)
+    return Entry(
+        path, d.stands_for or d.code, d.kernel, d.array, " ".join((d.expression or d.title).split()), ways
+    )
 
 
 def written(diagnostics: Iterable[Diagnostic], path: Path) -> str:

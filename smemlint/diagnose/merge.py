@@ -18,10 +18,9 @@ from smemlint.diagnose.threshold import proved
 from smemlint.diagnose.unreached import line_of, reached, replaced, with_unreached
 from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
-from smemlint.rules import RULES, DeclarationRule, Rule, Severity
+from smemlint.rules import DeclarationRule, Rule, Severity, find_rule
 from smemlint.rules.words import ways_text
 
-_BY_CODE: dict[str, type[Rule]] = {rule.code: rule for rule in RULES}
 _SHOWN_VISITS = 12
 
 Site = tuple[str, int, int, int, int]
@@ -151,7 +150,7 @@ def _conflict(sights: list[Sight], costs: Costs) -> tuple[Sight, Diagnostic] | N
     )
     access, kernel, finding = best.access, best.kernel, best.access.finding
     assert finding is not None
-    rule = _BY_CODE[access.rule]
+    rule = _rule(access.rule)
     severity = (finding.severity or rule.severity) if proved else Severity.NOTE
     notes = list(finding.notes)
     visits = visits_text(access.visits)
@@ -180,7 +179,14 @@ def _conflict(sights: list[Sight], costs: Costs) -> tuple[Sight, Diagnostic] | N
         ideal=access.ideal,
         configuration=kernel.configuration,
         expression=access.expression,
+        stands_for=access.instead[0] if access.instead is not None else "",
     )
+
+
+def _rule(code: str) -> type[Rule]:
+    rule = find_rule(code)
+    assert rule is not None, code
+    return rule
 
 
 def _rank(access: Access, proved: bool) -> tuple[float, float]:
@@ -209,7 +215,7 @@ def visits_text(visits: tuple[tuple[float, int], ...]) -> str:
 
 
 def _plain(code: str, place: Place, title: str, here: str = "", **more: object) -> Diagnostic:
-    rule = _BY_CODE[code]
+    rule = _rule(code)
     return Diagnostic(rule.code, rule.name, rule.severity, place, title, here, **more)  # type: ignore[arg-type]
 
 
@@ -238,7 +244,7 @@ def _declared(kernels: Sequence[KernelReport]) -> Iterator[Diagnostic]:
             key = (declared.rule, site_of(declared.place))
             if key in seen:
                 continue
-            rule = _BY_CODE[declared.rule]
+            rule = _rule(declared.rule)
             place = (kernel.key, *key)
             agreed = said[place] == instances[kernel.key]
             if issubclass(rule, DeclarationRule) and rule.unanimous and not agreed:

@@ -45,6 +45,8 @@ class Access:
     """Ways of the worst request."""
     rule: str = ""
     finding: Finding | None = None
+    instead: tuple[str, Finding] | None = None
+    """What smemlint's own rules say, where an added one (`rule`) has explained the conflict."""
     suggestion: int | None = None
     """Index in the FileReport's suggestions."""
     line: int = 0
@@ -296,6 +298,8 @@ class Diagnostic:
     fix: Suggestion | None = None
     cost: Cost | None = None
     expression: str = ""
+    stands_for: str = ""
+    """Code of smemlint's own rule in whose place an added one speaks."""
     group: str = ""
     """Findings of one group have one cause, and one fix frees them; without line numbers in it."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
+from smemlint.diagnose.asking import Asking
 from smemlint.diagnose.model import Access, Declared, KernelReport, Note, SharedEntry
 from smemlint.diagnose.threshold import possible
 from smemlint.fix.suggest import Key, array_key
@@ -18,11 +19,14 @@ def explain(conflict: Conflict, kernel: KernelAnalysis) -> tuple[str, Finding] |
     """(code, finding) of the first rule that recognises the cause of a conflict."""
     for rule in CONFLICT_RULES:
         finding = rule.explains(conflict, kernel)
-        if finding is not None and served_apart(conflict):
-            finding = replace(finding, severity=Severity.NOTE)
         if finding is not None:
-            return rule.code, finding
+            return rule.code, _light(finding, conflict)
     return None
+
+
+def _light(finding: Finding, conflict: Conflict) -> Finding:
+    """The finding, as a note where the passes would not be fewer together."""
+    return replace(finding, severity=Severity.NOTE) if served_apart(conflict) else finding
 
 
 def observe(
@@ -34,12 +38,13 @@ def observe(
     suggestions: Mapping[Key, int] | None = None,
     cheap: Collection[Key] = (),
     shares: str = "",
+    asking: Asking | None = None,
 ) -> KernelReport:
     """The record of one kernel instance.
 
     shown: how a path is written for the user. text: the source of the kernel's file.
     suggestions: array -> index of the fix that was found for it. cheap: arrays whose conflicts are not worth
-    fixing, which makes them notes. shares: as in KernelReport.
+    fixing, which makes them notes. shares: as in KernelReport. asking: the added rules.
     """
 
     def at(place: Place) -> Place:
@@ -81,9 +86,17 @@ def observe(
             code, finding = explained
             key = array_key(array) if array is not None else None
             fix = (suggestions or {}).get(key) if key is not None else None
-            if key in cheap:
-                finding = replace(finding, severity=Severity.NOTE)
-            access = replace(access, rule=code, finding=moved(finding), suggestion=fix)
+
+            def weighed(finding: Finding, cheap: bool = key in cheap) -> Finding:
+                return moved(replace(finding, severity=Severity.NOTE) if cheap else finding)
+
+            access = replace(access, rule=code, finding=weighed(finding), suggestion=fix)
+            theirs = asking.explains(conflict, kernel) if asking is not None else None
+            if theirs is not None:
+                own = (code, weighed(finding))
+                access = replace(
+                    access, rule=theirs[0], finding=weighed(_light(theirs[1], conflict)), instead=own
+                )
         accesses.append(access)
     launch = kernel.launch
     return KernelReport(
@@ -102,9 +115,8 @@ def observe(
         ),
         accesses=tuple(accesses),
         declared=tuple(
-            Declared(rule.code, at(place), moved(finding))
-            for rule in DECLARATION_RULES
-            for place, finding in rule.check(kernel, text)
+            Declared(code, at(place), moved(finding))
+            for code, place, finding in _declared(kernel, text, asking)
         ),
         arguments=tuple(launch.arguments.items()),
         variant=tuple(launch.variants[0].items()) if launch.variants else (),
@@ -113,3 +125,12 @@ def observe(
         shares=shares,
         device=kernel.kernel.side != "kernel",
     )
+
+
+def _declared(
+    kernel: KernelAnalysis, text: str | None, asking: Asking | None
+) -> Iterator[tuple[str, Place, Finding]]:
+    for rule in DECLARATION_RULES:
+        yield from ((rule.code, place, finding) for place, finding in rule.check(kernel, text))
+    if asking is not None:
+        yield from asking.declares(kernel, text)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
-from smemlint.diagnose.model import Diagnostic
-from smemlint.rules import RULES, Rule, Severity, matches
+from smemlint.diagnose.model import Access, Diagnostic, KernelReport
+from smemlint.rules import Rule, Severity, all_rules, letters, matches
 
 UNRESOLVED = ("SMEM901", "SMEM903", "SMEM906")
 UNSEEN = "SMEM907"
@@ -16,8 +17,29 @@ def selected_rules(select: Sequence[str], ignore: Sequence[str]) -> frozenset[st
     """Codes of the rules that are on: all, or those that `select` means, less those that `ignore` means."""
     return frozenset(
         rule.code
-        for rule in RULES
+        for rule in all_rules()
         if (not select or any(matches(rule, s) for s in select)) and not any(matches(rule, s) for s in ignore)
+    )
+
+
+def with_own_words(
+    kernels: Sequence[KernelReport], chosen: Callable[[str, str], tuple[Sequence[str], Sequence[str]]]
+) -> tuple[KernelReport, ...]:
+    """The records, with what smemlint's own rules say where an added rule has spoken that is not on.
+
+    chosen: the (select, ignore) lists of a path and a kernel.
+    """
+
+    def told(kernel: KernelReport, access: Access) -> Access:
+        if access.instead is None or access.rule in selected_rules(*chosen(access.place.path, kernel.name)):
+            return access
+        return replace(access, rule=access.instead[0], finding=access.instead[1], instead=None)
+
+    return tuple(
+        replace(k, accesses=tuple(told(k, a) for a in k.accesses))
+        if any(a.instead for a in k.accesses)
+        else k
+        for k in kernels
     )
 
 
@@ -37,7 +59,9 @@ def visible(
     on = selected_rules(select, ignore)
     if UNSEEN in selected_rules((), ignore):
         on |= {UNSEEN}
-    asked = {r.code for r in RULES if r.severity is Severity.NOTE and any(_by_family(r, s) for s in select)}
+    asked = {
+        r.code for r in all_rules() if r.severity is Severity.NOTE and any(_by_family(r, s) for s in select)
+    }
     if show_unresolved:
         asked.update(UNRESOLVED)
     shown, hidden = [], 0
@@ -54,4 +78,5 @@ def visible(
 
 def _by_family(rule: type[Rule], selector: str) -> bool:
     """Whether a selector names the rule or its family, not everything."""
-    return matches(rule, selector) and selector.strip().upper() not in ("ALL", "SMEM")
+    wanted = selector.strip().upper()
+    return matches(rule, selector) and wanted not in ("ALL", letters(rule.code))

@@ -39,7 +39,7 @@ def suppress(
             (path, ignore, code)
             for path, ignore in _about_place(diagnostic, ignores, wide)
             for code in ignore.codes
-            if code.lower() in (diagnostic.code.lower(), diagnostic.name)
+            if code.lower() in _names(diagnostic)
         ]
         used.update((path, i.comment.line, i.comment.column, code) for path, i, code in hits)
         if hits:
@@ -54,6 +54,13 @@ def suppress(
         for directive in found.get(path, []):
             left.extend(_about(directive, path, text, used, unsure))
     return left, count
+
+
+def _names(d: Diagnostic) -> tuple[str, ...]:
+    """What a comment may call a finding: code and name of its rule, and of the one that it stands for."""
+    instead = find_rule(d.stands_for) if d.stands_for else None
+    more = (instead.code.lower(), instead.name) if instead is not None else ()
+    return (d.code.lower(), d.name, *more)
 
 
 def _about_place(

@@ -86,6 +86,8 @@ def _wherever_members_begin(m: Machine, kernel: Function, launch: Launch, traces
     That rotates the banks, but it also decides whether neighbouring accesses are joined: sites for which
     something else comes out when they begin at multiples of 16 bytes are unresolved.
     """
+    if all(t.grade is Grade.UNRESOLVED for t in traces):
+        return traces
     other = Machine(m.module, launch.block, grid=launch.grid, budget=m.budget)
     other.unknowns.begin = 16
     if _run(other, kernel, launch) is not None:

@@ -6,6 +6,7 @@ wavefronts than it has to. Reads and writes no file.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,11 +21,12 @@ from smemlint.fix.proof.promise import Analyse, sites_of
 from smemlint.fix.proof.proving import Move, growth_of, prove
 from smemlint.fix.proof.safety import harmed, not_evaluated, open_questions, stale_comment
 from smemlint.fix.reasons import nothing_found
+from smemlint.fix.sampled import sampled, worth_a_sample
 from smemlint.fix.search.choices import Choice, find_choices, locate
 from smemlint.fix.search.judge import CLEARLY, kernel_wavefronts
 from smemlint.fix.search.layouts import Late
 from smemlint.fix.search.members import Instance, apart, members, movable
-from smemlint.fix.search.parts import cut, places_of, pool_of
+from smemlint.fix.search.parts import Part, cut, places_of, pool_of
 from smemlint.fix.text.constants import Constants
 from smemlint.fix.text.declared import Edited
 from smemlint.fix.text.launches import unknown_launch
@@ -62,6 +64,12 @@ class Means:
     main: str
     analyses: Sequence[KernelAnalysis] = ()
     whole: Whole | None = None
+    draft: bool = False
+    """Edits are written and not proved: they are proved together afterwards."""
+
+    def drafting(self) -> Means:
+        """The same for drafts; the names that these take are not in use yet."""
+        return replace(self, taken={path: set(names) for path, names in self.taken.items()}, draft=True)
 
 
 def suggest(
@@ -88,8 +96,22 @@ def suggest(
     for key, instances in _arrays(analyses):
         if not _conflicted(instances):
             continue
-        result[key] = _by_name(_suggestion(instances, means), instances, means)
+        found = _suggestion(instances, means)
+        if found.refused is not None and worth_a_sample(found.refused.code, instances):
+            found = _by_sample(found, instances, means)
+        result[key] = _by_name(found, instances, means)
     return result
+
+
+def _by_sample(found: Suggestion, instances: list[Instance], means: Means) -> Suggestion:
+    """The same array with a sample for what only the launch knows, where that leads to an edit."""
+    sample = sampled(instances, means.texts, means.analyse)
+    if sample is None or means.late():
+        return found
+    other = _suggestion(sample[0], means)
+    if other.edits is None:
+        return found
+    return replace(other, safe=False, unsafe_because=sample[1])
 
 
 def _by_name(found: Suggestion, instances: list[Instance], means: Means) -> Suggestion:
@@ -133,6 +155,8 @@ def _suggestion(instances: list[Instance], means: Means) -> Suggestion:
     texts = means.texts
     parts = cut(instances, texts) or []
     conflicted = [p for p in parts if _conflicted(p.instances)]
+    if len(conflicted) > 1 and (done := _at_once([p for p in conflicted if p.refused is None], means)):
+        return done
     found = [
         _in_words(p.instances, None, p.refused, texts) if p.refused is not None else _best(p.instances, means)
         for p in conflicted
@@ -150,6 +174,22 @@ def _suggestion(instances: list[Instance], means: Means) -> Suggestion:
     return max(in_words, key=lambda s: (s.refused is not None and s.after < s.before, s.before - s.after))
 
 
+def _at_once(parts: Sequence[Part], means: Means) -> Suggestion | None:
+    """The fixes of several parts of a pool by one proof; None where that fails, or where few have one."""
+    drafting = means.drafting()
+    moves = [_best(part.instances, drafting) for part in parts]
+    written = [each for each in moves if isinstance(each, Move)]
+    if len(written) < 2 or any(
+        not compatible(a.edited.edits, b.edited.edits) for a, b in itertools.combinations(written, 2)
+    ):
+        return None
+    path = written[0].pool.place.path
+    if prove(written, means.texts[path], means.analyse) is not None:
+        return None
+    means.taken[path].update(drafting.taken[path])
+    return _joined(written, written)
+
+
 def _together(moves: Sequence[Move], texts: Mapping[str, Source], analyse: Analyse | None) -> Suggestion:
     """The fixes of the parts of one pool as one: the one that saves most, and those that hold with it."""
     best = max(moves, key=lambda m: m.suggestion.before - m.suggestion.after)
@@ -159,8 +199,13 @@ def _together(moves: Sequence[Move], texts: Mapping[str, Source], analyse: Analy
             continue
         if prove([*kept, move], texts[best.pool.place.path], analyse) is None:
             kept.append(move)
+    return _joined(moves, kept)
+
+
+def _joined(moves: Sequence[Move], kept: Sequence[Move]) -> Suggestion:
+    """Moves that hold together as one suggestion."""
     ordered = [m.suggestion for m in moves if m in kept]
-    first = best.suggestion
+    first = max(kept, key=lambda m: m.suggestion.before - m.suggestion.after).suggestion
     return replace(
         first,
         words="; ".join(s.words for s in ordered),
@@ -219,7 +264,7 @@ def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
         if isinstance(outcome, Edited) and source is not None:
             suggestion = _offered(choice, instances, used, outcome, source, means)
             move = Move(suggestion, choice, used, outcome)
-            unproved = prove([move], source, means.analyse)
+            unproved = None if means.draft else prove([move], source, means.analyse)
             if unproved is None:
                 taken[source.path].update(names)
                 return move

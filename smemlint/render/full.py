@@ -99,11 +99,25 @@ def fix_notes(fix: Suggestion | None) -> tuple[str, ...]:
     if fix is None:
         return ()
     if fix.edits is not None:
+        gain = (f"gain: {said}",) if (said := gain_text(fix)) else ()
         if fix.safe:
-            return (f"fix [*]: {fix.words}",)
-        return (f"fix [unsafe]: {fix.words}", f"unsafe: {fix.unsafe_because}")
+            return (f"fix [*]: {fix.words}", *gain)
+        return (f"fix [unsafe]: {fix.words}", *gain, f"unsafe: {fix.unsafe_because}")
     if fix.refused is not None and fix.refused.code == "no-better-layout":
         return (f"no fix: {fix.refused.text}",)
     if fix.refused is not None:
         return (f"fix: {fix.words}", f"no edit: {fix.refused.text}")
     return (f"fix: {fix.words}",)
+
+
+def gain_text(fix: Suggestion) -> str:
+    """What a fix buys, for the kernel as a whole; '' where the kernel's wavefronts are not all known."""
+    if fix.kernel is None or not fix.kernel[0]:
+        return ""
+    before, after = fix.kernel
+    less = f"{(before - after) / before:.0%}"
+    said = f"the kernel's shared-memory wavefronts {before:,} -> {after:,} ({less} less)"
+    if fix.blocks_per_sm is None:
+        return said
+    old, new = fix.blocks_per_sm
+    return f"{said}, blocks per SM {old}{f' -> {new}' if new != old else ', as before'}"

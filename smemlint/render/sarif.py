@@ -16,18 +16,19 @@ from smemlint.ir import Place
 from smemlint.render.fingerprint import line_hashes
 from smemlint.render.json import dumps, summary_data
 from smemlint.render.style import PLAIN, Look
-from smemlint.rules import RULES, Rule, Severity
+from smemlint.rules import ConflictRule, Rule, Severity, all_rules
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 HOME = "https://github.com/smemlint/smemlint"
 ROOT = "%SRCROOT%"
-_INDEX = {rule.code: index for index, rule in enumerate(RULES)}
 
 
 def render(report: Report, look: Look = PLAIN) -> str:
     root = repository_root(Path.cwd())
     texts = report.texts
     hashes = {path: line_hashes(text) for path, text in texts.items()}
+    rules = all_rules()
+    index = {rule.code: number for number, rule in enumerate(rules)}
     run = {
         "tool": {
             "driver": {
@@ -35,7 +36,7 @@ def render(report: Report, look: Look = PLAIN) -> str:
                 "version": __version__,
                 "semanticVersion": __version__,
                 "informationUri": HOME,
-                "rules": [_rule(rule) for rule in RULES],
+                "rules": [_rule(rule) for rule in rules],
             }
         },
         "columnKind": "utf16CodeUnits",
@@ -46,7 +47,7 @@ def render(report: Report, look: Look = PLAIN) -> str:
                 "toolExecutionNotifications": [_notification(p, root) for p in report.problems],
             }
         ],
-        "results": [_result(d, texts, hashes, root) for d in report.diagnostics],
+        "results": [_result(d, index, texts, hashes, root) for d in report.diagnostics],
         "properties": {"summary": summary_data(report)},
     }
     return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
@@ -60,7 +61,8 @@ def repository_root(folder: Path) -> Path:
 def _rule(rule: type[Rule]) -> dict[str, Any]:
     sections = rule.sections()
     why = next(iter(sections.values()), "")
-    family = {"1": "performance", "2": "correctness", "3": "correctness", "9": "analysis"}[rule.code[4]]
+    slow = issubclass(rule, ConflictRule)
+    family = "performance" if slow else "analysis" if rule.code.startswith("SMEM9") else "correctness"
     return {
         "id": rule.code,
         "name": "".join(part.capitalize() for part in rule.name.split("-")),
@@ -77,7 +79,11 @@ def _rule(rule: type[Rule]) -> dict[str, Any]:
 
 
 def _result(
-    d: Diagnostic, texts: Mapping[str, str], hashes: Mapping[str, list[str]], root: Path
+    d: Diagnostic,
+    index: Mapping[str, int],
+    texts: Mapping[str, str],
+    hashes: Mapping[str, list[str]],
+    root: Path,
 ) -> dict[str, Any]:
     related: list[dict[str, Any]] = [
         {
@@ -93,7 +99,7 @@ def _result(
     message = f"{_plain(d.message)}{links}.{_plain(notes)}{_plain(advice)}"
     result: dict[str, Any] = {
         "ruleId": d.code,
-        "ruleIndex": _INDEX[d.code],
+        "ruleIndex": index[d.code],
         "level": d.severity.value,
         "message": {"text": message},
         "locations": [{"physicalLocation": _location(d.place, texts, root)}],

@@ -166,3 +166,42 @@ def test_a_block_or_file_in_which_nothing_is_silenced_is_told(folder: Path, caps
     block = clean.replace("    __sync", "// smemlint: ignore-begin[SMEM101]\n    __sync")
     _, out = suppressed(folder, capsys, block.replace("}\nvoid", "// smemlint: ignore-end\n}\nvoid"))
     assert "suppresses nothing: no SMEM101 on lines 5 to 8" in out
+
+
+def test_comments_are_added_for_old_findings(folder: Path, capsys: Capture) -> None:
+    (folder / "old.cu").write_bytes(KERNEL.replace("\n", "\r\n").encode() + b"// \xe9\r\n")
+    before = (folder / "old.cu").read_bytes()
+    status, out, err = run(capsys, ".", "--add-ignore", "old, see issue 7", "--diff")
+    assert status == 0 and "+    // smemlint: ignore[SMEM101] old, see issue 7" in out
+    assert err == "1 finding would be silenced by comments in 1 file\n"
+    assert (folder / "old.cu").read_bytes() == before
+    status, out, err = run(capsys, ".", "--add-ignore", "old, see issue 7")
+    assert (status, out, err) == (0, "", "1 finding silenced by comments in 1 file\n")
+    after = (folder / "old.cu").read_bytes()
+    assert after.count(b"\r\n") == after.count(b"\n") == before.count(b"\n") + 1 and b"\xe9" in after
+    status, out, _ = run(capsys, ".")
+    assert status == 0 and out.endswith("1 suppressed\n")
+    assert run(capsys, ".", "--add-ignore", "again")[2] == "0 findings silenced by comments in 0 files\n"
+    assert (folder / "old.cu").read_bytes() == after
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--add-ignore", "a\nb"), "argument --add-ignore: the reason is one line of printable text"),
+        (("--add-ignore", "old", "--fix"), "--add-ignore does not go with --fix"),
+        (("--add-ignore", "old", "--write-baseline", "b.json"), "does not go with --write-baseline"),
+    ],
+)
+def test_comments_that_cannot_be_added_are_refused(
+    folder: Path, capsys: Capture, arguments: tuple[str, ...], message: str
+) -> None:
+    status, _, err = run(capsys, ".", *arguments)
+    assert status == 2 and message in err
+    assert (folder / "old.cu").read_text() == KERNEL
+
+
+def test_a_file_that_cannot_be_written_is_told(folder: Path, capsys: Capture) -> None:
+    (folder / "old.cu").chmod(0o444)
+    status, _, err = run(capsys, ".", "--add-ignore", "old")
+    assert status == 2 and "left as it is" in err and "0 findings silenced" in err

@@ -119,6 +119,18 @@ def test_an_unsafe_fix_says_why() -> None:
     assert "   = unsafe: `tile` escapes\n" in text
 
 
+def test_what_a_fix_buys_is_told_for_the_kernel_as_a_whole() -> None:
+    fix = suggestion(kernel=(1056, 64), blocks_per_sm=(8, 8))
+    text = " ".join(render("full", report([diagnostic(fix=fix)])).split())
+    gain = "= gain: the kernel's shared-memory wavefronts 1,056 -> 64 (94% less), blocks per SM 8, as before"
+    assert gain in text
+    fix = suggestion(kernel=(9000, 6000), blocks_per_sm=(8, 7))
+    text = " ".join(render("full", report([diagnostic(fix=fix)])).split())
+    assert "9,000 -> 6,000 (33% less), blocks per SM 8 -> 7" in text
+    # Nothing is promised of a kernel whose accesses are not all known.
+    assert "gain" not in render("full", report([diagnostic(fix=suggestion(blocks_per_sm=(8, 8)))]))
+
+
 def test_a_refused_edit_leaves_the_advice_and_the_reason() -> None:
     fix = suggestion(edits=None, refused=Refusal("macro", "the declaration stands in a macro"))
     text = render("full", report([diagnostic(fix=fix)]))

@@ -3,23 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from smemlint.rules import RULES, Kernel, Rule, Severity
+from smemlint.rules import RULES, Kernel, Rule
 from smemlint.rules.words import ways_text
 
-from smemlint.api import Job, Options, View, analyse_file, collect
-from smemlint.diagnose.model import Diagnostic
-
-PATH = "example.cu"
-
-
-def findings(example: Kernel) -> list[Diagnostic]:
-    x, y, z = (*example.block, 1, 1)[:3]
-    options = Options(blocks={"": (x, y, z)}, suggest=False)
-    source = example.source()
-    report = analyse_file(Job(PATH, options, source))
-    assert not report.problems and report.kernels and not report.unparsed, source
-    return list(collect([report], View(level=Severity.NOTE), {PATH: source}).diagnostics)
-
+from smemlint.testing import findings
 
 CONFLICTING = [pytest.param(r, e, id=f"{r.code}-{i}") for r in RULES for i, e in enumerate(r.conflicting)]
 CLEAN = [pytest.param(r, e, id=f"{r.code}-{i}") for r in RULES for i, e in enumerate(r.clean)]

@@ -18,6 +18,7 @@ from smemlint.evaluate.machine.parts import moves, read_part, truncated, write_p
 from smemlint.evaluate.machine.several import lanes_of, loaded_from_a_table, one_of, options_of, split
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.layout import is_vector
+from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Int, Pointer, Value, add, plus, same
 from smemlint.evaluate.values.objects import Object, led_to
 from smemlint.ir import ArrayOf, Expr, Part, Place, PointerTo, RecordRef, Scalar, Type
@@ -58,7 +59,7 @@ def _load_several(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value
     keep = m.may
     for o in options_of(p):
         m.may = lanes_of(o.when, keep)
-        if m.may.any():
+        if some(m.may):
             here = load(m, Pointer(o.object, o.offset, t), place)
             result = here if result is None else merge(m, o.when, here, result)
     m.may = keep
@@ -118,7 +119,7 @@ def _store_several(m: Machine, p: Pointer, v: Value) -> None:
         if o.object.storage != "local":
             continue
         m.may = lanes_of(o.when, keep)
-        if m.may.any():
+        if some(m.may):
             target = Pointer(o.object, o.offset, p.pointee)
             new = v if o.when.known else merge(m, o.when, v, read_cells(m, target, p.pointee, None))
             store(m, target, new, None)
@@ -173,7 +174,7 @@ def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None,
     if isinstance(t, Scalar | PointerTo) or (is_vector(t) and m.types.align_of(t) == size and size <= 16):
         record_access(m, op, size, p, place, node=node)
         return
-    if place is None or not m.may.any():
+    if place is None or not some(m.may):
         return
     width = min(m.types.align_of(t) or 1, 16)
     at = 0
@@ -232,7 +233,7 @@ def record_access(
     if m.silent:
         return
     may = m.may if mask is None else m.may & mask
-    if not may.any():
+    if not some(may):
         return
     must = m.must if mask is None else m.must & mask
     for o, offset, lanes, worlds in _targets(m, p, may):

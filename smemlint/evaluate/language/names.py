@@ -9,6 +9,7 @@ from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import coerce, constant_of
 from smemlint.evaluate.language.initialisers import initialise
 from smemlint.evaluate.machine.dispatch import rvalue
+from smemlint.evaluate.machine.local_memory import as_seen
 from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.layout import Binding, is_type, type_name
@@ -32,8 +33,18 @@ from smemlint.ir import (
 )
 from smemlint.ir.types import BOOL
 
+_START = Int(0)
+
 
 def name_value(m: Machine, e: Name) -> Value:
+    o = m.find(e.id)
+    if o is not None and o.storage == "local":
+        v, t = o.cells.get(0), o.type
+        if type(v) is Int:
+            if v.type is t and v.type.kind != "float":
+                return as_seen(m, v)
+        elif type(v) is Other and v.type is t and isinstance(t, Scalar) and t.kind == "float":
+            return v
     p = name_place(m, e)
     return load(m, p, e.place, e) if isinstance(p, Pointer) else p
 
@@ -52,7 +63,7 @@ def name_place(m: Machine, e: Name) -> Pointer | Value:
             False,
             Unresolved("untracked-reference", f"`{o.name}` refers to something not followed", e.place),
         )
-    return Pointer(o, Int(0), o.type)
+    return Pointer(o, _START, o.type)
 
 
 def _global_object(m: Machine, e: Name) -> Object | None:
@@ -187,6 +198,16 @@ def static_member(m: Machine, owner: Type, name: str) -> Value | None:
     """A constant, method or enumerator of a record, its template arguments bound."""
     if not isinstance(owner, RecordRef):
         return None
+    known = m.types.constants.get((id(owner), name))
+    if known is not None:
+        return known[1]
+    v = _static_member(m, owner, name)
+    if v is None or isinstance(v, FunctionValue) or (isinstance(v, Int) and v.known and v.uniform):
+        m.types.remember(owner, name, v)
+    return v
+
+
+def _static_member(m: Machine, owner: RecordRef, name: str) -> Value | None:
     found = m.types.record_of(owner)
     if found is None:
         return _library_constant(m, owner, name)

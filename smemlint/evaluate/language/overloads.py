@@ -147,11 +147,12 @@ def best_fits(
     """The candidates that fit the values best, in their order, with their template arguments."""
     found: list[tuple[Function, dict[str, Binding]]] = []
     best = 0
+    alone = len(candidates) == 1
     for f in candidates:
         bound = bind(m, f, explicit, values, this, outer)
         if bound is None or not converts(m, f, values, bound):
             continue
-        score = score_of(m, f, values, bound)
+        score = 0 if alone else score_of(m, f, values, bound)
         if not found or score > best:
             found, best = [], score
         if score == best:

@@ -59,7 +59,9 @@ def answer_by(
 
 def rvalue(m: Machine, e: Expr) -> Value:
     """The value of an expression for every lane of the mask. Reading a shared place is an access."""
-    m.step()
+    m.steps += 1
+    if m.steps > m.limit:
+        m.look_up()
     evaluate = _VALUES.get(type(e))
     if evaluate is None:
         return Other(reason=Unresolved("unknown-expression", type(e).__name__))
@@ -74,7 +76,9 @@ def rvalue(m: Machine, e: Expr) -> Value:
 
 def lvalue(m: Machine, e: Expr) -> Pointer | Value:
     """Where an expression's value lies, or its value if it has no place."""
-    m.step()
+    m.steps += 1
+    if m.steps > m.limit:
+        m.look_up()
     locate = _PLACES.get(type(e))
     if locate is None:
         return rvalue(m, e)
@@ -100,7 +104,9 @@ def converted(m: Machine, v: RecordValue | Pointer, t: Type | None) -> Value | N
 
 def run(m: Machine, s: Stmt) -> None:
     """Run a statement for the lanes of the mask; the mask is then that of the lanes that go on."""
-    m.step()
+    m.steps += 1
+    if m.steps > m.limit:
+        m.look_up()
     execute = _RUNNERS.get(type(s))
     if execute is None:
         return

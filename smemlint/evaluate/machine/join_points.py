@@ -20,6 +20,7 @@ from smemlint.evaluate.machine.machine import Exit, Exits, Join, Machine, Mask, 
 from smemlint.evaluate.machine.masks import restore, snapshot, unchanged
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.choices import taken
+from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Int, Value, lanes_equal, multiply, same, subtract
 from smemlint.evaluate.values.objects import Cells, Object, Snapshot
 from smemlint.evaluate.values.pieces import even
@@ -183,10 +184,14 @@ def _merge_states(m: Machine, ways: Sequence[tuple[Int, Exit]], present: Mask) -
     for _, way in ways:
         objects.update(dict.fromkeys(way.state.cells))
     for o in objects:
-        held = [(c, way, way.state.cells[o]) for c, way in ways if o in way.state.cells]
-        if o.storage != "local" or all(
-            unchanged(o, cells) and o.havoc == way.state.havoc[o] for _, way, cells in held
-        ):
+        held: list[Brought] = []
+        changed = False
+        for c, way in ways:
+            cells = way.state.cells.get(o)
+            if cells is not None:
+                held.append((c, way, cells))
+                changed = changed or not unchanged(o, cells) or o.havoc != way.state.havoc[o]
+        if not changed or o.storage != "local":
             continue
         held = _even(m, o, held)
         havoc = o.havoc or any(way.state.havoc[o] for _, way, _ in held)
@@ -235,7 +240,7 @@ def one_of(m: Machine, ways: Selected, now: Value, present: Mask) -> Value:
     open_lanes = ~present
     for _, may, v in reversed(ways):
         lanes = may & open_lanes
-        if lanes.any():
+        if some(lanes):
             result = v if lanes.all() else merge(m, Int(lanes.astype(np.int64), BOOL), v, result)
         open_lanes = open_lanes & ~may
     for c, may, v in ways:
@@ -246,7 +251,7 @@ def one_of(m: Machine, ways: Selected, now: Value, present: Mask) -> Value:
 
 def _within(c: Int, lanes: Mask, present: Mask) -> Int:
     """c in some lanes, 0 in the others."""
-    if not (present & ~lanes).any():
+    if not some(present & ~lanes):
         return c
     kept = lanes.astype(np.int64)
     return Int(c.const * kept, BOOL, {mono: x * kept for mono, x in c.terms.items()})
@@ -260,7 +265,7 @@ def merge_at(m: Machine, way: Exit, lanes: Mask) -> None:
 
 def bring(m: Machine, way: Exit, lanes: Mask) -> None:
     """Make the present state, in some lanes, that of a way."""
-    if not (m.present & ~lanes).any():
+    if not some(m.present & ~lanes):
         restore(way.state)
     else:
         _merge_states(m, [(Int(1, BOOL), replace(way, may=lanes))], ~lanes)

@@ -16,6 +16,7 @@ from smemlint.evaluate.values.arithmetic import convert
 from smemlint.evaluate.values.choices import on_way, with_choice
 from smemlint.evaluate.values.comparison import one_of_two, select, too_long
 from smemlint.evaluate.values.host_limits import limited
+from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import (
     Closure,
     FunctionValue,
@@ -67,11 +68,7 @@ def read_cells(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
             reason=Unresolved("uninitialised", f"`{o.name}` is read before it is set", place),
         )
     if isinstance(v, Int) and isinstance(t, Scalar):
-        if v.terms:
-            v = here(m, v)
-        if m.may is not m.present:
-            v = _here(m, v)
-        return _as(m, v, t)
+        return _as(m, as_seen(m, v), t)
     if isinstance(v, Other) and isinstance(t, Scalar) and t.kind not in ("float", "void"):
         bits = bits_of(v)
         if bits is not None:
@@ -89,6 +86,13 @@ def read_cells(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
 def here(m: Machine, v: Int) -> Int:
     """A number where the branches around tell which of its ways were taken."""
     return on_way(v, with_choice(m.way, v)) if m.way and v.terms else v
+
+
+def as_seen(m: Machine, v: Int) -> Int:
+    """A number that is kept, as the lanes of the mask see it on the way that was taken."""
+    if v.terms:
+        v = here(m, v)
+    return v if m.may is m.present else _here(m, v)
 
 
 def _whole(m: Machine, o: Object, at: int, t: Type) -> Value | None:
@@ -130,7 +134,7 @@ def _restricted(m: Machine, v: Int) -> Int:
     const = one if isinstance(one, int) else v.const
     if const is v.const and not v.terms and getattr(v, "given", None) is None:
         return v
-    terms = {k: c for k, c in v.terms.items() if isinstance(c, int) or bool(c[m.may].any())}
+    terms = {k: c for k, c in v.terms.items() if isinstance(c, int) or some(c[m.may])}
     return Int(const, v.type, terms, _form_here(m, v))
 
 
@@ -140,9 +144,9 @@ def _form_here(m: Machine, v: Int) -> Affine | None:
     if given is None:
         return v.form
     mask, new, old = given
-    if not (m.may & ~mask).any():
+    if not some(m.may & ~mask):
         return _form_here(m, new)
-    return v.form if (m.may & mask).any() else old
+    return v.form if some(m.may & mask) else old
 
 
 def _untracked(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:

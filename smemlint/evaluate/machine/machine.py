@@ -18,6 +18,7 @@ from smemlint.evaluate.model import Assumption, Stop, Unresolved
 from smemlint.evaluate.types.layout import Bindings, Types
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.choices import Way
+from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import (
     Closure,
     FunctionValue,
@@ -514,19 +515,16 @@ class Machine:
 
     def anyone(self) -> bool:
         """Whether some lane is active."""
-        return self.may is self.present or bool(self.may.any())
+        may = self.may
+        return may is self.present or (may is not self.nobody and some(may))
 
     @property
     def work(self) -> int:
         """Steps so far, with those that the log stands for: its accesses are joined and scored."""
         return self.steps + STEPS_PER_EVENT * len(self.log)
 
-    def step(self) -> None:
-        self.steps += 1
-        if self.steps > self.limit:
-            self._out_of_steps()
-
-    def _out_of_steps(self) -> None:
+    def look_up(self) -> None:
+        """See whether what runs has to stop here, after so many steps. Raises EndedError if so."""
         if self.steps > self.budget.steps:
             raise BudgetExceededError(f"stopped after {self.budget.steps:,} evaluation steps")
         if self.patience is not None and self.steps > self.patience:

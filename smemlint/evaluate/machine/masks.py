@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from smemlint.evaluate.machine.machine import Machine, Mask
+from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Int, Value
 from smemlint.evaluate.values.objects import Cells, Object, Snapshot
 from smemlint.records import record
 
 
-@record(frozen=True, slots=True)
+@record(eq=False, slots=True)
 class Branch:
     """Lanes that surely and possibly take a branch. together: either all of the latter take it or none."""
 
@@ -38,7 +39,7 @@ def decode(m: Machine, c: Int) -> Branch:
         if any(s.varying for s in mono):
             varying |= hit
     may = m.may & (undecided | (c.const != 0))
-    if not varying.any() and _together(c, may, undecided):
+    if not some(varying) and _together(c, may, undecided):
         return Branch(m.must & may, may)
     return Branch(m.must & may & ~undecided, may, together=False)
 
@@ -48,7 +49,7 @@ def _together(c: Int, may: Mask, undecided: Mask) -> bool:
     together."""
     if isinstance(c.const, int) and all(isinstance(x, int) for x in c.terms.values()):
         return True
-    if (may & ~undecided).any():
+    if some(may & ~undecided):
         return False  # these surely go, and the others may not
     parts = [np.broadcast_to(np.asarray(x), may.shape)[may] for x in (c.const, *c.terms.values())]
     return all(len(part) == 0 or bool((part == part[0]).all()) for part in parts)
@@ -64,19 +65,22 @@ def snapshot(m: Machine) -> Snapshot:
         while parent is not None:
             frames.append(parent)
             parent = parent.parent
-    pending = [o for f in frames for o in f.variables.values()]
-    pending += [o for o in m.globals.values() if o.storage == "local"]
+    pending: list[Object] = []
+    for f in frames:
+        pending += f.variables.values()
+    pending += m.globals.values()
     pending += [f.this.object for f in frames if f.this is not None]
     while pending:
         o = pending.pop()
         if o.storage != "local" or o in cells:
             continue
         held = o.cells
-        if not isinstance(held, Cells):
+        if type(held) is not Cells:
             held = o.cells = Cells(held)
         cells[o] = held.saved or held.copied()
         havoc[o] = o.havoc
-        pending += held.leads
+        if held.leads:
+            pending += held.leads
     return s
 
 

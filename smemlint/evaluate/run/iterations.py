@@ -8,6 +8,7 @@ from smemlint.evaluate.machine.dispatch import run, rvalue
 from smemlint.evaluate.machine.join_points import meet, outer
 from smemlint.evaluate.machine.machine import Barrier, Event, Exits, Machine
 from smemlint.evaluate.machine.masks import snapshot
+from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Value, collapse, same, subtract
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import Loop
@@ -66,7 +67,7 @@ def iterate(m: Machine, s: Loop, exits: Exits) -> None:
     run(m, s.body)
     resumed = exits.continued
     if resumed is not m.nobody:
-        if exits.next.ways or exits.next.kept.any():
+        if exits.next.ways or some(exits.next.kept):
             m.way = way
         meet(m, exits.next)
         m.must = m.must | (must & resumed)

@@ -35,6 +35,7 @@ from smemlint.evaluate.run.iterations import (
 from smemlint.evaluate.run.trips import iterations_left
 from smemlint.evaluate.run.uneven_loops import run_uneven
 from smemlint.evaluate.values import arithmetic as ar
+from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import (
     Int,
     Value,
@@ -66,7 +67,7 @@ def run_labeled(m: Machine, s: Labeled) -> None:
     exits, must, way = m.exits(label=s.label), m.must, m.way
     m.loops.append(exits)
     run(m, s.body)
-    if exits.end.ways or exits.end.kept.any():
+    if exits.end.ways or some(exits.end.kept):
         m.way = way
     meet(m, exits.end)
     m.loops.pop()
@@ -188,7 +189,7 @@ def run_loop(m: Machine, s: Loop) -> None:
         m.guards = max(m.guards, entered[2] + guards * trip)
     m.flow += 1
     m.turn, m.constants, m.counters = turn, constants, counters
-    if exits.end.ways or exits.end.kept.any():
+    if exits.end.ways or some(exits.end.kept):
         m.way = way
     meet(m, exits.end)
     m.loops.pop()
@@ -245,16 +246,21 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     m.open += left is None
     if not asked.known:
         m.undecided.append(Undecided(m.unknowns.value(BOOL, "runs", low=0, high=1), taken.together))
-    for i in range(copies):
+    done = m.touched, m.operations, m.guards
+    for i in range(1 if m.silent else copies):
         if s.condition is not None:
             c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
             if i == 0 and left is None and (c.known or c.varying):
                 again = decode(m, c)
-                if again.may.any():
+                if some(again.may):
                     m.must, m.may = again.must, again.may
         iterate(m, s, exits)
         if not m.anyone():
             break
+    if m.silent and m.anyone():  # nothing is logged: the other copies would only count
+        m.touched += (copies - 1) * (m.touched - done[0])
+        m.operations += (copies - 1) * (m.operations - done[1])
+        m.guards += (copies - 1) * (m.guards - done[2])
     if not asked.known:
         m.undecided.pop()
     m.weight, m.times, m.open = weight, times, opened
@@ -263,7 +269,7 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     if counted:
         _set(plan)
         m.may = may
-    elif passed.any():
+    elif some(passed):
         never = ar.logical_not(asked, m.unknowns)
         head = m.join()
         head.ways.append(Exit(passed, start, None if asked.known else never, taken.together))

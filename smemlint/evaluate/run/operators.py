@@ -107,10 +107,11 @@ def binary_value(m: Machine, e: Binary) -> Value:
     if e.op == ",":
         rvalue(m, e.left)
         return rvalue(m, e.right)
-    guesses = m.unknowns.guesses
+    guessed = m.unknowns.guessed
+    before = len(guessed)
     result = operate(m, e.op, rvalue(m, e.left), rvalue(m, e.right), e.place)
-    if m.unknowns.guesses > guesses and not m.host and e.op in COMPARISONS:
-        _assumed(m, e, m.unknowns.guessed[-1])
+    if len(guessed) > before and not m.host and e.op in COMPARISONS:
+        _assumed(m, e, guessed[-1])
     return result
 
 

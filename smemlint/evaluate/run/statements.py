@@ -34,6 +34,7 @@ from smemlint.evaluate.run.conditionals import continued
 from smemlint.evaluate.run.construction import construct
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.choices import taken
+from smemlint.evaluate.values.lanes import equal_masks, some
 from smemlint.evaluate.values.number import Int, Other, RecordValue, Value, add, form_of
 from smemlint.evaluate.values.objects import Object
 from smemlint.evaluate.values.provenance import following
@@ -150,7 +151,7 @@ def branch(
     by way, whether it matters which way is taken."""
     c = ar.one_unknown(c, m.unknowns)
     must, may = m.must, m.may
-    m.stale = m.stale and not np.array_equal(may, m.present)
+    m.stale = m.stale and not equal_masks(may, m.present)
     yes, no = decode(m, c), decode(m, ar.logical_not(c, m.unknowns))
     before = None if c.known else snapshot(m)
     m.must, m.may = yes.must, yes.may
@@ -190,20 +191,20 @@ def branch(
         return False
     parted = apart(m, after_then) if m.paths is not None else []
     # Whoever left for good has taken the state along: the present one is that of the others.
-    if not yes_may.any() and yes.may.any():
+    if not some(yes_may) and some(yes.may):
         pass
-    elif not no_may.any() and no.may.any():
+    elif not some(no_may) and some(no.may):
         restore(after_then)
         m.way = yes_way
     else:
         m.way = way
         merge_into(m, c, after_then)
     lost = (yes.may & ~yes_may) | (no.may & ~no_may)
-    if lost.any() and m.loops:
+    if some(lost) and m.loops:
         m.loops[-1].uncertain = True
-    if not yes_may.any():
+    if not some(yes_may):
         m.must = no_must & m.may
-    elif not no_may.any():
+    elif not some(no_may):
         m.must = yes_must & m.may
     else:
         m.must = sure(m, must & may & ~(m.nobody if yes.together and no.together else lost))
@@ -301,7 +302,7 @@ def _enter(m: Machine, entry: Exit, must: Mask, fell: bool) -> bool:
     m.must, m.may = must, entry.may
     came = decode(m, entry.condition)
     m.must, m.may = fell_must, fell_may
-    if not came.may.any():
+    if not some(came.may):
         return False
     if fell:
         merge_at(m, entry, came.may)

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
+from smemlint.evaluate.types.free_names import free_names, key_of
 from smemlint.evaluate.types.record_layout import Builder, Layout, round_up
-from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.number import Int, Value
 from smemlint.ir import (
     ArrayOf,
     Expr,
@@ -77,8 +78,13 @@ class Around:
     type: Type
 
 
+_TYPES = frozenset(TYPES)
+_PLAIN = frozenset((Scalar, FunctionType, Part, OpaqueType))
+"""Types that are what they are under any template arguments."""
+
+
 def is_type(argument: object) -> bool:
-    return isinstance(argument, TYPES)
+    return type(argument) in _TYPES
 
 
 def vector_layout(name: str) -> Layout | None:
@@ -105,27 +111,67 @@ class Types:
         self._layouts: dict[RecordRef, Layout | None] = {}
         self._seen: dict[int, tuple[RecordRef, Layout | None]] = {}
         """The same by id(): hashing a type walks its arguments."""
+        self._records: dict[int, tuple[RecordRef, tuple[Record, Bindings] | None]] = {}
+        self._members: dict[tuple[int, str], tuple[RecordRef, Around | None]] = {}
+        self._names: dict[int, tuple[Type, tuple[str, ...] | None]] = {}
+        """By id(): what a type depends on (see `free_names`)."""
+        self._resolved: dict[tuple[object, ...], tuple[Type, tuple[Binding, ...], Type]] = {}
+        """What was resolved, with what keeps the key valid."""
+        self.constants: dict[tuple[int, str], tuple[RecordRef, Value | None]] = {}
+        """Constants and methods of records, by id() of the type and name."""
+        self._open = 0
+        """How often a type was resolved that depends on what runs, or is nested too deeply."""
         self._depth = 0
         templates = [r.template for r in module.records.values()]
         templates += [f.template for f in module.functions.values()]
         self._packs = frozenset(p.id for template in templates for p in template if p.pack)
 
+    def remember(self, t: RecordRef, name: str, constant: Value | None) -> None:
+        """Keep what a constant or method of a record is."""
+        if len(self.constants) > _MOST_SEEN:
+            self.constants.clear()
+        self.constants[id(t), name] = t, constant
+
     def resolve(self, t: Type, bindings: Bindings) -> Type:
         """The same type without template parameters, as far as `bindings` tells."""
-        if isinstance(t, Scalar | FunctionType | Part):
+        kind = type(t)
+        if kind in _PLAIN:
             return t
+        if kind is TypeParam:
+            bound = bindings.get(t.id)  # type: ignore[union-attr]
+            return bound if bound is not None and is_type(bound) else t  # type: ignore[return-value]
+        known = self._names.get(id(t))
+        if known is None:
+            if len(self._names) > _MOST_SEEN:
+                self._names.clear()
+            known = self._names[id(t)] = t, free_names(t, self.module)
+        names = known[1]
+        key = None if names is None else key_of(t, names, bindings)
+        if key is None:
+            self._open += 1
+            return self._resolve(t, bindings)
+        found = self._resolved.get(key)
+        if found is not None:
+            return found[2]
+        opened = self._open
+        result = self._resolve(t, bindings)
+        if self._open == opened:
+            if len(self._resolved) > _MOST_SEEN:
+                self._resolved.clear()
+            self._resolved[key] = t, tuple(bindings.values()), result
+        return result
+
+    def _resolve(self, t: Type, bindings: Bindings) -> Type:
         self._depth += 1
         try:
             if self._depth > 64:
+                self._open += 1
                 return OpaqueType("...")
             if isinstance(t, PointerTo):
                 return PointerTo(self.resolve(t.to, bindings), t.reference, t.volatile)
             if isinstance(t, ArrayOf):
                 n = None if t.extent is None else self.constant(t.extent, bindings)
                 return ArrayOf(self.resolve(t.element, bindings), None if n is None else Literal(n))
-            if isinstance(t, TypeParam):
-                bound = bindings.get(t.id)
-                return bound if bound is not None and is_type(bound) else t  # type: ignore[return-value]
             if isinstance(t, RecordRef):
                 return self._resolve_record(t, bindings)
             if isinstance(t, MemberType):
@@ -234,6 +280,14 @@ class Types:
 
     def record_of(self, t: RecordRef) -> tuple[Record, Bindings] | None:
         """The record (or the specialisation that matches best) with its parameters bound."""
+        known = self._records.get(id(t))
+        if known is None:
+            if len(self._records) > _MOST_SEEN:
+                self._records.clear()
+            known = self._records[id(t)] = t, self._record_of(t)
+        return known[1]
+
+    def _record_of(self, t: RecordRef) -> tuple[Record, Bindings] | None:
         record = self.module.records.get(t.name)
         if record is None:
             return None
@@ -399,6 +453,14 @@ class Types:
 
     def member(self, t: RecordRef, name: str) -> Around | None:
         """A member of a record whose layout is not known: behind one of a library's types, for example."""
+        known = self._members.get((id(t), name))
+        if known is None:
+            if len(self._members) > _MOST_SEEN:
+                self._members.clear()
+            known = self._members[id(t), name] = t, self._member(t, name)
+        return known[1]
+
+    def _member(self, t: RecordRef, name: str) -> Around | None:
         found = self.record_of(t)
         if found is None or any(
             not isinstance(b, RecordRef) or self.layout(b) is None

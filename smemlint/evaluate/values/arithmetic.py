@@ -6,6 +6,9 @@ cuts off is known; else the result is a new unknown, with the range that the ope
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
+
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.bits import bit_and, bitwise, shift_left, shift_right
@@ -42,11 +45,21 @@ from smemlint.evaluate.values.widths import (
     wrapped,
 )
 from smemlint.ir import Scalar
-from smemlint.ir.types import BOOL
+from smemlint.ir.types import BOOL, INT
+
+_QUICK: dict[str, Callable[[int, int], int]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+"""Operators of plain numbers that need no more than a look at the result."""
+_QUICK |= {op: lambda x, y, f=f: int(f(x, y)) for op, f in COMPARISONS.items()}  # type: ignore[misc]
 
 
 def binary(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
     """Any binary operator but `&& || ,`."""
+    if a.type is INT and b.type is INT and a.form is None and b.form is None and not (a.terms or b.terms):
+        x, y = a.const, b.const
+        if type(x) is int and type(y) is int:
+            n = _QUICK[op](x, y) if op in _QUICK else None
+            if n is not None and -(1 << 31) <= n < (1 << 31):
+                return Int(n, BOOL if op in COMPARISONS else INT)
     try:
         result = _binary(op, a, b, unknowns)
     except OverflowError:  # a number grew longer than anything that is followed here

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.affine import Affine
+from smemlint.evaluate.values.lanes import some
 from smemlint.ir import Function, Lambda, Scalar, TemplateArgument, Type
 from smemlint.ir.types import INT
 from smemlint.records import record
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
 Lanes: TypeAlias = "int | NDArray[np.int64]"
 
 
-@record(frozen=True, eq=False, slots=True)
+@record(eq=False, slots=True)
 class Symbol:
-    """An unknown integer. `varying`: may differ from lane to lane, else one value for all lanes.
+    """An unknown integer, immutable. `varying`: may differ from lane to lane, else one value for all lanes.
 
     low, high: what is known of its range. multiple: a number known to divide it.
     rank: how large it is in practice (3: problem sizes, 2: block index, 1: loop counters, 0: nothing known);
@@ -93,16 +94,24 @@ class Int:
     @property
     def uniform(self) -> bool:
         """One value for all threads, known or not."""
-        return (
-            isinstance(self.const, int)
-            and all(isinstance(c, int) for c in self.terms.values())
-            and not self.varying
-        )
+        if not isinstance(self.const, int):
+            return False
+        for mono, c in self.terms.items():
+            if not isinstance(c, int):
+                return False
+            for s in mono:
+                if s.varying:
+                    return False
+        return True
 
     @property
     def varying(self) -> bool:
         """Holds an unknown that may differ from lane to lane."""
-        return any(s.varying for mono in self.terms for s in mono)
+        for mono in self.terms:
+            for s in mono:
+                if s.varying:
+                    return True
+        return False
 
     def typed(self, type: Scalar) -> Int:
         return self if type is self.type else Int(self.const, type, self.terms, self.form)
@@ -125,9 +134,10 @@ class Int:
         return f"Int({' + '.join([str(self.const), *parts])}: {self.type.name})"
 
 
-@record(frozen=True, eq=False, slots=True)
+@record(eq=False, slots=True)
 class Pointer:
-    """An address: an object, a byte offset in it and the type pointed to.
+    """An address: an object, a byte offset in it and the type pointed to. Immutable, as all values;
+    nothing checks it, since a field of a frozen record takes ten times as long to set.
 
     As an integer (`__cvta_generic_to_shared`, uintptr_t) it steps by bytes: `integer` is its type then.
     """
@@ -138,7 +148,7 @@ class Pointer:
     integer: Scalar | None = None
 
 
-@record(frozen=True, eq=False, slots=True)
+@record(eq=False, slots=True)
 class Other:
     """Anything whose value is not followed: floats, fragments, handles. `uniform`: the same in all lanes.
 
@@ -208,7 +218,7 @@ VALUES = (Int, Pointer, Other, RecordValue, FunctionValue, Closure, Method)
 def lanes_equal(a: Lanes, b: Lanes) -> bool:
     if isinstance(a, int) and isinstance(b, int):
         return a == b
-    return bool(np.all(np.equal(a, b)))
+    return a is b or not some(np.not_equal(a, b))
 
 
 def collapse(c: Lanes, active: NDArray[np.bool_] | None = None) -> Lanes:
@@ -219,7 +229,9 @@ def collapse(c: Lanes, active: NDArray[np.bool_] | None = None) -> Lanes:
     if asked.size == 0:
         return 0
     first = int(asked[0])
-    return first if bool((asked == first).all()) else c
+    if asked[-1] != first or some(asked != first):
+        return c
+    return first
 
 
 def gcd_of(c: Lanes) -> int:
@@ -267,7 +279,7 @@ def _add(a: Int, b: Int, type: Scalar) -> Int:
             if total == 0:
                 terms.pop(mono, None)
                 continue
-        elif not total.any():
+        elif not some(total):
             terms.pop(mono, None)
             continue
         terms[mono] = total

@@ -22,7 +22,7 @@ from smemlint.fix.text.declared import (
     shown,
 )
 from smemlint.fix.text.pointers import Pointer
-from smemlint.fix.text.source import Source
+from smemlint.fix.text.source import Source, parse_range
 
 
 def pitch(
@@ -43,7 +43,8 @@ def pitch(
             "run-time-pitch", f"the row pitch of `{at.name}` is `{pitch}`, known at the launch only"
         )
     if at.pool is not None:
-        return _pool_pitch(layout, at, at.pool, pitch, hits, taken, shape)
+        fixed = value_of is None or value_of(pitch) is not None
+        return _pool_pitch(layout, at, at.pool, pitch, hits, taken, shape, fixed)
     name = fresh(f"{at.name.upper()}_PITCH", taken)
     bracket = at.extents[0]
     old = at.extent(0)
@@ -87,9 +88,13 @@ def _pool_pitch(
     hits: list[flat.Factor],
     taken: set[str],
     shape: Shape,
+    fixed: bool,
 ) -> Edited | Refusal:
-    """Another row pitch of a part of a dynamic pool: what is behind it moves, and launches ask for more."""
-    from smemlint.fix.text.expressions import plus
+    """Another row pitch of a part of a dynamic pool: what is behind it moves, and launches ask for more.
+
+    fixed: the pitch is the same in every launch; else it is made odd, whatever it is, where that suffices.
+    """
+    from smemlint.fix.text.expressions import added, plus, times
     from smemlint.fix.text.launches import Growth, grown
 
     source = at.source
@@ -97,6 +102,8 @@ def _pool_pitch(
     padded = plus(_visible(at, pitch, shape.dims[1]), layout.extra)
     if padded is None:
         return Refusal("extent-not-an-expression", f"`{pitch}` is not read as a C expression")
+    if not fixed and layout.extra == 1 and shape.dims[1] % 2 == 0 and padded.endswith(" + 1"):
+        padded = f"{padded[:-4]} | 1"
     growth = shape.dims[0] * layout.extra * shape.element
     start = source.statement_start(at.index)
     definition = f"const int {name} = {padded};{source.newline}{source.indent_of(start)}"
@@ -112,18 +119,23 @@ def _pool_pitch(
             edits.append(edit(source, rows[1].offset, rows[1].end, name))
             rows_said = rows_said or _other_factors(source, *rows)
             continue
-        if len(set(pool.rows)) > 1:
+        count = _rows_of_local(at, pool, pointer, pitch)
+        if not count and len(set(pool.rows)) > 1:
             return Refusal(
                 "launches-differ", f"`{pointer.name}` would start later, and not as much in all launches"
             )
-        moved = plus(source.text[step.begin : step.end], growth // unit)
+        rows_said = rows_said or count
+        more_elements, rest = divmod(layout.extra * shape.element, unit)
+        more = count if more_elements == 1 else times(count, str(more_elements)) if count else None
+        moved = added(source.text[step.begin : step.end], more) if more and not rest else None
+        moved = moved or plus(source.text[step.begin : step.end], growth // unit)
         if moved is None:
             return Refusal("extent-not-an-expression", f"the start of `{pointer.name}` is not read as C")
         edits.append(edit(source, step.begin, step.end, moved))
     said = rows_said if pool.value(rows_said) == list(pool.rows) else ""
     bytes_ = tuple(rows * layout.extra * shape.element for rows in pool.rows)
-    more = Growth(bytes_, said, layout.extra, pool.element, pitch, pool.value, pool.rows)
-    launches = grown(source, pool.launches, more, pool.kernel)
+    growths = Growth(bytes_, said, layout.extra, pool.element, pitch, pool.value, pool.rows)
+    launches = grown(source, pool.launches, growths, pool.kernel)
     if isinstance(launches, Refusal):
         return launches
     edits.extend(edit(source, begin, end, text) for begin, end, text in launches)
@@ -149,6 +161,24 @@ def _rows_before(
             if [(n - w) * unit for n, w in zip(now, was, strict=True)] == [r * extra for r in pool.rows]:
                 return term, hit
     return None
+
+
+def _rows_of_local(at: Declared, pool: Pool, pointer: Pointer, pitch: str) -> str:
+    """The rows before a pointer, as the local variable that it starts by has them: of `tile = Bc * d` the
+    `Bc` for rows of `d`. '' without one."""
+    source = at.source
+    step = pointer.steps[-1]
+    scope = source.scope_of(pointer.index)
+    if pointer.index < at.index or scope is None:
+        return ""
+    for token in parse_range(source, step.begin, step.end):
+        definition = flat.local_definition(source, token.text, scope) if token.kind == "name" else None
+        for term in flat.terms(source, *definition) if definition is not None else ():
+            for hit in (f for f in reversed(term.factors) if f.text == pitch and len(term.factors) == 2):
+                rows = _other_factors(source, term, hit)
+                if pool.value(rows) == list(pool.rows):
+                    return rows
+    return ""
 
 
 def _other_factors(source: Source, term: flat.Term, hit: flat.Factor) -> str:

@@ -17,7 +17,7 @@ from smemlint.fix.model import Refusal
 from smemlint.fix.search.members import Instance, Member, Piece, granule, members
 from smemlint.fix.text.constants import Constants
 from smemlint.fix.text.declared import Declared, Pool, declared
-from smemlint.fix.text.flat import local_definition
+from smemlint.fix.text.flat import local_definition, terms
 from smemlint.fix.text.launches import unknown_launch
 from smemlint.fix.text.pointers import Pointer, pointers
 from smemlint.fix.text.source import Source, Use
@@ -133,6 +133,40 @@ def _opened(text: str, scope: tuple[int, int], source: Source) -> tuple[str, int
         return f"({source.text[definition[0] : definition[1]]})"
 
     return re.sub(r"(?<![\w.])[A-Za-z_]\w*(?![\w(:])", opened, text), count
+
+
+def unknown_arguments(instance: Instance, source: Source) -> list[str]:
+    """The kernel's integer parameters that no launch gives and that the parts of a pool start by, or that the
+    indices of its accesses are multiplied by."""
+    at = _declared(instance.array, source)
+    if isinstance(at, Refusal):
+        return []
+    open_ = {
+        p.name
+        for p in instance.analysis.kernel.parameters
+        if isinstance(p.type, Scalar)
+        and p.type.kind in ("int", "uint")
+        and p.name not in instance.analysis.launch.arguments
+    }
+    found = pointers(source, instance.array.name, _element_type(instance.array), *at.scope)
+    texts = [(source.text[s.begin : s.end], s.begin) for p in found for s in p.steps]
+    uses = [u for p in found for u in subscripts(source, p)] or [
+        u for u in at.uses if u.context == "subscript"
+    ]
+    for use in uses:
+        first = use.subscripts[0]
+        for term in terms(source, first.open + 1, first.close):
+            texts += [(f.text, f.offset) for f in term.factors if len(term.factors) > 1]
+    names: dict[str, None] = {}
+    for text, offset in texts:
+        scope = source.scope_of(source.index_at(offset)) or (0, 0)
+        plain = text
+        for _ in range(4):
+            plain, count = _opened(plain, scope, source)
+            if not count:
+                break
+        names.update(dict.fromkeys(n for n in re.findall(r"(?<![\w.])[A-Za-z_]\w*", plain) if n in open_))
+    return list(names)
 
 
 def _starts(instance: Instance, found: Sequence[Pointer], source: Source) -> dict[str, int | None]:

@@ -105,8 +105,8 @@ def test_tiles_of_run_time_width_grow_by_a_formula_where_the_bytes_are_computed(
     after = apply(found.edits or (), TILES.encode()).decode()
     changed = [line.strip() for line in after.splitlines() if line not in TILES.splitlines()]
     assert changed == [
-        "const int QI_PITCH = d + 1;",
-        "const int KJ_PITCH = d + 1;",
+        "const int QI_PITCH = d | 1;",
+        "const int KJ_PITCH = d | 1;",
         "float* Kj = Qi + Br * QI_PITCH;",
         "if (idx < Br * d) Qi[row * QI_PITCH + col] = Q[row * d + col];",
         "if (idx < Bc * d) Kj[row * KJ_PITCH + col] = K[row * d + col];",
@@ -137,7 +137,7 @@ def test_a_pitch_that_an_argument_gives_may_be_padded(tmp_path: Path) -> None:
         tmp_path, DIRECT.format("ty * w + tx", "tx * w + ty"), "k<<<1, dim3(32, 32), 4096>>>(o, in, 32);"
     )
     assert found.edits is not None
-    assert found.kind == "swizzle" or "const int POOL_PITCH = w + 1;" in text
+    assert found.kind == "swizzle" or "const int POOL_PITCH = w | 1;" in text
 
 
 REFUSED = [
@@ -170,3 +170,60 @@ def test_a_part_that_may_not_move_is_refused_by_name(
     found, _ = fix(tmp_path, body, launches)
     assert found.edits is None and found.refused is not None
     assert found.refused.code == code, found.refused
+
+
+FLASH = """__global__ void k(const float* Q, const float* K, int d, int Bc, int Br, float* O) {
+    int tx = threadIdx.x;
+    extern __shared__ float sram[];
+    int tile_size = Bc * d;
+    float* Qi = sram;
+    float* Kj = &sram[tile_size];
+    float* S = &sram[tile_size * 2];
+    for (int x = 0; x < d; x++) {
+        Qi[(tx * d) + x] = Q[(tx * d) + x];
+        Kj[(tx * d) + x] = K[(tx * d) + x];
+    }
+    __syncthreads();
+    for (int y = 0; y < Bc; y++) {
+        float sum = 0;
+        for (int x = 0; x < d; x++) sum += Qi[(tx * d) + x] * Kj[(y * d) + x];
+        S[(Bc * tx) + y] = sum;
+    }
+    for (int y = 0; y < Bc; y++) O[tx] += S[(Bc * tx) + y];
+}
+void start(Tensor Q) {
+    const int Bc = 32; const int Br = 32;
+    const int d = Q.size(3);
+    const int bytes = (2 * Bc * d * sizeof(float)) + (Bc * Br * sizeof(float));
+    k<<<8, Bc, bytes>>>(Q.data(), Q.data(), d, Bc, Br, Q.data());
+}
+"""
+
+
+def test_a_width_that_only_the_launch_knows_is_tried_by_a_sample_and_edited_as_a_formula(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.cu"
+    path.write_text(FLASH)
+    report = analyse_file(Job(str(path)))
+    (found,) = report.suggestions
+    after = apply(found.edits or (), FLASH.encode()).decode()
+    changed = [line.strip() for line in after.splitlines() if line not in FLASH.splitlines()]
+    assert changed == [
+        "const int QI_PITCH = d | 1;",
+        "const int KJ_PITCH = d | 1;",
+        "float* Kj = &sram[tile_size + Bc];",
+        "const int S_PITCH = Bc + 1;",
+        "float* S = &sram[tile_size * 2 + Bc + Bc];",
+        "Qi[(tx * QI_PITCH) + x] = Q[(tx * d) + x];",
+        "Kj[(tx * KJ_PITCH) + x] = K[(tx * d) + x];",
+        "for (int x = 0; x < d; x++) sum += Qi[(tx * QI_PITCH) + x] * Kj[(y * KJ_PITCH) + x];",
+        "S[(S_PITCH * tx) + y] = sum;",
+        "for (int y = 0; y < Bc; y++) O[tx] += S[(S_PITCH * tx) + y];",
+        "const int bytes = (2 * Bc * d * sizeof(float)) + (Bc * Br * sizeof(float))"
+        " + Bc * sizeof(float) + Bc * sizeof(float) + Br * sizeof(float);",
+    ]
+    assert not found.safe
+    assert found.unsafe_because == "the layout was looked for with `d` = 32, which the launch gives"
+    # Whatever the width, an odd pitch brings 32 rows to 32 banks.
+    assert all(len({lane * (d | 1) % 32 for lane in range(32)}) == 32 for d in range(1, 200))

@@ -1,0 +1,66 @@
+"""Pools of tiles whose width is known at the launch only: the same kernel with a width that is typical.
+
+In: instances of a dynamic array that could not be cut into parts, or whose strides are values of the launch.
+Out: the same instances with the integer arguments that these depend on set to a sample, and in words what was
+set. What is found for them holds for the sample; the edit is a formula of the argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from smemlint.fix.proof.promise import Analyse, same_array
+from smemlint.fix.search.members import Instance, members
+from smemlint.fix.search.parts import unknown_arguments
+from smemlint.fix.text.source import Source
+from smemlint.score.model import KernelAnalysis
+
+SAMPLE = 32
+"""A width that rows of tiles often have; a multiple of 32 shows the conflicts of all such."""
+_OPEN = ("size-elsewhere", "part-start", "run-time-stride", "unresolved-use")
+
+
+def worth_a_sample(code: str, instances: Sequence[Instance]) -> bool:
+    """Whether an array was refused for something that a value of the launch may settle."""
+    return code in _OPEN and instances[0].array.dynamic and instances[0].piece is None
+
+
+def sampled(
+    instances: Sequence[Instance], texts: Mapping[str, Source], analyse: Analyse | None
+) -> tuple[list[Instance], str] | None:
+    """The instances with a sample for each argument that is open, and what was set; None where none is."""
+    path = instances[0].array.place.path
+    source = texts.get(path)
+    if source is None or analyse is None:
+        return None
+    found: list[Instance] = []
+    said: dict[str, int] = {}
+    asked: list[KernelAnalysis] = []
+    for instance in instances:
+        names = unknown_arguments(instance, source)
+        said.update(dict.fromkeys(names, SAMPLE))
+        launch = instance.analysis.launch
+        arguments = {**launch.arguments, **dict.fromkeys(names, SAMPLE)}
+        asked.append(replace(instance.analysis, launch=replace(launch, arguments=arguments)))
+    if not said:
+        return None
+    for instance, now in zip(instances, analyse(path, source.data, asked), strict=True):
+        array = same_array(instance.analysis, instance.array, now) if now is not None else None
+        if now is None or array is None:
+            return None
+        if now.launch.dynamic is None:
+            now = replace(now, launch=replace(now.launch, dynamic=_reached(now, array.id)))
+        found.append(Instance(now, array, members(now, array)))
+    values = ", ".join(f"`{name}` = {value}" for name, value in said.items())
+    return found, f"the layout was looked for with {values}, which the launch gives"
+
+
+def _reached(analysis: KernelAnalysis, array: str) -> int:
+    """Bytes of an array up to the last that an access reaches."""
+    ends = [
+        int(c.trace.offsets.max(initial=-1)) + (c.trace.joined or c.site.width)
+        for c in analysis.conflicts
+        if c.site.array == array
+    ]
+    return -(-max(ends, default=0) // 16) * 16
