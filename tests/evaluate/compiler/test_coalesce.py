@@ -328,13 +328,13 @@ ARMS = {
     "data decides": ("if (in[t] > 1) s[2 * t] = 1; else s[2 * t] = 0;", [2]),
     "neighbours join": (
         "if (t & 1) { s[2 * t] = 1; s[2 * t + 1] = 1; } else { s[2 * t] = 0; s[2 * t + 1] = 2; }",
-        [2, 2],
+        [2],
     ),
     "other memory comes after it": (
         "if (t & 1) { s[2 * t] = 1; in[5] = 3; } else { s[2 * t] = 0; in[6] = 3; }",
-        [1, 1],
+        [2, 2],
     ),
-    "other places": ("if (t & 1) s[2 * t] = 1; else s[2 * t + 64] = 0;", [1, 1]),
+    "other places": ("if (t & 1) s[2 * t] = 1; else s[2 * t + 64] = 0;", [2, 2]),
 }
 
 
