@@ -64,6 +64,8 @@ class Declarations:
     records: dict[int, Definition] = field(default_factory=dict)
     records_named: dict[str, list[Definition]] = field(default_factory=dict)
     variables_named: dict[str, Node] = field(default_factory=dict)
+    members_outside: dict[tuple[str, str], list[Node]] = field(default_factory=dict)
+    """Static members that are defined outside, by qualified record and name."""
     types_named: dict[str, Node] = field(default_factory=dict)
     instances: list[Node] = field(default_factory=list)
     """Explicit instantiations of function templates that clang lists."""
@@ -121,6 +123,10 @@ class Declarations:
                 self._declared.append((child, file))
             self.add_record(child, file)
         elif kind == VARIABLE:
+            owner = cursors.semantic_parent(child)
+            if owner.kind in RECORDS:
+                key = self.qualified(owner), cursors.spelling(child)
+                self.members_outside.setdefault(key, []).append(child)
             self.variables_named[cursors.spelling(child)] = child
         elif kind == ENUM:
             self.enums.append(child)
