@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import field
 
-from smemlint.evaluate.analysis.purity import FRAGMENTS, Calls, place_of, plain, root_of
+from smemlint.evaluate.analysis.purity import FRAGMENTS, Calls, Inside, place_of, plain, root_of
 from smemlint.ir import (
     SHARED,
     STEPS,
@@ -23,6 +23,7 @@ from smemlint.ir import (
     Block,
     Break,
     Call,
+    Cast,
     Conditional,
     Construct,
     Continue,
@@ -36,6 +37,7 @@ from smemlint.ir import (
     Labeled,
     Lambda,
     LaunchStmt,
+    Literal,
     Loop,
     Member,
     Module,
@@ -49,6 +51,7 @@ from smemlint.ir import (
     Switch,
     This,
     Type,
+    TypeParam,
     Unary,
     UnknownExpr,
     UnknownStmt,
@@ -153,6 +156,11 @@ class Slice:
             self.memory |= {p.id for p in pointers}
         self.types = {v.id: v.type for v in (*f.parameters, *(n for n in nodes if isinstance(n, Var)))}
         self._spread_shared(nodes, f)
+        self._follow_memory(nodes)
+        results = [n.value for n in nodes if isinstance(n, Return) and n.value is not None]
+        leads = self._mentions_shared if isinstance(f.returns, Scalar | TypeParam) else self._touches
+        self.gives_address = f.record is not None or any(map(leads, results))
+        self.gives_memory = bool(results) and all(map(self._in_memory, results))
         self.choices: list[_Choice] = []
         self.visited: list[tuple[Stmt, _Facts]] = []
         own = {n.id for n in nodes if isinstance(n, Var) and n.storage == "local"}
@@ -215,6 +223,12 @@ class Slice:
             return False
         if isinstance(e, Call) and self.passed.calls(e):
             return any(map(self._mentions_shared, self.passed.results(e)))
+        if isinstance(e, Call) and (found := self._called(e)):
+            return any(s is None or s.gives_address for s in found)
+        if isinstance(e, Call) and isinstance(e.callee, Name) and self._inert(e):
+            return any(map(self._mentions_shared, e.arguments))
+        if isinstance(e, Call) and any(s is None or s.gives_memory for s in self._methods(e)):
+            return True
         if isinstance(e, Call | Lambda | Construct | This | UnknownExpr):
             return any(isinstance(n, Name) and n.id in self.shared for n in walk(e)) or isinstance(
                 e, Lambda | This
@@ -222,6 +236,59 @@ class Slice:
         if isinstance(e, Unary) and e.op == "&":
             return any(isinstance(n, Name) and n.id in self.shared for n in walk(e))
         return any(self._mentions_shared(c) for c in children(e) if not isinstance(c, PointerTo | RecordRef))  # type: ignore[arg-type]
+
+    def _follow_memory(self, nodes: list[object]) -> None:
+        """Pointers that are only ever given addresses in memory are no other name for a local variable."""
+        given: dict[str, list[Expr]] = {}
+        for n in nodes:
+            if isinstance(n, Var) and isinstance(n.type, PointerTo) and n.init is not None:
+                named = n.init.id if n.type.reference and isinstance(n.init, Name) else n.id
+                given.setdefault(named, []).append(n.init)
+            elif isinstance(n, Assign) and n.op == "=" and isinstance(n.target, Name):
+                given.setdefault(n.target.id, []).append(n.value)
+            elif isinstance(n, Unary) and n.op == "&" and isinstance(n.operand, Name):
+                given.setdefault(n.operand.id, []).append(n)  # may be set through its address
+        local = [n for n in nodes if isinstance(n, Var) and n.storage == "local"]
+        pointers = {n.id for n in local if isinstance(n.type, PointerTo) and not n.type.reference}
+        pointers &= given.keys() - self.parameters
+        grew = True
+        while grew:
+            more = {id for id in pointers - self.memory if all(map(self._in_memory, given[id]))}
+            self.memory |= more
+            grew = bool(more)
+
+    def _in_memory(self, e: Expr) -> bool:
+        """Whether an address is one in shared memory, or in memory that the kernel is given."""
+        if isinstance(e, Name):
+            return e.id in self.memory
+        if isinstance(e, Literal):
+            return True  # null leads nowhere
+        if isinstance(e, Cast):
+            return self._in_memory(e.operand)
+        if isinstance(e, Unary) and e.op == "&":
+            return isinstance(e.operand, Index) and self._in_memory(e.operand.base)
+        if isinstance(e, Binary) and e.op in ("+", "-"):
+            return self._in_memory(e.left)
+        if isinstance(e, Call):
+            found = self._called(e) if isinstance(e.callee, Name) else self._methods(e)
+            return bool(found) and all(s is not None and s.gives_memory for s in found)
+        return False
+
+    def _methods(self, e: Call) -> list[Inside | None]:
+        functions = self.calls.methods(e)
+        return [self.calls.inside(f, frozenset()) for f in functions]
+
+    def _called(self, e: Call) -> list[Inside | None]:
+        """What is known inside each function of the module that a call by name may mean; empty where others
+        may be meant."""
+        functions = self.calls.functions(e)
+        if any(len(f.parameters) != len(e.arguments) for f in functions):
+            return []
+        given = [self._touches(a) for a in e.arguments]
+        return [
+            self.calls.inside(f, frozenset(p.id for p, g in zip(f.parameters, given, strict=True) if g))
+            for f in functions
+        ]
 
     def _holds_pointers(self, e: Index | Member) -> bool:
         """An element of a local array or record that shared addresses were put into."""
@@ -241,41 +308,8 @@ class Slice:
         chosen = {id(choice.statement) for choice in self.choices}
         flows: list[tuple[str, Expr]] = []
         for n in nodes:
-            if isinstance(n, Index) and self._touches(n.base):
-                self._need(n.index, n.base)
-            elif isinstance(n, Unary) and n.op == "*" and self._touches(n.operand):
-                self._need(n.operand)
-            elif isinstance(n, Member) and n.arrow and self._touches(n.base):
-                self._need(n.base)
-            elif isinstance(n, If | Switch | Loop):
-                if id(n) not in chosen:
-                    self._need_choice(n)
-            elif isinstance(n, Conditional):
-                if self._does_more(n.then, n.otherwise):
-                    self._need(n.condition)
-            elif isinstance(n, Binary) and n.op in ("&&", "||"):
-                if self._does_more(n.right):
-                    self._need(n.left)
-            elif isinstance(n, Call | Asm) and self._inert(n):
-                self._set_by(n, self.calls.outputs(n), flows)
-            elif isinstance(n, Construct) and self.calls.trivial(n.type):
-                pass
-            elif isinstance(n, Call) and self.passed.calls(n):
-                pass  # what its parameters are given is linked
-            elif isinstance(n, Asm) and not any("+" in c for c in n.constraints):
-                self._need(*n.inputs, numbers=False)
-                self._set_by(n, n.outputs, flows)
-            elif isinstance(n, Call) and (needed := self._needed(n)) is not None:
-                self._need(*needed, numbers=False)
-                self._set_by(n, [a for a in n.arguments if not any(a is b for b in needed)], flows)
-            elif isinstance(n, Call | Asm | UnknownExpr | Construct) or (
-                isinstance(n, Lambda) and id(n) not in self.passed.bodies
-            ):
-                self._need(n, numbers=False)
-            elif isinstance(n, Return) and n.value is not None:
-                self._need(n.value, numbers=False)
-            elif isinstance(n, LaunchStmt):
-                self._need(*n.arguments)
+            if not self._needs_of_access(n) and not self._needs_of_choice(n, chosen):
+                self._needs_of_call(n, flows)
             if isinstance(n, Var) and n.id in self.passed.known:
                 pass  # what it names matters where the lambda is called, and it is in `nodes` itself
             elif isinstance(n, Var) and n.init is not None:
@@ -283,16 +317,7 @@ class Slice:
                 if n.id in self.shared:
                     self._need(n.init)
             elif isinstance(n, Assign):
-                root = root_of(n.target)
-                if root in self.memory and not isinstance(n.target, Name):
-                    links.append((root, n.target))  # what lies there is not known anyway
-                elif root is not None:
-                    # What is written through a pointer is not where it points.
-                    through = not isinstance(n.target, Name) and self._leads_to_numbers(root)
-                    (flows if through else links).append((root, n.value))
-                    links.append((root, n.target))
-                    if root in self.shared:
-                        self._need(n.value) if isinstance(n.target, Name) else None
+                self._link(n, links, flows)
         links += [(parameter.id, value) for parameter, value in self.passed.links]
         pointers |= {p.id for p, _ in self.passed.links if isinstance(p.type, PointerTo | OpaqueType)}
         self.relevant |= {p.id for p in self.passed.open}
@@ -306,6 +331,70 @@ class Slice:
         # What the caller gets through a pointer or reference may matter there.
         self.relevant |= {p.id for p in f.parameters if f.side != "kernel" and _hands_back(p.type)}
         self._spread(named, own)
+
+    def _needs_of_access(self, n: object) -> bool:
+        """Make relevant what an access by itself depends on; whether the node is one."""
+        if isinstance(n, Index) and self._touches(n.base):
+            self._need(n.index, n.base)
+        elif isinstance(n, Unary) and n.op == "*" and self._touches(n.operand):
+            self._need(n.operand)
+        elif isinstance(n, Member) and n.arrow and self._touches(n.base):
+            self._need(n.base)
+        else:
+            return False
+        return True
+
+    def _needs_of_choice(self, n: object, chosen: set[int]) -> bool:
+        """Make relevant what decides which code runs, where that matters; whether the node is such a choice.
+        chosen: id() of the statements that are looked at later."""
+        if isinstance(n, If | Switch | Loop):
+            if id(n) not in chosen:
+                self._need_choice(n)
+        elif isinstance(n, Conditional):
+            if self._does_more(n.then, n.otherwise):
+                self._need(n.condition)
+        elif isinstance(n, Binary) and n.op in ("&&", "||"):
+            if self._does_more(n.right):
+                self._need(n.left)
+        else:
+            return False
+        return True
+
+    def _needs_of_call(self, n: object, flows: list[tuple[str, Expr]]) -> None:
+        """Make relevant what calls, returns and launches take out of sight; flows: gets what they set."""
+        if isinstance(n, Call | Asm) and self._inert(n):
+            self._set_by(n, self.calls.outputs(n), flows)
+        elif isinstance(n, Construct) and self.calls.trivial(n.type):
+            pass
+        elif isinstance(n, Call) and self.passed.calls(n):
+            pass  # what its parameters are given is linked
+        elif isinstance(n, Asm) and not any("+" in c for c in n.constraints):
+            self._need(*n.inputs, numbers=False)
+            self._set_by(n, n.outputs, flows)
+        elif isinstance(n, Call) and (needed := self._needed(n)) is not None:
+            self._need(*needed, numbers=False)
+            self._set_by(n, [a for a in n.arguments if not any(a is b for b in needed)], flows)
+        elif isinstance(n, Call | Asm | UnknownExpr | Construct) or (
+            isinstance(n, Lambda) and id(n) not in self.passed.bodies
+        ):
+            self._need(n, numbers=False)
+        elif isinstance(n, Return) and n.value is not None:
+            self._need(n.value, numbers=False)
+        elif isinstance(n, LaunchStmt):
+            self._need(*n.arguments)
+
+    def _link(self, n: Assign, links: list[tuple[str, Expr]], flows: list[tuple[str, Expr]]) -> None:
+        """Note what an assignment makes a variable depend on."""
+        root = root_of(n.target)
+        if root in self.memory and not isinstance(n.target, Name):
+            links.append((root, n.target))  # what lies there is not known anyway
+        elif root is not None:
+            # What is written through a pointer is not where it points.
+            through = not isinstance(n.target, Name) and self._leads_to_numbers(root)
+            (flows if through else links).append((root, n.value))
+            links.append((root, n.target))
+            if root in self.shared and isinstance(n.target, Name):
+                self._need(n.value)
 
     def _spread(self, named: list[tuple[str, frozenset[str], frozenset[str]]], own: set[str]) -> None:
         """Make relevant what relevant names depend on. named: (variable, names in what it is given, names
@@ -372,22 +461,17 @@ class Slice:
     def _needed(self, e: Call) -> list[Expr] | None:
         """The arguments that matter to addresses, masks or loop bounds inside a function of the module; None:
         not known."""
-        found = self.calls.functions(e)
-        if not found and isinstance(e.callee, Name) and (moved := FRAGMENTS.fullmatch(e.callee.name)):
+        functions = self.calls.functions(e)
+        if not functions and isinstance(e.callee, Name) and (moved := FRAGMENTS.fullmatch(e.callee.name)):
             fragment = 0 if moved[1] == "load" else 1
             return [a for i, a in enumerate(e.arguments) if i != fragment]
-        if not found or any(len(f.parameters) != len(e.arguments) for f in found):
-            return None
+        found = self._called(e)
         needed: set[int] = set()
-        for f in found:
-            pointing = frozenset(
-                p.id for p, a in zip(f.parameters, e.arguments, strict=True) if self._touches(a)
-            )
-            relevant = self.calls.relevant(f, pointing)
-            if relevant is None:
+        for f, inside in zip(functions, found, strict=False):
+            if inside is None:
                 return None
-            needed |= {i for i, p in enumerate(f.parameters) if p.id in relevant}
-        return [a for i, a in enumerate(e.arguments) if i in needed]
+            needed |= {i for i, p in enumerate(f.parameters) if p.id in inside.inside}
+        return [a for i, a in enumerate(e.arguments) if i in needed] if found else None
 
     def _need(self, *expressions: object, numbers: bool = True) -> None:
         """The names in expressions matter; `numbers`: floating-point ones too, for they may become an
@@ -590,12 +674,7 @@ def _bases(e: object) -> frozenset[str]:
     return frozenset[str]().union(*map(_bases, children(e)))
 
 
-def relevant(f: Function, may_be_shared: frozenset[str], calls: Calls) -> frozenset[str]:
-    """The variables of a function that an address, mask or loop bound in it depends on."""
-    return Slice(f, may_be_shared, calls).inside
-
-
 def slicer(module: Module) -> Callable[[Function, frozenset[str]], Slice]:
     """Slices of the functions of one module."""
-    calls = Calls(module, relevant)
+    calls = Calls(module, Slice)
     return lambda f, pointing: Slice(f, pointing, calls)
