@@ -36,6 +36,7 @@ from smemlint.evaluate.values.number import (
 from smemlint.evaluate.values.objects import Object
 from smemlint.evaluate.values.provenance import value_at
 from smemlint.ir import (
+    SHARED,
     Call,
     Construct,
     Expr,
@@ -59,8 +60,9 @@ from smemlint.launch.model import Allowance, Started
 from smemlint.launch.objects import class_instances, object_for, take_defaults
 from smemlint.launch.open import Candidate, candidates
 from smemlint.launch.overloaded import meant
+from smemlint.launch.receivers import methods_meant
 from smemlint.launch.settings import settings
-from smemlint.launch.slicing import HostSlice
+from smemlint.launch.slicing import HostSlice, names_as_value
 from smemlint.launch.ways import Ways, key, site
 from smemlint.records import record
 
@@ -97,6 +99,8 @@ def started_kernels(
         return ()
     allowance = allowance or Allowance()
     called = {c for f in launching.values() for c in said(f).ids}
+    tables = called & _tables(module, frozenset(launching))
+    called |= {n.id for t in tables for n in walk(module.globals[t].init) if isinstance(n, Name)}
     by_name = {name for f in launching.values() for name in said(f).names}
     roots = [
         f
@@ -134,6 +138,7 @@ def _every_launch(launching: Mapping[str, Function]) -> set[tuple[str, int]]:
 def _slicer(module: Module, launching: Mapping[str, Function]) -> Slicer:
     """Slices host functions, each once. launching: those that start kernels."""
     names = frozenset(launching) | {open_name(f) for f in launching.values()}
+    names |= _tables(module, names)
     shapes = settings(module, launching.values())
     slices: dict[str, HostSlice] = {}
 
@@ -320,10 +325,50 @@ def launching_functions(module: Module, kernels: frozenset[str] | None = None) -
     found = {id for id, f in host.items() if _starts_one(module, f, kernels)}
     while True:
         names = {overloads[id] for id in found}
-        more = {id for id in host if id not in found and (calls[id] & found or named[id] & names)}
+        reached = found | _tables(module, found | names)
+        more = {
+            id
+            for id, f in host.items()
+            if id not in found and (calls[id] & reached or _names_one(module, f, named[id] & names, found))
+        }
         if not more:
             return {id: f for id, f in host.items() if id in found}
         found |= more
+
+
+def _names_one(module: Module, f: Function, names: Container[str], functions: set[str]) -> bool:
+    """Whether f means one of the functions (ids) by these names that it says."""
+    if not names:
+        return False
+    if any(name in names for name in said(f).names if not name.startswith(".")):
+        return True
+    return any(
+        (
+            isinstance(n, Member | StaticMember)
+            and f".{n.name}" in names
+            and _may_mean(module, f, n, functions)
+        )
+        or (
+            isinstance(n, Construct)
+            and isinstance(n.type, RecordRef)
+            and "." + n.type.name.rsplit("::", 1)[-1] in names
+        )
+        for n in walk(f.body)
+    )
+
+
+def _may_mean(module: Module, f: Function, n: Member | StaticMember, functions: set[str]) -> bool:
+    meant = methods_meant(module, f, n)
+    return meant is None or not meant.isdisjoint(functions)
+
+
+def _tables(module: Module, functions: Container[str]) -> set[str]:
+    """Variables outside functions that hold one of the functions, by id or by open name."""
+    return {
+        id
+        for id, var in module.globals.items()
+        if var.init is not None and var.storage not in SHARED and names_as_value(var.init, functions)
+    }
 
 
 def _starts_one(module: Module, f: Function, kernels: frozenset[str] | None) -> bool:

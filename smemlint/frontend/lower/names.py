@@ -178,6 +178,8 @@ class NameLowering:
     def member(self, node: Node) -> Expr:
         kids = cursors.children(node)
         base_node = next((k for k in kids if is_expression(k.kind)), None)
+        if base_node is not None and cursors.extent(base_node).begin > cursors.extent(node).begin:
+            base_node = None  # the first template argument of `launch<32, 1>(p)`, called on this object
         name = cursors.spelling(node)
         if not name:
             return self._dependent_member(node, kids, base_node)
