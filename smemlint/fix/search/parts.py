@@ -21,19 +21,12 @@ from smemlint.fix.text.flat import local_definition, terms
 from smemlint.fix.text.launches import unknown_launch
 from smemlint.fix.text.pointers import Pointer, pointers
 from smemlint.fix.text.source import Source, Use
+from smemlint.fix.text.views import SIZES
 from smemlint.ir import Launch, Place
 from smemlint.ir.types import PointerTo, Scalar
 from smemlint.records import record
 from smemlint.score.model import Conflict
 
-_SIZES = {
-    "char": 1, "signed char": 1, "unsigned char": 1, "uchar": 1, "bool": 1, "int8_t": 1, "uint8_t": 1,
-    "std::byte": 1, "short": 2, "unsigned short": 2, "half": 2, "__half": 2, "__nv_bfloat16": 2,
-    "nv_bfloat16": 2, "int16_t": 2, "uint16_t": 2, "int": 4, "unsigned": 4, "unsigned int": 4, "uint": 4,
-    "float": 4, "int32_t": 4, "uint32_t": 4, "half2": 4, "__half2": 4, "double": 8, "long long": 8,
-    "unsigned long long": 8, "int64_t": 8, "uint64_t": 8, "size_t": 8, "float2": 8, "int2": 8, "uint2": 8,
-    "float4": 16, "int4": 16, "uint4": 16, "double2": 16,
-}  # fmt: skip
 _SIZEOF = re.compile(r"\bsizeof\s*\(\s*([\w: ]+?)\s*\)")
 
 
@@ -96,7 +89,7 @@ def size_of(type_: str, array: SharedArray, launch: Launch) -> int | None:
         return given.size
     if isinstance(given, PointerTo):
         return 8
-    return _SIZES.get(type_)
+    return SIZES.get(type_)
 
 
 def step_value(text: str, scope: tuple[int, int], source: Source, instance: Instance) -> int | None:
