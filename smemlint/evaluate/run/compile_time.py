@@ -16,6 +16,7 @@ from smemlint.ir import (
     SizeOf,
     StaticMember,
     Unary,
+    Var,
 )
 from smemlint.ir.walk import walk
 
@@ -24,6 +25,15 @@ def counter_of(s: Loop) -> str | None:
     """The variable that the loop's condition looks at."""
     c = s.condition
     return c.left.id if isinstance(c, Binary) and isinstance(c.left, Name) else None
+
+
+def start_of(s: Loop, var: Var) -> Expr | None:
+    """What a variable is when a loop begins, where that is written: in `for (j = 0; ...)`, or where it is
+    declared."""
+    for n in walk(s.init):
+        if isinstance(n, Assign) and isinstance(n.target, Name) and n.target.id == var.id:
+            return n.value if n.op == "=" else None
+    return var.init
 
 
 def compile_time_trips(m: Machine, s: Loop) -> int | None:
@@ -39,8 +49,10 @@ def compile_time_trips(m: Machine, s: Loop) -> int | None:
     start = o.cells.get(0) if o is not None else None
     if o is None or not isinstance(start, Int) or not start.known or not isinstance(start.const, int):
         return None
-    if o.var is not None and (o.var.init is None or not is_compile_time(m, o.var.init)):
-        return None
+    if o.var is not None:
+        init = start_of(s, o.var)
+        if init is None or not is_compile_time(m, init) or m.constant(init, m.bindings) != start.const:
+            return None
     end = m.constant(c.right, m.bindings)
     step = _step_of(m, s.step, c.left.id)
     if end is None or step is None:

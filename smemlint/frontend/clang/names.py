@@ -64,6 +64,8 @@ class Declarations:
     records: dict[int, Definition] = field(default_factory=dict)
     records_named: dict[str, list[Definition]] = field(default_factory=dict)
     variables_named: dict[str, Node] = field(default_factory=dict)
+    members_outside: dict[tuple[str, str], list[Node]] = field(default_factory=dict)
+    """Static members that are defined outside, by qualified record and name."""
     types_named: dict[str, Node] = field(default_factory=dict)
     instances: list[Node] = field(default_factory=list)
     """Explicit instantiations of function templates that clang lists."""
@@ -88,6 +90,9 @@ class Declarations:
         for child, file in self._specialised:
             if self.add_function(child, file) is not None:
                 self._add_template_of(child)
+        for entry in list(self.records.values()):
+            if entry.node.kind == PARTIAL or cursors.template_argument_count(entry.node) >= 0:
+                self._add_record_of(entry.node)
 
     def _top(self, child: Node) -> None:
         where = self.positions.point(child)
@@ -115,6 +120,10 @@ class Declarations:
         elif kind in RECORDS:
             self.add_record(child, file)
         elif kind == VARIABLE:
+            owner = cursors.semantic_parent(child)
+            if owner.kind in RECORDS:
+                key = self.qualified(owner), cursors.spelling(child)
+                self.members_outside.setdefault(key, []).append(child)
             self.variables_named[cursors.spelling(child)] = child
         elif kind == ENUM:
             self.enums.append(child)
@@ -158,6 +167,17 @@ class Declarations:
         if entry.key not in self.functions and b"__global__" not in entry.text():
             self.functions[entry.key] = entry
             self.functions_named.setdefault(entry.name, []).append(entry)
+
+    def _add_record_of(self, specialisation: Node) -> None:
+        """Takes in a class template that is declared alone, for the sake of its specialisations."""
+        template = cursors.canonical(cursors.specialized_template(specialisation))
+        where = self.positions.point(template) if valid(template) else None
+        if where is None or not where[0].project or valid(cursors.definition(template)):
+            return
+        entry = self._definition(template, cursors.spelling(template), where[0], None)
+        if entry.key not in self.records:
+            self.records[entry.key] = entry
+            self.records_named.setdefault(entry.name, []).append(entry)
 
     @staticmethod
     def _pattern(node: Node) -> Node | None:
