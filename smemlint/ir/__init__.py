@@ -34,7 +34,16 @@ from smemlint.ir.expr import (
     Var,
 )
 from smemlint.ir.launch import Launch
-from smemlint.ir.module import Field, Function, Module, Record, TemplateParam, Unparsed, VariableTemplate
+from smemlint.ir.module import (
+    Field,
+    Function,
+    Module,
+    Record,
+    TemplateParam,
+    TypeTemplate,
+    Unparsed,
+    VariableTemplate,
+)
 from smemlint.ir.place import Place
 from smemlint.ir.stmt import (
     Block,
@@ -124,6 +133,7 @@ __all__ = [
     "This",
     "Type",
     "TypeParam",
+    "TypeTemplate",
     "Unary",
     "UnknownExpr",
     "UnknownStmt",

@@ -19,8 +19,11 @@ from smemlint.source.text import MAX_BYTES
 
 CUDA_SUFFIXES = frozenset({".cu", ".cuh", HIP_SUFFIX})
 HEADER_SUFFIXES = frozenset({".h", ".hpp", ".hxx", ".hh", ".inl", ".cpp", ".cc", ".cxx"})
+_PLAIN_SOURCES = frozenset({".cpp", ".cc", ".cxx"})
 MAX_IGNORE_BYTES = 1_000_000
 _MARKS = (b"__shared__", b"__global__")
+_BOTH_WAYS = b"__CUDACC__"
+"""A source that asks which compiler reads it is given to nvcc as well."""
 
 
 @record(frozen=True, slots=True)
@@ -35,18 +38,19 @@ class LeftOut:
 Tell: TypeAlias = Callable[[LeftOut], None]
 
 
-def is_cuda_text(data: bytes) -> bool:
-    """Whether a file that is no `.cu` by name holds device code."""
-    return any(mark in data for mark in _MARKS)
+def is_cuda_text(data: bytes, suffix: str = "") -> bool:
+    """Whether a file that is no `.cu` by name holds device code, or includes it where nvcc reads it."""
+    return any(mark in data for mark in _MARKS) or (suffix in _PLAIN_SOURCES and _BOTH_WAYS in data)
 
 
 def discover(paths: Iterable[Path | str], tell: Tell = lambda left: None) -> Iterator[Path]:
     """Files to analyse, each once, in a stable order.
 
     A file that is named explicitly is always taken, whatever it is; so is a path that does not exist,
-    because reading it then says so. Folders give `.cu`, `.cuh` and `.hip`, and headers that mention
-    `__shared__` or `__global__`; hidden and version-control folders, what .gitignore excludes and links that
-    lead out of the folder are left out. tell: gets what could not be looked at on the way, and why.
+    because reading it then says so. Folders give `.cu`, `.cuh` and `.hip`, headers and C++ sources that
+    mention `__shared__` or `__global__`, and sources that mention `__CUDACC__`; hidden and version-control
+    folders, what .gitignore excludes and links that lead out of the folder are left out. tell: gets what
+    could not be looked at on the way, and why.
     """
     seen: set[str] = set()
     real = RealPaths()
@@ -189,7 +193,7 @@ def _is_candidate(path: Path, tell: Tell) -> bool:
     except UnreadableError as error:
         tell(LeftOut(str(path), error.message))
         return False
-    found = is_cuda_text(start)
+    found = is_cuda_text(start, path.suffix.lower())
     if len(start) > MAX_BYTES and not found:  # data, by its first bytes; with device code, reading refuses it
         tell(LeftOut(str(path), too_large(path.stat().st_size, MAX_BYTES), lost=False))
     return found

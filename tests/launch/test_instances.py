@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from smemlint.evaluate import evaluate
+from smemlint.evaluate.types.layout import type_name
 from smemlint.frontend import load
 from smemlint.ir import RecordRef, Scalar
 from smemlint.launch import infer, started_kernels
+from smemlint.score import score_all
 from smemlint.source import source_from_bytes
 
 KERNEL = """
@@ -289,3 +292,25 @@ def test_an_argument_whose_type_nobody_knows_leaves_the_overloads_open() -> None
         for x in infer(k, module, started_kernels(module))
     ]
     assert found == [(128, True), (128, True)]
+
+
+def test_classes_that_are_handed_on_have_their_default_arguments() -> None:
+    text = """
+    template <typename Arg, typename Res = Arg> struct add {
+        __device__ Res operator()(const Arg &x, const Arg &y) const { return x + y; }
+    };
+    template <typename T, int W = sizeof(T)> struct Step { static const int value = 1; };
+    template <typename T> struct Step<T, 8> { static const int value = 2; };
+    template <int NT, typename Op, typename S, typename T> __global__ void reduce(Op op, S, T *p) {
+        __shared__ T s[4 * NT];
+        s[threadIdx.x * S::value] = p[0];
+    }
+    template <typename T> void launch(T *p) { reduce<64><<<1, 64>>>(add<T>(), Step<T>(), p); }
+    void run(float *a, double *b) { launch(a); launch(b); }"""
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    (kernel,) = module.kernels()
+    found = infer(kernel, module, started_kernels(module))
+    names = {tuple(type_name(x.template[n]) for n in ("Op", "S")) for x in found}  # type: ignore[arg-type]
+    assert names == {("add<float, float>", "Step<float, 4>"), ("add<double, double>", "Step<double, 8>")}
+    costs = [c.ways for x in found for c in score_all(evaluate(module, kernel, x))]
+    assert costs == [1, 2]

@@ -32,13 +32,15 @@ def test_a_folder_gives_cuda_files_and_headers_with_device_code(tmp_path: Path) 
             "a/k.cuh": "",
             "a/k.h": KERNEL,
             "a/plain.h": "int x;",
+            "a/both.cpp": '#ifdef __CUDACC__\n#include "h.h"\n#endif\n',
+            "a/both.h": "#ifdef __CUDACC__\n#define HD __device__\n#endif\n",
             "a/host.cpp": "int main() {}",
             "notes.txt": KERNEL,
             ".hidden/x.cu": "",
             "build/x.cu": "",
         },
     )
-    assert names(tmp_path, ".") == ["b.cu", "a/k.cuh", "a/k.h"]
+    assert names(tmp_path, ".") == ["b.cu", "a/both.cpp", "a/k.cuh", "a/k.h"]
 
 
 def test_gitignore_holds_from_the_project_root_down(tmp_path: Path) -> None:

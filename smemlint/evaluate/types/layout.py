@@ -25,6 +25,7 @@ from smemlint.ir import (
     Scalar,
     StaticMember,
     TemplateArgument,
+    TemplateParam,
     Type,
     TypeParam,
 )
@@ -201,7 +202,8 @@ class Types:
             name = given.name if isinstance(given, RecordRef) else name
         if not t.arguments:
             return t if name == t.name else RecordRef(name)
-        return RecordRef(name, tuple(x for a in t.arguments for x in self._arguments(a, bindings)))
+        arguments = tuple(x for a in t.arguments for x in self._arguments(a, bindings))
+        return RecordRef(name, self._with_defaults(name, arguments))
 
     def _arguments(self, a: TemplateArgument, bindings: Bindings) -> tuple[TemplateArgument, ...]:
         """A template argument, or those that a pack stands for."""
@@ -213,6 +215,20 @@ class Types:
             for x in held
         )
 
+    def _with_defaults(
+        self, name: str, arguments: tuple[TemplateArgument, ...]
+    ) -> tuple[TemplateArgument, ...]:
+        """A record's arguments with the defaults of those that are not written."""
+        record = self.module.records.get(name)
+        if record is None or len(arguments) >= len(record.template) or any(p.pack for p in record.template):
+            return arguments
+        bindings = self.bind_arguments(record.template, arguments, {})
+        for parameter in record.template[len(arguments) :]:
+            if parameter.default is None:
+                break
+            arguments = (*arguments, self.argument(parameter.default, bindings))
+        return arguments
+
     def _resolve_member(self, t: MemberType, bindings: Bindings) -> Type:
         owner = self.resolve(t.owner, bindings)
         if isinstance(owner, RecordRef):
@@ -222,10 +238,11 @@ class Types:
             found = self.record_of(owner)
             if found is not None:
                 record, inner = found
-                alias = self._alias(record, inner, t.name)
+                given = tuple(self.argument(a, bindings) for a in t.arguments)
+                alias = self._alias(record, inner, t.name, given)
                 if alias is not None:
                     return alias
-        return MemberType(owner, t.name)
+        return MemberType(owner, t.name, t.arguments)
 
     def _library_member(self, owner: RecordRef, name: str) -> Type | None:
         """The few type traits of the standard library that sizes depend on."""
@@ -264,16 +281,22 @@ class Types:
         found = self.record_of(iterator) if isinstance(iterator, RecordRef) else None
         return None if found is None else self._alias(found[0], found[1], name)
 
-    def _alias(self, record: Record, bindings: Bindings, name: str) -> Type | None:
-        if name in record.aliases:
+    def _alias(
+        self, record: Record, bindings: Bindings, name: str, arguments: tuple[TemplateArgument, ...] = ()
+    ) -> Type | None:
+        if name in record.aliases and not arguments:
             return self.resolve(record.aliases[name], bindings)
+        template = record.templates.get(name)
+        if template is not None:
+            own = self.bind_arguments(template.parameters, arguments, bindings)
+            return self.resolve(template.type, own)
         for base in record.bases:
             resolved = self.resolve(base, bindings)
             if not isinstance(resolved, RecordRef):
                 continue
             found = self.record_of(resolved)
             known = self._library_member(resolved, name)
-            alias = known if found is None else self._alias(found[0], found[1], name)
+            alias = known if found is None else self._alias(found[0], found[1], name, arguments)
             if alias is not None:
                 return alias
         return None
@@ -303,9 +326,17 @@ class Types:
                     break
         if best is not None or record.declared:
             return best
-        bindings: dict[str, Binding] = {}
-        arguments = list(t.arguments)
-        for i, parameter in enumerate(record.template):
+        return record, self.bind_arguments(record.template, t.arguments, {})
+
+    def bind_arguments(
+        self,
+        parameters: tuple[TemplateParam, ...],
+        arguments: tuple[TemplateArgument, ...],
+        around: Bindings,
+    ) -> dict[str, Binding]:
+        """The bindings around a template with those of its parameters, defaults included."""
+        bindings: dict[str, Binding] = dict(around)
+        for i, parameter in enumerate(parameters):
             if parameter.pack:
                 bindings[parameter.id] = tuple(map(self.bound, arguments[i:]))  # type: ignore[arg-type]
                 break
@@ -313,7 +344,7 @@ class Types:
                 bindings[parameter.id] = self.bound(arguments[i])
             elif parameter.default is not None:
                 bindings[parameter.id] = self.bound(self.argument(parameter.default, bindings))
-        return record, bindings
+        return bindings
 
     def bound(self, argument: TemplateArgument) -> Binding:
         if isinstance(argument, Literal):
@@ -574,7 +605,8 @@ def type_name(t: Type) -> str:
             return name
         return f"{name}<{', '.join(argument_name(a) for a in t.arguments)}>"
     if isinstance(t, MemberType):
-        return f"{type_name(t.owner)}::{t.name}"
+        own = f"<{', '.join(argument_name(a) for a in t.arguments)}>" if t.arguments else ""
+        return f"{type_name(t.owner)}::{t.name}{own}"
     return t.spelling
 
 
