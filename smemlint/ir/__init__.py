@@ -33,7 +33,16 @@ from smemlint.ir.expr import (
     Var,
 )
 from smemlint.ir.launch import Launch
-from smemlint.ir.module import Field, Function, Module, Record, TemplateParam, Unparsed, VariableTemplate
+from smemlint.ir.module import (
+    Field,
+    Function,
+    Module,
+    Record,
+    TemplateParam,
+    TypeTemplate,
+    Unparsed,
+    VariableTemplate,
+)
 from smemlint.ir.place import Place
 from smemlint.ir.stmt import (
     Block,
@@ -122,6 +131,7 @@ __all__ = [
     "This",
     "Type",
     "TypeParam",
+    "TypeTemplate",
     "Unary",
     "UnknownExpr",
     "UnknownStmt",

@@ -67,12 +67,21 @@ class Field:
 
 
 @record(frozen=True, slots=True)
+class TypeTemplate:
+    """A class or alias template inside a record: the type that its parameters make."""
+
+    parameters: tuple[TemplateParam, ...]
+    type: Type
+
+
+@record(frozen=True, slots=True)
 class Record:
     """A struct, class or union. Layout is computed by the evaluator (it may depend on arguments).
 
-    `constants`: static const/constexpr members and enumerators, by name. `aliases`: member types.
-    `methods`: function ids by name (overloads in order). `specialisations`: names of records that
-    specialise this template; each has `specialises` patterns to match against.
+    `constants`: static const/constexpr members and enumerators, by name. `aliases`: member types;
+    `templates`: member templates of types. `methods`: function ids by name (overloads in order).
+    `specialisations`: names of records that specialise this template; each has `specialises` patterns to
+    match against.
     """
 
     name: str
@@ -84,6 +93,7 @@ class Record:
     bases: tuple[Type, ...] = ()
     constants: Mapping[str, Var] = field(default_factory=dict)
     aliases: Mapping[str, Type] = field(default_factory=dict)
+    templates: Mapping[str, TypeTemplate] = field(default_factory=dict)
     methods: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     specialises: tuple[TemplateArgument, ...] | None = None
     specialisations: tuple[str, ...] = ()

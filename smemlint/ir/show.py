@@ -113,8 +113,8 @@ def _base(type_: Type) -> str:
             return name + _arguments(arguments)
         case TypeParam(_, name):
             return name
-        case MemberType(owner, name):
-            return f"{show_type(owner)}::{name}"
+        case MemberType(owner, name, arguments):
+            return f"{show_type(owner)}::{name}" + _arguments(arguments)
         case Part(of, start, bits):
             return f"{show_type(of)}:{start}+{bits}"
         case FunctionType(spelling) | OpaqueType(spelling):

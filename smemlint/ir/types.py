@@ -63,10 +63,14 @@ class TypeParam:
 
 @record(frozen=True, slots=True)
 class MemberType:
-    """`typename Owner::name`: looked up in the owner's aliases once the arguments are known."""
+    """`typename Owner::name`: looked up in the owner's aliases once the arguments are known.
+
+    arguments: those of a member template, `typename Owner::template name<arguments>`.
+    """
 
     owner: Type
     name: str
+    arguments: tuple[TemplateArgument, ...] = ()
 
 
 @record(frozen=True, slots=True)

@@ -36,6 +36,7 @@ from smemlint.evaluate.values.number import (
 from smemlint.evaluate.values.objects import Object
 from smemlint.evaluate.values.provenance import value_at
 from smemlint.ir import (
+    SHARED,
     Call,
     Construct,
     Expr,
@@ -60,7 +61,7 @@ from smemlint.launch.objects import class_instances, object_for, take_defaults
 from smemlint.launch.open import Candidate, candidates
 from smemlint.launch.overloaded import meant
 from smemlint.launch.settings import settings
-from smemlint.launch.slicing import HostSlice
+from smemlint.launch.slicing import HostSlice, names_as_value
 from smemlint.launch.ways import Ways, key, site
 from smemlint.records import record
 
@@ -97,6 +98,8 @@ def started_kernels(
         return ()
     allowance = allowance or Allowance()
     called = {c for f in launching.values() for c in said(f).ids}
+    tables = called & _tables(module, frozenset(launching))
+    called |= {n.id for t in tables for n in walk(module.globals[t].init) if isinstance(n, Name)}
     by_name = {name for f in launching.values() for name in said(f).names}
     roots = [
         f
@@ -134,6 +137,7 @@ def _every_launch(launching: Mapping[str, Function]) -> set[tuple[str, int]]:
 def _slicer(module: Module, launching: Mapping[str, Function]) -> Slicer:
     """Slices host functions, each once. launching: those that start kernels."""
     names = frozenset(launching) | {open_name(f) for f in launching.values()}
+    names |= _tables(module, names)
     shapes = settings(module, launching.values())
     slices: dict[str, HostSlice] = {}
 
@@ -320,10 +324,20 @@ def launching_functions(module: Module, kernels: frozenset[str] | None = None) -
     found = {id for id, f in host.items() if _starts_one(module, f, kernels)}
     while True:
         names = {overloads[id] for id in found}
-        more = {id for id in host if id not in found and (calls[id] & found or named[id] & names)}
+        reached = found | _tables(module, found | names)
+        more = {id for id in host if id not in found and (calls[id] & reached or named[id] & names)}
         if not more:
             return {id: f for id, f in host.items() if id in found}
         found |= more
+
+
+def _tables(module: Module, functions: Container[str]) -> set[str]:
+    """Variables outside functions that hold one of the functions, by id or by open name."""
+    return {
+        id
+        for id, var in module.globals.items()
+        if var.init is not None and var.storage not in SHARED and names_as_value(var.init, functions)
+    }
 
 
 def _starts_one(module: Module, f: Function, kernels: frozenset[str] | None) -> bool:

@@ -3,6 +3,8 @@ over."""
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from smemlint.evaluate.library.host_runtime import EXITS
 from smemlint.evaluate.machine.functions import called
 from smemlint.ir import (
@@ -69,6 +71,7 @@ class HostSlice:
         nodes = list(walk(f.body))
         lambdas = [n.var for n in nodes if isinstance(n, Declare) and isinstance(n.var.init, Lambda)]
         self.launching |= {v.id for v in lambdas if any(self._launches(n) for n in walk(v.init))}
+        self.launching |= _holders(nodes, self.launching)
         self.called.clear()
         self._mark(f.body)
         for n in nodes:
@@ -276,6 +279,28 @@ class HostSlice:
         return (
             [own] if own is not None else [f for i in ids if (f := self.module.functions.get(i)) is not None]
         )
+
+
+def _holders(nodes: list[object], launching: frozenset[str]) -> set[str]:
+    """Variables that functions which start kernels are put into: `Run all[] = {&run_a<T>, &run_b<T>};`."""
+    found: set[str] = set()
+    for n in nodes:
+        held = n.var.init if isinstance(n, Declare) else n.value if isinstance(n, Assign) else None
+        root = n.var.id if isinstance(n, Declare) else _root(n.target) if isinstance(n, Assign) else None
+        if held is not None and root is not None and names_as_value(held, launching):
+            found.add(root)
+    return found
+
+
+def names_as_value(code: object, functions: Container[str]) -> bool:
+    """Whether some code names one of the functions (ids, or names where only they are known), and not to call
+    it."""
+    nodes = list(walk(code))
+    callees = {id(n.callee) for n in nodes if isinstance(n, Call)}
+    return any(
+        isinstance(n, Name) and id(n) not in callees and (n.id or n.name.rsplit("::", 1)[-1]) in functions
+        for n in nodes
+    )
 
 
 def _ends(s: Stmt) -> bool:

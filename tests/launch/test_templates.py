@@ -84,3 +84,59 @@ def test_types_that_traits_choose_in_a_class_are_followed() -> None:
     }
     void go(float *p) { run<empty>(p); run<Cta<128>>(p); }"""
     assert sorted(ways(text)) == [(64, [2]), (128, [2]), (128, [4]), (256, [2]), (256, [4]), (512, [4])]
+
+
+def test_specialisations_of_a_class_template_that_is_only_declared_are_used() -> None:
+    text = """
+    namespace {
+    template <typename T> struct SharedMemory;
+    template <> struct SharedMemory<float> {
+        __device__ float *get() { extern __shared__ float s_float[]; return s_float; }
+    };
+    template <> struct SharedMemory<double> {
+        __device__ double *get() { extern __shared__ double s_double[]; return s_double; }
+    };
+    }
+    template <typename T> __global__ void k(T *p) {
+        SharedMemory<T> shared;
+        T *s = shared.get();
+        s[threadIdx.x * (8 / sizeof(T))] = p[0];
+    }
+    void run(float *p, double *q) { k<<<1, 64, 4096>>>(p); k<<<1, 32, 4096>>>(q); }"""
+    assert sorted(ways(text)) == [(32, [1]), (64, [2])]
+
+
+def test_a_member_template_of_a_class_template_is_the_type_that_its_arguments_make() -> None:
+    text = """
+    template <typename T> struct Storage {
+        template <int N, typename Dummy> struct Of;
+        template <typename Dummy> struct Of<2, Dummy> {
+            __device__ static T *get() { __shared__ T two[128]; return two; }
+        };
+        template <typename Dummy> struct Of<4, Dummy> {
+            __device__ static T *get() { __shared__ T four[256]; return four; }
+        };
+        template <int N> struct Step { enum { value = N * 2 }; };
+    };
+    template <typename T, int N> __global__ void k(T *p) {
+        T *s = Storage<T>::template Of<N, void>::get();
+        s[threadIdx.x * N] = p[0];
+        s[threadIdx.x * Storage<T>::template Step<N>::value] = p[1];
+    }
+    void run(float *p) { k<float, 2><<<1, 64>>>(p); k<float, 4><<<1, 64>>>(p); }"""
+    assert sorted(ways(text)) == [(64, [2, 4]), (64, [4, 8])]
+
+
+def test_a_member_alias_template_is_put_in() -> None:
+    text = """
+    template <int NT_, int VT_> struct Tune {
+        enum { NT = NT_, VT = VT_ };
+        template <int V> using with = Tune<NT_, V>;
+    };
+    template <typename P> __global__ void k(float *p) {
+        typedef typename P::template with<4> Q;
+        __shared__ float s[Q::NT * Q::VT];
+        s[threadIdx.x * Q::VT] = p[0];
+    }
+    void run(float *p) { k<Tune<64, 2>><<<1, 64>>>(p); }"""
+    assert ways(text) == [(64, [4])]

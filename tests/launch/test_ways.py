@@ -307,3 +307,57 @@ def test_a_long_function_on_the_way_to_a_launch_is_followed() -> None:
     }}
     void first(float *p, int n) {{ middle(p, n); }}"""
     assert sure(host) == {("a", 96)}
+
+
+def test_a_block_that_grows_until_the_rows_fit_is_each_of_its_sizes() -> None:
+    host = """
+    #include <algorithm>
+    inline dim3 block_size(int ilp, unsigned long long dim) {
+        unsigned long long size = 1;
+        unsigned long long most = std::min(dim / ilp, (unsigned long long)1024);
+        while (size < (most / 2)) size *= 2;
+        size = std::max(size, (unsigned long long)32);
+        return dim3(size);
+    }
+    void run(float *p, long n) { a<<<1, block_size(sizeof(float4) / sizeof(float), n)>>>(p); }"""
+    assert sure(host) == {("a", 32), ("a", 64), ("a", 128), ("a", 256), ("a", 512)}
+
+
+def test_a_loop_that_may_not_run_is_no_default() -> None:
+    host = """
+    void run(float *p, unsigned bits) {
+        int passes = 0;
+        while (bits > 0) { bits >>= 2; passes++; }
+        for (int i = 0; i < passes; i++) a<<<1, 64>>>(p);
+    }"""
+    assert sure(host) == {("a", 64)}
+
+
+def test_functions_of_a_table_are_run_with_what_they_are_given() -> None:
+    host = """
+    static void run_a(float *p, int threads) { a<<<1, threads>>>(p); }
+    static void run_b(float *p, int threads) { b<<<1, threads / 2>>>(p); }
+    struct Bench { const char *name; void (*run)(float *, int); };
+    static const Bench all[] = {{"a", run_a}, {"b", &run_b}};
+    int main() { for (int i = 0; i < 2; i++) all[i].run(0, 128 << i); }"""
+    assert sure(host) == {("a", 128), ("b", 128)}
+
+
+def test_a_local_table_of_host_templates_is_run_under_each_instance() -> None:
+    host = """
+    template <typename T> void run_wide(T *p, unsigned n) { wide<sizeof(T)><<<n / 256, 256>>>((float *)p); }
+    template <typename T> void run_none(T *, unsigned) {}
+    template <typename T> void compare(unsigned size, unsigned *order) {
+        typedef void (*Timed)(T *, unsigned);
+        Timed all[2] = {&run_none<T>, &run_wide<T>};
+        T *d;
+        for (int x = 0; x < 2; x++) all[order[x]](d, size);
+    }
+    int main(int argc, char **argv) {
+        unsigned order[2];
+        switch (atoi(argv[1])) {
+            case 1: compare<float>(1 << 20, order); break;
+            case 2: compare<double>(1 << 20, order); break;
+        }
+    }"""
+    assert instances(host) == {(256, 4), (256, 8)}

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import field
 
-from smemlint.evaluate.analysis.purity import FRAGMENTS, Calls, place_of, plain, root_of
+from smemlint.evaluate.analysis.purity import FRAGMENTS, Calls, Inside, place_of, plain, root_of
 from smemlint.ir import (
     SHARED,
     STEPS,
@@ -23,6 +23,7 @@ from smemlint.ir import (
     Block,
     Break,
     Call,
+    Cast,
     Conditional,
     Construct,
     Continue,
@@ -36,6 +37,7 @@ from smemlint.ir import (
     Labeled,
     Lambda,
     LaunchStmt,
+    Literal,
     Loop,
     Member,
     Module,
@@ -49,6 +51,7 @@ from smemlint.ir import (
     Switch,
     This,
     Type,
+    TypeParam,
     Unary,
     UnknownExpr,
     UnknownStmt,
@@ -153,6 +156,11 @@ class Slice:
             self.memory |= {p.id for p in pointers}
         self.types = {v.id: v.type for v in (*f.parameters, *(n for n in nodes if isinstance(n, Var)))}
         self._spread_shared(nodes, f)
+        self._follow_memory(nodes)
+        results = [n.value for n in nodes if isinstance(n, Return) and n.value is not None]
+        leads = self._mentions_shared if isinstance(f.returns, Scalar | TypeParam) else self._touches
+        self.gives_address = f.record is not None or any(map(leads, results))
+        self.gives_memory = bool(results) and all(map(self._in_memory, results))
         self.choices: list[_Choice] = []
         self.visited: list[tuple[Stmt, _Facts]] = []
         own = {n.id for n in nodes if isinstance(n, Var) and n.storage == "local"}
@@ -215,6 +223,12 @@ class Slice:
             return False
         if isinstance(e, Call) and self.passed.calls(e):
             return any(map(self._mentions_shared, self.passed.results(e)))
+        if isinstance(e, Call) and (found := self._called(e)):
+            return any(s is None or s.gives_address for s in found)
+        if isinstance(e, Call) and isinstance(e.callee, Name) and self._inert(e):
+            return any(map(self._mentions_shared, e.arguments))
+        if isinstance(e, Call) and any(s is None or s.gives_memory for s in self._methods(e)):
+            return True
         if isinstance(e, Call | Lambda | Construct | This | UnknownExpr):
             return any(isinstance(n, Name) and n.id in self.shared for n in walk(e)) or isinstance(
                 e, Lambda | This
@@ -222,6 +236,59 @@ class Slice:
         if isinstance(e, Unary) and e.op == "&":
             return any(isinstance(n, Name) and n.id in self.shared for n in walk(e))
         return any(self._mentions_shared(c) for c in children(e) if not isinstance(c, PointerTo | RecordRef))  # type: ignore[arg-type]
+
+    def _follow_memory(self, nodes: list[object]) -> None:
+        """Pointers that are only ever given addresses in memory are no other name for a local variable."""
+        given: dict[str, list[Expr]] = {}
+        for n in nodes:
+            if isinstance(n, Var) and isinstance(n.type, PointerTo) and n.init is not None:
+                named = n.init.id if n.type.reference and isinstance(n.init, Name) else n.id
+                given.setdefault(named, []).append(n.init)
+            elif isinstance(n, Assign) and n.op == "=" and isinstance(n.target, Name):
+                given.setdefault(n.target.id, []).append(n.value)
+            elif isinstance(n, Unary) and n.op == "&" and isinstance(n.operand, Name):
+                given.setdefault(n.operand.id, []).append(n)  # may be set through its address
+        local = [n for n in nodes if isinstance(n, Var) and n.storage == "local"]
+        pointers = {n.id for n in local if isinstance(n.type, PointerTo) and not n.type.reference}
+        pointers &= given.keys() - self.parameters
+        grew = True
+        while grew:
+            more = {id for id in pointers - self.memory if all(map(self._in_memory, given[id]))}
+            self.memory |= more
+            grew = bool(more)
+
+    def _in_memory(self, e: Expr) -> bool:
+        """Whether an address is one in shared memory, or in memory that the kernel is given."""
+        if isinstance(e, Name):
+            return e.id in self.memory
+        if isinstance(e, Literal):
+            return True  # null leads nowhere
+        if isinstance(e, Cast):
+            return self._in_memory(e.operand)
+        if isinstance(e, Unary) and e.op == "&":
+            return isinstance(e.operand, Index) and self._in_memory(e.operand.base)
+        if isinstance(e, Binary) and e.op in ("+", "-"):
+            return self._in_memory(e.left)
+        if isinstance(e, Call):
+            found = self._called(e) if isinstance(e.callee, Name) else self._methods(e)
+            return bool(found) and all(s is not None and s.gives_memory for s in found)
+        return False
+
+    def _methods(self, e: Call) -> list[Inside | None]:
+        functions = self.calls.methods(e)
+        return [self.calls.inside(f, frozenset()) for f in functions]
+
+    def _called(self, e: Call) -> list[Inside | None]:
+        """What is known inside each function of the module that a call by name may mean; empty where others
+        may be meant."""
+        functions = self.calls.functions(e)
+        if any(len(f.parameters) != len(e.arguments) for f in functions):
+            return []
+        given = [self._touches(a) for a in e.arguments]
+        return [
+            self.calls.inside(f, frozenset(p.id for p, g in zip(f.parameters, given, strict=True) if g))
+            for f in functions
+        ]
 
     def _holds_pointers(self, e: Index | Member) -> bool:
         """An element of a local array or record that shared addresses were put into."""
@@ -372,22 +439,17 @@ class Slice:
     def _needed(self, e: Call) -> list[Expr] | None:
         """The arguments that matter to addresses, masks or loop bounds inside a function of the module; None:
         not known."""
-        found = self.calls.functions(e)
-        if not found and isinstance(e.callee, Name) and (moved := FRAGMENTS.fullmatch(e.callee.name)):
+        functions = self.calls.functions(e)
+        if not functions and isinstance(e.callee, Name) and (moved := FRAGMENTS.fullmatch(e.callee.name)):
             fragment = 0 if moved[1] == "load" else 1
             return [a for i, a in enumerate(e.arguments) if i != fragment]
-        if not found or any(len(f.parameters) != len(e.arguments) for f in found):
-            return None
+        found = self._called(e)
         needed: set[int] = set()
-        for f in found:
-            pointing = frozenset(
-                p.id for p, a in zip(f.parameters, e.arguments, strict=True) if self._touches(a)
-            )
-            relevant = self.calls.relevant(f, pointing)
-            if relevant is None:
+        for f, inside in zip(functions, found, strict=False):
+            if inside is None:
                 return None
-            needed |= {i for i, p in enumerate(f.parameters) if p.id in relevant}
-        return [a for i, a in enumerate(e.arguments) if i in needed]
+            needed |= {i for i, p in enumerate(f.parameters) if p.id in inside.inside}
+        return [a for i, a in enumerate(e.arguments) if i in needed] if found else None
 
     def _need(self, *expressions: object, numbers: bool = True) -> None:
         """The names in expressions matter; `numbers`: floating-point ones too, for they may become an
@@ -590,12 +652,7 @@ def _bases(e: object) -> frozenset[str]:
     return frozenset[str]().union(*map(_bases, children(e)))
 
 
-def relevant(f: Function, may_be_shared: frozenset[str], calls: Calls) -> frozenset[str]:
-    """The variables of a function that an address, mask or loop bound in it depends on."""
-    return Slice(f, may_be_shared, calls).inside
-
-
 def slicer(module: Module) -> Callable[[Function, frozenset[str]], Slice]:
     """Slices of the functions of one module."""
-    calls = Calls(module, relevant)
+    calls = Calls(module, Slice)
     return lambda f, pointing: Slice(f, pointing, calls)

@@ -8,6 +8,7 @@ variables do (`slicing`). In: a module. What is not known is not inert.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Protocol
 
 from smemlint.evaluate.analysis.ptx import PtxCompute, PtxUnknown, parse
 from smemlint.ir import (
@@ -75,17 +76,24 @@ FRAGMENTS = pattern(r"(?:(?:nvcuda::)?wmma::)?(load|store)_matrix_sync")
 """Copies between shared memory and a fragment, whose value is no address."""
 
 
+class Inside(Protocol):
+    """inside: the variables of a function that an address, mask or loop bound in it depends on.
+    gives_address: what it returns may be, or hold, a shared address. gives_memory: it is one in memory."""
+
+    inside: frozenset[str]
+    gives_address: bool
+    gives_memory: bool
+
+
 class Calls:
     """Which calls of one module are inert."""
 
-    def __init__(
-        self, module: Module, slice: Callable[[Function, frozenset[str], Calls], frozenset[str]]
-    ) -> None:
+    def __init__(self, module: Module, slice: Callable[[Function, frozenset[str], Calls], Inside]) -> None:
         self._module = module
         self.shared = {id for id, v in module.globals.items() if v.storage in SHARED}
         """Shared arrays that any function may name."""
         self._slice = slice
-        self._relevant: dict[tuple[str, frozenset[str]], frozenset[str] | None] = {}
+        self._inside: dict[tuple[str, frozenset[str]], Inside | None] = {}
         self._known: dict[str, bool] = {}
         self._methods: dict[str, list[str]] = {}
         for record in module.records.values():
@@ -109,6 +117,11 @@ class Calls:
         """The functions of the module that a call by name may mean; none when others may be meant."""
         return named_functions(self._module, e)
 
+    def methods(self, e: Call) -> list[Function]:
+        """The methods of the module that a call by `.` or `->` may mean."""
+        ids = self._methods.get(e.callee.name, ()) if isinstance(e.callee, Member) else ()
+        return [f for id in ids if (f := self._module.functions.get(id)) is not None]
+
     def outputs(self, e: Call | Asm) -> Iterator[Expr]:
         """What an inert call or asm may change: its arguments but numbers, and the object of a method."""
         if isinstance(e, Asm):
@@ -117,8 +130,7 @@ class Calls:
         found = self.functions(e)
         if isinstance(e.callee, Member):
             yield e.callee.base
-            ids = self._methods.get(e.callee.name, ())
-            found = [f for id in ids if (f := self._module.functions.get(id)) is not None]
+            found = self.methods(e)
         elif not found and isinstance(e.callee, Name):
             if matrix(e.callee.name):
                 yield from e.arguments[:1]
@@ -131,14 +143,14 @@ class Calls:
             ):
                 yield a
 
-    def relevant(self, f: Function, pointing: frozenset[str]) -> frozenset[str] | None:
-        """The variables of a function that matter inside it (`slicing`), given which parameters may point to
-        shared memory; None while that is being found out."""
+    def inside(self, f: Function, pointing: frozenset[str]) -> Inside | None:
+        """What is known inside a function, given which parameters may point to shared memory; None while that
+        is being found out."""
         key = f.id, pointing
-        if key not in self._relevant:
-            self._relevant[key] = None
-            self._relevant[key] = self._slice(f, pointing, self)
-        return self._relevant[key]
+        if key not in self._inside:
+            self._inside[key] = None
+            self._inside[key] = self._slice(f, pointing, self)
+        return self._inside[key]
 
     def _function(self, id: str) -> bool:
         known = self._known.get(id)

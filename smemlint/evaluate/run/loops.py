@@ -273,7 +273,9 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
         never = ar.logical_not(asked, m.unknowns)
         head = m.join()
         head.ways.append(Exit(passed, start, None if asked.known else never, taken.together))
+        defaults, m.defaults = m.defaults, False  # that it never runs is no more likely than that it does
         meet(m, head)
+        m.defaults = defaults
         m.may = m.may | passed
     m.must = must & m.may
 

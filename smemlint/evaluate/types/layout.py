@@ -25,6 +25,7 @@ from smemlint.ir import (
     Scalar,
     StaticMember,
     TemplateArgument,
+    TemplateParam,
     Type,
     TypeParam,
 )
@@ -209,10 +210,11 @@ class Types:
             found = self.record_of(owner)
             if found is not None:
                 record, inner = found
-                alias = self._alias(record, inner, t.name)
+                given = tuple(self.argument(a, bindings) for a in t.arguments)
+                alias = self._alias(record, inner, t.name, given)
                 if alias is not None:
                     return alias
-        return MemberType(owner, t.name)
+        return MemberType(owner, t.name, t.arguments)
 
     def _library_member(self, owner: RecordRef, name: str) -> Type | None:
         """The few type traits of the standard library that sizes depend on."""
@@ -251,16 +253,22 @@ class Types:
         found = self.record_of(iterator) if isinstance(iterator, RecordRef) else None
         return None if found is None else self._alias(found[0], found[1], name)
 
-    def _alias(self, record: Record, bindings: Bindings, name: str) -> Type | None:
-        if name in record.aliases:
+    def _alias(
+        self, record: Record, bindings: Bindings, name: str, arguments: tuple[TemplateArgument, ...] = ()
+    ) -> Type | None:
+        if name in record.aliases and not arguments:
             return self.resolve(record.aliases[name], bindings)
+        template = record.templates.get(name)
+        if template is not None:
+            own = self.bind_arguments(template.parameters, arguments, bindings)
+            return self.resolve(template.type, own)
         for base in record.bases:
             resolved = self.resolve(base, bindings)
             if not isinstance(resolved, RecordRef):
                 continue
             found = self.record_of(resolved)
             known = self._library_member(resolved, name)
-            alias = known if found is None else self._alias(found[0], found[1], name)
+            alias = known if found is None else self._alias(found[0], found[1], name, arguments)
             if alias is not None:
                 return alias
         return None
@@ -290,14 +298,22 @@ class Types:
                     break
         if best is not None:
             return best
-        bindings: dict[str, Binding] = {}
-        arguments = list(t.arguments)
-        for i, parameter in enumerate(record.template):
+        return record, self.bind_arguments(record.template, t.arguments, {})
+
+    def bind_arguments(
+        self,
+        parameters: tuple[TemplateParam, ...],
+        arguments: tuple[TemplateArgument, ...],
+        around: Bindings,
+    ) -> dict[str, Binding]:
+        """The bindings around a template with those of its parameters, defaults included."""
+        bindings: dict[str, Binding] = dict(around)
+        for i, parameter in enumerate(parameters):
             if i < len(arguments):
                 bindings[parameter.id] = self.bound(arguments[i])
             elif parameter.default is not None:
                 bindings[parameter.id] = self.bound(self.argument(parameter.default, bindings))
-        return record, bindings
+        return bindings
 
     def bound(self, argument: TemplateArgument) -> Binding:
         if isinstance(argument, Literal):
@@ -550,7 +566,8 @@ def type_name(t: Type) -> str:
             return name
         return f"{name}<{', '.join(argument_name(a) for a in t.arguments)}>"
     if isinstance(t, MemberType):
-        return f"{type_name(t.owner)}::{t.name}"
+        own = f"<{', '.join(argument_name(a) for a in t.arguments)}>" if t.arguments else ""
+        return f"{type_name(t.owner)}::{t.name}{own}"
     return t.spelling
 
 

@@ -75,6 +75,8 @@ class Declarations:
     namespaces: dict[str, bool] = field(default_factory=dict)
     _specialised: list[tuple[Node, FileText]] = field(default_factory=list)
     """Explicit specialisations and instantiations of function templates, until all templates are known."""
+    _declared: list[tuple[Node, FileText]] = field(default_factory=list)
+    """Declarations of class templates that are no definitions, until all definitions are known."""
     _found: dict[int, Definition | None] = field(default_factory=dict)
     _qualified: dict[int, str] = field(default_factory=dict)
     _library_types: dict[str, Node] | None = None
@@ -88,6 +90,8 @@ class Declarations:
         for child, file in self._specialised:
             if self.add_function(child, file) is not None:
                 self._add_template_of(child)
+        for child, file in self._declared:
+            self.add_declared(child, file)
 
     def _top(self, child: Node) -> None:
         where = self.positions.point(child)
@@ -113,6 +117,8 @@ class Declarations:
         elif kind in FUNCTIONS:
             self.add_function(child, file)
         elif kind in RECORDS:
+            if kind == CLASS_TEMPLATE:
+                self._declared.append((child, file))
             self.add_record(child, file)
         elif kind == VARIABLE:
             self.variables_named[cursors.spelling(child)] = child
@@ -182,6 +188,19 @@ class Declarations:
             return None  # `template struct Launcher<128>;` names an instance and defines nothing
         self.records[entry.key] = entry
         self.records_named.setdefault(name, []).append(entry)
+        return entry
+
+    def add_declared(self, template: Node, file: FileText) -> Definition | None:
+        """Takes in a class template that is declared alone, for the sake of its specialisations."""
+        if valid(cursors.definition(template)):
+            return None
+        first = cursors.canonical(template)
+        known = self.records.get(cursors.location(first).raw)
+        entry = known or self._definition(first, cursors.spelling(first), file, None)
+        if known is None:
+            self.records_named.setdefault(entry.name, []).append(entry)
+        for key in (entry.key, cursors.location(template).raw):
+            self.records[key] = entry
         return entry
 
     def _definition(self, node: Node, name: str, file: FileText, record: Node | None) -> Definition:

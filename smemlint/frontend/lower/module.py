@@ -145,6 +145,11 @@ def _callers(
         for name, macro in c.positions.macros().items()
         if name in named or "(" in macro.body
     }
+    for name, node in c.declarations.variables_named.items():
+        if name in named:  # `Runner table[] = {run_a, run_b};`
+            bodies[name] = {w.decode() for w in _WORD.findall((c.positions.text(node) or "").encode())} - {
+                name
+            }
     chosen: dict[int, Definition] = {}
     grew = True
     while grew:

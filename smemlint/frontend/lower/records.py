@@ -34,6 +34,7 @@ from smemlint.frontend.clang.names import (
 )
 from smemlint.frontend.lower.lowering import Context, Scope
 from smemlint.frontend.lower.substitute import substitute_type
+from smemlint.frontend.lower.types import own_arguments
 from smemlint.frontend.text.packing import packing
 from smemlint.ir import (
     Expr,
@@ -51,7 +52,7 @@ from smemlint.ir import (
     TemplateParam,
     This,
     Type,
-    TypeParam,
+    TypeTemplate,
     Var,
 )
 from smemlint.ir.types import DOUBLE, FLOAT, INT, LONG, SHORT, UINT, ULONG, USHORT
@@ -264,6 +265,16 @@ class RecordLowering:
                 values[parameter.id] = parameter.default
         return substitute_type(pattern, values)
 
+    def _type_template(self, declaration: Node) -> TypeTemplate:
+        """An alias template of the record that is being read."""
+        c = self._c
+        parameters = self.template_parameters(declaration, None)
+        c.scope.templates.append(parameters)
+        alias = next((k for k in cursors.children(declaration) if k.kind == ALIAS), None)
+        to = c.types.lower(cursors.typedef_underlying(alias)) if alias is not None else None
+        c.scope.templates.pop()
+        return TypeTemplate(parameters, to or OpaqueType(cursors.spelling(declaration)))
+
     # Lowering
 
     def require_record(self, found: Definition) -> None:
@@ -316,6 +327,7 @@ class RecordLowering:
         fields: list[Field] = []
         constants: dict[str, Var] = {}
         aliases: dict[str, Type] = {}
+        templates: dict[str, TypeTemplate] = {}
         methods: dict[str, list[str]] = {}
         bases: list[Type] = []
         kids = cursors.children(node)
@@ -331,14 +343,17 @@ class RecordLowering:
                 bases=tuple(bases),
                 constants=constants,
                 aliases=aliases,
+                templates=templates,
                 methods={key: tuple(ids) for key, ids in methods.items()},
             )
 
         for kid in kids:
-            if kid.kind in TYPEDEFS and kid.kind != ALIAS_TEMPLATE:
+            if kid.kind == ALIAS_TEMPLATE:
+                templates[cursors.spelling(kid)] = self._type_template(kid)
+            elif kid.kind in TYPEDEFS:
                 aliases[cursors.spelling(kid)] = c.types.lower(cursors.typedef_underlying(kid))
             elif kid.kind in RECORDS:
-                self._nested(kid, found, fields, aliases)
+                self._nested(kid, found, fields, aliases, templates)
             elif kid.kind == FIELD:
                 fields.append(self._field(kid))
             elif kid.kind == VARIABLE:
@@ -359,6 +374,8 @@ class RecordLowering:
             specialises = c.texts.template_arguments(cursors.display_name(node))
         elif self._arguments(found):
             specialises = c.types.specialisation_arguments(node)
+        if specialises is not None and cursors.semantic_parent(node).kind in RECORDS:
+            specialises = (*own_arguments(self.outer_parameters(found)), *specialises)
         return replace(
             result,
             align=self.alignment(kids),
@@ -382,15 +399,26 @@ class RecordLowering:
             return False
         return bool(re.match(rb"template\s*<[^{;]*>\s*union\b", found.text()[:2000]))
 
-    def _nested(self, kid: Node, found: Definition, fields: list[Field], aliases: dict[str, Type]) -> None:
+    def _nested(
+        self,
+        kid: Node,
+        found: Definition,
+        fields: list[Field],
+        aliases: dict[str, Type],
+        templates: dict[str, TypeTemplate],
+    ) -> None:
         c = self._c
         entry = c.declarations.add_record(kid, found.file)
+        if entry is None and kid.kind == CLASS_TEMPLATE:
+            entry = c.declarations.add_declared(kid, found.file)
         if entry is None:
             return
         self.require_record(entry)
         if cursors.is_anonymous_record(kid):
             fields.append(Field("", c.types.record(kid), self.place_of(kid)))
-        elif kid.kind not in (CLASS_TEMPLATE, PARTIAL):
+        elif kid.kind == CLASS_TEMPLATE:
+            templates[cursors.spelling(kid)] = TypeTemplate(self.own_parameters(entry), c.types.record(kid))
+        elif kid.kind != PARTIAL:
             aliases[cursors.spelling(kid)] = c.types.record(kid)
 
     def _field(self, node: Node) -> Field:
@@ -480,7 +508,7 @@ class RecordLowering:
         if known is None:
             return None
         if record.rpartition("::")[2] == name:
-            return RecordRef(record, self._own_arguments(known))
+            return RecordRef(record, own_arguments(known.template))
         return known.aliases.get(name)
 
     def member_value(self, record: str, name: str) -> Expr | None:
@@ -488,16 +516,10 @@ class RecordLowering:
         if known is None:
             return None
         if name in known.constants:
-            return StaticMember(RecordRef(record, self._own_arguments(known)), name)
+            return StaticMember(RecordRef(record, own_arguments(known.template)), name)
         if any(f.name == name for f in known.fields) or name in known.methods:
             return Member(This(), name, True)
         return None
-
-    @staticmethod
-    def _own_arguments(record: Record) -> tuple[TemplateArgument, ...]:
-        return tuple(
-            TypeParam(p.id, p.name) if p.kind == "type" else Name(p.id, p.name) for p in record.template
-        )
 
     # The library's records
 

@@ -172,7 +172,7 @@ class TextParser:
             return OpaqueType(word)
         owner, name, arguments = self._qualified(value_wanted=False)
         if owner is not None:
-            return MemberType(owner, name) if name else owner
+            return MemberType(owner, name, arguments or ()) if name else owner
         found = self.resolver.type(name, arguments)
         if found is not None:
             return found
@@ -279,7 +279,7 @@ class TextParser:
                 return owner, name, arguments
             self.at += 1
             if owner is not None:
-                owner = MemberType(owner, name)
+                owner = MemberType(owner, name, arguments or ())
                 continue
             found = self.resolver.type(name, arguments)
             if isinstance(found, Scalar):
