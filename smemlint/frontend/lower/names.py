@@ -179,7 +179,7 @@ class NameLowering:
 
     def member(self, node: Node) -> Expr:
         kids = cursors.children(node)
-        base_node = next((k for k in kids if is_expression(k.kind)), None)
+        base_node = self._base(node, kids)
         name = cursors.spelling(node)
         if base_node is None and self._is_of_parameter(node):
             found = self.dependent_name(node)
@@ -195,7 +195,7 @@ class NameLowering:
             return self.enumerator(target, self._c.place(node))
         place = self._c.place(node)
         if base_node is None:
-            return Member(This(place), name, True, place)
+            return Member(This(place), name, True, place, self._member_arguments(node, target))
         base = self._c.exprs.lower(base_node)
         special = special_member(base, name)
         if isinstance(special, Special):
@@ -214,6 +214,14 @@ class NameLowering:
             return False
         own = self._c.records.get(self._c.scope.record or "")
         return own is None or not any(isinstance(b, TypeParam) and b.id == parameter.id for b in own.bases)
+
+    @staticmethod
+    def _base(node: Node, kids: list[Node]) -> Node | None:
+        """What stands before the name; None in `member<1>`, whose only parts are template arguments."""
+        first = next((k for k in kids if is_expression(k.kind)), None)
+        if first is not None and cursors.extent(first).begin == cursors.extent(node).begin:
+            return first
+        return None
 
     @staticmethod
     def _is_array(node: Node) -> bool:
