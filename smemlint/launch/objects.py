@@ -62,9 +62,8 @@ def object_for(m: Machine, f: Function, arguments: tuple[TemplateArgument, ...])
 
 def _own(record: Record) -> tuple[TemplateArgument, ...]:
     """The arguments that a class template has inside of itself: its parameters, of which nothing is known."""
-    return tuple(
-        TypeParam(p.id, p.name) if p.kind == "type" else Name(p.id, p.name) for p in record.template if not p.pack
-    )
+    own = [p for p in record.template if not p.pack]
+    return tuple(TypeParam(p.id, p.name) if p.kind == "type" else Name(p.id, p.name) for p in own)
 
 
 def _names(record: str) -> tuple[str, str]:

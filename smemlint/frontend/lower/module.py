@@ -112,7 +112,9 @@ def _require_methods(c: Context, leading: set[str]) -> None:
     ]
     grew = bool(leading)
     while grew:
-        found = [f for f, words in unnamed if f.key not in c.queued and not leading.isdisjoint(words - {f.name})]
+        found = [
+            f for f, words in unnamed if f.key not in c.queued and not leading.isdisjoint(words - {f.name})
+        ]
         for f in found:
             c.require(f)
             leading.add(f.name)
