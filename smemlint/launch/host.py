@@ -60,6 +60,7 @@ from smemlint.launch.model import Allowance, Started
 from smemlint.launch.objects import class_instances, object_for, take_defaults
 from smemlint.launch.open import Candidate, candidates
 from smemlint.launch.overloaded import meant
+from smemlint.launch.receivers import methods_meant
 from smemlint.launch.settings import settings
 from smemlint.launch.slicing import HostSlice, names_as_value
 from smemlint.launch.ways import Ways, instance, key, site
@@ -123,7 +124,9 @@ def started_kernels(
             break
         seen = {s.kernel.id for s in found if None not in s.block}
         told_of = {instance(s) for s in found}
-        new, _ = _run(module, functions, slices, None, allowance, explore=True, reached=reached, before=before)
+        new, _ = _run(
+            module, functions, slices, None, allowance, explore=True, reached=reached, before=before
+        )
         fresh = [
             s
             for s in new
@@ -333,10 +336,40 @@ def launching_functions(module: Module, kernels: frozenset[str] | None = None) -
     while True:
         names = {overloads[id] for id in found}
         reached = found | _tables(module, found | names)
-        more = {id for id in host if id not in found and (calls[id] & reached or named[id] & names)}
+        more = {
+            id
+            for id, f in host.items()
+            if id not in found and (calls[id] & reached or _names_one(module, f, named[id] & names, found))
+        }
         if not more:
             return {id: f for id, f in host.items() if id in found}
         found |= more
+
+
+def _names_one(module: Module, f: Function, names: Container[str], functions: set[str]) -> bool:
+    """Whether f means one of the functions (ids) by these names that it says."""
+    if not names:
+        return False
+    if any(name in names for name in said(f).names if not name.startswith(".")):
+        return True
+    return any(
+        (
+            isinstance(n, Member | StaticMember)
+            and f".{n.name}" in names
+            and _may_mean(module, f, n, functions)
+        )
+        or (
+            isinstance(n, Construct)
+            and isinstance(n.type, RecordRef)
+            and "." + n.type.name.rsplit("::", 1)[-1] in names
+        )
+        for n in walk(f.body)
+    )
+
+
+def _may_mean(module: Module, f: Function, n: Member | StaticMember, functions: set[str]) -> bool:
+    meant = methods_meant(module, f, n)
+    return meant is None or not meant.isdisjoint(functions)
 
 
 def _tables(module: Module, functions: Container[str]) -> set[str]:

@@ -46,6 +46,7 @@ from smemlint.ir import (
     UnknownStmt,
 )
 from smemlint.ir.walk import walk
+from smemlint.launch.receivers import methods_meant
 from smemlint.launch.settings import Settings
 
 _THIS = "this"
@@ -60,6 +61,7 @@ class HostSlice:
     """
 
     def __init__(self, f: Function, launching: frozenset[str], module: Module, settings: Settings) -> None:
+        self.function = f
         self.launching = launching
         self.module = module
         self.settings = settings
@@ -101,11 +103,17 @@ class HostSlice:
             known = any(
                 x.id in self.launching or (not x.id and x.name.rsplit("::", 1)[-1] in self.launching)
                 if isinstance(x, Name)
-                else isinstance(x, Member | StaticMember) and f".{x.name}" in self.launching
+                else isinstance(x, Member | StaticMember)
+                and f".{x.name}" in self.launching
+                and self._may_launch(x)
                 for x in walk(n)
             )
             self.called[id(n)] = known
         return known
+
+    def _may_launch(self, n: Member | StaticMember) -> bool:
+        meant = methods_meant(self.module, self.function, n)
+        return meant is None or not meant.isdisjoint(self.launching)
 
     def _below(self, s: Stmt) -> tuple[set[str], set[str], bool]:
         """What is assigned in a statement; what else it may set; whether it launches. Found once for each."""

@@ -9,6 +9,7 @@ from smemlint.evaluate.types.layout import type_name
 from smemlint.frontend import load
 from smemlint.ir import RecordRef, Scalar
 from smemlint.launch import infer, started_kernels
+from smemlint.launch.host import launching_functions
 from smemlint.score import score_all
 from smemlint.source import source_from_bytes
 
@@ -314,3 +315,47 @@ def test_classes_that_are_handed_on_have_their_default_arguments() -> None:
     assert names == {("add<float, float>", "Step<float, 4>"), ("add<double, double>", "Step<double, 8>")}
     costs = [c.ways for x in found for c in score_all(evaluate(module, kernel, x))]
     assert costs == [1, 2]
+
+
+SOLVERS = """
+template <int NT, int VT> __global__ void solve(float *p) {
+    __shared__ float s[NT * VT * 2];
+    s[threadIdx.x * VT] = p[0];
+}
+template <typename T> struct CpuSolver {
+    T run(T *p, int n) { return sum(p, n); }
+    T sum(T *p, int n) { T t = 0; for (int i = 0; i < n; i++) t += p[i]; return t; }
+};
+template <typename T> class GpuSolver {
+public:
+    T run(T *p, int n) { return start(p, n > 1000 ? 1 : 0); }
+private:
+    template <int NT, int VT> T launch(T *p);
+    T start(T *p, int config) {
+        switch (config) {
+            case 0: { return launch<32, 1>(p); }
+            case 1: { return launch<64, 2>(p); }
+        }
+        return 0;
+    }
+};
+template <typename T> template <int NT, int VT> T GpuSolver<T>::launch(T *p) {
+    solve<NT, VT><<<1, NT>>>(p);
+    return 0;
+}
+float run(float *p, int n, bool gpu) {
+    if (gpu) { GpuSolver<float> s; return s.run(p, n); }
+    CpuSolver<float> s;
+    return s.run(p, n);
+}
+"""
+
+
+def test_a_member_template_with_numbers_is_called_on_this_object() -> None:
+    assert launches(SOLVERS) == {(32, 32, 1), (64, 64, 2)}
+
+
+def test_of_two_classes_with_a_method_of_one_name_only_one_starts_kernels() -> None:
+    (module, *_) = load(source_from_bytes("/t/a.cu", SOLVERS.encode()))
+    found = {(f.record, f.name) for f in launching_functions(module).values()}
+    assert found == {("GpuSolver", "run"), ("GpuSolver", "start"), ("GpuSolver", "launch"), (None, "run")}

@@ -179,7 +179,9 @@ class NameLowering:
 
     def member(self, node: Node) -> Expr:
         kids = cursors.children(node)
-        base_node = self._base(node, kids)
+        base_node = next((k for k in kids if is_expression(k.kind)), None)
+        if base_node is not None and cursors.extent(base_node).begin > cursors.extent(node).begin:
+            base_node = None  # the first template argument of `launch<32, 1>(p)`, called on this object
         name = cursors.spelling(node)
         if base_node is None and self._is_of_parameter(node):
             found = self.dependent_name(node)
@@ -214,14 +216,6 @@ class NameLowering:
             return False
         own = self._c.records.get(self._c.scope.record or "")
         return own is None or not any(isinstance(b, TypeParam) and b.id == parameter.id for b in own.bases)
-
-    @staticmethod
-    def _base(node: Node, kids: list[Node]) -> Node | None:
-        """What stands before the name; None in `member<1>`, whose only parts are template arguments."""
-        first = next((k for k in kids if is_expression(k.kind)), None)
-        if first is not None and cursors.extent(first).begin == cursors.extent(node).begin:
-            return first
-        return None
 
     @staticmethod
     def _is_array(node: Node) -> bool:
