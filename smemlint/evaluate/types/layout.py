@@ -205,16 +205,6 @@ class Types:
         arguments = tuple(x for a in t.arguments for x in self._arguments(a, bindings))
         return RecordRef(name, self._with_defaults(name, arguments))
 
-    def _arguments(self, a: TemplateArgument, bindings: Bindings) -> tuple[TemplateArgument, ...]:
-        """A template argument, or those that a pack stands for."""
-        held = bindings.get(a.id) if isinstance(a, TypeParam | Name) and a.id in self._packs else None
-        if not isinstance(held, tuple):
-            return (self.argument(a, bindings),)
-        return tuple(
-            Literal(x.const, x.type) if isinstance(x, Int) and isinstance(x.const, int) else x  # type: ignore[misc]
-            for x in held
-        )
-
     def _with_defaults(
         self, name: str, arguments: tuple[TemplateArgument, ...]
     ) -> tuple[TemplateArgument, ...]:
@@ -228,6 +218,16 @@ class Types:
                 break
             arguments = (*arguments, self.argument(parameter.default, bindings))
         return arguments
+
+    def _arguments(self, a: TemplateArgument, bindings: Bindings) -> tuple[TemplateArgument, ...]:
+        """A template argument, or those that a pack stands for."""
+        held = bindings.get(a.id) if isinstance(a, TypeParam | Name) and a.id in self._packs else None
+        if not isinstance(held, tuple):
+            return (self.argument(a, bindings),)
+        return tuple(
+            Literal(x.const, x.type) if isinstance(x, Int) and isinstance(x.const, int) else x  # type: ignore[misc]
+            for x in held
+        )
 
     def _resolve_member(self, t: MemberType, bindings: Bindings) -> Type:
         owner = self.resolve(t.owner, bindings)

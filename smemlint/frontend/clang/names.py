@@ -92,9 +92,6 @@ class Declarations:
         for child, file in self._specialised:
             if self.add_function(child, file) is not None:
                 self._add_template_of(child)
-        for entry in list(self.records.values()):
-            if entry.node.kind == PARTIAL or cursors.template_argument_count(entry.node) >= 0:
-                self._add_record_of(entry.node)
         for child, file in self._declared:
             self.add_declared(child, file)
 
@@ -173,17 +170,6 @@ class Declarations:
         if entry.key not in self.functions and b"__global__" not in entry.text():
             self.functions[entry.key] = entry
             self.functions_named.setdefault(entry.name, []).append(entry)
-
-    def _add_record_of(self, specialisation: Node) -> None:
-        """Takes in a class template that is declared alone, for the sake of its specialisations."""
-        template = cursors.canonical(cursors.specialized_template(specialisation))
-        where = self.positions.point(template) if valid(template) else None
-        if where is None or not where[0].project or valid(cursors.definition(template)):
-            return
-        entry = self._definition(template, cursors.spelling(template), where[0], None)
-        if entry.key not in self.records:
-            self.records[entry.key] = entry
-            self.records_named.setdefault(entry.name, []).append(entry)
 
     @staticmethod
     def _pattern(node: Node) -> Node | None:
