@@ -134,7 +134,7 @@ class _Page:
         before = self._lines[line - 2].rstrip() if line > 1 else ""
         if before.endswith("\\") or self._within(start):
             return behind
-        ending = "\r\n" if self._lines[line - 1].endswith("\r") else "\n"
+        ending = "\r\n" if any(x.endswith("\r") for x in self._lines) else "\n"
         indent = text[: len(text) - len(text.lstrip())]
         return start, f"{indent}{said}{ending}"
 

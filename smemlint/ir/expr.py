@@ -228,6 +228,18 @@ class Asm:
 
 
 @record(frozen=True, slots=True)
+class Fold:
+    """`(pattern op ...)`; left: `(... op pattern)`. With init `(init op ... op pattern)`, or, where only init
+    holds a pack, the pattern is what it begins with."""
+
+    op: str
+    pattern: Expr
+    init: Expr | None = None
+    left: bool = False
+    place: Place | None = None
+
+
+@record(frozen=True, slots=True)
 class UnknownExpr:
     """Not understood; `parts` are still evaluated, so that accesses inside are not lost."""
 
@@ -282,5 +294,6 @@ Expr: TypeAlias = (
     | This
     | Lambda
     | Asm
+    | Fold
     | UnknownExpr
 )

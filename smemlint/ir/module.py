@@ -103,6 +103,10 @@ class Record:
     virtual: bool = False
     """Declares virtual functions."""
     virtual_bases: bool = False
+    given: tuple[tuple[tuple[TemplateArgument, ...], Var], ...] = ()
+    """Constants of explicit specialisations of members: for which arguments, and what."""
+    declared: bool = False
+    """A template without a body, which stands for its specialisations."""
     plain: bool = True
     """Declares nothing that makes it more than a C struct: constructors, access, initialisers of members."""
 

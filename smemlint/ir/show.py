@@ -12,6 +12,7 @@ from smemlint.ir.expr import (
     Construct,
     Expr,
     FloatLiteral,
+    Fold,
     Index,
     InitList,
     Lambda,
@@ -194,6 +195,11 @@ def _parts(node: Expr, depth: int) -> tuple[str, int]:
         case Asm(text, outputs, inputs):
             first = text.strip().split("\n")[0]
             return f'asm("{first}" : {_list(outputs, depth)} : {_list(inputs, depth)})', _POSTFIX
+        case Fold(op, pattern, init, left):
+            if init is not None:
+                return f"({_list((init,), depth)} {op} ... {op} {_list((pattern,), depth)})", _POSTFIX
+            shown = _list((pattern,), depth)
+            return (f"(... {op} {shown})" if left else f"({shown} {op} ...)"), _POSTFIX
         case UnknownExpr(reason, parts):
             return f"<{reason}>" + (f"({_list(parts, depth)})" if parts else ""), _POSTFIX
     raise TypeError(type(node).__name__)

@@ -291,9 +291,14 @@ class Slice:
         ]
 
     def _holds_pointers(self, e: Index | Member) -> bool:
-        """An element of a local array or record that shared addresses were put into."""
+        """A row of a shared array, or an element of a local array or record that shared addresses were put
+        into."""
         root = root_of(e)
-        if root not in self.shared or root not in self.locals:
+        if root not in self.shared:
+            return False
+        if isinstance(self.calls.written_type(e, self.types), ArrayOf):
+            return True
+        if root not in self.locals:
             return False
         t = self.types.get(root)
         return not isinstance(t, PointerTo) or self.calls.holds_pointers(t.to)

@@ -7,7 +7,7 @@ variables do (`slicing`). In: a module. What is not known is not inert.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol
 
 from smemlint.evaluate.analysis.ptx import PtxCompute, PtxUnknown, parse
@@ -236,6 +236,23 @@ class Calls:
                 or bool(record.bases)
             )
         return isinstance(t, PointerTo | OpaqueType)
+
+    def written_type(self, e: Expr, types: Mapping[str, Type]) -> Type | None:
+        """What an element or member of a variable is declared as; None: not known. types: of locals."""
+        if isinstance(e, Name):
+            found = self._module.globals.get(e.id)
+            return types.get(e.id) or (None if found is None else found.type)
+        if not isinstance(e, Index | Member):
+            return None
+        t = self.written_type(e.base, types)
+        if isinstance(t, PointerTo) and t.reference:
+            t = t.to
+        if isinstance(e, Index):
+            return t.element if isinstance(t, ArrayOf) else t.to if isinstance(t, PointerTo) else None
+        if e.arrow:
+            t = t.element if isinstance(t, ArrayOf) else t.to if isinstance(t, PointerTo) else None
+        record = self._module.records.get(t.name) if isinstance(t, RecordRef) else None
+        return next((f.type for f in record.fields if f.name == e.name), None) if record else None
 
     def _plain_record(self, record: Record) -> bool:
         return (

@@ -213,6 +213,9 @@ def _static_member(m: Machine, owner: RecordRef, name: str) -> Value | None:
         return _library_constant(m, owner, name)
     record, bindings = found
     var = record.constants.get(name)
+    for arguments, one in record.given:
+        if one.name == name and m.types.match_arguments(arguments, owner.arguments) is not None:
+            var = one
     if var is not None:
         m.frames.append(Frame(bindings))
         try:

@@ -37,7 +37,8 @@ def bind(
     written = [a if isinstance(a, Int) else m.types.bound(a) for a in explicit]
     for i, parameter in enumerate(f.template):
         if parameter.pack:
-            bindings[parameter.id] = tuple(written[i:])  # type: ignore[arg-type]
+            if written[i:]:
+                bindings[parameter.id] = tuple(written[i:])  # type: ignore[arg-type]
             break
         if i < len(written):
             value = written[i]
@@ -66,6 +67,8 @@ def bind(
                 if not is_open(x):
                     bindings.setdefault(k, x)
     for parameter in f.template:
+        if parameter.pack and parameter.kind == "type":
+            bindings.setdefault(parameter.id, ())
         if parameter.id not in bindings and parameter.default is not None:
             bindings[parameter.id] = m.types.bound(m.types.argument(parameter.default, bindings))
     return bindings

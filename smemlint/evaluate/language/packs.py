@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine
@@ -34,12 +35,39 @@ def expanded(m: Machine, arguments: Sequence[Expr | Value]) -> list[Expr | Value
     found: list[Expr | Value] = []
     for a in arguments:
         if isinstance(a, UnknownExpr) and a.reason == EXPANSION and a.parts:
-            frame, id = _held(m, a.parts[0])
-            if frame is not None:
-                found += [_element(m, a.parts[0], id, o) for o in frame.packs[id]]
+            values = elements_of(m, a.parts[0])
+            if values is not None:
+                found += [value() for value in values]
                 continue
         found.append(a)
     return found
+
+
+def elements_of(m: Machine, pattern: Expr) -> list[Callable[[], Value]] | None:
+    """For each element of the packs that a pattern names, what evaluates the pattern for it; None where it
+    names none that is known."""
+    frame, id = _held(m, pattern)
+    given = {
+        n.id: m.bindings[n.id]
+        for n in walk(pattern)
+        if isinstance(n, Name | TypeParam) and isinstance(m.bindings.get(n.id), tuple)
+    }
+    lengths = {len(x) for x in given.values() if isinstance(x, tuple)}
+    if frame is not None:
+        lengths.add(len(frame.packs[id]))
+    if len(lengths) != 1:
+        return None
+    objects = None if frame is None else frame.packs[id]
+
+    def value(i: int) -> Value:
+        own, kept = m.frame, m.frame.bindings
+        own.bindings = {**kept, **{k: x[i] for k, x in given.items() if isinstance(x, tuple)}}
+        try:
+            return rvalue(m, pattern) if objects is None else _element(m, pattern, id, objects[i])
+        finally:
+            own.bindings = kept
+
+    return [partial(value, i) for i in range(lengths.pop())]
 
 
 def _held(m: Machine, pattern: object) -> tuple[Frame | None, str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.number import Int, Pointer, form_of, subtract
 from smemlint.ir import (
     Assign,
     Binary,
@@ -16,7 +17,9 @@ from smemlint.ir import (
     SizeOf,
     StaticMember,
     Unary,
+    Var,
 )
+from smemlint.ir.types import LONG
 from smemlint.ir.walk import walk
 
 
@@ -26,6 +29,15 @@ def counter_of(s: Loop) -> str | None:
     return c.left.id if isinstance(c, Binary) and isinstance(c.left, Name) else None
 
 
+def start_of(s: Loop, var: Var) -> Expr | None:
+    """What a variable is when a loop begins, where that is written: in `for (j = 0; ...)`, or where it is
+    declared."""
+    for n in walk(s.init):
+        if isinstance(n, Assign) and isinstance(n.target, Name) and n.target.id == var.id:
+            return n.value if n.op == "=" else None
+    return var.init
+
+
 def compile_time_trips(m: Machine, s: Loop) -> int | None:
     """Iterations, where the compiler knows them: a counter that runs between constants."""
     c = s.condition
@@ -33,24 +45,50 @@ def compile_time_trips(m: Machine, s: Loop) -> int | None:
         return None
     if not m.host and not all(is_compile_time(m, e) for e in m.code.other_ends(s)):
         return None
-    if not isinstance(c.left, Name) or not is_compile_time(m, c.right):
+    if not isinstance(c.left, Name):
         return None
     o = m.find(c.left.id)
     start = o.cells.get(0) if o is not None else None
+    if isinstance(start, Pointer) and not m.host:
+        return _pointer_trips(m, s, c, start)
+    if not is_compile_time(m, c.right):
+        return None
     if o is None or not isinstance(start, Int) or not start.known or not isinstance(start.const, int):
         return None
-    if o.var is not None and (o.var.init is None or not is_compile_time(m, o.var.init)):
-        return None
+    if o.var is not None:
+        init = start_of(s, o.var)
+        if init is None or not is_compile_time(m, init) or m.constant(init, m.bindings) != start.const:
+            return None
     end = m.constant(c.right, m.bindings)
     step = _step_of(m, s.step, c.left.id)
     if end is None or step is None:
         return None
-    op, by = step
-    value, trips = start.const, 0
-    while trips < 4096 and _holds(c.op, value, end):
+    return _counted(c.op, start.const, end, *step)
+
+
+def _counted(condition: str, value: int, end: int, op: str, by: int) -> int | None:
+    trips = 0
+    while trips < 4096 and _holds(condition, value, end):
         trips += 1
         value = _stepped(op, value, by)
     return trips if trips < 4096 else None
+
+
+def _pointer_trips(m: Machine, s: Loop, c: Binary, start: Pointer) -> int | None:
+    """Iterations of `for (p = first; p != last; p += k)`, where the compiler knows the distance."""
+    assert isinstance(c.left, Name) and s.step is not None
+    m.silent += 1  # what is read here is no access of the program
+    try:
+        last = rvalue(m, c.right)
+    finally:
+        m.silent -= 1
+    size, step = m.types.size_of(start.pointee), _step_of(m, s.step, c.left.id)
+    if not isinstance(last, Pointer) or last.object is not start.object or size is None or step is None:
+        return None
+    distance = form_of(subtract(last.offset, start.offset, LONG))
+    if distance.terms or distance.const % size or step[0] not in ("+", "-"):
+        return None
+    return _counted(c.op, 0, distance.const // size, *step)
 
 
 def _holds(op: str, a: int, b: int) -> bool:

@@ -32,6 +32,7 @@ from smemlint.evaluate.run.construction import (
     construct_value,
     init_list_value,
 )
+from smemlint.evaluate.run.folds import fold_value
 from smemlint.evaluate.run.loops import run_labeled, run_loop
 from smemlint.evaluate.run.operators import (
     assign_value,
@@ -69,6 +70,7 @@ from smemlint.ir import (
     Declare,
     Evaluate,
     FloatLiteral,
+    Fold,
     FunctionType,
     Goto,
     If,
@@ -110,6 +112,7 @@ VALUES: Values = {
     Binary: binary_value,
     Assign: assign_value,
     Conditional: conditional_value,
+    Fold: fold_value,
     Cast: cast_value,
     Index: value_at_place,
     Member: value_at_place,

@@ -16,7 +16,7 @@ from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Exits, Machine
 from smemlint.evaluate.machine.masks import restore, snapshot
 from smemlint.evaluate.machine.recurrence import difference
-from smemlint.evaluate.run.compile_time import begins_constant, is_compile_time
+from smemlint.evaluate.run.compile_time import begins_constant, is_compile_time, start_of
 from smemlint.evaluate.run.iterations import Cell, changes_of, iterate, line_up, take_turns, trial
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.number import Int, Pointer, Value, add, formed, same, scale
@@ -62,7 +62,7 @@ def run_uneven(m: Machine, s: Loop, exits: Exits, c: Int, pragma: int | None) ->
         copies, late = (1, 1) if any(_wraps(m, e) for e in _steps(s)) else (copies, 1)
     elif counter.type.kind == "uint" and abs(by or 1) > 1:
         copies = 1
-    first = _rest_first(m, changes)
+    first = _rest_first(m, s, changes)
     lines = uneven_lines(np.where(entry_may, trips, 0), copies, late, rest_first=first)
     count = sum(n for _, n in lines)
     if copies * late == 1:
@@ -187,10 +187,10 @@ def _trips(counter: Int, bound: Int, op: str, by: int, m: Machine) -> Ints | Non
     return trips
 
 
-def _rest_first(m: Machine, changes: dict[Cell, tuple[Value | None, Value]]) -> bool:
+def _rest_first(m: Machine, s: Loop, changes: dict[Cell, tuple[Value | None, Value]]) -> bool:
     """What is left over runs first, unless a number that the loop changes begins as a constant."""
     for (o, _), (old, _) in changes.items():
-        init = o.var.init if o.var is not None else None
+        init = start_of(s, o.var) if o.var is not None else None
         known = isinstance(old, Int) and old.known and isinstance(old.const, int)
         if known and init is not None and begins_constant(m, init):
             assert isinstance(old, Int)

@@ -123,6 +123,9 @@ class Types:
         self._open = 0
         """How often a type was resolved that depends on what runs, or is nested too deeply."""
         self._depth = 0
+        templates = [r.template for r in module.records.values()]
+        templates += [f.template for f in module.functions.values()]
+        self._packs = frozenset(p.id for template in templates for p in template if p.pack)
 
     def remember(self, t: RecordRef, name: str, constant: Value | None) -> None:
         """Keep what a constant or method of a record is."""
@@ -199,7 +202,7 @@ class Types:
             name = given.name if isinstance(given, RecordRef) else name
         if not t.arguments:
             return t if name == t.name else RecordRef(name)
-        arguments = tuple(self.argument(a, bindings) for a in t.arguments)
+        arguments = tuple(x for a in t.arguments for x in self._arguments(a, bindings))
         return RecordRef(name, self._with_defaults(name, arguments))
 
     def _with_defaults(
@@ -215,6 +218,16 @@ class Types:
                 break
             arguments = (*arguments, self.argument(parameter.default, bindings))
         return arguments
+
+    def _arguments(self, a: TemplateArgument, bindings: Bindings) -> tuple[TemplateArgument, ...]:
+        """A template argument, or those that a pack stands for."""
+        held = bindings.get(a.id) if isinstance(a, TypeParam | Name) and a.id in self._packs else None
+        if not isinstance(held, tuple):
+            return (self.argument(a, bindings),)
+        return tuple(
+            Literal(x.const, x.type) if isinstance(x, Int) and isinstance(x.const, int) else x  # type: ignore[misc]
+            for x in held
+        )
 
     def _resolve_member(self, t: MemberType, bindings: Bindings) -> Type:
         owner = self.resolve(t.owner, bindings)
@@ -311,7 +324,7 @@ class Types:
                 best = (special, bound)
                 if not special.template:
                     break
-        if best is not None:
+        if best is not None or record.declared:
             return best
         return record, self.bind_arguments(record.template, t.arguments, {})
 
@@ -324,6 +337,9 @@ class Types:
         """The bindings around a template with those of its parameters, defaults included."""
         bindings: dict[str, Binding] = dict(around)
         for i, parameter in enumerate(parameters):
+            if parameter.pack:
+                bindings[parameter.id] = tuple(map(self.bound, arguments[i:]))  # type: ignore[arg-type]
+                break
             if i < len(arguments):
                 bindings[parameter.id] = self.bound(arguments[i])
             elif parameter.default is not None:
@@ -341,13 +357,23 @@ class Types:
         self, patterns: tuple[TemplateArgument, ...], arguments: tuple[TemplateArgument, ...]
     ) -> dict[str, Binding] | None:
         """Bindings under which the patterns of a specialisation equal the arguments."""
-        if len(patterns) != len(arguments):
-            return None
         bindings: dict[str, Binding] = {}
-        return (
-            bindings
-            if all(self.match(p, a, bindings) for p, a in zip(patterns, arguments, strict=True))
-            else None
+        return bindings if self._match_all(patterns, arguments, bindings) else None
+
+    def _match_all(
+        self,
+        patterns: tuple[TemplateArgument, ...],
+        arguments: tuple[TemplateArgument, ...],
+        bindings: dict[str, Binding],
+    ) -> bool:
+        """Unify one by one; a pack at the end takes all that are left."""
+        last = patterns[-1] if patterns else None
+        if isinstance(last, TypeParam | Name) and last.id in self._packs:
+            patterns, given = patterns[:-1], arguments[len(patterns) - 1 :]
+            arguments = arguments[: len(patterns)]
+            bindings.setdefault(last.id, tuple(map(self.bound, given)))  # type: ignore[arg-type]
+        return len(patterns) == len(arguments) and all(
+            self.match(p, a, bindings) for p, a in zip(patterns, arguments, strict=True)
         )
 
     def match(
@@ -386,9 +412,7 @@ class Types:
                     return False
             elif pattern.name != argument.name:
                 return False
-            return len(pattern.arguments) == len(argument.arguments) and all(
-                self.match(p, a, bindings) for p, a in zip(pattern.arguments, argument.arguments, strict=True)
-            )
+            return self._match_all(pattern.arguments, argument.arguments, bindings)
         if isinstance(pattern, Scalar):
             return isinstance(argument, Scalar) and argument.name == pattern.name
         return pattern == argument

@@ -29,6 +29,7 @@ from smemlint.frontend.clang.opcodes import binary_operator, unary_operator
 from smemlint.frontend.lower.builtin_operators import builtin_operator
 from smemlint.frontend.lower.lowering import DEPTH_LIMIT, NODE_LIMIT, Context
 from smemlint.frontend.text.captures import captures_of
+from smemlint.frontend.text.folds import fold_of
 from smemlint.frontend.text.literals import integer_literal, literal_from_text
 from smemlint.frontend.text.scalars import builtin_scalar
 from smemlint.ir import (
@@ -42,6 +43,7 @@ from smemlint.ir import (
     Evaluate,
     Expr,
     FloatLiteral,
+    Fold,
     Index,
     InitList,
     Lambda,
@@ -176,7 +178,7 @@ class ExpressionLowering:
 
     def unwrap(self, node: Node) -> Node:
         """Without parentheses and implicit casts around it."""
-        while node.kind in (UNEXPOSED, PAREN):
+        while node.kind in (UNEXPOSED, PAREN) and not self._folds(node):
             kids = cursors.children(node)
             if len(kids) != 1:
                 break
@@ -194,11 +196,31 @@ class ExpressionLowering:
 
     def _unexposed(self, node: Node) -> Expr:
         kids = cursors.children(node)
-        while len(kids) == 1 and kids[0].kind == UNEXPOSED:
-            kids = cursors.children(kids[0])
+        while len(kids) == 1 and kids[0].kind == UNEXPOSED and not self._folds(node):
+            node = kids[0]
+            kids = cursors.children(node)
+        if self._folds(node):
+            return self._fold(node, kids)
         if len(kids) == 1 and is_expression(kids[0].kind):
             return self.lower(kids[0])
         return self._unexposed_other(node, kids)
+
+    def _folds(self, node: Node) -> bool:
+        """Whether a node that clang has no name for is a fold expression."""
+        if not any(p.pack for p in self._c.scope.parameters()):
+            return False
+        return fold_of(self._c.positions.text(node) or "") is not None
+
+    def _fold(self, node: Node, kids: list[Node]) -> Expr:
+        parts = self.lower_all([k for k in kids if is_expression(k.kind)])
+        found = fold_of(self._c.positions.text(node) or "")
+        place = self._c.place(node)
+        if found is None or not 1 <= len(parts) <= 2:
+            return UnknownExpr("fold expression", parts, place)
+        op, begins = found
+        if len(parts) == 1:
+            return Fold(op, parts[0], None, begins, place)
+        return Fold(op, parts[1], parts[0], True, place)
 
     def _unexposed_other(self, node: Node, kids: list[Node]) -> Expr:
         expressions = [k for k in kids if is_expression(k.kind)]
@@ -210,8 +232,6 @@ class ExpressionLowering:
             return self._without_parts(node, text, place)
         if text.startswith("__builtin_choose_expr") and len(expressions) == 3:
             return self.lower(expressions[1])
-        if re.match(r"\(.*\.\.\.", text, re.DOTALL) or text.rstrip(" )").endswith("..."):
-            return UnknownExpr("fold expression", self.lower_all(expressions), place)
         if expressions[0].kind in (DECL_REF, MEMBER_REF_EXPR) and len(text) > 1 and text.endswith(")"):
             return self._c.calls.recovered(node, expressions)
         if len(expressions) == 2:
@@ -346,7 +366,7 @@ class ExpressionLowering:
         return left
 
     def unwrap_implicit(self, node: Node) -> Node:
-        while node.kind == UNEXPOSED:
+        while node.kind == UNEXPOSED and not self._folds(node):
             kids = cursors.children(node)
             if len(kids) != 1:
                 break

@@ -33,11 +33,13 @@ from smemlint.ir import (
     StaticMember,
     TemplateArgument,
     This,
+    TypeParam,
     UnknownExpr,
 )
 from smemlint.ir.types import INT
 from smemlint.patterns import pattern
 
+_QUALIFIED = pattern(r"\s*(?:typename\s+)?([A-Za-z_]\w*)\s*::")
 _DEPENDENT_MEMBER = pattern(
     r"\s*(->|\.)\s*(template\b)?\s*(~?[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*|operator\b.*)"
 )
@@ -181,6 +183,10 @@ class NameLowering:
         if base_node is not None and cursors.extent(base_node).begin > cursors.extent(node).begin:
             base_node = None  # the first template argument of `launch<32, 1>(p)`, called on this object
         name = cursors.spelling(node)
+        if base_node is None and self._is_of_parameter(node):
+            found = self.dependent_name(node)
+            if isinstance(found, StaticMember):
+                return found
         if not name:
             return self._dependent_member(node, kids, base_node)
         self._c.mention(name)
@@ -200,6 +206,16 @@ class NameLowering:
         if not arrow and base_node.kind == 132:
             arrow = True
         return Member(base, name, arrow, place, self._member_arguments(node, target))
+
+    def _is_of_parameter(self, node: Node) -> bool:
+        """`Traits::kPitch` of a template parameter: in a method clang takes it for a member of `this`, as the
+        parameter may stand for a base."""
+        found = _QUALIFIED.match(self._c.positions.text(node) or "")
+        parameter = self._c.scope.template(found[1]) if found else None
+        if parameter is None or parameter.kind != "type":
+            return False
+        own = self._c.records.get(self._c.scope.record or "")
+        return own is None or not any(isinstance(b, TypeParam) and b.id == parameter.id for b in own.bases)
 
     @staticmethod
     def _is_array(node: Node) -> bool:

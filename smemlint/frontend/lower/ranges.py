@@ -1,4 +1,4 @@
-"""`for (T x : range)` over an array or a braced list, as a loop over indices."""
+"""`for (T x : range)`: over an array or a braced list by indices, over a record by its iterators."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ from smemlint.ir import (
     ArrayOf,
     Binary,
     Block,
+    Call,
     Declare,
     Expr,
     Index,
     InitList,
     Literal,
     Loop,
+    Member,
     Name,
+    OpaqueType,
     Place,
     PointerTo,
+    RecordRef,
     Scalar,
     Stmt,
     Type,
@@ -45,7 +49,7 @@ def range_loop(c: Context, range_node: Node, variables: list[Stmt], body: Stmt, 
     else:
         type_ = cursors.canonical_type(cursors.cursor_type(range_node))
         if type_.kind != CONSTANT_ARRAY:
-            return None
+            return _by_iterators(c, elements, item, body, place) if _iterates(c, range_node) else None
         length = int(cursors.array_size(type_))
     counter = _local(c, "index", INT, Literal(0), place)
     index = Name(counter.id, counter.name)
@@ -58,6 +62,33 @@ def range_loop(c: Context, range_node: Node, variables: list[Stmt], body: Stmt, 
         place=place,
     )
     return Block((*before, loop))
+
+
+def _iterates(c: Context, range_node: Node) -> bool:
+    """Whether a range is an object of a class."""
+    type_ = c.types.of(range_node)
+    while isinstance(type_, PointerTo) and type_.reference:
+        type_ = type_.to
+    return isinstance(type_, RecordRef)
+
+
+def _by_iterators(c: Context, elements: Expr, item: Var, body: Stmt, place: Place) -> Stmt:
+    """`for (auto i = range.begin(), end = range.end(); i != end; ++i) { T x = *i; ... }`."""
+    made = [
+        _local(c, name, OpaqueType("auto"), Call(Member(elements, name, False, place), (), place), place)
+        for name in ("begin", "end")
+    ]
+    at, end = (Name(v.id, v.name) for v in made)
+    for name in ("begin", "end"):
+        c.mention(name)
+    loop = Loop(
+        None,
+        Binary("!=", at, end),
+        Unary("++x", at),
+        Block((Declare(replace(item, init=Unary("*", at, place))), body)),
+        place=place,
+    )
+    return Block((*map(Declare, made), loop))
 
 
 def _element_type(type_: Type) -> Type:

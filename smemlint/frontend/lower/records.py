@@ -374,12 +374,16 @@ class RecordLowering:
             specialises = c.texts.template_arguments(cursors.display_name(node))
         elif self._arguments(found):
             specialises = c.types.specialisation_arguments(node)
+            if specialises is None:  # with a pack
+                specialises = c.texts.template_arguments(cursors.display_name(node))
         if specialises is not None and cursors.semantic_parent(node).kind in RECORDS:
             specialises = (*own_arguments(self.outer_parameters(found)), *specialises)
         return replace(
             result,
             align=self.alignment(kids),
             specialises=specialises,
+            given=self._given(node, constants),
+            declared=node.kind == CLASS_TEMPLATE and not cursors.is_definition(node),
             specialisations=self._specialisations(found),
             packed=any(k.kind == PACKED_ATTRIBUTE for k in kids),
             pack=self._pragma_pack(found),
@@ -453,7 +457,43 @@ class RecordLowering:
         if any(k.kind == 416 for k in kids):
             storage = "shared"
         var = self.variable(node, kids, identifier, name, storage)
+        if var.init is None:
+            var = self._defined_outside(node, var)
         return var if dependent else self.folded(node, var)
+
+    def _defined_outside(self, node: Node, var: Var) -> Var:
+        """A static member with what `template <class T> const int A<T>::n = 4;` gives it."""
+        c, owner = self._c, cursors.semantic_parent(node)
+        own = c.scope.templates[-1] if c.scope.templates else ()
+        for other in self._outside(owner, var.name):
+            kids = cursors.children(other)
+            written = [k for k in kids if is_expression(k.kind)]
+            if cursors.semantic_parent(other).kind != owner.kind or not written:
+                continue
+            names = [cursors.spelling(k) for k in kids if k.kind in TEMPLATE_PARAMETERS]
+            renamed = tuple(replace(p, name=n) for p, n in zip(own[-len(names) :], names, strict=False))
+            with c.within(replace(c.scope, templates=[*c.scope.templates, renamed])):
+                return replace(var, init=c.exprs.lower(written[-1]))
+        return var
+
+    def _given(
+        self, node: Node, constants: dict[str, Var]
+    ) -> tuple[tuple[tuple[TemplateArgument, ...], Var], ...]:
+        """`template <> const int A<B>::n = 4;`: constants that one instance of a template has."""
+        found: list[tuple[tuple[TemplateArgument, ...], Var]] = []
+        for name, var in constants.items() if node.kind == CLASS_TEMPLATE else ():
+            for other in self._outside(node, name):
+                owner = cursors.semantic_parent(other)
+                written = [k for k in cursors.children(other) if is_expression(k.kind)]
+                if owner.kind != CLASS_TEMPLATE and written:
+                    arguments = self._c.types.specialisation_arguments(owner)
+                    if arguments:
+                        found.append((arguments, replace(var, init=self._c.exprs.lower(written[-1]))))
+        return tuple(found)
+
+    def _outside(self, owner: Node, name: str) -> list[Node]:
+        declarations = self._c.declarations
+        return declarations.members_outside.get((declarations.qualified(owner), name), [])
 
     def _enumerators(self, node: Node, constants: dict[str, Var], aliases: dict[str, Type]) -> None:
         name = cursors.spelling(node)

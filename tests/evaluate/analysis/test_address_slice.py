@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from smemlint.api import analyse_file
 from smemlint.evaluate import Budget, Grade, evaluate
 from smemlint.evaluate.analysis.address_slice import slicer
@@ -397,3 +399,28 @@ __global__ void k(int *g, int steps) {
         "mt[threadIdx.x + 1]": (1, "exact"),
         "mt[threadIdx.x * 4]": (4, "exact"),
     }
+
+
+SWAPPED = {
+    "rows of an array": ("", "__shared__ float s[2][64]; float *a = s[0], *b = s[1];"),
+    "rows of an array outside": ("__shared__ float s[2][64];", "float *a = s[0], *b = s[1];"),
+    "members of a record": (
+        "struct S { float x[64]; float y[64]; };",
+        "__shared__ S s; float *a = s.x, *b = s.y;",
+    ),
+    "rows of an array that is handed on": (
+        "",
+        "__shared__ float s[2][64]; auto &r = s; float *a = r[0], *b = r[1];",
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "declared"), SWAPPED.values(), ids=SWAPPED)
+def test_rows_that_change_places_are_followed(before: str, declared: str) -> None:
+    text = (
+        f"{before}\n__global__ void k(const float *in, int n) {{ {declared}\n"
+        "for (int i = 0; i < n; i++) { b[threadIdx.x] = in[i]; float *c = a; a = b; b = c; } }"
+    )
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    found = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    assert [(t.site.op, t.grade) for t in found] == [("store", Grade.EXACT)]

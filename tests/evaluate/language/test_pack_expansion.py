@@ -1,0 +1,77 @@
+"""Packs: folds, elements that are handed on, and templates that peel them off one by one.
+
+An access at `t * k` costs k ways for powers of two up to 32, so the ways say which elements there were.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.evaluate import Grade, evaluate
+from smemlint.frontend import load
+from smemlint.ir import Launch
+from smemlint.score import score_all
+from smemlint.source import source_from_bytes
+
+HEAD = """
+template <int... S> struct Stages {
+  static __device__ float right(const float *s) { return (s[threadIdx.x * S] + ...); }
+  static __device__ float left(const float *s) { return (0.f + ... + s[threadIdx.x * S]); }
+  static __device__ int product() { return (S * ...); }
+  static __device__ bool both() { return ((S > 1) && ...); }
+};
+template <int... S> struct Sum;
+template <> struct Sum<> { static __device__ float run(const float *s) { return 0; } };
+template <int A, int... R> struct Sum<A, R...> {
+  static __device__ float run(const float *s) { return s[threadIdx.x * A] + Sum<R...>::run(s); } };
+template <int... Is> struct Seq {};
+template <typename F, int... Is> __device__ void each(Seq<Is...>, F f) { (f(Is), ...); }
+template <int... Is> __device__ float all(const float *s, Seq<Is...>) { return Sum<Is...>::run(s); }
+template <typename... Ts> struct Bytes;
+template <> struct Bytes<> { static constexpr int n = 0; };
+template <typename H, typename... T> struct Bytes<H, T...> {
+  static constexpr int n = sizeof(H) + Bytes<T...>::n; };
+template <typename... T> __device__ int total(T... x) { return (x + ...); }
+template <typename... T> __device__ int less(T... x) { return (x - ...); }
+"""
+
+
+def ways(body: str) -> list[float | None]:
+    """Of each access, least first."""
+    text = f"{HEAD}__global__ void k(float *out) {{ __shared__ float s[1024]; {body} }}"
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)), as_written=True)
+    assert all(t.grade is Grade.EXACT for t in trace.traces)
+    found = [(c.wavefronts or 0) for c in score_all(trace)]
+    return sorted(found)
+
+
+@pytest.mark.parametrize(
+    ("body", "total"),
+    [
+        ("out[0] = Stages<1, 4, 8>::right(s);", 1 + 4 + 8),
+        ("out[0] = Stages<2, 16>::left(s);", 2 + 16),
+        ("out[0] = s[threadIdx.x * Stages<2, 4>::product()];", 8),
+        ("out[0] = s[threadIdx.x * (Stages<2, 1>::both() ? 8 : 4)];", 4),
+        ("out[0] = s[threadIdx.x * (Stages<2, 3>::both() ? 8 : 4)];", 8),
+        ("out[0] = Sum<1, 2, 4>::run(s);", 1 + 2 + 4),
+        ("out[0] = Sum<>::run(s) + s[threadIdx.x];", 1),
+        ("each(Seq<2, 8>{}, [&](int k) { s[threadIdx.x * k] = 1; });", 2 + 8),
+        ("out[0] = all(s, Seq<8, 16>{});", 8 + 16),
+        ("out[0] = s[threadIdx.x * Bytes<float, int>::n];", 8),
+        ("out[0] = s[threadIdx.x * total(1, 2, 1)];", 4),
+        ("out[0] = s[threadIdx.x * less(9, 4, 3)];", 8),  # 9 - (4 - 3)
+    ],
+)
+def test_each_element_is_used_in_its_turn(body: str, total: int) -> None:
+    assert sum(w or 0 for w in ways(body)) == total
+
+
+def test_a_pack_that_is_not_known_leaves_an_access() -> None:
+    text = HEAD + (
+        "template <int... S> __global__ void k(float *out) { __shared__ float s[1024];"
+        " out[0] = (s[threadIdx.x * S] + ...); }"
+    )
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (one,) = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    assert one.grade is not Grade.EXACT
