@@ -21,6 +21,10 @@ format:
 docs:
     python -m smemlint.render.rules_page > docs/rules.md
 
+# the site, into site/: `pip install --group docs` first
+site:
+    mkdocs build --strict
+
 # against wavefronts measured on an H100: `just bench FOLDER-WITH-SOURCES`
 bench FOLDER:
     python benchmarks/silicon.py {{FOLDER}}

@@ -7,7 +7,7 @@ shared-memory instructions. DIR holds check-outs of those programs, one folder a
 Each program is copied with what it includes, edited as it was for the measurement, and read by the installed
 `smemlint inspect`; ways = wavefronts / ideal are compared for each line and kind of access. A line on which
 smemlint has no access, but a call of a function that it inlined and that makes some, is compared with what it
-says of those: a profiler counts a part of them on the line of the call (docs/lines.md).
+says of those: a profiler counts a part of them on the line of the call (docs/dev/lines.md).
 
 The measured fixtures are read the same way: `--measurements fixtures/measured.json --sources .`
 """

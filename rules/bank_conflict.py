@@ -24,7 +24,7 @@ class BankConflict(ConflictRule):
     No fix is offered without a pattern.
 
     ## References
-    CUDA C++ Programming Guide, "Shared Memory"; docs/banks.md has the measured rule.
+    CUDA C++ Programming Guide, "Shared Memory"; docs/dev/banks.md has the measured rule.
     """
 
     code, name = "SMEM199", "bank-conflict"

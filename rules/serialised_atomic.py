@@ -28,7 +28,7 @@ class SerialisedAtomic(ConflictRule):
     The order of floating-point additions changes.
 
     ## References
-    docs/banks.md has the measurement.
+    docs/dev/banks.md has the measurement.
     """
 
     code, name = "SMEM106", "serialised-atomic"

@@ -25,7 +25,7 @@ class WideAccessPhase(ConflictRule):
     A pitch that is no multiple of the access width faults: wide accesses must stay aligned.
 
     ## References
-    PTX ISA, `ld.shared.v4` and `ldmatrix`; docs/banks.md has the measured rule.
+    PTX ISA, `ld.shared.v4` and `ldmatrix`; docs/dev/banks.md has the measured rule.
     """
 
     code, name = "SMEM105", "wide-access-phase"

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from smemlint import __version__, streams
 from smemlint.commands import CLEAN, COMMANDS, FAILED, command
@@ -58,8 +59,23 @@ def _run(arguments: list[str]) -> int:
     if not arguments:
         say(known.format_help(), lines=True)
         return FAILED
-    options = known.parse_args(arguments)
+    options, left = known.parse_known_args(arguments)
+    if left:
+        _refuse_left(left, arguments[0])
     return command(options.command).run(options)
+
+
+def _refuse_left(left: list[str], name: str) -> NoReturn:
+    """Raise UsageError for what no option took, with the nearest option of the command."""
+    import difflib
+
+    plain = Parser(prog=f"smemlint {name}")
+    command(name).options(plain)
+    known = sorted(set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", plain.format_help())))
+    wrong = next((word for word in left if word.startswith("--")), "")
+    near = difflib.get_close_matches(wrong.partition("=")[0], known, n=1) if wrong else []
+    nearest = f"; the nearest option is `{near[0]}`" if near else ""
+    raise UsageError(f"unrecognized arguments: {' '.join(left)}{nearest} (see `smemlint {name} --help`)")
 
 
 def _refuse_unknown(word: str) -> None:

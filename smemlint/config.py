@@ -76,7 +76,7 @@ class Settings:
     """Every option; None where the user has not said anything.
 
     blocks: kernel name -> block shape, '' for all kernels. exclude, per_file, per_kernel: those of all
-    layers, the closest last. baseline, extend: paths.
+    layers, the closest last. baseline, extend: paths. docs_url: where the pages of docs/ are served.
     """
 
     select: tuple[str, ...] | None = None
@@ -105,6 +105,7 @@ class Settings:
     extend: str | None = None
     per_file: tuple[PerFile, ...] | None = None
     per_kernel: tuple[PerKernel, ...] | None = None
+    docs_url: str | None = None
 
     def over(self, base: Settings) -> Settings:
         """These settings, with `base` where they say nothing. Block shapes are joined kernel by kernel."""
@@ -142,6 +143,7 @@ DEFAULTS = Settings(
     baseline="",
     per_file=(),
     per_kernel=(),
+    docs_url="",
 )
 
 
@@ -216,6 +218,13 @@ def number(key: str, value: object) -> float:
     return float(value)
 
 
+def _url(key: str, value: object) -> str:
+    text = _string(key, value)
+    if not re.fullmatch(r"https?://[!-~]+", text):
+        raise ConfigError(f"`{key}`: expected an address that begins with https://, got {shown(value)}")
+    return text.rstrip("/")
+
+
 def _boolean(key: str, value: object) -> bool:
     if isinstance(value, bool):
         return value
@@ -285,7 +294,7 @@ def _blocks(value: object) -> dict[str, Block]:
 KEYS = (
     "select", "ignore", "min-ways", "min-share", "sort", "block", "blocks", "arch", "define", "include",
     "std", "compile-commands", "level",
-    "exclude", "extend", "baseline", "per-file", "per-kernel",
+    "exclude", "extend", "baseline", "per-file", "per-kernel", "docs-url",
     "fail-on", "fail-on-unseen", "exit-zero", "statistics", "show-unresolved", "output-format",
 )  # fmt: skip
 HANDS = (
@@ -359,13 +368,16 @@ def _value(key: str, value: object, folder: Path) -> object:
         return arch(_string(key, value))
     if key in ("compile-commands", "baseline", "extend"):
         return str(folder / _string(key, value))
+    if key == "docs-url":
+        return _url(key, value)
     if key == "per-file":
         return tuple(_per_file(x, folder) for x in _tables(key, value))
     return _string(key, value)
 
 
-WHOLE = ("exclude", "extend", "baseline", "per-file", "per-kernel", "exit-zero", "fail-on", "fail-on-unseen",
-         "level", "min-share", "output-format", "show-unresolved", "sort", "statistics")  # fmt: skip
+WHOLE = ("exclude", "extend", "baseline", "docs-url", "per-file", "per-kernel", "exit-zero", "fail-on",
+         "fail-on-unseen", "level", "min-share", "output-format", "show-unresolved", "sort",
+         "statistics")  # fmt: skip
 """Keys that hold for a whole run, not for some of its files."""
 
 

@@ -410,3 +410,62 @@ def test_deep_nesting_a_huge_file_and_endless_loops_end_with_an_answer(folder: P
     assert len(err.splitlines()) == 2
     for name in ("loop", "cycle", "braces", "bad"):
         assert f"{name}.cu:" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("--slect", "SMEM1", "."),
+            "--slect; the nearest option is `--select` (see `smemlint check --help`)",
+        ),
+        (("banks", "a.cu:3", "--maponly"), "--maponly; the nearest option is `--map-only`"),
+        (
+            ("explain", "SMEM101", "SMEM102"),
+            "unrecognized arguments: SMEM102 (see `smemlint explain",
+        ),
+        (("-o", "report.foo", "."), "--output report.foo: expected FORMAT=FILE"),
+    ],
+)
+def test_a_mistyped_option_is_told_with_the_nearest(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    assert main(arguments) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_start_of_codes_is_explained_by_its_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "smem20"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [
+        f"SMEM20{n}" for n in range(1, 7)
+    ]
+
+
+def test_the_files_of_a_run_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.cu", "b.cuh", "c.cpp", "old.cu"):
+        (tmp_path / name).write_text("__global__ void k() {}\n" if name != "c.cpp" else "int x;\n")
+    assert main(["--show-files", ".", "--exclude", "old.*"]) == 0
+    assert capsys.readouterr().out == "a.cu\nb.cuh\n"
+    (tmp_path / "empty").mkdir()
+    assert main(["--show-files", "empty"]) == 2 and "no CUDA source" in capsys.readouterr().err
+
+
+def test_the_ending_of_a_file_tells_its_format_and_colours_can_be_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    (tmp_path / "a.cu").write_text(
+        "__global__ void k() { __shared__ int t[32][32]; t[threadIdx.x][0] = 1; }\n"
+        "void start() { k<<<1, 32>>>(); }\n"
+    )
+    assert main(["a.cu", "-o", "x.sarif", "-o", "x.json", "--color", "always"]) == 1
+    assert "\x1b[" in capsys.readouterr().out
+    assert json.loads((tmp_path / "x.sarif").read_text())["version"] == "2.1.0"
+    assert json.loads((tmp_path / "x.json").read_text())["diagnostics"]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert main(["a.cu"]) == 1 and "\x1b[" in capsys.readouterr().out
+    assert main(["a.cu", "--color", "never"]) == 1 and "\x1b[" not in capsys.readouterr().out

@@ -227,3 +227,10 @@ def test_a_project_may_have_a_long_list_of_versions(tmp_path: Path) -> None:
         "[project]\ndependencies = [" + "'numpy>=1.26.4', " * 200 + "]\n[tool.smemlint]\nmin-ways = 3\n"
     )
     assert load(path).min_ways == 3
+
+
+@pytest.mark.parametrize("address", ["file:///etc/passwd", "javascript:alert(1)", "https://a b", "docs"])
+def test_the_address_of_the_documentation_is_one_of_the_web(address: str) -> None:
+    with pytest.raises(ConfigError, match="`docs-url`: expected an address that begins with https://"):
+        from_table({"docs-url": address}, Path())
+    assert from_table({"docs-url": "https://example.org/x/"}, Path()).docs_url == "https://example.org/x"

@@ -6,7 +6,7 @@ In: an operation, a width and byte offsets. Out: wavefronts, ideal, ways. Import
 `wavefronts` is the definition, in plain integers, for one request; `cost_of` is the same rule for many
 requests at once (numpy); `wavefront_range` and `bounds` prove lower and upper ends where lanes or addresses
 depend on data; `architecture` is the table of what an architecture gives a block. How the rule was measured:
-docs/banks.md.
+docs/dev/banks.md.
 """
 
 from __future__ import annotations

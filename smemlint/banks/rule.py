@@ -1,7 +1,7 @@
 """The bank rule for one request, in plain integers. This is the definition; `vector` is its fast twin.
 
 Passes are counted as Nsight Compute counts them per SASS instruction (`memory_l1_wavefronts_shared` and
-`memory_l1_wavefronts_shared_ideal`), on an H100. docs/banks.md tells how each line below was measured.
+`memory_l1_wavefronts_shared_ideal`), on an H100. docs/dev/banks.md tells how each line below was measured.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from smemlint.commands import CLEAN, FAILED
 from smemlint.commands.looking import (
@@ -17,6 +19,9 @@ from smemlint.commands.looking import (
 )
 from smemlint.commands.options import UsageError
 from smemlint.streams import say
+
+if TYPE_CHECKING:
+    from smemlint.look import Picture
 
 FORMATS = ("text", "svg", "json")
 
@@ -35,6 +40,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     add("--iteration", type=int, metavar="N", help="of this visit of the access, from 0")
     add("--kernel", metavar="NAME", help="only in this kernel, where several share the line")
     add("--no-fix", action="store_true", help="do not draw the access with its fix")
+    add("--map-only", action="store_true", help="do not draw the array")
     picture_options(parser, *FORMATS)
 
 
@@ -55,16 +61,24 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(answer.error)
     if not answer.pictures:
         return nothing(options, spot, answer.lines, answer.problems)
+    pictures = [_without_array(p) for p in answer.pictures] if options.map_only else answer.pictures
     if form == "svg":
         from smemlint.render.banks_svg import render_banks_svg
 
-        text = render_banks_svg(answer.pictures)
+        text = render_banks_svg(pictures)
     elif form == "json":
         from smemlint.render.banks_json import render_banks_json
 
-        text = render_banks_json(answer.pictures)
+        text = render_banks_json(pictures)
     else:
         from smemlint.render.banks_text import render_banks
 
-        text = render_banks(answer.pictures, width=width(), color=color(options))
+        text = render_banks(pictures, width=width(), color=color(options))
     return CLEAN if deliver(options, text) and not answer.problems else FAILED
+
+
+def _without_array(picture: Picture) -> Picture:
+    after = picture.after
+    if after is not None and after.view is not None:
+        after = replace(after, view=replace(after.view, array=None))
+    return replace(picture, now=replace(picture.now, array=None), after=after)

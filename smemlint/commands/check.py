@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from smemlint import config, streams
 from smemlint.commands import CLEAN, FAILED, FINDINGS
-from smemlint.commands.jobs import Run, analysed, with_progress
+from smemlint.commands.jobs import Run, analysed, jobs_of, with_progress
 from smemlint.commands.options import STDIN, UsageError, number, source_options, source_settings, whole
 from smemlint.config import DEFAULTS, FORMATS, SEVERITIES, Settings
+from smemlint.configurations import Configurations
 from smemlint.streams import OutputError, put, say
 from smemlint.visible import visible_path
 
@@ -25,16 +26,23 @@ if TYPE_CHECKING:
     from smemlint.repair import Skipped
 
 
+ENDINGS = {".sarif": "sarif", ".json": "json", ".html": "html", ".txt": "full"}
+"""Endings of files that tell a format."""
+
+
 def options(parser: argparse.ArgumentParser) -> None:
     source_options(parser)
-    add = parser.add_argument
+    add = parser.add_argument_group("what is reported, and how").add_argument
     add("--output-format", choices=FORMATS, help=f"what goes to stdout (default: {DEFAULTS.output_format})")
     add(
+        "-o",
         "--output",
         action="append",
-        metavar="FORMAT=FILE",
-        help="write another format to a file beside; repeatable",
+        metavar="[FORMAT=]FILE",
+        help="write another format to a file beside; without FORMAT the ending tells it; repeatable",
     )
+    add("--color", choices=("auto", "always", "never"), default="auto", help="colours (default: auto)")
+    add("--show-files", action="store_true", help="list the files that would be analysed, and end")
     add(
         "--select",
         action="append",
@@ -50,17 +58,6 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     add("--level", choices=SEVERITIES, help=f"findings below are not shown (default: {DEFAULTS.level})")
     add(
-        "--fail-on",
-        choices=SEVERITIES,
-        help=f"findings from here on make exit status 1 (default: {DEFAULTS.fail_on})",
-    )
-    add(
-        "--fail-on-unseen",
-        action="store_true",
-        default=None,
-        help="exit status 1 as well where a kernel shows no access of shared memory (SMEM907)",
-    )
-    add(
         "--sort",
         choices=("cost", "path"),
         help="order of findings: the costliest first (on a terminal), or by path",
@@ -72,7 +69,6 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="PERCENT",
         help="leave out conflicts that waste less of their kernel's shared-memory wavefronts (default: 0)",
     )
-    add("--exit-zero", action="store_true", default=None, help="exit status 0 whatever is found")
     add(
         "--statistics",
         action="store_true",
@@ -85,7 +81,21 @@ def options(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="list what could not be resolved, with the reason",
     )
-    baselines = parser.add_mutually_exclusive_group()
+    gates = parser.add_argument_group("what makes exit status 1, and what is accepted")
+    add = gates.add_argument
+    add(
+        "--fail-on",
+        choices=SEVERITIES,
+        help=f"findings from here on make exit status 1 (default: {DEFAULTS.fail_on})",
+    )
+    add(
+        "--fail-on-unseen",
+        action="store_true",
+        default=None,
+        help="exit status 1 as well where a kernel shows no access of shared memory (SMEM907)",
+    )
+    add("--exit-zero", action="store_true", default=None, help="exit status 0 whatever is found")
+    baselines = gates.add_mutually_exclusive_group()
     baselines.add_argument("--baseline", metavar="FILE", help="leave out the findings that this file accepts")
     baselines.add_argument(
         "--write-baseline", metavar="FILE", help="accept all present findings: write them to this file"
@@ -95,14 +105,16 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="REV",
         help="only findings on lines, or arrays, that changed since this revision",
     )
-    budgets = parser.add_mutually_exclusive_group()
+    budgets = gates.add_mutually_exclusive_group()
     budgets.add_argument(
         "--budget", metavar="FILE", help="exit status 1 where a kernel's excess wavefronts exceed this file's"
     )
     budgets.add_argument(
         "--write-budget", metavar="FILE", help="write the present excess of each kernel there"
     )
-    fixes = parser.add_mutually_exclusive_group()
+    edits = parser.add_argument_group("edits")
+    add = edits.add_argument
+    fixes = edits.add_mutually_exclusive_group()
     fixes.add_argument("--diff", action="store_true", help="show the fixes as a unified diff; change no file")
     fixes.add_argument("--fix", action="store_true", help="apply the safe fixes and report what is left")
     add(
@@ -124,6 +136,8 @@ def run(options: argparse.Namespace) -> int:
         said = replace(said, baseline="")
     outputs = _outputs_of(options.output or ())
     _check_fixes(options)
+    if options.show_files:
+        return show_files(options, said)
     pictures = "html" in (options.output_format, *(name for name, _ in outputs))
     run, report = analysed(options, said, suggest=True, exhibits=pictures)
     if options.write_budget or options.budget:
@@ -136,7 +150,20 @@ def run(options: argparse.Namespace) -> int:
         return add_ignores(options, report)
     if options.fix or options.diff:
         return _repair(options, run, report, outputs)
-    return _write(report, run.settings, outputs, options.top)
+    return _write(report, run.settings, outputs, options)
+
+
+def show_files(options: argparse.Namespace, said: Settings) -> int:
+    """List the files that a run would look at; what keeps one from being looked at is told as in a run."""
+    from smemlint.api import shown
+
+    jobs, missing = jobs_of(options, Configurations(said, options.config), suggest=False)
+    for job in jobs:
+        put(visible_path(shown(job.path)) + "\n")
+    for report in missing:
+        for problem in report.problems:
+            say(str(problem))
+    return FAILED if missing else CLEAN
 
 
 def _settings_of(options: argparse.Namespace) -> Settings:
@@ -202,6 +229,8 @@ def _outputs_of(texts: Sequence[str]) -> list[tuple[str, Path]]:
     outputs = []
     for text in texts:
         name, equals, file = text.partition("=")
+        if not equals and (ending := ENDINGS.get(Path(text).suffix)):
+            name, equals, file = ending, "=", text
         if not equals or not file:
             raise UsageError(f"--output {text}: expected FORMAT=FILE, such as sarif=smemlint.sarif")
         if name not in FORMATS:
@@ -228,7 +257,7 @@ def _repair(
             run.reports,
             lambda some: [r for _, r in with_progress(some, run.settings, run.cache)],
         )
-        status = _write(run.collect(again), run.settings, outputs, options.top)
+        status = _write(run.collect(again), run.settings, outputs, options)
         return FAILED if failed else status
     _tell(skipped, repair.summary(files, written=False))
     # A patch must hold the file's own bytes, whatever the terminal's encoding is.
@@ -242,13 +271,18 @@ def _tell(skipped: Sequence[Skipped], summary: str) -> None:
     say(summary)
 
 
-def _write(report: Report, settings: Settings, outputs: Sequence[tuple[str, Path]], top: int | None) -> int:
+def _write(
+    report: Report, settings: Settings, outputs: Sequence[tuple[str, Path]], options: argparse.Namespace
+) -> int:
     from smemlint.render import render
+    from smemlint.render.style import Look
     from smemlint.render.summary import statistics
 
-    written = [_write_file(path, render(name, report)) for name, path in outputs]
+    plain = Look(docs=settings.docs_url or "")
+    written = [_write_file(path, render(name, report, plain)) for name, path in outputs]
     form = settings.output_format or "full"
-    put(render(form, report, look_of(settings, top)))
+    color = {"auto": None, "always": True, "never": False}[options.color]
+    put(render(form, report, look_of(settings, options.top, color)))
     if settings.statistics:
         text = statistics(report.summary)
         if form in ("full", "concise"):
@@ -274,11 +308,13 @@ def _status(report: Report, settings: Settings) -> int:
 def _write_baseline(path: Path, report: Report) -> int:
     """Accept what is found; findings about what was not looked at are no findings to accept."""
     from smemlint.diagnose.baseline import written
-    from smemlint.render.summary import count
+    from smemlint.diagnose.group import groups
+    from smemlint.render.summary import places
 
     if not _write_file(path, written(report.diagnostics, path)):
         return FAILED
-    say(f"{count(len(report.diagnostics), 'finding')} accepted in {path}; check with --baseline {path}")
+    found = places(len(groups(report.diagnostics)), len(report.diagnostics))
+    say(f"{found} accepted in {path}; check with --baseline {path}")
     return FAILED if report.problems else CLEAN
 
 
@@ -298,7 +334,7 @@ def _budget(
         found = exceeded(kernels, loaded(Path(options.budget)), options.budget)
     except ReportError as error:
         raise UsageError(f"argument --budget: {error}") from None
-    status = _write(report, run.settings, outputs, options.top)
+    status = _write(report, run.settings, outputs, options)
     for e in found:
         grown = f"{number(e.excess)} excess wavefronts a block, {number(e.allowed)} allowed"
         say(f"over budget: {visible_path(e.path)}: {e.name}: {grown}")
@@ -315,10 +351,13 @@ def _write_file(path: Path, text: str) -> bool:
     return True
 
 
-def look_of(settings: Settings, top: int | None = None) -> Look:
-    """How text for people looks where it goes."""
+def look_of(settings: Settings, top: int | None = None, color: bool | None = None) -> Look:
+    """How text for people looks where it goes. color: None where the terminal and the environment tell."""
     from smemlint.render.style import Look
 
     terminal = sys.stdout.isatty()
-    color = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return Look(color, streams.columns(), settings.sort or ("cost" if terminal else "path"), top)
+    if color is None:
+        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        color = not plain and (terminal or bool(os.environ.get("FORCE_COLOR")))
+    sort = settings.sort or ("cost" if terminal else "path")
+    return Look(color, streams.columns(), sort, top, settings.docs_url or "")

@@ -15,13 +15,19 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from smemlint.fix.refusals import REASONS, explained
-    from smemlint.rules import all_rules, find_rule
+    from smemlint.rules import all_rules, find_rule, matches
 
     name = options.rule
     rule = find_rule(name)
     reason = explained(name)
     if rule is None and reason is not None:
         put(reason)
+        return CLEAN
+    family = [r for r in all_rules() if matches(r, name)]
+    if rule is None and family:
+        width = max(len(r.name) for r in family)
+        for each in family:
+            put(f"{each.code}  {each.name:{width}}  {each.summary()}\n")
         return CLEAN
     if rule is None:
         import difflib

@@ -44,7 +44,7 @@ def source_options(parser: argparse.ArgumentParser) -> None:
 
 def reading_options(parser: argparse.ArgumentParser) -> None:
     """Declare how files are read."""
-    add = parser.add_argument
+    add = parser.add_argument_group("how the code is read").add_argument
     add(
         "--stdin-filename",
         metavar="PATH",

@@ -134,7 +134,9 @@ class _Page:
         before = self._lines[line - 2].rstrip() if line > 1 else ""
         if before.endswith("\\") or self._within(start):
             return behind
-        ending = "\r\n" if any(x.endswith("\r") for x in self._lines) else "\n"
+        # The last line of a file has no end of its own.
+        like = self._lines[line - 1] if line < len(self._lines) or line == 1 else self._lines[line - 2]
+        ending = "\r\n" if like.endswith("\r") else "\n"
         indent = text[: len(text) - len(text.lstrip())]
         return start, f"{indent}{said}{ending}"
 

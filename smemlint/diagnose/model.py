@@ -53,7 +53,7 @@ class Access:
     """The line that a profiler attributes the access to."""
     calls: tuple[tuple[str, int], ...] = ()
     """Path and line of the inlined calls on the way to it: a profiler may count a part of it there
-    (docs/lines.md)."""
+    (docs/dev/lines.md)."""
     loads: tuple[Load, ...] = ()
     """As in Conflict."""
     reached: bool = True

@@ -74,7 +74,7 @@ class Site:
     width: bytes a lane. matrices: of ldmatrix/stmatrix, else 1.
     place: where it stands, inside a device function that was inlined too; `via` are the calls on all ways to
     it, each once.
-    line: the line that a profiler attributes the access to (docs/lines.md); 0: that of `place`.
+    line: the line that a profiler attributes the access to (docs/dev/lines.md); 0: that of `place`.
     reached: False where only the text shows the access: no launch that was looked at gets there.
     """
 

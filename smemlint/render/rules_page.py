@@ -1,4 +1,8 @@
-"""docs/rules.md, from the rules' docstrings and examples: `python -m smemlint.render.rules_page`."""
+"""Pages of the rules, from their docstrings and examples.
+
+`python -m smemlint.render.rules_page` prints docs/rules.md, which holds all of them; the site has one more
+for each (`rule_page`), with a picture.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +24,15 @@ def page() -> str:
     ]
     rules = [_demoted(rule.markdown()) for rule in RULES]
     return _HEAD + "\n".join(rows) + "\n\n" + "\n".join(rules)
+
+
+def rule_page(rule: type[Rule], picture: str = "") -> str:
+    """The page of one rule. picture: name of the image of its first example, empty where there is none."""
+    text = rule.markdown()
+    if not picture:
+        return text
+    image = f"![Which lane asks which bank, in the first example and with the fix]({picture})"
+    return text.replace("\n## Use instead\n", f"\n{image}\n\n## Use instead\n", 1)
 
 
 def _anchor(rule: type[Rule]) -> str:

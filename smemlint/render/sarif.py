@@ -19,7 +19,6 @@ from smemlint.render.style import PLAIN, Look
 from smemlint.rules import ConflictRule, Rule, Severity, all_rules
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-HOME = "https://github.com/smemlint/smemlint"
 ROOT = "%SRCROOT%"
 
 
@@ -35,8 +34,8 @@ def render(report: Report, look: Look = PLAIN) -> str:
                 "name": "smemlint",
                 "version": __version__,
                 "semanticVersion": __version__,
-                "informationUri": HOME,
-                "rules": [_rule(rule) for rule in rules],
+                **({"informationUri": f"{look.docs}/"} if look.docs else {}),
+                "rules": [_rule(rule, look.docs) for rule in rules],
             }
         },
         "columnKind": "utf16CodeUnits",
@@ -58,17 +57,21 @@ def repository_root(folder: Path) -> Path:
     return next((f for f in (folder, *folder.parents) if (f / ".git").exists()), folder)
 
 
-def _rule(rule: type[Rule]) -> dict[str, Any]:
+def _rule(rule: type[Rule], docs: str) -> dict[str, Any]:
     sections = rule.sections()
     why = next(iter(sections.values()), "")
     slow = issubclass(rule, ConflictRule)
     family = "performance" if slow else "analysis" if rule.code.startswith("SMEM9") else "correctness"
+    page = rule.page or (
+        f"{docs}/rules/{rule.code.lower()}/" if docs and rule.code.startswith("SMEM") else ""
+    )
     return {
         "id": rule.code,
         "name": "".join(part.capitalize() for part in rule.name.split("-")),
         "shortDescription": {"text": rule.summary()},
         "fullDescription": {"text": " ".join(why.split()) or rule.summary()},
         "help": {"text": rule.text(), "markdown": rule.markdown()},
+        **({"helpUri": page} if page else {}),
         "defaultConfiguration": {"level": rule.severity.value},
         "properties": {
             "tags": ["cuda", "shared-memory", family],

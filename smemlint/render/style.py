@@ -17,12 +17,14 @@ _NARROW = 24
 
 @record(frozen=True, slots=True)
 class Look:
-    """color: ANSI colours. width: columns. sort: `cost` or `path`; top: how many findings, None for all."""
+    """color: ANSI colours. width: columns. sort: `cost` or `path`; top: how many findings, None for all.
+    docs: address of the documentation, empty where it has none."""
 
     color: bool = False
     width: int = WIDTH
     sort: str = "path"
     top: int | None = None
+    docs: str = ""
 
 
 PLAIN = Look()

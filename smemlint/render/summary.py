@@ -19,6 +19,11 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}es" if noun.endswith("s") else f"{number} {noun}s"
 
 
+def places(findings: int, lines: int) -> str:
+    """`4 findings (21 places)`, `1 finding`"""
+    return count(findings, "finding") + (f" ({lines} places)" if lines > findings else "")
+
+
 def summary_line(summary: Summary) -> str:
     """`1 finding in 1 of 3 files; 12 accesses, 9 resolved, 2 ranges, 1 unresolved; 0 unparsed`, and what was
     left out, always in this order."""
@@ -34,9 +39,7 @@ def summary_lines(summary: Summary, width: int) -> list[str]:
 
 
 def _parts(summary: Summary) -> list[str]:
-    found = count(summary.findings, "finding")
-    if summary.lines > summary.findings:
-        found += f" ({summary.lines} places)"
+    found = places(summary.findings, summary.lines)
     where = f"in {summary.files_with_findings} of {count(summary.files, 'file')}{_fixable(summary)}"
     accesses = f"{count(summary.accesses, 'access')}, {summary.resolved} resolved"
     if summary.ranges:

@@ -1,4 +1,4 @@
-"""The rule against silicon, pattern by pattern. What each file holds: docs/banks.md."""
+"""The rule against silicon, pattern by pattern. What each file holds: docs/dev/banks.md."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_float_atomic_loops_once_for_each_lane_of_its_busiest_bank() -> None:
 def test_the_hardware_counter_tells_sixteen_byte_loads_more_simply() -> None:
     """The chip's own counter merges both halves or none, and takes a hole for agreement.
 
-    The engine follows the count per instruction; this keeps the difference that docs/banks.md states.
+    The engine follows the count per instruction; this keeps the difference that docs/dev/banks.md states.
     """
     patterns = measured("h100-bank-holes")["counter"]
     lanes = np.array([p[0] for p in patterns], dtype=np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from smemlint.diagnose.accept import lines_without, with_ignores, wrong_reason
@@ -59,6 +59,7 @@ def test_line_endings_and_kinds_of_comments_are_those_of_the_file() -> None:
     assert added("a;\r\nb;\r\n", 1) == "a;  // smemlint: ignore[SMEM101] old\r\nb;\r\n"
     above = "a;  // x\r\nb;\r\n"
     assert added(above, 1) == "// smemlint: ignore[SMEM101] old\r\na;  // x\r\nb;\r\n"
+    assert added("a;\r\nb;  // x", 2) == "a;\r\n// smemlint: ignore[SMEM101] old\r\nb;  // x"
     assert added("/* all in C */\na;", 2) == "/* all in C */\na;  /* smemlint: ignore[SMEM101] old */"
 
 
@@ -74,6 +75,7 @@ def test_what_is_no_reason_is_told(reason: str) -> None:
     assert wrong_reason(reason)
 
 
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(
         st.sampled_from(["a;", "  b[1]; // x", "/* c", "d */", "e \\", "", "#if 1", 'f("//");', 'R"(', ')"']),

@@ -14,6 +14,7 @@ from smemlint.rules import RULES, Severity
 from smemlint.diagnose.model import Problem, Report
 from smemlint.fix.model import Suggestion, TextEdit
 from smemlint.render import render
+from smemlint.render.style import Look
 
 SUBSET = json.loads(Path(__file__).with_name("sarif_subset.json").read_text(encoding="utf-8"))
 
@@ -93,3 +94,13 @@ def test_an_edit_becomes_a_fix() -> None:
 def test_severities_become_levels() -> None:
     every = [diagnostic(severity=s) for s in Severity]
     assert [r["level"] for r in run_of(report(every))["results"]] == ["note", "warning", "error"]
+
+
+def test_each_rule_links_to_its_page_where_the_site_is_known() -> None:
+    def rules(docs: str) -> dict[str, Any]:
+        driver = json.loads(render("sarif", report(), Look(docs=docs)))["runs"][0]["tool"]["driver"]
+        assert ("informationUri" in driver) == bool(docs)
+        return {rule["id"]: rule.get("helpUri") for rule in driver["rules"]}
+
+    assert rules("https://example.org/smemlint")["SMEM101"] == "https://example.org/smemlint/rules/smem101/"
+    assert set(rules("").values()) == {None}

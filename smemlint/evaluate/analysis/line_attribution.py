@@ -1,4 +1,4 @@
-"""The line that nvcc -lineinfo, and so a profiler, gives to an access. Rule and measurement: docs/lines.md.
+"""The line that nvcc -lineinfo, and so a profiler, gives to an access (docs/dev/lines.md).
 
 The compiler stamps an instruction with the place of what it evaluated last. For an access that is the end
 of its address: the last operand of the last subscript.

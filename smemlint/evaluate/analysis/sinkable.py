@@ -1,7 +1,7 @@
 """Which loads nvcc moves down under a condition, since only there their value is used.
 
 `x = s[i]; if (c) use(x);` loads in the lanes of `c` alone. In: a function. Out: the statements that load,
-and the branches that lead to the only use. Rule and kernels: docs/joining.md; `sunk.py` applies it.
+and the branches that lead to the only use. Rule and kernels: docs/dev/joining.md; `sunk.py` applies it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Loads in both arms of a condition that run as one: the compiler chooses the address, then loads.
 
 `c ? s[i] : s[j]` is one load of the chosen element, in the lanes of both arms, and so is a load of one
-address with which both arms begin (docs/joining.md). In: the log. Out: the log with one load for the two.
+address with which both arms begin (docs/dev/joining.md). In: the log. Out: the log with one load for the two.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Arithmetic that nvcc compiles to more than a straight line: a call, predicates, branches or a loop.
 
-What stands between two accesses decides whether they join (docs/joining.md). Read from the machine code of
-every function of CUDA's mathematics library between two loads and between two stores (nvcc 13.0, sm_90).
+What stands between two accesses decides whether they join (docs/dev/joining.md). Read from the machine code
+of every function of CUDA's mathematics library between two loads and between two stores (nvcc 13.0, sm_90).
 """
 
 from __future__ import annotations

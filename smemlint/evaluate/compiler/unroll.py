@@ -2,7 +2,7 @@
 
 In: a loop's trip count, size and pragma. Out: how many iterations stand in each straight line.
 Unrolling happens twice, in the optimiser and again in the machine-code compiler; the limits below were
-measured with nvcc 13.0 (docs/joining.md). They are not documented and decide only which accesses join.
+measured with nvcc 13.0 (docs/dev/joining.md). They are not documented and decide only which accesses join.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def uneven_lines(trips: Ints, copies: int, again: int, *, rest_first: bool) -> l
 
     What is left over by the copies of the optimiser runs iteration by iteration, before the others or after
     them; the others in lines of `copies * again`, then half as many, down to `copies`. In one line lanes may
-    stand at different iterations: all that have one left run it together. Measured in docs/joining.md.
+    stand at different iterations: all that have one left run it together. Measured in docs/dev/joining.md.
     """
     main = trips // copies * copies
     single = [(trips - main > i, 1) for i in range(copies - 1)]

@@ -2,7 +2,7 @@
 
 In: the shared-memory accesses of one block in program order, with what a compiler can prove of their
 addresses. Out: groups of accesses that run as one instruction of 4, 8 or 16 bytes a lane.
-The rule and the kernels that it was read from are in docs/joining.md.
+The rule and the kernels that it was read from are in docs/dev/joining.md.
 """
 
 from __future__ import annotations

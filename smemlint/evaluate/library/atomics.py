@@ -1,4 +1,4 @@
-"""Atomics as the compiler makes them for sm_90; docs/banks.md has the table and how it was measured."""
+"""Atomics as the compiler makes them for sm_90; docs/dev/banks.md has the table and how it was measured."""
 
 from __future__ import annotations
 

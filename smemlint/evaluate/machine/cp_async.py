@@ -1,7 +1,7 @@
 """cp.async: its cost depends on where it reads from as well as where it writes.
 
-Measured on an H100 (docs/banks.md). Through L1 (`cp.async.ca`) the bank rule holds where the lanes read one
-after the other; other sources cost more, up to one wavefront a lane. Past L1 (`.cg`, 16 bytes): a 32-byte
+Measured on an H100 (docs/dev/banks.md). Through L1 (`cp.async.ca`) the bank rule holds where the lanes read
+one after the other; other sources cost more, up to one wavefront a lane. Past L1 (`.cg`, 16 bytes): a 32-byte
 sector whose halves go to one sector in shared memory moves whole, of the others the first halves and the
 second halves move apart. What moves alike from one 128-byte line to one 128-byte row is one wavefront. Other
 patterns cost more, up to one wavefront a lane, by a rule that is not known: they are told as bounds.

@@ -1,7 +1,7 @@
 """Loops that each lane runs another number of times (`j <= t`), as nvcc runs them.
 
 It puts iterations into straight lines, and what is left over runs apart: lanes of one request then stand at
-different iterations. The rule and its measurements: docs/joining.md.
+different iterations. The rule and its measurements: docs/dev/joining.md.
 """
 
 from __future__ import annotations
