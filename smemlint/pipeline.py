@@ -24,7 +24,7 @@ from smemlint.evaluate.machine.faults import INTERNAL, fault
 from smemlint.fix.deliver import renamed
 from smemlint.fix.model import Suggestion
 from smemlint.fix.suggest import Key, suggest
-from smemlint.frontend import Known, ParseOptions, load, load_callers
+from smemlint.frontend import Known, ParseOptions, load, load_again, load_callers
 from smemlint.ir import Function, Launch, Module, Place, PointerTo, RecordRef, Scalar
 from smemlint.launch import Allowance, Blocks, Program, Started, infer, program_around, program_of
 from smemlint.launch.missing import missing_kernels
@@ -144,7 +144,7 @@ def examine(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
             suggestions = suggest(
                 analyses,
                 texts,
-                again(source, modules, job.options, work),
+                again(source, modules, job.options, work, known),
                 architecture(job.options.arch),
                 late=work.next_layout,
                 main=source.path,
@@ -327,11 +327,11 @@ def _from_nothing(job: Job, until: float) -> Callable[[bytes], Sequence[KernelAn
 
 
 def again(
-    source: SourceFile, modules: Sequence[Module], options: Options, work: FixWork
+    source: SourceFile, modules: Sequence[Module], options: Options, work: FixWork, known: Known | None = None
 ) -> Callable[[str, bytes, Sequence[KernelAnalysis]], Sequence[KernelAnalysis | None]]:
     """The same kernels under the same launches in the file with other text, for the proof of a fix.
 
-    work: what the proofs may take.
+    work: what the proofs may take. known: what reading the file taught.
     """
     numbered = [pair for module in modules for pair in _numbered(module).items()]
     numbers = {id(kernel): key for key, kernel in numbered}
@@ -341,13 +341,14 @@ def again(
         included = any(path in module.files for module in modules)
         if not (path == source.path or included) or work.over():
             return [None] * len(before)
-        parsed = parse_options(options)
+        parsed, read = parse_options(options), source
+        further = any(a.configuration for a in before)
         try:
             if path == source.path:
-                edited = load(source_from_bytes(path, data), parsed)
+                read = source_from_bytes(path, data)
             else:
-                included_text = source_from_bytes(path, data).bytes
-                edited = load(source, replace(parsed, edited=((path, included_text),)))
+                parsed = replace(parsed, edited=((path, source_from_bytes(path, data).bytes),))
+            edited = load_again(read, parsed, (known or Known()).fresh(), all=further)
         except SourceError:
             return [None] * len(before)
         kernels = {key: (module, kernel) for module in edited for key, kernel in _numbered(module).items()}

@@ -17,7 +17,7 @@ from smemlint.fix.edits.apply import compatible
 from smemlint.fix.edits.build import build
 from smemlint.fix.model import Refusal, SiteChange, Suggestion
 from smemlint.fix.named import Whole, named_pitch
-from smemlint.fix.proof.promise import Analyse, sites_of
+from smemlint.fix.proof.promise import STRAYED, Analyse, sites_of
 from smemlint.fix.proof.proving import Move, growth_of, prove
 from smemlint.fix.proof.safety import harmed, not_evaluated, open_questions, stale_comment
 from smemlint.fix.reasons import nothing_found
@@ -258,7 +258,12 @@ def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
         return _in_words(instances, found.cheap if blocked is None else None, why, texts)
     source = texts.get(array.place.path)
     first_refusal: Refusal | None = None
+    strayed: set[tuple[object, ...]] = set()
     for choice in _distinct(choices):
+        layout = choice.option.layout
+        kind = (type(layout), getattr(layout, "dim", None), choice.pitch)
+        if kind in strayed:
+            continue
         names = set(taken.get(array.place.path, ()))
         outcome = _write(choice, used, source, names, texts)
         if isinstance(outcome, Edited) and source is not None:
@@ -268,6 +273,8 @@ def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
             if unproved is None:
                 taken[source.path].update(names)
                 return move
+            if unproved.text.endswith(STRAYED):  # it does so however many elements are added
+                strayed.add(kind)
             outcome = unproved
         if first_refusal is None and isinstance(outcome, Refusal):
             first_refusal = outcome

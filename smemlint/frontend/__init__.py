@@ -18,7 +18,7 @@ from smemlint.frontend.text.kernels import lost_kernels, saying_shared
 from smemlint.ir import Module
 from smemlint.source import SourceFile
 
-__all__ = ["Known", "ParseOptions", "load", "load_callers"]
+__all__ = ["Known", "ParseOptions", "load", "load_again", "load_callers"]
 
 
 def load(
@@ -54,6 +54,17 @@ def load(
     saying = saying_shared(texts)
     if saying:
         modules = [replace(m, saying_shared=saying) for m in modules]
+    return tuple(modules)
+
+
+def load_again(source: SourceFile, options: ParseOptions, known: Known, *, all: bool) -> tuple[Module, ...]:
+    """The modules of a file that was read before, with another text: what that taught is not learnt again,
+    and nothing is held against the text. all: further configurations too. Raises SourceError as load()."""
+    unit = parse_unit(source, options, known=known)
+    modules = [_lowered(unit).module]
+    for configuration in further_configurations(unit.texts()) if all else ():
+        unit = parse_unit(source, options, configuration=configuration, known=known)
+        modules.append(_lowered(unit).module)
     return tuple(modules)
 
 

@@ -61,6 +61,10 @@ class Known:
     left: int = MAX_BYTES
     until: float = float("inf")
 
+    def fresh(self) -> Known:
+        """Return the same names with an allowance of its own, and nothing that this one shares."""
+        return Known(HealedNames(self.names.root.copied()))
+
 
 @record(frozen=True)
 class Unit:

@@ -143,6 +143,12 @@ def _expr(node: Expr, level: int, depth: int) -> str:
 
 
 def _parts(node: Expr, depth: int) -> tuple[str, int]:
+    """An expression as text, and how tightly its outermost operator binds."""
+    return _atom(node) or _operation(node, depth) or _postfix(node, depth)
+
+
+def _atom(node: Expr) -> tuple[str, int] | None:
+    """What holds no other expression; None for all else."""
     match node:
         case Literal(value, type_):
             return _literal(value, type_), _POSTFIX if value >= 0 else _UNARY
@@ -154,6 +160,16 @@ def _parts(node: Expr, depth: int) -> tuple[str, int]:
             return name + _arguments(arguments), _POSTFIX
         case Special(name, axis):
             return f"{name}.{axis}" if axis else name, _POSTFIX
+        case This():
+            return "this", _POSTFIX
+        case Lambda(parameters, _):
+            return f"[&]({', '.join(_variable(p) for p in parameters)}) {{ ... }}", _POSTFIX
+    return None
+
+
+def _operation(node: Expr, depth: int) -> tuple[str, int] | None:
+    """Operators and casts; None for all else."""
+    match node:
         case Unary(op, operand):
             if op.startswith("x"):
                 return _expr(operand, _POSTFIX, depth) + op[1:], _POSTFIX
@@ -172,6 +188,12 @@ def _parts(node: Expr, depth: int) -> tuple[str, int]:
             if reinterpret:
                 return f"reinterpret_cast<{show_type(to)}>({_expr(operand, 0, depth)})", _POSTFIX
             return f"({show_type(to)}){_expr(operand, _UNARY, depth)}", _UNARY
+    return None
+
+
+def _postfix(node: Expr, depth: int) -> tuple[str, int]:
+    """Places, calls, lists and what could not be read. Raises TypeError for what is no expression."""
+    match node:
         case Index(base, index):
             return f"{_expr(base, _POSTFIX, depth)}[{_expr(index, 0, depth)}]", _POSTFIX
         case Member(base, name, arrow, _, arguments):
@@ -188,10 +210,6 @@ def _parts(node: Expr, depth: int) -> tuple[str, int]:
         case SizeOf(of, align):
             inner = show_type(of) if isinstance(of, _TYPES) else _expr(of, 0, depth)
             return f"{'alignof' if align else 'sizeof'}({inner})", _POSTFIX
-        case This():
-            return "this", _POSTFIX
-        case Lambda(parameters, _):
-            return f"[&]({', '.join(_variable(p) for p in parameters)}) {{ ... }}", _POSTFIX
         case Asm(text, outputs, inputs):
             first = text.strip().split("\n")[0]
             return f'asm("{first}" : {_list(outputs, depth)} : {_list(inputs, depth)})', _POSTFIX

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from smemlint.patterns import pattern
 from smemlint.source.tokens import literals
 
@@ -13,8 +15,10 @@ def blank_literals(data: bytes) -> bytes:
     return _blank(data.decode("latin-1"), comments_only=False).encode("latin-1")
 
 
+@lru_cache(maxsize=64)
 def blank_comments(text: str) -> str:
-    """Return a text of the same length, with its comments turned into spaces."""
+    """Return a text of the same length, with its comments turned into spaces. Included files are asked for
+    again with each file that includes them."""
     return _blank(text, comments_only=True)
 
 

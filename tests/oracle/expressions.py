@@ -107,10 +107,8 @@ class Expressions(Part):
         if isinstance(expr, This):
             assert frame.this is not None
             return Ptr(frame.this.address, frame.this.type)
-        if isinstance(expr, Lambda) and (expr.copies_all or expr.copies):
-            return Callee(expr, frame=self.kept(expr, frame))
         if isinstance(expr, Lambda):
-            return Callee(expr, frame=frame)
+            return Callee(expr, frame=self.kept(expr, frame) if expr.copies_all or expr.copies else frame)
         if isinstance(expr, InitList) and len(expr.elements) == 1:
             return (yield from self.rvalue(expr.elements[0], frame))
         if isinstance(expr, Asm):

@@ -313,41 +313,8 @@ class Slice:
         chosen = {id(choice.statement) for choice in self.choices}
         flows: list[tuple[str, Expr]] = []
         for n in nodes:
-            if isinstance(n, Index) and self._touches(n.base):
-                self._need(n.index, n.base)
-            elif isinstance(n, Unary) and n.op == "*" and self._touches(n.operand):
-                self._need(n.operand)
-            elif isinstance(n, Member) and n.arrow and self._touches(n.base):
-                self._need(n.base)
-            elif isinstance(n, If | Switch | Loop):
-                if id(n) not in chosen:
-                    self._need_choice(n)
-            elif isinstance(n, Conditional):
-                if self._does_more(n.then, n.otherwise):
-                    self._need(n.condition)
-            elif isinstance(n, Binary) and n.op in ("&&", "||"):
-                if self._does_more(n.right):
-                    self._need(n.left)
-            elif isinstance(n, Call | Asm) and self._inert(n):
-                self._set_by(n, self.calls.outputs(n), flows)
-            elif isinstance(n, Construct) and self.calls.trivial(n.type):
-                pass
-            elif isinstance(n, Call) and self.passed.calls(n):
-                pass  # what its parameters are given is linked
-            elif isinstance(n, Asm) and not any("+" in c for c in n.constraints):
-                self._need(*n.inputs, numbers=False)
-                self._set_by(n, n.outputs, flows)
-            elif isinstance(n, Call) and (needed := self._needed(n)) is not None:
-                self._need(*needed, numbers=False)
-                self._set_by(n, [a for a in n.arguments if not any(a is b for b in needed)], flows)
-            elif isinstance(n, Call | Asm | UnknownExpr | Construct) or (
-                isinstance(n, Lambda) and id(n) not in self.passed.bodies
-            ):
-                self._need(n, numbers=False)
-            elif isinstance(n, Return) and n.value is not None:
-                self._need(n.value, numbers=False)
-            elif isinstance(n, LaunchStmt):
-                self._need(*n.arguments)
+            if not self._needs_of_access(n) and not self._needs_of_choice(n, chosen):
+                self._needs_of_call(n, flows)
             if isinstance(n, Var) and n.id in self.passed.known:
                 pass  # what it names matters where the lambda is called, and it is in `nodes` itself
             elif isinstance(n, Var) and n.init is not None:
@@ -355,16 +322,7 @@ class Slice:
                 if n.id in self.shared:
                     self._need(n.init)
             elif isinstance(n, Assign):
-                root = root_of(n.target)
-                if root in self.memory and not isinstance(n.target, Name):
-                    links.append((root, n.target))  # what lies there is not known anyway
-                elif root is not None:
-                    # What is written through a pointer is not where it points.
-                    through = not isinstance(n.target, Name) and self._leads_to_numbers(root)
-                    (flows if through else links).append((root, n.value))
-                    links.append((root, n.target))
-                    if root in self.shared:
-                        self._need(n.value) if isinstance(n.target, Name) else None
+                self._link(n, links, flows)
         links += [(parameter.id, value) for parameter, value in self.passed.links]
         pointers |= {p.id for p, _ in self.passed.links if isinstance(p.type, PointerTo | OpaqueType)}
         self.relevant |= {p.id for p in self.passed.open}
@@ -378,6 +336,70 @@ class Slice:
         # What the caller gets through a pointer or reference may matter there.
         self.relevant |= {p.id for p in f.parameters if f.side != "kernel" and _hands_back(p.type)}
         self._spread(named, own)
+
+    def _needs_of_access(self, n: object) -> bool:
+        """Make relevant what an access by itself depends on; whether the node is one."""
+        if isinstance(n, Index) and self._touches(n.base):
+            self._need(n.index, n.base)
+        elif isinstance(n, Unary) and n.op == "*" and self._touches(n.operand):
+            self._need(n.operand)
+        elif isinstance(n, Member) and n.arrow and self._touches(n.base):
+            self._need(n.base)
+        else:
+            return False
+        return True
+
+    def _needs_of_choice(self, n: object, chosen: set[int]) -> bool:
+        """Make relevant what decides which code runs, where that matters; whether the node is such a choice.
+        chosen: id() of the statements that are looked at later."""
+        if isinstance(n, If | Switch | Loop):
+            if id(n) not in chosen:
+                self._need_choice(n)
+        elif isinstance(n, Conditional):
+            if self._does_more(n.then, n.otherwise):
+                self._need(n.condition)
+        elif isinstance(n, Binary) and n.op in ("&&", "||"):
+            if self._does_more(n.right):
+                self._need(n.left)
+        else:
+            return False
+        return True
+
+    def _needs_of_call(self, n: object, flows: list[tuple[str, Expr]]) -> None:
+        """Make relevant what calls, returns and launches take out of sight; flows: gets what they set."""
+        if isinstance(n, Call | Asm) and self._inert(n):
+            self._set_by(n, self.calls.outputs(n), flows)
+        elif isinstance(n, Construct) and self.calls.trivial(n.type):
+            pass
+        elif isinstance(n, Call) and self.passed.calls(n):
+            pass  # what its parameters are given is linked
+        elif isinstance(n, Asm) and not any("+" in c for c in n.constraints):
+            self._need(*n.inputs, numbers=False)
+            self._set_by(n, n.outputs, flows)
+        elif isinstance(n, Call) and (needed := self._needed(n)) is not None:
+            self._need(*needed, numbers=False)
+            self._set_by(n, [a for a in n.arguments if not any(a is b for b in needed)], flows)
+        elif isinstance(n, Call | Asm | UnknownExpr | Construct) or (
+            isinstance(n, Lambda) and id(n) not in self.passed.bodies
+        ):
+            self._need(n, numbers=False)
+        elif isinstance(n, Return) and n.value is not None:
+            self._need(n.value, numbers=False)
+        elif isinstance(n, LaunchStmt):
+            self._need(*n.arguments)
+
+    def _link(self, n: Assign, links: list[tuple[str, Expr]], flows: list[tuple[str, Expr]]) -> None:
+        """Note what an assignment makes a variable depend on."""
+        root = root_of(n.target)
+        if root in self.memory and not isinstance(n.target, Name):
+            links.append((root, n.target))  # what lies there is not known anyway
+        elif root is not None:
+            # What is written through a pointer is not where it points.
+            through = not isinstance(n.target, Name) and self._leads_to_numbers(root)
+            (flows if through else links).append((root, n.value))
+            links.append((root, n.target))
+            if root in self.shared and isinstance(n.target, Name):
+                self._need(n.value)
 
     def _spread(self, named: list[tuple[str, frozenset[str], frozenset[str]]], own: set[str]) -> None:
         """Make relevant what relevant names depend on. named: (variable, names in what it is given, names

@@ -19,6 +19,7 @@ from smemlint.evaluate.machine.machine import Barrier, Event, Machine, SiteLog
 from smemlint.evaluate.machine.segment import declared_alignment, starts_of
 from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.number import Int, gcd_of, multiple_of
+from smemlint.ir import Expr, Index, Literal, Member, Name
 from smemlint.records import record
 
 NARROW = (1, 2, 4, 8)
@@ -63,7 +64,7 @@ def widened(
     groups, gone = settle(events)
     if not groups and not gone:
         return runs
-    for other in views():
+    for other in views() if not facts.proves_all(logged) else ():
         sink.settle(other)
         selects.settle(other)
         hoist.settle(other)
@@ -87,6 +88,11 @@ def widened(
         if left or r.wide or r.followed is not None:
             r.alone = left
     return runs
+
+
+def may_join(m: Machine) -> bool:
+    """Return whether any two accesses stand where the compiler could join them."""
+    return bool(_logged(m))
 
 
 def _logged(m: Machine) -> Sequence[Event | Barrier]:
@@ -203,6 +209,15 @@ class _Facts:
             if both.any():
                 facts = self.sites[id(site)]
                 facts.unsure = gcd(facts.unsure, self._variable(twin.events[0], both))
+
+    def proves_all(self, logged: Sequence[Event | Barrier]) -> bool:
+        """Return whether operators alone tell all addresses: no other launch changes what they prove."""
+        fixed = {id(s) for s in self.m.sites.values() if _is_fixed(self.m, s.node)}
+        return all(
+            id(e.site) in fixed or self._form(e, self.forms.pattern(e.offset.const, e.may)) is not None
+            for e in logged
+            if isinstance(e, Event)
+        )
 
     def _move(self, e: Event, twin: Event) -> _Move:
         a, b = e.offset.const, twin.offset.const
@@ -323,6 +338,17 @@ class _Facts:
             digest = hash((others - steps[pattern.first]).tobytes()) if others.size else None
             self.elsewhere[pattern] = digest
         return self.elsewhere[pattern]
+
+
+def _is_fixed(m: Machine, node: Expr | None) -> bool:
+    """Whether a place is a shared variable, or an element of one whose subscripts are written as numbers."""
+    while isinstance(node, Index | Member):
+        if isinstance(node, Index) and not isinstance(node.index, Literal):
+            return False
+        if isinstance(node, Member) and node.arrow:
+            return False
+        node = node.base
+    return isinstance(node, Name) and node.id in m.shared
 
 
 def _off(m: Machine, s: SiteLog, off: Mapping[int, int]) -> int:

@@ -98,53 +98,64 @@ def is_null(m: Machine, v: Value) -> bool:
 def coerce(m: Machine, v: Value, t: Type) -> Value:
     """v as a variable of resolved type t holds it."""
     if isinstance(t, PointerTo):
-        if isinstance(v, Pointer):
-            if t.volatile and v.object.storage == "shared":
-                for o in (v.object, *led_to(v.object)):
-                    o.volatile = True
-            to = v.pointee if isinstance(t.to, Scalar) and t.to.kind == "void" else t.to
-            void = isinstance(v.pointee, Scalar) and v.pointee.kind == "void"
-            if isinstance(to, OpaqueType | TypeParam | MemberType) and not void:
-                to = v.pointee
-            return Pointer(v.object, v.offset, to)
-        if isinstance(v, Int):
-            null = v.known and isinstance(v.const, int) and v.const == 0
-            return Pointer(Object("null" if null else "address", "null", t.to, "global"), Int(0), t.to)
-        if isinstance(v, RecordValue):
-            made = converted(m, v, t)
-            if made is not None:
-                return coerce(m, made, t)
-        if m.host and isinstance(v, Other):
-            return m.unknown(t, "memory", uniform=True)  # what an unknown allocator returns has a type
-        return v
+        return _as_pointer(m, v, t)
     if isinstance(t, Part):
         return truncated(m, coerce(m, v, t.of), t)
     if isinstance(t, Scalar):
-        if t.kind == "float":
-            if isinstance(v, Int):
-                return Other(t, v.uniform, None, floats.of_integer(v, t))
-            if not isinstance(v, Other):
-                return Other(t, is_uniform(v))
-            number = None if v.value is None else floats.rounded(v.value, t)
-            return Other(t, v.uniform, v.reason, number, v.leads, v.bits if v.type == t else None)
-        if isinstance(v, Int):
-            # a value returned from a void function: clang complains and keeps it
-            return ar.convert(v, t, m.unknowns) if t.size else Other(t, v.uniform)
-        if isinstance(v, Pointer):
-            if t.kind == "bool":
-                return Int(1, BOOL)
-            return Pointer(v.object, v.offset, v.pointee, t)
-        if isinstance(v, Other):
-            if t.kind == "void" or v.leads is not None:
-                return v
-            if v.value is not None:
-                whole = floats.truth(v.value) if t.kind == "bool" else floats.to_integer(v.value, t)
-                if whole is not None:
-                    return whole
-            n = as_int(m, v)
-            return n.typed(t)
+        return _as_number(m, v, t)
     if isinstance(t, RecordRef) and isinstance(v, Int) and t.name.rsplit("::", 1)[-1] == "dim3":
         return RecordValue(t, {0: v, 4: Int(1), 8: Int(1)})
     if isinstance(t, RecordRef) and isinstance(v, RecordValue) and v.type != t:
         return generalised(m, v, t) or RecordValue(t, v.cells)
+    return v
+
+
+def _as_pointer(m: Machine, v: Value, t: PointerTo) -> Value:
+    """v as a pointer of resolved type t."""
+    if isinstance(v, Pointer):
+        if t.volatile and v.object.storage == "shared":
+            for o in (v.object, *led_to(v.object)):
+                o.volatile = True
+        to = v.pointee if isinstance(t.to, Scalar) and t.to.kind == "void" else t.to
+        void = isinstance(v.pointee, Scalar) and v.pointee.kind == "void"
+        if isinstance(to, OpaqueType | TypeParam | MemberType) and not void:
+            to = v.pointee
+        return Pointer(v.object, v.offset, to)
+    if isinstance(v, Int):
+        null = v.known and isinstance(v.const, int) and v.const == 0
+        return Pointer(Object("null" if null else "address", "null", t.to, "global"), Int(0), t.to)
+    if isinstance(v, RecordValue):
+        made = converted(m, v, t)
+        if made is not None:
+            return coerce(m, made, t)
+    if m.host and isinstance(v, Other):
+        return m.unknown(t, "memory", uniform=True)  # what an unknown allocator returns has a type
+    return v
+
+
+def _as_number(m: Machine, v: Value, t: Scalar) -> Value:
+    """v as a number of type t."""
+    if t.kind == "float":
+        if isinstance(v, Int):
+            return Other(t, v.uniform, None, floats.of_integer(v, t))
+        if not isinstance(v, Other):
+            return Other(t, is_uniform(v))
+        number = None if v.value is None else floats.rounded(v.value, t)
+        return Other(t, v.uniform, v.reason, number, v.leads, v.bits if v.type == t else None)
+    if isinstance(v, Int):
+        # a value returned from a void function: clang complains and keeps it
+        return ar.convert(v, t, m.unknowns) if t.size else Other(t, v.uniform)
+    if isinstance(v, Pointer):
+        if t.kind == "bool":
+            return Int(1, BOOL)
+        return Pointer(v.object, v.offset, v.pointee, t)
+    if isinstance(v, Other):
+        if t.kind == "void" or v.leads is not None:
+            return v
+        if v.value is not None:
+            whole = floats.truth(v.value) if t.kind == "bool" else floats.to_integer(v.value, t)
+            if whole is not None:
+                return whole
+        n = as_int(m, v)
+        return n.typed(t)
     return v

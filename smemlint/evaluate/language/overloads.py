@@ -111,10 +111,17 @@ def _paired(
 
 def converts(m: Machine, f: Function, values: Sequence[Value], bindings: Bindings) -> bool:
     """False where a parameter is one of CUDA's vectors and a number is given."""
+    if all(_is_plain(p.type) for p in f.parameters):
+        return True
     for t, have in _paired(m, f, values, bindings):
         if isinstance(t, RecordRef) and is_vector(t) and isinstance(have, Scalar):
             return False
     return True
+
+
+def _is_plain(t: Type) -> bool:
+    """Whether a type is a number or a pointer, whatever the template arguments are."""
+    return isinstance(t, Scalar) or (isinstance(t, PointerTo) and not t.reference)
 
 
 def score_of(m: Machine, f: Function, values: Sequence[Value], bindings: Bindings) -> int:

@@ -339,7 +339,7 @@ def _cleared(m: Machine, o: Object, at: int, n: int, v: Value) -> Value | None:
 
 def masked(m: Machine, new: Value, old: Value) -> Value:
     """`new` in the lanes of the mask, `old` elsewhere."""
-    if m.may.sum() == m.present.sum():
+    if m.may is m.present or np.count_nonzero(m.may) == np.count_nonzero(m.present):
         return new
     m.stale = True
     merged = merge(m, Int(m.may.astype(np.int64)), new, old)

@@ -83,21 +83,24 @@ def asm_value(m: Machine, e: Asm) -> Value:
             write(instruction.destination, result, instruction.predicate)
         elif isinstance(instruction, PtxBranch):
             m.must = np.zeros_like(m.must)  # what follows may be passed over
-        elif isinstance(instruction, PtxUnknown | PtxOutside):
-            if isinstance(instruction, PtxOutside):
-                m.note("ptx-outside", f"`{instruction.mnemonic}`: {instruction.reason}", e.place)
-            targets = instruction.destinations
-            if targets is None:
-                targets = tuple(PtxArgument(i) for i in range(count))
-            for target in targets:
+        elif isinstance(instruction, PtxUnknown | PtxOutside | PtxUnread):
+            for target in _lost(m, e, instruction):
                 write(target, Other())
-        elif isinstance(instruction, PtxUnread):
-            if instruction.touches:
-                m.note("ptx-unread", "inline PTX that mentions shared memory could not be read", e.place)
-            for i in range(count):
-                write(PtxArgument(i), Other())
     m.must = kept
     return Other()
+
+
+def _lost(m: Machine, e: Asm, i: PtxUnknown | PtxOutside | PtxUnread) -> tuple[PtxTarget, ...]:
+    """Note what is not followed; the targets whose value is unknown after it."""
+    targets: tuple[PtxTarget, ...] | None = None
+    if isinstance(i, PtxUnread):
+        if i.touches:
+            m.note("ptx-unread", "inline PTX that mentions shared memory could not be read", e.place)
+    else:
+        targets = i.destinations
+        if isinstance(i, PtxOutside):
+            m.note("ptx-outside", f"`{i.mnemonic}`: {i.reason}", e.place)
+    return tuple(PtxArgument(n) for n in range(len(e.outputs))) if targets is None else targets
 
 
 def _holds_before(e: Asm, target: PtxTarget) -> bool:

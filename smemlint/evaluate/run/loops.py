@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import accumulate
+from operator import add
 
 from smemlint.evaluate.compiler.unroll import run_time_copies, straight_lines
 from smemlint.evaluate.language.conversions import truth
@@ -35,6 +36,7 @@ from smemlint.evaluate.run.iterations import (
 from smemlint.evaluate.run.trips import iterations_left
 from smemlint.evaluate.run.uneven_loops import run_uneven
 from smemlint.evaluate.values import arithmetic as ar
+from smemlint.evaluate.values.choices import Way
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import (
     Int,
@@ -52,6 +54,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.types import BOOL
 from smemlint.ir.walk import walk
+from smemlint.records import record
 
 _WAYS = 16
 """Iterations of a loop that may be left at any of them which are looked at one by one."""
@@ -67,9 +70,7 @@ def run_labeled(m: Machine, s: Labeled) -> None:
     exits, must, way = m.exits(label=s.label), m.must, m.way
     m.loops.append(exits)
     run(m, s.body)
-    if exits.end.ways or some(exits.end.kept):
-        m.way = way
-    meet(m, exits.end)
+    _meet(m, exits, way)
     m.loops.pop()
     if exits.uncertain and m.loops:
         m.loops[-1].uncertain = True
@@ -103,23 +104,18 @@ def run_loop(m: Machine, s: Loop) -> None:
     once: Snapshot | None = None
     counter = counter_of(s)
     constants, counters = set(m.constants), m.counters
-    if counter is not None:
-        m.counters = counters | {counter}
+    m.counters = counters if counter is None else counters | {counter}
     limit = m.budget.iterations if m.steps < m.budget.steps // 2 else 8
     while True:
         if s.condition is not None and (s.test_first or trips):
             guesses = m.unknowns.guesses
             c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
             if not c.known or m.unknowns.guesses != guesses:
-                choice = choice_at(m, s)
-                settled = m.paths.settled.get(choice) if choice is not None and m.paths is not None else None
+                settled = _settled(m, s, c)
                 if settled is None:
-                    if choice is not None and m.paths is not None:
-                        m.paths.leave_open(choice)
                     _generic(m, s, exits, c, iterations_left(m, s) if c.known else None)
                     break
-                settle(m, c, settled)
-                c = Int(settled)
+                c = settled
             if not trips and run_uneven(m, s, exits, c, pragma):
                 left, gone = entry_may, False
                 break
@@ -172,29 +168,66 @@ def run_loop(m: Machine, s: Loop) -> None:
         ended.append(m.region)
         if not m.anyone():
             break
-    if body is not None and not gone:
-        known = trip is not None
-        lines = straight_lines(trip if known else trips, *body, pragma, known=known, guards=guards)
-        if not known:
-            line_up(m, lines.lines, starts, ended)
-        early, _ = run_time_copies(*body, pragma)
-        take_turns(m, lines.lines, turns, 0 if known else early // 2)
     if not gone:
+        if body is not None:
+            visits = Visits(starts, turns, ended)
+            _line_up(m, visits, trip, body, pragma, guards)
         m.stays += 1
         m.straight()
     elif trip is not None:
         # Copies whose guard lets no lane in are there all the same.
-        m.touched = max(m.touched, entered[0] + most[0] * trip)
-        m.operations = max(m.operations, entered[1] + most[1] * trip)
-        m.guards = max(m.guards, entered[2] + guards * trip)
+        work = most[0] * trip, most[1] * trip, guards * trip
+        now = m.touched, m.operations, m.guards
+        m.touched, m.operations, m.guards = map(max, now, map(add, entered, work))
     m.flow += 1
     m.turn, m.constants, m.counters = turn, constants, counters
-    if exits.end.ways or some(exits.end.kept):
-        m.way = way
-    meet(m, exits.end)
+    _meet(m, exits, way)
     m.loops.pop()
     m.may = (left | exits.broken | m.may) & entry_may
     m.must = sure(m, entry_must)
+
+
+@record(frozen=True, slots=True)
+class Visits:
+    """Iterations that were run: where in the log each begins and its region there, its turn, its region
+    at its end."""
+
+    starts: list[tuple[int, int]]
+    turns: list[int]
+    ended: list[int]
+
+
+def _line_up(
+    m: Machine, visits: Visits, trip: int | None, body: tuple[int, int], pragma: int | None, guards: int
+) -> None:
+    """Put the iterations of a loop that stays into straight lines. body: its accesses and operations."""
+    known = trip is not None
+    trips = trip if trip is not None else len(visits.starts)
+    lines = straight_lines(trips, *body, pragma, known=known, guards=guards)
+    if not known:
+        line_up(m, lines.lines, visits.starts, visits.ended)
+    early, _ = run_time_copies(*body, pragma)
+    take_turns(m, lines.lines, visits.turns, 0 if known else early // 2)
+
+
+def _settled(m: Machine, s: Loop, c: Int) -> Int | None:
+    """The condition as the way that host code is run settles it; None where both ways are open."""
+    choice = choice_at(m, s)
+    if choice is None or m.paths is None:
+        return None
+    way = m.paths.settled.get(choice)
+    if way is None:
+        m.paths.leave_open(choice)
+        return None
+    settle(m, c, way)
+    return Int(way)
+
+
+def _meet(m: Machine, exits: Exits, way: Way) -> None:
+    """Join the ways out. way: what was known before they parted."""
+    if exits.end.ways or some(exits.end.kept):
+        m.way = way
+    meet(m, exits.end)
 
 
 def _pragma(m: Machine, s: Loop, trip: int | None) -> int | None:

@@ -10,24 +10,35 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from smemlint.records import record
-
 _MOST = 1 << 20
 """More is never asked for."""
 Terms = tuple[tuple[int, int], ...]
 
 
-@record(frozen=True, slots=True)
 class Affine:
-    """const + the sum of terms, (what stands for a value, its coefficient), sorted.
+    """const + the sum of terms, (what stands for a value, its coefficient), sorted. Immutable.
 
     divides: the power of two known to divide the sum of the terms, 0 where there are none. It is that of the
     worst term: a compiler does not add up `17 * (16 - t) + t`.
     """
 
-    const: int
-    terms: Terms = ()
-    divides: int = 0
+    __slots__ = ("const", "divides", "terms")
+
+    def __init__(self, const: int, terms: Terms = (), divides: int = 0) -> None:
+        self.const = const
+        self.terms = terms
+        self.divides = divides
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Affine):
+            return NotImplemented
+        return self.const == other.const and self.terms == other.terms and self.divides == other.divides
+
+    def __hash__(self) -> int:
+        return hash((self.const, self.terms, self.divides))
+
+    def __repr__(self) -> str:
+        return f"Affine({self.const}, {self.terms}, {self.divides})"
 
 
 def atom(*origin: Hashable, divides: int = 1, const: int = 0) -> Affine:

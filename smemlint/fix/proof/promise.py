@@ -22,6 +22,8 @@ from smemlint.visible import visible_lines, visible_path
 Analyse: TypeAlias = Callable[[str, bytes, Sequence[KernelAnalysis]], Sequence[KernelAnalysis | None]]
 """(path, edited text, analyses) -> the same kernels under the same launches in that file; None where it
 cannot say."""
+STRAYED = "reaches other addresses"
+"""Of a site that the layout does not describe, in the words of a refusal."""
 
 
 @record(frozen=True, slots=True)
@@ -69,7 +71,7 @@ def check(
         conflict = promise.member.conflict
         found = by_site[id(conflict)]
         if not _same_addresses(promise.offsets, conflict, found):
-            return f"`{conflict.site.expression}` on line {conflict.site.place.line} reaches other addresses"
+            return f"`{conflict.site.expression}` on line {conflict.site.place.line} {STRAYED}"
         if found.wavefronts is None or found.wavefronts > max(promise.after, found.ideal or 0):
             return f"`{conflict.site.expression}` on line {conflict.site.place.line} keeps its conflict"
         if (found.trace.joined or 0) < (conflict.trace.joined or 0):
