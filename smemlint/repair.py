@@ -67,6 +67,9 @@ def worse(
     accesses, over all instances and launches of the kernel.
     """
     if len(before) != len(after):
+        # Of block shapes that are guesses as many are tried as there is work for.
+        before, after = _alike(before, after), _alike(after, before)
+    if len(before) != len(after) or not after:
         return f"{len(after)} kernel instances are seen, {len(before)} before"
     sums: dict[tuple[str, str], list[float]] = {}
     for old, new in zip(before, after, strict=True):
@@ -84,6 +87,16 @@ def worse(
         if now > was:
             return f"`{array}` gets worse in `{kernel}`"
     return None
+
+
+def _alike(kernels: Sequence[KernelReport], others: Sequence[KernelReport]) -> list[KernelReport]:
+    """The kernels without those under an assumed block shape that the others do not have."""
+    known = {(k.name, k.template_arguments, k.configuration, k.block) for k in others}
+    return [
+        k
+        for k in kernels
+        if not k.assumed or (k.name, k.template_arguments, k.configuration, k.block) in known
+    ]
 
 
 def _wavefronts(kernel: KernelReport, array: str) -> float:

@@ -50,15 +50,15 @@ def build(
     if isinstance(layout, Exchange):
         return _exchange(layout, at)
     if isinstance(layout, Skew):
-        return skew(layout, at, taken)
+        return skew(layout, at, taken, shape.element)
     if isinstance(layout, Trimmed):
         trimmed = _padding(layout.padding, at, value)
-        swizzled = swizzle(layout.swizzle, at, taken)
+        swizzled = swizzle(layout.swizzle, at, taken, shape.element)
         if isinstance(trimmed, Refusal) or isinstance(swizzled, Refusal):
             return trimmed if isinstance(trimmed, Refusal) else swizzled
         edits = sorted((*trimmed.edits, *swizzled.edits), key=lambda e: (e.offset, e.end_offset))
         return Edited(tuple(edits), f"{trimmed.code}`, `{swizzled.code}")
-    return swizzle(layout, at, taken)
+    return swizzle(layout, at, taken, shape.element)
 
 
 def _padding(layout: Padding, at: Declared, value: Value | None) -> Edited | Refusal:

@@ -15,17 +15,22 @@ from smemlint.fix.text.declared import (
     shown,
 )
 from smemlint.fix.text.literals import integer
-from smemlint.fix.text.source import has_side_effect, parse_range
+from smemlint.fix.text.source import Subscript, has_side_effect, parse_range
+from smemlint.fix.text.views import View, view_of
 
 
-def swizzle(layout: Swizzle, at: Declared, taken: set[str]) -> Edited | Refusal:
+def swizzle(layout: Swizzle, at: Declared, taken: set[str], element: int) -> Edited | Refusal:
+    """element: bytes of one."""
     told = f"// {_last(at)} of {at.name}, swizzled to spread the lanes over the banks; its own inverse."
     parameter = ("i" if len(at.extents) < 2 else "col",) if layout.linear else ("row", "col")
-    return _helper(at, taken, "swizzle", told, parameter, swizzle_formula(layout, parameter[-1]))
+    return _helper(at, element, taken, "swizzle", told, parameter, swizzle_formula(layout, parameter[-1]))
 
 
-def skew(layout: Skew, at: Declared, taken: set[str]) -> Edited | Refusal:
-    """A gap after every stretch of the last index: the extent grows, every use goes through a helper."""
+def skew(layout: Skew, at: Declared, taken: set[str], element: int) -> Edited | Refusal:
+    """A gap after every stretch of the last index: the extent grows, every use goes through a helper.
+
+    element: bytes of one.
+    """
     from smemlint.fix.text.expressions import times
 
     blocked = every_use_subscripted(at, resizes=True)
@@ -47,7 +52,7 @@ def skew(layout: Skew, at: Declared, taken: set[str]) -> Edited | Refusal:
         return Refusal("extent-not-an-expression", f"`[{shown(old)}]` is not read as a C expression")
     told = f"// {_last(at)} of {at.name}, with gaps that spread the lanes over the banks."
     parameter = ("col",) if last else ("i",)
-    helped = _helper(at, taken, "skew", told, parameter, skew_formula(layout, parameter[0]))
+    helped = _helper(at, element, taken, "skew", told, parameter, skew_formula(layout, parameter[0]))
     if isinstance(helped, Refusal):
         return helped
     extent = edit(at.source, bracket.open + 1, bracket.close, new)
@@ -59,7 +64,13 @@ def _last(at: Declared) -> str:
 
 
 def _helper(
-    at: Declared, taken: set[str], verb: str, told: str, parameters: tuple[str, ...], formula: str
+    at: Declared,
+    element: int,
+    taken: set[str],
+    verb: str,
+    told: str,
+    parameters: tuple[str, ...],
+    formula: str,
 ) -> Edited | Refusal:
     """A function before the kernel that gives the last index anew, called at every use.
 
@@ -95,6 +106,10 @@ def _helper(
             if nested(at, row) or any(t.text in at.others for t in tokens):
                 return Refusal("nested-use", f"the row index on line {use.line} reads shared memory itself")
             lead = f"{name}({shown(source.text[row.open + 1 : row.close])}, "
+        view = view_of(source, use)
+        if view is not None:
+            edits += _through(at, column, view, element, lead)
+            continue
         edits.append(edit(source, column.open + 1, column.open + 1, lead))
         edits.append(edit(source, column.close, column.close, ")"))
         if not first:
@@ -102,6 +117,35 @@ def _helper(
             groups[-1] = f"{lead}{groups[-1]})"
             first = at.name + "".join(f"[{shown(g)}]" for g in groups)
     return checked(edits, first)
+
+
+def _through(
+    at: Declared, column: Subscript, view: View, element: int, lead: str
+) -> list[TextEdit | Refusal]:
+    """The last index with what a view adds to it, computed anew; of elements that the view takes apart, what
+    is within one stays added."""
+    from smemlint.fix.text.expressions import times
+
+    source = at.source
+    added = source.text[view.begin : view.end]
+    line = source.line_of(view.begin)
+    if has_side_effect(parse_range(source, view.begin, view.end)):
+        return [Refusal("side-effect", f"what is added on line {line} must not be evaluated twice")]
+    own = source.text[column.open + 1 : column.close]
+    inside = ""
+    if view.size >= element:
+        index = times(added, str(view.size // element)) if view.size > element else added
+    else:
+        parts = element // view.size
+        index, inside = f"({added}) / {parts}", f"({added}) % {parts}"
+    if index is None:
+        return [Refusal("extent-not-an-expression", f"what is added on line {line} is not read as C")]
+    whole = index if integer(shown(own)) == 0 else f"{own} + {index}"
+    left = (inside or "0") if view.bracket else inside and f" + {inside}"
+    return [
+        edit(source, column.open + 1, column.close, f"{lead}{shown(whole)})"),
+        edit(source, view.begin if view.bracket else view.outer[0], view.end, left),
+    ]
 
 
 def skew_formula(layout: Skew, column: str = "col") -> str:

@@ -21,19 +21,13 @@ from smemlint.fix.text.flat import local_definition, terms
 from smemlint.fix.text.launches import unknown_launch
 from smemlint.fix.text.pointers import Pointer, pointers
 from smemlint.fix.text.source import Source, Use
+from smemlint.fix.text.views import SIZES
 from smemlint.ir import Launch, Place
 from smemlint.ir.types import PointerTo, Scalar
 from smemlint.records import record
 from smemlint.score.model import Conflict
 
-_SIZES = {
-    "char": 1, "signed char": 1, "unsigned char": 1, "uchar": 1, "bool": 1, "int8_t": 1, "uint8_t": 1,
-    "std::byte": 1, "short": 2, "unsigned short": 2, "half": 2, "__half": 2, "__nv_bfloat16": 2,
-    "nv_bfloat16": 2, "int16_t": 2, "uint16_t": 2, "int": 4, "unsigned": 4, "unsigned int": 4, "uint": 4,
-    "float": 4, "int32_t": 4, "uint32_t": 4, "half2": 4, "__half2": 4, "double": 8, "long long": 8,
-    "unsigned long long": 8, "int64_t": 8, "uint64_t": 8, "size_t": 8, "float2": 8, "int2": 8, "uint2": 8,
-    "float4": 16, "int4": 16, "uint4": 16, "double2": 16,
-}  # fmt: skip
+_BEFORE_TYPES = ("__shared__", "extern", "static")
 _SIZEOF = re.compile(r"\bsizeof\s*\(\s*([\w: ]+?)\s*\)")
 
 
@@ -55,7 +49,7 @@ def cut(instances: Sequence[Instance], texts: Mapping[str, Source]) -> list[Part
     at = _declared(array, source)
     if isinstance(at, Refusal) or not at.local:
         return None
-    found = pointers(source, array.name, _element_type(array), *at.scope)
+    found = pointers(source, array.name, _spelled_type(array, at), *at.scope)
     if not found and not array.dynamic:
         return None
     starts = [_starts(i, found, source) for i in instances]
@@ -80,6 +74,17 @@ def _element_type(array: SharedArray) -> str:
     return array.type.split("[", 1)[0].strip()
 
 
+def _spelled_type(array: SharedArray, at: Declared) -> str:
+    """The element type as the declaration has it, `T` of a template: pointers into the array say the same."""
+    names: list[str] = []
+    i = at.index - 1
+    while at.source.code[i].kind == "name" and at.source.code[i].text not in _BEFORE_TYPES:
+        names.insert(0, at.source.code[i].text)
+        i -= 1
+    spelled = " ".join(name for name in names if name not in ("const", "volatile"))
+    return spelled if at.source.code[i].text in _BEFORE_TYPES and spelled else _element_type(array)
+
+
 def subscripts(source: Source, pointer: Pointer) -> list[Use]:
     scope = source.scope_of(pointer.index)
     last = scope[1] if scope else len(source.code)
@@ -96,7 +101,7 @@ def size_of(type_: str, array: SharedArray, launch: Launch) -> int | None:
         return given.size
     if isinstance(given, PointerTo):
         return 8
-    return _SIZES.get(type_)
+    return SIZES.get(type_)
 
 
 def step_value(text: str, scope: tuple[int, int], source: Source, instance: Instance) -> int | None:
@@ -148,7 +153,7 @@ def unknown_arguments(instance: Instance, source: Source) -> list[str]:
         and p.type.kind in ("int", "uint")
         and p.name not in instance.analysis.launch.arguments
     }
-    found = pointers(source, instance.array.name, _element_type(instance.array), *at.scope)
+    found = pointers(source, instance.array.name, _spelled_type(instance.array, at), *at.scope)
     texts = [(source.text[s.begin : s.end], s.begin) for p in found for s in p.steps]
     uses = [u for p in found for u in subscripts(source, p)] or [
         u for u in at.uses if u.context == "subscript"

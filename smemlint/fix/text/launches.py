@@ -9,6 +9,7 @@ from smemlint.fix.model import Refusal
 from smemlint.fix.text.flat import Term, local_definition, terms
 from smemlint.fix.text.literals import integer
 from smemlint.fix.text.source import Source, Token
+from smemlint.fix.text.views import SIZES
 from smemlint.ir import Place
 from smemlint.records import record
 
@@ -155,8 +156,7 @@ def _at_launch(source: Source, growth: Growth, names: Mapping[str, str]) -> str 
         if meaning is not None:
             simple = re.fullmatch(r"\w+", meaning)
             rows = re.sub(rf"(?<![\w.]){name}\b", meaning if simple else f"({meaning})", rows)
-    size = f"sizeof({growth.element})"
-    return times(rows, size if growth.extra == 1 else f"{growth.extra} * {size}")
+    return times(rows, _of_row(source, growth, names))
 
 
 def _as_before(source: Source, start: int, end: int, growth: Growth, names: Mapping[str, str]) -> str | None:
@@ -172,8 +172,28 @@ def _as_before(source: Source, start: int, end: int, growth: Growth, names: Mapp
         rows = " * ".join(source.text[f.offset : f.end] for f in rest)
         if hit is not None and rest and growth.value(rows) == list(growth.count):
             found = rows
-    size = f"sizeof({growth.element})"
-    return None if found is None else times(found, size if growth.extra == 1 else f"{growth.extra} * {size}")
+    return None if found is None else times(found, _of_row(source, growth, names))
+
+
+def _of_row(source: Source, growth: Growth, names: Mapping[str, str]) -> str:
+    """The bytes that a row becomes wider by; the type by its name where the launch can say it."""
+    element = names.get(growth.element, growth.element)
+    if element in SIZES or any(t.text == element and source.scope_of(i) is None for i, t in _types(source)):
+        return f"sizeof({element})" if growth.extra == 1 else f"{growth.extra} * sizeof({element})"
+    return str(growth.bytes[0] // max(growth.count[0], 1))
+
+
+def _types(source: Source) -> Iterator[tuple[int, Token]]:
+    """Names of types that the file declares: `struct S`, `using S =`, `typedef float S;`."""
+    code = source.code
+    for i, token in enumerate(code[:-2]):
+        before = code[i - 1].text if i else ""
+        if before in ("struct", "using", "class", "union"):
+            yield i, token
+        elif code[i + 1].text == ";" and token.kind == "name":
+            start = source.index_at(source.statement_start(i))
+            if code[start].text == "typedef":
+                yield i, token
 
 
 def _products(source: Source, start: int, end: int) -> Iterator[Term]:

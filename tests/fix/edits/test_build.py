@@ -179,3 +179,47 @@ def test_constants_that_are_defined_twice_or_by_themselves_stay_open() -> None:
     text = b"#define A 1\n#define A 2\n#define B C\n#define C B\n#define D 3\n#define D (2 + 1)\n"
     constants = Constants([Source("a.cu", text)], Launch((8, 4, 1)))
     assert [constants.value(n) for n in "ABD"] == [None, None, 3]
+
+
+NARROW = """__global__ void k(const float4* A, float4* C) {
+    __shared__ float4 tile[2][16 * 32];
+    float4 r = A[threadIdx.x];
+    *((float*)&tile[0][0] + threadIdx.x + 0 * 128) = r.x;
+    *((float*)&tile[1][0] + threadIdx.x + 3 * 128) = r.w;
+    __syncthreads();
+    C[threadIdx.x] = tile[0][threadIdx.x / 16];
+}
+"""
+WIDE = """__global__ void k(const int4* A, int4* C) {
+    __shared__ half tile[16][16];
+    int row = threadIdx.x / 2;
+    *((int4 *)(&tile[row][0]) + threadIdx.x % 2) = A[0];
+    reinterpret_cast<int4 *>(&tile[row][8])[threadIdx.x % 2] = A[1];
+    C[threadIdx.x] = *(int4 *)&tile[row][threadIdx.x / 16 * 8];
+}
+"""
+
+
+def viewed(text: str, layout: Swizzle, shape: Shape) -> list[str]:
+    source = Source("a.cu", text.encode())
+    at = declared(source, "tile", text.index("__shared__"), 0, 2)
+    assert not isinstance(at, Refusal)
+    result = build(layout, at, None, set(source.names()), shape)
+    assert isinstance(result, Edited), result
+    after = apply(result.edits, text.encode()).decode().splitlines()
+    return [line.strip() for line in after if line not in text.splitlines() and "threadIdx" in line]
+
+
+def test_a_swizzle_goes_through_views_of_other_types() -> None:
+    narrow = viewed(NARROW, Swizzle(2, 1, 7, linear=True), Shape((2, 512), 16))
+    assert narrow == [
+        "*((float*)&tile[0][swizzle_tile((threadIdx.x + 0 * 128) / 4)] + (threadIdx.x + 0 * 128) % 4) = r.x;",
+        "*((float*)&tile[1][swizzle_tile((threadIdx.x + 3 * 128) / 4)] + (threadIdx.x + 3 * 128) % 4) = r.w;",
+        "C[threadIdx.x] = tile[0][swizzle_tile(threadIdx.x / 16)];",
+    ]
+    wide = viewed(WIDE, Swizzle(1, 3, 2), Shape((16, 16), 2))
+    assert wide == [
+        "*((int4 *)(&tile[row][swizzle_tile(row, (threadIdx.x % 2) * 8)])) = A[0];",
+        "reinterpret_cast<int4 *>(&tile[row][swizzle_tile(row, 8 + (threadIdx.x % 2) * 8)])[0] = A[1];",
+        "C[threadIdx.x] = *(int4 *)&tile[row][swizzle_tile(row, threadIdx.x / 16 * 8)];",
+    ]

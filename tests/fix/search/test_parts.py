@@ -227,3 +227,19 @@ def test_a_width_that_only_the_launch_knows_is_tried_by_a_sample_and_edited_as_a
     assert found.unsafe_because == "the layout was looked for with `d` = 32, which the launch gives"
     # Whatever the width, an odd pitch brings 32 rows to 32 banks.
     assert all(len({lane * (d | 1) % 32 for lane in range(32)}) == 32 for d in range(1, 200))
+
+
+def test_a_type_that_the_launch_cannot_name_is_counted_in_bytes(tmp_path: Path) -> None:
+    text = TILES.replace("template <const int Br, const int Bc>", "template <int Br, int Bc, typename T>")
+    text = text.replace("float* Q, float* K", "T* Q, T* K").replace("float* Qi", "T* Qi")
+    text = text.replace("extern __shared__ float smem[]", "extern __shared__ T smem[]")
+    text = text.replace("float* Kj", "T* Kj")
+    path = tmp_path / "a.cu"
+    path.write_text(text)
+    (found,) = analyse_file(Job(str(path))).suggestions
+    after = apply(found.edits or (), text.encode()).decode()
+    assert "sizeof(float) + Br * 4 + Bc * 4;" in after
+    path.write_text(text.replace("k<Br, Bc>", "k<Br, Bc, float>"))
+    (found,) = analyse_file(Job(str(path))).suggestions
+    after = apply(found.edits or (), path.read_bytes()).decode()
+    assert "sizeof(float) + Br * sizeof(float) + Bc * sizeof(float);" in after
