@@ -1,4 +1,7 @@
-"""Loads in both arms of a condition that run as one: the compiler chooses the address, then loads.
+"""Accesses in both arms of a condition that run as one.
+
+Of loads the compiler chooses the address, then loads; stores of one address with which both arms end become
+one behind the arms, of the value that was chosen, on the line of the second.
 
 `c ? s[i] : s[j]` is one load of the chosen element, in the lanes of both arms, and so is a load of one
 address with which both arms begin (docs/dev/joining.md). In: the log. Out: the log with one load for the two.
@@ -13,7 +16,27 @@ from smemlint.evaluate.compiler.hoist import reads_first
 from smemlint.evaluate.machine.local_memory import merge
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine
 from smemlint.evaluate.values.number import Int, same
-from smemlint.ir import Assign, Block, Evaluate, Expr, Index, Member, Name, Stmt, Unary
+from smemlint.ir import (
+    STEPS,
+    Asm,
+    Assign,
+    Binary,
+    Block,
+    Call,
+    Conditional,
+    Construct,
+    Evaluate,
+    Expr,
+    Index,
+    Lambda,
+    Member,
+    Name,
+    Stmt,
+    Unary,
+    UnknownExpr,
+)
+from smemlint.ir.show import show
+from smemlint.ir.walk import walk
 
 Node: TypeAlias = "Expr | Stmt | None"
 
@@ -52,9 +75,62 @@ def _head(log: Sequence[Event | Barrier], arm: Node) -> Iterator[Event]:
         yield e
 
 
-def _alike(a: Event, b: Event) -> bool:
+def note_stores(m: Machine, then: int, otherwise: int, end: int, arms: tuple[Node, Node]) -> None:
+    """Remember which stores of two arms run as one, behind them. end: of the second arm."""
+    if m.silent or m.as_written or then == otherwise or otherwise == end:
+        return
+    count = sum(1 for _ in _last_stores(*arms))
+    first, second = _tail(m.log[then:otherwise], count), _tail(m.log[otherwise:end], count)
+    for a, b in zip(first, second, strict=False):
+        if not _alike(a, b, "store") or not same(a.offset, b.offset):
+            return
+        b.region, b.under, b.must = m.region, m.under(), m.must & (a.may | b.may)
+        m.selected.append((b, a, b.offset))
+
+
+def _last_stores(then: Node, otherwise: Node) -> Iterator[Assign]:
+    """Assignments to one place with which both arms end, the last one first."""
+    for a, b in zip(reversed(_statements(then)), reversed(_statements(otherwise)), strict=False):
+        if not isinstance(a, Evaluate) or not isinstance(b, Evaluate):
+            return
+        one, other = a.expr, b.expr
+        if not isinstance(one, Assign) or not isinstance(other, Assign) or not element(one.target):
+            return
+        values = (one.value, other.value)
+        if show(one.target) != show(other.target) or any(_does_more(v) for v in values):
+            return
+        yield one
+        if one.op != "=" or any(element(n) for v in values for n in walk(v)):  # type: ignore[arg-type]
+            return  # a load that stays in its arm keeps the stores before it there
+
+
+def _statements(s: Node) -> tuple[Stmt, ...]:
+    return s.body if isinstance(s, Block) else () if s is None else (s,)  # type: ignore[return-value]
+
+
+def _does_more(e: Expr) -> bool:
+    return any(
+        isinstance(n, Assign | Asm | Call | Conditional | Construct | Lambda | UnknownExpr)
+        or (isinstance(n, Unary) and n.op in STEPS)
+        or (isinstance(n, Binary) and n.op in ("&&", "||"))
+        for n in walk(e)
+    )
+
+
+def _tail(log: Sequence[Event | Barrier], count: int) -> list[Event]:
+    """The last stores, the last one first; loads may stand between."""
+    found: list[Event] = []
+    for e in reversed(log):
+        if len(found) == count or not isinstance(e, Event):
+            break
+        if e.site.op == "store":
+            found.append(e)
+    return found
+
+
+def _alike(a: Event, b: Event, op: str = "load") -> bool:
     return (
-        a.site.op == b.site.op == "load"
+        a.site.op == b.site.op == op
         and a.site.object is b.site.object
         and a.site.width == b.site.width
         and not (a.volatile or b.volatile)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from smemlint.evaluate.compiler.selects import gives_element, note
+from smemlint.evaluate.compiler.selects import gives_element, note, note_stores
 from smemlint.evaluate.compiler.sink import hold, move, released
 from smemlint.evaluate.language.conversions import truth, type_of
 from smemlint.evaluate.language.initialisers import initialise, value_for
@@ -175,6 +175,7 @@ def branch(
         _arm(m, ar.logical_not(c, m.unknowns), no, otherwise)
         if otherwise is not None:
             note(m, c, logged, turned, arms, chosen)
+    ended = len(m.log)
     m.flow += 1
     m.straight()
     stops = {e.stop for e in m.log[logged:] if isinstance(e, Barrier)}
@@ -188,6 +189,7 @@ def branch(
     m.may = yes_may | no_may
     if before is None or after_then is None:
         m.must, m.way = sure(m, yes_must | no_must), way
+        note_stores(m, logged, turned, ended, arms)
         return False
     parted = apart(m, after_then) if m.paths is not None else []
     # Whoever left for good has taken the state along: the present one is that of the others.
@@ -208,6 +210,7 @@ def branch(
         m.must = yes_must & m.may
     else:
         m.must = sure(m, must & may & ~(m.nobody if yes.together and no.together else lost))
+    note_stores(m, logged, turned, ended, arms)
     return any(not is_limit(m, o.cells.get(at)) for o, at in parted)
 
 

@@ -7,6 +7,7 @@ import pytest
 from smemlint.evaluate import evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch
+from smemlint.score import score_all
 from smemlint.source import source_from_bytes
 
 PROLOGUE = (
@@ -316,3 +317,31 @@ def test_a_chosen_element_is_loaded_once_by_all_lanes() -> None:
     rows = [row for t in traces for row in t.offsets.tolist()]
     assert rows == [[128 * t if t & 1 else 128 * t + 128 for t in range(32)]]
     assert len(traces) == 2  # the other element is reported too, and runs as a part of the first
+
+
+ARMS = {
+    "both arms end with it": ("if (t & 1) s[2 * t] = 1; else s[2 * t] = in[t];", [2]),
+    "what an arm does before does not matter": (
+        "if (t & 1) { in[5] = 3; s[2 * t] = 1; } else { s[2 * t] = 0; }",
+        [2],
+    ),
+    "data decides": ("if (in[t] > 1) s[2 * t] = 1; else s[2 * t] = 0;", [2]),
+    "neighbours join": (
+        "if (t & 1) { s[2 * t] = 1; s[2 * t + 1] = 1; } else { s[2 * t] = 0; s[2 * t + 1] = 2; }",
+        [2],
+    ),
+    "other memory comes after it": (
+        "if (t & 1) { s[2 * t] = 1; in[5] = 3; } else { s[2 * t] = 0; in[6] = 3; }",
+        [2, 2],
+    ),
+    "other places": ("if (t & 1) s[2 * t] = 1; else s[2 * t + 64] = 0;", [2, 2]),
+}
+
+
+@pytest.mark.parametrize(("body", "wavefronts"), ARMS.values(), ids=ARMS)
+def test_stores_with_which_both_arms_end_are_one(body: str, wavefronts: list[int]) -> None:
+    """As nvcc 13.0 compiles it for sm_90: one STS behind the arms, or one in each."""
+    text = f"__global__ void k(int *in) {{ __shared__ int s[1024]; int t = threadIdx.x;\n{body}\n}}"
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    found = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
+    assert [c.wavefronts for c in found if c.ideal] == wavefronts

@@ -95,8 +95,7 @@ def test_a_switch_falls_through_by_the_order_of_its_cases() -> None:
 
 
 def test_a_range_for_over_unknown_things_keeps_its_parts() -> None:
-    text = """struct R { __device__ int *begin(); __device__ int *end(); };
-    __global__ void k(int n, R r) { n++; for (int x : r) n += x; }"""
+    text = "template <class R> __global__ void k(int n, R r) { n++; for (int x : r) n += x; }"
     range_for = function(text, "k").body.body[-1]  # type: ignore[union-attr]
     assert (
         isinstance(range_for, UnknownStmt)
@@ -229,3 +228,11 @@ def _walk(node: object):  # type: ignore[no-untyped-def]
         elif is_dataclass(item):
             yield item
             stack.extend(getattr(item, f.name) for f in fields(item))
+
+
+def test_a_range_for_over_an_object_runs_from_begin_to_end() -> None:
+    text = """struct R { __device__ int *begin(); __device__ int *end(); };
+    __global__ void k(int n, R r) { n++; for (int x : r) n += x; }"""
+    begin, end, loop = function(text, "k").body.body[-1].body  # type: ignore[union-attr]
+    assert [show(v.var.init) for v in (begin, end)] == ["r.begin()", "r.end()"]
+    assert isinstance(loop, Loop) and loop.condition is not None and "!=" in show(loop.condition)
