@@ -38,7 +38,7 @@ from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
 from smemlint.rules import Severity
 from smemlint.source.text import MAX_BYTES
-from smemlint.workers import Failure, run_isolated
+from smemlint.workers import Failure, Renumbered, Watch, run_isolated
 
 __all__ = ["Job", "Options", "View", "analyse", "analyse_file", "check", "collect", "shown"]
 
@@ -57,30 +57,38 @@ def shown(path: str) -> str:
 
 
 def analyse(
-    jobs: Sequence[Job], *, processes: int = 1, memory: int = MEMORY, cache: Cache | None = None
+    jobs: Sequence[Job],
+    *,
+    processes: int = 1,
+    memory: int = MEMORY,
+    cache: Cache | None = None,
+    watch: Watch | None = None,
 ) -> Iterator[tuple[int, FileReport]]:
     """Yields (index of the job, its report) as files are done. Never raises for a bad file.
 
-    cache: where reports are looked for first, and kept.
+    cache: where reports are looked for first, and kept. watch: is told which file is in work.
     """
     left: list[int] = []
     if cache is not None:
         cache.look_again()  # a fix may have changed what an earlier call saw
     for index, job in enumerate(jobs):
+        if watch is not None:
+            watch.tick()
         report = cache.find(job) if cache is not None else None
         if report is not None:
             yield index, report
         else:
             left.append(index)
     if left:
-        done = _analysed([jobs[i] for i in left], processes, memory, cache)
+        seen = None if watch is None else Renumbered(watch, left)
+        done = _analysed([jobs[i] for i in left], processes, memory, cache, seen)
         yield from ((left[n], report) for n, report in done)
         if cache is not None:
             cache.trim()
 
 
 def _analysed(
-    jobs: Sequence[Job], processes: int, memory: int, cache: Cache | None
+    jobs: Sequence[Job], processes: int, memory: int, cache: Cache | None, watch: Watch | None
 ) -> Iterator[tuple[int, FileReport]]:
     from smemlint.diagnose.asking import STAGE
     from smemlint.pipeline import OTHERS  # loaded once, before the workers start
@@ -90,7 +98,9 @@ def _analysed(
     # added rule. The file is analysed again without.
     again: list[tuple[int, Job, tuple[Problem, ...]]] = []
     task = partial(analyse_file, cache=cache)
-    for index, result in run_isolated(task, jobs, jobs=processes, seconds=seconds, memory=memory):
+    for index, result in run_isolated(
+        task, jobs, jobs=processes, seconds=seconds, memory=memory, watch=watch
+    ):
         if not isinstance(result, Failure):
             yield index, result
         elif result.stage == OTHERS:
@@ -104,7 +114,10 @@ def _analysed(
         else:
             yield index, _given_up(jobs[index], result)
     rest = [job for _, job, _ in again]
-    for n, result in run_isolated(analyse_file, rest, jobs=processes, seconds=seconds, memory=memory):
+    seen = None if watch is None else Renumbered(watch, [index for index, _, _ in again])
+    for n, result in run_isolated(
+        analyse_file, rest, jobs=processes, seconds=seconds, memory=memory, watch=seen
+    ):
         index, job, told = again[n]
         report = _given_up(job, result) if isinstance(result, Failure) else result
         yield index, replace(report, problems=(*told, *report.problems))
@@ -190,7 +203,9 @@ def collect(
     accepted = 0
     stale: Sequence[Entry] = ()
     if view.baseline is not None:
-        diagnostics, accepted, stale = compared(diagnostics, view.baseline, checked)
+        diagnostics, accepted, _ = compared(diagnostics, view.baseline, checked)
+        # What is only not shown (another rule was selected, a line did not change) is not gone.
+        _, _, stale = compared(left, view.baseline, checked)
     unparsed = tuple(dict.fromkeys(u for r in reports for u in r.unparsed))
     named = {d.place.path for d in diagnostics} | {label.place.path for d in diagnostics for label in d.also}
     return Report(

@@ -20,7 +20,7 @@ from smemlint.records import record
 
 Block = tuple[int, int, int]
 SEVERITIES = ("note", "warning", "error")
-FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "html")
+FORMATS = ("full", "concise", "json", "jsonl", "sarif", "github", "gitlab", "html")
 MAX_THREADS = 1024
 MAX_DEPTH = 64
 """Threads of a block in z: CUDA's limit."""
@@ -298,8 +298,8 @@ KEYS = (
     "fail-on", "fail-on-unseen", "exit-zero", "statistics", "show-unresolved", "output-format",
 )  # fmt: skip
 HANDS = (
-    "top", "write-baseline", "diff-base", "add-ignore", "budget", "write-budget", "output", "fix", "diff",
-    "unsafe-fixes", "verify", "jobs", "j", "timeout", "config", "stdin-filename",
+    "top", "write-baseline", "diff-base", "add-ignore", "budget", "write-budget", "output", "shard", "fix",
+    "diff", "unsafe-fixes", "verify", "jobs", "j", "timeout", "config", "stdin-filename",
 )  # fmt: skip
 """Options of the command line alone: they write, start programs, or take more of the machine."""
 

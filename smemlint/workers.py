@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from types import FrameType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from smemlint.records import record
 from smemlint.stopping import held_back, leave_to_the_system
@@ -34,6 +34,8 @@ Result = TypeVar("Result")
 
 DEBUG = "SMEMLINT_DEBUG"
 """Set in the environment, it lets workers write tracebacks to stderr."""
+TICK = 0.1
+"""Seconds between two looks of a watcher."""
 WAIT = 8
 SOON = 0.85
 """Of an item's time: when its worker is interrupted, to tell what it has."""
@@ -51,6 +53,30 @@ class Failure:
     message: str
     stage: str = ""
     """What the worker said that it was at (see `at_stage`)."""
+
+
+class Watch(Protocol):
+    """Somebody who looks on."""
+
+    def given(self, index: int) -> None:
+        """Item `index` is being worked on from now."""
+
+    def tick(self) -> None:
+        """Some time has passed: called every TICK seconds or more often."""
+
+
+@record(frozen=True, slots=True)
+class Renumbered:
+    """A watcher of some of the items. numbers: of each of them among all."""
+
+    watch: Watch
+    numbers: Sequence[int]
+
+    def given(self, index: int) -> None:
+        self.watch.given(self.numbers[index])
+
+    def tick(self) -> None:
+        self.watch.tick()
 
 
 class OutOfTimeError(BaseException):
@@ -86,7 +112,13 @@ def at_stage(stage: str, seconds: float) -> Iterator[None]:
 
 
 def run_isolated(
-    task: Callable[[Item], Result], items: Sequence[Item], *, jobs: int, seconds: float, memory: int
+    task: Callable[[Item], Result],
+    items: Sequence[Item],
+    *,
+    jobs: int,
+    seconds: float,
+    memory: int,
+    watch: Watch | None = None,
 ) -> Iterator[tuple[int, Result | Failure]]:
     """Yields (index of the item, result) in the order of completion.
 
@@ -103,10 +135,16 @@ def run_isolated(
                     pool.append(_Worker(task, seconds, memory, [w.connection for w in pool]))
             for worker in pool:
                 if worker.index is None and waiting:
+                    if watch is not None:
+                        watch.given(waiting[0])
                     worker.give(waiting.popleft(), items)
             busy = [w for w in pool if w.index is not None]
             first = min(w.started for w in busy) + WAIT * seconds
-            ready = set(wait([w.connection for w in busy], max(0.0, first - time.monotonic())))
+            patience = max(0.0, first - time.monotonic())
+            if watch is not None:
+                watch.tick()
+                patience = min(patience, TICK)
+            ready = set(wait([w.connection for w in busy], patience))
             for worker in busy:
                 index = worker.index
                 assert index is not None

@@ -23,6 +23,11 @@ FIXTURE = re.compile(
     r"^\| (.+?) \| `(\w+)` \((\w+\.cu):(\d+) (\w+)\) \| (\S+)-way \| (\S+)-way \| (.+) \|$", re.M
 )
 PROBE = re.compile(r"^\| (.+?) \| `(\w+)` (\w+) \| (\d+) / (\d+) \| (\d+) / (\d+) \| (.+) \|$", re.M)
+ADDRESS = re.compile(
+    r"^\| (.+?) \| `(\w+)` \((\w+\.cu)\) \| ((?:\w+ \d+(?:, )?)+) \| ((?:\w+ \d+(?:, )?)+) \| (.+) \|$", re.M
+)
+SEGMENTS = ROOT / "benchmarks" / "silicon"
+RESERVED = 1024
 PICTURES = {
     "padding.svg": ["banks", "float t[32][32]", "t[threadIdx.x][3]", "--block", "32"],
     "strides.svg": ["sweep", "float s[4096]", "s[threadIdx.x * n]", "--over", "n=1..64", "--block", "32"],
@@ -71,11 +76,27 @@ def test_a_claim_with_a_probe_is_counted_and_told_as_the_page_says(row: tuple[st
     assert (cost.wavefronts, cost.ideal) == (int(told), int(told_ideal))
 
 
+@pytest.mark.parametrize("row", rows(ADDRESS), ids=lambda row: f"{row[2]}-{row[1]}")
+def test_a_claim_with_an_address_is_told_by_both_as_the_page_says(row: tuple[str, ...]) -> None:
+    from smemlint.look import layout
+
+    _, kernel, file, told, counted, _ = row
+    answer = layout((Job(str(SEGMENTS / "segments" / file), Options()), ""))
+    (memory,) = [k for k in answer.kernels if k.kernel == kernel]
+    starts = {p.array.name: p.start for p in memory.pieces if p.array is not None}
+    said = [name_at.split(" ") for name_at in told.split(", ")]
+    assert {name: int(at) for name, at in said} == starts
+    measured = json.loads((SEGMENTS / "segments.json").read_text())["files"][file]
+    (addresses,) = [each["addresses"] for each in measured if each["kernel"] == kernel]
+    assert [int(at.split(" ")[1]) for at in counted.split(", ")] == [a - RESERVED for a in addresses]
+
+
 def test_the_page_has_its_rows() -> None:
     assert len(rows(FIXTURE)) >= 12 and len(rows(PROBE)) >= 10
     tables = [line for line in PAGE.splitlines() if line.startswith("| ") and not line.startswith("| stride")]
-    heads = [line for line in tables if "what silicon counted" in line]
-    assert len(tables) - len(heads) == len(rows(FIXTURE)) + len(rows(PROBE)), "a row that no test reads"
+    heads = [line for line in tables if line.startswith("| claim |")]
+    read = sum(len(rows(pattern)) for pattern in (FIXTURE, PROBE, ADDRESS))
+    assert len(tables) - len(heads) == read and len(rows(ADDRESS)) == 6, "a row that no test reads"
 
 
 def test_the_strides_are_those_that_were_measured() -> None:

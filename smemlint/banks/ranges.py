@@ -77,7 +77,7 @@ def _favourable(certain: Ints) -> Ints:
     last = certain[:, 31] >= 0
     costs = half_warp(first, groups[:, :2], ~last | agree_in_pairs(first))
     costs += half_warp(second, groups[:, 2:], agree_in_pairs(second))
-    return np.where(one_address(certain), np.minimum(costs, uniform_cost(certain, last)), costs)
+    return np.where(one_address(certain), np.minimum(costs, uniform_cost(certain)), costs)
 
 
 @record(frozen=True, slots=True)

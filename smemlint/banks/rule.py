@@ -151,15 +151,13 @@ def _sixteen_byte_load(lanes: Lanes, turns: list[int]) -> list[tuple[tuple[int, 
 
     The halves differ in what a hole does. In the second half an inactive lane agrees with anything. In the
     first half it agrees with an inactive lane only; but where lane 31 is inactive, nothing has to agree
-    there.
+    there. One address for all takes one pass for up to 16 lanes, two for more.
     """
     first, second = lanes[:16], lanes[16:]
     last_active = lanes[31] is not None
-    if len({offset for offset in lanes if offset is not None}) == 1:
-        if not last_active:
-            return [((0, 1, 2, 3), 1)]
-        halves = (((0, 1), first), ((2, 3), second))
-        return [(pair, 1) for pair, half in halves if any(offset is not None for offset in half)]
+    active = [offset for offset in lanes if offset is not None]
+    if len(set(active)) == 1:
+        return [((0, 1, 2, 3), 1)] if len(active) <= LANES // 2 else [((0, 1), 1), ((2, 3), 1)]
     found: list[tuple[tuple[int, ...], int]] = []
     for half, agrees, (a, b) in (
         (first, not last_active or _same(first, 1) or _same(first, 2), (0, 1)),

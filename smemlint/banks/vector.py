@@ -169,7 +169,7 @@ def _wavefronts(op: str, width: int, lanes: Ints) -> Ints:
     last = lanes[:, 31] >= 0
     costs = half_warp(first, groups[:, :2], ~last | same_in_pairs(first))
     costs += half_warp(second, groups[:, 2:], agree_in_pairs(second))
-    return np.where(one_address(lanes), uniform_cost(lanes, last), costs)
+    return np.where(one_address(lanes), uniform_cost(lanes), costs)
 
 
 def half_warp(lanes: Ints, groups: Ints, agrees: Bools) -> Ints:
@@ -179,8 +179,7 @@ def half_warp(lanes: Ints, groups: Ints, agrees: Bools) -> Ints:
     return np.where(agrees & (turns("load", 16, lanes) <= 1), np.minimum(pair, 1), pair)
 
 
-def uniform_cost(lanes: Ints, last: Bools) -> Ints:
-    """A 16-byte load of one address: a pass for each half with an active lane, one where lane 31 is
-    inactive."""
-    halves: Ints = (lanes[:, :16] >= 0).any(axis=1).astype(np.int64) + (lanes[:, 16:] >= 0).any(axis=1)
-    return np.where(last, halves, np.minimum(halves, 1))
+def uniform_cost(lanes: Ints) -> Ints:
+    """A 16-byte load of one address: one pass for up to 16 active lanes, two for more."""
+    active: Ints = (lanes >= 0).sum(axis=1)
+    return -(-active // 16)

@@ -16,6 +16,7 @@ CLEAN, FINDINGS, FAILED = 0, 1, 2
 
 COMMANDS: Mapping[str, str] = {
     "check": "find bank conflicts (the default)",
+    "merge": "join the reports of shards (check --shard I/N) into the one of a single run",
     "rank": "list kernels and lines by the wavefronts that they waste",
     "inspect": "list every shared-memory access with its cost",
     "banks": "draw which lane asks which bank, for an access of a file or a typed one",

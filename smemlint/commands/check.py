@@ -21,12 +21,13 @@ from smemlint.streams import OutputError, put, say
 from smemlint.visible import visible_path
 
 if TYPE_CHECKING:
+    from smemlint.commands.streaming import Stream
     from smemlint.diagnose.model import Report
     from smemlint.render.style import Look
     from smemlint.repair import Skipped
 
 
-ENDINGS = {".sarif": "sarif", ".json": "json", ".html": "html", ".txt": "full"}
+ENDINGS = {".sarif": "sarif", ".json": "json", ".jsonl": "jsonl", ".html": "html", ".txt": "full"}
 """Endings of files that tell a format."""
 
 
@@ -60,14 +61,25 @@ def options(parser: argparse.ArgumentParser) -> None:
     add(
         "--sort",
         choices=("cost", "path"),
-        help="order of findings: the costliest first (on a terminal), or by path",
+        help="order of findings: the costliest first (on a terminal, with --top), or by path",
     )
-    add("--top", type=whole("top"), metavar="N", help="show the first N findings; the exit status is by all")
+    add(
+        "--top",
+        type=whole("top"),
+        metavar="N",
+        help="show the N costliest findings; the exit status is by all",
+    )
     add(
         "--min-share",
         type=number("min-share"),
         metavar="PERCENT",
         help="leave out conflicts that waste less of their kernel's shared-memory wavefronts (default: 0)",
+    )
+    add(
+        "--shard",
+        type=_shard,
+        metavar="I/N",
+        help="analyse the I-th of N parts of the files, for `smemlint merge`, which gates",
     )
     add(
         "--statistics",
@@ -134,23 +146,66 @@ def run(options: argparse.Namespace) -> int:
     said = _settings_of(options)
     if options.write_baseline:
         said = replace(said, baseline="")
-    outputs = _outputs_of(options.output or ())
+    outputs = outputs_of(options.output or ())
     _check_fixes(options)
     if options.show_files:
         return show_files(options, said)
+    edits, adding = options.fix or options.diff, options.add_ignore is not None
+    if options.shard:
+        _check_shard(options, outputs, options.output_format or "")
     pictures = "html" in (options.output_format, *(name for name, _ in outputs))
+    if not (edits or options.write_baseline or options.budget or options.write_budget or adding):
+        return _check(options, said, outputs, exhibits=pictures)
     run, report = analysed(options, said, suggest=True, exhibits=pictures)
     if options.write_budget or options.budget:
         return _budget(options, run, report, outputs)
     if options.write_baseline:
         return _write_baseline(Path(options.write_baseline), report)
-    if options.add_ignore is not None:
+    if adding:
         from smemlint.commands.adding import add_ignores
 
         return add_ignores(options, report)
-    if options.fix or options.diff:
-        return _repair(options, run, report, outputs)
-    return _write(report, run.settings, outputs, options)
+    return _repair(options, run, report, outputs)
+
+
+def _shard(text: str) -> tuple[int, int]:
+    from smemlint.shards import parse
+
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _check_shard(options: argparse.Namespace, outputs: Sequence[tuple[str, Path]], form: str) -> None:
+    """Raises UsageError where a shard has nothing to hand on, or more is asked for than it knows."""
+    for name in ("fix", "diff", "budget", "write_budget", "write_baseline", "add_ignore"):
+        if getattr(options, name):
+            raise UsageError(f"--{name.replace('_', '-')} needs all files: it does not go with --shard")
+    if not {form, *(name for name, _ in outputs)} & {"json", "sarif"}:
+        raise UsageError("--shard needs a report that merge reads: --output-format json or sarif")
+    if "html" in (form, *(name for name, _ in outputs)):
+        raise UsageError("--shard has no html: pictures are for a run over all files")
+
+
+def _check(
+    options: argparse.Namespace, said: Settings, outputs: Sequence[tuple[str, Path]], *, exhibits: bool
+) -> int:
+    """Findings alone: written as they become final; when a signal ends the run, those that are known."""
+    from smemlint.commands.streaming import Stream
+
+    stream = Stream(lambda settings: (_form_of(settings), _look(_form_of(settings), settings, options)))
+    run, report = analysed(
+        options, said, suggest=True, exhibits=exhibits, partial=True, stream=stream, part=options.shard
+    )
+    if run.stopped is not None:
+        for _, path in outputs:
+            say(f"warning: {path}: not written, the report is not whole")
+        outputs = ()
+    status = write(report, run.settings, outputs, options, stream)
+    if run.stopped is not None:
+        return run.stopped.status
+    return CLEAN if options.shard and status == FINDINGS else status
 
 
 def show_files(options: argparse.Namespace, said: Settings) -> int:
@@ -224,7 +279,7 @@ def _check_adding(options: argparse.Namespace) -> None:
         raise UsageError("--add-ignore cannot change standard input")
 
 
-def _outputs_of(texts: Sequence[str]) -> list[tuple[str, Path]]:
+def outputs_of(texts: Sequence[str]) -> list[tuple[str, Path]]:
     """Format and file of each `--output`. Raises UsageError."""
     outputs = []
     for text in texts:
@@ -257,7 +312,7 @@ def _repair(
             run.reports,
             lambda some: [r for _, r in with_progress(some, run.settings, run.cache)],
         )
-        status = _write(run.collect(again), run.settings, outputs, options)
+        status = write(run.collect(again), run.settings, outputs, options)
         return FAILED if failed else status
     _tell(skipped, repair.summary(files, written=False))
     # A patch must hold the file's own bytes, whatever the terminal's encoding is.
@@ -271,18 +326,39 @@ def _tell(skipped: Sequence[Skipped], summary: str) -> None:
     say(summary)
 
 
-def _write(
-    report: Report, settings: Settings, outputs: Sequence[tuple[str, Path]], options: argparse.Namespace
-) -> int:
-    from smemlint.render import render
+def _form_of(settings: Settings) -> str:
+    return settings.output_format or "full"
+
+
+def _look(form: str, settings: Settings, options: argparse.Namespace) -> Look:
+    """How a format looks on standard output. GitHub shows the first ten findings: the costliest ones."""
+    color = {"auto": None, "always": True, "never": False}[options.color]
+    look = look_of(settings, options.top, color)
+    return replace(look, sort="cost") if form == "github" and not settings.sort else look
+
+
+def _plain_look(form: str, settings: Settings) -> Look:
+    """How it looks in a file."""
     from smemlint.render.style import Look
+
+    return Look(sort="cost" if form == "github" else "path", docs=settings.docs_url or "")
+
+
+def write(
+    report: Report,
+    settings: Settings,
+    outputs: Sequence[tuple[str, Path]],
+    options: argparse.Namespace,
+    stream: Stream | None = None,
+) -> int:
+    """Write all formats, to standard output what a stream has not written yet; the exit status."""
+    from smemlint.render import render
     from smemlint.render.summary import statistics
 
-    plain = Look(docs=settings.docs_url or "")
-    written = [_write_file(path, render(name, report, plain)) for name, path in outputs]
-    form = settings.output_format or "full"
-    color = {"auto": None, "always": True, "never": False}[options.color]
-    put(render(form, report, look_of(settings, options.top, color)))
+    written = [_write_file(path, render(name, report, _plain_look(name, settings))) for name, path in outputs]
+    form = _form_of(settings)
+    text = render(form, report, _look(form, settings, options))
+    put(text if stream is None else stream.rest(text))
     if settings.statistics:
         text = statistics(report.summary)
         if form in ("full", "concise"):
@@ -334,7 +410,7 @@ def _budget(
         found = exceeded(kernels, loaded(Path(options.budget)), options.budget)
     except ReportError as error:
         raise UsageError(f"argument --budget: {error}") from None
-    status = _write(report, run.settings, outputs, options)
+    status = write(report, run.settings, outputs, options)
     for e in found:
         grown = f"{number(e.excess)} excess wavefronts a block, {number(e.allowed)} allowed"
         say(f"over budget: {visible_path(e.path)}: {e.name}: {grown}")
@@ -359,5 +435,5 @@ def look_of(settings: Settings, top: int | None = None, color: bool | None = Non
     if color is None:
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         color = not plain and (terminal or bool(os.environ.get("FORCE_COLOR")))
-    sort = settings.sort or ("cost" if terminal else "path")
+    sort = settings.sort or ("cost" if terminal or top is not None else "path")
     return Look(color, streams.columns(), sort, top, settings.docs_url or "")

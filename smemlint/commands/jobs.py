@@ -5,28 +5,30 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smemlint.commands.asked import chosen_of, options_of
 from smemlint.commands.options import STDIN, UsageError
 from smemlint.config import Block, Settings
 from smemlint.configurations import Configurations, matches
 from smemlint.records import record
+from smemlint.stopping import Stopped
 from smemlint.streams import say
 from smemlint.visible import visible_path
 
 if TYPE_CHECKING:
     from smemlint.api import View
     from smemlint.cache import Cache
+    from smemlint.commands.streaming import Stream
     from smemlint.diagnose.baseline import Baseline
     from smemlint.diagnose.model import FileReport, Problem, Report
     from smemlint.jobs import Job
+    from smemlint.progress import Bar
 
-_PROGRESS_AFTER = 20
-"""Files from which on a terminal shows a progress bar."""
 _FILES_PER_PROCESS = 4
 _NAME = 200
 """Characters of a name too long to be one that a message repeats."""
@@ -49,6 +51,12 @@ class Run:
     baseline: Baseline | None = None
     changed: Callable[[str, int, int], bool] | None = None
     cache: Cache | None = None
+    stopped: Stopped | None = None
+    """The signal that ended it before all files were done."""
+    part: tuple[int, int] | None = None
+    """(number, count) where it is one shard of several."""
+    wrong: Sequence[Problem] | None = None
+    """What is wrong with the configurations, where it is known already."""
 
     def collect(self, reports: Sequence[FileReport]) -> Report:
         """One report of these files: merged, suppressed, selected; with what is wrong with the settings."""
@@ -58,21 +66,31 @@ class Run:
         report = api.collect(
             reports, _view(self.configurations, self.settings, self.baseline, self.changed), texts
         )
-        wrong = [
-            *_broken(self.configurations),
-            *_unknown_kernels(self.configurations.said.blocks, report),
-            *_unusable_rules(),
-        ]
+        wrong = list(_broken(self.configurations) if self.wrong is None else self.wrong)
+        if self.part is None:
+            wrong += _unknown_kernels(self.configurations.said.blocks, report)
+        if self.stopped is not None:
+            wrong = [_interrupted(self.stopped, len(reports), len(self.jobs))]
+        wrong += _unusable_rules()
         return replace(report, problems=(*report.problems, *wrong))
 
 
 def analysed(
-    options: argparse.Namespace, said: Settings, *, suggest: bool = False, exhibits: bool = False
+    options: argparse.Namespace,
+    said: Settings,
+    *,
+    suggest: bool = False,
+    exhibits: bool = False,
+    partial: bool = False,
+    stream: Stream | None = None,
+    part: tuple[int, int] | None = None,
 ) -> tuple[Run, Report]:
     """Analyse the paths of `source_options` and tell on stderr what could not be.
 
     said: what the command line says. suggest: whether fixes are looked for. exhibits: whether maps of
-    what conflicts are kept. Raises UsageError, ConfigError.
+    what conflicts are kept. partial: whether a signal leaves the report of what is done so far; stream:
+    writes what is final meanwhile. part: (number, count) of the shard to analyse. Raises UsageError,
+    ConfigError, Stopped.
     """
     try:
         Path.cwd()
@@ -81,13 +99,69 @@ def analysed(
     configurations = Configurations(said, options.config)
     whole = configurations.shown(".")
     baseline = baseline_of(whole)
-    changed = _changed(getattr(options, "diff_base", None))
+    changed = changed_since(getattr(options, "diff_base", None))
     jobs, missing = jobs_of(options, configurations, suggest=suggest, exhibits=exhibits)
     cache = cache_of(options)
-    found = sorted(with_progress(jobs, whole, cache), key=lambda pair: pair[0])
-    reports = [r for _, r in found] + missing
-    run = Run(configurations, whole, jobs, reports, baseline, changed, cache)
+    every, numbers = jobs, list(range(len(jobs)))
+    if part is not None:
+        from smemlint import shards
+
+        numbers = shards.of(every, *part)
+        jobs = [every[n] for n in numbers]
+    run = Run(configurations, whole, jobs, (), baseline, changed, cache, part=part)
+    found: dict[int, FileReport] = {}
+    try:
+        bar = bar_of(jobs)
+        with closing(with_progress(jobs, whole, cache, bar)) as done:
+            for index, one in done:
+                found[index] = one
+                if stream is not None:
+                    stream.take(run, index, one, bar.hide if bar is not None else None)
+    except Stopped as stopped:
+        if not partial or not found:
+            raise
+        run = replace(run, stopped=stopped)
+    run = replace(run, reports=[found[index] for index in sorted(found)] + missing)
     report = run.collect(run.reports)
+    if part is not None:
+        pairs = [(numbers[index], found[index]) for index in sorted(found)]
+        report = replace(report, shard=_shard(options, run, every, pairs, missing))
+    tell(run, report)
+    return run, report
+
+
+def _shard(
+    options: argparse.Namespace,
+    run: Run,
+    every: Sequence[Job],
+    found: Sequence[tuple[int, FileReport]],
+    missing: Sequence[FileReport],
+) -> Mapping[str, object]:
+    """What a shard's report hands on."""
+    from smemlint import shards
+    from smemlint.api import shown
+    from smemlint.commands.merge import said_of
+
+    assert run.part is not None
+    number, count = run.part
+    names = [(shown(job.path), job.path, job.text) for job in run.jobs]
+    return shards.packed(
+        shards.Shard(
+            number,
+            count,
+            shards.list_digest([shown(job.path) for job in every]),
+            said_of(options, run.configurations.said),
+            tuple(found),
+            tuple(missing),
+            tuple(_broken(run.configurations)),
+            {name: shards.digest(path, text) for name, path, text in names},
+            {name: text for name, _, text in names if text is not None},
+        )
+    )
+
+
+def tell(run: Run, report: Report) -> None:
+    """Say on stderr what could not be analysed, and what of the baseline is stale."""
     for problem in report.problems:
         say(str(problem))
     for skipped in report.skipped:
@@ -96,7 +170,6 @@ def analysed(
         say(f"warning: stale in {run.settings.baseline}: {entry}")
     if len(report.stale) > _STALE:
         say(f"warning: {len(report.stale) - _STALE} more entries of {run.settings.baseline} are stale")
-    return run, report
 
 
 def jobs_of(
@@ -108,7 +181,7 @@ def jobs_of(
 ) -> tuple[list[Job], list[FileReport]]:
     """What is to be analysed, and a report for each path that leads to nothing."""
     from smemlint.diagnose.model import FileReport, Problem
-    from smemlint.jobs import Job, Options
+    from smemlint.jobs import Job
     from smemlint.source import LeftOut, RealPaths, discover
     from smemlint.source.text import MAX_BYTES
 
@@ -156,17 +229,7 @@ def jobs_of(
             jobs.append(
                 Job(
                     str(file),
-                    Options(
-                        min_ways=s.min_ways or 0,
-                        blocks=s.blocks or {},
-                        arch=s.arch or "",
-                        defines=s.define or (),
-                        includes=s.include or (),
-                        std=s.std or "",
-                        compile_commands=s.compile_commands,
-                        suggest=suggest,
-                        exhibits=exhibits,
-                    ),
+                    options_of(s, suggest=suggest, exhibits=exhibits),
                     text,
                     s.timeout or 40.0,
                     named=path == STDIN or not Path(path).is_dir(),
@@ -175,15 +238,15 @@ def jobs_of(
     return jobs, missing
 
 
-def _changed(revision: str | None) -> Callable[[str, int, int], bool] | None:
+def changed_since(revision: str | None) -> Callable[[str, int, int], bool] | None:
     """Which lines differ from a revision. Raises UsageError where git does not tell."""
     if revision is None:
         return None
-    from smemlint.source.revisions import GitError, changed_since
+    from smemlint.source import revisions
 
     try:
-        return changed_since(revision, Path.cwd()).touches
-    except GitError as error:
+        return revisions.changed_since(revision, Path.cwd()).touches
+    except revisions.GitError as error:
         raise UsageError(f"argument --diff-base: {error}") from None
 
 
@@ -209,14 +272,7 @@ def _view(
     from smemlint.rules import Severity
 
     def chosen(path: str, kernel: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        settings = configurations.shown(path)
-        theirs = [
-            code
-            for section in settings.per_kernel or ()
-            if any(fnmatchcase(kernel, name) for name in section.kernels)
-            for code in section.ignore
-        ]
-        return settings.select or (), (*(settings.ignore or ()), *theirs)
+        return chosen_of(configurations.shown(path), kernel)
 
     level = min((Severity(whole.level), Severity(whole.fail_on)), key=lambda s: s.rank)
     return View(chosen, level, bool(whole.show_unresolved), whole.min_share or 0.0, baseline, changed)
@@ -229,22 +285,35 @@ def cache_of(options: argparse.Namespace) -> Cache | None:
     return None if options.no_cache else open_cache()
 
 
+def bar_of(jobs: Sequence[Job]) -> Bar | None:
+    """What shows how far a run is, where somebody looks."""
+    from smemlint.progress import Bar, wanted
+
+    return Bar([job.path for job in jobs]) if wanted() else None
+
+
 def with_progress(
-    jobs: Sequence[Job], settings: Settings, cache: Cache | None = None
-) -> Iterator[tuple[int, FileReport]]:
-    """Yield (index of the job, its report) as files are done; a terminal shows how far it is."""
+    jobs: Sequence[Job], settings: Settings, cache: Cache | None = None, bar: Bar | None = None
+) -> Generator[tuple[int, FileReport], None, None]:
+    """Yield (index of the job, its report) as files are done. bar: shows how far it is."""
     from smemlint import api
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     processes = settings.jobs or max(1, min(cores, -(-len(jobs) // _FILES_PER_PROCESS), _MOST_PROCESSES))
-    done = api.analyse(jobs, processes=processes, cache=cache)
-    if len(jobs) < _PROGRESS_AFTER or not sys.stderr.isatty():
-        yield from done
-        return
-    from rich.console import Console
-    from rich.progress import track
+    try:
+        for index, report in api.analyse(jobs, processes=processes, cache=cache, watch=bar):
+            if bar is not None:
+                bar.done(index)
+            yield index, report
+    finally:
+        if bar is not None:
+            bar.hide()
 
-    yield from track(done, "analysing", len(jobs), console=Console(stderr=True), transient=True)
+
+def _interrupted(stopped: Stopped, done: int, all_: int) -> Problem:
+    from smemlint.diagnose.model import Problem
+
+    return Problem("", f"ended by {stopped.name}: {done} of {all_} files are in this report")
 
 
 def _broken(configurations: Configurations) -> list[Problem]:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from smemlint.commands import CLEAN
+from smemlint.commands.asked import chosen_of, options_of
 from smemlint.commands.options import UsageError, reading_options, source_settings
 from smemlint.config import SEVERITIES, ConfigError, Settings
 from smemlint.configurations import Configurations
 
 if TYPE_CHECKING:
     from smemlint.api import View
-    from smemlint.jobs import Job, Options
+    from smemlint.jobs import Job
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -40,26 +40,10 @@ def run(options: argparse.Namespace) -> int:
             return None
         if settings is None:
             return None
-        return Job(path, _options(settings), text, settings.timeout or 40.0), _view(settings)
+        return Job(path, options_of(settings, exhibits=True), text, settings.timeout or 40.0), _view(settings)
 
     Server(job_of).run()
     return CLEAN
-
-
-def _options(settings: Settings) -> Options:
-    """How a buffer is analysed."""
-    from smemlint.jobs import Options
-
-    return Options(
-        min_ways=settings.min_ways or 0,
-        blocks=settings.blocks or {},
-        arch=settings.arch or "",
-        defines=settings.define or (),
-        includes=settings.include or (),
-        std=settings.std or "",
-        compile_commands=settings.compile_commands,
-        exhibits=True,
-    )
 
 
 def _view(settings: Settings) -> View:
@@ -68,8 +52,6 @@ def _view(settings: Settings) -> View:
     from smemlint.rules import Severity
 
     def chosen(path: str, kernel: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        sections = [s for s in settings.per_kernel or () if any(fnmatchcase(kernel, n) for n in s.kernels)]
-        theirs = [code for section in sections for code in section.ignore]
-        return settings.select or (), (*(settings.ignore or ()), *theirs)
+        return chosen_of(settings, kernel)
 
     return View(chosen, Severity(settings.level), bool(settings.show_unresolved))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
@@ -364,3 +364,5 @@ class Report:
     stale: tuple[str, ...] = ()
     """Entries of the baseline that nothing matches any more."""
     exhibits: tuple[Exhibit, ...] = ()
+    shard: Mapping[str, Any] | None = None
+    """Of one of several shards: what `merge` needs of it."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from smemlint.banks import Arch, architecture
-from smemlint.evaluate.model import Grade, SharedArray
+from smemlint.evaluate.model import SharedArray
 from smemlint.fix.edits.apply import compatible
 from smemlint.fix.edits.build import build
 from smemlint.fix.model import Refusal, SiteChange, Suggestion
@@ -20,12 +20,13 @@ from smemlint.fix.named import Whole, named_pitch
 from smemlint.fix.proof.promise import STRAYED, Analyse, sites_of
 from smemlint.fix.proof.proving import Move, growth_of, prove
 from smemlint.fix.proof.safety import harmed, not_evaluated, open_questions, stale_comment
+from smemlint.fix.proof.understood import left_aside, not_understood
 from smemlint.fix.reasons import nothing_found
 from smemlint.fix.sampled import sampled, worth_a_sample
 from smemlint.fix.search.choices import Choice, find_choices, locate
 from smemlint.fix.search.judge import CLEARLY, kernel_wavefronts
 from smemlint.fix.search.layouts import Late
-from smemlint.fix.search.members import Instance, apart, members, movable
+from smemlint.fix.search.members import Instance, apart, members
 from smemlint.fix.search.parts import Part, cut, places_of, pool_of
 from smemlint.fix.text.constants import Constants
 from smemlint.fix.text.declared import Edited
@@ -235,7 +236,7 @@ def _best(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
     joined = any(m.joined for i in instances for m in i.members)
     ideal = sum(m.ideal for i in instances for m in i.members)
     done = isinstance(found, Move) and found.choice.option.total <= ideal
-    if done or not joined or _not_understood(instances) is not None:
+    if done or not joined or not_understood(instances) is not None:
         return found
     # A layout that keeps the compiler from joining neighbours may be a small price.
     separate = [replace(i, members=tuple(map(apart, i.members))) for i in instances]
@@ -248,10 +249,14 @@ def _best(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
 def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
     texts, taken = means.texts, means.taken
     array = instances[0].array
-    blocked = _not_understood(instances)
+    blocked = not_understood(instances)
     used = tuple(i for i in instances if i.members)
     found = find_choices(used, texts, means.arch, means.late)
-    choices = found.pays
+    aside = left_aside(instances) if blocked is None else ""
+    # A pitch in the text of indices says nothing of those that depend on data; the array's own index does.
+    choices = tuple(c for c in found.pays if c.pitch is None) if aside else found.pays
+    if aside and not choices:
+        blocked = Refusal("data-dependent", aside.partition(":")[0])
     if blocked is not None or not choices:
         why = blocked or found.refused or nothing_found(found, used, texts)
         # Of an access that is not understood nobody knows what another layout does to it.
@@ -291,26 +296,6 @@ def _distinct(choices: Sequence[Choice]) -> list[Choice]:
             kinds.add(kind)
             kept.append(choice)
     return kept
-
-
-def _not_understood(instances: Sequence[Instance]) -> Refusal | None:
-    """Why the array may not be touched at all: something about its accesses is not known exactly."""
-    for instance in instances:
-        array = instance.array
-        if array.escapes:
-            return Refusal(
-                "escapes", f"the address of `{instance.pool.name}` goes where analysis cannot follow"
-            )
-        for conflict in instance.piece.sites if instance.piece else sites_of(instance.analysis, array):
-            said = f"`{conflict.site.expression}` on line {conflict.site.place.line}"
-            if conflict.grade is Grade.UNRESOLVED:
-                why = conflict.reason.text if conflict.reason else "its address is not known"
-                return Refusal("unresolved-use", f"{said} is not resolved: {why}")
-            if conflict.grade is Grade.PARAMETRIC or conflict.trace.parameter is not None:
-                return Refusal("run-time-stride", f"{said} depends on a value that the launch gives")
-            if conflict.executions and not movable(conflict):
-                return Refusal("data-dependent", f"{said} depends on data")
-    return None
 
 
 def _write(
@@ -357,7 +342,7 @@ def _offered(
     unsafe = (
         edited.unsafe or harmed(choice.option, used) or open_questions(instances, means.analyses, means.main)
     )
-    unsafe = unsafe or not_evaluated(instances, source)
+    unsafe = unsafe or not_evaluated(instances, source) or left_aside(instances)
     if instances[0].array.dynamic and not unsafe:
         unsafe = unknown_launch(source, instances[0].analysis.kernel.name, places_of(instances))
     changes = _changes(choice, used)

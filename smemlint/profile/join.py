@@ -56,13 +56,26 @@ class Verdict:
 
 
 @record(frozen=True, slots=True)
+class Whole:
+    """A launch of which the profile tells the sums alone. told: of one block. category as of a line."""
+
+    kernel: str
+    block: tuple[int, ...] | None
+    wavefronts: int
+    ideal: int | None
+    told: Told
+    category: str
+
+
+@record(frozen=True, slots=True)
 class Comparison:
-    """verdicts: in the profile's order. missing: kernels that ran and are not in the sources, each with why.
-    changed: files of which the profile holds another version, with the first line that differs."""
+    """verdicts, wholes: in the profile's order. missing: kernels that ran and are not in the sources, each
+    with why. changed: files of which the profile holds another version, with the first line that differs."""
 
     verdicts: tuple[Verdict, ...]
     missing: tuple[tuple[str, str], ...]
     changed: tuple[tuple[str, int, str, str], ...]
+    wholes: tuple[Whole, ...] = ()
 
     def count(self, category: str) -> int:
         return sum(v.category == category for v in self.verdicts)
@@ -71,6 +84,7 @@ class Comparison:
 def compare(profile: Profile, kernels: Sequence[KernelReport], texts: Mapping[str, str]) -> Comparison:
     """All lines of a profile. texts: the sources as they are now, by path."""
     verdicts: list[Verdict] = []
+    wholes: list[Whole] = []
     missing: dict[tuple[str, str], None] = {}
     changed: dict[str, tuple[str, int, str, str]] = {}
     own = {PurePath(path).name for path in texts} | {PurePath(k.place.path).name for k in kernels}
@@ -81,8 +95,40 @@ def compare(profile: Profile, kernels: Sequence[KernelReport], texts: Mapping[st
         if not found:
             missing[(base_name(measured.name) or "?", why)] = None
             continue
-        verdicts += _kernel(measured, found, own, {PurePath(file).name for file in changed})
-    return Comparison(tuple(verdicts), tuple(missing), tuple(changed.values()))
+        if measured.lines or measured.total is None:
+            verdicts += _kernel(measured, found, own, {PurePath(file).name for file in changed})
+        else:
+            wholes.append(_whole(measured, measured.total, found))
+    return Comparison(tuple(verdicts), tuple(missing), tuple(changed.values()), tuple(wholes))
+
+
+def _whole(measured: MeasuredKernel, total: tuple[int, int | None], found: Sequence[KernelReport]) -> Whole:
+    """The sums of one launch beside those of its accesses."""
+    waves, ideal = total
+    told = _sums(found)
+    if told.low is None or told.high is None or ideal is None:
+        category = SILENT
+    else:
+        ways = waves / ideal if ideal else 1.0
+        exact = told.high - told.low < TOLERANCE
+        inside = told.low * (1 - TOLERANCE) <= ways <= told.high * (1 + TOLERANCE)
+        category = (AGREES if exact else WITHIN) if inside else DIFFERS
+    return Whole(measured.name, measured.block, waves, ideal, told, category)
+
+
+def _sums(found: Sequence[KernelReport]) -> Told:
+    """What all accesses of a kernel ask for together, over the instances that it can be."""
+    lows, highs, waves, best = [], [], 0, 0
+    for kernel in found:
+        unknown = sum(a.wavefronts is None for a in kernel.accesses)
+        if unknown:
+            return Told(None, None, reason=f"{unknown} of its accesses have no number")
+        waves = sum(a.wavefronts or 0 for a in kernel.accesses)
+        best = sum(a.ideal or 0 for a in kernel.accesses)
+        low = sum(a.wavefronts_low or 0 for a in kernel.accesses)
+        lows.append(low / best if best else 1.0)
+        highs.append(waves / best if best else 1.0)
+    return Told(min(lows), max(highs), waves, best) if lows else Told(None, None, reason="nothing")
 
 
 def instances(measured: MeasuredKernel, kernels: Sequence[KernelReport]) -> tuple[list[KernelReport], str]:

@@ -60,6 +60,8 @@ def read(path: str, data: bytes) -> Profile:
         raise ProfileError(f"is the details page; {HELP}")
     if any(row[:1] == ["ID"] and "Kernel Name" in row for row in rows):
         return _raw(path, rows)
+    if any(row[0] == "File Name" for row in rows) and ["Line No", "Source"] in rows:
+        raise ProfileError(f"holds sources and no counters; {HELP}")
     if any(row[:1] in (["File Path"], ["Kernel Name"], ["Function Name"]) for row in rows):
         return _source(path, rows)
     raise ProfileError(f"is no export of Nsight Compute; {HELP}")
@@ -90,7 +92,7 @@ def _source(path: str, rows: Sequence[Sequence[str]]) -> Profile:
             current.begin(file, row)
         elif current is not None:
             current.add(row)
-    made = tuple(section.kernel() for section in kernels)
+    made = tuple(section.kernel() for section in _once(kernels))
     if not any(k.lines or k.total is not None for k in made):
         if not any(section.header for section in kernels):
             raise ProfileError("ends before its first row: it is cut off")
@@ -110,6 +112,14 @@ def _section(kernels: list[_Section], name: str, file: str) -> _Section:
     return kernels[-1]
 
 
+def _once(sections: list[_Section]) -> list[_Section]:
+    """The launches, each once: ncu 2025.3 prints every listing of SASS alone twice."""
+    pairs = list(zip(sections[::2], sections[1::2], strict=False))
+    same = all((a.name, a.addresses, a.sums) == (b.name, b.addresses, b.sums) for a, b in pairs)
+    alone = all(s.addresses and s.number is None for s in sections)
+    return sections[::2] if pairs and alone and same and len(sections) % 2 == 0 else sections
+
+
 class _Section:
     """The rows of one launch as they come."""
 
@@ -119,6 +129,9 @@ class _Section:
         self.header: list[str] = []
         self.counted = False
         self.sums: Sums = {}
+        self.addresses: list[str] = []
+        self.places: set[tuple[str, int, str]] = set()
+        self.number: int | None = None
         self.whole: Sums = {}
         self.file = ""
         self.line = 0
@@ -144,8 +157,12 @@ class _Section:
             if self.waves is not None:
                 self._count(self.whole, (self.file, self.line, ""), row)
         elif self.sass is not None and self.address is not None and row[self.address].startswith("0x"):
+            self.addresses.append(row[self.address])
             op = op_of(row[self.sass])
-            if self.waves is not None:
+            place = (self.file, self.line, row[self.address])
+            new = self.file == "" or place not in self.places  # ncu 2025.3 prints each of them twice
+            self.places.add(place)
+            if self.waves is not None and new:
                 self._count(self.sums, (self.file, self.line, op), row)
 
     def _count(self, sums: Sums, key: Key, row: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ from smemlint.banks import BANKS
 from smemlint.look import Picture
 from smemlint.render.bank_words import facts, heading, phase, remarks, request
 from smemlint.render.drawing import Drawing, document, group, paragraph, rect, stacked, text
+from smemlint.render.summary import count
 from smemlint.rules.words import lanes_text
 from smemlint.view.bankmap import BankMap
 from smemlint.view.site import SiteView
@@ -83,7 +84,7 @@ def map_drawing(bank_map: BankMap) -> Drawing:
             ]
             shapes.append(group(inside, data, title))
         lanes = {lane for served in each.served for lane in served.lanes}
-        shapes.append(text(_LEFT + BANKS * _CELL + 8, y + 14, f"{len(lanes)} lanes", "d"))
+        shapes.append(text(_LEFT + BANKS * _CELL + 8, y + 14, count(len(lanes), "lane"), "d"))
         y += _ROW
     data = {
         "op": bank_map.op,

@@ -93,7 +93,9 @@ def _view(view: SiteView, width: int) -> Iterator[Text]:
 
 
 def _map(bank_map: BankMap, cell: int) -> Iterator[Text]:
-    yield Text("bank".ljust(_MARGIN) + "".join(str(bank).rjust(cell) for bank in range(BANKS)), _DIM)
+    # Where numbers of two digits would touch, every second bank is named.
+    named = [str(bank) if cell > 2 or bank % 2 == 0 else "" for bank in range(BANKS)]
+    yield Text("bank".ljust(_MARGIN) + "".join(name.rjust(cell) for name in named).rstrip(), _DIM)
     conflicted = set(bank_map.conflicted)
     before = ""
     for number, each in enumerate(bank_map.passes[:_ROWS]):

@@ -15,7 +15,9 @@ from smemlint.profile.join import (
     UNSEEN,
     WITHIN,
     Comparison,
+    Told,
     Verdict,
+    Whole,
 )
 from smemlint.profile.model import Profile
 from smemlint.profile.names import base_name
@@ -45,14 +47,10 @@ def _lines(profile: Profile, found: Comparison, width: int, all_lines: bool) -> 
         yield f"    now:     {visible(now)[: width - 13]}"
     for name, why in found.missing:
         yield from wrap(f"not compared: {visible(name)}: {visible(why)}", width, subsequent_indent="    ")
-    for whole in [k for k in profile.kernels if not k.lines and k.total is not None]:
-        waves, ideal = whole.total or (0, None)
-        best = f", {ideal:,} at best" if ideal is not None else ""
-        name = visible(base_name(whole.name) or "?")
-        said = (
-            f"{name}: {waves:,} wavefronts{best} in all; the export has no lines (`--print-source cuda,sass`)"
-        )
-        yield from wrap(said, width, subsequent_indent="    ")
+    for whole in found.wholes:
+        yield from wrap(_whole(whole), width, subsequent_indent="    ")
+    if found.wholes:
+        yield "the export has no lines: `--page source --print-source cuda,sass` gives them"
     shown = [v for v in found.verdicts if all_lines or v.category not in (AGREES, WITHIN)]
     for category in _ORDER:
         some = [v for v in shown if v.category == category]
@@ -63,9 +61,23 @@ def _lines(profile: Profile, found: Comparison, width: int, all_lines: bool) -> 
                 yield from _verdict(verdict, width)
 
 
+def _whole(whole: Whole) -> str:
+    """`k, block 32,8: measured 561,152 wavefronts / 102,400 at best = 5.48-way; told 5.48-way`"""
+    block = f", block {','.join(map(str, whole.block))}" if whole.block else ""
+    text = f"{visible(base_name(whole.kernel) or '?')}{block}: measured {whole.wavefronts:,} wavefronts"
+    if whole.ideal is not None:
+        ways = whole.wavefronts / whole.ideal if whole.ideal else 1.0
+        text += f" / {whole.ideal:,} at best = {ways_text(ways)}-way"
+    return f"{text}; told {_told(whole.told)}"
+
+
 def agreement(found: Comparison) -> str:
     """The counts in one sentence."""
     compared = [v for v in found.verdicts if v.category != OTHER and not v.cause.startswith("library code")]
+    if not compared and found.wholes:
+        same = sum(w.category in (AGREES, WITHIN) for w in found.wholes)
+        noun = "launch agrees" if len(found.wholes) == 1 else "launches agree"
+        return f"{same} of {len(found.wholes)} {noun}, each as a whole"
     if not compared:
         return "no line with shared-memory wavefronts could be compared"
     agree, within = (sum(v.category == c for v in compared) for c in (AGREES, WITHIN))
@@ -88,15 +100,14 @@ def _verdict(verdict: Verdict, width: int) -> Iterator[str]:
     block = f" block {','.join(map(str, verdict.block))}" if verdict.block else ""
     kernel = visible(base_name(verdict.kernel) or "?")
     yield f"  {visible_path(PurePath(line.file).name)}:{line.line}{op} in {kernel}{block}"
-    yield f"      measured {measured}; told {_told(verdict)}"
+    yield f"      measured {measured}; told {_told(verdict.told)}"
     if verdict.cause:
         yield from wrap(
             visible(verdict.cause), width, initial_indent=" " * 6 + "cause: ", subsequent_indent=" " * 8
         )
 
 
-def _told(verdict: Verdict) -> str:
-    told = verdict.told
+def _told(told: Told) -> str:
     if told.low is None or told.high is None:
         return told.reason or "nothing"
     if told.high - told.low < 0.005:
@@ -134,6 +145,22 @@ def render_comparison_json(profile: Profile, found: Comparison) -> str:
                 "cause": v.cause or None,
             }
             for v in found.verdicts
+        ],
+        "kernels": [
+            {
+                "kernel": w.kernel,
+                "block": list(w.block) if w.block else None,
+                "measured": {"wavefronts": w.wavefronts, "ideal": w.ideal},
+                "told": {
+                    "ways_low": round(w.told.low, 4) if w.told.low is not None else None,
+                    "ways": round(w.told.high, 4) if w.told.high is not None else None,
+                    "wavefronts_block": w.told.wavefronts,
+                    "ideal_block": w.told.ideal,
+                    "reason": w.told.reason or None,
+                },
+                "category": w.category,
+            }
+            for w in found.wholes
         ],
         "not_compared": [{"kernel": name, "reason": why} for name, why in found.missing],
         "changed": [

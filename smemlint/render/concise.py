@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from smemlint.diagnose import cost
 from smemlint.diagnose.model import Report
 from smemlint.render.full import places
@@ -12,7 +14,12 @@ from smemlint.visible import visible, visible_path
 
 
 def render(report: Report, look: Look = PLAIN) -> str:
-    lines = []
+    last = [*left_out(report, look), summary_line(report.summary)]
+    return "".join(findings(report, look)) + "\n".join(last) + "\n"
+
+
+def findings(report: Report, look: Look = PLAIN) -> Iterator[str]:
+    """The line of each finding."""
     for group in shown(report, look):
         d, together = group.lead, group.cost
         head = paint(f"{d.severity.value}[{d.code}]", SEVERITY_COLOR[d.severity], "bold", color=look.color)
@@ -20,6 +27,4 @@ def render(report: Report, look: Look = PLAIN) -> str:
         where = f"{visible_path(d.place.path)}:{d.place.line}:{d.place.column}"
         more = f"; also {places(group)}" if group.others else ""
         share = f"; {cost.percent(together.share)} of the kernel" if together is not None else ""
-        lines.append(f"{where}: {head}{mark} {visible(d.message + more + share)}")
-    lines += [*left_out(report, look), summary_line(report.summary)]
-    return "\n".join(lines) + "\n"
+        yield f"{where}: {head}{mark} {visible(d.message + more + share)}\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from smemlint.diagnose import cost
 from smemlint.diagnose.group import Group
@@ -17,9 +17,13 @@ from smemlint.visible import visible, visible_path
 
 
 def render(report: Report, look: Look = PLAIN) -> str:
-    blocks = [group_text(g, report.texts, look) for g in shown(report, look)]
-    blocks.append("\n".join([*left_out(report, look), *summary_lines(report.summary, look.width)]) + "\n")
-    return "\n".join(blocks)
+    last = "\n".join([*left_out(report, look), *summary_lines(report.summary, look.width)]) + "\n"
+    return "".join([*findings(report, look), last])
+
+
+def findings(report: Report, look: Look = PLAIN) -> Iterator[str]:
+    """Each finding, with the empty line behind it."""
+    return (group_text(g, report.texts, look) + "\n" for g in shown(report, look))
 
 
 def group_text(group: Group, texts: Mapping[str, str], look: Look = PLAIN) -> str:

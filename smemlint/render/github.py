@@ -7,12 +7,13 @@ else that a terminal would obey is visible text.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from smemlint.diagnose import cost
 from smemlint.diagnose.group import by_cost, groups
 from smemlint.diagnose.model import Report
 from smemlint.render.full import places
-from smemlint.render.style import PLAIN, Look
+from smemlint.render.style import Look
 from smemlint.render.summary import summary_line
 from smemlint.rules import Severity
 from smemlint.visible import visible
@@ -20,13 +21,25 @@ from smemlint.visible import visible
 _LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
+_BY_COST = Look(sort="cost")
 _WORTH_A_WARNING = 0.02
 """Share of its kernel's wavefronts below which a conflict is only a notice."""
 
 
-def render(report: Report, look: Look = PLAIN) -> str:
+def render(report: Report, look: Look = _BY_COST) -> str:
     lines = []
-    for group in by_cost(groups(report.diagnostics)):  # GitHub shows the first ten
+    for problem in report.problems:
+        where: dict[str, str | int] = {"file": problem.path, "line": problem.line or 1}
+        lines.append(_command("error", where, problem.message))
+    lines.append(summary_line(report.summary))
+    return "".join(findings(report, look)) + "\n".join(lines) + "\n"
+
+
+def findings(report: Report, look: Look = _BY_COST) -> Iterator[str]:
+    """The command of each finding: the costliest first, since GitHub shows the first ten, unless paths are
+    asked for."""
+    found = groups(report.diagnostics)
+    for group in found if look.sort == "path" else by_cost(found):
         d, together = group.lead, group.cost
         place = d.place
         properties: dict[str, str | int] = {
@@ -46,12 +59,7 @@ def render(report: Report, look: Look = PLAIN) -> str:
         message = "\n".join([*said, *d.notes, *([f"fix: {d.fix.words}"] if d.fix else [])])
         small = together is not None and together.excess_share < _WORTH_A_WARNING
         level = "notice" if small and d.severity is Severity.WARNING else _LEVEL[d.severity]
-        lines.append(_command(level, properties, message))
-    for problem in report.problems:
-        where: dict[str, str | int] = {"file": problem.path, "line": problem.line or 1}
-        lines.append(_command("error", where, problem.message))
-    lines.append(summary_line(report.summary))
-    return "\n".join(lines) + "\n"
+        yield _command(level, properties, message) + "\n"
 
 
 def _command(level: str, properties: dict[str, str | int], message: str) -> str:

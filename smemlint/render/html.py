@@ -9,6 +9,8 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from smemlint.diagnose import cost
+from smemlint.diagnose.group import Group, by_cost, groups
 from smemlint.diagnose.model import Access, Diagnostic, Report
 from smemlint.render.bank_words import facts, phase, remarks
 from smemlint.render.json import dumps
@@ -82,31 +84,47 @@ def _findings(report: Report) -> Iterator[str]:
     yield '<div class="scroll"><table class="findings">\n<thead><tr><th></th><th>finding</th><th>where</th>'
     yield '<th class="num">ways</th><th class="num">wavefronts</th><th class="num">at best</th>'
     yield '<th class="wide">fix</th></tr></thead>\n<tbody>\n'
-    for found in sorted(report.diagnostics, key=_excess, reverse=True):
-        yield _finding(found)
+    for group in by_cost(groups(report.diagnostics)):
+        yield _finding(group)
     yield "</tbody></table></div>\n"
 
 
-def _excess(found: Diagnostic) -> int:
-    return (found.wavefronts or 0) - (found.ideal or 0)
-
-
-def _finding(found: Diagnostic) -> str:
-    path, line = visible_path(found.place.path), found.place.line
+def _finding(group: Group) -> str:
+    """The row of one cause: its costliest place, the other ones, what all of them cost together."""
+    found, together = group.lead, group.cost
     ways = "" if found.worst_ways is None else ways_text(found.worst_ways)
-    waves = "" if found.wavefronts is None else f"{found.wavefronts:,}"
-    ideal = "" if found.ideal is None else f"{found.ideal:,}"
+    waves = cost.number(together.own.wavefronts) if together is not None else ""
+    ideal = cost.number(together.own.floor) if together is not None else ""
+    places = f", in {len(group.all)} places" if group.others else ""
+    share = f'<br><span class="dim">{_text(cost.words(together))}</span>' if together is not None else ""
     fix = found.fix.code or found.fix.words if found.fix is not None and found.fix.edits else ""
+    fix = fix.replace("`, `", ", ")  # code of several places, as notes quote it
     severity = found.severity.value
     return (
         f'<tr><td class="sev {severity}">{severity}</td>'
-        f"<td>{_text(found.code)} {_text(found.message)}</td>"
-        f'<td><a href="#{_anchor(found.place.path, line)}">{escape(path)}:{line}</a><br>'
-        f'<span class="dim">{_text(found.kernel)}</span></td>'
+        f"<td>{_text(found.code)} {_text(found.message + places)}{share}</td>"
+        f'<td>{_link(found)}<br><span class="dim">{_text(found.kernel)}</span>{_others(group)}</td>'
         f'<td class="num" data-label="ways">{ways}</td><td class="num" data-label="wavefronts">{waves}</td>'
         f'<td class="num" data-label="at best">{ideal}</td>'
         f'<td class="wide"><code>{_text(fix)}</code></td></tr>\n'
     )
+
+
+def _link(found: Diagnostic, text: str = "") -> str:
+    path, line = found.place.path, found.place.line
+    said = text or escape(f"{visible_path(path)}:{line}").replace("/", "/<wbr>")
+    return f'<a href="#{_anchor(path, line)}">{said}</a>'
+
+
+def _others(group: Group) -> str:
+    """`also 850, 860`: the lines of the other places, each a link; with the file where it is another one."""
+    links: dict[str, None] = {}
+    for d in sorted(group.others, key=lambda d: (d.place.path, d.place.line)):
+        same = d.place.path == group.lead.place.path
+        if same and d.place.line == group.lead.place.line:
+            continue
+        links[_link(d, str(d.place.line) if same else "")] = None
+    return f"<br>also {', '.join(links)}" if links else ""
 
 
 def _anchor(path: str, line: int) -> str:

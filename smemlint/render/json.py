@@ -21,7 +21,7 @@ _ESCAPE = re.compile(r"\\u(d[89ab]..)\\u(d[c-f]..)|\\u(d[89a-f]..)|\\.")
 
 
 def render(report: Report, look: Look = PLAIN) -> str:
-    data = {
+    data: dict[str, Any] = {
         "version": VERSION,
         "tool": TOOL,
         "diagnostics": [diagnostic_data(d) for d in report.diagnostics],
@@ -32,6 +32,8 @@ def render(report: Report, look: Look = PLAIN) -> str:
         "unparsed": [unparsed_data(u) for u in report.unparsed],
         "summary": summary_data(report),
     }
+    if report.shard is not None:
+        data["shard"] = report.shard
     return dumps(data, indent=2)
 
 

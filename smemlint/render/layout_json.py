@@ -31,6 +31,7 @@ def _kernel(kernel: KernelMemory) -> dict[str, Any]:
                 "bank": piece.bank,
                 "line": piece.line or None,
                 "widest_access": piece.wide or None,
+                "elements_left": piece.left,
             }
             for piece in kernel.pieces
         ],

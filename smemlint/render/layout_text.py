@@ -43,6 +43,8 @@ def _row(piece: Piece) -> str:
     pitch = f", row pitch {piece.array.pitch} B" if piece.array.pitch else ""
     kind = "extern " if piece.array.dynamic else ""
     wide = f", widest access {piece.wide} B" if piece.wide else ""
+    if piece.left is not None:
+        wide += f", {count(piece.left, 'element')} left of it"
     return (
         f"{start:>10}{size:>10}{piece.align:>7}{bank:>6}  {visible(kind + piece.array.declared)}{pitch}{wide}"
     )

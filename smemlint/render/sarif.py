@@ -47,7 +47,8 @@ def render(report: Report, look: Look = PLAIN) -> str:
             }
         ],
         "results": [_result(d, index, texts, hashes, root) for d in report.diagnostics],
-        "properties": {"summary": summary_data(report)},
+        "properties": {"summary": summary_data(report)}
+        | ({"shard": report.shard} if report.shard is not None else {}),
     }
     return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 

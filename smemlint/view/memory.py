@@ -8,6 +8,7 @@ from smemlint.banks import ARCHITECTURES, BANKS, WORD, Arch
 from smemlint.evaluate.model import SharedArray
 from smemlint.records import record
 from smemlint.score.model import KernelAnalysis
+from smemlint.view.shrunk import elements_left, placed_elements
 from smemlint.view.site import ArrayView, array_view, kernel_name
 
 DYNAMIC_ALIGN = 16
@@ -28,6 +29,8 @@ class Piece:
     align: int
     line: int = 0
     wide: int = 0
+    left: int | None = None
+    """Elements that are left of an array of which nvcc keeps single ones."""
 
     @property
     def bank(self) -> int | None:
@@ -94,11 +97,23 @@ def memory_of(analysis: KernelAnalysis, path: str, arch: Arch, rounding: int) ->
     gone = [a for a in arrays if a.start is None and not a.dynamic]
     pieces: list[Piece] = []
     end = 0
+    kept = {a.id: elements_left(a, [c.site for c in analysis.conflicts]) for a in placed}
+    moved = False  # an array before this one has shrunk
     for a in placed:
-        if _start(a) > end:
-            pieces.append(Piece(None, end, _start(a) - end, 1))
-        pieces.append(Piece(array_view(a), a.start, a.bytes, a.align, a.place.line, wide.get(a.id, 0)))
-        end = _start(a) + (a.bytes or 0)
+        left = kept[a.id]
+        if left is not None and len(left) * a.element < (a.bytes or 0):
+            start, new_end = placed_elements(a, left, end)
+            moved = True
+        else:
+            left = None
+            start = -(-end // a.align) * a.align if moved else _start(a)
+            new_end = start + (a.bytes or 0)
+        if start > end:
+            pieces.append(Piece(None, end, start - end, 1))
+        many = len(left) if left is not None else None
+        size = new_end - start
+        pieces.append(Piece(array_view(a), start, size, a.align, a.place.line, wide.get(a.id, 0), many))
+        end = new_end
     static = -(-end // rounding) * rounding
     if static > end and not unknown:
         pieces.append(Piece(None, end, static - end, 1))
@@ -108,13 +123,13 @@ def memory_of(analysis: KernelAnalysis, path: str, arch: Arch, rounding: int) ->
         ]
     dynamic = [a for a in arrays if a.dynamic]
     launch = analysis.launch
-    size = launch.dynamic if launch.dynamic is not None or dynamic else 0
-    start = None if unknown else static
+    asked = launch.dynamic if launch.dynamic is not None or dynamic else 0
+    behind = None if unknown else static
     pieces += [
-        Piece(array_view(a), start, size, max(DYNAMIC_ALIGN, a.align), a.place.line, wide.get(a.id, 0))
+        Piece(array_view(a), behind, asked, max(DYNAMIC_ALIGN, a.align), a.place.line, wide.get(a.id, 0))
         for a in dynamic
     ]
-    total = None if unknown or size is None else static + size
+    total = None if unknown or asked is None else static + asked
     return KernelMemory(
         kernel=kernel_name(analysis),
         path=path,
@@ -124,7 +139,7 @@ def memory_of(analysis: KernelAnalysis, path: str, arch: Arch, rounding: int) ->
         pieces=tuple(pieces),
         vanished=() if unknown else tuple(map(array_view, gone)),
         static=None if unknown else static,
-        dynamic=size,
+        dynamic=asked,
         uses_dynamic=bool(dynamic),
         arch=arch.name,
         limit_static=arch.shared_static,

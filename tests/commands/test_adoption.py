@@ -205,3 +205,14 @@ def test_a_file_that_cannot_be_written_is_told(folder: Path, capsys: Capture) ->
     (folder / "old.cu").chmod(0o444)
     status, _, err = run(capsys, ".", "--add-ignore", "old")
     assert status == 2 and "left as it is" in err and "0 findings silenced" in err
+
+
+@pytest.mark.parametrize(
+    "narrowed", [("--select", "SMEM2"), ("--ignore", "SMEM101"), ("--min-share", "99.9")]
+)
+def test_an_entry_whose_finding_is_only_not_shown_is_not_stale(
+    capsys: Capture, narrowed: tuple[str, ...]
+) -> None:
+    run(capsys, ".", "--write-baseline", "smem.json")
+    status, _, err = run(capsys, ".", "--baseline", "smem.json", *narrowed)
+    assert (status, err) == (0, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -131,3 +132,18 @@ def test_block_shapes_are_taken_over(folder: Path, capfd: Capture) -> None:
     assert kernel["launch"]["block"] == [16, 4, 1]
     assert main(["inspect", "k.cu", "--launches-from", "p.csv"]) == 2
     assert "tells no block shapes" in capfd.readouterr().err
+
+
+def test_what_ncu_printed_on_a_gpu_agrees_line_by_line_and_as_a_whole(folder: Path, capfd: Capture) -> None:
+    gemm = str(ROOT / "fixtures" / "gemm.cu")
+    for page in ("cuda_sass", "sass", "raw"):
+        data = (ROOT / "tests" / "profile" / "h100" / f"gemm.{page}.csv.gz").read_bytes()
+        (folder / f"{page}.csv").write_bytes(gzip.decompress(data))
+    _, out, _ = run(capfd, "cuda_sass.csv", gemm)
+    assert "15 of 15 lines with shared-memory wavefronts agree; 3 of 3 with conflicts were\n    told\n" in out
+    for page in ("sass", "raw"):
+        _, out, _ = run(capfd, f"{page}.csv", gemm)
+        assert "5 of 5 launches agree, each as a whole\n" in out
+        assert "561,152 wavefronts / 102,400 at best = 5.5-way; told 5.5-way" in " ".join(out.split())
+    _, out, _ = run(capfd, "raw.csv", gemm, "--output-format", "json")
+    assert {k["category"] for k in json.loads(out)["kernels"]} == {"agrees"}

@@ -106,8 +106,11 @@ def test_the_costliest_finding_comes_first_where_that_is_asked_for(capsys: Captu
         ["gemm.cu", "13"],
         ["copy.cu", "4"],
     ]
-    _, out, _ = run(capsys, ".", "--output-format", "concise", "--sort", "cost", "--top", "1")
-    assert out.splitlines()[1] == "2 more findings not shown (--top)"
+    _, out, _ = run(capsys, ".", "--output-format", "concise", "--top", "1")
+    assert out.startswith("gemm.cu:10") and out.splitlines()[1] == "2 more findings not shown (--top)"
+    assert run(capsys, ".", "--output-format", "concise", "--top", "1", "--sort", "path")[1].startswith(
+        "copy"
+    )
 
 
 def test_findings_that_waste_little_can_be_left_out(capsys: Capture) -> None:
@@ -149,7 +152,7 @@ def test_json_has_one_finding_for_each_cause_and_one_diagnostic_for_each_place(c
 def test_on_a_terminal_the_costliest_comes_first_and_fits(folder: Path) -> None:
     pid, terminal = pty.fork()
     if pid == 0:  # pragma: no cover - the child
-        environment = {**os.environ, "TERM": "xterm", "COLUMNS": "", "LINES": ""}
+        environment = {**os.environ, "CI": "1", "TERM": "xterm", "COLUMNS": "", "LINES": ""}
         os.execve(sys.executable, [sys.executable, "-m", "smemlint", ".", "-j", "1"], environment)
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     output = b""

@@ -322,3 +322,29 @@ def test_no_layout_is_told_that_an_access_without_a_known_cost_may_not_survive(
     fix = suggestions(tmp_path, "__shared__ __align__(16) half t[64][64];", body, "64", head)["t"]
     assert fix.edits is None
     assert fix.code == "" and fix.words == "a better layout cannot be proved"
+
+
+PICKED = b"""__global__ void k(const int* in, const int* pick, int* out) {
+    __shared__ int t[32][32];
+    int x = threadIdx.x, y = threadIdx.y;
+    t[y][x] = in[y * 32 + x];
+    __syncthreads();
+    out[y * 32 + x] = t[x][y] + %s;
+}
+int main() { int* a; int* b; int* c; k<<<1, dim3(32, 32)>>>(a, b, c); }
+"""
+
+
+def test_an_access_by_data_moves_with_the_array_and_makes_the_edit_unsafe(tmp_path: Path) -> None:
+    found, _ = of_text(tmp_path, PICKED % b"t[pick[x]][y]")
+    fix = found["t"]
+    assert fix.code == "t[32][33]" and fix.edits is not None and not fix.safe
+    assert fix.unsafe_because == (
+        "`t[pick[x]][y]` on line 6 depends on data: what it costs after the edit is not known"
+    )
+    assert len({x * 33 % 32 for x in range(32)}) == 32  # the column that is known
+    # Four elements at once would not stay aligned with rows of 33.
+    wide = PICKED.replace(b"    out[", b"    int4 v = *(int4 *)&t[pick[x]][y / 4 * 4];\n    out[")
+    found, _ = of_text(tmp_path, wide % b"v.x + v.y + v.z + v.w")
+    refused = found["t"].refused
+    assert found["t"].edits is None and refused is not None and refused.code == "data-dependent"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -145,3 +148,34 @@ def test_wavefronts_of_other_instructions_are_not_lost() -> None:
     text = SOURCE.replace("STG.E [R4], R0", "UBLKCP [UR4]").replace('"8","0","0"', '"8","12","12"')
     (kernel,) = read("p.csv", text.encode()).kernels
     assert MeasuredLine("/src/a.cu", 6, "other UBLKCP", 12, 12, 8) in kernel.lines
+
+
+H100 = Path(__file__).parent / "h100"
+"""What ncu 2025.3.1 printed for two fixtures on an H100; reports.json: what was read there of its reports."""
+
+
+def printed(name: str) -> bytes:
+    return gzip.decompress((H100 / f"{name}.csv.gz").read_bytes())
+
+
+@pytest.mark.parametrize("name", ["gemm", "templates"])
+def test_the_page_that_ncu_printed_says_what_its_report_says(name: str) -> None:
+    read_there = json.loads((H100 / "reports.json").read_text())[f"{name}.ncu-rep"]
+    kernels = read("p.csv", printed(f"{name}.cuda_sass")).kernels
+    assert [k.name for k in kernels] == [each[0] for each in read_there]
+    for kernel, (_, _, _, _, lines) in zip(kernels, read_there, strict=True):
+        told = [[Path(x.file).name, x.line, x.op, x.wavefronts, x.ideal, x.warps] for x in kernel.lines]
+        assert told == lines
+
+
+def test_sass_alone_and_the_raw_page_give_the_same_totals() -> None:
+    sass, raw = (read("p.csv", printed(f"gemm.{page}")).kernels for page in ("sass", "raw"))
+    lines = read("p.csv", printed("gemm.cuda_sass")).kernels
+    sums = [(sum(x.wavefronts for x in k.lines), sum(x.ideal or 0 for x in k.lines)) for k in lines]
+    assert [k.total for k in sass] == [k.total for k in raw] == sums and len(sums) == 5
+    assert [k.block for k in raw] == [(16, 16, 1), (32, 32, 1), (32, 32, 1), (32, 32, 1), (16, 16, 1)]
+
+
+def test_sources_without_counters_are_refused() -> None:
+    with pytest.raises(ProfileError, match="holds sources and no counters"):
+        read("p.csv", printed("gemm.cuda"))

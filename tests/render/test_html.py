@@ -17,6 +17,7 @@ import pytest
 
 from smemlint.api import Job, Options, analyse_file, collect
 from smemlint.banks import wavefronts
+from smemlint.diagnose.group import groups
 from smemlint.render import render
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -52,7 +53,7 @@ class Tags(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.seen.append((tag, dict(attrs)))
-        if tag not in ("meta", "br", "input"):
+        if tag not in ("meta", "br", "input", "wbr"):
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
@@ -124,3 +125,27 @@ def test_a_browser_draws_the_map_of_the_line_that_is_linked(page: str, tmp_path:
     subprocess.run([*call, f"--screenshot={shot}", url], capture_output=True, timeout=120, check=True)
     assert shot.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     assert struct.unpack(">II", shot.read_bytes()[16:24]) == (390, 800)
+
+
+TWO = """__global__ void k(float *out, int n) {
+    __shared__ float t[32][32];
+    t[threadIdx.y][threadIdx.x] = 0;
+    __syncthreads();
+    out[0] = t[threadIdx.x][threadIdx.y];
+    out[n] = t[threadIdx.x][n];
+}
+void start(float *out, int n) { k<<<1, dim3(32, 8)>>>(out, n); }
+"""
+
+
+def test_one_cause_is_one_row_with_the_cost_of_all_its_places() -> None:
+    found = collect([analyse_file(Job("k.cu", Options(exhibits=True), TWO))], texts={"k.cu": TWO})
+    text = render("html", found)
+    (group,) = groups(found.diagnostics)
+    assert len(group.all) == 2 and group.cost is not None
+    rows = re.findall(r"<tr><td class=\"sev.*?</tr>", text, re.S)
+    assert len(rows) == 1 and "in 2 places" in rows[0]
+    assert re.findall(r'href="#(k\.cu:\d+)"', rows[0]) == ["k.cu:5", "k.cu:6"]
+    numbers = re.findall(r'data-label="(?:wavefronts|at best)">([\d,]+)<', rows[0])
+    assert numbers == ["512", "16"] == [f"{n:g}" for n in (group.cost.own.wavefronts, group.cost.own.floor)]
+    assert f"{group.lead.code} " in rows[0] and "512 of 520 a block" in rows[0]

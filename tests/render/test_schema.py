@@ -26,6 +26,13 @@ def test_a_report_keeps_to_the_schema(names: tuple[str, ...], capsys: pytest.Cap
     )
 
 
+def test_the_report_of_a_shard_keeps_to_it(capsys: pytest.CaptureFixture[str]) -> None:
+    main([str(ROOT / "fixtures" / "reduce.cu"), "--shard", "1/1", "--output-format", "json"])
+    data = json.loads(capsys.readouterr().out)
+    assert data["shard"]["of"] == 1
+    jsonschema.validate(data, SCHEMA, cls=jsonschema.Draft202012Validator)
+
+
 def test_the_schema_refuses_what_is_no_report() -> None:
     for data in ({}, {"version": 2}, []):
         with pytest.raises(jsonschema.ValidationError):

@@ -89,3 +89,54 @@ def test_resident_blocks_follow_threads_and_bytes() -> None:
     found = {r.arch: r.blocks for r in residency(256, 100 * 1024)}
     assert (found["sm_75"], found["sm_80"], found["sm_90"]) == (0, 1, 2)
     assert found["sm_90"] == architecture("sm_90").resident_blocks(256, 100 * 1024)
+
+
+SEGMENTS = Path(__file__).resolve().parents[2] / "benchmarks" / "silicon"
+ADDRESSES = json.loads((SEGMENTS / "segments.json").read_text())["files"]
+RESERVED = 1024
+"""Bytes that sm_90 keeps for the system at the start of each block."""
+
+
+@pytest.mark.parametrize(
+    ("file", "told"), [(file, each) for file, kernels in ADDRESSES.items() for each in kernels]
+)
+def test_arrays_lie_where_a_gpu_told_their_addresses(file: str, told: dict[str, object]) -> None:
+    path = SEGMENTS / "segments" / file
+    (kernel,) = [k for k in layout((Job(str(path), Options()), "")).kernels if k.kernel == told["kernel"]]
+    starts = {p.array.name: p.start for p in kernel.pieces if p.array is not None}
+    body = path.read_text().split(f"void {told['kernel']}(")[1].split("END")[0]
+    asked = re.findall(r"HOLD\((\w+),|__cvta_generic_to_shared\(&(\w+)", body)
+    names = [first or second for first, second in asked]
+    addresses = told["addresses"]
+    assert isinstance(addresses, list) and len(names) == len(addresses) == len(starts)
+    assert [starts[name] for name in names] == [address - RESERVED for address in addresses]
+    assert kernel.dynamic == told["dynamic"]
+
+
+SHRUNK = [
+    ("float m[3]", "m[0] = in[0]", "m[0]", 8),
+    ("float m[3]", "m[2] = in[0]", "m[2]", 8),
+    ("float m[3]", "m[0] = in[0]; m[2] = in[1]", "m[0] + m[2]", 12),
+    ("float m[3]", "m[0] = in[0]; m[1] = in[1]; m[2] = in[2]", "m[0] + m[1] + m[2]", 16),
+    ("float m[64]", "m[5] = in[0]; m[40] = in[1]", "m[5] + m[40]", 12),
+    ("float m[8]", "m[0] = in[0]; m[1] = in[1]", "m[0]", 8),
+    ("float m[4][4]", "m[1][2] = in[0]", "m[1][2]", 8),
+    ("float m[8]", "m[n] = in[0]; m[1] = 1", "m[1]", 36),
+]
+"""Declaration, what is written, what is read, and the bytes of the kernel in a cubin of nvcc 13.0 (sm_90)."""
+
+
+@pytest.mark.parametrize(("declared", "written", "used", "size"), SHRUNK)
+def test_an_array_of_which_single_elements_are_named_shrinks_to_them(
+    declared: str, written: str, used: str, size: int
+) -> None:
+    text = (
+        "__global__ void k(const float *in, float *out, int n) {\n"
+        f"__shared__ float pad[1];\n__shared__ {declared};\n"
+        f"if (threadIdx.x == 0) {{ pad[0] = in[9]; {written}; }}\n"
+        f"__syncthreads();\nout[threadIdx.x] = pad[0] + ({used}); }}\n"
+    )
+    memory = laid_out(text)["k"]
+    assert memory.static == size
+    (piece,) = [p for p in memory.pieces if p.array is not None and p.array.name == "m"]
+    assert piece.start == 4 and (piece.left is None) is ("[n]" in written or size == 16)

@@ -8,6 +8,7 @@ from typing import Protocol, TypeAlias
 from smemlint.evaluate.analysis import address_slice
 from smemlint.evaluate.analysis.guards import constants_of, guards
 from smemlint.evaluate.analysis.members_read import members_read, members_set
+from smemlint.evaluate.analysis.owned import owned
 from smemlint.evaluate.analysis.purity import named_functions
 from smemlint.evaluate.analysis.sinkable import Path, sinks
 from smemlint.evaluate.analysis.trip_count import countable, other_ends
@@ -47,6 +48,7 @@ class Code:
         self._constants: dict[str, frozenset[str]] = {}
         self._members: dict[str, dict[int, frozenset[str]]] = {}
         self._set_members: dict[str, dict[int, frozenset[str]]] = {}
+        self._owned: frozenset[str] | None = None
         self.definitions: dict[str, dict[str, list[Expr]]] = {}
         """By function: the values that each variable is given there."""
 
@@ -77,6 +79,13 @@ class Code:
         if f.id not in self._set_members:
             self._set_members[f.id] = members_set(f)
         return self._set_members[f.id]
+
+    @property
+    def owned(self) -> frozenset[str]:
+        """Ids of the file-scope shared arrays that one kernel uses alone."""
+        if self._owned is None:
+            self._owned = owned(self.module)
+        return self._owned
 
     def countable(self, s: Loop) -> bool:
         """Whether the iterations of a loop can be counted before it begins."""

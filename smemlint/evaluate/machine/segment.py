@@ -25,7 +25,7 @@ def layout(arrays: Sequence[tuple[int, int]]) -> tuple[int, ...]:
 
 def starts_of(m: Machine) -> dict[int, int]:
     """Byte offset of each static array in the block's shared memory, by id() of its object: file-scope ones
-    last, without those that are never read."""
+    first, or last where several kernels use them; without those that are never read."""
     read = {id(o) for s in m.sites.values() if s.op != "store" for o in led_to(s.object)}
     return _placed(m, [o for o in _static(m) if id(o) in read or o.escapes])
 
@@ -48,7 +48,14 @@ def starts_so_far(m: Machine) -> dict[int, int]:
 
 def _static(m: Machine) -> list[Object]:
     static = [o for o in m.shared.values() if o.var is not None and o.var.storage == "shared"]
-    return sorted(static, key=lambda o: o.id in m.globals)
+    return sorted(static, key=lambda o: _turn(m, o))
+
+
+def _turn(m: Machine, o: Object) -> tuple[int, int]:
+    """Where an array comes among the others: file-scope ones in the order of their declarations."""
+    if o.id not in m.globals or o.var is None:
+        return (1, 0)
+    return (0 if o.id in m.code.owned else 2, o.var.place.offset)
 
 
 def _placed(m: Machine, arrays: list[Object]) -> dict[int, int]:

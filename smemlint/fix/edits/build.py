@@ -40,6 +40,9 @@ def build(
     names that the edits introduce are added. shape: the array as it stands, in some kernel instance.
     value: of an expression that the compiler knows, in that instance; None takes all of them as known.
     """
+    helper = next((name for use in at.uses if (name := _computed_by(at, use))), "")
+    if helper:
+        return Refusal("no-better-layout", f"`{at.name}` is laid out by `{helper}` already, and by one only")
     if isinstance(layout, Padding):
         if linear_pitch is not None:
             return pitch(layout, at, linear_pitch, taken, shape, value)
@@ -59,6 +62,15 @@ def build(
         edits = sorted((*trimmed.edits, *swizzled.edits), key=lambda e: (e.offset, e.end_offset))
         return Edited(tuple(edits), f"{trimmed.code}`, `{swizzled.code}")
     return swizzle(layout, at, taken, shape.element)
+
+
+def _computed_by(at: Declared, use: Use) -> str:
+    """The function of an earlier fix that computes the last index of a use, '' when there is none."""
+    if not use.subscripts:
+        return ""
+    last = use.subscripts[-1]
+    found = re.match(r"\s*((?:swizzle|skew)_\w+)\s*\(", at.source.text[last.open + 1 : last.close])
+    return found.group(1) if found else ""
 
 
 def _padding(layout: Padding, at: Declared, value: Value | None) -> Edited | Refusal:

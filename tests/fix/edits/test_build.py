@@ -223,3 +223,14 @@ def test_a_swizzle_goes_through_views_of_other_types() -> None:
         "reinterpret_cast<int4 *>(&tile[row][swizzle_tile(row, 8 + (threadIdx.x % 2) * 8)])[0] = A[1];",
         "C[threadIdx.x] = *(int4 *)&tile[row][swizzle_tile(row, threadIdx.x / 16 * 8)];",
     ]
+
+
+def test_no_second_layout_is_put_on_top_of_a_first() -> None:
+    once = edited(TILE, "tile", Swizzle(4, 0, 0))
+    assert isinstance(once, str) and "swizzle_tile(threadIdx.y, threadIdx.x)" in once
+    for layout in (Swizzle(4, 0, 0), Padding(1, 1), Exchange(0)):
+        data = once.encode()
+        at = declared(Source("a.cu", data), "tile", data.index(b"__shared__"), 0, 2)
+        assert not isinstance(at, Refusal)
+        again = build(layout, at, None, set(), Shape((16, 16), 4))
+        assert isinstance(again, Refusal) and again.text.startswith("`tile` is laid out by `swizzle_tile`")

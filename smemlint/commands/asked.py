@@ -1,0 +1,39 @@
+"""From settings to what is asked of the analysis, and to which findings are shown: for runs and editors."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from smemlint.config import Settings
+
+if TYPE_CHECKING:
+    from smemlint.jobs import Options
+
+
+def options_of(settings: Settings, *, suggest: bool = True, exhibits: bool = False) -> Options:
+    """How a file with these settings is analysed."""
+    from smemlint.jobs import Options
+
+    return Options(
+        min_ways=settings.min_ways or 0,
+        blocks=settings.blocks or {},
+        arch=settings.arch or "",
+        defines=settings.define or (),
+        includes=settings.include or (),
+        std=settings.std or "",
+        compile_commands=settings.compile_commands,
+        suggest=suggest,
+        exhibits=exhibits,
+    )
+
+
+def chosen_of(settings: Settings, kernel: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The (select, ignore) lists that hold for a kernel."""
+    theirs = [
+        code
+        for section in settings.per_kernel or ()
+        if any(fnmatchcase(kernel, name) for name in section.kernels)
+        for code in section.ignore
+    ]
+    return settings.select or (), (*(settings.ignore or ()), *theirs)
