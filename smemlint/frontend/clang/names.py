@@ -77,6 +77,8 @@ class Declarations:
     namespaces: dict[str, bool] = field(default_factory=dict)
     _specialised: list[tuple[Node, FileText]] = field(default_factory=list)
     """Explicit specialisations and instantiations of function templates, until all templates are known."""
+    _declared: list[tuple[Node, FileText]] = field(default_factory=list)
+    """Declarations of class templates that are no definitions, until all definitions are known."""
     _found: dict[int, Definition | None] = field(default_factory=dict)
     _qualified: dict[int, str] = field(default_factory=dict)
     _library_types: dict[str, Node] | None = None
@@ -90,9 +92,8 @@ class Declarations:
         for child, file in self._specialised:
             if self.add_function(child, file) is not None:
                 self._add_template_of(child)
-        for entry in list(self.records.values()):
-            if entry.node.kind == PARTIAL or cursors.template_argument_count(entry.node) >= 0:
-                self._add_record_of(entry.node)
+        for child, file in self._declared:
+            self.add_declared(child, file)
 
     def _top(self, child: Node) -> None:
         where = self.positions.point(child)
@@ -118,6 +119,8 @@ class Declarations:
         elif kind in FUNCTIONS:
             self.add_function(child, file)
         elif kind in RECORDS:
+            if kind == CLASS_TEMPLATE:
+                self._declared.append((child, file))
             self.add_record(child, file)
         elif kind == VARIABLE:
             owner = cursors.semantic_parent(child)
@@ -168,17 +171,6 @@ class Declarations:
             self.functions[entry.key] = entry
             self.functions_named.setdefault(entry.name, []).append(entry)
 
-    def _add_record_of(self, specialisation: Node) -> None:
-        """Takes in a class template that is declared alone, for the sake of its specialisations."""
-        template = cursors.canonical(cursors.specialized_template(specialisation))
-        where = self.positions.point(template) if valid(template) else None
-        if where is None or not where[0].project or valid(cursors.definition(template)):
-            return
-        entry = self._definition(template, cursors.spelling(template), where[0], None)
-        if entry.key not in self.records:
-            self.records[entry.key] = entry
-            self.records_named.setdefault(entry.name, []).append(entry)
-
     @staticmethod
     def _pattern(node: Node) -> Node | None:
         """The template that an instance was made of where it was asked for in so many words; clang may list
@@ -205,7 +197,7 @@ class Declarations:
         return entry
 
     def add_declared(self, template: Node, file: FileText) -> Definition | None:
-        """Takes in a class template inside a class that is declared alone, likewise."""
+        """Takes in a class template that is declared alone, for the sake of its specialisations."""
         if valid(cursors.definition(template)):
             return None
         first = cursors.canonical(template)
