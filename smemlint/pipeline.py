@@ -279,7 +279,10 @@ def _reader(options: Options, known: Known, until: float) -> Callable[[str, froz
 def _without_evaluation(
     module: Module, kernel: Function, launch: Launch, *notes: Unresolved
 ) -> KernelAnalysis:
-    arguments = {name: spelled(value) for name, value in launch.template.items()}
+    # As the template names them; what a launch holds is in the order in which it was found.
+    order = {p.name: i for i, p in enumerate(kernel.template)}
+    template = sorted(launch.template.items(), key=lambda x: order.get(x[0], len(order)))
+    arguments = {name: spelled(value) for name, value in template}
     return KernelAnalysis(kernel, launch, module.configuration, arguments, {}, (), notes)
 
 

@@ -148,3 +148,14 @@ def test_a_block_shape_of_the_user_replaces_launches(folder: Path) -> None:
 def test_a_path_has_one_name(folder: Path) -> None:
     assert shown("./a/../b.cu") == shown(str(folder / "b.cu")) == "b.cu"
     assert shown("/x.cu") == "/x.cu"
+
+
+def test_template_arguments_are_told_in_the_order_of_the_template(folder: Path) -> None:
+    (folder / "k.cu").write_text(
+        """template <int N, typename T> __global__ void k(T *p) {
+            __shared__ T s[64 * N]; s[threadIdx.x * N] = p[0]; }
+        template <typename T> struct Owner { void run(T *p) { k<2><<<1, 64>>>(p); } };
+        """
+    )
+    (kernel,) = analyse_file(Job("k.cu", Options())).kernels
+    assert [name for name, _ in kernel.template_arguments] == ["N", "T"]

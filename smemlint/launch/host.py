@@ -63,7 +63,7 @@ from smemlint.launch.overloaded import meant
 from smemlint.launch.receivers import methods_meant
 from smemlint.launch.settings import settings
 from smemlint.launch.slicing import HostSlice, names_as_value
-from smemlint.launch.ways import Ways, key, site
+from smemlint.launch.ways import Ways, instance, key, site
 from smemlint.records import record
 
 Instance: TypeAlias = tuple[TemplateArgument, ...]
@@ -110,8 +110,9 @@ def started_kernels(
     slices = _slicer(module, launching)
     found: list[Started] = []
     listens = any(f.name == "main" and len(f.parameters) >= 2 for f in roots)
+    cut = False
     for words in dict.fromkeys((tuple(told or ()), (), None) if listens else (None,)):
-        found = _run(module, roots, slices, words, allowance, explore=False, reached=set())
+        found, cut = _run(module, roots, slices, words, allowance, explore=False, reached=set())
         if found:
             break
     shaped = {site(s) for s in found if None not in s.block}
@@ -119,11 +120,19 @@ def started_kernels(
     reached: set[str] = set()
     before = {f.id for f in roots}
     for functions in (roots, list(launching.values())):
-        if every <= {k[:2] for k in shaped}:
+        if every <= {k[:2] for k in shaped} and not cut:
             break
         seen = {s.kernel.id for s in found if None not in s.block}
-        new = _run(module, functions, slices, None, allowance, explore=True, reached=reached, before=before)
-        fresh = [s for s in new if s.kernel.id not in seen]
+        told_of = {instance(s) for s in found}
+        new, _ = _run(
+            module, functions, slices, None, allowance, explore=True, reached=reached, before=before
+        )
+        fresh = [
+            s
+            for s in new
+            if s.kernel.id not in seen or (cut and None not in s.block and instance(s) not in told_of)
+        ]
+        cut = False
         found += fresh
         shaped |= {site(s) for s in fresh if None not in s.block}
     return tuple(s for s in found if None not in s.block or s.guessed or site(s) not in shaped)
@@ -160,8 +169,9 @@ def _run(
     explore: bool,
     reached: set[str],
     before: Container[str] = (),
-) -> list[Started]:
+) -> tuple[list[Started], bool]:
     """Run each function as a block of one thread; those that an earlier one `reached` are not run again.
+    Says also whether ways were left out for lack of steps.
 
     words: what `main` is told, None where that is not known. before: functions whose ways were gone already.
     """
@@ -211,7 +221,7 @@ def _run(
         seen = ways.all()
         left += kept - kept // (len(split) - i)
         found.update((key(s), s) for s in seen if key(s) not in found)
-    return list(found.values())
+    return list(found.values()), any(ways.cut for ways in split)
 
 
 def _recorder(

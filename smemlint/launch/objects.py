@@ -10,7 +10,7 @@ from smemlint.evaluate.run.construction import construct
 from smemlint.evaluate.values.number import Int, Pointer, RecordValue
 from smemlint.evaluate.values.objects import Object
 from smemlint.evaluate.values.provenance import ONE_OF
-from smemlint.ir import Function, Module, Name, RecordRef, Scalar, TemplateArgument, TypeParam, Var
+from smemlint.ir import Function, Module, Name, Record, RecordRef, Scalar, TemplateArgument, TypeParam, Var
 from smemlint.ir.types import INT
 from smemlint.ir.walk import walk
 
@@ -47,8 +47,9 @@ def is_closed(arguments: tuple[TemplateArgument, ...]) -> bool:
 def object_for(m: Machine, f: Function, arguments: tuple[TemplateArgument, ...]) -> Pointer | None:
     """The object that a method is run on: as its class's own initialisers and constructor leave it."""
     record = m.module.records.get(f.record or "")
-    if record is None or (record.template and not arguments):
+    if record is None:
         return None
+    arguments = arguments or _own(record)
     t = m.resolve(RecordRef(record.name, arguments))
     if not isinstance(t, RecordRef):
         return None
@@ -57,6 +58,12 @@ def object_for(m: Machine, f: Function, arguments: tuple[TemplateArgument, ...])
     if isinstance(made, RecordValue):
         o.cells.update(made.cells)
     return Pointer(o, Int(0), t)
+
+
+def _own(record: Record) -> tuple[TemplateArgument, ...]:
+    """The arguments that a class template has inside of itself: its parameters, of which nothing is known."""
+    own = [p for p in record.template if not p.pack]
+    return tuple(TypeParam(p.id, p.name) if p.kind == "type" else Name(p.id, p.name) for p in own)
 
 
 def _names(record: str) -> tuple[str, str]:

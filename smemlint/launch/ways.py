@@ -30,6 +30,8 @@ class Ways:
         self.run = run
         self.runs = 0
         self.idle: set[int] = set()
+        self.cut = False
+        """Whether some ways were left out as nothing was left to spend."""
         self.first = Paths()
         self.seen = self._again(self.first) or []
         """What one run over all ways shows."""
@@ -49,6 +51,7 @@ class Ways:
             ways = [({**settled, choice: n}, Paths({**settled, choice: n})) for n in range(count)]
             found = [self._again(below) for _, below in ways]
             if any(each is None for each in found):
+                self.cut = True
                 break
             if all(_keys(each or ()) == _keys(seen) for each in found):
                 self.idle.add(choice[0])
@@ -87,6 +90,11 @@ def key(s: Started) -> tuple[object, ...]:
         s.kernel.id, s.block, shapes, s.grid, s.dynamic, template, tuple(sorted(s.arguments.items())),
         s.place.path, s.place.offset,
     )  # fmt: skip
+
+
+def instance(s: Started) -> tuple[object, ...]:
+    """Where a launch is written, with the template arguments of its kernel."""
+    return *site(s), tuple(sorted(s.template.items(), key=lambda x: x[0]))
 
 
 def site(s: Started) -> tuple[str, int, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from smemlint.frontend import load
 from smemlint.ir import Launch, Module
 from smemlint.launch import infer, started_kernels
@@ -361,3 +363,36 @@ def test_a_local_table_of_host_templates_is_run_under_each_instance() -> None:
         }
     }"""
     assert instances(host) == {(256, 4), (256, 8)}
+
+
+@pytest.mark.parametrize("head", ["struct Sim { typedef float T;", "template <typename T> struct Sim {"])
+def test_methods_that_nothing_here_calls_start_the_instances_that_they_name(head: str) -> None:
+    found = seen(
+        head
+        + """
+      void apply(int q, T *p) const {
+        switch (q) { case 1: at<1>(p); break; case 2: at<2>(p); break; case 3: this->template at<4>(p); }
+      }
+      template <int W> void at(T *p) const { wide<W><<<1, 64>>>((float *)p); }
+      void other(int n) { for (int i = 0; i < n; i++) other(i); }
+    };"""
+    )
+    assert found == {("wide", 64, True)}
+    module = module_of(
+        head
+        + """ void apply(int q, T *p) const { if (q == 1) at<1>(p); else at<2>(p); }
+      template <int W> void at(T *p) const { wide<W><<<1, 64>>>((float *)p); } };"""
+    )
+    assert [s.template for s in started_kernels(module)] == [{"W": 1}, {"W": 2}]
+
+
+def test_instances_are_seen_also_where_the_steps_do_not_reach_for_every_way() -> None:
+    cases = "".join(f"case {n}: run<{n}>(q, p); break;" for n in range(1, 7))
+    module = module_of(
+        f"""
+    int work(int q) {{ int x = q; for (int i = 0; i < 40; i++) for (int k = 0; k < 40; k++) x += i * k ^ x;
+      return x; }}
+    template <int W> void run(int q, float *p) {{ wide<W><<<work(q), 64>>>(p); }}
+    void start(int q, float *p) {{ switch (q) {{ {cases} }} }}"""
+    )
+    assert [s.template for s in started_kernels(module)] == [{"W": n} for n in range(1, 7)]

@@ -22,7 +22,7 @@ from smemlint.evaluate.library import (
 )
 from smemlint.evaluate.library.atomics import atomic, atomic_method, is_atomic, is_atomic_object
 from smemlint.evaluate.library.cooperative_groups import group_method
-from smemlint.evaluate.library.memory import escaped, given, is_class, may_set
+from smemlint.evaluate.library.memory import escaped, given, is_class, may_set, may_set_referred
 from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
 from smemlint.evaluate.machine.functions import (
     FUNCTIONS,
@@ -126,6 +126,8 @@ def _unknown_function(m: Machine, e: Call, name: str) -> Value:
         for v in values:
             escaped(m, v, code, text, e)
             may_set(v)
+        if name.startswith(LIBRARIES):
+            may_set_referred(m, e.arguments)
     uniform = bool(values) and all(is_uniform(v) for v in values)
     reason = Unresolved(
         "unknown-function", f"`{name or 'a function'}` is not defined in the files that were read", e.place
@@ -197,6 +199,10 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
         _shared_object(m, v, v.self, e)
     for x in values:
         escaped(m, x, "unknown-function", f"`.{v.name}`", e)
+        if not m.host:
+            may_set(x)
+    if not m.host and (v.name == "operator()" or not v.name.startswith("operator")):
+        may_set_referred(m, e.arguments)
     uniform = all(is_uniform(x) for x in values) and (
         v.self.object.uniform if isinstance(v.self, Pointer) else v.self.uniform
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import gcd
 
 import numpy as np
@@ -174,13 +175,22 @@ def escaped(m: Machine, v: Value, code: str, text: str, e: Call) -> None:
 
 
 def may_set(v: Value) -> None:
-    """Unknown code may set the number that it is given the address of."""
+    """Unknown code may set the numbers that it is given the address of."""
     if isinstance(v, Pointer) and v.object.storage == "local":
         t = v.object.type
         while isinstance(t, ArrayOf):
             t = t.element
-        if isinstance(t, Scalar):
+        if isinstance(t, Scalar) or is_vector(t):
             v.object.cells, v.object.havoc = {}, True
+
+
+def may_set_referred(m: Machine, arguments: Iterable[Expr]) -> None:
+    """The same for what a method of an unknown class may take by reference: `Scan(temp).Sum(in, out)`."""
+    for a in arguments:
+        if isinstance(a, Name | Index | Member):
+            m.silent += 1
+            may_set(lvalue(m, a))
+            m.silent -= 1
 
 
 # ---------------------------------------------------------------------- asynchronous copies

@@ -19,7 +19,8 @@ class Affine:
     """const + the sum of terms, (what stands for a value, its coefficient), sorted. Immutable.
 
     divides: the power of two known to divide the sum of the terms, 0 where there are none. It is that of the
-    worst term: a compiler does not add up `17 * (16 - t) + t`.
+    worst term that went into it: a compiler does not add up `17 * (16 - t) + t`. But it sees what a number
+    and its negative leave: `(2 * t - lane) + lane` is `2 * t`.
     """
 
     __slots__ = ("const", "divides", "terms")
@@ -43,7 +44,8 @@ class Affine:
 
 def atom(*origin: Hashable, divides: int = 1, const: int = 0) -> Affine:
     """A value of which only its origin is known, what divides it, and the rest `const`."""
-    return Affine(const, ((hash(origin), 1),), min(divides, _MOST))
+    divides = min(divides, _MOST)
+    return Affine(const, ((hash(origin) << 5 | divides.bit_length() - 1, 1),), divides)
 
 
 def power_of_two_in(n: int) -> int:
@@ -70,7 +72,14 @@ def add(a: Affine, b: Affine) -> Affine:
     for value, factor in b.terms:
         terms[value] = terms.get(value, 0) + factor
     kept = tuple(sorted((v, f) for v, f in terms.items() if f))
-    return Affine(a.const + b.const, kept, _worst(a.divides, b.divides) if kept else 0)
+    if len(kept) == abs(len(a.terms) - len(b.terms)):  # all terms of one are gone
+        return Affine(a.const + b.const, kept, _divisor(kept))
+    return Affine(a.const + b.const, kept, _worst(a.divides, b.divides))
+
+
+def _divisor(terms: Terms) -> int:
+    """What divides the worst of some terms, 0 where there are none."""
+    return min((min(power_of_two_in(f) << (v & 31), _MOST) for v, f in terms), default=0)
 
 
 def scale(a: Affine, by: int) -> Affine:

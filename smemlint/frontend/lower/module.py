@@ -60,7 +60,9 @@ def lower(
     c.asm = AsmLowering(c)
     c.stmts = StatementLowering(c)
     c.decls = DeclarationLowering(c)
-    _require_roots(c, wanted)
+    leading = _require_roots(c, wanted)
+    _drain(c)
+    _require_methods(c, leading)
     _drain(c)
     instances = _explicit_instances(c)
     classes = _explicit_records(c)
@@ -71,8 +73,9 @@ def lower(
     return Lowered(module, frozenset(c.shared_refs))
 
 
-def _require_roots(c: Context, wanted: frozenset[str]) -> None:
-    """Of the main file all that matters; other files are analysed on their own and only answer calls here."""
+def _require_roots(c: Context, wanted: frozenset[str]) -> set[str]:
+    """Of the main file all that matters; other files are analysed on their own and only answer calls here.
+    Returns the names of what leads to a launch."""
     functions = list(c.declarations.functions.values())
     for found in list(c.declarations.records.values()):
         if found.file.path == c.main and (b"__shared__" in found.text() or b"<<<" in found.text()):
@@ -82,7 +85,7 @@ def _require_roots(c: Context, wanted: frozenset[str]) -> None:
     patterns = [p for p in (_MATTERS, launching, shared) if p is not None]
     roots = [f for f in functions if any(p.search(f.text()) for p in patterns)]
     records = c.declarations.records.values()
-    callers, classes = _callers(c, functions, roots, list(records), launching, wanted)
+    callers, classes, leading = _callers(c, functions, roots, list(records), launching, wanted)
     c.starting.update(f.key for f in callers)
     for owner in classes:
         if owner.file.path == c.main:
@@ -90,6 +93,32 @@ def _require_roots(c: Context, wanted: frozenset[str]) -> None:
     for root in (*roots, *callers):
         if root.file.path == c.main:
             c.require(root)
+    return leading
+
+
+def _require_methods(c: Context, leading: set[str]) -> None:
+    """Methods of the main file that lead to a launch and that nothing here names: the users of a library do.
+    leading: names that are known to, which grow."""
+    leading |= {
+        f.name
+        for f in c.declarations.functions.values()
+        if f.record is not None and f.key in c.queued and _LAUNCHES.search(f.text())
+    }
+    unnamed = [
+        (f, {w.decode() for w in _WORD.findall(f.text())})
+        for waiting in c.waiting.values()
+        for f in waiting
+        if f.file.path == c.main
+    ]
+    grew = bool(leading)
+    while grew:
+        found = [
+            f for f, words in unnamed if f.key not in c.queued and not leading.isdisjoint(words - {f.name})
+        ]
+        for f in found:
+            c.require(f)
+            leading.add(f.name)
+        grew = bool(found)
 
 
 def _shared_globals(c: Context) -> re.Pattern[bytes] | None:
@@ -124,9 +153,9 @@ def _callers(
     records: Sequence[Definition],
     macros: re.Pattern[bytes] | None,
     wanted: frozenset[str],
-) -> tuple[list[Definition], list[Definition]]:
+) -> tuple[list[Definition], list[Definition], set[str]]:
     """Functions and classes that mention, however indirectly, through a macro or not, one that launches: its
-    arguments come from them."""
+    arguments come from them. Then the names of all these."""
     launching = set(wanted) | {
         f.name
         for f in roots
@@ -134,7 +163,7 @@ def _callers(
     }
     launching |= {r.name for r in records if _LAUNCHES.search(r.text())}
     if not launching:
-        return [], []
+        return [], [], set()
     known = {f.key for f in functions}
     rest = {
         f.key: (f, frozenset(w.decode() for w in _WORD.findall(f.text()))) for f in (*functions, *records)
@@ -167,6 +196,7 @@ def _callers(
     return (
         [f for key, f in chosen.items() if key in known],
         [r for key, r in chosen.items() if key not in known],
+        launching,
     )
 
 

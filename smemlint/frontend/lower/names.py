@@ -197,7 +197,7 @@ class NameLowering:
             return self.enumerator(target, self._c.place(node))
         place = self._c.place(node)
         if base_node is None:
-            return Member(This(place), name, True, place)
+            return Member(This(place), name, True, place, self._member_arguments(node, target))
         base = self._c.exprs.lower(base_node)
         special = special_member(base, name)
         if isinstance(special, Special):

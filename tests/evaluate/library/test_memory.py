@@ -128,3 +128,18 @@ def test_a_copy_through_l1_is_exact_where_it_reads_in_order(
 ) -> None:
     (conflict,) = scored(f"__pipeline_memcpy_async(&s[{to}], &in[{come}], 4);", shared=F)
     assert (conflict.ways_low, conflict.ways) == (low, high)
+
+
+@pytest.mark.parametrize(
+    "used",
+    [
+        "Sort(temporary).descending(v); s[v[0]] = 1;",
+        "Sort(temporary).sum(x, x); s[x] = 1;",
+        "sort_of_a_library(v); s[v[0]] = 1;",
+        "Sort(temporary).descending(v); int w = v[0] & 255; s[w * 32] = 1;",
+    ],
+)
+def test_what_unknown_code_is_handed_is_not_known_afterwards(used: str) -> None:
+    before = "typedef cub::BlockRadixSort<unsigned, 32, 1> Sort; __shared__ Sort::TempStorage temporary;"
+    body = f"{before} unsigned v[1] = {{threadIdx.x}}; unsigned x = threadIdx.x; {used}"
+    assert [c.grade for c in scored(body, shared=F)] == [Grade.BOUND]

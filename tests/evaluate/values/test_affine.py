@@ -26,6 +26,15 @@ def test_a_sum_is_not_added_up_first() -> None:
     assert x == Affine(272, scale(T, -16).terms, 1)
 
 
+def test_a_number_and_its_negative_leave_what_divides_the_rest() -> None:
+    lane = of("&", T, 31)
+    x = add(of("-", scale(T, 4), lane), lane)
+    assert x == scale(T, 4)
+    assert add(of("-", scale(T, 2), N), N).divides == 2
+    assert of("-", T, T) == Affine(0)
+    assert add(of("-", scale(T, 4), scale(lane, 3)), lane).divides == 1
+
+
 def test_a_distance_is_known_where_the_terms_are_the_same() -> None:
     x, y = add(scale(T, 2), Affine(1)), scale(T, 2)
     assert x.terms == y.terms and x.const - y.const == 1
