@@ -246,7 +246,8 @@ def _redundant(
                 loads.add(address, position)
             else:
                 before = next((pending[key] for key in keys if key in pending), None)
-                if before is not None and not kind.volatile and not loads.meets(address, before[1]):
+                free = before is not None and not kind.volatile and not loads.meets(address, before[1])
+                if before is not None and free and _all_in(events[before[0]], events[index]):
                     gone.add(before[0])
                 stores.add(address, position)
                 for key in keys:
@@ -257,6 +258,14 @@ def _redundant(
                     del held[key]
                     pending.pop(key, None)
     return frozenset(gone)
+
+
+def _all_in(a: JoinEvent, b: JoinEvent) -> bool:
+    """Whether all threads of one access take part in another."""
+    one, other = a.kind.pattern, b.kind.pattern
+    if one is None or other is None or one.active is other.active:
+        return True
+    return not (one.active & ~other.active).any()
 
 
 def _lives(kind: JoinKind, address: _Address) -> list[Hashable]:

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smemlint import clock
 from smemlint.evaluate.analysis.facts import Code, Slicer, code_of
-from smemlint.evaluate.analysis.sinkable import Guard, Path
-from smemlint.evaluate.machine.cp_async import Copied
 from smemlint.evaluate.machine.dispatch import EndedError, SizedUpError, rvalue
 from smemlint.evaluate.machine.paths import Paths
+from smemlint.evaluate.machine.state import (
+    Barrier,
+    Event,
+    Exit,
+    Exits,
+    Frame,
+    Held,
+    Join,
+    Mask,
+    SiteLog,
+    Undecided,
+    World,
+)
 from smemlint.evaluate.model import Assumption, Stop, Unresolved
 from smemlint.evaluate.types.layout import Bindings, Types
 from smemlint.evaluate.values import affine
@@ -31,7 +41,7 @@ from smemlint.evaluate.values.number import (
     collapse,
     formed,
 )
-from smemlint.evaluate.values.objects import Object, Snapshot
+from smemlint.evaluate.values.objects import Object
 from smemlint.evaluate.values.unknowns import Unknowns
 from smemlint.ir import (
     Expr,
@@ -49,7 +59,25 @@ from smemlint.ir import (
 from smemlint.ir.types import INT, UINT
 from smemlint.records import record
 
-Mask = NDArray[np.bool_]
+__all__ = [
+    "STEPS_PER_EVENT",
+    "Barrier",
+    "Budget",
+    "BudgetExceededError",
+    "Event",
+    "Exit",
+    "Exits",
+    "Frame",
+    "Held",
+    "Join",
+    "Machine",
+    "Mask",
+    "SiteLog",
+    "Undecided",
+    "World",
+    "instance_of",
+]
+"""The records of `state` are given out here as well: who needs one needs the machine."""
 
 
 class BudgetExceededError(EndedError):
@@ -77,207 +105,6 @@ class Budget:
     addresses: int = 24_000_000
     iterations: int = 1100
     until: float = float("inf")
-
-
-@record(slots=True)
-class Event:
-    """One execution of a site by the whole block. offset in bytes; weight: times it runs.
-
-    region: accesses of one region stand in one straight line once loops are unrolled.
-    turn: tells apart the iterations of loops that do not disappear; within one turn all is constant that
-    loops change.
-    """
-
-    site: SiteLog
-    offset: Int
-    must: Mask
-    may: Mask
-    weight: int
-    region: int
-    order: int
-    flow: int = 0
-    """Accesses of one flow stand in one loop, with no branch or barrier between."""
-    volatile: bool = False
-    copied: Copied | None = None
-    turn: int = 0
-    stale: bool = False
-    """Lanes that do not take part may hold values that the address never had."""
-    aside: bool = False
-    """Only blocks at the edge of the grid run it."""
-    times: float = 1.0
-    """What `weight` is to be multiplied by for the times it runs, a loop of unknown length counted once."""
-    open: int = 0
-    """Loops of unknown length around it."""
-    sunk: tuple[Mask, Mask, int] | None = None
-    """Lanes that surely and possibly run it where the compiler puts it, and its region there."""
-    choice: Object | None = None
-    """What stands for the objects that its pointer may lead to, where there are several."""
-    among: int = 0
-    """What divides the distances between them, in bytes; 0: there is one object."""
-    under: Hashable = ()
-    """The undecided conditions on the way to it; accesses of one such key run together, or none does."""
-    worlds: tuple[World, ...] = ()
-    """Where lanes of one request go to several objects: the ways in which they may. `offset` is then what is
-    added to the offsets there."""
-
-
-@record(frozen=True, eq=False, slots=True)
-class World:
-    """One way in which the lanes of requests may be spread over objects. shares: object, offset and lanes;
-    sure: exactly those lanes go there, else any of them."""
-
-    shares: tuple[tuple[Object, Int, Mask], ...]
-    sure: bool = True
-
-
-@record(slots=True)
-class Barrier:
-    """Something that keeps accesses apart.
-
-    stop: `barrier`, which no access is moved across; `fork`, predicates around an access of memory or in
-    slow arithmetic, which no store is moved across; `call` and `predicate`, which only machine code has: no
-    access, or no store, is joined there across it.
-    """
-
-    region: int
-    order: int
-    stop: Stop = "barrier"
-
-    @property
-    def passable(self) -> bool:
-        """Whether loads move across it before there is machine code."""
-        return self.stop != "barrier"
-
-
-@record(slots=True)
-class Held:
-    """Loads of one statement that wait for a branch. since: position in the log after them."""
-
-    events: list[Event]
-    since: int
-    guard: Guard
-
-
-@record(slots=True)
-class SiteLog:
-    """All events of one access as written."""
-
-    place: Place
-    line: int
-    op: str
-    width: int
-    matrices: int
-    object: Object
-    assumed: int = 0
-    """How many assumptions had been made when it ran last."""
-    via: dict[int, Place] = field(default_factory=dict)
-    """By id(): the calls that were inlined on the way to it."""
-    frame: Frame | None = None
-    """The call in which it was last executed."""
-    events: list[Event] = field(default_factory=list)
-    reason: Unresolved | None = None
-    dims: tuple[tuple[int, int], ...] = ()
-    node: Expr | None = None
-    function: Function | None = None
-
-
-@record(frozen=True, slots=True)
-class Undecided:
-    """A condition that nobody can decide, true where evaluation is now. together: all lanes that it sends
-    here go the same way."""
-
-    condition: Int
-    together: bool
-
-
-@record(frozen=True, slots=True)
-class Exit:
-    """A way to a join point that was taken under conditions that nobody can decide.
-
-    may: lanes that possibly take it; state: what they take along; condition: what decides, where one
-    condition does; together: either all of the lanes take it or none; value: of `return`; under: equal for
-    ways that are taken at the same time, by lanes that part otherwise; None: not known.
-    """
-
-    may: Mask
-    state: Snapshot
-    condition: Int | None
-    together: bool
-    value: Value | None = None
-    under: Hashable = None
-
-
-@record(slots=True)
-class Join:
-    """A join point: the end of a loop, of one of its iterations, of a switch, of a function.
-
-    kept: lanes that left for it under conditions that are decided: what they take along is part of the
-    present state, which others no longer change in these lanes. strays: lanes that may have left for it while
-    others of their warp did not. lanes: those for which it began. gone: those of them that surely left for
-    it.
-    """
-
-    kept: Mask
-    strays: Mask
-    lanes: Mask
-    gone: Mask
-    outside: int = 0
-    """Undecided conditions around it."""
-    followed: bool = True
-    """Whether something comes after it."""
-    ways: list[Exit] = field(default_factory=list)
-
-
-@record(slots=True)
-class Exits:
-    """Where lanes left a loop or switch. `uncertain`: some left under a condition that nobody can decide."""
-
-    broken: Mask
-    continued: Mask
-    end: Join
-    next: Join
-    uncertain: bool = False
-    switch: bool = False
-    label: str = ""
-    """Of what only `goto` leaves, or begins again."""
-    again: bool = False
-
-
-@record(slots=True)
-class Frame:
-    """One call in progress."""
-
-    bindings: Bindings
-    function: Function | None = None
-    this: Pointer | None = None
-    parent: Frame | None = None
-    variables: dict[str, Object] = field(default_factory=dict)
-    returned: Mask | None = None
-    end: Join | None = None
-    """Where the ways out of a function that was called meet."""
-    exited: bool = False
-    """The program ended here on some way (host code)."""
-    result: Value | None = None
-    call: Place | None = None
-    place: bool = False
-    """A lambda called for the place it names (`f(t) = x`), where it returns one."""
-    names_place: bool = False
-    skippable: set[int] | None = None
-    """id() of the statements that nothing of interest depends on."""
-    quiet: set[int] | None = None
-    """The same in iterations that leave no trace."""
-    open: set[int] | None = None
-    deciding: set[int] | None = None
-    """Of host code that is run way by way: id() of what decides values that launches depend on."""
-    sets: dict[int, frozenset[str]] = field(default_factory=dict)
-    sinks: dict[int, Path] = field(default_factory=dict)
-    """By id() of a statement that loads: the branches that alone use the value."""
-    instance: tuple[object, ...] = ()
-    """Tells apart the same function under other template arguments."""
-    packs: dict[str, tuple[Object, ...]] = field(default_factory=dict)
-    """By id of a parameter that is a pack: what it holds."""
-    arguments: tuple[object, ...] = ()
-    """The expressions (or values) that the parameters were given."""
 
 
 class Machine:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache, partial
 
 from smemlint.banks import Arch, architecture
 from smemlint.evaluate.model import Grade, SharedArray
@@ -17,6 +18,7 @@ from smemlint.fix.search.layouts import last_column, options
 from smemlint.fix.search.members import Instance, Member, granule, members, score
 from smemlint.fix.text.literals import integer
 from smemlint.fix.text.source import Source
+from smemlint.ir.memo import by_identity
 from smemlint.records import record
 from smemlint.score.model import Conflict, KernelAnalysis
 
@@ -52,11 +54,25 @@ def padded_arrays(analysis: KernelAnalysis, text: bytes | None, arch: Arch | Non
     """Every array of a kernel that is padded, where all that reaches it is known exactly."""
     if text is None or analysis.launch.assumed or analysis.notes:
         return
-    source = Source(analysis.kernel.place.path, text)
-    for array in analysis.arrays.values():
-        found = _padded(analysis, array, source, arch or architecture("sm_90"))
-        if found is not None:
-            yield found
+    arch = arch or architecture("sm_90")
+    known = _known(analysis)
+    if (text, arch) not in known:
+        source = _source(analysis.kernel.place.path, text)
+        each = [_padded(analysis, array, source, arch) for array in analysis.arrays.values()]
+        known[text, arch] = tuple(found for found in each if found is not None)
+    yield from known[text, arch]
+
+
+@lru_cache(maxsize=4)
+def _source(path: str, text: bytes) -> Source:
+    """A file's text; the kernels of a file ask one after the other."""
+    return Source(path, text)
+
+
+@partial(by_identity, most=4)
+def _known(analysis: KernelAnalysis) -> dict[tuple[bytes, Arch], tuple[Padded, ...]]:
+    """What was found for an analysis, by text; several rules ask for it."""
+    return {}
 
 
 def _padded(analysis: KernelAnalysis, array: SharedArray, source: Source, arch: Arch) -> Padded | None:

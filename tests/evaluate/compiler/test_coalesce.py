@@ -345,3 +345,17 @@ def test_stores_with_which_both_arms_end_are_one(body: str, wavefronts: list[int
     (module,) = load(source_from_bytes("k.cu", text.encode()))
     found = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
     assert [c.wavefronts for c in found if c.ideal] == wavefronts
+
+
+def test_a_store_is_not_overwritten_for_lanes_that_have_left() -> None:
+    """Lane 9 leaves after its first store; those that go on store there again."""
+    text = (
+        "__global__ void k(int *in) { __shared__ int s[64]; int t = threadIdx.x, i = 1;\n"
+        "for (int j = 0; j < 3; j++) { s[t & 3] = t; s[i + 8] = j; if (t == 9) break; i *= 2; } }"
+    )
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    found = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    lanes = {
+        i for t in found for row in t.offsets for i in range(32) if row[i] >= 0 and row[i] == (i & 3) * 4
+    }
+    assert 9 in lanes
