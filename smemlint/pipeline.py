@@ -221,7 +221,7 @@ def analyse_modules(
         around: dict[str, tuple[Started, ...]] = {}
         for kernel in module.kernels():
             home, seen, started = module, kernel, project.started
-            other = project.stand_in(kernel) if kernel.id in touching else None
+            other = project.stand_in(kernel, module) if kernel.id in touching else None
             if other is not None:
                 if other.path not in around:
                     around[other.path] = program_around(other, project.others, touching, theirs)

@@ -33,6 +33,7 @@ class Bar:
     def __init__(self, names: Sequence[str]) -> None:
         self._names = names
         self._working: dict[int, None] = {}
+        self._last: int | None = None
         self._done = 0
         self._began = time.monotonic()
         self._drawn = 0.0
@@ -40,6 +41,7 @@ class Bar:
 
     def given(self, index: int) -> None:
         self._working[index] = None
+        self._last = index
 
     def done(self, index: int) -> None:
         self._working.pop(index, None)
@@ -53,7 +55,8 @@ class Bar:
         self._drawn = now
         if self._rich is None:
             self._rich = _started(len(self._names))
-        first = next(iter(self._working), None)  # the one that has been in work the longest
+        # The one that has been in work the longest; between two, the one before.
+        first = next(iter(self._working), self._last)
         name = "" if first is None else visible_path(self._names[first])
         more = f" and {len(self._working) - 1} more" if len(self._working) > 1 else ""
         self._rich.update(self._rich.task_ids[0], completed=self._done, name=name, more=more, refresh=True)

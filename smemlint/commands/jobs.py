@@ -123,7 +123,7 @@ def analysed(
         run = replace(run, stopped=stopped)
     run = replace(run, reports=[found[index] for index in sorted(found)] + missing)
     report = run.collect(run.reports)
-    if part is not None:
+    if part is not None and run.stopped is None:  # an interrupted part is none to merge
         pairs = [(numbers[index], found[index]) for index in sorted(found)]
         report = replace(report, shard=_shard(options, run, every, pairs, missing))
     tell(run, report)

@@ -28,13 +28,18 @@ Reader: TypeAlias = "Callable[[str, frozenset[str]], Module | None]"
 
 @record(frozen=True, slots=True)
 class Program:
-    """What the project says of one module's launches. others: the modules that were read for it."""
+    """What the project says of one module's launches. others: the modules that were read for it. own: ids of
+    the kernels that the module itself starts."""
 
     started: tuple[Started, ...]
     others: tuple[Module, ...] = ()
+    own: frozenset[str] = frozenset()
 
-    def stand_in(self, kernel: Function) -> Module | None:
-        """A file that includes the kernel's and starts it: there it stands as it is compiled."""
+    def stand_in(self, kernel: Function, module: Module) -> Module | None:
+        """A file that includes the kernel's and starts it: there it stands as it is compiled. None where the
+        module is such a file itself."""
+        if kernel.place.path != module.path and kernel.id in self.own:
+            return None
         for other in self.others:
             seen = other.functions.get(kernel.id)
             if seen is not None and _place(seen) == _place(kernel):
@@ -62,7 +67,7 @@ def program_of(
     if not others:
         return Program(started)
     linked = started_kernels(link(module, others), kernels=kernels, allowance=theirs)
-    return Program(linked or started, others)
+    return Program(linked or started, others, frozenset(s.kernel.id for s in started))
 
 
 def program_around(

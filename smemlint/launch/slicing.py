@@ -195,7 +195,7 @@ class HostSlice:
                 # a condition decides over what is set below it
                 condition = n.value if isinstance(n, Switch) else n.condition
                 if condition is not None:
-                    links.extend((id, condition) for id in self._below(n)[0])
+                    links.extend((below, condition) for below in self._below(n)[0])
         named: dict[int, frozenset[str]] = {}
         for _, value in links:
             if id(value) not in named:

@@ -143,6 +143,10 @@ def test_an_interrupted_run_writes_what_it_has_and_says_so(
     assert not Path("out.sarif").exists()
     if form != "full":
         assert "ended by SIGTERM" in out
+        assert main([".", "--output-format", form, "--shard", "1/1"]) == 143
+        Path("part.json").write_text(capsys.readouterr().out)
+        assert main(["merge", "part.json"]) == 2
+        assert "part.json: is no report of a shard" in capsys.readouterr().err
 
 
 def on_a_terminal(folder: Path, *arguments: str, **environment: str) -> str:

@@ -171,3 +171,35 @@ def test_a_block_in_a_member_of_a_configuration_is_what_its_constructor_sets(tmp
     """
     folder = write(tmp_path, kernel_dot_cu=DECLARED + SIZES, user_dot_cpp=DECLARED + caller)
     assert blocks(folder) == {(64, False), (128, False)}
+
+
+def test_a_file_that_starts_a_kernel_through_headers_is_not_replaced_by_one_of_these(tmp_path: Path) -> None:
+    folder = write(
+        tmp_path,
+        field_dot_hpp="class field { unsigned long long value; };\ntypedef field fr_t;\n",
+        kernel_dot_cu="""
+template <unsigned Z, typename fr_t> __global__ void reverse(fr_t *out, unsigned lg) {
+    extern __shared__ unsigned long long s[];
+    s[threadIdx.x * Z / 16] = lg;
+}
+""",
+        ntt_dot_cuh="""
+#include "kernel.cu"
+class NTT {
+public:
+    static void base(fr_t *d, unsigned lg) {
+        const unsigned Z = 256 / sizeof(fr_t);
+        reverse<Z><<<(1 << lg) / Z, 64, 64 * sizeof(fr_t)>>>(d, lg);
+    }
+};
+""",
+        api_dot_cu="""
+#include "field.hpp"
+#include "ntt.cuh"
+extern "C" void compute(fr_t *d, unsigned lg) { NTT::base(d, lg); }
+""",
+    )
+    [kernel] = analyse_file(Job(str(folder / "api.cu"), Options(suggest=False))).kernels
+    assert not kernel.assumed
+    assert dict(kernel.template_arguments) == {"Z": "32", "fr_t": "field"}
+    assert [(a.wavefronts, a.ideal, a.grade) for a in kernel.accesses] == [(8, 4, "exact")]

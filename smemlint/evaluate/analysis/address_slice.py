@@ -112,7 +112,7 @@ class _Passed:
                 uses[n.id] = uses.get(n.id, 0) + 1
             elif isinstance(n, Call) and (holder := _called_by(n)) in named:
                 called.setdefault(holder, []).append(n)
-        known = {id: f for id, f in named.items() if uses.get(id, 0) == len(called.get(id, ()))}
+        known = {name: f for name, f in named.items() if uses.get(name, 0) == len(called.get(name, ()))}
         self.known = known
         self.bodies = {id(f) for f in known.values()}
         self.links = [

@@ -94,7 +94,8 @@ def _integer_division(a: Int, b: Int) -> Stop | None:
 
 
 def _float_division(a: Value, b: Value) -> Stop | None:
-    of, by = (v.value if isinstance(v, Other) else None for v in (a, b))
+    # What differs from lane to lane is no constant of the compiler.
+    of, by = (v.value if isinstance(v, Other) and isinstance(v.value, float) else None for v in (a, b))
     if by is not None and (of is not None or math.frexp(by)[0] in (0.5, -0.5)):
         return None  # folded, or a product
     types = [v.type for v in (a, b) if isinstance(v, Other)]

@@ -191,7 +191,8 @@ def _gather(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
         if result is not None:
             return loaded_from_a_table(m, result)
     numbers = [v for v in o.cells.values() if isinstance(v, Int)]
-    uniform = p.offset.uniform and all(v.uniform for v in numbers)
+    uniform = p.offset.uniform and all(map(_like_in_all_lanes, o.cells.values()))
+    uniform = uniform and (o.uniform or not o.havoc)
     whole = isinstance(t, Scalar) and all(n.type.size == t.size for n in numbers)
     if (
         uniform
@@ -215,6 +216,10 @@ def _gather(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
         uniform=uniform,
         reason=Unresolved("local-array", f"`{o.name}` is read at an index that is not known", place),
     )
+
+
+def _like_in_all_lanes(v: Value) -> bool:
+    return v.offset.uniform if isinstance(v, Pointer) else bool(getattr(v, "uniform", False))
 
 
 def _row(m: Machine, p: Pointer, t: Type) -> Pointer | None:

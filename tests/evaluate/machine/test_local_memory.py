@@ -55,3 +55,23 @@ def test_stores_with_a_switch_by_lane_between_them_stay_apart() -> None:
         }"""
     (store,) = costs(body, threads=32)
     assert (store.ways, store.joined) == (4, None)
+
+
+GATHER = """
+__global__ void k(const int *in, int *out, int n, int which) {
+    __shared__ int d[1024];
+    int index[8];
+    for (int i = 0; i < n; i++) index[i] = @;
+    for (int i = 0; i < n; i++) out[i] = d[index[i]];
+}
+"""
+
+
+def test_indices_that_each_lane_keeps_for_itself_are_a_range_in_a_loop_of_unknown_length() -> None:
+    def cost(kept: str) -> tuple[float | None, float | None]:
+        module = load(source_from_bytes("k.cu", GATHER.replace("@", kept).encode()))[0]
+        (conflict,) = score_all(evaluate(module, module.kernels()[0], Launch((64, 1, 1))))
+        return conflict.ways_low, conflict.ways
+
+    assert cost("in[threadIdx.x * n + i]") == (1, 32)
+    assert cost("in[which]") == (1, 1)
