@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
 from math import gcd
@@ -65,13 +65,13 @@ def priced(trace: Trace) -> Priced | Unresolved:
         if trace.low is not None and trace.high is not None:
             return Priced(access, offsets, _given(access, trace, trace.low, trace.high))
         if trace.data:
-            return Priced(
-                access, offsets, dependent(access, offsets, trace.data, trace.footprint, trace.maybe)
-            )
+            return Priced(access, offsets, _joined_or_not(trace, access, lambda a: _by_data(a, trace)))
         if trace.parameter is not None and len(offsets):
             answer = by_way(access, trace, trace.parameter)
             return Priced(access, answer.offsets, answer.costs, answer.stride, answer.low)
-        return Priced(access, offsets, costs(access, offsets, trace.maybe))
+        return Priced(
+            access, offsets, _joined_or_not(trace, access, lambda a: costs(a, offsets, trace.maybe))
+        )
     except MisalignedError as wrong:
         return Unresolved("misaligned", str(wrong), trace.site.place)
     except ValueError as error:
@@ -80,6 +80,21 @@ def priced(trace: Trace) -> Priced | Unresolved:
         raise
     except Exception as error:  # a fault costs this site
         return fault(error, trace.site.place)
+
+
+def _by_data(access: Access, trace: Trace) -> Costs:
+    return dependent(access, trace.offsets, trace.data, trace.footprint, trace.maybe)
+
+
+def _joined_or_not(trace: Trace, access: Access, costs_of: Callable[[Access], Costs]) -> Costs:
+    """The costs of an access. What cuts through an address that is not known may keep the compiler from
+    joining: the upper end is then that of the accesses one by one, in as many ways."""
+    found = costs_of(access)
+    if trace.joined is None or trace.grade is not Grade.BOUND:
+        return found
+    alone = costs_of(Access(access.op, trace.site.width, access.matrices, trace.alignment))
+    apart = -(-found.ideal * alone.high // np.maximum(alone.ideal, 1))
+    return Costs(found.low, np.maximum(found.high, apart), found.ideal)
 
 
 def _alignment(trace: Trace) -> int:

@@ -382,3 +382,9 @@ def test_a_loop_of_compare_and_swaps_at_unknown_addresses_may_run_for_every_lane
     found = score(trace(np.zeros(32, dtype=np.int64), op="cas loop", width=width, data=(term,)))
     assert found.ideal and found.wavefronts_low == found.ideal
     assert found.wavefronts == rounds * found.ideal
+
+
+def test_what_may_be_joined_or_not_is_a_range_over_both() -> None:
+    assert sums(score(trace(LANES * 16, joined=16))) == (1, 4, 4, 4)
+    unsure = score(trace(LANES * 16, joined=16, grade=Grade.BOUND, maybe=np.zeros((1, 32), dtype=np.bool_)))
+    assert sums(unsure) == (1, 4, 16, 4)
