@@ -86,9 +86,7 @@ def _view(view: SiteView, width: int) -> Iterator[Text]:
     cell = 3 if width >= _WIDE else 2
     yield from _map(bank_map, cell)
     if cell == 2 and _touching(bank_map):
-        yield Text(
-            f"(numbers of two digits touch: {_WIDE} columns set them apart, `-o map.svg` draws them)", _DIM
-        )
+        yield Text(f"numbers of two digits touch: use {_WIDE} columns, or draw it: -o map.svg", _DIM)
     for line in remarks(view, bank_map):
         yield Text(line)
     if view.array is not None and not view.rotated:

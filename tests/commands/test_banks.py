@@ -75,6 +75,19 @@ def test_a_typed_access_is_drawn_now_and_with_its_fix(capfd: Capture) -> None:
     )
 
 
+def test_a_map_says_that_its_numbers_touch_and_where_they_would_not(
+    capfd: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    access = ("float t[32]", "t[threadIdx.x]", "--block", "32")
+    assert (
+        "\nnumbers of two digits touch: use 114 columns, or draw it: -o map.svg\n" in run(capfd, *access)[1]
+    )
+    monkeypatch.setenv("COLUMNS", "114")
+    assert "digits touch" not in run(capfd, *access)[1]
+    monkeypatch.setenv("COLUMNS", "80")
+    assert "digits touch" not in run(capfd, "float t[32]", "t[threadIdx.x % 4]", "--block", "32")[1]
+
+
 @pytest.mark.parametrize("width", [80, 100, 200])
 def test_no_line_is_wider_than_the_terminal(
     capfd: Capture, monkeypatch: pytest.MonkeyPatch, width: int
