@@ -11,12 +11,12 @@ from math import inf
 
 from smemlint.api import Job, analyse, shown
 from smemlint.diagnose.model import FileReport, KernelReport, Report
-from smemlint.fix.deliver import EditedFile, Skipped, plan, summary, write
+from smemlint.fix.deliver import EditedFile, Skipped, plan, summary, unsafe_fixes, write
 from smemlint.fix.model import Suggestion
 from smemlint.reading import read_regular
 from smemlint.source.text import MAX_BYTES
 
-__all__ = ["EditedFile", "Skipped", "repair", "summary", "write"]
+__all__ = ["EditedFile", "Skipped", "repair", "summary", "unsafe_fixes", "write"]
 
 
 def repair(

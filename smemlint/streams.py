@@ -64,12 +64,12 @@ def put(text: str) -> None:
 
 
 def columns() -> int:
-    """Columns of standard output: those of its terminal (or $COLUMNS), a hundred where it is none."""
+    """Columns of standard output: $COLUMNS, else those of its terminal, a hundred where it is none."""
+    said = os.environ.get("COLUMNS", "")
+    whole = said.isascii() and said.isdigit() and len(said) < 6
     try:
-        if not sys.stdout.isatty():
+        if not whole and not sys.stdout.isatty():
             return 100
-        said = os.environ.get("COLUMNS", "")
-        whole = said.isascii() and said.isdigit() and len(said) < 6
         size = int(said) if whole else os.get_terminal_size(sys.stdout.fileno()).columns
     except (OSError, ValueError):
         return 100

@@ -7,9 +7,17 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 
 sys.path[:] = [*(p for p in sys.path if Path(p or ".").resolve() != ROOT), str(ROOT)]
 
 # What the tests keep is no user's, and what a user has kept answers no test.
 os.environ["SMEMLINT_CACHE_DIR"] = tempfile.mkdtemp(prefix="smemlint-tests-")
+
+
+@pytest.fixture(autouse=True)
+def _no_columns() -> None:
+    """Text has the width of a pipe, whatever the terminal is from which the tests were started."""
+    os.environ.pop("COLUMNS", None)

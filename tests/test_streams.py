@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -9,6 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from smemlint import streams
 
 KERNEL = """\
 __global__ void column(float *out)
@@ -162,3 +165,10 @@ def test_few_open_files_are_enough(folder: Path) -> None:
     assert done.returncode == 1 and done.stdout.endswith(
         b"7 findings in 7 of 7 files, 7 fixable by --fix; 14 accesses, 14 resolved; 0 unparsed\n"
     )
+
+
+@pytest.mark.parametrize(("said", "columns"), [("72", 72), ("9", 40), ("", 100), ("wide", 100)])
+def test_columns_are_honoured_in_a_pipe(monkeypatch: pytest.MonkeyPatch, said: str, columns: int) -> None:
+    monkeypatch.setattr("sys.stdout", io.StringIO())
+    monkeypatch.setenv("COLUMNS", said)
+    assert streams.columns() == columns

@@ -19,7 +19,7 @@ COMMANDS: Mapping[str, str] = {
     "merge": "join the reports of shards (check --shard I/N) into the one of a single run",
     "rank": "list kernels and lines by the wavefronts that they waste",
     "inspect": "list every shared-memory access with its cost",
-    "banks": "draw which lane asks which bank, for an access of a file or a typed one",
+    "banks": "draw which lane accesses which bank, for an access of a file or a typed one",
     "sweep": "tell what an access costs over strides, paddings, constants or block widths",
     "why": "tell how the number of an access came about, or where certainty was lost",
     "layout": "tell where the shared memory of each kernel lies and what it leaves room for",

@@ -1,4 +1,4 @@
-"""`smemlint banks`: which lane asks which bank, now and with the fix."""
+"""`smemlint banks`: which lane accesses which bank, now and with the fix."""
 
 from __future__ import annotations
 

@@ -302,10 +302,12 @@ def _repair(
 
     unsafe, verify = bool(options.unsafe_fixes), options.verify
     files, skipped = repair.repair(report, run.reports, run.jobs, unsafe=unsafe, verify=verify)
+    offered = [d.fix for d in report.diagnostics if d.fix is not None]
+    left = 0 if unsafe else repair.unsafe_fixes(offered)
     if options.fix:
         failed = repair.write(files, options.paths)
         written = [f for f in files if f.path not in {s.path for s in failed}]
-        _tell([*skipped, *failed], repair.summary(written, written=True))
+        _tell([*skipped, *failed], repair.summary(written, written=True, unsafe=left))
         again = repair.rejoin(
             written,
             run.jobs,
@@ -314,7 +316,7 @@ def _repair(
         )
         status = write(run.collect(again), run.settings, outputs, options)
         return FAILED if failed else status
-    _tell(skipped, repair.summary(files, written=False))
+    _tell(skipped, repair.summary(files, written=False, unsafe=left))
     # A patch must hold the file's own bytes, whatever the terminal's encoding is.
     streams.put_bytes("".join(f.diff() for f in files).encode("utf-8", "surrogateescape"))
     return _status(report, run.settings)

@@ -151,13 +151,23 @@ def renamed(suggestion: Suggestion, shown: Callable[[str], str]) -> Suggestion:
     return replace(suggestion, edits=edits, array=array, sites=sites)
 
 
-def summary(files: Sequence[EditedFile], written: bool) -> str:
-    """`fixed 2 arrays in 1 file: 1056 wavefronts a block become 48`, one line."""
+def unsafe_fixes(suggestions: Sequence[Suggestion]) -> int:
+    """How many of them only `--unsafe-fixes` applies."""
+    return sum(s.edits is not None and not s.safe for s in _distinct(suggestions))
+
+
+def summary(files: Sequence[EditedFile], written: bool, *, unsafe: int = 0) -> str:
+    """`fixed 2 arrays in 1 file: 1056 wavefronts a block become 48`, one line.
+
+    unsafe: fixes that were left because they are not safe.
+    """
     done = [s for f in files for s in f.suggestions]
+    left = f"{unsafe} unsafe one{'s' if unsafe != 1 else ''}: add --unsafe-fixes"
     if not done:
-        return "no fix to apply"
+        return f"no safe fix; {left}" if unsafe else "no fix to apply"
     arrays = f"{len(done)} array{'s' if len(done) != 1 else ''}"
     where = f"{len(files)} file{'s' if len(files) != 1 else ''}"
     before, after = sum(s.before for s in done), sum(s.after for s in done)
     verb = "fixed" if written else "would fix"
-    return f"{verb} {arrays} in {where}: {before} wavefronts a block become {after}"
+    said = f"{verb} {arrays} in {where}: {before} wavefronts a block become {after}"
+    return f"{said}; {left}" if unsafe else said

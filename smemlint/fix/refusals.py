@@ -95,18 +95,15 @@ REASONS: dict[str, tuple[str, str]] = {
         "",
     ),
     "pitch-not-found": (
-        "the row pitch of a flattened array is not in its indices, is no constant of the "
-        "compiler's (for an array with extents), or does not divide its size as written",
+        "the row pitch of a flattened array is not seen in its indices",
         "a named constant for the pitch",
     ),
     "run-time-pitch": (
-        "the row pitch of a flattened array is not in its indices, is no constant of the "
-        "compiler's (for an array with extents), or does not divide its size as written",
+        "the row pitch of a flattened array that has extents is known at the launch only",
         "a named constant for the pitch",
     ),
     "size-not-rows": (
-        "the row pitch of a flattened array is not in its indices, is no constant of the "
-        "compiler's (for an array with extents), or does not divide its size as written",
+        "the size of a flattened array is not written as rows of its pitch",
         "a named constant for the pitch",
     ),
     "extent-not-an-expression": (
@@ -114,11 +111,11 @@ REASONS: dict[str, tuple[str, str]] = {
         "",
     ),
     "side-effect": (
-        "an index must not be evaluated twice: it has side effects, or reads shared memory",
+        "an index must not be evaluated twice: it has side effects",
         "a local variable",
     ),
     "nested-use": (
-        "an index must not be evaluated twice: it has side effects, or reads shared memory",
+        "an index reads shared memory itself, or the array stands in its own index",
         "a local variable",
     ),
     "no-place-for-helper": (

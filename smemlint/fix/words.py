@@ -72,11 +72,10 @@ def _effect(changes: Sequence[SiteChange]) -> str:
     sites = {(c.site.place, c.site.op) for c in changes}
     left = {(c.site.place, c.site.op) for c in changes if c.after > c.ideal}
     if not left:
-        return (
-            "its only access becomes conflict-free"
-            if len(sites) == 1
-            else (f"all {len(sites)} accesses become conflict-free")
-        )
+        if len(sites) == 1:
+            return "its only access is then conflict-free"
+        each = "both" if len(sites) == 2 else f"all {len(sites)}"
+        return f"{each} accesses of the array are then conflict-free"
     before, after = sum(c.before for c in changes), sum(c.after for c in changes)
     return f"{before} wavefronts become {after}, {len(left)} of {len(sites)} accesses keep a conflict"
 

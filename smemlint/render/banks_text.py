@@ -85,6 +85,10 @@ def _view(view: SiteView, width: int) -> Iterator[Text]:
     yield Text(request(view, bank_map))
     cell = 3 if width >= _WIDE else 2
     yield from _map(bank_map, cell)
+    if cell == 2 and _touching(bank_map):
+        yield Text(
+            f"(numbers of two digits touch: {_WIDE} columns set them apart, `-o map.svg` draws them)", _DIM
+        )
     for line in remarks(view, bank_map):
         yield Text(line)
     if view.array is not None and not view.rotated:
@@ -118,6 +122,12 @@ def _map(bank_map: BankMap, cell: int) -> Iterator[Text]:
         yield line
     if len(bank_map.passes) > _ROWS:
         yield Text(f"{' ' * _MARGIN}... {len(bank_map.passes) - _ROWS} more wavefronts", _DIM)
+
+
+def _touching(bank_map: BankMap) -> bool:
+    """Whether a lane of two digits stands right after another lane, in a map of two columns a bank."""
+    rows = ({s.bank: s.lanes[0] for s in each.served} for each in bank_map.passes[:_ROWS])
+    return any(lane >= 10 and bank - 1 in row for row in rows for bank, lane in row.items())
 
 
 def _tile(view: SiteView, tile: Tile, cell: int) -> Iterator[Text]:

@@ -77,7 +77,7 @@ def _notes(group: Group) -> Iterable[str]:
     if together is not None:
         yield f"cost: {cost.words(together)}"
     yield from d.notes
-    yield from fix_notes(d.fix)
+    yield from fix_notes(d.fix, open_loops=together is not None and together.kernel.open)
 
 
 def places(group: Group) -> str:
@@ -98,12 +98,12 @@ def _ways(d: Diagnostic) -> str:
     return f" ({ways_text(d.worst_ways)}-way)" if d.worst_ways is not None else ""
 
 
-def fix_notes(fix: Suggestion | None) -> tuple[str, ...]:
-    """What is said of a fix, a line each."""
+def fix_notes(fix: Suggestion | None, *, open_loops: bool = False) -> tuple[str, ...]:
+    """What is said of a fix, a line each. open_loops: some of the kernel's loops have no known length."""
     if fix is None:
         return ()
     if fix.edits is not None:
-        gain = (f"gain: {said}",) if (said := gain_text(fix)) else ()
+        gain = (f"gain: {said}",) if (said := gain_text(fix, open_loops=open_loops)) else ()
         if fix.safe:
             return (f"fix [*]: {fix.words}", *gain)
         return (f"fix [unsafe]: {fix.words}", *gain, f"unsafe: {fix.unsafe_because}")
@@ -114,13 +114,18 @@ def fix_notes(fix: Suggestion | None) -> tuple[str, ...]:
     return (f"fix: {fix.words}",)
 
 
-def gain_text(fix: Suggestion) -> str:
-    """What a fix buys, for the kernel as a whole; '' where the kernel's wavefronts are not all known."""
+def gain_text(fix: Suggestion, *, open_loops: bool = False) -> str:
+    """What a fix buys, for the kernel as a whole; '' where the kernel's wavefronts are not all known.
+
+    open_loops: loops of unknown length are among what is counted, each as one iteration.
+    """
     if fix.kernel is None or not fix.kernel[0]:
         return ""
     before, after = fix.kernel
     less = f"{(before - after) / before:.0%}"
     said = f"the kernel's shared-memory wavefronts {before:,} -> {after:,} ({less} less)"
+    if open_loops:
+        said += ", loops of unknown length counted once"
     if fix.blocks_per_sm is None:
         return said
     old, new = fix.blocks_per_sm

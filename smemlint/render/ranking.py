@@ -17,7 +17,7 @@ from smemlint.score.loads import NOMINAL
 from smemlint.visible import visible, visible_path
 
 VERSION = 1
-_HEAD = f"{'excess':>12} {'of':>12} {'share':>6}  wavefronts of one block"
+_HEAD = f"{'excess':>12} {'of':>12} {'share':>6}  wavefronts a block; share: excess, % of kernel"
 
 
 def render_table(kernels: Sequence[RankedKernel], report: Report, look: Look) -> str:

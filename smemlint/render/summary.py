@@ -41,6 +41,8 @@ def summary_lines(summary: Summary, width: int) -> list[str]:
 def _parts(summary: Summary) -> list[str]:
     found = places(summary.findings, summary.lines)
     where = f"in {summary.files_with_findings} of {count(summary.files, 'file')}{_fixable(summary)}"
+    if summary.accepted and not summary.findings:
+        found, where = "no new findings", f"in {count(summary.files, 'file')}"
     accesses = f"{count(summary.accesses, 'access')}, {summary.resolved} resolved"
     if summary.ranges:
         accesses += f", {count(summary.ranges, 'range')}"
@@ -56,7 +58,7 @@ def _parts(summary: Summary) -> list[str]:
     if summary.suppressed:
         parts.append(f"{summary.suppressed} suppressed")
     if summary.accepted:
-        parts.append(f"{summary.accepted} in the baseline")
+        parts.append(f"{summary.accepted} accepted by the baseline")
     if summary.small:
         parts.append(f"{count(summary.small, 'finding')} below --min-share")
     if summary.hidden:

@@ -46,7 +46,7 @@ __global__ void copy(const float *a, float *c)
 void start(float *a, float *c) { copy<<<1, 32>>>(a, c); }
 """
 RANKED = """\
-      excess           of  share  wavefronts of one block
+      excess           of  share  wavefronts a block; share: excess, % of kernel
      ~28,336      ~33,800    84%  gemm gemm.cu:1, block (32, 8), 64 blocks
       17,920       23,040    53%    :10 t[threadIdx.x][i] and 1 more, 8-way
       ~7,936       ~8,192    23%    :13 u[threadIdx.x][j * j % 32], 32-way

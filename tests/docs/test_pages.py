@@ -95,7 +95,7 @@ def test_a_session_prints_what_the_page_shows(page: Path, tmp_path: Path) -> Non
     bin_folder.mkdir()
     (bin_folder / "smemlint").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m smemlint "$@"\n')
     (bin_folder / "smemlint").chmod(0o755)
-    environment = {**os.environ, "COLUMNS": "90", "PATH": f"{bin_folder}:{os.environ['PATH']}"}
+    environment = {**os.environ, "COLUMNS": "100", "PATH": f"{bin_folder}:{os.environ['PATH']}"}
     status = "0"
     for block in blocks(page, "console"):
         for step in re.split(r"^\$ ", block, flags=re.M)[1:]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from smemlint.fix.deliver import plan, renamed, summary, write
+from smemlint.fix.deliver import plan, renamed, summary, unsafe_fixes, write
 from smemlint.fix.model import Suggestion, TextEdit
 from tests.fix.cases import array
 
@@ -42,6 +42,19 @@ def test_unsafe_fixes_wait_to_be_asked_for(path: str) -> None:
     unsafe = suggestion(path, 8, safe=False)
     assert plan([unsafe], read) == ([], [])
     assert len(plan([unsafe], read, unsafe=True)[0]) == 1
+
+
+def test_fixes_that_are_left_because_they_are_unsafe_are_counted(path: str) -> None:
+    left = [
+        suggestion(path, 8, safe=False),
+        suggestion(path, 8, safe=False),
+        suggestion(path, 20, safe=False),
+    ]
+    assert unsafe_fixes(left) == 2
+    assert summary([], False, unsafe=2) == "no safe fix; 2 unsafe ones: add --unsafe-fixes"
+    assert summary([], True) == "no fix to apply"
+    files, _ = plan([suggestion(path, 8)], read)
+    assert summary(files, False, unsafe=1).endswith("; 1 unsafe one: add --unsafe-fixes")
 
 
 def test_the_same_fix_seen_twice_is_done_once(path: str) -> None:

@@ -43,7 +43,7 @@ def test_a_32_by_32_float_column_becomes_33(tmp_path: Path) -> None:
     fix = transpose(tmp_path, "float t[32][32]", "dim3(32, 32)")
     assert fix.code == "t[32][33]"
     assert fix.safe and fix.edits is not None
-    assert fix.words == "pad the row: `t[32][33]`; all 2 accesses become conflict-free, +128 B"
+    assert fix.words == "pad the row: `t[32][33]`; both accesses of the array are then conflict-free, +128 B"
     assert (fix.before, fix.after) == (32 * 32 + 32, 64)
 
 

@@ -10,6 +10,7 @@ from smemlint.rules import Label, Severity
 from smemlint.fix.model import Refusal, Suggestion, TextEdit
 from smemlint.ir import Place
 from smemlint.render import render
+from smemlint.render.full import fix_notes
 from smemlint.render.style import Look
 
 
@@ -99,7 +100,8 @@ def suggestion(**changes: object) -> Suggestion:
     values: dict[str, object] = {
         "kind": "padding",
         "array": array(),
-        "words": "pad the row: `tile[TILE_DIM][TILE_DIM + 1]`; all 2 accesses become conflict-free, +128 B",
+        "words": "pad the row: `tile[TILE_DIM][TILE_DIM + 1]`; both accesses of the array are then "
+        "conflict-free, +128 B",
         "edits": (TextEdit("src/transpose.cu", 170, 170, " + 1"),),
         "refused": None,
         "safe": True,
@@ -110,13 +112,20 @@ def suggestion(**changes: object) -> Suggestion:
 
 def test_a_fix_is_marked_when_it_is_an_edit() -> None:
     text = render("full", report([diagnostic(fix=suggestion())]))
-    assert "   = fix [*]: pad the row: `tile[TILE_DIM][TILE_DIM + 1]`; all 2 accesses become" in text
+    assert "   = fix [*]: pad the row: `tile[TILE_DIM][TILE_DIM + 1]`; both accesses of the" in text
 
 
 def test_an_unsafe_fix_says_why() -> None:
     fix = suggestion(safe=False, unsafe_because="`tile` escapes")
     assert "= fix [unsafe]: pad the row" in (text := render("full", report([diagnostic(fix=fix)])))
     assert "   = unsafe: `tile` escapes\n" in text
+
+
+def test_a_gain_says_that_it_counts_loops_of_unknown_length_once() -> None:
+    fix = suggestion(kernel=(1056, 64))
+    said = "gain: the kernel's shared-memory wavefronts 1,056 -> 64 (94% less)"
+    assert fix_notes(fix)[1] == said
+    assert fix_notes(fix, open_loops=True)[1] == said + ", loops of unknown length counted once"
 
 
 def test_what_a_fix_buys_is_told_for_the_kernel_as_a_whole() -> None:
