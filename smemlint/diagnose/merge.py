@@ -157,7 +157,8 @@ def _conflict(sights: list[Sight], costs: Costs) -> tuple[Sight, Diagnostic] | N
     if visits:
         notes.insert(0, f"per iteration: {visits} ways; {ways_text(access.ways or 0)} over all")
     if access.joined:
-        notes.append(f"joined: read with its neighbours as one {access.joined}-byte access")
+        done = "written" if access.op == "store" else "read"
+        notes.append(f"joined: {done} with its neighbours as one {access.joined}-byte access")
     notes += launch_notes(best, proved or explained, sights, bool(proved))
     return best, Diagnostic(
         code=rule.code,

@@ -155,3 +155,10 @@ def test_an_unresolved_access_is_a_note_with_its_reason() -> None:
     assert (found.code, found.severity) == ("SMEM901", Severity.NOTE)
     assert found.here == "the index is read from memory"
     assert "reason: data-dependent-index" in found.notes
+
+
+def test_what_is_joined_is_read_or_written_with_its_neighbours() -> None:
+    site = column().site
+    for op, done in (("load", "read"), ("store", "written")):
+        (found,) = findings(analysis(column(joined=16, site=replace(site, op=op))))
+        assert f"joined: {done} with its neighbours as one 16-byte access" in found.notes
