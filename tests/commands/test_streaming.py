@@ -155,7 +155,9 @@ def on_a_terminal(folder: Path, *arguments: str, **environment: str) -> str:
     env = (
         {k: v for k, v in os.environ.items() if k != "CI"} | {"TERM": "xterm", "COLUMNS": "100"} | environment
     )
-    command = [sys.executable, "-m", "smemlint", "--no-cache", *arguments]
+    at_once = "from smemlint import progress; progress.AFTER = progress._REDRAWN = 0; "
+    main = "from smemlint.cli import main; raise SystemExit(main())"
+    command = [sys.executable, "-c", at_once + main, "--no-cache", *arguments]
     running = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=theirs, env=env)
     os.close(theirs)
     found = b""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -45,7 +46,9 @@ def test_the_front_page_links_within_the_site() -> None:
 
 def test_the_site_is_built_with_a_page_for_each_rule(tmp_path: Path) -> None:
     pytest.importorskip("material", reason="mkdocs-material is not installed")
-    command = [sys.executable, "-m", "mkdocs", "build", "-q", "--strict", "--site-dir", str(tmp_path)]
+    # The script, not `-m`: that would put the checkout before the installed package.
+    mkdocs = shutil.which("mkdocs", path=str(Path(sys.executable).parent)) or "mkdocs"
+    command = [mkdocs, "build", "-q", "--strict", "--site-dir", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     missing = [r.code for r in RULES if not (tmp_path / "rules" / r.code.lower() / "index.html").exists()]
