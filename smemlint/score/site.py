@@ -87,8 +87,8 @@ def _by_data(access: Access, trace: Trace) -> Costs:
 
 
 def _joined_or_not(trace: Trace, access: Access, costs_of: Callable[[Access], Costs]) -> Costs:
-    """The costs of an access. What cuts through an address that is not known may keep the compiler from
-    joining: the upper end is then that of the accesses one by one, in as many ways."""
+    """Return the costs of an access. Where its address or lanes are not quite known, the compiler may not
+    join it with its neighbours: the upper end then holds the ways of the accesses one by one."""
     found = costs_of(access)
     if trace.joined is None or trace.grade is not Grade.BOUND:
         return found

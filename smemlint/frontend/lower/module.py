@@ -104,13 +104,15 @@ def _require_methods(c: Context, leading: set[str]) -> None:
         for f in c.declarations.functions.values()
         if f.record is not None and f.key in c.queued and _LAUNCHES.search(f.text())
     }
+    if not leading:
+        return
     unnamed = [
         (f, {w.decode() for w in _WORD.findall(f.text())})
         for waiting in c.waiting.values()
         for f in waiting
         if f.file.path == c.main
     ]
-    grew = bool(leading)
+    grew = True
     while grew:
         found = [
             f for f, words in unnamed if f.key not in c.queued and not leading.isdisjoint(words - {f.name})

@@ -424,38 +424,3 @@ def test_rows_that_change_places_are_followed(before: str, declared: str) -> Non
     (module,) = load(source_from_bytes("k.cu", text.encode()))
     found = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
     assert [(t.site.op, t.grade) for t in found] == [("store", Grade.EXACT)]
-
-
-NETWORK = """
-template <typename T> struct SharedMemory;
-template <> struct SharedMemory<float> {
-    __device__ float *get() { extern __shared__ float s_float[]; return s_float; }
-};
-template <typename T> __device__ T at(T *s, int i) { return s[i + (i >> 5)]; }
-#define ORDER(a, b) { bool swap = up ^ (x[a] < x[b]); T kept = x[a]; if (swap) { x[a] = x[b]; x[b] = kept; } }
-template <typename T> __global__ void sort(T *in, int n) {
-    SharedMemory<T> memory;
-    T *s = memory.get();
-    T x[4];
-    int t = threadIdx.x;
-    for (int inc = n; inc > 0; inc >>= 2) {
-        bool up = (t & inc) == 0;
-        for (int i = 0; i < 4; i++) x[i] = max(at(s, t + i * inc), at(s, t));
-        for (int i = 0; i < 2; i++) ORDER(i, i + 2)
-        for (int i = 0; i < 4; i++) s[t * 4 + i * inc] = x[i];
-        @
-    }
-}
-void run(float *p) { sort<<<1, 128, 4096>>>(p, 64); }
-"""
-
-
-def test_data_in_registers_is_passed_over_where_the_shared_memory_is_reached_through_a_pointer() -> None:
-    def loops(text: str) -> int:
-        module, kernel = read(text)
-        found = slicer(module)(kernel, frozenset()).skippable
-        return sum(isinstance(n, Loop) and id(n) in found for n in walk(kernel.body))
-
-    assert loops(NETWORK.replace("@", "")) == 1
-    assert loops(NETWORK.replace("@", "t += int(x[0]);")) == 0
-    assert loops(NETWORK.replace("@", "T *local = x; s = local;")) == 0
