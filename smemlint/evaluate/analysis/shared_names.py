@@ -38,7 +38,7 @@ from smemlint.patterns import pattern
 
 
 class SharedNames:
-    """What the names of one function may lead to, without regard to order: perhaps too much, never too little.
+    """What the names of one function may lead to, without regard to order: too much, never too little.
 
     shared: names that may hold a shared address. memory: shared arrays, what the kernel is given, and
     pointers to nothing else: stores there change no value that is followed. numbers: floating-point
