@@ -152,7 +152,7 @@ STAGES: tuple[tuple[str, str, str], ...] = (
     ("infer", "smemlint.running.pipeline", "infer"),
     ("evaluate", "smemlint.running.pipeline", "evaluate"),
     ("score", "smemlint.running.pipeline", "score_all"),
-    ("fix search", "smemlint.running.pipeline", "suggest"),
+    ("fix search", "smemlint.fix.suggest", "suggest"),
     ("unreached", "smemlint.running.pipeline", "with_unreached"),
     ("explain", "smemlint.running.pipeline", "observe"),
     ("collect, render", "smemlint.api", "collect"),

@@ -31,7 +31,7 @@ STAGES: tuple[tuple[str, str, str], ...] = (
     ("launch", "smemlint.running.pipeline", "infer"),
     ("evaluate", "smemlint.running.pipeline", "evaluate"),
     ("score", "smemlint.running.pipeline", "score_all"),
-    ("fix", "smemlint.running.pipeline", "suggest"),
+    ("fix", "smemlint.fix.suggest", "suggest"),
     ("explain", "smemlint.running.pipeline", "observe"),
 )
 """What is timed: a name, and the function by the name that its caller knows. `load` is what is left of the
