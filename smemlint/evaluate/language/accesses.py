@@ -302,6 +302,8 @@ def _record(m: Machine, event: Event) -> None:
         m.order += 1
         event.order = m.order
     event.stale, event.under = m.stale, m.under()
+    if m.sums is not None and event.offset.form is not None:
+        m.sums.access(event.site, event.offset.form, m.conditions())
     event.site.events.append(event)
     event.site.assumed = len(m.assumptions)
     m.log.append(event)

@@ -24,6 +24,7 @@ from smemlint.evaluate.machine.state import (
     Undecided,
     World,
 )
+from smemlint.evaluate.machine.sums import Conditions, Sums
 from smemlint.evaluate.model import Assumption, Stop, Unresolved
 from smemlint.evaluate.types.layout import Bindings, Types
 from smemlint.evaluate.values import affine
@@ -238,6 +239,8 @@ class Machine:
         self.way: Way = {}
         """What 0/1 unknowns are here, as the branches around and those that others left by tell."""
         self.discarded: Expr | None = None
+        self.sums: Sums | None = None
+        """What was added up, where that is asked for; nothing is then skipped."""
 
     # ------------------------------------------------------------------ what the hardware gives
 
@@ -319,7 +322,8 @@ class Machine:
         """Set up what can be skipped in a function, given where its arguments point."""
         pointing = frozenset(id for id, o in frame.variables.items() if _may_be_shared(o))
         slice = self.code.slice(f, pointing)
-        frame.skippable, frame.quiet, frame.sets = slice.skippable, slice.quiet, slice.sets
+        if self.sums is None:
+            frame.skippable, frame.quiet, frame.sets = slice.skippable, slice.quiet, slice.sets
         frame.open = slice.open if self.explore else None
         frame.deciding = slice.deciding if self.paths is not None else None
         if not self.host:
@@ -440,6 +444,9 @@ class Machine:
         conditions = [u.condition for u in self.undecided]
         others = {s.order for c in conditions for mono in c.terms for s in mono if s not in self.way}
         return frozenset(known | {(order, None) for order in others})
+
+    def conditions(self) -> Conditions:
+        return tuple(self.undecided), self.may
 
     def stop(self, stop: Stop) -> None:
         """Something that keeps accesses apart, though the straight line goes on."""
