@@ -42,9 +42,9 @@ def evaluate(
     m = Machine(module, launch.block, grid=launch.grid, budget=budget, as_written=as_written)
     stopped = _run(m, kernel, launch)
     if stopped is not None:
-        m.notes.append(stopped)
+        m.journal.notes.append(stopped)
         traces = unresolved_traces(m, stopped)
-    elif m.sites:
+    elif m.journal.sites:
         try:
             traces = traces_of(
                 m, launch, lambda: _elsewhere(m, kernel, launch), lambda: _doubts(m, kernel, launch)
@@ -53,16 +53,18 @@ def evaluate(
         except (EndedError, RecursionError, MemoryError):
             raise
         except Exception as error:
-            m.notes.append(fault(error, kernel.place))
-            traces = unresolved_traces(m, m.notes[-1])
+            m.journal.notes.append(fault(error, kernel.place))
+            traces = unresolved_traces(m, m.journal.notes[-1])
     else:
         traces = []
-    if m.shared and not traces and stopped is None:
-        names = ", ".join(f"`{o.name}`" for o in m.shared.values())
+    if m.memory.shared and not traces and stopped is None:
+        names = ", ".join(f"`{o.name}`" for o in m.memory.shared.values())
         text = f"no access to {names} was reached, for this launch or because a use is not followed"
-        m.notes.append(Unresolved("no-access", text, kernel.place))
-    m.limit = m.steps + LONG  # what is asked of the arrays is little, also where the evaluation was stopped
-    return KernelTrace(shared_arrays(m), _ordered(traces), tuple(m.notes), m.work + m.spent)
+        m.journal.notes.append(Unresolved("no-access", text, kernel.place))
+    m.effort.limit = (
+        m.effort.steps + LONG
+    )  # what is asked of the arrays is little, also where the evaluation was stopped
+    return KernelTrace(shared_arrays(m), _ordered(traces), tuple(m.journal.notes), m.work + m.effort.spent)
 
 
 def _run(m: Machine, kernel: Function, launch: Launch) -> Unresolved | None:
@@ -92,7 +94,7 @@ def _wherever_members_begin(m: Machine, kernel: Function, launch: Launch, traces
     """
     if not may_join(m) or all(t.grade is Grade.UNRESOLVED for t in traces):
         return traces
-    other = Machine(m.module, launch.block, grid=launch.grid, budget=m.budget)
+    other = Machine(m.module, launch.block, grid=launch.grid, budget=m.effort.budget)
     other.unknowns.begin = 16
     if _run(other, kernel, launch) is not None:
         return traces
@@ -154,44 +156,46 @@ def _elsewhere(m: Machine, kernel: Function, launch: Launch) -> Iterator[Machine
     told = {
         (name, axis): v
         for (name, axis), v in m.specials.items()
-        if (name, axis) in m.asked
+        if (name, axis) in m.journal.asked
         and name in ("blockDim", "gridDim", "blockIdx", "threadIdx")
         and v.known
         and isinstance(v.const, int)
     }
     relevant = m.code.relevant(kernel)
     matter = {p.name for p in kernel.parameters if p.id in relevant and p.name in launch.arguments}
-    if (not told and not matter) or m.steps > LONG:
+    if (not told and not matter) or m.effort.steps > LONG:
         return
     for alternate in (0, 1) if len(matter) > 1 else (0,):
         arguments = {
             k: v + ELSEWHERE + (alternate if i % 2 else 0)
             for i, (k, v) in enumerate(sorted(launch.arguments.items(), key=lambda a: a[0] in matter))
         }
-        other = Machine(m.module, launch.block, grid=launch.grid, budget=m.budget)
-        other.unknowns.begin, other.loop_kinds = m.unknowns.begin, m.loop_kinds
+        other = Machine(m.module, launch.block, grid=launch.grid, budget=m.effort.budget)
+        other.unknowns.begin, other.memo.loop_kinds = m.unknowns.begin, m.memo.loop_kinds
         for key, v in told.items():
             assert isinstance(v.const, int)
             moved = 1 if key[0] == "threadIdx" else v.const + ELSEWHERE
             other.specials[key] = Int(moved, v.type, None, v.form)
         stopped = _run(other, kernel, dataclasses.replace(launch, arguments=arguments))
-        m.notes += [n for n in (*other.notes, stopped) if n is not None and n.code == INTERNAL]
-        m.spent += other.work
+        m.journal.notes += [
+            n for n in (*other.journal.notes, stopped) if n is not None and n.code == INTERNAL
+        ]
+        m.effort.spent += other.work
         yield other
 
 
 def _doubts(m: Machine, kernel: Function, launch: Launch) -> frozenset[tuple[object, ...]]:
     """Keys of the sites whose address nvcc may compute by another sum: of everything that the kernel adds up,
     also for what is no address of shared memory."""
-    if m.steps > ADDING:
+    if m.effort.steps > ADDING:
         return frozenset()
-    budget = dataclasses.replace(m.budget, steps=min(m.budget.steps, ADDING))
+    budget = dataclasses.replace(m.effort.budget, steps=min(m.effort.budget.steps, ADDING))
     other = Machine(m.module, launch.block, grid=launch.grid, budget=budget)
-    other.unknowns.begin, other.loop_kinds = m.unknowns.begin, m.loop_kinds
+    other.unknowns.begin, other.memo.loop_kinds = m.unknowns.begin, m.memo.loop_kinds
     other.sums = Sums()
     _run(other, kernel, launch)
-    m.spent += other.work
-    return frozenset(key for key, s in other.sites.items() if id(s) in other.sums.doubtful)
+    m.effort.spent += other.work
+    return frozenset(key for key, s in other.journal.sites.items() if id(s) in other.sums.doubtful)
 
 
 def _ordered(traces: list[Trace]) -> tuple[Trace, ...]:
@@ -236,7 +240,7 @@ def bind_arguments(m: Machine, kernel: Function, launch: Launch) -> None:
     in all threads."""
     for id, (t, known) in launch.captures.items():
         name = id.split("@", 1)[0]
-        o = m.globals[id] = Object(id, name, t, "local", None, uniform=True, havoc=True)
+        o = m.memory.globals[id] = Object(id, name, t, "local", None, uniform=True, havoc=True)
         if known is not None and isinstance(t, Scalar):
             o.cells[0] = Int(known, t)
         elif not isinstance(t, RecordRef):

@@ -66,7 +66,7 @@ def shared_arrays(m: Machine) -> dict[str, SharedArray]:
         starts = places_of(m)
     except Exception:  # a size that is a fault of its own; told where an access needs it
         starts = {}
-    return {id_: _shared_array(m, o, starts) for id_, o in m.shared.items() if o.var is not None}
+    return {id_: _shared_array(m, o, starts) for id_, o in m.memory.shared.items() if o.var is not None}
 
 
 def _shared_array(m: Machine, o: Object, starts: Mapping[int, int]) -> SharedArray:
@@ -99,9 +99,9 @@ def traces_of(
 ) -> list[Trace]:
     """All events as requests: one Trace per site and width at which it runs. views, doubts: see widened()."""
     forget_aside(m)
-    forms = Forms(m.size)
-    runs = as_written(m) if m.as_written else widened(m, forms, views, doubts)
-    starts = places_of(m) if any(log.object.options for log in m.sites.values()) else {}
+    forms = Forms(m.threads.size)
+    runs = as_written(m) if m.task.as_written else widened(m, forms, views, doubts)
+    starts = places_of(m) if any(log.object.options for log in m.journal.sites.values()) else {}
     groups: dict[tuple[int, int], int] = {}
 
     def of(log: SiteLog, site: Site) -> list[Trace]:
@@ -125,7 +125,7 @@ def traces_of(
 
     built: dict[int, list[Trace]] = {}
     faults: dict[int, Unresolved] = {}
-    for log in m.sites.values():
+    for log in m.journal.sites.values():
         site = _site_of(log)
         if log.reason is not None:
             built[id(log)] = [_unresolved(site, log.reason)]
@@ -136,17 +136,17 @@ def traces_of(
             raise
         except Exception as error:
             faults[id(log)] = fault(error, site.place)
-    for log in m.sites.values():
+    for log in m.journal.sites.values():
         followed = runs[id(log)].followed if id(log) in runs else None
         reason = faults.get(id(log)) or (followed and faults.get(id(followed[1])))
         if reason:
             built[id(log)] = [_unresolved(_site_of(log), reason)]
-    return [trace for log in m.sites.values() for trace in built[id(log)]]
+    return [trace for log in m.journal.sites.values() for trace in built[id(log)]]
 
 
 def unresolved_traces(m: Machine, reason: Unresolved) -> list[Trace]:
     """All sites that were reached, for the same reason without addresses."""
-    return [_unresolved(_site_of(log), reason) for log in m.sites.values()]
+    return [_unresolved(_site_of(log), reason) for log in m.journal.sites.values()]
 
 
 def _site_of(log: SiteLog) -> Site:
@@ -259,14 +259,14 @@ class _Builder:
         except ValueError:
             return
         if not copied.past_l1:
-            ordered = in_order(copied.source, width, self.m.size, event.may.reshape(-1, 32))
+            ordered = in_order(copied.source, width, self.m.threads.size, event.may.reshape(-1, 32))
             in_turn = np.maximum(most, active.sum(axis=1))
             self.plain = self.plain and ordered is not None and bool(ordered[rows].all())
             self.low.append(np.maximum(least, ideal))
             self.high.append(in_turn if ordered is None else np.where(ordered[rows], most, in_turn))
             return
-        source = lines_of(copied.source, self.m.size)
-        known = lines_of(event.offset, self.m.size) is not None
+        source = lines_of(copied.source, self.m.threads.size)
+        known = lines_of(event.offset, self.m.threads.size) is not None
         low, high = ends(
             None if source is None else source.reshape(-1, 32)[rows],
             lanes,
@@ -341,7 +341,7 @@ class _Builder:
         if ways is None:
             return offset.terms
         added = [on_way(Int(0, LONG, own), way).const for way in ways]
-        full = [_lanes(c, self.m.size)[requests.rows] for c in added]
+        full = [_lanes(c, self.m.threads.size)[requests.rows] for c in added]
         self.options.append((self.count, full, _reason_of(own)))
         return {mono: c for mono, c in offset.terms.items() if mono not in own}
 
@@ -382,7 +382,7 @@ class _Builder:
         rows: NDArray[np.bool_],
     ) -> None:
         if any(s.varying for s in mono) or self._apart(mono, coefficient):
-            full = _lanes(coefficient, self.m.size)[rows]
+            full = _lanes(coefficient, self.m.threads.size)[rows]
             self.data.setdefault(mono, []).append((self.count, full))
             return
         if isinstance(coefficient, int):
@@ -539,7 +539,7 @@ class _Builder:
 
 def _assumptions(m: Machine, log: SiteLog, launch: Launch) -> tuple[Assumption, ...]:
     """What was assumed until a site ran last."""
-    made = tuple(m.assumptions.values())[: log.assumed]
+    made = tuple(m.journal.assumptions.values())[: log.assumed]
     if not launch.assumed:
         return made
     block = " x ".join(map(str, launch.block))

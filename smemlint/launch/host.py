@@ -197,8 +197,8 @@ def _run(
             paths=paths,
         )
         _call(m, f, arguments, owner, words)
-        left -= m.steps
-        allowance.steps -= m.steps
+        left -= m.effort.steps
+        allowance.steps -= m.effort.steps
         reached.add(f.id)
         return list(seen.values())
 
@@ -247,7 +247,7 @@ def _recorder(
 
 def _call(m: Machine, f: Function, arguments: Instance, owner: Instance, words: Sequence[str] | None) -> None:
     """Run a host function whose arguments nobody knows, but for what a program is told."""
-    m.depth = MAX_DEPTH - HOST_DEPTH
+    m.effort.depth = MAX_DEPTH - HOST_DEPTH
     try:
         this = object_for(m, f, owner) if f.record is not None else None
         bound = bind(m, f, resolve_arguments(m, arguments), (), this)

@@ -43,7 +43,7 @@ class Runs:
 
 def as_written(m: Machine) -> dict[int, Runs]:
     """Runs of sites that run as the source has them."""
-    return {id(s): Runs(alone=list(s.events)) for s in m.sites.values()}
+    return {id(s): Runs(alone=list(s.events)) for s in m.journal.sites.values()}
 
 
 def widened(
@@ -60,7 +60,7 @@ def widened(
     sink.settle(m)
     merged = selects.settle(m)
     hoist.settle(m)
-    runs = {id(s): Runs(alone=list(s.events), selected=id(s) in merged) for s in m.sites.values()}
+    runs = {id(s): Runs(alone=list(s.events), selected=id(s) in merged) for s in m.journal.sites.values()}
     logged = _logged(m)
     if not logged:
         return runs
@@ -88,7 +88,7 @@ def widened(
             dropped.add(id(member))
             if member.site is not leader.site:
                 runs[id(member.site)].followed = (group.width, leader.site)
-    asked = {key: s for key, s in m.sites.items() if runs[id(s)].wide and facts.late(s)}
+    asked = {key: s for key, s in m.journal.sites.items() if runs[id(s)].wide and facts.late(s)}
     for key in doubts() & asked.keys() if asked else ():
         runs[id(asked[key])].doubtful = True
     for r in runs.values():
@@ -105,7 +105,9 @@ def may_join(m: Machine) -> bool:
 
 def _logged(m: Machine) -> Sequence[Event | Barrier]:
     """The part of the log that matters: where two accesses of one array meet, and all that lies between."""
-    joinable = {id(s) for s in m.sites.values() if s.op in ("load", "store") and s.width in (*NARROW, 16)}
+    joinable = {
+        id(s) for s in m.journal.sites.values() if s.op in ("load", "store") and s.width in (*NARROW, 16)
+    }
     within: Counter[tuple[int, int]] = Counter()
     flowing: Counter[tuple[int, int]] = Counter()
     for e in m.log:
@@ -126,9 +128,9 @@ def _logged(m: Machine) -> Sequence[Event | Barrier]:
 
 def _root(m: Machine, region: int) -> int:
     """The line that a region is, however far in, a branch of."""
-    while region in m.parents:
-        region = m.parents[region]
-        region = m.merged.get(region, region)
+    while region in m.lines.parents:
+        region = m.lines.parents[region]
+        region = m.lines.merged.get(region, region)
     return region
 
 
@@ -202,8 +204,8 @@ class _Facts:
     def compare(self, other: Machine) -> None:
         """Find what the launch decides, from the same kernel under another launch."""
         self.kinds.clear()
-        for key, site in self.m.sites.items():
-            twin = other.sites.get(key)
+        for key, site in self.m.journal.sites.items():
+            twin = other.journal.sites.get(key)
             if id(site) not in self.sites or twin is None or not twin.events:
                 continue
             # Where a loop runs another number of times, the first event's move stands for all.
@@ -220,7 +222,7 @@ class _Facts:
 
     def proves_all(self, logged: Sequence[Event | Barrier]) -> bool:
         """Return whether operators alone tell all addresses: no other launch changes what they prove."""
-        fixed = {id(s) for s in self.m.sites.values() if _is_fixed(self.m, s.node)}
+        fixed = {id(s) for s in self.m.journal.sites.values() if _is_fixed(self.m, s.node)}
         return all(
             id(e.site) in fixed or self._form(e, self.forms.pattern(e.offset.const, e.may)) is not None
             for e in logged
@@ -266,7 +268,7 @@ class _Facts:
     def _under(self, region: int) -> tuple[int, ...]:
         """The lines that a region is a branch of, nearest first."""
         found: list[int] = []
-        merged, parents = self.m.merged, self.m.parents
+        merged, parents = self.m.lines.merged, self.m.lines.parents
         while region in parents and len(found) < NESTED:
             region = parents[region]
             region = merged.get(region, region)
@@ -278,7 +280,7 @@ class _Facts:
         facts = self.sites[id(s)]
         stale = e.region in self.stale
         if form is None:
-            own = 0 if stale else self._variable(e, self.m.present)
+            own = 0 if stale else self._variable(e, self.m.threads.present)
             variable = gcd(facts.steps, own or self._over_turns(s, facts), facts.unsure, e.among)
         else:
             variable = gcd(facts.steps, form.divides, e.among)
@@ -305,7 +307,7 @@ class _Facts:
                     _base(e.offset),
                     moved,
                     facts.path,
-                    None if stale or e.may is self.m.present else self._elsewhere(pattern),
+                    None if stale or e.may is self.m.threads.present else self._elsewhere(pattern),
                 )
             ),
             start=facts.start,
@@ -347,7 +349,7 @@ class _Facts:
             return None
         if pattern not in self.elsewhere:
             steps = pattern.form.steps
-            others = steps[self.m.present & ~pattern.active]
+            others = steps[self.m.threads.present & ~pattern.active]
             digest = hash((others - steps[pattern.first]).tobytes()) if others.size else None
             self.elsewhere[pattern] = digest
         return self.elsewhere[pattern]
@@ -361,7 +363,7 @@ def _is_fixed(m: Machine, node: Expr | None) -> bool:
         if isinstance(node, Member) and node.arrow:
             return False
         node = node.base
-    return isinstance(node, Name) and node.id in m.shared
+    return isinstance(node, Name) and node.id in m.memory.shared
 
 
 def _off(m: Machine, s: SiteLog, off: Mapping[int, int]) -> int:
@@ -375,9 +377,9 @@ def _steps(m: Machine, forms: Forms, s: SiteLog, chosen: set[int]) -> int:
     position: Counter[int] = Counter()
     g = 0
     for e in s.events:
-        if e.turn in m.uneven:
+        if e.turn in m.turns.uneven:
             continue
-        turn = m.lined.get(e.turn, e.turn)
+        turn = m.turns.lined.get(e.turn, e.turn)
         at = position[turn]
         position[turn] += 1
         here = _first(forms, e)
@@ -394,7 +396,7 @@ def _proved(m: Machine, logged: Sequence[Event | Barrier]) -> dict[int, int]:
     turns: dict[int, dict[int, list[Event]]] = {}
     for e in logged:
         if isinstance(e, Event) and e.offset.form is not None:
-            turn = m.lined.get(e.turn, e.turn)
+            turn = m.turns.lined.get(e.turn, e.turn)
             turns.setdefault(id(e.site), {}).setdefault(turn, []).append(e)
     found: dict[int, int] = {}
     for of_site in turns.values():
@@ -413,7 +415,7 @@ def _proved(m: Machine, logged: Sequence[Event | Barrier]) -> dict[int, int]:
 def _still(m: Machine) -> set[tuple[int, int]]:
     """(id() of a site, flow) where all of the site's events in the flow have one address."""
     still: dict[tuple[int, int], Event | None] = {}
-    for s in m.sites.values():
+    for s in m.journal.sites.values():
         for e in s.events:
             key = (id(s), e.flow)
             before = still.setdefault(key, e)

@@ -38,7 +38,9 @@ Where = tuple[str, int]
 def settle(m: Machine) -> None:
     """Take loads out of the log that run where the same load stands after their branch."""
     heads: dict[Where, tuple[Where, ...]] = {}
-    for f in {id(s.function): s.function for s in m.sites.values() if s.function is not None}.values():
+    for f in {
+        id(s.function): s.function for s in m.journal.sites.values() if s.function is not None
+    }.values():
         heads |= _heads(f.body)
     if not heads:
         return
@@ -50,7 +52,7 @@ def settle(m: Machine) -> None:
             if head is not None:
                 gone |= _made_again(m, at, head)
         before = e.region
-    for site in m.sites.values():
+    for site in m.journal.sites.values():
         left = [e for e in site.events if id(e) not in gone]
         if left:
             site.events = left

@@ -16,21 +16,21 @@ from smemlint.evaluate.machine.machine import Event, Machine, SiteLog
 
 def halved(m: Machine) -> dict[int, int]:
     """By id() of a site, what divides its addresses at most, in bytes; others start as they are written."""
-    if not m.halved:
+    if not m.turns.halved:
         return {}
     lines: dict[tuple[int, int], list[Event]] = {}
     """By line and id() of an array: its accesses."""
-    for site in m.sites.values():
+    for site in m.journal.sites.values():
         for e in site.events:
-            line = m.lined.get(e.turn, e.turn)
-            if line in m.halved:
+            line = m.turns.lined.get(e.turn, e.turn)
+            if line in m.turns.halved:
                 lines.setdefault((line, id(site.object)), []).append(e)
     found: dict[int, int] = {}
     for (line, _), events in lines.items():
         for site in {id(e.site): e.site for e in events}.values():
             by = _advance(site, events)
             if by:
-                found[id(site)] = gcd(found.get(id(site), 0), by * m.halved[line])
+                found[id(site)] = gcd(found.get(id(site), 0), by * m.turns.halved[line])
     return found
 
 

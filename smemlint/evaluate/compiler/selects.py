@@ -59,12 +59,12 @@ def note(m: Machine, c: Int, then: int, otherwise: int, arms: tuple[Node, Node],
         if c.known or any(s.varying for mono in c.terms for s in mono):
             offset = merge(m, c, a.offset, b.offset)
             assert isinstance(offset, Int)
-            m.selected.append((a, b, offset))
+            m.journal.selected.append((a, b, offset))
         return
     for a, b in zip(_head(first, arms[0]), _head(second, arms[1]), strict=False):
         if not _alike(a, b) or not same(a.offset, b.offset):
             return
-        m.selected.append((a, b, a.offset))
+        m.journal.selected.append((a, b, a.offset))
 
 
 def _head(log: Sequence[Event | Barrier], arm: Node) -> Iterator[Event]:
@@ -77,15 +77,15 @@ def _head(log: Sequence[Event | Barrier], arm: Node) -> Iterator[Event]:
 
 def note_stores(m: Machine, then: int, otherwise: int, end: int, arms: tuple[Node, Node]) -> None:
     """Remember which stores of two arms run as one, behind them. end: of the second arm."""
-    if m.silent or m.as_written or then == otherwise or otherwise == end:
+    if m.silent or m.task.as_written or then == otherwise or otherwise == end:
         return
     count = sum(1 for _ in _last_stores(*arms))
     first, second = _tail(m.log[then:otherwise], count), _tail(m.log[otherwise:end], count)
     for a, b in zip(first, second, strict=False):
         if not _alike(a, b, "store") or not same(a.offset, b.offset):
             return
-        b.region, b.under, b.must = m.region, m.under(), m.must & (a.may | b.may)
-        m.selected.append((b, a, b.offset))
+        b.region, b.under, b.must = m.lines.region, m.under(), m.must & (a.may | b.may)
+        m.journal.selected.append((b, a, b.offset))
 
 
 def _last_stores(then: Node, otherwise: Node) -> Iterator[Assign]:
@@ -143,17 +143,17 @@ def _alike(a: Event, b: Event, op: str = "load") -> bool:
 def settle(m: Machine) -> set[int]:
     """Put one load in the place of two. Returns: id() of the sites that this leaves without any."""
     gone: set[int] = set()
-    for a, b, offset in m.selected:
+    for a, b, offset in m.journal.selected:
         if id(a) in gone or id(b) in gone or a.sunk is not None or b.sunk is not None:
             continue
         a.offset, a.must, a.may = offset, a.must | b.must, a.may | b.may
         gone.add(id(b))
-    m.selected.clear()
+    m.journal.selected.clear()
     if not gone:
         return set()
     m.log = [e for e in m.log if id(e) not in gone]
     empty: set[int] = set()
-    for site in m.sites.values():
+    for site in m.journal.sites.values():
         left = [e for e in site.events if id(e) not in gone]
         if not left and site.events:
             empty.add(id(site))

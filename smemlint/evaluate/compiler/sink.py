@@ -15,7 +15,7 @@ def hold(m: Machine, path: Path, since: int) -> None:
     if len(events) != len(m.log) - since or loads != path.loads or any(e.volatile for e in events):
         return
     for guard in path.guards:
-        waiting = m.waiting.setdefault(guard.branch, [])
+        waiting = m.context.waiting.setdefault(guard.branch, [])
         waiting[:] = [h for h in waiting if h.events[0].site is not events[0].site]
         waiting.append(Held(events, len(m.log), guard))
 
@@ -23,7 +23,7 @@ def hold(m: Machine, path: Path, since: int) -> None:
 def released(m: Machine, branch: int) -> list[Held]:
     """The loads that waited for this branch and can move to it: no barrier, no loop and no store that may hit
     the array stands between."""
-    return [h for h in m.waiting.pop(branch, ()) if not _blocked(m, h)]
+    return [h for h in m.context.waiting.pop(branch, ()) if not _blocked(m, h)]
 
 
 def _blocked(m: Machine, held: Held) -> bool:
@@ -41,16 +41,16 @@ def move(m: Machine, held: Sequence[Held], taken: bool | None) -> None:
     for h in held:
         for e in h.events:
             if taken is None:
-                e.sunk = (m.nobody, m.nobody, e.region)
+                e.sunk = (m.threads.nobody, m.threads.nobody, e.region)
             elif h.guard.taken is taken:
-                e.sunk = (m.must & e.must, m.may & e.may, e.region if h.guard.leaves else m.region)
+                e.sunk = (m.must & e.must, m.may & e.may, e.region if h.guard.leaves else m.lines.region)
 
 
 def settle(m: Machine) -> None:
     """Let the log say where loads run rather than where they are written. A site whose loads are all
     useless stays as it is."""
     gone: set[int] = set()
-    for site in m.sites.values():
+    for site in m.journal.sites.values():
         left = [e for e in site.events if e.sunk is None or e.sunk[1].any()]
         if not left:
             continue

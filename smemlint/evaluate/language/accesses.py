@@ -47,7 +47,7 @@ def load(m: Machine, p: Pointer, place: Place | None, node: Expr | None = None) 
         return read_cells(m, p, t, place)
     if o.storage == "several":
         return _load_several(m, p, t, place)
-    m.touched += 1
+    m.code_size.touched += 1
     if o.storage == "shared":
         _access_value(m, "load", p, t, place, node)
     return _loaded(m, p, t, place)
@@ -67,7 +67,7 @@ def _load_several(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value
 
 
 def _loaded(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
-    kept = m.kept.get(p.object) if isinstance(t, PointerTo) else None
+    kept = m.memory.kept.get(p.object) if isinstance(t, PointerTo) else None
     if kept:
         return loaded_from_a_table(m, one_of(m, kept, p.object.name, varying=not p.offset.uniform))
     uniform = p.offset.uniform and not m.host
@@ -89,7 +89,7 @@ def store(m: Machine, p: Pointer, v: Value, place: Place | None, node: Expr | No
     """Set the value at an address; an access if it lies in shared memory."""
     t, o = p.pointee, p.object
     if o.storage != "local":
-        m.touched += 1
+        m.code_size.touched += 1
     if o.storage == "shared":
         if isinstance(t, Part):
             _access_part(m, p, t, place, node, store=True)
@@ -128,7 +128,7 @@ def _store_several(m: Machine, p: Pointer, v: Value) -> None:
 
 def _keep(m: Machine, o: Object, v: Pointer) -> None:
     """A pointer into shared memory goes to memory that is not followed: who reads one there may get it."""
-    kept = m.kept.setdefault(o, [])
+    kept = m.memory.kept.setdefault(o, [])
     if not any(same(v, other) for other in kept):
         kept.append(v)
 
@@ -144,14 +144,14 @@ def _access_part(
     m: Machine, p: Pointer, t: Part, place: Place | None, node: Expr | None, *, store: bool
 ) -> None:
     """The accesses of a bit-field, or of a member that is less aligned than its type."""
-    m.touched += 1
+    m.code_size.touched += 1
     for op, at, width in moves(t, store):
         record_access(m, op, width, Pointer(p.object, plus(p.offset, at), t.of), place, node=node)
 
 
 def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None, node: Expr | None) -> None:
     """An access of a whole value: split the way the compiler moves it."""
-    m.reached = True
+    m.effort.reached = True
     if m.silent:
         return
     size = m.types.size_of(t)
@@ -165,7 +165,7 @@ def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None,
             reason=Unresolved("unknown-size", "the accessed type has an unknown size", place),
         )
         return
-    shrinks = op == "load" and isinstance(t, RecordRef) and not m.as_written
+    shrinks = op == "load" and isinstance(t, RecordRef) and not m.task.as_written
     used = _used_of(m, t, size, node) if shrinks and isinstance(t, RecordRef) else None
     if used is not None:
         for at, width in used:
@@ -229,7 +229,7 @@ def record_access(
     copied: where a cp.async past L1 reads."""
     if place is None or p.object.storage != "shared":
         return
-    m.reached = True
+    m.effort.reached = True
     if m.silent:
         return
     may = m.may if mask is None else m.may & mask
@@ -240,8 +240,20 @@ def record_access(
         log = _site(m, op, width, o, place, matrices, node)
         if reason is not None:
             log.reason = log.reason or reason
-        event = Event(log, offset, must, may, m.weight, m.region, m.order, m.flow, o.volatile, copied, m.turn)
-        event.times, event.open = m.times, m.open
+        event = Event(
+            log,
+            offset,
+            must,
+            may,
+            m.context.weight,
+            m.lines.region,
+            m.journal.order,
+            m.code_size.flow,
+            o.volatile,
+            copied,
+            m.turns.turn,
+        )
+        event.times, event.open = m.context.times, m.context.open
         if p.object.options:
             event.must, event.may = must & lanes, may & lanes
             event.choice, event.among, event.worlds = p.object, split(m, p.object, may).among, worlds
@@ -277,14 +289,14 @@ def _site(
         matrices,
         o.id,
     )
-    log = m.sites.get(key)
+    log = m.journal.sites.get(key)
     if log is None:
         called = m.frame.call
         if called is not None and o.volatile and opens_call(m.frame.function, place):
             line = called.compiled_line
         else:
             line = line_of(node, place)
-        log = m.sites[key] = SiteLog(place, line, op, width, matrices, o)
+        log = m.journal.sites[key] = SiteLog(place, line, op, width, matrices, o)
         log.node, log.function = node, m.frame.function
     if log.frame is not m.frame:
         log.frame = m.frame
@@ -293,21 +305,21 @@ def _site(
 
 
 def _record(m: Machine, event: Event) -> None:
-    m.addresses += m.size
-    if m.addresses > m.budget.addresses:
-        raise BudgetExceededError(f"stopped after {m.budget.addresses} recorded addresses")
+    m.effort.addresses += m.threads.size
+    if m.effort.addresses > m.effort.budget.addresses:
+        raise BudgetExceededError(f"stopped after {m.effort.budget.addresses} recorded addresses")
     last = m.log[-1] if m.log else None
     if isinstance(last, Event) and last.choice is not event.choice and _may_collide(last, event):
-        m.log.append(Barrier(m.region, m.order))
-        m.order += 1
-        event.order = m.order
-    event.stale, event.under = m.stale, m.under()
+        m.log.append(Barrier(m.lines.region, m.journal.order))
+        m.journal.order += 1
+        event.order = m.journal.order
+    event.stale, event.under = m.context.stale, m.under()
     if m.sums is not None and event.offset.form is not None:
         m.sums.access(event.site, event.offset.form, m.conditions())
     event.site.events.append(event)
-    event.site.assumed = len(m.assumptions)
+    event.site.assumed = len(m.journal.assumptions)
     m.log.append(event)
-    m.order += 1
+    m.journal.order += 1
 
 
 def _may_collide(a: Event, b: Event) -> bool:

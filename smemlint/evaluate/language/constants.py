@@ -57,7 +57,7 @@ def string_value(m: Machine, e: StringLiteral) -> Value:
 
 
 def special_value(m: Machine, e: Special) -> Value:
-    m.asked.add((e.name, e.axis))
+    m.journal.asked.add((e.name, e.axis))
     v = m.specials.get((e.name, e.axis))
     return v if v is not None else Other(INT, False)
 
@@ -81,7 +81,7 @@ def lambda_value(m: Machine, e: Lambda) -> Value:
         copied |= _named(e) - {n.id for n in e.references} - {p.id for p in e.parameters} - captured.keys()
     for id in sorted(copied):
         o = m.find(id)
-        if o is not None and o.storage == "local" and id not in m.globals:
+        if o is not None and o.storage == "local" and id not in m.memory.globals:
             captured[id] = _copy(m, o, e)
     this = m.frame.this
     if e.copies_this and this is not None:

@@ -75,7 +75,7 @@ def invoke(
     fitting = takes(device, len(arguments))
     if not fitting:
         return None
-    if m.depth >= MAX_DEPTH:
+    if m.effort.depth >= MAX_DEPTH:
         m.note("recursion", f"`{fitting[0].name}` calls itself too deeply", place)
         return Other(reason=Unresolved("recursion", f"`{fitting[0].name}` recurses", place))
     references = [
@@ -102,19 +102,19 @@ def invoke(
     elif f.declared:
         return None
     same = id(f), instance_of(bound)
-    since, depth = m.entered.get(same, (m.steps, 0))
+    since, depth = m.effort.entered.get(same, (m.effort.steps, 0))
     nested = NESTED if m.frame.function is not None else 2 * NESTED
-    spent = m.steps - since
+    spent = m.effort.steps - since
     if depth and spent > (RECURSION if depth >= nested else LONG_RECURSION):
         m.note("recursion", f"`{f.name}` calls itself too often", place)
         return Other(reason=Unresolved("recursion", f"`{f.name}` recurses", place))
-    m.entered[same] = since, depth + 1
+    m.effort.entered[same] = since, depth + 1
     try:
         return _run_function(m, f, bound, arguments, values, this, place)
     finally:
-        m.entered[same] = since, depth
+        m.effort.entered[same] = since, depth
         if not depth:
-            del m.entered[same]
+            del m.effort.entered[same]
 
 
 def _run_function(
@@ -194,7 +194,7 @@ def _boxed(v: Value) -> Value:
 
 def run_closure(m: Machine, c: Closure, e: Call, want_place: bool) -> Value | Reference:
     """Inline a lambda, in the frame that it was made in."""
-    if m.depth >= MAX_DEPTH:
+    if m.effort.depth >= MAX_DEPTH:
         return Other()
     parent = c.frame
     assert isinstance(parent, Frame)
@@ -235,11 +235,11 @@ def _lambda_bindings(m: Machine, c: Closure, e: Call, outer: Bindings) -> Bindin
 
 
 def _run_body(m: Machine, frame: Frame, body: Callable[[], None], f: Function | None) -> Value | Reference:
-    must, may, way = m.must, m.may, m.way
-    loops, m.loops = m.loops, []
+    must, may, way = m.must, m.may, m.context.way
+    loops, m.context.loops = m.context.loops, []
     frame.end = m.join()
     m.frames.append(frame)
-    m.depth += 1
+    m.effort.depth += 1
     ended = False
     try:
         if f is not None and f.initialisers:
@@ -248,13 +248,13 @@ def _run_body(m: Machine, frame: Frame, body: Callable[[], None], f: Function | 
         ended = frame.exited and frame.returned is None and not m.anyone()
         _meet_returns(m, frame)
     finally:
-        m.depth -= 1
+        m.effort.depth -= 1
         m.frames.pop()
-        m.loops = loops
-        m.must, m.may, m.way = must, may, way
+        m.context.loops = loops
+        m.must, m.may, m.context.way = must, may, way
     if ended:
         m.frame.exited = True
-        m.must, m.may = m.nobody, m.nobody
+        m.must, m.may = m.threads.nobody, m.threads.nobody
     result = frame.result
     if result is None:
         return Other()

@@ -73,7 +73,7 @@ def _global_object(m: Machine, e: Name) -> Object | None:
 
 def declare_global(m: Machine, var: Var) -> Object:
     """The object of a namespace-scope (or static member) variable, made at its first use."""
-    found = m.globals.get(var.id)
+    found = m.memory.globals.get(var.id)
     if found is not None:
         return found
     t = m.resolve(var.type)
@@ -82,11 +82,11 @@ def declare_global(m: Machine, var: Var) -> Object:
     followed = constant or (m.host and isinstance(_element(t), Scalar | RecordRef | FunctionType))
     storage = "shared" if shared else "local" if followed else "global"
     o = Object(var.id, var.name, t, storage, var, volatile=var.volatile)
-    m.globals[var.id] = o
+    m.memory.globals[var.id] = o
     if shared:
-        m.shared[var.id] = o
+        m.memory.shared[var.id] = o
     elif followed and var.init is not None:
-        keep, m.may = m.may, m.present
+        keep, m.may = m.may, m.threads.present
         initialise(m, o, t, var.init)
         m.may = keep
     elif followed and isinstance(t, Scalar) and t.kind != "float" and var.storage != "constant":

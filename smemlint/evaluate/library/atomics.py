@@ -93,7 +93,7 @@ def update(
     if name in ("store", "atomic_store"):
         store(m, p, operand or Other(), e.place)
         return Other()
-    m.touched += 1
+    m.code_size.touched += 1
     if p.object.storage == "shared":
         size = m.types.size_of(t) or 4
         same = p.offset.uniform and address is not None and same_for_all(m, address)

@@ -39,8 +39,8 @@ def _segments(m: Machine, v: Value) -> Ints | None:
     if kind == "coalesced_group":
         held = v.object.cells if isinstance(v, Pointer) else getattr(v, "cells", {})
         label = held.get(8)
-        return known_lanes(m, label) if label is not None else m.linear // 32
-    return None if size is None else m.linear // size
+        return known_lanes(m, label) if label is not None else m.threads.linear // 32
+    return None if size is None else m.threads.linear // size
 
 
 # ---------------------------------------------------------------------- making groups
@@ -62,13 +62,13 @@ def _coalesced(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Va
     """The lanes that run here: ranks are known where the mask is."""
     if not bool((m.must == m.may).all()):
         return RecordValue(RecordRef(SPACE + "coalesced_group"), {})
-    return _members(m, m.linear // 32, m.may)
+    return _members(m, m.threads.linear // 32, m.may)
 
 
 def _members(m: Machine, segments: Ints, active: NDArray[np.bool_]) -> RecordValue:
     """A coalesced group of the active threads with the same segment number."""
-    rank = np.zeros(m.size, dtype=np.int64)
-    size = np.zeros(m.size, dtype=np.int64)
+    rank = np.zeros(m.threads.size, dtype=np.int64)
+    size = np.zeros(m.threads.size, dtype=np.int64)
     for s in np.unique(segments).tolist():
         at = np.flatnonzero((segments == s) & active)
         rank[at] = np.arange(len(at))
@@ -90,7 +90,7 @@ def _tile(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     size = as_int(m, values[1], e.place) if len(values) > 1 else None
     n = number(size)
     if n:
-        return numbered(SPACE + "thread_group", m.linear % n, Int(n, UINT))
+        return numbered(SPACE + "thread_group", m.threads.linear % n, Int(n, UINT))
     return RecordValue(RecordRef(SPACE + "thread_group"), {})
 
 
@@ -100,7 +100,7 @@ def _partition(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Va
     values = [rvalue(m, a) for a in e.arguments]
     label = known_lanes(m, values[1]) if len(values) > 1 else None
     if label is None and len(values) > 1 and isinstance(values[1], Int) and values[1].uniform:
-        label = np.zeros(m.size, dtype=np.int64)
+        label = np.zeros(m.threads.size, dtype=np.int64)
     base = _segments(m, values[0]) if values else None
     if label is None or base is None or not bool((m.must == m.may).all()):
         return RecordValue(RecordRef(SPACE + "coalesced_group"), {})
@@ -164,7 +164,7 @@ def group_method(m: Machine, name: str, self: Value, e: Call) -> Value:
     if kind == "thread_block_tile" and size and isinstance(t, RecordRef):
         whole = _parent_size(m, t)
         if name == "meta_group_rank":
-            return lanes_value(m, m.linear % whole // size, Int(0, UINT))
+            return lanes_value(m, m.threads.linear % whole // size, Int(0, UINT))
         if name == "meta_group_size":
             return Int(max(whole // size, 1), UINT)
     if name in ("shfl", "shfl_up", "shfl_down", "shfl_xor") and values:
@@ -182,7 +182,7 @@ def group_method(m: Machine, name: str, self: Value, e: Call) -> Value:
 
 
 def _parent_size(m: Machine, t: RecordRef) -> int:
-    threads = m.block[0] * m.block[1] * m.block[2]
+    threads = m.task.block[0] * m.task.block[1] * m.task.block[2]
     parent = t.arguments[1] if len(t.arguments) > 1 else None
     if isinstance(parent, RecordRef) and short_name(parent.name) == "thread_block_tile":
         return record_argument(parent, 0) or threads
@@ -190,7 +190,7 @@ def _parent_size(m: Machine, t: RecordRef) -> int:
 
 
 def _beyond_the_block(m: Machine, name: str, kind: str, values: list[Value], e: Call) -> Value:
-    threads = m.block[0] * m.block[1] * m.block[2]
+    threads = m.task.block[0] * m.task.block[1] * m.task.block[2]
     if name == "map_shared_rank" and values and isinstance(values[0], Pointer):
         m.note("distributed-shared", "accesses to another block's shared memory are not scored", e.place)
         p = values[0]
@@ -204,5 +204,5 @@ def _beyond_the_block(m: Machine, name: str, kind: str, values: list[Value], e: 
         return RecordValue(RecordRef("dim3"), {4 * i: m.specials["blockIdx", a] for i, a in enumerate("xyz")})
     if name == "thread_rank":
         base = m.unknowns.value(ULONG, f"{kind}.thread_rank()", low=0, rank=2, multiple=threads)
-        return ar.binary("+", base, Int(m.linear, ULONG), m.unknowns)
+        return ar.binary("+", base, Int(m.threads.linear, ULONG), m.unknowns)
     return m.unknowns.value(UINT, f"{kind}.{name}()", low=0, rank=2)

@@ -133,7 +133,7 @@ def _flag(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
 def _exit(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     if m.host:
         m.frame.exited = True
-        m.must, m.may = m.nobody, m.nobody
+        m.must, m.may = m.threads.nobody, m.threads.nobody
     return Other()
 
 

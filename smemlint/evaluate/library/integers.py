@@ -170,14 +170,16 @@ def _computed(m: Machine, f: IntegerFunction, numbers: Sequence[Int]) -> Int:
     if all(isinstance(n.const, int) for n in numbers):
         result = f.compute(*(_number(n.const, n.type) for n in numbers))  # type: ignore[arg-type]
         return ar.convert(Int(in_words(result), LONG), f.result, m.unknowns)
-    columns = [np.broadcast_to(np.asarray(n.const, dtype=np.int64), (m.size,)).tolist() for n in numbers]
+    columns = [
+        np.broadcast_to(np.asarray(n.const, dtype=np.int64), (m.threads.size,)).tolist() for n in numbers
+    ]
     rows = list(zip(*columns, strict=True))
     found = {
         row: in_words(f.compute(*(_number(x, t) for x, t in zip(row, f.operands, strict=True))))
         for row in set(rows)
     }
     lanes = np.array([found[row] for row in rows], dtype=np.int64)
-    return ar.convert(Int(collapse(lanes, m.present), LONG), f.result, m.unknowns)
+    return ar.convert(Int(collapse(lanes, m.threads.present), LONG), f.result, m.unknowns)
 
 
 def _number(c: int, t: Scalar) -> int:

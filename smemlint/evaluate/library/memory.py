@@ -204,7 +204,7 @@ def _pipeline_copy(m: Machine, e: Call, arguments: Arguments, discarded: bool) -
         _lost(m, e, values)
         return Other()
     n = number(values[2])
-    m.touched += 1
+    m.code_size.touched += 1
     if n in (4, 8, 16):
         record_access(m, "cp.async", n, values[0], e.place, copied=_copied(n, values[1]))
         return Other()
@@ -230,7 +230,7 @@ def _copy(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     """`cuda::memcpy_async([group,] destination, source, size, barrier or pipeline)`."""
     values: list[Value] = [rvalue(m, a) for a in e.arguments[:-1]]
     sync = lvalue(m, e.arguments[-1]) if e.arguments else Other()
-    group = Group(np.zeros(m.size, dtype=np.int64), Int(1))
+    group = Group(np.zeros(m.threads.size, dtype=np.int64), Int(1))
     if values and not isinstance(values[0], Pointer):
         group = group_of(m, values[0])
         values = values[1:]
@@ -313,7 +313,7 @@ def split(
     clamp: in the last round, threads without a chunk repeat the last one (cg tiles) instead of sitting out.
     """
     size = number(group.size)
-    m.touched += 1
+    m.code_size.touched += 1
     if group.rank is None or size is None:
         reason = Unresolved("group-copy", "the ranks of the group's threads are not known", e.place)
         record_access(m, "cp.async", chunk, target, e.place, reason=reason)
@@ -336,7 +336,7 @@ def split(
 
     n = number(total)
     if n is None:
-        must, m.must = m.must, m.nobody
+        must, m.must = m.must, m.threads.nobody
         k = m.unknowns.value(LONG, "round", low=0, rank=1)
         move(add(rank, scale(k, stride, LONG), LONG))
         m.must = must
@@ -344,17 +344,17 @@ def split(
     chunks = -(-n // chunk) if not clamp else n // chunk
     full, rest = divmod(chunks, size)
     if full and stride % 128 == 0:
-        weight, m.weight = m.weight, m.weight * full
+        weight, m.context.weight = m.context.weight, m.context.weight * full
         move(rank)
-        m.weight = weight
+        m.context.weight = weight
     elif full <= _ROUNDS:
         for i in range(full):
             move(add(rank, Int(i * stride), LONG))
     else:
         k = m.unknowns.value(LONG, "round", low=0, multiple=1, rank=1)
-        weight, m.weight = m.weight, m.weight * full
+        weight, m.context.weight = m.context.weight, m.context.weight * full
         move(add(rank, scale(k, gcd(stride, 128), LONG), LONG))
-        m.weight = weight
+        m.context.weight = weight
     if rest:
         start = full * stride
         last = np.minimum(group.rank, rest - 1) if clamp else group.rank

@@ -69,8 +69,8 @@ def shuffled(m: Machine, name: str, v: Value, by: Value, width: int | None, plac
         return v
     distance = known_lanes(m, by)
     if isinstance(v, Int) and distance is not None and width in (1, 2, 4, 8, 16, 32) and not v.varying:
-        source = source_lanes(m.linear, name, distance, width)
-        source = np.where(source < m.size, source, m.linear)
+        source = source_lanes(m.threads.linear, name, distance, width)
+        source = np.where(source < m.threads.size, source, m.threads.linear)
         terms = {mono: _take(c, source) for mono, c in v.terms.items()}
         form = affine.atom("from another lane", m.unknowns.fresh(name).order)
         return Int(_take(v.const, source), v.type, terms, form)
@@ -124,15 +124,15 @@ def vote(m: Machine, name: str, predicate: Value, segments: Ints | None = None) 
         if one and holds.uniform and _certain(m):
             return holds
         return m.unknowns.value(UINT, "vote", low=0, high=1 if one else ALL)
-    segment = m.linear // 32 if segments is None else segments
+    segment = m.threads.linear // 32 if segments is None else segments
     yes = (known != 0) & m.may
     if someone:
         result = _per(segment, yes.astype(np.int64), np.maximum, 0)
     elif everyone:
         result = _per(segment, (yes | ~m.may).astype(np.int64), np.minimum, 1)
     else:
-        first = _per(segment, m.linear % 32, np.minimum, 32) if segments is not None else 0
-        result = _per(segment, np.where(yes, np.int64(1) << (m.linear % 32 - first), 0), np.add, 0)
+        first = _per(segment, m.threads.linear % 32, np.minimum, 32) if segments is not None else 0
+        result = _per(segment, np.where(yes, np.int64(1) << (m.threads.linear % 32 - first), 0), np.add, 0)
     return lanes_value(m, result, Int(0, INT if one else UINT))
 
 
@@ -205,7 +205,7 @@ def reduced(m: Machine, how: str, v: Value, segments: Ints | None, place: Place 
     lanes = known_lanes(m, v)
     if lanes is not None and _certain(m):
         f, start = found
-        segment = m.linear // 32 if segments is None else segments
+        segment = m.threads.linear // 32 if segments is None else segments
         return ar.wrapped(lanes_value(m, _per(segment, np.where(m.may, lanes, start), f, start), v))
     low, high = bounds(v)
     keeps = how in _IDEMPOTENT
@@ -224,7 +224,7 @@ def scanned(m: Machine, how: str, v: Value, segments: Ints, inclusive: bool, pla
     lanes = known_lanes(m, v)
     if found is not None and lanes is not None and _certain(m) and isinstance(v, Int):
         f, start = found
-        result = np.zeros(m.size, dtype=np.int64)
+        result = np.zeros(m.threads.size, dtype=np.int64)
         for s in np.unique(segments).tolist():
             at = np.flatnonzero((segments == s) & m.may)
             sums = f.accumulate(lanes[at])
@@ -250,7 +250,7 @@ def _match(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     every = "all" in called(e)
     known = known_lanes(m, values[1]) if len(values) > 1 else None
     if known is None and len(values) > 1 and is_uniform(values[1]):
-        known = np.zeros(m.size, dtype=np.int64)
+        known = np.zeros(m.threads.size, dtype=np.int64)
     if known is None or not _certain(m):
         result: Int = m.unknowns.value(
             UINT,
@@ -262,9 +262,9 @@ def _match(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
         )
         holds = m.unknowns.value(INT, "match", low=0, high=1)
     else:
-        masks = np.zeros(m.size, dtype=np.int64)
-        agrees = np.zeros(m.size, dtype=np.int64)
-        for first in range(0, m.size, 32):
+        masks = np.zeros(m.threads.size, dtype=np.int64)
+        agrees = np.zeros(m.threads.size, dtype=np.int64)
+        for first in range(0, m.threads.size, 32):
             warp = slice(first, first + 32)
             same = (known[warp, None] == known[None, warp]) & m.may[warp][None, :]
             mask = (same * (np.int64(1) << np.arange(32))).sum(axis=1)
@@ -311,7 +311,7 @@ def lane_mask(m: Machine, which: str) -> Int | None:
     f = _LANEMASK.get(which)
     if f is None:
         return None
-    return Int(np.array([f(int(lane)) for lane in m.linear % 32], dtype=np.int64), UINT)
+    return Int(np.array([f(int(lane)) for lane in m.threads.linear % 32], dtype=np.int64), UINT)
 
 
 @named("__lanemask_lt", "__lanemask_le", "__lanemask_gt", "__lanemask_ge", "__lanemask_eq")

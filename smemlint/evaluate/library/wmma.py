@@ -203,7 +203,7 @@ def _move(
     if not isinstance(p, Pointer):
         m.note("wmma-address", f"`{called(e)}`: its address is not followed", e.place)
         return
-    m.touched += 1
+    m.code_size.touched += 1
     if p.object.storage != "shared":
         return
     t = held.pointee if isinstance(held, Pointer) else getattr(held, "type", None)
@@ -239,7 +239,7 @@ def _pitch(ldm: Int, bits: int) -> Int | None:
 
 
 def _record(m: Machine, e: Call, move: Move, p: Pointer, pitch: Int) -> None:
-    lane = m.linear % 32
+    lane = m.threads.linear % 32
     within = add(scale(pitch, move.rows[lane], LONG), Int(move.bytes[lane], LONG), LONG)
     target = Pointer(p.object, add(p.offset, within, LONG), p.pointee)
     mask = lane < 8 * move.matrices if move.op == "ldmatrix" else None

@@ -59,8 +59,8 @@ def answer_by(
 
 def rvalue(m: Machine, e: Expr) -> Value:
     """The value of an expression for every lane of the mask. Reading a shared place is an access."""
-    m.steps += 1
-    if m.steps > m.limit:
+    m.effort.steps += 1
+    if m.effort.steps > m.effort.limit:
         m.look_up()
     evaluate = _VALUES.get(type(e))
     if evaluate is None:
@@ -76,8 +76,8 @@ def rvalue(m: Machine, e: Expr) -> Value:
 
 def lvalue(m: Machine, e: Expr) -> Pointer | Value:
     """Where an expression's value lies, or its value if it has no place."""
-    m.steps += 1
-    if m.steps > m.limit:
+    m.effort.steps += 1
+    if m.effort.steps > m.effort.limit:
         m.look_up()
     locate = _PLACES.get(type(e))
     if locate is None:
@@ -104,59 +104,94 @@ def converted(m: Machine, v: RecordValue | Pointer, t: Type | None) -> Value | N
 
 def run(m: Machine, s: Stmt) -> None:
     """Run a statement for the lanes of the mask; the mask is then that of the lanes that go on."""
-    m.steps += 1
-    if m.steps > m.limit:
+    m.effort.steps += 1
+    if m.effort.steps > m.effort.limit:
         m.look_up()
     execute = _RUNNERS.get(type(s))
     if execute is None:
         return
     skippable = m.frame.quiet if m.silent else m.frame.skippable
-    if skippable is None or id(s) not in skippable or id(s) in m.waiting:
+    if skippable is None or id(s) not in skippable or id(s) in m.context.waiting:
         execute(m, s)
         return
     if m.host:
         return
-    size = m.sizes.get((id(s), m.frame.instance))
+    size = m.memo.sizes.get((id(s), m.frame.instance))
     if size is not None:
-        m.touched += size[0]
-        m.operations += size[1]
-        m.flow += size[2]
+        m.code_size.touched += size[0]
+        m.code_size.operations += size[1]
+        m.code_size.flow += size[2]
         if size[3]:
             m.straight()
         for stop in size[4]:
             m.stop(stop)
         m.forget(m.frame.sets[id(s)])
         return
-    touched, operations, flow, region, stops = m.touched, m.operations, m.flow, m.region, len(m.stops)
+    touched, operations, flow, region, stops = (
+        m.code_size.touched,
+        m.code_size.operations,
+        m.code_size.flow,
+        m.lines.region,
+        len(m.journal.stops),
+    )
     _size_up(m, s, execute)
-    m.sizes[id(s), m.frame.instance] = (
-        m.touched - touched,
-        m.operations - operations,
-        m.flow - flow,
-        m.region != region,
-        tuple(dict.fromkeys(m.stops[stops:])),
+    m.memo.sizes[id(s), m.frame.instance] = (
+        m.code_size.touched - touched,
+        m.code_size.operations - operations,
+        m.code_size.flow - flow,
+        m.lines.region != region,
+        tuple(dict.fromkeys(m.journal.stops[stops:])),
     )
 
 
 def _size_up(m: Machine, s: Stmt, execute: Callable[[Machine, Stmt], None]) -> None:
     """Run a statement that nothing depends on: only how large it is matters, and only up to ENOUGH steps."""
-    if m.patience is not None:
+    if m.effort.patience is not None:
         execute(m, s)
         return
-    must, may, weight, turn, constants = m.must, m.may, m.weight, m.turn, set(m.constants)
-    frames, loops, silent, waiting, aside = len(m.frames), len(m.loops), m.silent, m.waiting, m.aside
-    interior, stale, undecided, way = m.unknowns.interior, m.stale, len(m.undecided), m.way
-    certain, times, opened = m.unknowns.certain, m.times, m.open
-    limit, m.patience = m.limit, m.steps + ENOUGH
-    m.limit = min(limit, m.patience)
+    must, may, weight, turn, constants = (
+        m.must,
+        m.may,
+        m.context.weight,
+        m.turns.turn,
+        set(m.context.constants),
+    )
+    frames, loops, silent, waiting, aside = (
+        len(m.frames),
+        len(m.context.loops),
+        m.silent,
+        m.context.waiting,
+        m.context.aside,
+    )
+    interior, stale, undecided, way = (
+        m.unknowns.interior,
+        m.context.stale,
+        len(m.context.undecided),
+        m.context.way,
+    )
+    certain, times, opened = m.unknowns.certain, m.context.times, m.context.open
+    limit, m.effort.patience = m.effort.limit, m.effort.steps + ENOUGH
+    m.effort.limit = min(limit, m.effort.patience)
     try:
         execute(m, s)
     except SizedUpError:
-        m.must, m.may, m.weight, m.turn, m.constants = must, may, weight, turn, constants
-        m.silent, m.waiting, m.aside, m.times, m.open = silent, waiting, aside, times, opened
-        m.unknowns.interior, m.unknowns.certain, m.stale = interior, certain, stale
-        del m.frames[frames:], m.loops[loops:], m.undecided[undecided:]
-        m.way = way
+        m.must, m.may, m.context.weight, m.turns.turn, m.context.constants = (
+            must,
+            may,
+            weight,
+            turn,
+            constants,
+        )
+        m.silent, m.context.waiting, m.context.aside, m.context.times, m.context.open = (
+            silent,
+            waiting,
+            aside,
+            times,
+            opened,
+        )
+        m.unknowns.interior, m.unknowns.certain, m.context.stale = interior, certain, stale
+        del m.frames[frames:], m.context.loops[loops:], m.context.undecided[undecided:]
+        m.context.way = way
         m.forget(m.frame.sets[id(s)])
     finally:
-        m.limit, m.patience = limit, None
+        m.effort.limit, m.effort.patience = limit, None

@@ -18,26 +18,26 @@ VISITS = 16
 
 def look_aside(m: Machine, body: Stmt | None) -> None:
     """Log the accesses of a branch that the block does not take, and go back to where it was."""
-    if body is None or m.host or m.silent or m.aside or not _may_access(m, body):
+    if body is None or m.host or m.silent or m.context.aside or not _may_access(m, body):
         return
-    visits = m.edges.get(id(body), 0)
+    visits = m.memo.edges.get(id(body), 0)
     if visits == VISITS:
         return
-    m.edges[id(body)] = visits + 1
-    before, must, may, loops = snapshot(m), m.must, m.may, m.loops
+    m.memo.edges[id(body)] = visits + 1
+    before, must, may, loops = snapshot(m), m.must, m.may, m.context.loops
     left = [(f, f.returned, f.exited, f.result, f.end) for f in m.frames]
     for f in m.frames:
         f.end = None if f.end is None else m.join()
-    way = m.way
-    since, waiting = len(m.log), m.waiting
-    m.must, m.loops, m.waiting, m.aside = m.nobody, [m.exits()], {}, True
-    m.flow += 1
+    way = m.context.way
+    since, waiting = len(m.log), m.context.waiting
+    m.must, m.context.loops, m.context.waiting, m.context.aside = m.threads.nobody, [m.exits()], {}, True
+    m.code_size.flow += 1
     m.straight()
     run(m, body)
-    m.flow += 1
+    m.code_size.flow += 1
     m.straight()
-    m.must, m.may, m.loops, m.waiting, m.aside = must, may, loops, waiting, False
-    m.way = way
+    m.must, m.may, m.context.loops, m.context.waiting, m.context.aside = must, may, loops, waiting, False
+    m.context.way = way
     for frame, returned, exited, result, end in left:
         frame.returned, frame.exited, frame.result, frame.end = returned, exited, result, end
     restore(before)
@@ -48,22 +48,22 @@ def look_aside(m: Machine, body: Stmt | None) -> None:
 
 def supposed(m: Machine, condition: Expr) -> bool:
     """Whether a condition asks a variable that was decided so (`bool inside = i < n;`)."""
-    return any(isinstance(n, Name) and n.id in m.supposed for n in walk(condition))
+    return any(isinstance(n, Name) and n.id in m.context.supposed for n in walk(condition))
 
 
 def forget_aside(m: Machine) -> None:
     """What is known of a site by blocks in the middle of the grid holds; the edge speaks of its own alone."""
-    if not m.edges:
+    if not m.memo.edges:
         return
-    usual = {id(log) for log in m.sites.values() if any(not e.aside for e in log.events)}
-    for log in m.sites.values():
+    usual = {id(log) for log in m.journal.sites.values() if any(not e.aside for e in log.events)}
+    for log in m.journal.sites.values():
         if id(log) in usual:
             log.events = [e for e in log.events if not e.aside]
     m.log = [e for e in m.log if not (isinstance(e, Event) and e.aside and id(e.site) in usual)]
 
 
 def _may_access(m: Machine, body: Stmt) -> bool:
-    known = m.reaching.get(id(body))
+    known = m.memo.reaching.get(id(body))
     if known is None:
         known = any(
             isinstance(n, Index | Call | Construct | Asm)
@@ -71,7 +71,7 @@ def _may_access(m: Machine, body: Stmt) -> bool:
             or (isinstance(n, Member) and n.arrow)
             for n in walk(body)
         )
-        m.reaching[id(body)] = known
+        m.memo.reaching[id(body)] = known
     return known
 
 

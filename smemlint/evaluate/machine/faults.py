@@ -48,6 +48,6 @@ def contained(m: Machine, e: Expr, error: Exception, unmoved: bool) -> Other:
     if m.host or not unmoved or not isinstance(e, SIMPLE) or (isinstance(e, Unary) and e.op in STEPS):
         raise FaultError from error
     reason = fault(error, e.place)
-    if reason not in m.notes:
-        m.notes.append(reason)
+    if reason not in m.journal.notes:
+        m.journal.notes.append(reason)
     return Other(reason=reason)

@@ -72,12 +72,12 @@ def known_lanes(m: Machine, v: Value) -> NDArray[np.int64] | None:
     """The number of every thread, or None."""
     if not isinstance(v, Int) or not v.known:
         return None
-    return np.array(np.broadcast_to(np.asarray(v.const, dtype=np.int64), (m.size,)))
+    return np.array(np.broadcast_to(np.asarray(v.const, dtype=np.int64), (m.threads.size,)))
 
 
 def lanes_value(m: Machine, lanes: NDArray[np.int64], like: Int) -> Int:
     form = None if m.host else affine.atom("lanes", lanes.tobytes())
-    return Int(collapse(lanes, m.present), like.type, None, form)
+    return Int(collapse(lanes, m.threads.present), like.type, None, form)
 
 
 def record_argument(t: object, at: int) -> int | None:

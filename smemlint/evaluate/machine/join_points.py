@@ -40,13 +40,13 @@ _REASON = Unresolved("data-dependent", "which of several ways is taken depends o
 
 def suppose(m: Machine, c: Int, together: bool) -> None:
     """What runs from here on runs where an undecided condition holds."""
-    m.undecided.append(Undecided(c, together))
-    m.way = {**m.way, **taken(c, truth=True)}
+    m.context.undecided.append(Undecided(c, together))
+    m.context.way = {**m.context.way, **taken(c, truth=True)}
 
 
 def leave(m: Machine, join: Join, inner: Sequence[Join], value: Value | None = None) -> None:
     """The lanes of the mask go to a join point. inner: the join points between here and there."""
-    conditions = m.undecided[join.outside :]
+    conditions = m.context.undecided[join.outside :]
     passed = [way for j in inner for way in j.ways]
     together = all(c.together for c in conditions) and all(way.together for way in passed)
     if not conditions and not passed:
@@ -62,7 +62,7 @@ def leave(m: Machine, join: Join, inner: Sequence[Join], value: Value | None = N
         join.ways.append(Exit(m.may, snapshot(m), alone, together, value, under))
     else:
         join.kept = join.kept | m.may
-    m.must, m.may = m.nobody, m.nobody
+    m.must, m.may = m.threads.nobody, m.threads.nobody
 
 
 def parting(m: Machine, join: Join, inner: Sequence[Join], lanes: Mask) -> Mask:
@@ -72,7 +72,7 @@ def parting(m: Machine, join: Join, inner: Sequence[Join], lanes: Mask) -> Mask:
         if not any(j is k for k in (join, *inner)):
             behind = behind & ~j.gone
     if not behind.any():
-        return m.nobody
+        return m.threads.nobody
     warps = np.any(behind.reshape(-1, WARP), axis=1, keepdims=True)
     parted: Mask = (lanes.reshape(-1, WARP) & warps).reshape(-1)
     return parted
@@ -85,7 +85,7 @@ def joins_of(loops: Sequence[Exits]) -> list[Join]:
 
 def outer(m: Machine) -> list[Join]:
     """The join points that are still to come in this call."""
-    return joins_of(m.loops) + ([] if m.frame.end is None else [m.frame.end])
+    return joins_of(m.context.loops) + ([] if m.frame.end is None else [m.frame.end])
 
 
 def sure(m: Machine, must: Mask) -> Mask:
@@ -245,7 +245,7 @@ def one_of(m: Machine, ways: Selected, now: Value, present: Mask) -> Value:
         open_lanes = open_lanes & ~may
     for c, may, v in ways:
         if not c.known:
-            result = merge(m, _within(c, may, m.present), v, result)
+            result = merge(m, _within(c, may, m.threads.present), v, result)
     return result
 
 
@@ -260,12 +260,12 @@ def _within(c: Int, lanes: Mask, present: Mask) -> Int:
 def merge_at(m: Machine, way: Exit, lanes: Mask) -> None:
     """Make the present state, in some lanes, that of a way where its condition holds."""
     assert way.condition is not None
-    _merge_states(m, [(way.condition, replace(way, may=lanes))], m.present)
+    _merge_states(m, [(way.condition, replace(way, may=lanes))], m.threads.present)
 
 
 def bring(m: Machine, way: Exit, lanes: Mask) -> None:
     """Make the present state, in some lanes, that of a way."""
-    if not some(m.present & ~lanes):
+    if not some(m.threads.present & ~lanes):
         restore(way.state)
     else:
         _merge_states(m, [(Int(1, BOOL), replace(way, may=lanes))], ~lanes)
@@ -273,5 +273,5 @@ def bring(m: Machine, way: Exit, lanes: Mask) -> None:
 
 def merge_into(m: Machine, c: Int, then: Snapshot) -> None:
     """The present state is the one of `else`; make it `c ? then : else`."""
-    way = Exit(m.present, then, c, together=True)
-    _merge_states(m, [(c, way)], m.present)
+    way = Exit(m.threads.present, then, c, together=True)
+    _merge_states(m, [(c, way)], m.threads.present)

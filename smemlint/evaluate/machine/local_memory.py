@@ -77,22 +77,22 @@ def read_cells(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
             return v
         reason = v.reason or Unresolved("untracked-local", f"`{o.name}` is read in parts", place)
         return m.unknown(t, o.name, uniform=v.uniform, reason=reason)
-    if isinstance(v, Pointer) and (m.may is not m.present or v.offset.terms):
+    if isinstance(v, Pointer) and (m.may is not m.threads.present or v.offset.terms):
         seen = Pointer(v.object, _here(m, here(m, v.offset)), v.pointee, v.integer)
-        return narrowed(m, seen) if v.object.options and m.may is not m.present else seen
+        return narrowed(m, seen) if v.object.options and m.may is not m.threads.present else seen
     return v
 
 
 def here(m: Machine, v: Int) -> Int:
     """A number where the branches around tell which of its ways were taken."""
-    return on_way(v, with_choice(m.way, v)) if m.way and v.terms else v
+    return on_way(v, with_choice(m.context.way, v)) if m.context.way and v.terms else v
 
 
 def as_seen(m: Machine, v: Int) -> Int:
     """A number that is kept, as the lanes of the mask see it on the way that was taken."""
     if v.terms:
         v = here(m, v)
-    return v if m.may is m.present else _here(m, v)
+    return v if m.may is m.threads.present else _here(m, v)
 
 
 def _whole(m: Machine, o: Object, at: int, t: Type) -> Value | None:
@@ -226,7 +226,7 @@ def _row(m: Machine, p: Pointer, t: Type) -> Pointer | None:
     """The place in a table of host code where its index is settled; an index that is not is left open, if the
     table is of functions, or short and constant."""
     symbol, base = only_symbol(p.offset), p.offset.const
-    if m.paths is None or m.silent or symbol is None or not isinstance(base, int):
+    if m.task.paths is None or m.silent or symbol is None or not isinstance(base, int):
         return None
     step = p.offset.terms[(symbol,)]
     cells = p.object.cells
@@ -237,9 +237,9 @@ def _row(m: Machine, p: Pointer, t: Type) -> Pointer | None:
     if not rows or not (constant or any(isinstance(v, FunctionValue) for v in cells.values())):
         return None
     choice = (-symbol.order, 0)
-    settled = m.paths.settled.get(choice)
+    settled = m.task.paths.settled.get(choice)
     if settled is None:
-        m.paths.leave_open(choice, rows[-1] + 1)
+        m.task.paths.leave_open(choice, rows[-1] + 1)
         return None
     at = base + settled * step
     return Pointer(p.object, Int(at), t) if at in cells else None
@@ -320,7 +320,7 @@ def _set(m: Machine, o: Object, at: int, v: Value) -> None:
     n = width_of(v)
     if n and cells and (old is None or width_of(old) != n):
         old = _cleared(m, o, at, n, v)
-    if old is None or m.may is m.present or same(old, v):
+    if old is None or m.may is m.threads.present or same(old, v):
         cells[at] = v
         return
     new = masked(m, v, old)
@@ -332,7 +332,7 @@ def _cleared(m: Machine, o: Object, at: int, n: int, v: Value) -> Value | None:
     if not overlapping(o.cells, at, n):
         return None
     old = None
-    if m.may is not m.present:
+    if m.may is not m.threads.present:
         old = composed(o.cells, at, UNSIGNED[n], m.unknowns)
         if isinstance(old, Int) and isinstance(v, Int):
             old = convert(old, v.type, m.unknowns)
@@ -344,9 +344,9 @@ def _cleared(m: Machine, o: Object, at: int, n: int, v: Value) -> Value | None:
 
 def masked(m: Machine, new: Value, old: Value) -> Value:
     """`new` in the lanes of the mask, `old` elsewhere."""
-    if m.may is m.present or np.count_nonzero(m.may) == np.count_nonzero(m.present):
+    if m.may is m.threads.present or np.count_nonzero(m.may) == np.count_nonzero(m.threads.present):
         return new
-    m.stale = True
+    m.context.stale = True
     merged = merge(m, Int(m.may.astype(np.int64)), new, old)
     if isinstance(merged, Int) and merged is not new and isinstance(new, Int) and isinstance(old, Int):
         merged.given = m.may, new, form_of(old)
@@ -361,7 +361,7 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
         between = limited(c, new, old, m.unknowns)
         if between is not None:
             return between
-    if m.defaults and not c.known and known_number(new) != known_number(old):
+    if m.context.defaults and not c.known and known_number(new) != known_number(old):
         # `int n = 1024; if (argc > 1) n = atoi(argv[1]);`: what the program does when told nothing
         return new if known_number(new) else old
     if isinstance(new, Int) and isinstance(old, Int):

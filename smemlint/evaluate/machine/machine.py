@@ -127,132 +127,140 @@ class Machine:
         as_written: bool = False,
     ) -> None:
         self.module = module
-        self.as_written = as_written
+        self.task.as_written = as_written
         """Whether nothing is to be told of what the compiler does with accesses."""
-        self.block = block
-        self.budget = budget or Budget()
-        self.on_launch = on_launch
+        self.task.block = block
+        self.effort.budget = budget or Budget()
+        self.task.on_launch = on_launch
         self.host = host
-        self.defaults = defaults
-        self.explore = explore
-        self.paths = paths
+        self.context.defaults = defaults
+        self.task.explore = explore
+        self.task.paths = paths
         self.unknowns = Unknowns(recipes={} if host else None)
         self.types = Types(module, self.constant)
         threads = block[0] * block[1] * block[2]
-        self.size = 1 if host else -(-threads // 32) * 32
-        self.linear: NDArray[np.int64] = np.arange(self.size, dtype=np.int64)
-        self.present: Mask = self.linear < threads
-        self.nobody: Mask = np.zeros(self.size, dtype=bool)
-        self.must: Mask = self.present
-        self.may: Mask = self.present
-        self.weight = 1
-        self.times = 1.0
-        self.open = 0
+        self.threads.size = 1 if host else -(-threads // 32) * 32
+        self.threads.linear: NDArray[np.int64] = np.arange(self.threads.size, dtype=np.int64)
+        self.threads.present: Mask = self.threads.linear < threads
+        self.threads.nobody: Mask = np.zeros(self.threads.size, dtype=bool)
+        self.must: Mask = self.threads.present
+        self.may: Mask = self.threads.present
+        self.context.weight = 1
+        self.context.times = 1.0
+        self.context.open = 0
         """As in Event."""
-        self.region = 0
-        self.regions = 0
-        self.parents: dict[int, int] = {}
+        self.lines.region = 0
+        self.lines.made = 0
+        self.lines.parents: dict[int, int] = {}
         """By region: the line that surely ran before it, of which it is a branch."""
-        self.arms: dict[tuple[int, Hashable], int] = {}
+        self.lines.arms: dict[tuple[int, Hashable], int] = {}
         """By line and condition: the region of the branches on it."""
-        self.merged: dict[int, int] = {}
+        self.lines.merged: dict[int, int] = {}
         """By region: the line that it became a part of when a loop was unrolled."""
-        self.follows: tuple[int, int] | None = None
+        self.lines.follows: tuple[int, int] | None = None
         """Where code goes on after the latest `&&` or `||`: the regions if it was true, and if false."""
-        self.turn = 0
-        self.waiting: dict[int, list[Held]] = {}
+        self.turns.turn = 0
+        self.context.waiting: dict[int, list[Held]] = {}
         """By id() of a branch: loads that may move under it."""
-        self.stale = False
+        self.context.stale = False
         """Whether a variable was set in some lanes only since the mask last was whole."""
-        self.constants: set[str] = set()
+        self.context.constants: set[str] = set()
         """Counters of the loops around that disappear: the compiler knows them."""
-        self.counters: frozenset[str] = frozenset()
+        self.context.counters: frozenset[str] = frozenset()
         """Counters of all loops around."""
-        self.turns = 0
-        self.lined: dict[int, int] = {}
+        self.turns.made = 0
+        self.turns.lined: dict[int, int] = {}
         """By turn: the first of its straight line, where that is another."""
-        self.halved: dict[int, int] = {}
+        self.turns.halved: dict[int, int] = {}
         """By first turn of a straight line of a loop whose end only the run tells: iterations by which its
         pointers start off."""
-        self.uneven: set[int] = set()
+        self.turns.uneven: set[int] = set()
         """Turns in which lanes stand at different iterations: forms alone say how addresses move."""
-        self.stays = 0
+        self.turns.stays = 0
         """Loops so far that stay loops."""
-        self.flow = 0
-        self.asked: set[tuple[str, str]] = set()
+        self.code_size.flow = 0
+        self.journal.asked: set[tuple[str, str]] = set()
         """What the kernel asked of the launch: the compiler does not know it."""
-        self.order = 0
-        self.steps = 0
-        self.limit = min(STRETCH, self.budget.steps)
+        self.journal.order = 0
+        self.effort.steps = 0
+        self.effort.limit = min(STRETCH, self.effort.budget.steps)
         """Steps after which what runs now may have to stop."""
-        self.reached = False
+        self.effort.reached = False
         """Whether shared memory was accessed, if only in an iteration that leaves no trace."""
-        self.patience: int | None = None
+        self.effort.patience: int | None = None
         """Steps after which what runs for its size alone stops."""
-        self.spent = 0
+        self.effort.spent = 0
         """Work of the same evaluation under other launches."""
-        self.addresses = 0
+        self.effort.addresses = 0
         self.silent = 0
-        self.depth = 0
-        last = Join(self.nobody, self.nobody, self.present, self.nobody, followed=False)
+        self.effort.depth = 0
+        last = Join(
+            self.threads.nobody,
+            self.threads.nobody,
+            self.threads.present,
+            self.threads.nobody,
+            followed=False,
+        )
         self.frames: list[Frame] = [Frame({}, end=last)]
-        self.globals: dict[str, Object] = {}
-        self.choices: dict[tuple[object, ...], Object] = {}
+        self.memory.globals: dict[str, Object] = {}
+        self.memory.choices: dict[tuple[object, ...], Object] = {}
         """What stands for several objects, by which and when."""
-        self.kept: dict[Object, list[Pointer]] = {}
+        self.memory.kept: dict[Object, list[Pointer]] = {}
         """By an object outside of local memory: the pointers into shared memory that were written to it."""
-        self.splits: dict[tuple[int, bytes], object] = {}
+        self.memory.splits: dict[tuple[int, bytes], object] = {}
         """By id() of such an object and mask: which lanes go where."""
-        self.shared: dict[str, Object] = {}
-        self.sites: dict[tuple[object, ...], SiteLog] = {}
+        self.memory.shared: dict[str, Object] = {}
+        self.journal.sites: dict[tuple[object, ...], SiteLog] = {}
         self.log: list[Event | Barrier] = []
-        self.selected: list[tuple[Event, Event, Int]] = []
+        self.journal.selected: list[tuple[Event, Event, Int]] = []
         """Loads in both arms of a condition that run as one, and its address."""
-        self.notes: list[Unresolved] = []
-        self.sizes: dict[tuple[int, tuple[object, ...]], tuple[int, int, int, bool, tuple[Stop, ...]]] = {}
+        self.journal.notes: list[Unresolved] = []
+        self.memo.sizes: dict[
+            tuple[int, tuple[object, ...]], tuple[int, int, int, bool, tuple[Stop, ...]]
+        ] = {}
         self.code = code_of(module) if slicer is None else Code(module, slicer)
-        self.loop_kinds: dict[tuple[int, tuple[object, ...]], dict[tuple[str, int], str]] = {}
-        self.touched = 0
-        self.operations = 0
-        self.stops: list[Stop] = []
+        self.memo.loop_kinds: dict[tuple[int, tuple[object, ...]], dict[tuple[str, int], str]] = {}
+        self.code_size.touched = 0
+        self.code_size.operations = 0
+        self.journal.stops: list[Stop] = []
         """What kept accesses apart so far, barriers aside."""
-        self.guards = 0
+        self.code_size.guards = 0
         """Branches in loops that are decided when they run, as the copies of unrolled loops have them."""
-        self.aside = False
+        self.context.aside = False
         """Whether what runs is only run by blocks at the edge of the grid."""
-        self.supposed: set[str] = set()
+        self.context.supposed: set[str] = set()
         """Variables that were given what a block in the middle of the grid finds."""
-        self.edges: dict[int, int] = {}
+        self.memo.edges: dict[int, int] = {}
         """By id() of a branch that only blocks at the edge take: how often it was looked at."""
-        self.reaching: dict[int, bool] = {}
+        self.memo.reaching: dict[int, bool] = {}
         """By id() of such a branch: whether it may access memory."""
-        self.entered: dict[tuple[int, tuple[tuple[str, int | str], ...]], tuple[int, int]] = {}
+        self.effort.entered: dict[tuple[int, tuple[tuple[str, int | str], ...]], tuple[int, int]] = {}
         """By id() and template arguments of a function in progress: the steps made when it was entered first,
         and how often it is."""
         self.specials = self._specials(grid)
-        self.loops: list[Exits] = []
+        self.context.loops: list[Exits] = []
         """The loops and switches around, innermost last."""
-        self.assumptions: dict[object, Assumption] = {}
+        self.journal.assumptions: dict[object, Assumption] = {}
         """What was assumed so far, by what told it."""
-        self.undecided: list[Undecided] = []
+        self.context.undecided: list[Undecided] = []
         """The conditions around that nobody can decide."""
-        self.way: Way = {}
+        self.context.way: Way = {}
         """What 0/1 unknowns are here, as the branches around and those that others left by tell."""
-        self.discarded: Expr | None = None
+        self.context.discarded: Expr | None = None
         self.sums: Sums | None = None
         """What was added up, where that is asked for; nothing is then skipped."""
 
     # ------------------------------------------------------------------ what the hardware gives
 
     def _specials(self, grid: tuple[int | None, int | None, int | None]) -> dict[tuple[str, str], Int]:
-        bx, by, _ = self.block
+        bx, by, _ = self.task.block
         specials: dict[tuple[str, str], Int] = {
             ("warpSize", ""): Int(32, INT),
-            ("laneid", ""): Int(self.linear % 32, UINT),
-            ("warpid", ""): Int(collapse(self.linear // 32, self.present), UINT),
+            ("laneid", ""): Int(self.threads.linear % 32, UINT),
+            ("warpid", ""): Int(collapse(self.threads.linear // 32, self.threads.present), UINT),
         }
-        index = (self.linear % bx, self.linear // bx % by, self.linear // (bx * by))
-        for axis, lanes, extent, blocks in zip("xyz", index, self.block, grid, strict=True):
+        index = (self.threads.linear % bx, self.threads.linear // bx % by, self.threads.linear // (bx * by))
+        for axis, lanes, extent, blocks in zip("xyz", index, self.task.block, grid, strict=True):
             specials["threadIdx", axis] = Int(lanes if extent > 1 else 0, UINT)
             specials["blockDim", axis] = Int(extent, UINT)
             if blocks == 1:
@@ -291,7 +299,7 @@ class Machine:
             if found is not None:
                 return found
             frame = frame.parent
-        return self.globals.get(id)
+        return self.memory.globals.get(id)
 
     def constant(self, expr: Expr, bindings: Bindings) -> int | None:
         """The number an expression folds to, or None."""
@@ -311,7 +319,7 @@ class Machine:
             if not own:
                 self.frames.pop()
         if isinstance(v, Int) and v.known:
-            c = collapse(v.const, self.present)
+            c = collapse(v.const, self.threads.present)
             return c if isinstance(c, int) else None
         return None
 
@@ -324,8 +332,8 @@ class Machine:
         slice = self.code.slice(f, pointing)
         if self.sums is None:
             frame.skippable, frame.quiet, frame.sets = slice.skippable, slice.quiet, slice.sets
-        frame.open = slice.open if self.explore else None
-        frame.deciding = slice.deciding if self.paths is not None else None
+        frame.open = slice.open if self.task.explore else None
+        frame.deciding = slice.deciding if self.task.paths is not None else None
         if not self.host:
             frame.sinks = self.code.sinks(f)
         frame.instance = instance_of(frame.bindings)
@@ -347,32 +355,32 @@ class Machine:
     def anyone(self) -> bool:
         """Whether some lane is active."""
         may = self.may
-        return may is self.present or (may is not self.nobody and some(may))
+        return may is self.threads.present or (may is not self.threads.nobody and some(may))
 
     @property
     def work(self) -> int:
         """Steps so far, with those that the log stands for: its accesses are joined and scored."""
-        return self.steps + STEPS_PER_EVENT * len(self.log)
+        return self.effort.steps + STEPS_PER_EVENT * len(self.log)
 
     def look_up(self) -> None:
         """See whether what runs has to stop here, after so many steps. Raises EndedError if so."""
-        if self.steps > self.budget.steps:
-            raise BudgetExceededError(f"stopped after {self.budget.steps:,} evaluation steps")
-        if self.patience is not None and self.steps > self.patience:
+        if self.effort.steps > self.effort.budget.steps:
+            raise BudgetExceededError(f"stopped after {self.effort.budget.steps:,} evaluation steps")
+        if self.effort.patience is not None and self.effort.steps > self.effort.patience:
             raise SizedUpError
-        if not self.reached and not self.host and self.steps > self.budget.idle:
+        if not self.effort.reached and not self.host and self.effort.steps > self.effort.budget.idle:
             raise BudgetExceededError(
-                f"stopped after {self.budget.idle:,} evaluation steps without an access of shared memory"
+                f"stopped after {self.effort.budget.idle:,} evaluation steps without an access of shared memory"
             )
-        if clock.late(self.budget.until):
+        if clock.late(self.effort.budget.until):
             raise BudgetExceededError("stopped when the time for this file was over", "time")
-        ends = (self.steps + STRETCH, self.budget.steps, self.patience)
-        self.limit = min(end for end in ends if end is not None)
+        ends = (self.effort.steps + STRETCH, self.effort.budget.steps, self.effort.patience)
+        self.effort.limit = min(end for end in ends if end is not None)
 
     def note(self, code: str, text: str, at: Place | None = None) -> Unresolved:
         reason = Unresolved(code, text, at)
-        if not self.silent and reason not in self.notes:
-            self.notes.append(reason)
+        if not self.silent and reason not in self.journal.notes:
+            self.journal.notes.append(reason)
         return reason
 
     # ------------------------------------------------------------------ unknown values
@@ -418,64 +426,72 @@ class Machine:
     def barrier(self) -> None:
         """A synchronisation or fence."""
         if not self.silent:
-            self.log.append(Barrier(self.region, self.order))
-            self.order += 1
-        self.flow += 1
-        self.operations += 1
+            self.log.append(Barrier(self.lines.region, self.journal.order))
+            self.journal.order += 1
+        self.code_size.flow += 1
+        self.code_size.operations += 1
         self.straight()
 
     def exits(self, *, switch: bool = False, label: str = "") -> Exits:
         """Where the ways out of a loop or switch that begins here will meet."""
-        return Exits(self.nobody, self.nobody, self.join(), self.join(), switch=switch, label=label)
+        return Exits(
+            self.threads.nobody, self.threads.nobody, self.join(), self.join(), switch=switch, label=label
+        )
 
     def join(self) -> Join:
         """Where ways from here on will meet."""
-        return Join(self.nobody, self.nobody, self.may, self.nobody, len(self.undecided))
+        return Join(
+            self.threads.nobody,
+            self.threads.nobody,
+            self.may,
+            self.threads.nobody,
+            len(self.context.undecided),
+        )
 
     def assume(self, kind: str, text: str, place: Place | None) -> None:
         """Note what is taken for granted from here on."""
-        self.assumptions.setdefault((kind, text), Assumption(kind, text, place))
+        self.journal.assumptions.setdefault((kind, text), Assumption(kind, text, place))
 
     def under(self) -> Hashable:
         """The undecided conditions on the way to what runs now; () where it surely runs."""
-        if not self.way and not self.undecided:
+        if not self.context.way and not self.context.undecided:
             return ()
-        known = {(s.order, n) for s, n in self.way.items()}
-        conditions = [u.condition for u in self.undecided]
-        others = {s.order for c in conditions for mono in c.terms for s in mono if s not in self.way}
+        known = {(s.order, n) for s, n in self.context.way.items()}
+        conditions = [u.condition for u in self.context.undecided]
+        others = {s.order for c in conditions for mono in c.terms for s in mono if s not in self.context.way}
         return frozenset(known | {(order, None) for order in others})
 
     def conditions(self) -> Conditions:
-        return tuple(self.undecided), self.may
+        return tuple(self.context.undecided), self.may
 
     def stop(self, stop: Stop) -> None:
         """Something that keeps accesses apart, though the straight line goes on."""
         if not self.silent:
-            self.log.append(Barrier(self.region, self.order, stop))
-            self.order += 1
-        self.stops.append(stop)
+            self.log.append(Barrier(self.lines.region, self.journal.order, stop))
+            self.journal.order += 1
+        self.journal.stops.append(stop)
 
     def straight(self) -> None:
         """What follows is no longer in one straight line with what was before."""
-        self.regions += 1
-        self.region = self.regions
+        self.lines.made += 1
+        self.lines.region = self.lines.made
 
     def arm(self, line: int, condition: Hashable) -> None:
         """What follows is a branch off a line. Branches of one line on one condition stand in one line."""
         if self.host:
             self.straight()
             return
-        region = self.arms.get((line, condition))
+        region = self.lines.arms.get((line, condition))
         if region is None:
             self.straight()
-            region = self.arms[line, condition] = self.region
-            self.parents[region] = line
-        self.region = region
+            region = self.lines.arms[line, condition] = self.lines.region
+            self.lines.parents[region] = line
+        self.lines.region = region
 
     def next_turn(self) -> None:
         """A loop that does not disappear goes round once more."""
-        self.turns += 1
-        self.turn = self.turns
+        self.turns.made += 1
+        self.turns.turn = self.turns.made
 
 
 def instance_of(bindings: Bindings) -> tuple[tuple[str, int | str], ...]:

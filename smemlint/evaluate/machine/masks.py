@@ -27,12 +27,12 @@ def decode(m: Machine, c: Int) -> Branch:
     it runs with the full mask.
     """
     if c.known and isinstance(c.const, int):
-        return Branch(m.must, m.may) if c.const else Branch(m.nobody, m.nobody)
+        return Branch(m.must, m.may) if c.const else Branch(m.threads.nobody, m.threads.nobody)
     if c.known:
         taken = c.const != 0
         return Branch(m.must & taken, m.may & taken)
-    undecided = np.zeros(m.size, dtype=bool)
-    varying = np.zeros(m.size, dtype=bool)
+    undecided = np.zeros(m.threads.size, dtype=bool)
+    varying = np.zeros(m.threads.size, dtype=bool)
     for mono, coefficient in c.terms.items():
         hit = coefficient != 0
         undecided |= hit
@@ -68,7 +68,7 @@ def snapshot(m: Machine) -> Snapshot:
     pending: list[Object] = []
     for f in frames:
         pending += f.variables.values()
-    pending += m.globals.values()
+    pending += m.memory.globals.values()
     pending += [f.this.object for f in frames if f.this is not None]
     while pending:
         o = pending.pop()

@@ -26,15 +26,17 @@ def layout(arrays: Sequence[tuple[int, int]]) -> tuple[int, ...]:
 def starts_of(m: Machine) -> dict[int, int]:
     """Byte offset of each static array in the block's shared memory, by id() of its object: file-scope ones
     first, or last where several kernels use them; without those that are never read."""
-    read = {id(o) for s in m.sites.values() if s.op != "store" for o in led_to(s.object)}
+    read = {id(o) for s in m.journal.sites.values() if s.op != "store" for o in led_to(s.object)}
     return _placed(m, [o for o in _static(m) if id(o) in read or o.escapes])
 
 
 def places_of(m: Machine) -> dict[int, int]:
     """starts_of() and, behind all static arrays, where dynamic shared memory begins."""
     starts = starts_of(m)
-    dynamic = [o for o in m.shared.values() if o.var is not None and o.var.storage == "extern_shared"]
-    ends = [starts[id(o)] + (m.types.size_of(o.type) or 0) for o in m.shared.values() if id(o) in starts]
+    dynamic = [o for o in m.memory.shared.values() if o.var is not None and o.var.storage == "extern_shared"]
+    ends = [
+        starts[id(o)] + (m.types.size_of(o.type) or 0) for o in m.memory.shared.values() if id(o) in starts
+    ]
     if ends or not _static(m):
         align = max((declared_alignment(m, o) for o in dynamic), default=16)
         starts.update(dict.fromkeys(map(id, dynamic), -(-max(ends, default=0) // align) * align))
@@ -47,13 +49,13 @@ def starts_so_far(m: Machine) -> dict[int, int]:
 
 
 def _static(m: Machine) -> list[Object]:
-    static = [o for o in m.shared.values() if o.var is not None and o.var.storage == "shared"]
+    static = [o for o in m.memory.shared.values() if o.var is not None and o.var.storage == "shared"]
     return sorted(static, key=lambda o: _turn(m, o))
 
 
 def _turn(m: Machine, o: Object) -> tuple[int, int]:
     """Where an array comes among the others: file-scope ones in the order of their declarations."""
-    if o.id not in m.globals or o.var is None:
+    if o.id not in m.memory.globals or o.var is None:
         return (1, 0)
     return (0 if o.id in m.code.owned else 2, o.var.place.offset)
 

@@ -12,14 +12,14 @@ from smemlint.evaluate.values.provenance import following, only_symbol
 
 def choice_at(m: Machine, node: object) -> Choice | None:
     """The choice that a branch or loop is, where it decides what a launch depends on; else None."""
-    if m.paths is None or m.silent or m.frame.deciding is None or id(node) not in m.frame.deciding:
+    if m.task.paths is None or m.silent or m.frame.deciding is None or id(node) not in m.frame.deciding:
         return None
-    return m.paths.at(node)
+    return m.task.paths.at(node)
 
 
 def settle(m: Machine, c: Int, way: int) -> None:
     """From here on a condition is true (1) or false (0)."""
-    m.way = {**m.way, **taken(c, truth=bool(way))}
+    m.context.way = {**m.context.way, **taken(c, truth=bool(way))}
     m.unknowns.given = following(c, Int(way), m.unknowns)
 
 
@@ -51,7 +51,7 @@ def differ(m: Machine, a: Value, b: Value, merged: Value) -> bool:
 def ways_out(m: Machine) -> int:
     """How many ways out of the function and the loops around were taken under conditions."""
     end = m.frame.end
-    left = sum(len(exits.end.ways) for exits in m.loops)
+    left = sum(len(exits.end.ways) for exits in m.context.loops)
     return left + (sum(way.value is not None for way in end.ways) if end is not None else 0)
 
 

@@ -96,14 +96,14 @@ def _made(m: Machine, options: tuple[Option, ...], like: Pointer, generic: bool 
     placed = [Option(o.when, o.object, subtract(o.offset, base, LONG)) for o in options]
     generic = generic or any(o.object.generic for o in options)
     key = (generic, *((id(o.object), _key(o.when), _key(o.offset)) for o in placed))
-    made = m.choices.get(key)
+    made = m.memory.choices.get(key)
     if made is None:
         names = " or ".join(dict.fromkeys(o.object.name for o in placed))
         storages = {o.object.storage for o in placed}
         storage = "shared" if "shared" in storages else "several" if "local" in storages else "global"
         made = Object(names, names, OpaqueType("?"), storage, options=tuple(placed), generic=generic)
         made.volatile = any(o.object.volatile for o in placed)
-        m.choices[key] = made
+        m.memory.choices[key] = made
     return Pointer(made, base, like.pointee, like.integer)
 
 
@@ -200,9 +200,9 @@ class Split:
 def split(m: Machine, choice: Object, may: Mask) -> Split:
     """Which lanes of the mask go where, through a pointer to several objects."""
     key = (id(choice), may.tobytes())
-    found = m.splits.get(key)
+    found = m.memory.splits.get(key)
     if not isinstance(found, Split):
-        found = m.splits[key] = _split(m, choice, may)
+        found = m.memory.splits[key] = _split(m, choice, may)
     return found
 
 

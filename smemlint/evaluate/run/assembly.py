@@ -158,7 +158,7 @@ def _record(m: Machine, e: Asm, i: PtxAccess, p: Pointer, read: Callable[[PtxOpe
         return
     mask = None
     if i.op in ("ldmatrix", "stmatrix"):
-        mask = m.linear % 32 < 8 * i.matrices
+        mask = m.threads.linear % 32 < 8 * i.matrices
     copied = None
     if i.op == "cp.async":
         source = _address(m, i.source, read) if i.source is not None else None

@@ -40,7 +40,7 @@ def call_place(m: Machine, e: Call) -> Pointer | Value:
 
 
 def _call(m: Machine, e: Call, want_place: bool) -> Value | Reference:
-    discarded = m.discarded is e
+    discarded = m.context.discarded is e
     callee = e.callee
     v: Value
     if isinstance(callee, Member):

@@ -142,7 +142,7 @@ def is_compile_time(m: Machine, e: Expr, depth: int = 0) -> bool:
     if isinstance(e, Conditional):
         return all(is_compile_time(m, x, depth) for x in (e.condition, e.then, e.otherwise))
     if isinstance(e, Name):
-        if e.id in m.bindings or e.id in m.constants:
+        if e.id in m.bindings or e.id in m.context.constants:
             return True
         o = m.find(e.id)
         if o is None:
@@ -162,4 +162,6 @@ def begins_constant(m: Machine, init: Expr | None) -> bool:
     """Whether a variable begins with a constant, also within loops around that stay loops."""
     if init is None or not is_compile_time(m, init):
         return False
-    return not any(isinstance(n, Name) and n.id in m.counters - m.constants for n in walk(init))
+    return not any(
+        isinstance(n, Name) and n.id in m.context.counters - m.context.constants for n in walk(init)
+    )

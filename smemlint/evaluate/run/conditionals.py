@@ -44,15 +44,15 @@ MOST_TYPED = 24
 
 def logical_value(m: Machine, e: Binary) -> Value:
     """Short circuit: the right side runs in the lanes that need it."""
-    line, m.follows = m.region, None
+    line, m.lines.follows = m.lines.region, None
     left = here(m, ar.truth_of(truth(m, rvalue(m, e.left)), m.unknowns))
     if left.known and isinstance(left.const, int):
         if bool(left.const) != (e.op == "&&"):
             return left
         return ar.truth_of(truth(m, rvalue(m, e.right)), m.unknowns)
     root = continued(m, e.left)[e.op == "||"]
-    m.arm(root, (e.op, m.regions))
-    arm = m.region
+    m.arm(root, (e.op, m.lines.made))
+    arm = m.lines.region
     condition = left if e.op == "&&" else ar.logical_not(left, m.unknowns)
     then = decode(m, condition)
     keep = m.must, m.may
@@ -60,7 +60,7 @@ def logical_value(m: Machine, e: Binary) -> Value:
     m.must, m.may = then.must, then.may
     right = ar.truth_of(truth(m, rvalue(m, e.right)), m.unknowns) if m.anyone() else Int(0, BOOL)
     m.must, m.may = keep
-    m.region, m.follows = line, (arm, line) if e.op == "&&" else (line, arm)
+    m.lines.region, m.lines.follows = line, (arm, line) if e.op == "&&" else (line, arm)
     if before is not None:
         after = snapshot(m)
         restore(before)
@@ -71,9 +71,9 @@ def logical_value(m: Machine, e: Binary) -> Value:
 
 def continued(m: Machine, condition: Expr) -> tuple[int, int]:
     """The regions in which code goes on after a condition was found true, and false."""
-    if isinstance(condition, Binary) and condition.op in ("&&", "||") and m.follows is not None:
-        return m.follows
-    return m.region, m.region
+    if isinstance(condition, Binary) and condition.op in ("&&", "||") and m.lines.follows is not None:
+        return m.lines.follows
+    return m.lines.region, m.lines.region
 
 
 def conditional_value(m: Machine, e: Conditional) -> Value:
@@ -87,33 +87,33 @@ def conditional_place(m: Machine, e: Conditional) -> Pointer | Value:
 def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr], Value]) -> Value:
     keep_interior = m.unknowns.interior
     m.unknowns.interior = keep_interior or (not m.host and _plain(e.then) and _plain(e.otherwise))
-    guesses, assumed = m.unknowns.guesses, dict(m.assumptions)
-    line, flow, m.follows = m.region, m.flow, None
+    guesses, assumed = m.unknowns.guesses, dict(m.journal.assumptions)
+    line, flow, m.lines.follows = m.lines.region, m.code_size.flow, None
     c = here(m, ar.truth_of(truth(m, rvalue(m, e.condition)), m.unknowns))
     m.unknowns.interior = keep_interior
     if m.unknowns.guesses != guesses and not m.host and _decides_number(m, e):
         m.unknowns.certain, certain = True, m.unknowns.certain
-        m.assumptions = assumed
+        m.journal.assumptions = assumed
         c = here(m, ar.truth_of(truth(m, rvalue(m, e.condition)), m.unknowns))
         m.unknowns.certain = certain
-    touched = m.touched
+    touched = m.code_size.touched
     roots = continued(m, e.condition)
     choice = None if c.known and m.unknowns.guesses == guesses else choice_at(m, e)
-    settled = m.paths.settled.get(choice) if choice is not None and m.paths is not None else None
+    settled = m.task.paths.settled.get(choice) if choice is not None and m.task.paths is not None else None
     if settled is not None:
         settle(m, c, settled)
         return evaluate(m, e.then if settled else e.otherwise)
     if c.known and isinstance(c.const, int):
-        if choice is not None and m.paths is not None:
-            m.paths.leave_open(choice)
+        if choice is not None and m.task.paths is not None:
+            m.task.paths.leave_open(choice)
         guessed = m.unknowns.guesses != guesses
         if guessed or form_of(c).terms:
-            m.arm(roots[not c.const], ("?", m.regions))
-            m.flow += 1
+            m.arm(roots[not c.const], ("?", m.lines.made))
+            m.code_size.flow += 1
         chosen = evaluate(m, e.then if c.const else e.otherwise)
-        if guessed and m.touched > touched:
+        if guessed and m.code_size.touched > touched:
             m.stop("fork")
-        _rejoin(m, line, flow, m.touched > touched)
+        _rejoin(m, line, flow, m.code_size.touched > touched)
         if evaluate is rvalue and isinstance(chosen, Int):
             return _of_common_type(m, chosen, e.otherwise if c.const else e.then)
         return chosen
@@ -121,25 +121,25 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     keep = m.must, m.may
     before = snapshot(m) if _may_be_passed_over(m, c, e.then, e.otherwise) else None
     m.must, m.may = then.must, then.may
-    m.arm(roots[0], ("?", m.regions))
-    m.flow += 1
+    m.arm(roots[0], ("?", m.lines.made))
+    m.code_size.flow += 1
     began = len(m.log)
     a = evaluate(m, e.then) if m.anyone() else None
     after = snapshot(m) if before is not None else None
     if before is not None:
         restore(before)
     m.must, m.may = otherwise.must, otherwise.may
-    m.arm(roots[1], ("?", m.regions))
-    m.flow += 1
+    m.arm(roots[1], ("?", m.lines.made))
+    m.code_size.flow += 1
     turned = len(m.log)
     b = evaluate(m, e.otherwise) if m.anyone() else None
     m.must, m.may = keep
     if evaluate is rvalue:
         note(m, c, began, turned, (e.then, e.otherwise), element(e.then) and element(e.otherwise))
-    _rejoin(m, line, flow, m.touched > touched)
+    _rejoin(m, line, flow, m.code_size.touched > touched)
     if after is not None:
         merge_into(m, ar.one_unknown(c, m.unknowns), after)
-    if m.touched > touched:
+    if m.code_size.touched > touched:
         m.stop("fork")
     if a is None or b is None:
         return a if a is not None else b if b is not None else Other()
@@ -148,8 +148,8 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         if t.kind in ("int", "uint"):
             a, b = ar.convert(a, t, m.unknowns), ar.convert(b, t, m.unknowns)
     merged = merge(m, c, a, b)
-    if choice is not None and m.paths is not None and differ(m, a, b, merged):
-        m.paths.leave_open(choice)
+    if choice is not None and m.task.paths is not None and differ(m, a, b, merged):
+        m.task.paths.leave_open(choice)
     return merged
 
 
@@ -157,11 +157,11 @@ def _of_common_type(m: Machine, chosen: Int, other: Expr) -> Int:
     """A value in the type that the operand which is not taken gives it: `c ? -1 : 1u` is a large number."""
     if not _tells_type(other):
         return chosen
-    guessed, assumed = list(m.unknowns.guessed), dict(m.assumptions)
+    guessed, assumed = list(m.unknowns.guessed), dict(m.journal.assumptions)
     m.silent += 1
     v = rvalue(m, other)
     m.silent -= 1
-    m.unknowns.guessed, m.assumptions = guessed, assumed
+    m.unknowns.guessed, m.journal.assumptions = guessed, assumed
     if not isinstance(v, Int) or v.type == chosen.type:
         return chosen
     t = common_type(chosen.type, v.type)
@@ -170,8 +170,8 @@ def _of_common_type(m: Machine, chosen: Int, other: Expr) -> Int:
 
 def _rejoin(m: Machine, line: int, flow: int, touched: bool) -> None:
     """Go on in the line that the arms branched off."""
-    m.region = line
-    m.flow = m.flow + 1 if touched else flow
+    m.lines.region = line
+    m.code_size.flow = m.code_size.flow + 1 if touched else flow
 
 
 def _decides_number(m: Machine, e: Conditional) -> bool:

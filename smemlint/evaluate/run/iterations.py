@@ -41,7 +41,7 @@ def line_up(m: Machine, lines: tuple[int, ...], starts: list[tuple[int, int]], e
             begin, region = starts[i]
             if ended[i - 1] != starts[i - 1][1] or ended[i] != region:
                 break
-            m.merged[region] = starts[first][1]
+            m.lines.merged[region] = starts[first][1]
             until = starts[i + 1][0] if i + 1 < len(starts) else len(m.log)
             for event in m.log[begin:until]:
                 if event.region == region:
@@ -54,25 +54,27 @@ def take_turns(m: Machine, lines: tuple[int, ...], turns: list[int], halves: int
     first = 0
     for copies in lines:
         if halves and copies > 1 and first < len(turns):
-            m.halved[turns[first]] = halves
-        m.lined |= dict.fromkeys(turns[first + 1 : first + copies], turns[first] if first < len(turns) else 0)
+            m.turns.halved[turns[first]] = halves
+        m.turns.lined |= dict.fromkeys(
+            turns[first + 1 : first + copies], turns[first] if first < len(turns) else 0
+        )
         first += copies
 
 
 def iterate(m: Machine, s: Loop, exits: Exits) -> None:
     """Body and step once."""
-    must, way = m.must, m.way
-    exits.continued = exits.next.kept = exits.next.strays = exits.next.gone = m.nobody
+    must, way = m.must, m.context.way
+    exits.continued = exits.next.kept = exits.next.strays = exits.next.gone = m.threads.nobody
     exits.next.lanes = m.may
     run(m, s.body)
     resumed = exits.continued
-    if resumed is not m.nobody:
+    if resumed is not m.threads.nobody:
         if exits.next.ways or some(exits.next.kept):
-            m.way = way
+            m.context.way = way
         meet(m, exits.next)
         m.must = m.must | (must & resumed)
         m.may = m.may | resumed
-        exits.next.kept = exits.next.strays = exits.next.gone = m.nobody
+        exits.next.kept = exits.next.strays = exits.next.gone = m.threads.nobody
     if s.step is not None and m.anyone():
         rvalue(m, s.step)
 
@@ -99,13 +101,13 @@ def _moved(a: Event | Barrier, b: Event | Barrier) -> bool:
 
 def trial(m: Machine, s: Loop, exits: Exits) -> State:
     """The state after one iteration that leaves no trace."""
-    must, may, way = m.must, m.may, m.way
+    must, may, way = m.must, m.may, m.context.way
     keep = exits.broken, exits.continued, exits.uncertain
     frame_state = [(f, f.returned, f.result) for f in m.frames]
     joins = [(j, j.kept, j.strays, j.gone, j.ways) for j in outer(m)]
     for j, *_, ways in joins:
         j.ways = list(ways)
-    region, flow = m.region, m.flow
+    region, flow = m.lines.region, m.code_size.flow
     m.silent += 1
     try:
         iterate(m, s, exits)
@@ -117,8 +119,8 @@ def trial(m: Machine, s: Loop, exits: Exits) -> State:
             f.returned, f.result = returned, result
         for j, kept, strays, gone, ways in joins:
             j.kept, j.strays, j.gone, j.ways = kept, strays, gone, ways
-        m.must, m.may, m.way = must, may, way
-        m.region, m.flow = region, flow
+        m.must, m.may, m.context.way = must, may, way
+        m.lines.region, m.code_size.flow = region, flow
     return after.cells
 
 

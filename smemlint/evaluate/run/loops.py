@@ -67,13 +67,13 @@ def run_labeled(m: Machine, s: Labeled) -> None:
     if s.again:
         run_loop(m, Loop(None, None, None, s.body, place=s.place, label=s.label))
         return
-    exits, must, way = m.exits(label=s.label), m.must, m.way
-    m.loops.append(exits)
+    exits, must, way = m.exits(label=s.label), m.must, m.context.way
+    m.context.loops.append(exits)
     run(m, s.body)
     _meet(m, exits, way)
-    m.loops.pop()
-    if exits.uncertain and m.loops:
-        m.loops[-1].uncertain = True
+    m.context.loops.pop()
+    if exits.uncertain and m.context.loops:
+        m.context.loops[-1].uncertain = True
     m.may = m.may | exits.broken
     m.must = sure(m, must)
 
@@ -81,15 +81,15 @@ def run_labeled(m: Machine, s: Labeled) -> None:
 def run_loop(m: Machine, s: Loop) -> None:
     if s.init is not None:
         run(m, s.init)
-    entry_must, entry_may, turn = m.must, m.may, m.turn
-    exits, way = m.exits(label=s.label), m.way
+    entry_must, entry_may, turn = m.must, m.may, m.turns.turn
+    exits, way = m.exits(label=s.label), m.context.way
     exits.again = bool(s.label)
-    around = _VISITS ** len(m.loops)
-    m.loops.append(exits)
-    left = m.nobody
-    m.flow += 1
+    around = _VISITS ** len(m.context.loops)
+    m.context.loops.append(exits)
+    left = m.threads.nobody
+    m.code_size.flow += 1
     trips = 0
-    began = latest = m.steps
+    began = latest = m.effort.steps
     alike, length = False, 0
     trip = compile_time_trips(m, s)
     pragma = _pragma(m, s, trip)
@@ -99,13 +99,13 @@ def run_loop(m: Machine, s: Loop) -> None:
     ended: list[int] = []
     body: tuple[int, int] | None = None
     guards = 0
-    most, entered = (0, 0, 0), (m.touched, m.operations, m.guards)
+    most, entered = (0, 0, 0), (m.code_size.touched, m.code_size.operations, m.code_size.guards)
     gone = True
     once: Snapshot | None = None
     counter = counter_of(s)
-    constants, counters = set(m.constants), m.counters
-    m.counters = counters if counter is None else counters | {counter}
-    limit = m.budget.iterations if m.steps < m.budget.steps // 2 else 8
+    constants, counters = set(m.context.constants), m.context.counters
+    m.context.counters = counters if counter is None else counters | {counter}
+    limit = m.effort.budget.iterations if m.effort.steps < m.effort.budget.steps // 2 else 8
     while True:
         if s.condition is not None and (s.test_first or trips):
             guesses = m.unknowns.guesses
@@ -128,9 +128,9 @@ def run_loop(m: Machine, s: Loop) -> None:
         if not m.anyone():
             break
         # In a loop that disappears accesses join from iteration to iteration: none can stand for others.
-        whole = gone and trip is not None and 2 * length * trip * around <= m.budget.steps
+        whole = gone and trip is not None and 2 * length * trip * around <= m.effort.budget.steps
         few = 1 if alike and trips >= 3 and not whole else 8
-        spent = m.steps - began > few * m.budget.loop_steps
+        spent = m.effort.steps - began > few * m.effort.budget.loop_steps
         unsure = exits.uncertain and trips >= (2 if trip is None or trip > _WAYS or around > 1 else _WAYS)
         if trips >= limit or spent or unsure:
             known = iterations_left(m, s) if trip is None else trip - trips
@@ -140,15 +140,21 @@ def run_loop(m: Machine, s: Loop) -> None:
             m.straight()
         if not gone or trips in ends:
             m.next_turn()
-        starts.append((len(m.log), m.region))
-        before = Work(m.touched, m.operations, m.guards, len(m.log), m.region)
+        starts.append((len(m.log), m.lines.region))
+        before = Work(
+            m.code_size.touched, m.code_size.operations, m.code_size.guards, len(m.log), m.lines.region
+        )
         iterate(m, s, exits)
         trips += 1
-        done = m.touched - before.touched, m.operations - before.operations, m.guards - before.guards
+        done = (
+            m.code_size.touched - before.touched,
+            m.code_size.operations - before.operations,
+            m.code_size.guards - before.guards,
+        )
         most = max(most[0], done[0]), max(most[1], done[1]), max(most[2], done[2])
         # Iterations that do the same work: one more can stand for the others.
-        alike = m.steps - latest == length and repeats(m, [at for at, _ in starts[-2:]])
-        length, latest = m.steps - latest, m.steps
+        alike = m.effort.steps - latest == length and repeats(m, [at for at, _ in starts[-2:]])
+        length, latest = m.effort.steps - latest, m.effort.steps
         if trips == 2 and repeated(m, once, counter):
             break
         once = repeating(m, s, counter) if trips == 1 and m.anyone() else None
@@ -161,28 +167,30 @@ def run_loop(m: Machine, s: Loop) -> None:
             ends = frozenset(accumulate(lines.lines)) if trip is not None else frozenset(range(1, limit + 1))
             if not gone:
                 _separate(m, before)
-                starts[0] = (before.logged, m.region) if m.region != before.region else starts[0]
+                starts[0] = (before.logged, m.lines.region) if m.lines.region != before.region else starts[0]
             elif counter is not None:
-                m.constants.add(counter)
-        turns.append(m.turn)
-        ended.append(m.region)
+                m.context.constants.add(counter)
+        turns.append(m.turns.turn)
+        ended.append(m.lines.region)
         if not m.anyone():
             break
     if not gone:
         if body is not None:
             visits = Visits(starts, turns, ended)
             _line_up(m, visits, trip, body, pragma, guards)
-        m.stays += 1
+        m.turns.stays += 1
         m.straight()
     elif trip is not None:
         # Copies whose guard lets no lane in are there all the same.
         work = most[0] * trip, most[1] * trip, guards * trip
-        now = m.touched, m.operations, m.guards
-        m.touched, m.operations, m.guards = map(max, now, map(add, entered, work))
-    m.flow += 1
-    m.turn, m.constants, m.counters = turn, constants, counters
+        now = m.code_size.touched, m.code_size.operations, m.code_size.guards
+        m.code_size.touched, m.code_size.operations, m.code_size.guards = map(
+            max, now, map(add, entered, work)
+        )
+    m.code_size.flow += 1
+    m.turns.turn, m.context.constants, m.context.counters = turn, constants, counters
     _meet(m, exits, way)
-    m.loops.pop()
+    m.context.loops.pop()
     m.may = (left | exits.broken | m.may) & entry_may
     m.must = sure(m, entry_must)
 
@@ -213,11 +221,11 @@ def _line_up(
 def _settled(m: Machine, s: Loop, c: Int) -> Int | None:
     """The condition as the way that host code is run settles it; None where both ways are open."""
     choice = choice_at(m, s)
-    if choice is None or m.paths is None:
+    if choice is None or m.task.paths is None:
         return None
-    way = m.paths.settled.get(choice)
+    way = m.task.paths.settled.get(choice)
     if way is None:
-        m.paths.leave_open(choice)
+        m.task.paths.leave_open(choice)
         return None
     settle(m, c, way)
     return Int(way)
@@ -226,7 +234,7 @@ def _settled(m: Machine, s: Loop, c: Int) -> Int | None:
 def _meet(m: Machine, exits: Exits, way: Way) -> None:
     """Join the ways out. way: what was known before they parted."""
     if exits.end.ways or some(exits.end.kept):
-        m.way = way
+        m.context.way = way
     meet(m, exits.end)
 
 
@@ -239,17 +247,17 @@ def _pragma(m: Machine, s: Loop, trip: int | None) -> int | None:
 
 def _separate(m: Machine, before: Work) -> None:
     """The first iteration turned out not to be in line with what stands before the loop."""
-    went_on = m.region == before.region
-    turn = m.turn
+    went_on = m.lines.region == before.region
+    turn = m.turns.turn
     m.straight()
     m.next_turn()
     for event in m.log[before.logged :]:
         if event.region == before.region:
-            event.region = m.region
-        elif m.parents.get(event.region) == before.region:
-            m.parents[event.region] = m.region
+            event.region = m.lines.region
+        elif m.lines.parents.get(event.region) == before.region:
+            m.lines.parents[event.region] = m.lines.region
         if isinstance(event, Event) and event.turn == turn:
-            event.turn = m.turn
+            event.turn = m.turns.turn
     if not went_on:
         m.straight()
 
@@ -259,16 +267,18 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
 
     asked: whether there is a first one. The mask is then that of the lanes that leave by the condition.
     """
-    must, may, way = m.must, m.may, m.way
-    defaults, m.defaults = (
-        m.defaults,
+    must, may, way = m.must, m.may, m.context.way
+    defaults, m.context.defaults = (
+        m.context.defaults,
         False,
     )  # what was there before the loop is no more likely than what it sets
     start = snapshot(m)
-    before = Work(m.touched, m.operations, m.guards, len(m.log), m.region)
+    before = Work(m.code_size.touched, m.code_size.operations, m.code_size.guards, len(m.log), m.lines.region)
     first = trial(m, s, exits)
     pragma = _pragma(m, s, None)
-    line = straight_lines(None, m.touched - before.touched, m.operations - before.operations, pragma)
+    line = straight_lines(
+        None, m.code_size.touched - before.touched, m.code_size.operations - before.operations, pragma
+    )
     restore(start)
     plan, counted = _planned(m, s, exits, start, first, max(line.step, 1))
     _set(plan)
@@ -277,13 +287,13 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     m.straight()
     m.next_turn()
     copies = 1 if m.host else line.lines[0]
-    weight, times, opened = m.weight, m.times, m.open
-    m.weight *= max((left or 0) // copies, 1)
-    m.times *= 1 / copies if left is None else max(left, 1) / (max(left // copies, 1) * copies)
-    m.open += left is None
+    weight, times, opened = m.context.weight, m.context.times, m.context.open
+    m.context.weight *= max((left or 0) // copies, 1)
+    m.context.times *= 1 / copies if left is None else max(left, 1) / (max(left // copies, 1) * copies)
+    m.context.open += left is None
     if not asked.known:
-        m.undecided.append(Undecided(m.unknowns.value(BOOL, "runs", low=0, high=1), taken.together))
-    done = m.touched, m.operations, m.guards
+        m.context.undecided.append(Undecided(m.unknowns.value(BOOL, "runs", low=0, high=1), taken.together))
+    done = m.code_size.touched, m.code_size.operations, m.code_size.guards
     for i in range(1 if m.silent else copies):
         if s.condition is not None:
             c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
@@ -295,14 +305,14 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
         if not m.anyone():
             break
     if m.silent and m.anyone():  # nothing is logged: the other copies would only count
-        m.touched += (copies - 1) * (m.touched - done[0])
-        m.operations += (copies - 1) * (m.operations - done[1])
-        m.guards += (copies - 1) * (m.guards - done[2])
+        m.code_size.touched += (copies - 1) * (m.code_size.touched - done[0])
+        m.code_size.operations += (copies - 1) * (m.code_size.operations - done[1])
+        m.code_size.guards += (copies - 1) * (m.code_size.guards - done[2])
     if not asked.known:
-        m.undecided.pop()
-    m.weight, m.times, m.open = weight, times, opened
+        m.context.undecided.pop()
+    m.context.weight, m.context.times, m.context.open = weight, times, opened
     m.straight()
-    m.way = way
+    m.context.way = way
     if counted:
         _set(plan)
         m.may = may
@@ -313,7 +323,7 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
         meet(m, head)
         m.may = m.may | passed
     m.must = must & m.may
-    m.defaults = defaults
+    m.context.defaults = defaults
 
 
 def _planned(
@@ -334,7 +344,7 @@ def _planned(
     _even(m, start, first)
     for cell, (old, new) in changes_of(start.cells, first).items():
         settle(cell, kind_of(old, new), new)
-    known = m.loop_kinds.get((id(s), m.frame.instance))
+    known = m.memo.loop_kinds.get((id(s), m.frame.instance))
     names = {(o.id, at) for o, at in kinds}
     if known is not None and names <= known.keys() and "roams" not in known.values():
         for cell in kinds:
@@ -349,7 +359,7 @@ def _planned(
                 restore(start)
                 break
             restore(start)
-    m.loop_kinds[id(s), m.frame.instance] = {(o.id, at): kind for (o, at), kind in kinds.items()}
+    m.memo.loop_kinds[id(s), m.frame.instance] = {(o.id, at): kind for (o, at), kind in kinds.items()}
     k = m.unknowns.fresh("iteration", low=0, rank=1, multiple=step)
     for cell, kind in kinds.items():
         if kind == "affine":

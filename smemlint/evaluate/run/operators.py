@@ -137,9 +137,9 @@ def _is_sum(e: Expr) -> bool:
 
 def _assumed(m: Machine, e: Binary, kind: str) -> None:
     """A comparison was decided by scale."""
-    if id(e) not in m.assumptions:
+    if id(e) not in m.journal.assumptions:
         by = "as a block in the middle of the grid finds it" if kind == INTERIOR else "as for a large size"
-        m.assumptions[id(e)] = Assumption(kind, f"`{show(e)}` is decided {by}", e.place)
+        m.journal.assumptions[id(e)] = Assumption(kind, f"`{show(e)}` is decided {by}", e.place)
 
 
 def binary_place(m: Machine, e: Binary) -> Pointer | Value:
@@ -158,7 +158,7 @@ def operate(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Val
         return ar.binary(op, a, b, m.unknowns)
     if isinstance(a, Pointer) or isinstance(b, Pointer):
         return _pointer_operation(m, op, a, b, place)
-    m.operations += 1
+    m.code_size.operations += 1
     uniform = is_uniform(a) and is_uniform(b)
     reason = next((v.reason for v in (a, b) if isinstance(v, Other) and v.reason), None)
     if op in ("<", "<=", ">", ">=", "==", "!="):

@@ -72,17 +72,17 @@ it."""
 
 
 def run_if(m: Machine, s: If) -> None:
-    held = released(m, id(s)) if m.waiting and not m.silent else []
+    held = released(m, id(s)) if m.context.waiting and not m.silent else []
     guesses = m.unknowns.guesses
-    line, m.follows = m.region, None
+    line, m.lines.follows = m.lines.region, None
     c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
     roots = continued(m, s.condition)
     guessed = m.unknowns.guesses != guesses
     choice = None if c.known and not guessed else choice_at(m, s)
-    if choice is not None and m.paths is not None:
+    if choice is not None and m.task.paths is not None:
         if guessed:
             c = _undecided(m, s.condition)
-        way = m.paths.settled.get(choice)
+        way = m.task.paths.settled.get(choice)
         if way is not None:
             settle(m, c, way)
             body = s.then if way else s.otherwise
@@ -92,9 +92,9 @@ def run_if(m: Machine, s: If) -> None:
     elif m.frame.open and id(s) in m.frame.open and not s.constexpr:
         c = m.unknowns.value(BOOL, "either way", low=0, high=1)
     if c.known and isinstance(c.const, int):
-        guessed = m.unknowns.guesses != guesses or (bool(m.supposed) and supposed(m, s.condition))
+        guessed = m.unknowns.guesses != guesses or (bool(m.context.supposed) and supposed(m, s.condition))
         if guessed:
-            m.arm(roots[not c.const], m.regions)
+            m.arm(roots[not c.const], m.lines.made)
             if not s.constexpr:
                 look_aside(m, s.otherwise if c.const else s.then)
         move(m, held, None)
@@ -105,7 +105,7 @@ def run_if(m: Machine, s: If) -> None:
             run(m, s.otherwise)
         if guessed:
             m.straight()
-            m.parents[m.region] = line
+            m.lines.parents[m.lines.region] = line
         return
 
     outside = m.unknowns.given
@@ -124,8 +124,8 @@ def run_if(m: Machine, s: If) -> None:
     way_out = (lambda: arm(False, s.otherwise)) if either else None
     left = ways_out(m) if choice is not None else 0
     parted = branch(m, c, lambda: arm(True, s.then), way_out, roots, (s.then, s.otherwise), chosen=chosen)
-    if choice is not None and m.paths is not None and (parted or ways_out(m) > left):
-        m.paths.leave_open(choice)
+    if choice is not None and m.task.paths is not None and (parted or ways_out(m) > left):
+        m.task.paths.leave_open(choice)
 
 
 def _undecided(m: Machine, condition: Expr) -> Int:
@@ -151,24 +151,29 @@ def branch(
     by way, whether it matters which way is taken."""
     c = ar.one_unknown(c, m.unknowns)
     must, may = m.must, m.may
-    m.stale = m.stale and not equal_masks(may, m.present)
+    m.context.stale = m.context.stale and not equal_masks(may, m.threads.present)
     yes, no = decode(m, c), decode(m, ar.logical_not(c, m.unknowns))
     before = None if c.known else snapshot(m)
     m.must, m.may = yes.must, yes.may
-    line, work, logged, touched = m.region, m.touched + m.operations, len(m.log), m.touched
-    m.flow += 1
+    line, work, logged, touched = (
+        m.lines.region,
+        m.code_size.touched + m.code_size.operations,
+        len(m.log),
+        m.code_size.touched,
+    )
+    m.code_size.flow += 1
     condition = form_of(c)
     yes_root, no_root = roots or (line, line)
     m.arm(yes_root, (condition, True))
-    way = m.way
+    way = m.context.way
     if m.anyone():
         _arm(m, c, yes, then)
-    yes_must, yes_may, yes_way = m.must, m.may, m.way
+    yes_must, yes_may, yes_way = m.must, m.may, m.context.way
     after_then = None if before is None else snapshot(m)
     if before is not None:
         restore(before)
-    m.must, m.may, m.way = no.must, no.may, way
-    m.flow += 1
+    m.must, m.may, m.context.way = no.must, no.may, way
+    m.code_size.flow += 1
     m.arm(no_root, (condition, False))
     turned = len(m.log)
     if m.anyone():
@@ -176,40 +181,40 @@ def branch(
         if otherwise is not None:
             note(m, c, logged, turned, arms, chosen)
     ended = len(m.log)
-    m.flow += 1
+    m.code_size.flow += 1
     m.straight()
     stops = {e.stop for e in m.log[logged:] if isinstance(e, Barrier)}
     if "barrier" not in stops:
-        m.parents[m.region] = line
-    if m.touched + m.operations - work <= PREDICATED and not stops & {"barrier", "call"}:
-        m.region = line
-        if m.touched > touched:
+        m.lines.parents[m.lines.region] = line
+    if m.code_size.touched + m.code_size.operations - work <= PREDICATED and not stops & {"barrier", "call"}:
+        m.lines.region = line
+        if m.code_size.touched > touched:
             m.stop("fork")
     no_must, no_may = m.must, m.may
     m.may = yes_may | no_may
     if before is None or after_then is None:
-        m.must, m.way = sure(m, yes_must | no_must), way
+        m.must, m.context.way = sure(m, yes_must | no_must), way
         note_stores(m, logged, turned, ended, arms)
         return False
-    parted = apart(m, after_then) if m.paths is not None else []
+    parted = apart(m, after_then) if m.task.paths is not None else []
     # Whoever left for good has taken the state along: the present one is that of the others.
     if not some(yes_may) and some(yes.may):
         pass
     elif not some(no_may) and some(no.may):
         restore(after_then)
-        m.way = yes_way
+        m.context.way = yes_way
     else:
-        m.way = way
+        m.context.way = way
         merge_into(m, c, after_then)
     lost = (yes.may & ~yes_may) | (no.may & ~no_may)
-    if some(lost) and m.loops:
-        m.loops[-1].uncertain = True
+    if some(lost) and m.context.loops:
+        m.context.loops[-1].uncertain = True
     if not some(yes_may):
         m.must = no_must & m.may
     elif not some(no_may):
         m.must = yes_must & m.may
     else:
-        m.must = sure(m, must & may & ~(m.nobody if yes.together and no.together else lost))
+        m.must = sure(m, must & may & ~(m.threads.nobody if yes.together and no.together else lost))
     note_stores(m, logged, turned, ended, arms)
     return any(not is_limit(m, o.cells.get(at)) for o, at in parted)
 
@@ -226,7 +231,7 @@ def _arm(m: Machine, c: Int, lanes: Branch, body: Callable[[], None] | None) -> 
         body()
         if lanes.together and not m.may.any():
             left_whole(m, strayed, lanes.may)
-    m.undecided.pop()
+    m.context.undecided.pop()
 
 
 def run_switch(m: Machine, s: Switch) -> None:
@@ -235,12 +240,12 @@ def run_switch(m: Machine, s: Switch) -> None:
         value = m.unknowns.value(INT, "any case")
     value = here(m, value)
     exits = m.exits(switch=True)
-    m.loops.append(exits)
-    entry_must, way = m.must, m.way
+    m.context.loops.append(exits)
+    entry_must, way = m.must, m.context.way
     choice = None if value.known else choice_at(m, s)
-    settled = m.paths.settled.get(choice) if choice is not None and m.paths is not None else None
-    if choice is not None and m.paths is not None and settled is None:
-        m.paths.leave_open(choice, len(s.cases) + all(case.value is not None for case in s.cases))
+    settled = m.task.paths.settled.get(choice) if choice is not None and m.task.paths is not None else None
+    if choice is not None and m.task.paths is not None and settled is None:
+        m.task.paths.leave_open(choice, len(s.cases) + all(case.value is not None for case in s.cases))
     if settled is not None:
         _one_case(m, s, value, settled)
     elif value.known:
@@ -248,14 +253,14 @@ def run_switch(m: Machine, s: Switch) -> None:
     else:
         _open_switch(m, s, value)
     meet(m, exits.end)
-    m.loops.pop()
-    m.may, m.way = m.may | exits.broken, way
+    m.context.loops.pop()
+    m.may, m.context.way = m.may | exits.broken, way
     m.must = sure(m, entry_must)
 
 
 def _open_switch(m: Machine, s: Switch, value: Int) -> None:
     """A switch on a value that is not known: each label is a way in, beside falling through from before."""
-    entry, must, may, way, outside = snapshot(m), m.must, m.may, m.way, m.unknowns.given
+    entry, must, may, way, outside = snapshot(m), m.must, m.may, m.context.way, m.unknowns.given
     labels = [None if case.value is None else truth(m, rvalue(m, case.value)) for case in s.cases]
     hits = {
         i: ar.compare("==", value, label, m.unknowns) for i, label in enumerate(labels) if label is not None
@@ -264,7 +269,7 @@ def _open_switch(m: Machine, s: Switch, value: Int) -> None:
     for hit in hits.values():
         others = ar.logical_and(others, ar.logical_not(hit, m.unknowns))
     path: Int | None = None
-    m.must, m.may = m.nobody, m.nobody
+    m.must, m.may = m.threads.nobody, m.threads.nobody
     for i, case in enumerate(s.cases):
         c = ar.one_unknown(hits.get(i, others), m.unknowns)
         fell = m.anyone()
@@ -272,16 +277,18 @@ def _open_switch(m: Machine, s: Switch, value: Int) -> None:
         came = _enter(m, Exit(may, entry, c, together=True), must, fell)
         if not came and not fell:
             continue
-        m.way = {**way, **taken(c, truth=True)} if came and not fell else way
+        m.context.way = {**way, **taken(c, truth=True)} if came and not fell else way
         label = labels[i]
         m.unknowns.given = outside if label is None else following(value, label, m.unknowns)
-        m.undecided.append(Undecided(c if path is None else path, path is not None and not value.varying))
-        m.flow += 1
+        m.context.undecided.append(
+            Undecided(c if path is None else path, path is not None and not value.varying)
+        )
+        m.code_size.flow += 1
         m.straight()
         run_all(m, case.body)
-        m.undecided.pop()
+        m.context.undecided.pop()
         m.unknowns.given = outside
-    m.flow += 1
+    m.code_size.flow += 1
     m.straight()
     if None not in labels:
         _enter(m, Exit(may, entry, ar.one_unknown(others, m.unknowns), together=True), must, m.anyone())
@@ -318,28 +325,28 @@ def _enter(m: Machine, entry: Exit, must: Mask, fell: bool) -> bool:
 
 def _known_switch(m: Machine, s: Switch, value: Int) -> None:
     waiting_must, waiting_may = m.must, m.may
-    matched = m.nobody
+    matched = m.threads.nobody
     labels: list[Mask | None] = []
     for case in s.cases:
         if case.value is None:
             labels.append(None)
             continue
         c = ar.compare("==", value, truth(m, rvalue(m, case.value)), m.unknowns)
-        hit = np.broadcast_to(np.asarray(c.const) != 0, (m.size,)) if c.known else m.present
+        hit = np.broadcast_to(np.asarray(c.const) != 0, (m.threads.size,)) if c.known else m.threads.present
         labels.append(hit & ~matched)
         matched = matched | hit
-    m.must, m.may = m.nobody, m.nobody
+    m.must, m.may = m.threads.nobody, m.threads.nobody
     apart = not isinstance(value.const, int)
     for case, label in zip(s.cases, labels, strict=True):
         if apart:
-            m.flow += 1
+            m.code_size.flow += 1
             m.straight()
         enter = ~matched if label is None else label
         m.must, m.may = m.must | (waiting_must & enter), m.may | (waiting_may & enter)
         if m.anyone():
             run_all(m, case.body)
     if apart:
-        m.flow += 1
+        m.code_size.flow += 1
         m.straight()
     default = any(label is None for label in labels)
     if not default:
@@ -361,7 +368,7 @@ def run_declare(m: Machine, s: Declare) -> None:
     since, guesses = len(m.log), m.unknowns.guesses
     _declare(m, s)
     if m.unknowns.guesses != guesses:
-        m.supposed.add(s.var.id)
+        m.context.supposed.add(s.var.id)
     _hold(m, s, since)
 
 
@@ -375,10 +382,10 @@ def _declare(m: Machine, s: Declare) -> None:
     var = s.var
     if var.storage in SHARED:
         t = m.resolve(var.type)
-        o = m.shared.get(var.id)
+        o = m.memory.shared.get(var.id)
         if o is None:
             o = Object(var.id, var.name, t, "shared", var, volatile=var.volatile)
-            m.shared[var.id] = o
+            m.memory.shared[var.id] = o
         m.frame.variables[var.id] = o
         return
     if var.storage in ("constant", "global"):
@@ -423,10 +430,10 @@ def _deduced(t: Type, v: Value) -> Type:
 
 def run_evaluate(m: Machine, s: Evaluate) -> None:
     since, guesses = len(m.log), m.unknowns.guesses
-    m.discarded = s.expr
+    m.context.discarded = s.expr
     rvalue(m, s.expr)
     if m.unknowns.guesses != guesses and isinstance(s.expr, Assign) and isinstance(s.expr.target, Name):
-        m.supposed.add(s.expr.target.id)
+        m.context.supposed.add(s.expr.target.id)
     _hold(m, s, since)
 
 
@@ -447,11 +454,11 @@ def run_return(m: Machine, s: Return) -> None:
             v = lvalue(m, s.value) if frame.names_place else rvalue(m, s.value)
     frame.returned = m.may if frame.returned is None else frame.returned | m.may
     if frame.end is None:
-        m.must, m.may = m.nobody, m.nobody
+        m.must, m.may = m.threads.nobody, m.threads.nobody
         return
     decided = len(frame.end.ways)
     may = m.may
-    leave(m, frame.end, joins_of(m.loops), v)
+    leave(m, frame.end, joins_of(m.context.loops), v)
     if decided == len(frame.end.ways) and v is not None:
         kept = frame.result
         frame.result = v if kept is None else merge(m, Int(may.astype(np.int64)), v, kept)
@@ -463,13 +470,13 @@ def run_break(m: Machine, s: Break) -> None:
 
 def _break_out(m: Machine, of: Callable[[Exits], bool]) -> None:
     """Leave the innermost loop, switch or labeled statement of a kind."""
-    for i in range(len(m.loops) - 1, -1, -1):
-        exits = m.loops[i]
+    for i in range(len(m.context.loops) - 1, -1, -1):
+        exits = m.context.loops[i]
         if of(exits):
             exits.broken = exits.broken | m.may
-            leave(m, exits.end, [exits.next, *joins_of(m.loops[i + 1 :])])
+            leave(m, exits.end, [exits.next, *joins_of(m.context.loops[i + 1 :])])
             return
-    m.must, m.may = m.nobody, m.nobody
+    m.must, m.may = m.threads.nobody, m.threads.nobody
 
 
 def run_continue(m: Machine, s: Continue) -> None:
@@ -478,17 +485,17 @@ def run_continue(m: Machine, s: Continue) -> None:
 
 def _go_on(m: Machine, of: Callable[[Exits], bool]) -> None:
     """Begin the next iteration of the innermost loop of a kind."""
-    for i in range(len(m.loops) - 1, -1, -1):
-        exits = m.loops[i]
+    for i in range(len(m.context.loops) - 1, -1, -1):
+        exits = m.context.loops[i]
         if of(exits):
             exits.continued = exits.continued | m.may
-            leave(m, exits.next, joins_of(m.loops[i + 1 :]))
+            leave(m, exits.next, joins_of(m.context.loops[i + 1 :]))
             return
-    m.must, m.may = m.nobody, m.nobody
+    m.must, m.may = m.threads.nobody, m.threads.nobody
 
 
 def run_goto(m: Machine, s: Goto) -> None:
-    around = [exits for exits in m.loops if exits.label == s.label]
+    around = [exits for exits in m.context.loops if exits.label == s.label]
     if not around:
         m.note("unknown-statement", "goto into a block", s.place)
     elif s.over or not around[-1].again:
@@ -498,8 +505,8 @@ def run_goto(m: Machine, s: Goto) -> None:
 
 
 def run_launch(m: Machine, s: LaunchStmt) -> None:
-    if m.on_launch is not None and not m.silent:
-        m.on_launch(m, s)
+    if m.task.on_launch is not None and not m.silent:
+        m.task.on_launch(m, s)
 
 
 def run_unknown(m: Machine, s: UnknownStmt) -> None:

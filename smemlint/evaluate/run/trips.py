@@ -38,7 +38,9 @@ def iterations_left(m: Machine, s: Loop) -> int | None:
     if not (isinstance(now, Int) and now.known and isinstance(end, Int) and end.known) or step is None:
         return None
     op, by = step
-    at, to = (np.broadcast_to(np.asarray(x.const, dtype=np.int64), (m.size,))[m.may] for x in (now, end))
+    at, to = (
+        np.broadcast_to(np.asarray(x.const, dtype=np.int64), (m.threads.size,))[m.may] for x in (now, end)
+    )
     if not len(at):
         return None
     if op in ("+", "-"):

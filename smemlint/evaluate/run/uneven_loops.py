@@ -36,24 +36,29 @@ _ATOMIC = pattern(r"atomic")
 def run_uneven(m: Machine, s: Loop, exits: Exits, c: Int, pragma: int | None) -> bool:
     """Run a loop in which the lanes that enter it do not stay equally long, as the compiler cuts it; False
     where it is none, or stays as it is written. c: its condition before the first iteration."""
-    if m.host or m.silent or m.as_written or not c.known or s.label or not _cuttable(m, s):
+    if m.host or m.silent or m.task.as_written or not c.known or s.label or not _cuttable(m, s):
         return False
     ends = _ends(m, s)
     if ends is None:
         return False
     entry_must, entry_may = m.must, m.may
     start = snapshot(m)
-    steps, touched, operations, stays = m.steps, m.touched, m.operations, m.stays
+    steps, touched, operations, stays = (
+        m.effort.steps,
+        m.code_size.touched,
+        m.code_size.operations,
+        m.turns.stays,
+    )
     after = trial(m, s, exits)
-    size = m.touched - touched, m.operations - operations
+    size = m.code_size.touched - touched, m.code_size.operations - operations
     changes = changes_of(start.cells, after)
     again = _ends(m, s)
     counter, bound, op = ends
     by = _by(again[0], counter) if again is not None and same(again[1], bound) else None
     restore(start)
-    m.touched, m.operations = touched, operations
+    m.code_size.touched, m.code_size.operations = touched, operations
     trips = None if by is None else _trips(counter, bound, op, by, m)
-    if trips is None or m.stays > stays or len(set(trips[entry_may].tolist())) < 2:
+    if trips is None or m.turns.stays > stays or len(set(trips[entry_may].tolist())) < 2:
         return False
     copies, late = run_time_copies(*size, pragma)
     late = 1 if _has(s, _ATOMIC) else late
@@ -67,14 +72,17 @@ def run_uneven(m: Machine, s: Loop, exits: Exits, c: Int, pragma: int | None) ->
     count = sum(n for _, n in lines)
     if copies * late == 1:
         return False
-    long = count * (m.steps - steps) > 4 * m.budget.loop_steps or count > m.budget.iterations
+    long = (
+        count * (m.effort.steps - steps) > 4 * m.effort.budget.loop_steps
+        or count > m.effort.budget.iterations
+    )
     if long or _has(s, _TOGETHER):
         text = "lanes leave a loop one after the other, and its iterations run as they are written"
         m.assume("loop-as-written", text, s.place)
         return False
     steady = _steady(changes)
     m.straight()
-    done = np.zeros(m.size, dtype=np.int64)
+    done = np.zeros(m.threads.size, dtype=np.int64)
     starts: list[tuple[int, int]] = []
     ended: list[int] = []
     turns: list[int] = []
@@ -85,15 +93,15 @@ def run_uneven(m: Machine, s: Loop, exits: Exits, c: Int, pragma: int | None) ->
             m.straight()
             m.next_turn()
             m.must, m.may = entry_must & mask, entry_may & mask
-            starts.append((len(m.log), m.region))
+            starts.append((len(m.log), m.lines.region))
             iterate(m, s, exits)
-            turns.append(m.turn)
-            ended.append(m.region)
+            turns.append(m.turns.turn)
+            ended.append(m.lines.region)
     sizes = tuple(n for _, n in lines)
     line_up(m, sizes, starts, ended)
     take_turns(m, sizes, turns, copies // 2)
-    m.uneven.update(turns)
-    m.must, m.may = m.nobody, m.nobody
+    m.turns.uneven.update(turns)
+    m.must, m.may = m.threads.nobody, m.threads.nobody
     return True
 
 
@@ -174,7 +182,7 @@ def _by(after: Int, before: Int) -> int | None:
 def _trips(counter: Int, bound: Int, op: str, by: int, m: Machine) -> Ints | None:
     """How often each lane runs the loop."""
     t = common_type(counter.type, bound.type)
-    a, b = (np.broadcast_to(np.asarray(v.const, dtype=np.int64), (m.size,)) for v in (counter, bound))
+    a, b = (np.broadcast_to(np.asarray(v.const, dtype=np.int64), (m.threads.size,)) for v in (counter, bound))
     if t.kind == "uint" and ((a[m.may] < 0).any() or (b[m.may] < 0).any()):
         return None
     if (op in ("<", "<=")) is not (by > 0) and op != "!=":
