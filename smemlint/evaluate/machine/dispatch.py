@@ -7,6 +7,7 @@ would import each other in a ring. They ask here instead, and `evaluators.py`, a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from smemlint.evaluate.machine.faults import contained
@@ -127,18 +128,12 @@ def run(m: Machine, s: Stmt) -> None:
             m.stop(stop)
         m.forget(m.frame.sets[id(s)])
         return
-    touched, operations, flow, region, stops = (
-        m.code_size.touched,
-        m.code_size.operations,
-        m.code_size.flow,
-        m.lines.region,
-        len(m.journal.stops),
-    )
+    before, region, stops = replace(m.code_size), m.lines.region, len(m.journal.stops)
     _size_up(m, s, execute)
     m.memo.sizes[id(s), m.frame.instance] = (
-        m.code_size.touched - touched,
-        m.code_size.operations - operations,
-        m.code_size.flow - flow,
+        m.code_size.touched - before.touched,
+        m.code_size.operations - before.operations,
+        m.code_size.flow - before.flow,
         m.lines.region != region,
         tuple(dict.fromkeys(m.journal.stops[stops:])),
     )
@@ -149,49 +144,18 @@ def _size_up(m: Machine, s: Stmt, execute: Callable[[Machine, Stmt], None]) -> N
     if m.effort.patience is not None:
         execute(m, s)
         return
-    must, may, weight, turn, constants = (
-        m.must,
-        m.may,
-        m.context.weight,
-        m.turns.turn,
-        set(m.context.constants),
-    )
-    frames, loops, silent, waiting, aside = (
-        len(m.frames),
-        len(m.context.loops),
-        m.silent,
-        m.context.waiting,
-        m.context.aside,
-    )
-    interior, stale, undecided, way = (
-        m.unknowns.interior,
-        m.context.stale,
-        len(m.context.undecided),
-        m.context.way,
-    )
-    certain, times, opened = m.unknowns.certain, m.context.times, m.context.open
-    limit, m.effort.patience = m.effort.limit, m.effort.steps + ENOUGH
-    m.effort.limit = min(limit, m.effort.patience)
+    effort, unknowns = m.effort, m.unknowns
+    must, may, turn, silent, frames, context = m.must, m.may, m.turns.turn, m.silent, len(m.frames), m.context
+    interior, certain, limit = unknowns.interior, unknowns.certain, effort.limit
+    effort.patience = effort.steps + ENOUGH
+    effort.limit = min(limit, effort.patience)
+    m.context = context.copy()
     try:
         execute(m, s)
     except SizedUpError:
-        m.must, m.may, m.context.weight, m.turns.turn, m.context.constants = (
-            must,
-            may,
-            weight,
-            turn,
-            constants,
-        )
-        m.silent, m.context.waiting, m.context.aside, m.context.times, m.context.open = (
-            silent,
-            waiting,
-            aside,
-            times,
-            opened,
-        )
-        m.unknowns.interior, m.unknowns.certain, m.context.stale = interior, certain, stale
-        del m.frames[frames:], m.context.loops[loops:], m.context.undecided[undecided:]
-        m.context.way = way
+        m.must, m.may, m.turns.turn, m.silent, m.context = must, may, turn, silent, context
+        unknowns.interior, unknowns.certain = interior, certain
+        del m.frames[frames:]
         m.forget(m.frame.sets[id(s)])
     finally:
-        m.effort.limit, m.effort.patience = limit, None
+        effort.limit, effort.patience = limit, None

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-import numpy as np
-from numpy.typing import NDArray
-
 from smemlint import clock
 from smemlint.evaluate.analysis.facts import Code, Slicer, code_of
+from smemlint.evaluate.machine.components import (
+    STRETCH,
+    Budget,
+    CodeSize,
+    Context,
+    Effort,
+    Journal,
+    Memo,
+    Memory,
+    StraightLines,
+    Task,
+    Threads,
+    Turns,
+)
 from smemlint.evaluate.machine.dispatch import EndedError, SizedUpError, rvalue
 from smemlint.evaluate.machine.paths import Paths
 from smemlint.evaluate.machine.state import (
@@ -28,7 +39,6 @@ from smemlint.evaluate.machine.sums import Conditions, Sums
 from smemlint.evaluate.model import Assumption, Stop, Unresolved
 from smemlint.evaluate.types.layout import Bindings, Types
 from smemlint.evaluate.values import affine
-from smemlint.evaluate.values.choices import Way
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import (
     Closure,
@@ -58,7 +68,6 @@ from smemlint.ir import (
     Var,
 )
 from smemlint.ir.types import INT, UINT
-from smemlint.records import record
 
 __all__ = [
     "STEPS_PER_EVENT",
@@ -90,22 +99,6 @@ class BudgetExceededError(EndedError):
 
 
 STEPS_PER_EVENT = 3
-STRETCH = 1000
-"""Evaluation steps between two looks at what else may end an evaluation."""
-
-
-@record(frozen=True, slots=True)
-class Budget:
-    """Per kernel: expression steps, those without any access of shared memory, recorded lane addresses; per
-    loop: iterations that are enumerated, and steps after which one more iteration stands for all that are
-    left. until: computing time of the process at which even a kernel within its budget is left."""
-
-    steps: int = 300_000
-    idle: int = 30_000
-    loop_steps: int = 10_000
-    addresses: int = 24_000_000
-    iterations: int = 1100
-    until: float = float("inf")
 
 
 class Machine:
@@ -127,128 +120,32 @@ class Machine:
         as_written: bool = False,
     ) -> None:
         self.module = module
-        self.task.as_written = as_written
-        """Whether nothing is to be told of what the compiler does with accesses."""
-        self.task.block = block
-        self.effort.budget = budget or Budget()
-        self.task.on_launch = on_launch
         self.host = host
-        self.context.defaults = defaults
-        self.task.explore = explore
-        self.task.paths = paths
+        self.task = Task(block, on_launch, explore, paths, as_written)
+        budget = budget or Budget()
+        self.effort = Effort(budget, limit=min(STRETCH, budget.steps))
+        self.threads = Threads.of(block, host=host)
         self.unknowns = Unknowns(recipes={} if host else None)
         self.types = Types(module, self.constant)
-        threads = block[0] * block[1] * block[2]
-        self.threads.size = 1 if host else -(-threads // 32) * 32
-        self.threads.linear: NDArray[np.int64] = np.arange(self.threads.size, dtype=np.int64)
-        self.threads.present: Mask = self.threads.linear < threads
-        self.threads.nobody: Mask = np.zeros(self.threads.size, dtype=bool)
+        self.code = code_of(module) if slicer is None else Code(module, slicer)
         self.must: Mask = self.threads.present
         self.may: Mask = self.threads.present
-        self.context.weight = 1
-        self.context.times = 1.0
-        self.context.open = 0
-        """As in Event."""
-        self.lines.region = 0
-        self.lines.made = 0
-        self.lines.parents: dict[int, int] = {}
-        """By region: the line that surely ran before it, of which it is a branch."""
-        self.lines.arms: dict[tuple[int, Hashable], int] = {}
-        """By line and condition: the region of the branches on it."""
-        self.lines.merged: dict[int, int] = {}
-        """By region: the line that it became a part of when a loop was unrolled."""
-        self.lines.follows: tuple[int, int] | None = None
-        """Where code goes on after the latest `&&` or `||`: the regions if it was true, and if false."""
-        self.turns.turn = 0
-        self.context.waiting: dict[int, list[Held]] = {}
-        """By id() of a branch: loads that may move under it."""
-        self.context.stale = False
-        """Whether a variable was set in some lanes only since the mask last was whole."""
-        self.context.constants: set[str] = set()
-        """Counters of the loops around that disappear: the compiler knows them."""
-        self.context.counters: frozenset[str] = frozenset()
-        """Counters of all loops around."""
-        self.turns.made = 0
-        self.turns.lined: dict[int, int] = {}
-        """By turn: the first of its straight line, where that is another."""
-        self.turns.halved: dict[int, int] = {}
-        """By first turn of a straight line of a loop whose end only the run tells: iterations by which its
-        pointers start off."""
-        self.turns.uneven: set[int] = set()
-        """Turns in which lanes stand at different iterations: forms alone say how addresses move."""
-        self.turns.stays = 0
-        """Loops so far that stay loops."""
-        self.code_size.flow = 0
-        self.journal.asked: set[tuple[str, str]] = set()
-        """What the kernel asked of the launch: the compiler does not know it."""
-        self.journal.order = 0
-        self.effort.steps = 0
-        self.effort.limit = min(STRETCH, self.effort.budget.steps)
-        """Steps after which what runs now may have to stop."""
-        self.effort.reached = False
-        """Whether shared memory was accessed, if only in an iteration that leaves no trace."""
-        self.effort.patience: int | None = None
-        """Steps after which what runs for its size alone stops."""
-        self.effort.spent = 0
-        """Work of the same evaluation under other launches."""
-        self.effort.addresses = 0
         self.silent = 0
-        self.effort.depth = 0
-        last = Join(
-            self.threads.nobody,
-            self.threads.nobody,
-            self.threads.present,
-            self.threads.nobody,
-            followed=False,
-        )
+        """Iterations around that leave no trace."""
+        nobody = self.threads.nobody
+        last = Join(nobody, nobody, self.threads.present, nobody, followed=False)
         self.frames: list[Frame] = [Frame({}, end=last)]
-        self.memory.globals: dict[str, Object] = {}
-        self.memory.choices: dict[tuple[object, ...], Object] = {}
-        """What stands for several objects, by which and when."""
-        self.memory.kept: dict[Object, list[Pointer]] = {}
-        """By an object outside of local memory: the pointers into shared memory that were written to it."""
-        self.memory.splits: dict[tuple[int, bytes], object] = {}
-        """By id() of such an object and mask: which lanes go where."""
-        self.memory.shared: dict[str, Object] = {}
-        self.journal.sites: dict[tuple[object, ...], SiteLog] = {}
+        self.memory = Memory()
         self.log: list[Event | Barrier] = []
-        self.journal.selected: list[tuple[Event, Event, Int]] = []
-        """Loads in both arms of a condition that run as one, and its address."""
-        self.journal.notes: list[Unresolved] = []
-        self.memo.sizes: dict[
-            tuple[int, tuple[object, ...]], tuple[int, int, int, bool, tuple[Stop, ...]]
-        ] = {}
-        self.code = code_of(module) if slicer is None else Code(module, slicer)
-        self.memo.loop_kinds: dict[tuple[int, tuple[object, ...]], dict[tuple[str, int], str]] = {}
-        self.code_size.touched = 0
-        self.code_size.operations = 0
-        self.journal.stops: list[Stop] = []
-        """What kept accesses apart so far, barriers aside."""
-        self.code_size.guards = 0
-        """Branches in loops that are decided when they run, as the copies of unrolled loops have them."""
-        self.context.aside = False
-        """Whether what runs is only run by blocks at the edge of the grid."""
-        self.context.supposed: set[str] = set()
-        """Variables that were given what a block in the middle of the grid finds."""
-        self.memo.edges: dict[int, int] = {}
-        """By id() of a branch that only blocks at the edge take: how often it was looked at."""
-        self.memo.reaching: dict[int, bool] = {}
-        """By id() of such a branch: whether it may access memory."""
-        self.effort.entered: dict[tuple[int, tuple[tuple[str, int | str], ...]], tuple[int, int]] = {}
-        """By id() and template arguments of a function in progress: the steps made when it was entered first,
-        and how often it is."""
-        self.specials = self._specials(grid)
-        self.context.loops: list[Exits] = []
-        """The loops and switches around, innermost last."""
-        self.journal.assumptions: dict[object, Assumption] = {}
-        """What was assumed so far, by what told it."""
-        self.context.undecided: list[Undecided] = []
-        """The conditions around that nobody can decide."""
-        self.context.way: Way = {}
-        """What 0/1 unknowns are here, as the branches around and those that others left by tell."""
-        self.context.discarded: Expr | None = None
+        self.journal = Journal()
+        self.lines = StraightLines()
+        self.turns = Turns()
+        self.code_size = CodeSize()
+        self.context = Context(defaults=defaults)
+        self.memo = Memo()
         self.sums: Sums | None = None
         """What was added up, where that is asked for; nothing is then skipped."""
+        self.specials = self._specials(grid)
 
     # ------------------------------------------------------------------ what the hardware gives
 
@@ -364,18 +261,19 @@ class Machine:
 
     def look_up(self) -> None:
         """See whether what runs has to stop here, after so many steps. Raises EndedError if so."""
-        if self.effort.steps > self.effort.budget.steps:
-            raise BudgetExceededError(f"stopped after {self.effort.budget.steps:,} evaluation steps")
-        if self.effort.patience is not None and self.effort.steps > self.effort.patience:
+        effort, budget = self.effort, self.effort.budget
+        if effort.steps > budget.steps:
+            raise BudgetExceededError(f"stopped after {budget.steps:,} evaluation steps")
+        if effort.patience is not None and effort.steps > effort.patience:
             raise SizedUpError
-        if not self.effort.reached and not self.host and self.effort.steps > self.effort.budget.idle:
+        if not effort.reached and not self.host and effort.steps > budget.idle:
             raise BudgetExceededError(
-                f"stopped after {self.effort.budget.idle:,} evaluation steps without an access of shared memory"
+                f"stopped after {budget.idle:,} evaluation steps without an access of shared memory"
             )
-        if clock.late(self.effort.budget.until):
+        if clock.late(budget.until):
             raise BudgetExceededError("stopped when the time for this file was over", "time")
-        ends = (self.effort.steps + STRETCH, self.effort.budget.steps, self.effort.patience)
-        self.effort.limit = min(end for end in ends if end is not None)
+        ends = (effort.steps + STRETCH, budget.steps, effort.patience)
+        effort.limit = min(end for end in ends if end is not None)
 
     def note(self, code: str, text: str, at: Place | None = None) -> Unresolved:
         reason = Unresolved(code, text, at)
@@ -472,26 +370,19 @@ class Machine:
         self.journal.stops.append(stop)
 
     def straight(self) -> None:
-        """What follows is no longer in one straight line with what was before."""
-        self.lines.made += 1
-        self.lines.region = self.lines.made
+        """Begin a straight line of code: what follows is in none with what was before."""
+        self.lines.begin()
 
     def arm(self, line: int, condition: Hashable) -> None:
-        """What follows is a branch off a line. Branches of one line on one condition stand in one line."""
+        """Go on in a branch off a line. Branches of one line on one condition stand in one line."""
         if self.host:
-            self.straight()
-            return
-        region = self.lines.arms.get((line, condition))
-        if region is None:
-            self.straight()
-            region = self.lines.arms[line, condition] = self.lines.region
-            self.lines.parents[region] = line
-        self.lines.region = region
+            self.lines.begin()
+        else:
+            self.lines.branch(line, condition)
 
     def next_turn(self) -> None:
-        """A loop that does not disappear goes round once more."""
-        self.turns.made += 1
-        self.turns.turn = self.turns.made
+        """Begin an iteration of a loop that does not disappear."""
+        self.turns.begin()
 
 
 def instance_of(bindings: Bindings) -> tuple[tuple[str, int | str], ...]:

@@ -29,23 +29,23 @@ class Sums:
 
     def __init__(self) -> None:
         self.doubtful: set[int] = set()
-        self._found: dict[Terms, list[Conditions]] = {}
-        """The sums without their constants, and the conditions under which they were computed."""
+        self._found: dict[Terms, list[tuple[Conditions, int]]] = {}
+        """The sums without their constants, the conditions under which they were computed, and where."""
         self._narrow: set[Terms] = set()
         """The way of pointers, in bytes, to which only 32-bit numbers were added."""
 
-    def add(self, form: Affine, under: Conditions) -> None:
-        """Note a sum of at least two unknown values."""
+    def add(self, form: Affine, under: Conditions, node: int = 0) -> None:
+        """Note a sum of at least two unknown values. node: id() of the expression."""
         if len(form.terms) < 2:
             return
         known = self._found.setdefault(form.terms, [])
-        if not any(_around(before, under) for before in known):
-            known.append(under)
+        if not any(_around(before, under) for before, _ in known):
+            known.append((under, node))
 
-    def drop(self, form: Affine, under: Conditions) -> None:
+    def drop(self, form: Affine, node: int) -> None:
         """Forget a sum that is a part of a larger one: the compiler adds these up in an order of its own."""
         known = self._found.get(form.terms)
-        if known and known[-1][1] is under[1] and len(known[-1][0]) == len(under[0]):
+        if known and known[-1][1] == node:
             known.pop()
 
     def point(self, before: Affine, after: Affine, size: int, under: Conditions) -> None:
@@ -64,7 +64,7 @@ class Sums:
         own = {v: f // size for v, f in address.terms}
         rows = len(dims_of(site.object.type)[0]) > 1
         for sum_, known in self._found.items():
-            if not any(_around(before, under) for before in known) or any(v not in own for v, _ in sum_):
+            if not any(_around(before, under) for before, _ in known) or any(v not in own for v, _ in sum_):
                 continue
             part = tuple((v, own[v]) for v, _ in sum_)
             if (part in self._found or not rows) and _worse(part, sum_, WIDEST // size):

@@ -31,7 +31,7 @@ from smemlint.evaluate.values.number import (
     scale,
     subtract,
 )
-from smemlint.ir import STEPS, Assign, Binary, Expr, InitList, Place, RecordRef, Unary
+from smemlint.ir import STEPS, Assign, Binary, InitList, Place, RecordRef, Unary
 from smemlint.ir.show import show
 from smemlint.ir.types import BOOL, INT, LONG, ULONG
 
@@ -114,25 +114,20 @@ def binary_value(m: Machine, e: Binary) -> Value:
     left, right = rvalue(m, e.left), rvalue(m, e.right)
     result = operate(m, e.op, left, right, e.place)
     if m.sums is not None and e.op == "+" and isinstance(result, Int):
-        _note_sum(m, m.sums, result, [v for v, of in ((left, e.left), (right, e.right)) if _is_sum(of)])
+        _note_sum(m, m.sums, e, left, right, result)
     if len(guessed) > before and not m.host and e.op in COMPARISONS:
         _assumed(m, e, guessed[-1])
     return result
 
 
-def _note_sum(m: Machine, sums: Sums, result: Int, parts: list[Value]) -> None:
-    """Note what was added up. parts: operands that are sums themselves."""
+def _note_sum(m: Machine, sums: Sums, e: Binary, left: Value, right: Value, result: Int) -> None:
+    """Note what was added up, in place of what its operands added up."""
     if result.type.size != INT.size:
         return
-    here = m.conditions()
-    for part in parts:
+    for part, of in ((left, e.left), (right, e.right)):
         if isinstance(part, Int):
-            sums.drop(form_of(part), here)
-    sums.add(form_of(result), here)
-
-
-def _is_sum(e: Expr) -> bool:
-    return isinstance(e, Binary) and e.op == "+"
+            sums.drop(form_of(part), id(of))
+    sums.add(form_of(result), m.conditions(), id(e))
 
 
 def _assumed(m: Machine, e: Binary, kind: str) -> None:

@@ -1,0 +1,240 @@
+"""The parts of a Machine's state, each with one reason to change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.evaluate.machine.paths import Paths
+from smemlint.evaluate.machine.state import Event, Exits, Held, Mask, SiteLog, Undecided
+from smemlint.evaluate.model import Assumption, Stop, Unresolved
+from smemlint.evaluate.values.choices import Way
+from smemlint.evaluate.values.number import Int, Pointer
+from smemlint.evaluate.values.objects import Object
+from smemlint.ir import Expr, LaunchStmt
+from smemlint.records import record
+
+STRETCH = 1000
+"""Evaluation steps between two looks at what else may end an evaluation."""
+
+
+@record(frozen=True, slots=True)
+class Budget:
+    """Per kernel: expression steps, those without any access of shared memory, recorded lane addresses; per
+    loop: iterations that are enumerated, and steps after which one more iteration stands for all that are
+    left. until: computing time of the process at which even a kernel within its budget is left."""
+
+    steps: int = 300_000
+    idle: int = 30_000
+    loop_steps: int = 10_000
+    addresses: int = 24_000_000
+    iterations: int = 1100
+    until: float = float("inf")
+
+
+@record(frozen=True, eq=False, slots=True)
+class Task:
+    """What is asked of an evaluation."""
+
+    block: tuple[int, int, int]
+    on_launch: Callable[[Any, LaunchStmt], None] | None = None
+    """What to do at a launch; it is given the machine."""
+    explore: bool = False
+    paths: Paths | None = None
+    as_written: bool = False
+    """Whether nothing is to be told of what the compiler does with accesses."""
+
+
+@record(frozen=True, eq=False, slots=True)
+class Threads:
+    """The threads of the block, padded to whole warps; host code has one."""
+
+    size: int
+    linear: NDArray[np.int64]
+    present: Mask
+    nobody: Mask
+
+    @staticmethod
+    def of(block: tuple[int, int, int], *, host: bool) -> Threads:
+        """Return the threads of a block of this shape."""
+        threads = block[0] * block[1] * block[2]
+        size = 1 if host else -(-threads // 32) * 32
+        linear = np.arange(size, dtype=np.int64)
+        return Threads(size, linear, linear < threads, np.zeros(size, dtype=bool))
+
+
+@record(eq=False, slots=True)
+class Effort:
+    """The work done so far, and what of it is allowed."""
+
+    budget: Budget
+    limit: int
+    """Steps after which what runs now may have to stop."""
+    steps: int = 0
+    reached: bool = False
+    """Whether shared memory was accessed, if only in an iteration that leaves no trace."""
+    patience: int | None = None
+    """Steps after which what runs for its size alone stops."""
+    spent: int = 0
+    """Work of the same evaluation under other launches."""
+    addresses: int = 0
+    depth: int = 0
+    entered: dict[tuple[int, tuple[tuple[str, int | str], ...]], tuple[int, int]] = field(
+        default_factory=dict
+    )
+    """By id() and template arguments of a function in progress: the steps made when it was entered first,
+    and how often it is."""
+
+
+@record(eq=False, slots=True)
+class Memory:
+    """Objects outside of frames, and where pointers among them lead."""
+
+    globals: dict[str, Object] = field(default_factory=dict)
+    shared: dict[str, Object] = field(default_factory=dict)
+    choices: dict[tuple[object, ...], Object] = field(default_factory=dict)
+    """What stands for several objects, by which and when."""
+    kept: dict[Object, list[Pointer]] = field(default_factory=dict)
+    """By an object outside of local memory: the pointers into shared memory that were written to it."""
+    splits: dict[tuple[int, bytes], object] = field(default_factory=dict)
+    """By id() of such an object and mask: which lanes go where."""
+
+
+@record(eq=False, slots=True)
+class Journal:
+    """What an evaluation found, beside the log of accesses."""
+
+    order: int = 0
+    """Entries of the log so far, those that were moved or dropped again included."""
+    sites: dict[tuple[object, ...], SiteLog] = field(default_factory=dict)
+    selected: list[tuple[Event, Event, Int]] = field(default_factory=list)
+    """Loads in both arms of a condition that run as one, and its address."""
+    notes: list[Unresolved] = field(default_factory=list)
+    stops: list[Stop] = field(default_factory=list)
+    """What kept accesses apart so far, barriers aside."""
+    asked: set[tuple[str, str]] = field(default_factory=set)
+    """What the kernel asked of the launch: the compiler does not know it."""
+    assumptions: dict[object, Assumption] = field(default_factory=dict)
+    """What was assumed so far, by what told it."""
+
+
+@record(eq=False, slots=True)
+class StraightLines:
+    """The straight lines of code that accesses stand in once loops are unrolled, each a number (`region`)."""
+
+    region: int = 0
+    """The line that is written now."""
+    made: int = 0
+    parents: dict[int, int] = field(default_factory=dict)
+    """By region: the line that surely ran before it, of which it is a branch."""
+    arms: dict[tuple[int, Hashable], int] = field(default_factory=dict)
+    """By line and condition: the region of the branches on it."""
+    merged: dict[int, int] = field(default_factory=dict)
+    """By region: the line that it became a part of when a loop was unrolled."""
+    follows: tuple[int, int] | None = None
+    """Where code goes on after the latest `&&` or `||`: the regions if it was true, and if false."""
+
+    def begin(self) -> None:
+        """Begin a line: what follows does not stand in one with what was before."""
+        self.made += 1
+        self.region = self.made
+
+    def branch(self, line: int, condition: Hashable) -> None:
+        """Go on in the branch of a line under a condition; there is one for each condition."""
+        region = self.arms.get((line, condition))
+        if region is None:
+            self.begin()
+            region = self.arms[line, condition] = self.region
+            self.parents[region] = line
+        self.region = region
+
+
+@record(eq=False, slots=True)
+class Turns:
+    """The iterations of loops that stay loops, each a number (`turn`)."""
+
+    turn: int = 0
+    made: int = 0
+    lined: dict[int, int] = field(default_factory=dict)
+    """By turn: the first of its straight line, where that is another."""
+    halved: dict[int, int] = field(default_factory=dict)
+    """By first turn of a straight line of a loop whose end only the run tells: iterations by which its
+    pointers start off."""
+    uneven: set[int] = field(default_factory=set)
+    """Turns in which lanes stand at different iterations: forms alone say how addresses move."""
+    stays: int = 0
+    """Loops so far that stay loops."""
+
+    def begin(self) -> None:
+        """Begin an iteration."""
+        self.made += 1
+        self.turn = self.made
+
+
+@record(eq=False, slots=True)
+class CodeSize:
+    """How much code has run, as the compiler counts it when it decides whether to unroll."""
+
+    touched: int = 0
+    """Accesses of memory."""
+    operations: int = 0
+    flow: int = 0
+    """Branches and barriers, between which accesses stand in one loop."""
+    guards: int = 0
+    """Branches in loops that are decided when they run, as the copies of unrolled loops have them."""
+
+
+@record(eq=False, slots=True)
+class Context:
+    """What stands around the code that runs now."""
+
+    weight: int = 1
+    """As in Event, like the next two."""
+    times: float = 1.0
+    open: int = 0
+    loops: list[Exits] = field(default_factory=list)
+    """The loops and switches around, innermost last."""
+    constants: set[str] = field(default_factory=set)
+    """Counters of the loops around that disappear: the compiler knows them."""
+    counters: frozenset[str] = frozenset()
+    """Counters of all loops around."""
+    undecided: list[Undecided] = field(default_factory=list)
+    """The conditions around that nobody can decide."""
+    way: Way = field(default_factory=dict)
+    """What 0/1 unknowns are here, as the branches around and those that others left by tell."""
+    defaults: bool = False
+    """Whether a variable has what it was given first, where nobody knows which way was taken (host code)."""
+    stale: bool = False
+    """Whether a variable was set in some lanes only since the mask last was whole."""
+    aside: bool = False
+    """Whether what runs is only run by blocks at the edge of the grid."""
+    supposed: set[str] = field(default_factory=set)
+    """Variables that were given what a block in the middle of the grid finds."""
+    waiting: dict[int, list[Held]] = field(default_factory=dict)
+    """By id() of a branch: loads that may move under it."""
+    discarded: Expr | None = None
+    """An expression whose value nobody uses."""
+
+    def copy(self) -> Context:
+        """Return a context that can change while this one stays; what was supposed is known to both."""
+        return replace(self, loops=[*self.loops], constants={*self.constants}, undecided=[*self.undecided])
+
+
+@record(eq=False, slots=True)
+class Memo:
+    """What was worked out once for all executions."""
+
+    sizes: dict[tuple[int, tuple[object, ...]], tuple[int, int, int, bool, tuple[Stop, ...]]] = field(
+        default_factory=dict
+    )
+    """By id() of a statement that is skipped and the instance: what running it adds to the code."""
+    loop_kinds: dict[tuple[int, tuple[object, ...]], dict[tuple[str, int], str]] = field(default_factory=dict)
+    """By id() of a loop and the instance: how its variables change."""
+    edges: dict[int, int] = field(default_factory=dict)
+    """By id() of a branch that only blocks at the edge take: how often it was looked at."""
+    reaching: dict[int, bool] = field(default_factory=dict)
+    """By id() of such a branch: whether it may access memory."""
