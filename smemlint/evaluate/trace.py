@@ -54,7 +54,6 @@ MOST_OWN = 32
 """The same of choices of each lane."""
 MOST_EVENTS = 20_000
 """Executions of a site, over all ways."""
-JOINED_OR_NOT = "whether neighbours are joined depends on how the compiler computes a similar index before it"
 EMPTY: NDArray[np.int64] = np.full((0, 32), -1, dtype=np.int64)
 _SOURCE = Unresolved("copy-source", "a cp.async costs by where it reads as well")
 _SPREAD = Unresolved("several-arrays", "which of several arrays lanes go to, or how far these are apart")
@@ -113,7 +112,7 @@ def traces_of(
             group = groups.setdefault((id(log), width), len(groups))
             built = _built(m, forms, log, site, launch, events, width, starts)
             joined = replace(built, joined=width, group=group)
-            traces.append(_perhaps(joined) if run.doubtful else joined)
+            traces.append(_perhaps(joined, run.doubtful) if run.doubtful else joined)
         if run.selected:
             traces.append(Trace(site, EMPTY, np.zeros(0, dtype=np.int64), Grade.EXACT))
         if run.followed is not None and not run.alone and not run.wide:
@@ -175,11 +174,11 @@ def _built(
     return builder.build(site, launch)
 
 
-def _perhaps(joined: Trace) -> Trace:
-    """A joined access that the compiler may as well leave apart."""
+def _perhaps(joined: Trace, why: str) -> Trace:
+    """Return a joined access that the compiler may as well leave apart."""
     if joined.grade not in (Grade.EXACT, Grade.ASSUMED):
         return joined
-    reason = Unresolved("joined-or-not", JOINED_OR_NOT, joined.site.place)
+    reason = Unresolved("joined-or-not", why, joined.site.place)
     return replace(joined, grade=Grade.BOUND, reason=joined.reason or reason)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from smemlint.evaluate.compiler import hoist, selects, sink
 from smemlint.evaluate.compiler.address_patterns import Form, Forms, Pattern, lead
-from smemlint.evaluate.compiler.loop_pointers import halved
+from smemlint.evaluate.compiler.loop_pointers import starts_off
 from smemlint.evaluate.compiler.vectorise import JoinEvent, JoinGroup, JoinKind, settle
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine, SiteLog
 from smemlint.evaluate.machine.segment import declared_alignment, starts_of
@@ -27,6 +27,12 @@ NESTED = 8
 """Branches within branches that are looked out of."""
 
 
+SIMILAR_INDEX = "whether neighbours are joined depends on how the compiler computes a similar index before it"
+REST_OF_LOOP = (
+    "neighbours are joined in the copies that the compiler makes of a loop, not in what is left over"
+)
+
+
 @record(slots=True)
 class Runs:
     """How one site runs. wide: events by width of the instruction that runs; followed: width and leader of
@@ -37,8 +43,8 @@ class Runs:
     followed: tuple[int, SiteLog] | None = None
     selected: bool = False
     """Whether all its loads run as a part of the load in the other arm of a condition."""
-    doubtful: bool = False
-    """Whether what runs wide here may as well run one by one."""
+    doubtful: str = ""
+    """Why what runs wide here may as well run one by one."""
 
 
 def as_written(m: Machine) -> dict[int, Runs]:
@@ -90,7 +96,10 @@ def widened(
                 runs[id(member.site)].followed = (group.width, leader.site)
     asked = {key: s for key, s in m.journal.sites.items() if runs[id(s)].wide and facts.late(s)}
     for key in doubts() & asked.keys() if asked else ():
-        runs[id(asked[key])].doubtful = True
+        runs[id(asked[key])].doubtful = SIMILAR_INDEX
+    for s in m.journal.sites.values():
+        if id(s) in facts.doubtful and runs[id(s)].wide and facts.by_index(s):
+            runs[id(s)].doubtful = REST_OF_LOOP
     for r in runs.values():
         left = [e for e in r.alone if id(e) not in dropped]
         if left or r.wide or r.followed is not None:
@@ -180,7 +189,8 @@ class _Facts:
     def __init__(self, m: Machine, forms: Forms, logged: Sequence[Event | Barrier]) -> None:
         self.m = m
         self.forms = forms
-        starts, off = starts_of(m), halved(m)
+        starts = starts_of(m)
+        off, self.doubtful = starts_off(m)
         regions = {e.region for e in logged if isinstance(e, Event)}
         self.stale = {e.region for e in logged if isinstance(e, Event) and e.stale}
         self.still = _still(m)
@@ -229,10 +239,14 @@ class _Facts:
             if isinstance(e, Event)
         )
 
+    def by_index(self, s: SiteLog) -> bool:
+        """Return whether a site joins by what its index proves, and not by the declaration alone."""
+        return self.sites[id(s)].declared < 2 * s.width
+
     def late(self, s: SiteLog) -> bool:
-        """Return whether a site joins by what its index proves, a sum, and not by the declaration alone."""
+        """Return whether that index is a sum."""
         form = s.events[0].offset.form
-        return self.sites[id(s)].declared < 2 * s.width and form is not None and len(form.terms) > 1
+        return self.by_index(s) and form is not None and len(form.terms) > 1
 
     def _move(self, e: Event, twin: Event) -> _Move:
         a, b = e.offset.const, twin.offset.const

@@ -164,6 +164,10 @@ class Turns:
     halved: dict[int, int] = field(default_factory=dict)
     """By first turn of a straight line of a loop whose end only the run tells: iterations by which its
     pointers start off."""
+    lone: dict[int, bool] = field(default_factory=dict)
+    """Iterations of which the optimiser makes no copies: whether it knows how often they run."""
+    rest: dict[int, int] = field(default_factory=dict)
+    """Lines of a loop of unknown length, and their copies: what these leave over runs like `lone`."""
     uneven: set[int] = field(default_factory=set)
     """Turns in which lanes stand at different iterations: forms alone say how addresses move."""
     stays: int = 0

@@ -215,7 +215,13 @@ def _line_up(
     if not known:
         line_up(m, lines.lines, visits.starts, visits.ended)
     early, _ = run_time_copies(*body, pragma)
-    take_turns(m, lines.lines, visits.turns, 0 if known else early // 2)
+    if not known:
+        # Two copies leave one iteration over, which stands in no loop.
+        take_turns(m, lines.lines, visits.turns, early, None if early == 2 else False)
+    elif early == 1:
+        take_turns(m, lines.lines, visits.turns, 1, True)
+    else:
+        take_turns(m, lines.lines, visits.turns, 0, None)
 
 
 def _settled(m: Machine, s: Loop, c: Int) -> Int | None:
@@ -276,9 +282,8 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     before = Work(m.code_size.touched, m.code_size.operations, m.code_size.guards, len(m.log), m.lines.region)
     first = trial(m, s, exits)
     pragma = _pragma(m, s, None)
-    line = straight_lines(
-        None, m.code_size.touched - before.touched, m.code_size.operations - before.operations, pragma
-    )
+    size = m.code_size.touched - before.touched, m.code_size.operations - before.operations
+    line = straight_lines(None, *size, pragma)
     restore(start)
     plan, counted = _planned(m, s, exits, start, first, max(line.step, 1))
     _set(plan)
@@ -287,6 +292,11 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     m.straight()
     m.next_turn()
     copies = 1 if m.host else line.lines[0]
+    early, _ = run_time_copies(*size, pragma)
+    if left is None and early == 1:
+        m.turns.lone[m.turns.turn] = False
+    elif left is None and early > 2:
+        m.turns.rest[m.turns.turn] = copies
     weight, times, opened = m.context.weight, m.context.times, m.context.open
     m.context.weight *= max((left or 0) // copies, 1)
     m.context.times *= 1 / copies if left is None else max(left, 1) / (max(left // copies, 1) * copies)

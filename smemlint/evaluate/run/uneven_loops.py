@@ -100,7 +100,7 @@ def run_uneven(m: Machine, s: Loop, exits: Exits, c: Int, pragma: int | None) ->
             ended.append(m.lines.region)
     sizes = tuple(n for _, n in lines)
     line_up(m, sizes, starts, ended)
-    take_turns(m, sizes, turns, copies // 2)
+    take_turns(m, sizes, turns, copies, None if copies == 2 else False)
     m.turns.uneven.update(turns)
     m.must, m.may = m.threads.nobody, m.threads.nobody
     return True
