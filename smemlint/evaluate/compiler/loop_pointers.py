@@ -10,6 +10,7 @@ written; so do addresses that are the same in all lanes. Measured in docs/dev/jo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import gcd
 
 import numpy as np
@@ -20,6 +21,8 @@ from smemlint.ir.walk import walk
 
 WIDEST = 16
 """Bytes a lane of the widest access."""
+ENOUGH = 32
+"""Iterations after which an address that has always grown by as much does so in all of them."""
 
 
 def starts_off(m: Machine) -> tuple[dict[int, int], set[int]]:
@@ -41,7 +44,7 @@ def starts_off(m: Machine) -> tuple[dict[int, int], set[int]]:
             for site in {id(e.site): e.site for e in group}.values() if start % WIDEST else ():
                 if _walks(site, moved):
                     continue
-                if _is_own(site) and all(e.turn in m.turns.lone for e in site.events):
+                if _is_own(site) and _surely_moves(m, site):
                     found[id(site)] = gcd(found.get(id(site), 0), start)
                 else:
                     doubtful.add(id(site))
@@ -106,15 +109,23 @@ def _together(events: Sequence[Event]) -> list[list[Event]]:
 
 
 def _moves(m: Machine, e: Event) -> bool:
-    """Return whether an address grows by a number from iteration to iteration."""
-    if any(
-        len(mono) == 1 and mono[0].name == "iteration" and isinstance(c, int)
-        for mono, c in e.offset.terms.items()
-    ):
+    """Return whether an address grows by as much from iteration to iteration."""
+    if any(s.name == "iteration" and isinstance(c, int) for mono, c in e.offset.terms.items() for s in mono):
         return True
     others = (o for o in e.site.events if o.turn != e.turn and o.turn in m.turns.lone | m.turns.lined)
     other = next(others, None)
-    return other is not None and bool(_apart(e, other))
+    return other is not None and (_apart(e, other) != 0)
+
+
+def _surely_moves(m: Machine, site: SiteLog) -> bool:
+    """Return whether the compiler sees that: `(i & 7) * 64` grows for a while only."""
+    if not all(e.turn in m.turns.lone for e in site.events):
+        return False
+    firsts = list({e.turn: e for e in reversed(site.events)}.values())
+    if any(s.name == "iteration" for mono in firsts[0].offset.terms for s in mono):
+        return True
+    steps = {_apart(a, b) for a, b in pairwise(firsts)}
+    return len(firsts) > ENOUGH and len(steps) == 1 and None not in steps
 
 
 def _is_own(site: SiteLog) -> bool:

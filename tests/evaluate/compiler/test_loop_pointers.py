@@ -1,0 +1,83 @@
+"""Where the pointers of loops start. The widths were read from machine code (nvcc 13.0, sm_90)."""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.evaluate import Grade, evaluate
+from smemlint.frontend import load
+from smemlint.ir import Launch
+from smemlint.score import score_all
+from smemlint.source import source_from_bytes
+
+FOUR = "a += p[0]; b += p[1]; c += p[2]; d += p[3];"
+UNKNOWN = "#pragma unroll 1\nfor (int i = 0; i < n; i++)"
+KNOWN = "#pragma unroll 1\nfor (int i = 0; i < 40; i++)"
+
+
+def told(loop: str, body: str, shared: str = "__shared__ float s[4096]") -> tuple[float, float, set[Grade]]:
+    """The least and the most wavefronts of a request, over the accesses in the loop, and their grades."""
+    text = f"""__global__ void k(float *out, int n, int m) {{
+{shared}; int t = threadIdx.x; float a = n, b = n, c = 1, d = 2; const float *q = s + t * 4;
+{loop} {{
+{body} }}
+out[t] = a + b + c + d; }}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+    found = [c for c in score_all(trace) if c.wavefronts and c.site.place.line > 3]
+    low, high, ideal = (
+        sum(getattr(c, end) for c in found) for end in ("wavefronts_low", "wavefronts", "ideal")
+    )
+    assert ideal
+    return low / ideal, high / ideal, {c.grade for c in found}
+
+
+@pytest.mark.parametrize("loop", [UNKNOWN, KNOWN])
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"const float *p = s + t * 4 + i * 64; {FOUR}",
+        f"if (out[i] > 0) {{ const float *p = s + t * 4 + i * 64; {FOUR} }}",
+        "for (int j = 0; j < 4; j++) a += s[t * 4 + i * 64 + j];",
+    ],
+)
+def test_the_only_copy_of_a_loop_starts_in_the_middle_of_four_neighbours(loop: str, body: str) -> None:
+    """LDS.64 [R-0x8] and LDS.64 [R]: half as wide, twice the ways."""
+    assert told(loop, body) == (2, 2, {Grade.EXACT})
+
+
+def test_a_stride_that_only_the_run_tells_makes_no_difference() -> None:
+    low, high, _ = told(UNKNOWN, f"const float *p = s + t * 4 + i * m * 4; {FOUR}")
+    assert low <= 2 <= high
+
+
+@pytest.mark.parametrize("loop", [UNKNOWN, KNOWN])
+@pytest.mark.parametrize(
+    ("body", "shared"),
+    [
+        ("a += q[0]; b += q[1]; c += q[2]; d += q[3]; q += 64;", "__shared__ float s[4096]"),
+        (f"const float *p = s + ((t ^ i) * 4); {FOUR}", "__shared__ float s[4096]"),
+        (f"const float *p = s + t * 4 + i * 64; {FOUR}", "__shared__ __align__(16) float s[4096]"),
+        (f"const float *p = s + t * 4 + i * 64; {FOUR}", "extern __shared__ float s[]"),
+    ],
+)
+def test_other_pointers_start_as_they_are_written(loop: str, body: str, shared: str) -> None:
+    """LDS.128."""
+    assert told(loop, body, shared)[0] == 1
+
+
+def test_an_index_that_begins_anew_is_no_pointer_of_the_loop() -> None:
+    """LDS.128; `(i & 7) * 64` grows for eight iterations only."""
+    assert told(KNOWN, f"const float *p = s + t * 4 + (i & 7) * 64; {FOUR}")[0] == 1
+
+
+def test_what_the_copies_of_a_loop_leave_over_may_be_narrower() -> None:
+    """LDS.128 in the sixteen copies, LDS.64 in the loop after them: which runs depends on n."""
+    low, high, grades = told("for (int i = 0; i < n; i++)", f"const float *p = s + t * 4 + i * 64; {FOUR}")
+    assert low == 1 and high >= 2 and grades == {Grade.BOUND}
+
+
+def test_of_two_neighbours_a_known_loop_starts_at_the_first() -> None:
+    body = "const float *p = s + t * 2 + i * 64; a += p[0]; b += p[1];"
+    assert told(KNOWN, body)[:2] == (1, 1)
+    assert told(UNKNOWN, body)[:2] == (2, 2)
