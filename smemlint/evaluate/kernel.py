@@ -17,7 +17,7 @@ from smemlint.evaluate.machine.machine import Budget, BudgetExceededError, Machi
 from smemlint.evaluate.machine.sums import Sums
 from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
 from smemlint.evaluate.trace import shared_arrays, traces_of, unresolved_traces
-from smemlint.evaluate.types.layout import Binding, is_type
+from smemlint.evaluate.types.matching import Binding, is_type
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.number import Int, RecordValue, Value
 from smemlint.evaluate.values.objects import Object

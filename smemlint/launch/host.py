@@ -9,7 +9,6 @@ from itertools import product
 from typing import TypeAlias
 
 import smemlint.evaluate.run.evaluators  # noqa: F401  says which function runs what
-from smemlint import clock
 from smemlint.evaluate.analysis.facts import SliceLike, Slicer
 from smemlint.evaluate.kernel import bind_arguments
 from smemlint.evaluate.language.accesses import load
@@ -22,7 +21,7 @@ from smemlint.evaluate.library.host_runtime import command_line
 from smemlint.evaluate.machine.dispatch import run, rvalue
 from smemlint.evaluate.machine.machine import Budget, BudgetExceededError, Frame, Machine
 from smemlint.evaluate.machine.paths import Paths
-from smemlint.evaluate.types.layout import Binding, is_type
+from smemlint.evaluate.types.matching import Binding, is_type
 from smemlint.evaluate.values.number import (
     VALUES,
     Closure,
@@ -65,6 +64,7 @@ from smemlint.launch.settings import settings
 from smemlint.launch.slicing import HostSlice, names_as_value
 from smemlint.launch.ways import Ways, instance, key, site
 from smemlint.records import record
+from smemlint.system import clock
 
 Instance: TypeAlias = tuple[TemplateArgument, ...]
 Shape: TypeAlias = tuple["int | None", "int | None", "int | None"]

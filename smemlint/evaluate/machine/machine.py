@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from smemlint import clock
 from smemlint.evaluate.analysis.facts import Code, Slicer, code_of
 from smemlint.evaluate.machine.components import (
     STRETCH,
@@ -37,7 +36,8 @@ from smemlint.evaluate.machine.state import (
 )
 from smemlint.evaluate.machine.sums import Conditions, Sums
 from smemlint.evaluate.model import Assumption, Stop, Unresolved
-from smemlint.evaluate.types.layout import Bindings, Types
+from smemlint.evaluate.types.layout import Types
+from smemlint.evaluate.types.matching import Bindings
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import (
@@ -68,6 +68,7 @@ from smemlint.ir import (
     Var,
 )
 from smemlint.ir.types import INT, UINT
+from smemlint.system import clock
 
 __all__ = [
     "STEPS_PER_EVENT",

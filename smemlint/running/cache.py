@@ -15,22 +15,21 @@ import contextlib
 import io
 import os
 import pickle
-import tempfile
 import time
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smemlint import clock
-from smemlint.folders import cache_folders, is_ours
-from smemlint.observed import QUESTIONS, Facts, Question, collecting, digest
-from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
+from smemlint.system import clock
+from smemlint.system.folders import cache_folders, is_ours
+from smemlint.system.observed import QUESTIONS, Facts, Question, collecting, digest
+from smemlint.system.reading import UnreadableError, read_regular
 
 if TYPE_CHECKING:
     from smemlint.diagnose.model import FileReport
-    from smemlint.jobs import Job
+    from smemlint.running.jobs import Job
 
 FOLDER = "results"
 PLACE = "SMEMLINT_CACHE_DIR"
@@ -110,6 +109,8 @@ class Cache:
         pickle.dump(Entry(facts, stamps, report), buffer, protocol=5)
         if buffer.tell() > MOST_ENTRY:
             return
+        import tempfile
+
         with contextlib.suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             handle, name = tempfile.mkstemp(dir=self.folder)
