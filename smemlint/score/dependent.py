@@ -130,7 +130,10 @@ def _bounds(
     high = np.where(runs, np.maximum(passes * high, passes), 0)
     ideal = ideal_of(access.op, access.width, (offsets >= 0).sum(axis=1), access.matrices)
     ideal = np.minimum(ideal, high)
-    return Costs(np.where(runs, np.clip(np.maximum(low, ideal), passes, high), 0), high, ideal)
+    low = np.where(runs, np.clip(np.maximum(low, ideal), passes, high), 0)
+    # As where the address is known: fewer lanes of a wide access have a smaller ideal.
+    unsure = ((offsets >= 0) & ~certain).any(axis=1)
+    return Costs(low, np.where(unsure, high * ideal, high), ideal)
 
 
 def _looped(access: Access, offsets: Ints, data: Sequence[DataTerm], footprint: int | None) -> Costs:

@@ -19,10 +19,10 @@ def sums(trace: Trace, cost: Costs) -> tuple[int, int, int]:
     One of the trace's ways runs, and of its groups of requests any; the ends are those of whatever runs then.
     """
     parts = [np.split(x, trace.ways) for x in (cost.high, cost.low, cost.ideal, trace.weights)]
-    groups = trace.groups if trace.groups is not None else np.zeros(len(trace.weights), dtype=np.int64)
+    groups = _groups(trace)
     ends = [
         _ends(high @ weights, low @ weights, ideal @ weights)
-        if trace.groups is None
+        if not numbers.any()
         else _of_groups(high * weights, low * weights, ideal * weights, numbers)
         for high, low, ideal, weights, numbers in zip(*parts, np.split(groups, trace.ways), strict=True)
     ]
@@ -34,6 +34,17 @@ def sums(trace: Trace, cost: Costs) -> tuple[int, int, int]:
     return -(-most.numerator // most.denominator), least.numerator // least.denominator, whole
 
 
+def _groups(trace: Trace) -> Ints:
+    """By request, the number of those that run with it, 0: it surely runs. A request that no lane surely
+    takes part in runs by itself, or does not."""
+    groups = np.zeros(len(trace.weights), dtype=np.int64) if trace.groups is None else trace.groups
+    if trace.maybe is None:
+        return groups
+    sure = ((trace.offsets >= 0) & ~trace.maybe).any(axis=1)
+    alone: Ints = np.where(sure, groups, groups.max(initial=0) + 1 + np.arange(len(groups)))
+    return groups if sure.all() else alone
+
+
 def _ends(high: int, low: int, ideal: int) -> tuple[Fraction, Fraction, int]:
     """Ways at most and at least, and the ideal."""
     n = int(ideal)
@@ -42,9 +53,9 @@ def _ends(high: int, low: int, ideal: int) -> tuple[Fraction, Fraction, int]:
 
 def _of_groups(high: Ints, low: Ints, ideal: Ints, groups: Ints) -> tuple[Fraction, Fraction, int]:
     """Ways at most and at least over all choices of groups that run, and the ideal of all requests."""
-    numbers = np.unique(groups)
-    by = [[int(x[groups == g].sum()) for g in numbers] for x in (high, low, ideal)]
-    certain = [g == 0 for g in numbers]
+    numbers, of = np.unique(groups, return_inverse=True)
+    by = [[int(n) for n in np.bincount(of, weights=x, minlength=len(numbers))] for x in (high, low, ideal)]
+    certain = [bool(g == 0) for g in numbers]
     most = _extreme(by[0], by[2], certain, largest=True)
     least = _extreme(by[1], by[2], certain, largest=False)
     return most, least, int(ideal.sum())

@@ -26,6 +26,8 @@ BODIES = [
     # narrow types wrap
     "unsigned char i = threadIdx.x; --i; t[i + 1] = 0;",
     "short s = 32767; unsigned char c = s; c++; t[c + threadIdx.x] = 0;",
+    # the arm that no lane takes has a say in the type
+    "long i = ~((32 >= threadIdx.x ? 3 : threadIdx.z) % 1); t[(8 >= i) * 32 + threadIdx.x] = 0;",
     # what a reference or a pointer to a local changes
     "for (int i = 0; i < 3; i++) { float &f = t[i]; f = 2; }",
     "int m = 1; for (int i = 0; i < 4; i++) { int &r = m; r += 5; t[m] = 1; }",

@@ -24,6 +24,8 @@ class Writer(Drawer):
     numbers: list[str] = field(default_factory=list)
     fixed: set[str] = field(default_factory=set)
     """Counters of loops, which the body must not assign."""
+    bools: set[str] = field(default_factory=set)
+    """Variables of type bool, which C++ does not count up or down."""
     whole: set[str] = field(default_factory=set)
     """Variables of type int, whose address can be passed on."""
     pointers: list[str] = field(default_factory=list)
@@ -217,11 +219,14 @@ class Writer(Drawer):
             made = self.name("i")
             self.line(f"{type_} {made} = {self.expr(3)};")
             self.numbers.append(made)
+            if type_ == "bool":
+                self.bools.add(made)
         elif kind == 10 and writable:
             v = self.choose(*writable)
             op = self.choose("=", "+=", "*=", "&=", "^=", "|=", ">>=", *(() if self.unknown else ("-=",)))
             value = str(self.number(1, 4)) if op in ("*=", ">>=") else self.expr(2)
-            self.line(self.choose(f"{v} {op} {value};", f"{v}++;", *(() if self.unknown else (f"--{v};",))))
+            steps = () if v in self.bools else (f"{v}++;", *(() if self.unknown else (f"--{v};",)))
+            self.line(self.choose(f"{v} {op} {value};", *steps))
         elif kind == 11 and writable and self.chance(50):
             places = [v for v in writable if v in self.whole] or [self.fresh_number()]
             made = self.name("i")

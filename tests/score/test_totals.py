@@ -33,6 +33,12 @@ def test_rounds_that_may_be_left_out_leave_a_range_around_every_total(way_out: s
     assert c.reason is not None and c.reason.code in ("run-time-choice", "nonlinear-index")
 
 
+def test_a_round_that_no_lane_surely_runs_may_be_left_out() -> None:
+    (c,) = [c for c in scored(ROUNDS % "if (out[threadIdx.x] > i) continue;") if c.site.op == "load"]
+    assert c.grade is Grade.BOUND
+    assert (c.ways_low, c.ways) == (1, 32)
+
+
 def test_rounds_that_run_together_have_one_total() -> None:
     (c,) = [c for c in scored("if (n > 3) {\n" + ROUNDS % "" + "}") if c.site.op == "load"]
     assert c.grade is Grade.EXACT

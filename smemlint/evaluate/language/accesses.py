@@ -70,7 +70,7 @@ def _loaded(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
     kept = m.memory.kept.get(p.object) if isinstance(t, PointerTo) else None
     if kept:
         return loaded_from_a_table(m, one_of(m, kept, p.object.name, varying=not p.offset.uniform))
-    uniform = p.offset.uniform and not m.host
+    uniform = p.offset.uniform and not m.host and all(o.when.uniform for o in p.object.options)
     key = ("load", p.object, p.offset.key(), t) if uniform or m.host else None
     if key is not None and isinstance(t, Scalar) and t.kind not in ("float", "void"):
         symbol = m.unknowns.memo.get(key)

@@ -142,7 +142,10 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     if m.code_size.touched > touched:
         m.stop("fork")
     if a is None or b is None:
-        return a if a is not None else b if b is not None else Other()
+        chosen = a if a is not None else b if b is not None else Other()
+        if evaluate is rvalue and isinstance(chosen, Int):
+            return _of_common_type(m, chosen, e.then if a is None else e.otherwise)
+        return chosen
     if evaluate is rvalue and isinstance(a, Int) and isinstance(b, Int) and a.type != b.type:
         t = common_type(a.type, b.type)
         if t.kind in ("int", "uint"):

@@ -17,6 +17,7 @@ from smemlint.evaluate.values.number import (
     Int,
     Lanes,
     Monomial,
+    Symbol,
     add,
     bounds,
     collapse,
@@ -54,6 +55,7 @@ NEGATED = {"!=": "==", ">=": "<", ">": "<="}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 INTERIOR, LARGE = "interior-block", "large-size"
 """Kinds of assumptions: what a block in the middle of the grid finds; that a size is a large one."""
+_BYTE = 255
 _EXTREME = 1 << 30
 """Numbers that no size and no index comes near to."""
 
@@ -72,6 +74,8 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
         return by_way
     t = common_type(a.type, b.type)
     a, b = operand(a, t, unknowns), operand(b, t, unknowns)
+    if t.kind == "uint" and (_may_wrap(a) or _may_wrap(b)):
+        return _either(op, a, b, unknowns)
     if a.known or b.known:
         number, limit, asked = (a, b, op) if b.known else (b, a, _TURNED[op])
         beyond = _with_extreme(asked, number, limit, t, unknowns)
@@ -110,6 +114,11 @@ def _either(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
     if op == "==":
         return unknowns.equal(subtract(a, b, LONG))
     return unknowns.derived(op, a, b, BOOL, 0, 1)
+
+
+def _may_wrap(v: Int) -> bool:
+    """Whether an unsigned number is known to go below zero for some values: `0u - (data & 3)`."""
+    return not v.known and (bounds(v)[0] or 0) < 0
 
 
 def _by_block(d: Int) -> bool:
@@ -165,7 +174,7 @@ def _as_interior(op: str, d: Int) -> Int | None:
     """`d op 0` for a difference whose largest term is a problem size or a block index, as an interior block
     meets it: `i < n` holds, `i >= n` does not, `i > 0` does. None: cannot tell."""
     top = max((max(s.rank for s in m) for m in d.terms), default=0)
-    if top < 1 or d.varying or any(s.rank < 1 for m in d.terms for s in m):
+    if top < 1 or d.varying or any(s.rank < 1 or _is_narrow(s) for m in d.terms for s in m):
         return None
     if top < 3:
         return None if any(s.rank == 1 for m in d.terms for s in m) else _in_a_middle_block(op, d)
@@ -181,11 +190,16 @@ def _as_interior(op: str, d: Int) -> Int | None:
     return Int(int(op in (">", ">=") if positive else op in ("<", "<=")), BOOL)
 
 
+def _is_narrow(s: Symbol) -> bool:
+    """Whether a value cannot be a large size: one of a byte."""
+    return s.rank >= 3 and s.high is not None and s.high <= _BYTE
+
+
 def _between_sizes(op: str, d: Int, unknowns: Unknowns) -> Int | None:
     """`d op 0` where sizes stand on both sides (`first + i > last`): which way it goes is unknown, but away
     from the edge it goes the same way in all lanes of a block."""
     sizes = any(s.rank >= 3 for m in d.terms for s in m)
-    if not sizes or d.uniform or d.varying or any(s.rank < 1 for m in d.terms for s in m):
+    if not sizes or d.uniform or d.varying or any(s.rank < 1 or _is_narrow(s) for m in d.terms for s in m):
         return None
     if isinstance(d.const, int) or any(not isinstance(c, int) for c in d.terms.values()):
         return None

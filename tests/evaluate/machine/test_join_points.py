@@ -253,3 +253,19 @@ def test_lanes_may_go_one_way_while_others_go_another() -> None:
     body = "[&] { if (mode) { if (t & 1) { x = t * 32; return; } } if (n) { x = t * 32; return; } x = t; }();"
     told = last(f"{body} s[x & 4095] = 1;")
     assert told.ways_low == 1 and told.ways == 32
+
+
+BY_DATA = {
+    "a byte is no size": "unsigned char *b = (unsigned char *)(s + 64); int d = b[0]; x = t > d ? 32 : 0;",
+    "below zero an unsigned number is large": "int d = in[t] & t; x = (0u - d >= 1) * 32;",
+    "lanes that read two arrays read two values": "__shared__ int q[64]; int *p = t & 1 ? q : s + 1024;"
+    " x = p[4] > 1 ? 32 : 0;",
+}
+
+
+@pytest.mark.parametrize("body", BY_DATA.values(), ids=BY_DATA)
+def test_what_each_lane_finds_in_memory_is_its_own(body: str) -> None:
+    """An odd lane shares the word of the lane before it, or with 32 lies one row further in its bank."""
+    told = last(f"{body} s[x * (t & 1) + (t >> 1) * 33] = 1;")
+    assert told.grade is Grade.BOUND
+    assert (told.ways_low, told.ways) == (1, 2)
