@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import field
 
+from smemlint.evaluate.analysis.own_members import LOCAL_THIS, id_of
+from smemlint.evaluate.analysis.own_members import floating as _floating
 from smemlint.evaluate.analysis.purity import FRAGMENTS, Calls, Inside, place_of, plain, root_of
 from smemlint.ir import (
     SHARED,
@@ -59,7 +61,6 @@ from smemlint.ir import (
 )
 from smemlint.ir.types import INT
 from smemlint.ir.walk import children, walk
-from smemlint.patterns import pattern
 from smemlint.records import record
 
 
@@ -147,6 +148,7 @@ class Slice:
         self.shared: set[str] = calls.shared | may_be_shared
         self.shared |= {p.id for p in f.parameters if calls.leads_to_memory(p.type)}
         self.parameters = {p.id for p in f.parameters}
+        self.own = calls.own_members(f, LOCAL_THIS in may_be_shared)
         nodes = list(walk(f.body))
         self.passed = _Passed(nodes)
         self.memory = calls.shared | {n.id for n in nodes if isinstance(n, Var) and n.storage in SHARED}
@@ -562,13 +564,16 @@ class Slice:
 
     def _expression(self, e: Expr, facts: _Facts) -> None:
         nodes = list(walk(e))
-        callees = {id(n.callee) for n in nodes if isinstance(n, Call) and self._inert(n)}
+        passed_over = {id(n.callee) for n in nodes if isinstance(n, Call) and self._inert(n)}
+        passed_over |= set(self.own.around(e))
         for n in nodes:
-            if id(n) in callees:
+            if id(n) in passed_over:
                 continue
             if isinstance(n, Assign):
                 root = root_of(n.target)
-                if root is None:
+                if (member := self.own.computed_by(n)) is not None:
+                    facts.assigned.add(id_of(member))
+                elif root is None:
                     facts.sticky = True
                 elif root not in self.memory or isinstance(n.target, Name):
                     facts.assigned.add(root)
@@ -611,23 +616,9 @@ class Slice:
         return isinstance(n, Name) and (n.id in self.shared or not n.id)
 
 
-_FLOAT_RECORDS = pattern(
-    r"(?:\w+::)*(?:float[1-4]|double[1-4]|__half2?|half2?|__nv_bfloat162?|nv_bfloat162?)$"
-)
-
-
 def _hands_back(t: Type) -> bool:
     """Whether a parameter of this type may bring the caller a number that becomes an address."""
     return isinstance(t, OpaqueType) or (isinstance(t, PointerTo) and not _floating(t.to))
-
-
-def _floating(t: Type) -> bool:
-    """Floating-point numbers, vectors and arrays of them: no address can hide there."""
-    while isinstance(t, ArrayOf):
-        t = t.element
-    if isinstance(t, RecordRef):
-        return not t.arguments and _FLOAT_RECORDS.match(t.name) is not None
-    return isinstance(t, Scalar) and t.kind == "float"
 
 
 def _counters(body: Stmt) -> dict[int, str]:
