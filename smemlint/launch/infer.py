@@ -273,6 +273,9 @@ def _without_launch(
         if not limits or s == limits[0] or _below(s, limits[0])
     ]
     tried = [_tried(f, c) for f, c in likely] if limits or blocks.default is None else []
+    if axes == "x" and any(f.guessed for f in facts):
+        # the other shapes are those of the other kernels that the same launch may start
+        tried = [x for x in tried if x.block[1:] == (1, 1)] or tried
     if implied:
         # an array of 1024 elements serves smaller blocks as well, where the launch leaves the block open
         within = [x for x in tried if axes == "x" and _below(x.block, implied[0][0])]
