@@ -359,3 +359,30 @@ def test_of_two_classes_with_a_method_of_one_name_only_one_starts_kernels() -> N
     (module, *_) = load(source_from_bytes("/t/a.cu", SOLVERS.encode()))
     found = {(f.record, f.name) for f in launching_functions(module).values()}
     assert found == {("GpuSolver", "run"), ("GpuSolver", "start"), ("GpuSolver", "launch"), (None, "run")}
+
+
+def test_types_that_a_macro_of_an_unknown_header_chooses_are_tried_the_usual_ones_first() -> None:
+    text = (
+        '#include "unknown_dispatch.h"\n'
+        + KERNEL
+        + """
+    void run(int type, float *p) {
+        UNKNOWN_DISPATCH_TYPES(type, value_t, "run", sum<value_t><<<1, 64>>>((value_t *)p, (value_t *)p, 1);
+                                                     sum<value_t><<<1, 96>>>((value_t *)p, (value_t *)p, 1););
+    }"""
+    )
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    found = [
+        (x.block[0], spelled(x.template["T"]))
+        for x in infer(module.kernels()[-1], module, started_kernels(module))
+    ]
+    assert found == [
+        (64, "float"),
+        (64, "__half"),
+        (96, "float"),
+        (96, "__half"),
+        (64, "__nv_bfloat16"),
+        (64, "double"),
+        (96, "__nv_bfloat16"),
+        (96, "double"),
+    ]
