@@ -386,3 +386,23 @@ def test_types_that_a_macro_of_an_unknown_header_chooses_are_tried_the_usual_one
         (96, "__nv_bfloat16"),
         (96, "double"),
     ]
+
+
+def test_an_object_that_is_made_to_be_called_starts_what_its_call_operator_starts() -> None:
+    text = """
+    template <class T, int R> __global__ void turn(T *p) { __shared__ T s[R]; s[threadIdx.x % R] = p[0]; }
+    template <class T, int R> struct launch_turn {
+        bool operator()(T *p) {
+            dim3 block(R + 32);
+            if (4 * R > block.x) block.x = 4 * R;
+            void *arguments = {&p};
+            return cudaLaunchCooperativeKernel((void *)turn<T, R>, dim3(1), block, &arguments, 0, 0) == 0;
+        }
+    };
+    template <class T, int R> struct Infer {
+        T *p;
+        bool run(int batch) { return batch == 4 ? launch_turn<T, R>()(p) : launch_turn<T, 2 * R>()(p); }
+    };
+    void run(int batch) { Infer<float, 32> infer; infer.run(batch); }
+    """
+    assert launches(text) == {(128, "float", 32), (256, "float", 64)}
