@@ -6,7 +6,7 @@ from smemlint.api import analyse_file
 from smemlint.evaluate import evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch
-from smemlint.jobs import Job, Options
+from smemlint.running.jobs import Job, Options
 from smemlint.source import source_from_bytes
 
 TILE = """

@@ -6,7 +6,7 @@ import pytest
 from costs import told
 
 from smemlint.api import analyse_file
-from smemlint.jobs import Job, Options
+from smemlint.running.jobs import Job, Options
 
 
 @pytest.mark.parametrize(
