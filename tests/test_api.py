@@ -120,20 +120,6 @@ def test_nothing_is_proved_where_further_candidates_of_a_block_were_left_out(
     assert {d.severity for d in report.diagnostics} == {Severity.NOTE}
 
 
-def test_a_small_kernel_of_unknown_block_is_told_under_all_usual_shapes_though_one_is_clean(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    text = (
-        "__global__ void k(float *p) { __shared__ float s[2048]; s[2 * threadIdx.x % 64] = *p; p[1] = *s; }"
-    )
-    clean = "__global__ void k(float *p) { __shared__ float s[64]; s[threadIdx.x % 64] = *p; p[1] = *s; }"
-    usual = {256, 128, 512, 64, 1024, 32}
-    for source in (text, clean):
-        assert {k.block[0] for k in check([Job("open.cu", text=source)]).kernels} == usual
-    monkeypatch.setattr(schedule, "CHEAP", 0)
-    assert {k.block[0] for k in check([Job("open.cu", text=clean)]).kernels} == {256}
-
-
 def test_text_that_is_not_on_disk_wins_over_the_file(folder: Path) -> None:
     edited = HEADER.replace("[32][32]", "[32][33]") + FLOATS.split("\n", 1)[1]
     report = check([Job("floats.cu", text=edited)])

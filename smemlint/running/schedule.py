@@ -21,8 +21,7 @@ WORK = 600_000
 """Evaluation steps of a file after which only launches of kernels that had none yet are analysed."""
 SHARE = 20_000
 """Evaluation steps that each of them has all the same."""
-CHEAP = 3_000
-"""Evaluation steps up to which a kernel is analysed under all usual shapes, though one of them is clean."""
+
 
 FIX_WORK = 400_000
 """Evaluation steps of a file after which no further layout is looked at."""
@@ -124,7 +123,7 @@ def in_turn(
         left = over()
         if not b.touching:
             done[id(b)] = [leave(b, "")]
-        elif b.rank > 0 and _guess(b) in clean and cost.get(id(b.kernel), 0) > CHEAP:
+        elif b.rank > 0 and _guess(b) in clean:
             done[id(b)] = []
         elif left == "time" or (left and b.rank > 0):
             done[id(b)] = [leave(b, left)]
