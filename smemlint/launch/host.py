@@ -59,7 +59,7 @@ from smemlint.launch.model import Allowance, Started
 from smemlint.launch.objects import class_instances, object_for, take_defaults
 from smemlint.launch.open import Candidate, candidates
 from smemlint.launch.overloaded import meant
-from smemlint.launch.receivers import methods_meant
+from smemlint.launch.receivers import made_to_call, methods_meant
 from smemlint.launch.settings import settings
 from smemlint.launch.slicing import HostSlice, names_as_value
 from smemlint.launch.ways import Ways, instance, key, site
@@ -323,6 +323,8 @@ def _open_names(nodes: Iterable[object]) -> set[str]:
             found.add(f".{n.name}")
         elif isinstance(n, Construct) and isinstance(n.type, RecordRef):
             found.add("." + n.type.name.rsplit("::", 1)[-1])
+        elif isinstance(n, Call) and isinstance(n.callee, Construct):
+            found.add(".operator()")
     return found
 
 
@@ -358,6 +360,7 @@ def _names_one(module: Module, f: Function, names: Container[str], functions: se
             and f".{n.name}" in names
             and _may_mean(module, f, n, functions)
         )
+        or (isinstance(n, Call) and not functions.isdisjoint(made_to_call(module, n)))
         or (
             isinstance(n, Construct)
             and isinstance(n.type, RecordRef)

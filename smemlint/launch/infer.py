@@ -26,7 +26,7 @@ from smemlint.ir import (
     TemplateArgument,
     Type,
 )
-from smemlint.ir.types import DOUBLE, FLOAT, HALF
+from smemlint.ir.types import BFLOAT16, DOUBLE, FLOAT, HALF
 from smemlint.ir.walk import walk
 from smemlint.launch.implied import implied_blocks
 from smemlint.launch.model import Started
@@ -65,7 +65,7 @@ def infer(
     """All launches to analyse `kernel` under; never empty, at most MAX_LAUNCHES."""
     blocks = blocks or Blocks()
     meant = [s for s in started if _same_kernel(s.kernel, kernel)]
-    seen, whole = _whole([x for s in meant for x in (_typed(s) if _hidden(s) else [s])], kernel, module)
+    seen, whole = _whole(_with_types(meant), kernel, module)
     told = blocks.told(kernel.name)
     instances, real = _instances(kernel, module, seen)
     real = real and whole
@@ -97,9 +97,27 @@ def infer(
     return tuple(_merged(launches)[:MAX_LAUNCHES])
 
 
-USUAL_TYPES: tuple[tuple[Scalar, Scalar], ...] = ((FLOAT, FLOAT), (HALF, FLOAT), (DOUBLE, DOUBLE))
+USUAL_TYPES: tuple[tuple[Scalar, Scalar], ...] = (
+    (FLOAT, FLOAT),
+    (HALF, FLOAT),
+    (BFLOAT16, FLOAT),
+    (DOUBLE, DOUBLE),
+)
 """Types under which an instance is tried whose own a macro of an unknown header chooses, and what is summed
-up in then."""
+up in then; the most probable first."""
+COMMON_TYPES = 2
+"""Those of them that come first for all instances of a kernel, before any of the others."""
+
+
+def _with_types(seen: Iterable[Started]) -> list[Started]:
+    """Launches whose types are known as they are, those of hidden types with the usual ones."""
+    first: list[Started] = []
+    later: list[Started] = []
+    for s in seen:
+        typed = _typed(s) if _hidden(s) else [s]
+        first += typed[:COMMON_TYPES]
+        later += typed[COMMON_TYPES:]
+    return first + later
 
 
 def _hidden(s: Started) -> bool:
@@ -273,6 +291,9 @@ def _without_launch(
         if not limits or s == limits[0] or _below(s, limits[0])
     ]
     tried = [_tried(f, c) for f, c in likely] if limits or blocks.default is None else []
+    if axes == "x" and any(f.guessed for f in facts):
+        # the other shapes are those of the other kernels that the same launch may start
+        tried = [x for x in tried if x.block[1:] == (1, 1)] or tried
     if implied:
         # an array of 1024 elements serves smaller blocks as well, where the launch leaves the block open
         within = [x for x in tried if axes == "x" and _below(x.block, implied[0][0])]

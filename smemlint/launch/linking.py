@@ -14,6 +14,7 @@ from smemlint.ir import Function, Module, Name, Record, Scalar
 from smemlint.ir.walk import walk
 from smemlint.launch.host import launching_functions, said, started_kernels
 from smemlint.launch.model import Allowance, Started
+from smemlint.launch.slicing import names_as_value
 from smemlint.records import record
 
 MAX_FILES = 6
@@ -192,7 +193,18 @@ def _open_names(module: Module, kernels: frozenset[str], started: Sequence[Start
             names.add(kernel.name)
         elif not all(_full(s) for s in by_kernel[kernel.id]):
             vague.add(kernel.id)
-    return frozenset(names | _open_wrappers(module, vague | {k for k in kernels if k not in by_kernel}))
+    unstarted = {k for k in kernels if k not in by_kernel}
+    return frozenset(names | _open_wrappers(module, vague | unstarted) | _givers(module, unstarted))
+
+
+def _givers(module: Module, kernels: set[str]) -> set[str]:
+    """Names of host functions that hand out the address of one of the kernels (ids): what they are called
+    for starts it."""
+    return {
+        f.name
+        for f in module.functions.values()
+        if f.side in ("host", "both") and f.name != "main" and names_as_value(f.body, kernels)
+    }
 
 
 def _full(s: Started) -> bool:

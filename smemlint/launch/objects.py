@@ -10,7 +10,7 @@ from smemlint.evaluate.run.construction import construct
 from smemlint.evaluate.values.number import Int, Pointer, RecordValue
 from smemlint.evaluate.values.objects import Object
 from smemlint.evaluate.values.provenance import ONE_OF
-from smemlint.ir import Function, Module, Name, Record, RecordRef, Scalar, TemplateArgument, TypeParam, Var
+from smemlint.ir import Function, Module, Name, Record, RecordRef, Scalar, TemplateArgument, TypeParam
 from smemlint.ir.types import INT
 from smemlint.ir.walk import walk
 
@@ -57,7 +57,30 @@ def object_for(m: Machine, f: Function, arguments: tuple[TemplateArgument, ...])
     made = construct(m, t, [], f.place, quiet=True) if f.name not in _names(record.name) else None
     if isinstance(made, RecordValue):
         o.cells.update(made.cells)
+    _take_member_defaults(m, o, t)
     return Pointer(o, Int(0), t)
+
+
+def _take_member_defaults(m: Machine, o: Object, t: RecordRef) -> None:
+    """Members of an object that nobody is seen to make may be what their own class makes of them, or anything
+    else: `Runner(const Params &p) : params(p)`."""
+    layout = m.types.layout(t)
+    for name, (start, member) in layout.fields.items() if layout is not None else ():
+        if isinstance(member, RecordRef):
+            for at, v in _made_of_nothing(m, member).items():
+                held = o.cells.get(start + at)
+                if not isinstance(held, Int) or not held.known:
+                    o.cells[start + at] = _default_or_other(m, name, v, held)
+
+
+def _made_of_nothing(m: Machine, t: RecordRef) -> dict[int, Int]:
+    """The integers that a class of the project gives its members itself, where it is given nothing."""
+    record = m.module.records.get(t.name)
+    if record is None or not (record.constructors or any(f.init is not None for f in record.fields)):
+        return {}
+    made = construct(m, t, [], None, quiet=True)
+    cells = made.cells.items() if isinstance(made, RecordValue) else ()
+    return {at: v for at, v in cells if isinstance(v, Int) and v.known and isinstance(v.const, int)}
 
 
 def _own(record: Record) -> tuple[TemplateArgument, ...]:
@@ -73,31 +96,36 @@ def _names(record: str) -> tuple[str, str]:
 
 
 def take_defaults(m: Machine, f: Function) -> None:
-    """What nobody passes may be what the function's own default is, or anything else."""
+    """What nobody passes may be what the function's own default is, or its class's, or anything else."""
     for p in f.parameters:
         o = m.frame.variables.get(p.id)
-        if p.init is None or o is None:
+        if o is None:
             continue
         t = m.resolve(p.type)
+        if p.init is None:
+            if isinstance(t, RecordRef):
+                for at, v in _made_of_nothing(m, t).items():
+                    o.cells.setdefault(at, _default_or_other(m, p.name, v, None))
+            continue
         if isinstance(t, Scalar) and t.kind in ("int", "uint"):
             default = value_for(m, t, p.init)
             if isinstance(default, Int) and default.known:
-                o.cells[0] = _default_or_other(m, p, default, o.cells.get(0))
+                o.cells[0] = _default_or_other(m, p.name, default, o.cells.get(0))
         elif isinstance(t, RecordRef) and t.name.rsplit("::", 1)[-1] == "dim3":
             made = value_for(m, t, p.init)
             if isinstance(made, RecordValue):
                 o.cells.update(
                     {
-                        at: _default_or_other(m, p, v, None)
+                        at: _default_or_other(m, p.name, v, None)
                         for at, v in made.cells.items()
                         if isinstance(v, Int) and v.known
                     }
                 )
 
 
-def _default_or_other(m: Machine, p: Var, default: Int, other: object) -> Int:
-    rest = other if isinstance(other, Int) else m.unknowns.value(INT, p.name, low=0, rank=3)
-    s = m.unknowns.fresh(p.name, low=0, rank=3)
+def _default_or_other(m: Machine, name: str, default: Int, other: object) -> Int:
+    rest = other if isinstance(other, Int) else m.unknowns.value(INT, name, low=0, rank=3)
+    s = m.unknowns.fresh(name, low=0, rank=3)
     if m.unknowns.recipes is not None:
         m.unknowns.recipes[s.order] = (ONE_OF, default, rest)
     return Int(0, default.type, {(s,): 1})

@@ -4,6 +4,8 @@ which one starts kernels (`CpuSolver::run`, `GpuSolver::run`)."""
 from __future__ import annotations
 
 from smemlint.ir import (
+    Call,
+    Construct,
     Declare,
     Function,
     Member,
@@ -37,6 +39,13 @@ def methods_meant(module: Module, f: Function, n: Member | StaticMember) -> froz
                 return None
             waiting.append(base.name)
     return frozenset(found) if found and all(id in module.functions for id in found) else None
+
+
+def made_to_call(module: Module, n: Call) -> frozenset[str]:
+    """Ids of the call operators of an object that is made to be called: `launch<T>()(p, stream)`."""
+    made = n.callee.type if isinstance(n.callee, Construct) else None
+    record = module.records.get(made.name) if isinstance(made, RecordRef) else None
+    return frozenset(record.methods.get("operator()", ())) if record is not None else frozenset()
 
 
 def _class_of(f: Function, n: Member | StaticMember) -> str | None:

@@ -46,7 +46,7 @@ from smemlint.ir import (
     UnknownStmt,
 )
 from smemlint.ir.walk import walk
-from smemlint.launch.receivers import methods_meant
+from smemlint.launch.receivers import made_to_call, methods_meant
 from smemlint.launch.settings import Settings
 
 _THIS = "this"
@@ -97,6 +97,8 @@ class HostSlice:
         callee = n.callee.base if isinstance(n.callee, Member) else n.callee
         callee = callee.operand if isinstance(callee, Unary) else callee
         if isinstance(callee, Name) and callee.id in self.given:
+            return True
+        if not self.launching.isdisjoint(made_to_call(self.module, n)):
             return True
         known = self.called.get(id(n))
         if known is None:

@@ -408,3 +408,27 @@ def test_a_long_host_function_of_a_header_is_followed_where_it_leads_to_a_launch
     [kernel] = [k for k in report.kernels if k.name == "run"]
     assert kernel.block == (128, 1, 1)
     assert [(a.op, a.width) for a in kernel.accesses] == [("store", 8), ("load", 8)]
+
+
+def test_settings_that_a_class_makes_itself_are_tried_where_its_object_comes_from_elsewhere() -> None:
+    settings = """
+    struct Shape { unsigned short blocks, threads; };
+    struct Settings {
+        int rounds;
+        Shape first;
+        Settings() { rounds = 3; first.blocks = 64; first.threads = 192; }
+    };
+    struct Other { int threads = 96; };
+    """
+    member = """
+    class Runner {
+        Settings settings;
+        float *p;
+    public:
+        Runner(const Settings given) : settings(given) {}
+        void run() { sum<<<settings.first.blocks, settings.first.threads>>>(p, p); }
+    };"""
+    found = launches(settings + member)
+    assert (192, 1, 1) in {x.block for x in found} and all(x.assumed for x in found)
+    found = launches(settings + "void run(Other other, float *p) { sum<<<1, other.threads>>>(p, p); }")
+    assert (96, 1, 1) in {x.block for x in found} and all(x.assumed for x in found)

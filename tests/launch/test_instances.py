@@ -359,3 +359,50 @@ def test_of_two_classes_with_a_method_of_one_name_only_one_starts_kernels() -> N
     (module, *_) = load(source_from_bytes("/t/a.cu", SOLVERS.encode()))
     found = {(f.record, f.name) for f in launching_functions(module).values()}
     assert found == {("GpuSolver", "run"), ("GpuSolver", "start"), ("GpuSolver", "launch"), (None, "run")}
+
+
+def test_types_that_a_macro_of_an_unknown_header_chooses_are_tried_the_usual_ones_first() -> None:
+    text = (
+        '#include "unknown_dispatch.h"\n'
+        + KERNEL
+        + """
+    void run(int type, float *p) {
+        UNKNOWN_DISPATCH_TYPES(type, value_t, "run", sum<value_t><<<1, 64>>>((value_t *)p, (value_t *)p, 1);
+                                                     sum<value_t><<<1, 96>>>((value_t *)p, (value_t *)p, 1););
+    }"""
+    )
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    found = [
+        (x.block[0], spelled(x.template["T"]))
+        for x in infer(module.kernels()[-1], module, started_kernels(module))
+    ]
+    assert found == [
+        (64, "float"),
+        (64, "__half"),
+        (96, "float"),
+        (96, "__half"),
+        (64, "__nv_bfloat16"),
+        (64, "double"),
+        (96, "__nv_bfloat16"),
+        (96, "double"),
+    ]
+
+
+def test_an_object_that_is_made_to_be_called_starts_what_its_call_operator_starts() -> None:
+    text = """
+    template <class T, int R> __global__ void turn(T *p) { __shared__ T s[R]; s[threadIdx.x % R] = p[0]; }
+    template <class T, int R> struct launch_turn {
+        bool operator()(T *p) {
+            dim3 block(R + 32);
+            if (4 * R > block.x) block.x = 4 * R;
+            void *arguments = {&p};
+            return cudaLaunchCooperativeKernel((void *)turn<T, R>, dim3(1), block, &arguments, 0, 0) == 0;
+        }
+    };
+    template <class T, int R> struct Infer {
+        T *p;
+        bool run(int batch) { return batch == 4 ? launch_turn<T, R>()(p) : launch_turn<T, 2 * R>()(p); }
+    };
+    void run(int batch) { Infer<float, 32> infer; infer.run(batch); }
+    """
+    assert launches(text) == {(128, "float", 32), (256, "float", 64)}

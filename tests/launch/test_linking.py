@@ -203,3 +203,38 @@ extern "C" void compute(fr_t *d, unsigned lg) { NTT::base(d, lg); }
     assert not kernel.assumed
     assert dict(kernel.template_arguments) == {"Z": "32", "fr_t": "field"}
     assert [(a.wavefronts, a.ideal, a.grade) for a in kernel.accesses] == [(8, 4, "exact")]
+
+
+SPEC = "struct Spec { void *kernel; int width; };\ntemplate <class T> Spec choose(int wide);\n"
+CHOSEN = """
+#include "spec.h"
+template <class T, int W> __global__ void turn(T *p) {
+    __shared__ T tile[W][W];
+    tile[threadIdx.x % W][threadIdx.x / W] = p[threadIdx.x];
+}
+template <class T> Spec choose(int wide) {
+    Spec s = {(void *)turn<T, 8>, 8};
+    if (wide > 8) s = {(void *)turn<T, 16>, 16};
+    return s;
+}
+template Spec choose<float>(int wide);
+"""
+CHOOSING = """
+#include "spec.h"
+void run(float *p, int wide) {
+    Spec s = choose<float>(wide);
+    void *args[] = {&p};
+    cudaLaunchKernel(s.kernel, dim3(1), dim3(64), args, 0, 0);
+}
+"""
+
+
+def test_a_kernel_that_a_record_carries_is_started_where_the_record_is_asked_for(tmp_path: Path) -> None:
+    folder = write(tmp_path, spec_dot_h=SPEC, turn_dot_cu=CHOSEN, run_dot_cpp=CHOOSING)
+    report = analyse_file(Job(str(folder / "turn.cu"), Options(suggest=False)))
+    found = {
+        dict(k.template_arguments)["W"]: (k.block, k.assumed, {a.wavefronts for a in k.accesses})
+        for k in report.kernels
+    }
+    # a warp writes 32 / W columns of W rows; rows lie W words apart: W * W / 32 rows share a bank
+    assert found == {"8": ((64, 1, 1), False, {4}), "16": ((64, 1, 1), False, {16})}

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from smemlint.evaluate.analysis.own_members import LOCAL_THIS, floating
 from smemlint.evaluate.analysis.passed_lambdas import PassedLambdas
 from smemlint.evaluate.analysis.purity import FRAGMENTS, Calls, place_of, root_of
-from smemlint.evaluate.analysis.shared_names import SharedNames, floating
+from smemlint.evaluate.analysis.shared_names import SharedNames
 from smemlint.evaluate.analysis.statement_facts import Choice, Facts, StatementFacts, names_in
 from smemlint.ir import (
     STEPS,
@@ -61,7 +62,8 @@ class Slice:
         self.names = SharedNames(f, nodes, may_be_shared, calls, self.passed)
         self.gives_address = f.record is not None or self.names.given_back
         self.gives_memory = self.names.memory_given_back
-        statements = StatementFacts(f, nodes, self.names)
+        own = calls.own_members(f, LOCAL_THIS in may_be_shared)
+        statements = StatementFacts(f, nodes, self.names, own)
         self.choices = statements.choices
         self.relevant: set[str] = set()
         self._spread_relevant(nodes, f)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol
 
+from smemlint.evaluate.analysis.own_members import OwnMembers
 from smemlint.evaluate.analysis.ptx import PtxCompute, PtxUnknown, parse
 from smemlint.ir import (
     CONVERSION_NAME,
@@ -112,6 +113,10 @@ class Calls:
             found = self._methods.get(callee.name, ())
             return bool(found) and all(map(self._function, found))
         return False
+
+    def own_members(self, f: Function, local: bool) -> OwnMembers:
+        """What lies in the object that a method runs on. local: it is a local variable."""
+        return OwnMembers(self._module, f, local)
 
     def functions(self, e: Call) -> list[Function]:
         """The functions of the module that a call by name may mean; none when others may be meant."""

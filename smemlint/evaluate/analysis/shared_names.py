@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from smemlint.evaluate.analysis.own_members import floating
 from smemlint.evaluate.analysis.passed_lambdas import PassedLambdas
 from smemlint.evaluate.analysis.purity import Calls, Inside, plain, root_of
 from smemlint.ir import (
@@ -27,14 +28,12 @@ from smemlint.ir import (
     Return,
     Scalar,
     This,
-    Type,
     TypeParam,
     Unary,
     UnknownExpr,
     Var,
 )
 from smemlint.ir.walk import children, walk
-from smemlint.patterns import pattern
 
 
 class SharedNames:
@@ -219,17 +218,3 @@ class SharedNames:
         if isinstance(n, Member):
             return n.arrow and self.touches(n.base)
         return isinstance(n, Name) and (n.id in self.shared or not n.id)
-
-
-_FLOAT_RECORDS = pattern(
-    r"(?:\w+::)*(?:float[1-4]|double[1-4]|__half2?|half2?|__nv_bfloat162?|nv_bfloat162?)$"
-)
-
-
-def floating(t: Type) -> bool:
-    """Floating-point numbers, vectors and arrays of them: no address can hide there."""
-    while isinstance(t, ArrayOf):
-        t = t.element
-    if isinstance(t, RecordRef):
-        return not t.arguments and _FLOAT_RECORDS.match(t.name) is not None
-    return isinstance(t, Scalar) and t.kind == "float"

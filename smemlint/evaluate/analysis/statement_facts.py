@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import field
 
+from smemlint.evaluate.analysis.own_members import OwnMembers, id_of
 from smemlint.evaluate.analysis.purity import place_of, root_of
 from smemlint.evaluate.analysis.shared_names import SharedNames
 from smemlint.ir import (
@@ -72,8 +73,9 @@ class Choice:
 class StatementFacts:
     """The statements of a function and its lambdas, innermost first, and the choices among them."""
 
-    def __init__(self, f: Function, nodes: Sequence[object], names: SharedNames) -> None:
+    def __init__(self, f: Function, nodes: Sequence[object], names: SharedNames, members: OwnMembers) -> None:
         self.names = names
+        self.members = members
         self.choices: list[Choice] = []
         self.visited: list[tuple[Stmt, Facts]] = []
         own = {n.id for n in nodes if isinstance(n, Var) and n.storage == "local"}
@@ -139,13 +141,16 @@ class StatementFacts:
 
     def _expression(self, e: Expr, facts: Facts) -> None:
         nodes = list(walk(e))
-        callees = {id(n.callee) for n in nodes if isinstance(n, Call) and self.names.inert(n)}
+        passed_over = {id(n.callee) for n in nodes if isinstance(n, Call) and self.names.inert(n)}
+        passed_over |= set(self.members.around(e))
         for n in nodes:
-            if id(n) in callees:
+            if id(n) in passed_over:
                 continue
             if isinstance(n, Assign):
                 root = root_of(n.target)
-                if root is None:
+                if (member := self.members.computed_by(n)) is not None:
+                    facts.assigned.add(id_of(member))
+                elif root is None:
                     facts.sticky = True
                 elif root not in self.names.memory or isinstance(n.target, Name):
                     facts.assigned.add(root)

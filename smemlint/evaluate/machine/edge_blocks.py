@@ -29,15 +29,17 @@ def look_aside(m: Machine, body: Stmt | None) -> None:
     for f in m.frames:
         f.end = None if f.end is None else m.join()
     way = m.context.way
-    since, waiting = len(m.log), m.context.waiting
+    since, waiting, certain = len(m.log), m.context.waiting, m.unknowns.certain
     m.must, m.context.loops, m.context.waiting, m.context.aside = m.threads.nobody, [m.exits()], {}, True
+    # `if (i + blockDim.x < n) ... else if (i + blockDim.x >= n)`: what is asked here again holds at the edge
+    m.unknowns.certain = True
     m.code_size.flow += 1
     m.straight()
     run(m, body)
     m.code_size.flow += 1
     m.straight()
     m.must, m.may, m.context.loops, m.context.waiting, m.context.aside = must, may, loops, waiting, False
-    m.context.way = way
+    m.context.way, m.unknowns.certain = way, certain
     for frame, returned, exited, result, end in left:
         frame.returned, frame.exited, frame.result, frame.end = returned, exited, result, end
     restore(before)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 from smemlint.evaluate.analysis.facts import Code, Slicer, code_of
+from smemlint.evaluate.analysis.own_members import LOCAL_THIS, member_of
 from smemlint.evaluate.machine.components import (
     STRETCH,
     Budget,
@@ -227,6 +228,8 @@ class Machine:
     def enter(self, frame: Frame, f: Function) -> None:
         """Set up what can be skipped in a function, given where its arguments point."""
         pointing = frozenset(id for id, o in frame.variables.items() if _may_be_shared(o))
+        if frame.this is not None and frame.this.object.storage == "local":
+            pointing |= {LOCAL_THIS}
         slice = self.code.slice(f, pointing)
         if self.sums is None:
             frame.skippable, frame.quiet, frame.sets = slice.skippable, slice.quiet, slice.sets
@@ -239,6 +242,10 @@ class Machine:
     def forget(self, ids: frozenset[str]) -> None:
         """Variables that a skipped statement would have set are unknown from here on."""
         for id in sorted(ids):
+            member = member_of(id)
+            if member is not None:
+                self._forget_member(member)
+                continue
             o = self.find(id)
             if o is None or o.storage != "local":
                 continue
@@ -249,6 +256,22 @@ class Machine:
                 o.cells = {}
                 o.havoc = True
                 o.uniform = False
+
+    def _forget_member(self, name: str) -> None:
+        """A number in the object that the method in progress runs on is unknown from here on."""
+        this = self.frame.this
+        if this is None:
+            return
+        o, at = this.object, this.offset.const
+        layout = self.types.layout(this.pointee) if isinstance(this.pointee, RecordRef) else None
+        start, t = layout.fields.get(name, (0, None)) if layout is not None else (0, None)
+        size = self.types.size_of(t) if t is not None else None
+        if size is None or not this.offset.known or not isinstance(at, int):
+            o.cells, o.havoc, o.uniform = {}, True, False
+            return
+        first = at + start
+        for k in [k for k in o.cells if first <= k < first + size]:
+            o.cells[k] = Other()
 
     def anyone(self) -> bool:
         """Whether some lane is active."""

@@ -10,6 +10,7 @@ from smemlint.evaluate.language.inlining import Reference, invoke, run_closure
 from smemlint.evaluate.language.names import resolve_arguments, static_member
 from smemlint.evaluate.language.overloads import methods_of
 from smemlint.evaluate.language.places import field_of
+from smemlint.evaluate.library.atomics import is_atomic
 from smemlint.evaluate.library.builtins import element_of, function, method
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
@@ -66,7 +67,7 @@ def _owner_name(m: Machine, callee: StaticMember) -> str:
 
 
 def _apply(m: Machine, v: Value, e: Call, discarded: bool, want_place: bool) -> Value | Reference:
-    if isinstance(v, FunctionValue) and v.candidates:
+    if isinstance(v, FunctionValue) and v.candidates and not _means_the_library(m, v, e):
         result = invoke(m, v.candidates, e.arguments, v.arguments, None, e.place, v.outer)
         if result is not None:
             return result
@@ -85,6 +86,15 @@ def _apply(m: Machine, v: Value, e: Call, discarded: bool, want_place: bool) -> 
     name = v.name if isinstance(v, FunctionValue) else e.callee.name if isinstance(e.callee, Name) else ""
     arguments = v.arguments if isinstance(v, FunctionValue) else ()
     return function(m, name, arguments, e, discarded)
+
+
+def _means_the_library(m: Machine, v: FunctionValue, e: Call) -> bool:
+    """Whether a call is one of the library's atomic in an overload of it for another type:
+    `atomicMax(float *p, float x) { atomicMax((int *)p, __float_as_int(x)); }`."""
+    f = m.frame.function
+    if f is None or not f.name.startswith("atomic") or not is_atomic(f.name):
+        return False
+    return any(c is f for c in v.candidates) and len(f.parameters) == len(e.arguments)
 
 
 def _method(m: Machine, callee: Member) -> Value:

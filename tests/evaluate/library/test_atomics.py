@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 from costs import told
 
+from smemlint.api import analyse_file
+from smemlint.running.jobs import Job, Options
+
 
 @pytest.mark.parametrize(
     ("call", "op", "ways"),
@@ -71,3 +74,22 @@ def test_operators_of_an_atomic_object_are_atomics() -> None:
     shared = "cuda::atomic<int, cuda::thread_scope_block> count"
     assert told("count++; count.fetch_add(2);", shared=shared) == [("increment", 4, 1.0)] * 2
     assert told("out[0] = count.load();", shared=shared) == [("load", 4, 1.0)]
+
+
+def test_an_overload_for_another_type_calls_the_library_and_not_itself() -> None:
+    text = """
+struct half_t { unsigned short bits; __device__ operator float() const; };
+__device__ void atomicAdd(float *p, half_t v) { atomicAdd(p, (float)v); }
+__device__ void atomicMax(float *p, float v) { atomicMax((int *)p, __float_as_int(v)); }
+__global__ void k(const half_t *in, float x) {
+    __shared__ float s[64];
+    atomicAdd(&s[threadIdx.x], in[threadIdx.x]);
+    atomicMax(&s[threadIdx.x * 2], x);
+}
+"""
+    report = analyse_file(Job("k.cu", Options(blocks={"": (32, 1, 1)}, suggest=False), text))
+    [kernel] = report.kernels
+    # the loop of compare-and-swaps that a float in shared memory is added with
+    found = sorted((a.op, (a.wavefronts or 0) / (a.ideal or 1)) for a in kernel.accesses)
+    assert found == [("atomic", 2), ("cas loop", 1), ("cas loop load", 1)]
+    assert not kernel.notes

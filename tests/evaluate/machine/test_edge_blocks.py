@@ -58,3 +58,9 @@ def test_a_function_that_both_run_is_known_by_the_middle_of_the_grid() -> None:
 def test_a_guard_in_a_loop_is_looked_at_in_its_first_iterations_only() -> None:
     edge = costs("for (int j = 0; j < 1000; j++) if (i >= n) s[0][t] = j;")[0]
     assert 0 < edge.executions < 1000
+
+
+def test_the_other_way_of_a_guard_may_ask_again_whether_it_is_the_edge() -> None:
+    inside, edge = costs("if (i + 32 < n) s[0][t] = g[i];\n else if (i + 32 >= n) s[t][0] = 0;")
+    assert (inside.ways, inside.grade) == (1, Grade.EXACT)
+    assert (edge.ways_low, edge.ways, edge.grade) == (1, 32, Grade.BOUND)

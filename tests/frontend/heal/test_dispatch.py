@@ -52,6 +52,7 @@ void go(Tensor in, Tensor out, int n) {
     assert launches(text) == {
         (64, ("float", "float", "4"), True),
         (64, ("__half", "float", "4"), True),
+        (64, ("__nv_bfloat16", "float", "4"), True),
         (64, ("double", "float", "4"), True),
     }
 
@@ -66,7 +67,7 @@ void go(void *o, bool causal, int d, bool half) {
 """
     found = launches(text)
     assert {block for block, _, _ in found} == {32}
-    assert {types[0] for _, types, _ in found} == {"float", "__half", "double"}
+    assert {types[0] for _, types, _ in found} == {"float", "__half", "__nv_bfloat16", "double"}
     assert all(assumed for _, _, assumed in found)
 
 
