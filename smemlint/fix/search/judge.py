@@ -14,6 +14,7 @@ import numpy as np
 from smemlint.fix.search.candidates import Exchange, Layout, Padding, Shape, Skew, Swizzle, Trimmed, addresses
 from smemlint.fix.search.members import Instance, Member
 from smemlint.records import record
+from smemlint.score.loads import nominal
 from smemlint.score.model import KernelAnalysis
 
 SHARE = 0.02
@@ -55,18 +56,27 @@ class Option:
 
 
 def kernel_wavefronts(analysis: KernelAnalysis) -> int | None:
-    """Wavefronts of all shared-memory accesses of one block, None where some are not known."""
-    total = 0
-    groups: set[int] = set()
-    for conflict in analysis.conflicts:
-        group = conflict.trace.group
-        if group is not None and group in groups:
-            continue
-        groups.update(() if group is None else (group,))
-        if conflict.wavefronts is None:
-            return None
-        total += conflict.wavefronts
-    return None if analysis.notes else total
+    """Wavefronts of all shared-memory accesses of one block, a loop of unknown length as NOMINAL iterations;
+    None where some are not known."""
+    if analysis.notes or any(c.wavefronts is None for c in analysis.conflicts):
+        return None
+    return round(sum(nominal(load.wavefronts for load in c.loads) for c in analysis.conflicts))
+
+
+def excess(analysis: KernelAnalysis) -> float:
+    """Wavefronts of one block above the ideal, so counted, of the accesses that have a number."""
+    return sum(nominal(load.wavefronts - load.ideal for load in c.loads) for c in analysis.conflicts)
+
+
+def standing(analyses: Sequence[KernelAnalysis]) -> int:
+    """The number of the analysis that stands for all: the one with the most excess; of block shapes that are
+    assumed, the one with the least."""
+    best = 0
+    for n, each in enumerate(analyses):
+        more = excess(each) > excess(analyses[best])
+        if n and (not more if each.launch.assumed else more):
+            best = n
+    return best
 
 
 def base(instance: Instance) -> int:
