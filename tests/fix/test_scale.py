@@ -1,4 +1,4 @@
-"""What a fix buys is told on the scale of what the finding costs: a loop of unknown length is 32 iterations."""
+"""What a fix buys is told on the scale of what the finding costs: an open loop is 32 iterations."""
 
 from __future__ import annotations
 
