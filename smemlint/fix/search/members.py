@@ -129,11 +129,18 @@ def members(analysis: KernelAnalysis, array: SharedArray) -> tuple[Member, ...]:
 def movable(conflict: Conflict) -> bool:
     """Whether a site's addresses are known well enough to say where another layout puts them."""
     trace = conflict.trace
-    if trace.offsets.size == 0 or trace.data or trace.parameter is not None or trace.low is not None:
+    if trace.offsets.size == 0 or trace.data or trace.parameter is not None:
+        return False
+    if trace.low is not None and not only_source_open(trace):
         return False
     if trace.ways > 1:
         return False
     return conflict.grade not in (Grade.UNRESOLVED, Grade.PARAMETRIC)
+
+
+def only_source_open(trace: Trace) -> bool:
+    """Whether a copy's place in shared memory is known, and only where it reads from global memory is not."""
+    return trace.low is not None and trace.reason is not None and trace.reason.code == "copy-source"
 
 
 def member(conflict: Conflict) -> Member | None:
@@ -195,6 +202,7 @@ def granule(members: Iterable[Member]) -> int:
     """Bytes that must stay together and aligned: the widest access that runs, 16 for matrix rows."""
     widest = 1
     for each in members:
-        matrix = each.conflict.site.op in ("ldmatrix", "stmatrix")
+        site = each.conflict.site
+        matrix = site.op in ("ldmatrix", "stmatrix") or "_matrix_sync" in site.expression
         widest = lcm(widest, MATRIX_ROW if matrix else each.width)
     return widest
