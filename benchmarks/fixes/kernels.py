@@ -1,7 +1,7 @@
 """The fixes of kernels of any sources on silicon: each started by a few lines of our own, before and after.
 
-    python benchmarks/fixes/kernels.py prepare --files LIST             # here: needs smemlint
-    python benchmarks/fixes/kernels.py measure build/kernels            # on a machine with nvcc, ncu and a GPU
+    python benchmarks/fixes/kernels.py prepare --files LIST    # here: needs smemlint
+    python benchmarks/fixes/kernels.py measure build/kernels   # on a machine with nvcc, ncu and a GPU
     python benchmarks/fixes/kernels.py table build/kernels/measured.json
 
 LIST names a source file a line. `prepare` applies every fix that smemlint offers (safe or not) and appends a
