@@ -194,22 +194,24 @@ def measure(folder: Path, arch: str) -> int:
     work.mkdir(exist_ok=True)
     harness = work / "harness.o"
     fixes.nvcc(arch, "-c", "-o", str(harness), str(HERE / "harness.cu"))
-    with ThreadPoolExecutor(os.cpu_count() or 4) as pool:
+    results: dict[str, Any] = {}
+    with ThreadPoolExecutor(max((os.cpu_count() or 4) - 1, 1)) as pool:
         builds = {
             (n, v): pool.submit(build, folder, told[n], n, v, work, harness, arch)
             for n in told
             for v in VERSIONS
         }
-    results: dict[str, Any] = {n: {"build": {v: builds[n, v].result() for v in VERSIONS}} for n in told}
-    good = [n for n in told if not any(results[n]["build"].values())]
-    print(f"{len(good)} of {len(told)} build after {time.monotonic() - began:.0f} s", flush=True)
-    for n in good:
-        if time.monotonic() - began > SECONDS * 0.7:
-            break
-        results[n].update(compare(work, n))
-        print(n, {k: results[n].get(k) for k in ("error", "same", "repeats", "us")}, flush=True)
+        for n in told:  # those behind are built meanwhile
+            if time.monotonic() - began > SECONDS * 0.75:
+                for waiting in builds.values():
+                    waiting.cancel()
+                break
+            results[n] = {"build": {v: builds[n, v].result() for v in VERSIONS}}
+            if not any(results[n]["build"].values()):
+                results[n].update(compare(work, n))
+            print(n, results[n], f"{time.monotonic() - began:.0f} s", flush=True)
     save(folder, profiler.device(), arch, told, results)
-    ran = [n for n in good if results[n].get("us")]
+    ran = [n for n in results if results[n].get("us")]
     jobs = [(n, v) for n in ran for v in VERSIONS]
     with ThreadPoolExecutor(6) as pool:
         for (n, v), found in zip(
@@ -257,20 +259,19 @@ def build(
 def compare(work: Path, name: str) -> dict[str, Any]:
     """Both versions, twice in turn: whether memory is alike, and the lesser of the times."""
     for fill in ("float", "small"):
-        first = run(work / f"before_{name}.out", fill, timed=False)
+        first = run(work / f"before_{name}.out", fill, timed=True)
         if first is not None:
             break
     else:
         return {"error": "faults before the edit"}
-    runs: dict[str, list[Any]] = {v: [] for v in VERSIONS}
-    for _ in range(2):
-        for version in VERSIONS:
-            runs[version].append(run(work / f"{version}_{name}.out", fill, timed=True))
+    runs: dict[str, list[Any]] = {"before": [first], "after": []}
+    for version in ("after", "before", "after"):
+        runs[version].append(run(work / f"{version}_{name}.out", fill, timed=True))
     if None in runs["before"] or None in runs["after"]:
         return {"error": "faults after the edit" if None in runs["after"] else "faults at times"}
     return {
         "fill": fill,
-        "repeats": len({hashes(r) for r in (first, *runs["before"])}) == 1,
+        "repeats": len({hashes(r) for r in runs["before"]}) == 1,
         "same": hashes(first) == hashes(runs["after"][0]) == hashes(runs["after"][1]),
         "us": {v: min(sum(t for _, t in r) for r in runs[v]) for v in VERSIONS},
         "rounds": {v: [sum(t for _, t in r) for r in runs[v]] for v in VERSIONS},
