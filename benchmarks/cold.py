@@ -152,7 +152,7 @@ STAGES: tuple[tuple[str, str, str], ...] = (
     ("infer", "smemlint.pipeline", "infer"),
     ("evaluate", "smemlint.pipeline", "evaluate"),
     ("score", "smemlint.pipeline", "score_all"),
-    ("fix search", "smemlint.pipeline", "suggest"),
+    ("fix search", "smemlint.fix.suggest", "suggest"),
     ("unreached", "smemlint.pipeline", "with_unreached"),
     ("explain", "smemlint.pipeline", "observe"),
     ("collect, render", "smemlint.api", "collect"),

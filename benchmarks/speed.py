@@ -31,7 +31,7 @@ STAGES: tuple[tuple[str, str, str], ...] = (
     ("launch", "smemlint.pipeline", "infer"),
     ("evaluate", "smemlint.pipeline", "evaluate"),
     ("score", "smemlint.pipeline", "score_all"),
-    ("fix", "smemlint.pipeline", "suggest"),
+    ("fix", "smemlint.fix.suggest", "suggest"),
     ("explain", "smemlint.pipeline", "observe"),
 )
 """What is timed: a name, and the function by the name that its caller knows. `load` is what is left of the

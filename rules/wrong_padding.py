@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from smemlint.rules.base import DeclarationRule, Finding, Kernel, Label, shared
 from smemlint.rules.words import ways_text
 
+from smemlint.fix.asked import may_be_padded
 from smemlint.ir import Place
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class WrongPadding(DeclarationRule):
     )
 
     def check(self, kernel: KernelAnalysis, text: str | None) -> Iterator[tuple[Place, Finding]]:
+        if not may_be_padded(kernel):
+            return
         from smemlint.fix.search.padding import padded_arrays
 
         for padded in padded_arrays(kernel, text.encode() if text is not None else None):

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from smemlint import observed
 from smemlint.cache import Cache, is_kept
@@ -38,7 +39,9 @@ from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
 from smemlint.rules import Severity
 from smemlint.source.text import MAX_BYTES
-from smemlint.workers import Failure, Renumbered, Watch, run_isolated
+
+if TYPE_CHECKING:
+    from smemlint.workers import Failure, Watch
 
 __all__ = ["Job", "Options", "View", "analyse", "analyse_file", "check", "collect", "shown"]
 
@@ -80,6 +83,8 @@ def analyse(
         else:
             left.append(index)
     if left:
+        from smemlint.workers import Renumbered  # reports that were kept need no process
+
         seen = None if watch is None else Renumbered(watch, left)
         done = _analysed([jobs[i] for i in left], processes, memory, cache, seen)
         yield from ((left[n], report) for n, report in done)
@@ -92,6 +97,7 @@ def _analysed(
 ) -> Iterator[tuple[int, FileReport]]:
     from smemlint.diagnose.asking import STAGE
     from smemlint.pipeline import OTHERS  # loaded once, before the workers start
+    from smemlint.workers import Failure, Renumbered, run_isolated
 
     seconds = max((job.seconds for job in jobs), default=0.0)
     # What ended the process and is not this file's fault: another file that is read for its launches, an

@@ -15,7 +15,6 @@ import contextlib
 import io
 import os
 import pickle
-import tempfile
 import time
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -110,6 +109,8 @@ class Cache:
         pickle.dump(Entry(facts, stamps, report), buffer, protocol=5)
         if buffer.tell() > MOST_ENTRY:
             return
+        import tempfile
+
         with contextlib.suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             handle, name = tempfile.mkstemp(dir=self.folder)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from smemlint import clock
 from smemlint.diagnose.model import FileReport
+from smemlint.fix.asked import Key, array_key
 from smemlint.fix.edits.apply import EditError, apply
 from smemlint.fix.model import Suggestion
 from smemlint.fix.proof.promise import same_array, sites_of
-from smemlint.fix.suggest import Key, array_key
 from smemlint.pipeline import Examined, again, examine, report_of
 from smemlint.schedule import FixWork
 from smemlint.score.model import Conflict, KernelAnalysis

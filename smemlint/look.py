@@ -15,7 +15,7 @@ from smemlint.api import MEMORY, shown
 from smemlint.banks import architecture
 from smemlint.diagnose.model import FileReport, Problem
 from smemlint.exhibits import SECONDS, edited_analyses, matching
-from smemlint.fix.suggest import array_key
+from smemlint.fix.asked import array_key
 from smemlint.pipeline import Examined, again, examine
 from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record

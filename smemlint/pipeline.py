@@ -21,9 +21,8 @@ from smemlint.diagnose.observe import observe
 from smemlint.diagnose.unseen import UNKNOWN_KERNEL
 from smemlint.evaluate import Budget, Unresolved, evaluate
 from smemlint.evaluate.machine.faults import INTERNAL, fault
-from smemlint.fix.deliver import renamed
-from smemlint.fix.model import Suggestion
-from smemlint.fix.suggest import Key, suggest
+from smemlint.fix.asked import Key, may_conflict
+from smemlint.fix.model import Suggestion, renamed
 from smemlint.frontend import Known, ParseOptions, load, load_again, load_callers
 from smemlint.ir import Function, Launch, Module, Place, PointerTo, RecordRef, Scalar
 from smemlint.launch import Allowance, Blocks, Program, Started, infer, program_around, program_of
@@ -138,7 +137,9 @@ def examine(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
     refused = dict(pair for module in modules for pair in module.refused)
     problems += [Problem(shown(file), f"is included, and {why}") for file, why in refused.items()]
     suggestions: Mapping[Key, Suggestion] = {}
-    if job.options.suggest:
+    if job.options.suggest and may_conflict(analyses):
+        from smemlint.fix.suggest import suggest  # files without a conflict need none of it
+
         work = FixWork(ends.fixes)
         try:
             suggestions = suggest(

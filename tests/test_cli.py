@@ -358,6 +358,21 @@ def test_help_and_version_import_nothing_heavy(tmp_path: Path) -> None:
         assert done.stderr.strip() == "[]" and done.stdout
 
 
+def test_unchanged_files_and_clean_ones_import_nothing_that_they_do_not_need(tmp_path: Path) -> None:
+    (tmp_path / "clean.cu").write_text(CLEAN)
+    check = "import sys\nfrom smemlint.cli import main\nmain(['check', 'clean.cu'])"
+    alone = "import sys\nfrom smemlint.api import Job, analyse_file\nanalyse_file(Job('clean.cu'))"
+    for code, heavy in (
+        (alone, ("smemlint.fix.suggest", "lark", "rich", "pycparser", "tomllib")),
+        (check, ()),
+        (check, ("numpy", "clang", "multiprocessing", "smemlint.pipeline", "smemlint.fix.suggest")),
+    ):
+        code += f"\nprint([m for m in {heavy} if m in sys.modules], file=sys.stderr)"
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+        assert done.stderr.strip() == "[]"
+
+
 def test_a_reader_that_stops_early_is_no_error_message(folder: Path) -> None:
     for n in range(40):
         (folder / f"k{n}.cu").write_text(KERNEL * 1)

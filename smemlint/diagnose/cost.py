@@ -12,7 +12,7 @@ from itertools import zip_longest
 from math import prod
 
 from smemlint.diagnose.model import Access, Cost, Demand, KernelReport
-from smemlint.score.loads import NOMINAL, Load
+from smemlint.score.load import NOMINAL, Load
 
 
 def demand(accesses: Iterable[Access]) -> Demand:

@@ -10,7 +10,7 @@ from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
 from smemlint.records import record
 from smemlint.rules import Finding, Label, Severity
-from smemlint.score.loads import Load, nominal
+from smemlint.score.load import Load, nominal
 from smemlint.visible import visible_path
 
 if TYPE_CHECKING:

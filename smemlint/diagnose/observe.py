@@ -8,7 +8,7 @@ from dataclasses import replace
 from smemlint.diagnose.asking import Asking
 from smemlint.diagnose.model import Access, Declared, KernelReport, Note, SharedEntry
 from smemlint.diagnose.threshold import possible
-from smemlint.fix.suggest import Key, array_key
+from smemlint.fix.asked import Key, array_key
 from smemlint.ir import Place
 from smemlint.rules import CONFLICT_RULES, DECLARATION_RULES, Finding, Label, Severity
 from smemlint.rules.words import served_apart

@@ -24,7 +24,7 @@ from smemlint.diagnose.model import (
 from smemlint.fix.model import Refusal, SiteChange, Suggestion, TextEdit
 from smemlint.ir import Place
 from smemlint.rules import Finding, Label, Severity
-from smemlint.score.loads import Load
+from smemlint.score.load import Load
 
 _RECORDS: tuple[Any, ...] = (
     Access, Declared, FileReport, Finding, KernelReport, Label, Load, Note, Place, Problem, Refusal,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from smemlint.fix.edits.apply import EditError, apply, compatible, diff
 from smemlint.fix.edits.replace import replace_file
-from smemlint.fix.model import Suggestion, TextEdit
+from smemlint.fix.model import Suggestion
 from smemlint.fix.proof.promise import verify
 from smemlint.reading import UnreadableError
 from smemlint.records import record
@@ -130,25 +129,6 @@ def _write(file: EditedFile, asked: Sequence[str]) -> Skipped | None:
     except EditError as error:
         return Skipped(file.path, visible(str(error)))
     return None
-
-
-def renamed(suggestion: Suggestion, shown: Callable[[str], str]) -> Suggestion:
-    """The suggestion with every path as the user reads it."""
-    names: dict[str, str] = {}
-
-    def name(path: str) -> str:
-        return names.setdefault(path, shown(path))
-
-    edits: tuple[TextEdit, ...] | None = None
-    if suggestion.edits is not None:
-        edits = tuple(replace(e, path=name(e.path)) for e in suggestion.edits)
-    place = suggestion.array.place
-    array = replace(suggestion.array, place=replace(place, path=name(place.path)))
-    sites = tuple(
-        replace(c, site=replace(c.site, place=replace(c.site.place, path=name(c.site.place.path))))
-        for c in suggestion.sites
-    )
-    return replace(suggestion, edits=edits, array=array, sites=sites)
 
 
 def unsafe_fixes(suggestions: Sequence[Suggestion]) -> int:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from smemlint.records import record
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from smemlint.evaluate.model import SharedArray, Site
 
 Kind = Literal["padding", "pitch", "swizzle", "skew", "exchange", "layout"]
@@ -85,3 +88,22 @@ class Suggestion:
     def after(self) -> int:
         """Wavefronts over all sites and instances with the fix."""
         return sum(change.after for change in self.sites)
+
+
+def renamed(suggestion: Suggestion, shown: Callable[[str], str]) -> Suggestion:
+    """The suggestion with every path as the user reads it."""
+    names: dict[str, str] = {}
+
+    def name(path: str) -> str:
+        return names.setdefault(path, shown(path))
+
+    edits: tuple[TextEdit, ...] | None = None
+    if suggestion.edits is not None:
+        edits = tuple(replace(e, path=name(e.path)) for e in suggestion.edits)
+    place = suggestion.array.place
+    array = replace(suggestion.array, place=replace(place, path=name(place.path)))
+    sites = tuple(
+        replace(c, site=replace(c.site, place=replace(c.site.place, path=name(c.site.place.path))))
+        for c in suggestion.sites
+    )
+    return replace(suggestion, edits=edits, array=array, sites=sites)

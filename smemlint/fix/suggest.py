@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from smemlint.banks import Arch, architecture
-from smemlint.evaluate.model import SharedArray
+from smemlint.fix.asked import Key, array_key
 from smemlint.fix.edits.apply import compatible
 from smemlint.fix.edits.build import build
 from smemlint.fix.model import Refusal, SiteChange, Suggestion
@@ -37,19 +37,11 @@ from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.score.model import KernelAnalysis
 
-Key = tuple[str, int, str]
-"""Path, byte offset and name of an array's declaration."""
-
 _ARCH = architecture("sm_90")
 _PITCH = pattern(r"pad|skew|pitch|stride|^ld|ld[a-z]?$|Ld[a-z]?$", re.IGNORECASE)
 """Names of constants that an author made to be a pitch or a padding."""
 _TRIES = 4
 """Layouts of one array that are written out and proved before the search gives up."""
-
-
-def array_key(array: SharedArray) -> Key:
-    """The same for an array in every kernel instance, launch and configuration."""
-    return (array.place.path, array.place.offset, array.name)
 
 
 @record(frozen=True, slots=True)

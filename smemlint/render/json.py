@@ -13,7 +13,7 @@ from smemlint.diagnose.model import Cost, Demand, Diagnostic, Report, UnparsedEn
 from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
 from smemlint.render.style import PLAIN, Look
-from smemlint.score.loads import NOMINAL
+from smemlint.score.load import NOMINAL
 
 VERSION = 1
 TOOL = {"name": "smemlint", "version": __version__}

@@ -13,7 +13,7 @@ from smemlint.render.json import TOOL, demand_data, dumps, summary_data
 from smemlint.render.style import Look, paint, wrapped
 from smemlint.render.summary import count, summary_lines
 from smemlint.rules.words import ways_text
-from smemlint.score.loads import NOMINAL
+from smemlint.score.load import NOMINAL
 from smemlint.visible import visible, visible_path
 
 VERSION = 1

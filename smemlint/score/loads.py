@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate.model import Trace
-from smemlint.records import record
+from smemlint.score.load import Load, nominal
 from smemlint.score.requests import Costs
-
-NOMINAL = 32
-"""Iterations that a loop of unknown length stands for where numbers must be compared."""
-
-
-@record(frozen=True, slots=True)
-class Load:
-    """Wavefronts, the ideal, and requests (of warps) of one block."""
-
-    wavefronts: float = 0.0
-    ideal: float = 0.0
-    requests: float = 0.0
 
 
 def loads_of(trace: Trace, cost: Costs) -> tuple[Load, ...]:
@@ -39,11 +25,6 @@ def loads_of(trace: Trace, cost: Costs) -> tuple[Load, ...]:
         for high, ideal, requests, o in ways
     ]
     return max(found, key=lambda loads: nominal(load.wavefronts for load in loads), default=())
-
-
-def nominal(by_depth: Iterable[float]) -> float:
-    """One number, with NOMINAL iterations for each loop of unknown length."""
-    return sum(value * float(NOMINAL) ** depth for depth, value in enumerate(by_depth))
 
 
 def _deepest(open_: NDArray[np.int64]) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from smemlint.evaluate.model import Grade, SharedArray, Site, Trace, Unresolved
 from smemlint.ir import Function, Launch
 from smemlint.records import record
-from smemlint.score.loads import Load
+from smemlint.score.load import Load
 
 
 @record(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import pytest
 from smemlint.diagnose.cost import Costs, demand, joined, percent, words
 from smemlint.diagnose.model import Access, Cost, Demand, KernelReport
 from smemlint.ir import Place
-from smemlint.score.loads import Load
+from smemlint.score.load import Load
 
 AT = Place("k.cu", 1, 1, 1, 2, 0, 1)
 

@@ -9,7 +9,7 @@ from smemlint.rules import Severity
 
 from smemlint.diagnose.group import by_cost, groups, with_groups
 from smemlint.diagnose.model import Cost, Demand
-from smemlint.score.loads import Load
+from smemlint.score.load import Load
 
 WHOLE = Demand((Load(1000, 100, 100),))
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from smemlint.fix.deliver import plan, renamed, summary, unsafe_fixes, write
-from smemlint.fix.model import Suggestion, TextEdit
+from smemlint.fix.deliver import plan, summary, unsafe_fixes, write
+from smemlint.fix.model import Suggestion, TextEdit, renamed
 from tests.fix.cases import array
 
 TEXT = b"float a[4];\nfloat b[4];\n"

@@ -12,7 +12,7 @@ from smemlint.rules import Severity
 
 from smemlint.diagnose.model import Cost, Demand, Diagnostic
 from smemlint.render import render
-from smemlint.score.loads import Load
+from smemlint.score.load import Load
 
 
 @pytest.fixture(autouse=True)

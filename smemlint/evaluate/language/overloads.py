@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from smemlint.evaluate.language.conversions import type_of
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.types.layout import Binding, Bindings, is_type, is_vector
+from smemlint.evaluate.types.layout import is_vector
+from smemlint.evaluate.types.matching import Binding, Bindings, bound, is_type
 from smemlint.evaluate.values.number import Int, Pointer, Value
 from smemlint.ir import (
     ArrayOf,
@@ -21,6 +22,7 @@ from smemlint.ir import (
     Type,
     TypeParam,
 )
+from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
 
 
@@ -34,7 +36,7 @@ def bind(
 ) -> dict[str, Binding] | None:
     """Template arguments of a call: written, deduced from the values, then defaults."""
     bindings: dict[str, Binding] = dict(record_bindings(m, f, this) if outer is None else outer)
-    written = [a if isinstance(a, Int) else m.types.bound(a) for a in explicit]
+    written = [a if isinstance(a, Int) else bound(a) for a in explicit]
     for i, parameter in enumerate(f.template):
         if parameter.pack:
             if written[i:]:
@@ -62,7 +64,7 @@ def bind(
         if isinstance(found, OpaqueType) and found.spelling == "?":
             continue
         deduced: dict[str, Binding] = {}
-        if m.types.match(pattern, found, deduced):
+        if m.types.patterns.match(pattern, found, deduced):
             for k, x in deduced.items():
                 if not is_open(x):
                     bindings.setdefault(k, x)
@@ -70,7 +72,7 @@ def bind(
         if parameter.pack and parameter.kind == "type":
             bindings.setdefault(parameter.id, ())
         if parameter.id not in bindings and parameter.default is not None:
-            bindings[parameter.id] = m.types.bound(m.types.argument(parameter.default, bindings))
+            bindings[parameter.id] = bound(m.types.argument(parameter.default, bindings))
     return bindings
 
 
@@ -111,7 +113,7 @@ def _paired(
 
 def converts(m: Machine, f: Function, values: Sequence[Value], bindings: Bindings) -> bool:
     """False where a parameter is one of CUDA's vectors and a number is given."""
-    if all(_is_plain(p.type) for p in f.parameters):
+    if _takes_plain(f):
         return True
     for t, have in _paired(m, f, values, bindings):
         if isinstance(t, RecordRef) and is_vector(t) and isinstance(have, Scalar):
@@ -119,9 +121,13 @@ def converts(m: Machine, f: Function, values: Sequence[Value], bindings: Binding
     return True
 
 
-def _is_plain(t: Type) -> bool:
-    """Whether a type is a number or a pointer, whatever the template arguments are."""
-    return isinstance(t, Scalar) or (isinstance(t, PointerTo) and not t.reference)
+@by_identity
+def _takes_plain(f: Function) -> bool:
+    """Whether all parameters are numbers and pointers, whatever the template arguments are."""
+    return all(
+        isinstance(p.type, Scalar) or (isinstance(p.type, PointerTo) and not p.type.reference)
+        for p in f.parameters
+    )
 
 
 def score_of(m: Machine, f: Function, values: Sequence[Value], bindings: Bindings) -> int:
@@ -187,7 +193,7 @@ def specialisation(m: Machine, f: Function, bound: Bindings) -> tuple[Function, 
                 actual.append(Literal(b.const))
             elif is_type(b):
                 actual.append(b)  # type: ignore[arg-type]
-        matched = m.types.match_arguments(special.specialises, tuple(actual))
+        matched = m.types.patterns.arguments(special.specialises, tuple(actual))
         if matched is not None:
             return special, matched
     return None
