@@ -10,7 +10,7 @@ from smemlint.banks import cost_of
 from smemlint.evaluate.model import Grade, SharedArray, Site, Trace
 from smemlint.ir import Block, Function, Launch, Place
 from smemlint.ir.types import VOID
-from smemlint.score.loads import Load
+from smemlint.score.load import Load
 from smemlint.score.model import Conflict, KernelAnalysis
 
 Index = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, ...]]

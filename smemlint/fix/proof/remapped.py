@@ -18,7 +18,7 @@ from smemlint.evaluate.model import Grade
 from smemlint.fix.model import SiteChange
 from smemlint.fix.search.members import MATRIX_ROW
 from smemlint.records import record
-from smemlint.score.loads import nominal
+from smemlint.score.load import nominal
 from smemlint.score.model import Conflict, KernelAnalysis
 
 _WRITES = ("store", "stmatrix", "cp.async")

@@ -12,7 +12,7 @@ from smemlint.evaluate.model import Grade, SharedArray, Trace
 from smemlint.fix.search.linear import WORD, LinearClass, classes
 from smemlint.fix.text.pointers import Pointer
 from smemlint.records import record
-from smemlint.score.loads import NOMINAL
+from smemlint.score.load import NOMINAL
 from smemlint.score.model import Conflict, KernelAnalysis
 from smemlint.score.requests import Access, costs
 
