@@ -83,9 +83,9 @@ int main()
 
 def analysed(path: Path) -> dict[str, Any] | None:
     """The texts of a file before and after its fixes, and the launches of the kernels that they change."""
-    from smemlint import pipeline
     from smemlint.api import Job
     from smemlint.fix.deliver import plan
+    from smemlint.running import pipeline
 
     found = pipeline.examine(Job(str(path)), str)
     if not hasattr(found, "suggestions"):
