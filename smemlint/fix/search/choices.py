@@ -82,7 +82,8 @@ def find_choices(
             if late()
             else _hopeless(instances)
         )
-    rowless = None if rows or pays or not instances else _rowless(instances[0], texts)
+    flat_one = bool(instances) and len(instances[0].array.dims) == 1
+    rowless = _rowless(instances[0], texts) if flat_one and not rows and not pays else None
     return Choices(pays, ordered[0] if ordered and not pays else None, nearest, tried, refused, rowless)
 
 
