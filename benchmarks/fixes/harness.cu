@@ -22,7 +22,8 @@ std::vector<Allocation> allocations;
 int launches = 0;
 
 constexpr size_t SLACK = 1 << 20;  // kernels of the fixtures read no further than this past the end
-constexpr int WARM = 5, BATCH = 20, SAMPLES = 15, BLOCKS = 132 * 64;
+constexpr int WARM = 2, MOST_BATCH = 20, SAMPLES = 11, BLOCKS = 132 * 32;
+constexpr float SAMPLE_MS = 20;  // a sample has as many launches as fit, at least one
 
 void check(cudaError_t status, const char *what)
 {
@@ -84,17 +85,24 @@ void measure(dim3 grid, Launch launch)
         check(cudaEventCreate(&start), "event");
         check(cudaEventCreate(&stop), "event");
         std::vector<float> times;
-        for (int i = 0; i < WARM; ++i)
+        float once = 0;
+        for (int i = 0; i < WARM; ++i) {
+            check(cudaEventRecord(start), "event");
             check(launch(many), "launch");
+            check(cudaEventRecord(stop), "event");
+            check(cudaEventSynchronize(stop), "kernel");
+            check(cudaEventElapsedTime(&once, start, stop), "event");
+        }
+        const int batch = std::max(1, std::min(MOST_BATCH, static_cast<int>(SAMPLE_MS / once)));
         for (int s = 0; s < SAMPLES; ++s) {
             check(cudaEventRecord(start), "event");
-            for (int i = 0; i < BATCH; ++i)
+            for (int i = 0; i < batch; ++i)
                 launch(many);
             check(cudaEventRecord(stop), "event");
             check(cudaEventSynchronize(stop), "kernel");
             float ms = 0;
             check(cudaEventElapsedTime(&ms, start, stop), "event");
-            times.push_back(ms * 1000.0f / BATCH);
+            times.push_back(ms * 1000.0f / batch);
         }
         std::sort(times.begin(), times.end());
         time = times[SAMPLES / 2];

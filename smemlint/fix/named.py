@@ -14,10 +14,10 @@ from smemlint.banks import Arch
 from smemlint.evaluate.model import SharedArray
 from smemlint.fix.edits import apply as application
 from smemlint.fix.model import Refusal, SiteChange, Suggestion, TextEdit
-from smemlint.fix.proof.remapped import remapped
+from smemlint.fix.proof.remapped import launched, remapped
 from smemlint.fix.proof.safety import open_questions, stale_comment
 from smemlint.fix.search.choices import locate
-from smemlint.fix.search.judge import SHARE, kernel_wavefronts
+from smemlint.fix.search.judge import SHARE, kernel_wavefronts, standing
 from smemlint.fix.search.layouts import Late
 from smemlint.fix.search.members import Instance, granule
 from smemlint.fix.text.constants import Constants
@@ -223,8 +223,22 @@ def _suggestion(
         blocks_per_sm=blocks,
         unsafe_because=unsafe,
         code=code,
-        kernel=(whole, whole - best.saved) if None not in known and whole >= before else None,
+        kernel=_kernel(best, analyses, mine),
     )
+
+
+def _kernel(best: Tried, analyses: Sequence[KernelAnalysis], kernels: set[str]) -> tuple[int, int] | None:
+    """Wavefronts of the kernel before and after, in the instance and launch that stands for all."""
+    pairs = [
+        (old, new)
+        for old, new in zip(launched(analyses), launched(best.analyses), strict=False)
+        if old.kernel.name in kernels
+    ]
+    if not pairs:
+        return None
+    old, new = pairs[standing([old for old, _ in pairs])]
+    before, after = kernel_wavefronts(old), kernel_wavefronts(new)
+    return None if before is None or after is None else (before, after)
 
 
 def _room(

@@ -30,12 +30,15 @@ def nothing_found(choices: Choices, instances: Sequence[Instance], texts: Mappin
             "no-better-layout", f"lanes that update the same word on line {line} take turns in any layout"
         )
     if choices.nearest is None:
-        return Refusal("no-better-layout", _untried(choices, instances))
+        return _untried(choices, instances)
     option = choices.nearest.option
     before = sum(m.before for i in instances for m in i.members)
     text = f"the best of {choices.tried} other layouts, {_named(choices.nearest, instances, texts)}, "
     text += f"makes {before} wavefronts {option.total}" if option.total != before else "costs as much"
-    return Refusal("no-better-layout", text + _accesses(worse(option, instances)))
+    text += _accesses(worse(option, instances))
+    if choices.rowless is not None:
+        text += f"; no row was padded: {choices.rowless.text}"
+    return Refusal("no-better-layout", text)
 
 
 def _cheap(choice: Choice, instances: Sequence[Instance], texts: Mapping[str, Source]) -> Refusal:
@@ -69,11 +72,21 @@ def _accesses(losses: Sequence[tuple[Member, int]]) -> str:
     return f": {', '.join(named)}" if named else ""
 
 
-def _untried(choices: Choices, instances: Sequence[Instance]) -> str:
+def _untried(choices: Choices, instances: Sequence[Instance]) -> Refusal:
+    """Of an array of which no layout could be weighed against today's."""
+    array = instances[0].array
+    rowless = choices.rowless
     if not all(i.resizable for i in instances):
-        return f"no swizzle fits, and the size of `{instances[0].array.name}` cannot be changed"
+        text = f"no swizzle fits, and the size of `{array.name}` cannot be changed"
+        return Refusal("no-better-layout", text)
     widest = max((granule(i.members) for i in instances), default=1)
     if choices.tried:
-        return f"each of {choices.tried} other layouts costs more"
-    kept = f" and keeps its {widest}-byte accesses" if widest > instances[0].array.element else ""
-    return f"no other layout fits into the shared memory of a block{kept}"
+        text = f"each of {choices.tried} other layouts costs more"
+        return Refusal("no-better-layout", text + (f"; {rowless.text}" if rowless is not None else ""))
+    if rowless is not None:
+        if any(m.joined for i in instances for m in i.members):
+            apart = f"; a swizzle would take its {widest}-byte accesses apart"
+            return Refusal(rowless.code, rowless.text + apart)
+        return rowless
+    kept = f" and keeps its {widest}-byte accesses" if widest > array.element else ""
+    return Refusal("no-better-layout", f"no other layout fits into the shared memory of a block{kept}")

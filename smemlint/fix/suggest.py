@@ -24,7 +24,7 @@ from smemlint.fix.proof.understood import left_aside, not_understood
 from smemlint.fix.reasons import nothing_found
 from smemlint.fix.sampled import sampled, worth_a_sample
 from smemlint.fix.search.choices import Choice, find_choices, locate
-from smemlint.fix.search.judge import CLEARLY, kernel_wavefronts
+from smemlint.fix.search.judge import CLEARLY, kernel_wavefronts, standing
 from smemlint.fix.search.layouts import Late
 from smemlint.fix.search.members import Instance, apart, members
 from smemlint.fix.search.parts import Part, cut, places_of, pool_of
@@ -385,10 +385,14 @@ def _in_words(
 
 
 def _kernel(choice: Choice, used: Sequence[Instance]) -> tuple[int, int] | None:
-    """Wavefronts of the kernel as a whole before and after, None where they are not all known."""
-    known = [kernel_wavefronts(i.analysis) for i in used]
-    whole = sum(n or 0 for n in known)
-    before = sum(m.before for i in used for m in i.members)
-    if None in known or whole < before:
+    """Wavefronts of the kernel as a whole before and after, in the instance and launch that stands for all;
+    None where they are not all known."""
+    if not used:
         return None
-    return whole, whole - before + choice.option.total
+    number = standing([i.analysis for i in used])
+    instance = used[number]
+    whole = kernel_wavefronts(instance.analysis)
+    before = sum(m.before for m in instance.members)
+    if whole is None or whole < before:
+        return None
+    return whole, whole - before + sum(choice.option.after[number])

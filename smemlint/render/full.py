@@ -13,6 +13,7 @@ from smemlint.render.snippet import Line, Mark, snippet
 from smemlint.render.style import PLAIN, SEVERITY_COLOR, Look, paint, wrapped
 from smemlint.render.summary import summary_lines
 from smemlint.rules.words import ways_text
+from smemlint.score.load import NOMINAL
 from smemlint.system.visible import visible, visible_path
 
 
@@ -117,7 +118,7 @@ def fix_notes(fix: Suggestion | None, *, open_loops: bool = False) -> tuple[str,
 def gain_text(fix: Suggestion, *, open_loops: bool = False) -> str:
     """What a fix buys, for the kernel as a whole; '' where the kernel's wavefronts are not all known.
 
-    open_loops: loops of unknown length are among what is counted, each as one iteration.
+    open_loops: loops of unknown length are among what is counted, each as NOMINAL iterations.
     """
     if fix.kernel is None or not fix.kernel[0]:
         return ""
@@ -125,7 +126,7 @@ def gain_text(fix: Suggestion, *, open_loops: bool = False) -> str:
     less = f"{(before - after) / before:.0%}"
     said = f"the kernel's shared-memory wavefronts {before:,} -> {after:,} ({less} less)"
     if open_loops:
-        said += ", loops of unknown length counted once"
+        said += f", a loop of unknown length counted as {NOMINAL} iterations"
     if fix.blocks_per_sm is None:
         return said
     old, new = fix.blocks_per_sm

@@ -10,6 +10,7 @@ from smemlint.banks import cost_of
 from smemlint.evaluate.model import Grade, SharedArray, Site, Trace
 from smemlint.ir import Block, Function, Launch, Place
 from smemlint.ir.types import VOID
+from smemlint.score.load import Load
 from smemlint.score.model import Conflict, KernelAnalysis
 
 Index = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, ...]]
@@ -56,8 +57,9 @@ def access(
         joined=joined,
     )
     wavefronts, ideal = cost_of(op, joined or site.width, offsets)
-    total = int(wavefronts.sum())
-    return Conflict(site, trace, requests, total, total, int(ideal.sum()), Grade.EXACT, joined=joined)
+    total, least = int(wavefronts.sum()), int(ideal.sum())
+    loads = (Load(total, least, requests),)
+    return Conflict(site, trace, requests, total, total, least, Grade.EXACT, joined=joined, loads=loads)
 
 
 def kernel(block: tuple[int, int], arrays: list[SharedArray], conflicts: list[Conflict]) -> KernelAnalysis:

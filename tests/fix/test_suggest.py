@@ -307,11 +307,8 @@ def test_neighbours_are_taken_apart_where_a_swizzle_pays_for_it(tmp_path: Path) 
     assert not any(c.apart for c in later.sites)
 
 
-@pytest.mark.parametrize("row", ["data[tx + 64 * i]", "(tx / 8 + 8 * i)"])
-def test_no_layout_is_told_that_an_access_without_a_known_cost_may_not_survive(
-    tmp_path: Path, row: str
-) -> None:
-    """A pitch of 136 bytes, which frees the column, makes every copy of 16 bytes fault."""
+def copied_rows(tmp_path: Path, row: str) -> Suggestion:
+    """The fix of a tile of which lanes copy 16 bytes each and then read a column."""
     body = (
         "for (int i = 0; i < 4; i++) __pipeline_memcpy_async("
         f"&t[{row}][8 * (tx % 8)], in + n * 64 + 8 * (tx % 8), 16);"
@@ -319,9 +316,22 @@ def test_no_layout_is_told_that_an_access_without_a_known_cost_may_not_survive(
         "float a = 0; for (int c = 0; c < 64; c++) a += __half2float(t[tx][c]); out[tx] = a;"
     )
     head = "#include <cuda_pipeline.h>\n"
-    fix = suggestions(tmp_path, "__shared__ __align__(16) half t[64][64];", body, "64", head)["t"]
+    return suggestions(tmp_path, "__shared__ __align__(16) half t[64][64];", body, "64", head)["t"]
+
+
+def test_no_layout_is_told_that_an_access_without_a_known_cost_may_not_survive(tmp_path: Path) -> None:
+    """A pitch of 136 bytes, which frees the column, makes every copy of 16 bytes fault."""
+    fix = copied_rows(tmp_path, "data[tx + 64 * i]")
     assert fix.edits is None
     assert fix.code == "" and fix.words == "a better layout cannot be proved"
+
+
+def test_a_copy_whose_place_is_known_moves_and_stays_aligned(tmp_path: Path) -> None:
+    """What it costs depends on where it reads, too, so the fix is no safe one."""
+    fix = copied_rows(tmp_path, "(tx / 8 + 8 * i)")
+    assert fix.edits is not None and not fix.safe and "where it reads" in fix.unsafe_because
+    columns = int(fix.code.removeprefix("t[64][").removesuffix("]"))
+    assert columns > 64 and columns * 2 % 16 == 0
 
 
 PICKED = b"""__global__ void k(const int* in, const int* pick, int* out) {

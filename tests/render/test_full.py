@@ -125,7 +125,7 @@ def test_a_gain_says_that_it_counts_loops_of_unknown_length_once() -> None:
     fix = suggestion(kernel=(1056, 64))
     said = "gain: the kernel's shared-memory wavefronts 1,056 -> 64 (94% less)"
     assert fix_notes(fix)[1] == said
-    assert fix_notes(fix, open_loops=True)[1] == said + ", loops of unknown length counted once"
+    assert fix_notes(fix, open_loops=True)[1] == said + ", a loop of unknown length counted as 32 iterations"
 
 
 def test_what_a_fix_buys_is_told_for_the_kernel_as_a_whole() -> None:

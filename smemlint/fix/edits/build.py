@@ -22,6 +22,7 @@ from smemlint.fix.text.declared import (
     nested,
     shown,
 )
+from smemlint.fix.text.fragments import leading_dimension
 from smemlint.fix.text.passed import inner_extents
 from smemlint.fix.text.source import Subscript, Use
 
@@ -107,10 +108,30 @@ def _padding(layout: Padding, at: Declared, value: Value | None) -> Edited | Ref
     changed = edit(at.source, bracket.open + 1, bracket.close, new)
     if isinstance(changed, Refusal):
         return changed
+    if layout.dim == len(at.extents) - 1:
+        for begin, end in _pitches_of_fragments(at, value):
+            pitched = plus(at.source.text[begin:end], layout.extra)
+            told = edit(at.source, begin, end, pitched) if pitched is not None else None
+            if not isinstance(told, TextEdit):
+                return told or Refusal("extent-not-an-expression", "the pitch of a fragment is not read")
+            further.append(told)
     rows = [use for use in wholes if use.subscripts]
     unsafe = f"`{at.name}` is passed on as a pointer on line {rows[0].line}" if rows else ""
     edits = sorted((changed, *further), key=lambda e: e.offset)
     return Edited(tuple(edits), at.text({layout.dim: new}), unsafe or _in_macros(at))
+
+
+def _pitches_of_fragments(at: Declared, value: Value | None) -> list[tuple[int, int]]:
+    """Where calls that load or store a fragment through the array say its row pitch."""
+    old = at.extent(len(at.extents) - 1)
+    found = {p for use in at.uses if (p := leading_dimension(at.source, use)) is not None}
+    known = value(old) if value is not None else None
+    return [
+        (begin, end)
+        for begin, end in sorted(found)
+        if shown(at.source.text[begin:end]) == shown(old)
+        or (value is not None and known is not None and value(at.source.text[begin:end]) == known)
+    ]
 
 
 def _names_extents(at: Declared, use: Use) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from smemlint.fix.model import Refusal
+from smemlint.fix.model import Refusal, TextEdit
 from smemlint.fix.search.candidates import Padding, Shape
 from smemlint.fix.text import flat
 from smemlint.fix.text.declared import (
@@ -21,6 +21,7 @@ from smemlint.fix.text.declared import (
     fresh,
     shown,
 )
+from smemlint.fix.text.fragments import leading_dimension
 from smemlint.fix.text.pointers import Pointer
 from smemlint.fix.text.source import Source, parse_range
 
@@ -63,7 +64,18 @@ def pitch(
     definition = f"constexpr int {name} = {padded};{source.newline}{indent}"
     edits = [edit(source, start, start, definition), edit(source, bracket.open + 1, bracket.close, new)]
     edits.extend(edit(source, hit.offset, hit.end, name) for hit in _unique(hits))
+    edits.extend(_of_fragments(at, pitch, name))
     return checked(edits, f"{name} = {padded}")
+
+
+def _of_fragments(at: Declared, pitch: str, name: str) -> list[TextEdit | Refusal]:
+    """The pitch in calls that load or store a fragment through the array, by its new name."""
+    found = {p for use in at.uses if (p := leading_dimension(at.source, use)) is not None}
+    return [
+        edit(at.source, begin, end, name)
+        for begin, end in sorted(found)
+        if shown(at.source.text[begin:end]) == shown(pitch)
+    ]
 
 
 def _visible(at: Declared, pitch: str, value: int) -> str:
@@ -109,6 +121,7 @@ def _pool_pitch(
     definition = f"const int {name} = {padded};{source.newline}{source.indent_of(start)}"
     edits = [edit(source, start, start, definition)]
     edits.extend(edit(source, hit.offset, hit.end, name) for hit in _unique(hits))
+    edits.extend(_of_fragments(at, pitch, name))
     rows_said = ""
     for pointer, unit in pool.after:
         if not pointer.steps or growth % unit:

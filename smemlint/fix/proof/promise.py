@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate.model import SharedArray
-from smemlint.fix.search.members import Member
+from smemlint.fix.search.members import Member, only_source_open, score
 from smemlint.records import record
 from smemlint.score.model import Conflict, KernelAnalysis
 from smemlint.system.visible import visible_lines, visible_path
@@ -72,7 +72,8 @@ def check(
         found = by_site[id(conflict)]
         if not _same_addresses(promise.offsets, conflict, found):
             return f"`{conflict.site.expression}` on line {conflict.site.place.line} {STRAYED}"
-        if found.wavefronts is None or found.wavefronts > max(promise.after, found.ideal or 0):
+        cost = _cost(found)
+        if cost is None or cost > max(promise.after, found.ideal or 0):
             return f"`{conflict.site.expression}` on line {conflict.site.place.line} keeps its conflict"
         if (found.trace.joined or 0) < (conflict.trace.joined or 0):
             return f"`{conflict.site.expression}` on line {conflict.site.place.line} loses its wide access"
@@ -98,9 +99,18 @@ def _check_together(array: SharedArray, promised: Sequence[Promise], sites: Sequ
         found.update((trace.site.op, trace.joined or trace.site.width, row) for row in rows)
     if expected != found:
         return f"the accesses of `{array.name}` reach other addresses"
-    if sum(c.wavefronts or 0 for c in sites) > sum(p.after for p in promised):
+    if sum(_cost(c) or 0 for c in sites) > sum(p.after for p in promised):
         return f"`{array.name}` keeps more conflicts"
     return None
+
+
+def _cost(conflict: Conflict) -> int | None:
+    """Wavefronts of a site, of a copy those of its place in shared memory alone."""
+    trace = conflict.trace
+    if not only_source_open(trace):
+        return conflict.wavefronts
+    width = trace.joined or trace.site.width
+    return score(conflict, width, trace.offsets, trace.weights, trace.alignment, trace.maybe)[0]
 
 
 def _same_addresses(offsets: NDArray[np.int64], before: Conflict, after: Conflict) -> bool:

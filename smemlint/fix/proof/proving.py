@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smemlint.evaluate.model import SharedArray
 from smemlint.fix.edits import apply as application
@@ -13,7 +14,7 @@ from smemlint.fix.model import Refusal, Suggestion
 from smemlint.fix.proof.promise import Analyse, Promise, check
 from smemlint.fix.search.candidates import Padding, addresses
 from smemlint.fix.search.choices import Choice
-from smemlint.fix.search.members import Instance
+from smemlint.fix.search.members import Instance, Member, score
 from smemlint.fix.search.padding import padded_arrays
 from smemlint.fix.text.declared import Edited
 from smemlint.fix.text.source import Source
@@ -100,13 +101,15 @@ def _promised(
         shape = move.choice.shapes[n]
         start = instance.piece.start if instance.piece is not None else 0
         start += sum(bytes_ for end, bytes_ in growth if start >= end)
-        for m, each in enumerate(instance.members):
+        for each in instance.members:
             at = addresses(each.offsets, each.conflict.trace.alignment, shape)
             moved = move.choice.option.layout.apply(at, shape)
             if moved is None:
                 return None
-            after = move.choice.option.after[n][m]
-            promised.append(Promise(each, np.where(moved >= 0, moved + start, -1), after))
+            alignment = move.choice.option.layout.alignment(at, shape)
+            promised.append(
+                Promise(each, np.where(moved >= 0, moved + start, -1), _once(each, moved, alignment))
+            )
             done.add(id(each.conflict))
     for _, _, instance in moves[:1]:
         for each in instance.piece.rest if instance.piece is not None else ():
@@ -115,5 +118,13 @@ def _promised(
             moved = each.offsets
             for end, bytes_ in growth:
                 moved = np.where(each.offsets >= end, moved + bytes_, moved)
-            promised.append(Promise(each, moved, each.before))
+            cost = _once(each, each.offsets, each.conflict.trace.alignment)
+            promised.append(Promise(each, moved, cost))
     return promised
+
+
+def _once(each: Member, offsets: NDArray[np.int64], alignment: int) -> int:
+    """Wavefronts of a site with other addresses, a loop of unknown length counted once, as a trace has it."""
+    trace = each.conflict.trace
+    maybe = None if trace.maybe is None else np.tile(trace.maybe, (each.steps, 1))
+    return score(each.conflict, each.width, offsets, np.tile(trace.weights, each.steps), alignment, maybe)[0]

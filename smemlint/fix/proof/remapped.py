@@ -18,6 +18,7 @@ from smemlint.evaluate.model import Grade
 from smemlint.fix.model import SiteChange
 from smemlint.fix.search.members import MATRIX_ROW
 from smemlint.records import record
+from smemlint.score.load import nominal
 from smemlint.score.model import Conflict, KernelAnalysis
 
 _WRITES = ("store", "stmatrix", "cp.async")
@@ -43,7 +44,7 @@ class Remapped:
 
 def remapped(before: Sequence[KernelAnalysis], after: Sequence[KernelAnalysis]) -> Remapped | str:
     """What moved, or in words why an element may have got lost."""
-    olds, news = _launched(before), _launched(after)
+    olds, news = launched(before), launched(after)
     if len(olds) != len(news):
         return f"{len(news)} kernel instances are seen after the edit, {len(olds)} before"
     changes: list[SiteChange] = []
@@ -62,7 +63,8 @@ def remapped(before: Sequence[KernelAnalysis], after: Sequence[KernelAnalysis]) 
     return Remapped(tuple(changes), shared)
 
 
-def _launched(analyses: Sequence[KernelAnalysis]) -> list[KernelAnalysis]:
+def launched(analyses: Sequence[KernelAnalysis]) -> list[KernelAnalysis]:
+    """The analyses in which an access was reached, in their order."""
     return [a for a in analyses if a.launch.threads > 0 and any(c.site.reached for c in a.conflicts)]
 
 
@@ -95,7 +97,7 @@ def _kernel(old: KernelAnalysis, new: KernelAnalysis) -> Remapped | str:
             return f"the accesses of `{mine.name}` do not agree on a new layout"
         shared = mine.name
     changes = [
-        SiteChange(old.kernel.name, a.site, a.wavefronts or 0, b.wavefronts or 0, a.ideal or 0)
+        SiteChange(old.kernel.name, a.site, _runs(a)[0], _runs(b)[0], _runs(a)[1])
         for a, b in zip(first, second, strict=True)
         if a.site.array in moved and _counts(a)
     ]
@@ -105,6 +107,12 @@ def _kernel(old: KernelAnalysis, new: KernelAnalysis) -> Remapped | str:
 def _counts(conflict: Conflict) -> bool:
     """Whether a site's requests run: of those that are joined, the first stands for all."""
     return conflict.trace.group is None or bool(conflict.trace.offsets.size)
+
+
+def _runs(conflict: Conflict) -> tuple[int, int]:
+    """Wavefronts and the ideal, a loop of unknown length as NOMINAL iterations."""
+    loads = conflict.loads
+    return round(nominal(x.wavefronts for x in loads)), round(nominal(x.ideal for x in loads))
 
 
 def _pair(a: Conflict, b: Conflict) -> Move | str:

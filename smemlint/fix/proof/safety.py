@@ -9,7 +9,7 @@ from smemlint.evaluate.model import Grade
 from smemlint.fix.model import Refusal, TextEdit
 from smemlint.fix.search.choices import locate
 from smemlint.fix.search.judge import Option
-from smemlint.fix.search.members import Instance
+from smemlint.fix.search.members import Instance, only_source_open
 from smemlint.fix.text.source import Source
 from smemlint.score.model import KernelAnalysis
 
@@ -77,6 +77,8 @@ def open_questions(instances: Sequence[Instance], analyses: Sequence[KernelAnaly
             return f"`{array.name}` is declared in {name}, which other files may include"
         for each in instance.members:
             site = each.conflict.site
+            if only_source_open(each.conflict.trace):
+                return f"what `{site.expression}` on line {site.place.line} costs depends on where it reads"
             if each.conflict.grade is not Grade.EXACT or each.conflict.trace.maybe is not None:
                 return f"which lanes run `{site.expression}` on line {site.place.line} is not known exactly"
     return ""

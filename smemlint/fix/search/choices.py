@@ -43,6 +43,8 @@ class Choices:
     nearest: Choice | None = None
     tried: int = 0
     refused: Refusal | None = None
+    rowless: Refusal | None = None
+    """Why an array of one dimension was seen as one row only; None where it has rows."""
 
 
 def find_choices(
@@ -52,6 +54,7 @@ def find_choices(
     found: list[Choice] = []
     nearest: Choice | None = None
     tried = 0
+    rows = False
     for shapes, pitch in _shapes(instances, texts):
         pool = instances[0].piece.pool if instances[0].piece is not None else None
 
@@ -63,6 +66,7 @@ def find_choices(
         ) -> Choice:
             return Choice(option, shapes, pitch, pool)
 
+        rows = rows or pitch is not None or len(shapes[0].dims) > 1
         seen: Found = search(instances, shapes, arch, late)
         tried += seen.tried
         found += map(choice, seen.options)
@@ -78,7 +82,25 @@ def find_choices(
             if late()
             else _hopeless(instances)
         )
-    return Choices(pays, ordered[0] if ordered and not pays else None, nearest, tried, refused)
+    flat_one = bool(instances) and len(instances[0].array.dims) == 1
+    rowless = _rowless(instances[0], texts) if flat_one and not rows and not pays else None
+    return Choices(pays, ordered[0] if ordered and not pays else None, nearest, tried, refused, rowless)
+
+
+def _rowless(instance: Instance, texts: Mapping[str, Source]) -> Refusal:
+    """Why no rows are seen in an array of one dimension."""
+    at = locate(instance, texts)
+    if isinstance(at, Refusal):
+        return at
+    for use in at.uses:
+        if use.context == "sizeof":
+            return Refusal("size-elsewhere", f"`sizeof({at.name})` on line {use.line} would change")
+        if use.context != "subscript":
+            return Refusal("passed-on", f"`{at.name}` is used as a pointer on line {use.line}")
+    indices = flat.index_texts(at.source, at.uses, at.scope)
+    if isinstance(indices, str):
+        return Refusal("index-used-elsewhere", indices)
+    return Refusal("pitch-not-found", f"no row pitch is seen in all indices of `{at.name}`")
 
 
 def _hopeless(instances: Sequence[Instance]) -> Refusal | None:

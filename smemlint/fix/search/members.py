@@ -8,10 +8,11 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.evaluate.model import Grade, SharedArray
+from smemlint.evaluate.model import Grade, SharedArray, Trace
 from smemlint.fix.search.linear import WORD, LinearClass, classes
 from smemlint.fix.text.pointers import Pointer
 from smemlint.records import record
+from smemlint.score.load import NOMINAL
 from smemlint.score.model import Conflict, KernelAnalysis
 from smemlint.score.requests import Access, costs
 
@@ -21,7 +22,11 @@ MATRIX_ROW = 16
 
 @record(frozen=True, slots=True)
 class Member:
-    """One site of the array: its requests as the hardware sees them (joined where the compiler joins)."""
+    """One site of the array: its requests as the hardware sees them (joined where the compiler joins).
+
+    weights: how often each runs in one block, a loop of unknown length as NOMINAL iterations; before, ideal:
+    wavefronts, so weighted.
+    """
 
     conflict: Conflict
     width: int
@@ -124,11 +129,18 @@ def members(analysis: KernelAnalysis, array: SharedArray) -> tuple[Member, ...]:
 def movable(conflict: Conflict) -> bool:
     """Whether a site's addresses are known well enough to say where another layout puts them."""
     trace = conflict.trace
-    if trace.offsets.size == 0 or trace.data or trace.parameter is not None or trace.low is not None:
+    if trace.offsets.size == 0 or trace.data or trace.parameter is not None:
+        return False
+    if trace.low is not None and not only_source_open(trace):
         return False
     if trace.ways > 1:
         return False
     return conflict.grade not in (Grade.UNRESOLVED, Grade.PARAMETRIC)
+
+
+def only_source_open(trace: Trace) -> bool:
+    """Whether a copy's place in shared memory is known, and only where it reads from global memory is not."""
+    return trace.low is not None and trace.reason is not None and trace.reason.code == "copy-source"
 
 
 def member(conflict: Conflict) -> Member | None:
@@ -136,12 +148,23 @@ def member(conflict: Conflict) -> Member | None:
     trace = conflict.trace
     width = trace.joined or trace.site.width
     try:
-        before, ideal = score(conflict, width, trace.offsets, trace.weights, trace.alignment, trace.maybe)
+        weights = runs_of(trace)
+        before, ideal = score(conflict, width, trace.offsets, weights, trace.alignment, trace.maybe)
     except ValueError:
         return None
     plain = width == WORD and trace.site.op in ("load", "store") and trace.maybe is None
-    linear = classes(trace.offsets, trace.weights) if plain else None
-    return Member(conflict, width, trace.offsets, trace.weights, before, ideal, linear)
+    linear = classes(trace.offsets, weights) if plain else None
+    return Member(conflict, width, trace.offsets, weights, before, ideal, linear)
+
+
+def runs_of(trace: Trace) -> NDArray[np.int64]:
+    """How often each request runs in one block, a loop of unknown length as NOMINAL iterations."""
+    if trace.times is None and trace.open is None:
+        return trace.weights
+    times = 1.0 if trace.times is None else trace.times
+    depth = 0 if trace.open is None else trace.open
+    runs = np.rint(trace.weights * times * float(NOMINAL) ** depth).astype(np.int64)
+    return np.maximum(runs, np.minimum(trace.weights, 1))
 
 
 def apart(each: Member) -> Member:
@@ -179,6 +202,7 @@ def granule(members: Iterable[Member]) -> int:
     """Bytes that must stay together and aligned: the widest access that runs, 16 for matrix rows."""
     widest = 1
     for each in members:
-        matrix = each.conflict.site.op in ("ldmatrix", "stmatrix")
+        site = each.conflict.site
+        matrix = site.op in ("ldmatrix", "stmatrix") or "_matrix_sync" in site.expression
         widest = lcm(widest, MATRIX_ROW if matrix else each.width)
     return widest

@@ -15,7 +15,7 @@ from smemlint.fix.text.source import Source, Token, Use, parse_range
 from smemlint.records import record
 
 _WEAK = frozenset(
-    ("%", "<<", ">>", "&", "|", "^", "?", ":", "<", ">", "<=", ">=", "==", "!=", "&&", "||", ",", "=")
+    ("<<", ">>", "&", "|", "^", "?", ":", "<", ">", "<=", ">=", "==", "!=", "&&", "||", ",", "=")
 )
 _LOCAL = ("int", "unsigned", "size_t", "uint32_t", "int32_t", "uint", "auto", "long", "short", "const")
 
@@ -52,11 +52,26 @@ def _terms(tokens: Sequence[Token]) -> list[Term]:
         if inner is not None:
             found.extend(_terms(inner))
             continue
-        if _has(run, {"/"}):
-            found.append(Term((_factor(run),)))
-            continue
-        found.append(Term(tuple(_factor(part) for part in _split(run, ("*",)) if part)))
+        divided = _divided(run)
+        parts = [part for part in _split(run[divided:], ("*",)) if part]
+        quotient = [_factor(run[:divided])] if divided else []
+        found.append(Term((*quotient, *(_factor(part) for part in parts))))
     return found
+
+
+def _divided(run: Sequence[Token]) -> int:
+    """How many tokens of a product belong to a quotient or a rest: those of `t / 8` in `t / 8 * P`."""
+    last = depth = 0
+    for i, token in enumerate(run):
+        depth += (token.text in "([{") - (token.text in ")]}")
+        if depth == 0 and token.text in ("/", "%"):
+            last = i + 1
+    depth = 0
+    for i in range(last, len(run) if last else 0):
+        if depth == 0 and run[i].text == "*" and i > last:
+            return i
+        depth += (run[i].text in "([{") - (run[i].text in ")]}")
+    return len(run) if last else 0
 
 
 def _has(tokens: Sequence[Token], operators: Iterable[str]) -> bool:

@@ -33,6 +33,13 @@ def test_what_is_no_product_is_one_factor() -> None:
     assert index("a[i * 3] + 1") == [["a[i*3]"], ["1"]]
 
 
+def test_what_stands_behind_a_quotient_is_a_factor() -> None:
+    assert index("t / 8 * P + t % 8 * 4") == [["t/8", "P"], ["t%8", "4"]]
+    assert index("(t / 8) * P + t % 8") == [["(t/8)", "P"], ["t%8"]]
+    assert index("P * t / 8") == [["P*t/8"]]
+    assert index("a % (b * c) * d * e") == [["a%(b*c)", "d", "e"]]
+
+
 def test_comments_are_not_part_of_a_factor() -> None:
     assert index("r /* row */ * BK // x\n") == [["r", "BK"]]
 

@@ -1,0 +1,368 @@
+"""The fixes of kernels of any sources on silicon: each started by a few lines of our own, before and after.
+
+    python benchmarks/fixes/kernels.py prepare --files LIST    # here: needs smemlint
+    python benchmarks/fixes/kernels.py measure build/kernels   # on a machine with nvcc, ncu and a GPU
+    python benchmarks/fixes/kernels.py table build/kernels/measured.json
+
+LIST names a source file a line. `prepare` applies every fix that smemlint offers (safe or not) and appends a
+`main` that starts one fixed kernel in the block shape that smemlint knows, with memory for each pointer and
+SIZE for each integer. `measure` builds both versions (harness.cu fills the memory, hashes it and times the
+launch), compares all device memory bit for bit, and reads the wavefronts with Nsight Compute. A kernel that
+these arguments do not suit faults, before and after, and is left out.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from math import exp, log
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE)]
+
+import fixes  # noqa: E402
+
+VERSIONS = ("before", "after")
+HEADERS = (".h", ".hpp", ".cuh", ".cu", ".inl")
+MOST_HEADER = 400_000
+SECONDS = 470
+"""After which `measure` begins nothing new."""
+LIBRARIES = [p.parent for p in Path("/usr").glob("l*/*/*/site-packages/nvidia/*/include/cublas_v2.h")]
+"""Where headers are that a compiler's installation may lack."""
+MAIN = """
+#undef main
+#include <cstdio>
+#include <type_traits>
+namespace fixes_of {
+template <class T> T value()
+{
+    using U = std::remove_cv_t<T>;
+    if constexpr (std::is_pointer_v<U>) {
+        void *p = nullptr;
+        cudaMalloc(&p, 16 << 20);
+        return (T)p;
+    } else if constexpr (std::is_same_v<U, bool>) {
+        return true;
+    } else if constexpr (std::is_integral_v<U>) {
+        return U(SIZE);
+    } else if constexpr (std::is_floating_point_v<U>) {
+        return U(1);
+    } else {
+        return U{};
+    }
+}
+template <class... P> void start(void (*kernel)(P...), dim3 grid, dim3 block, size_t bytes)
+{
+    cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    kernel<<<grid, block, bytes>>>(value<P>()...);
+}
+}
+int main()
+{
+    fixes_of::start(KERNEL, dim3(GRID), dim3(BLOCK), BYTES);
+    cudaError_t error = cudaDeviceSynchronize();
+    if (error != cudaSuccess) { std::printf("error %s\\n", cudaGetErrorString(error)); return 1; }
+    return 0;
+}
+"""
+
+
+# ---------------------------------------------------------------------------- here: the programs
+
+
+def analysed(path: Path) -> dict[str, Any] | None:
+    """The texts of a file before and after its fixes, and the launches of the kernels that they change."""
+    from smemlint.api import Job
+    from smemlint.fix.deliver import plan
+    from smemlint.running import pipeline
+
+    found = pipeline.examine(Job(str(path)), str)
+    if not hasattr(found, "suggestions"):
+        return None
+    files, _ = plan(list(found.suggestions.values()), lambda name: Path(name).read_bytes(), unsafe=True)
+    edited = next((f for f in files if f.path == str(path)), None)
+    if edited is None:
+        return None
+    return {
+        "path": str(path),
+        "before": edited.before.decode("utf-8", "surrogateescape"),
+        "after": edited.after.decode("utf-8", "surrogateescape"),
+        "fixes": [
+            {
+                "array": s.array.name,
+                "kind": s.kind,
+                "safe": s.safe,
+                "kernels": sorted({c.kernel for c in s.sites}),
+            }
+            for s in edited.suggestions
+        ],
+        "kernels": [
+            {
+                "name": a.kernel.name,
+                "arguments": dict(a.template_arguments),
+                "block": list(a.launch.block),
+                "grid": list(a.launch.grid or ()),
+                "bytes": a.launch.dynamic or 0,
+            }
+            for a in found.analyses
+            if a.kernel.place.path == str(path) and any(c.site.reached for c in a.conflicts)
+        ],
+    }
+
+
+def programs(facts: dict[str, Any], size: int) -> Iterator[tuple[str, dict[str, Any], dict[str, str]]]:
+    """Each fixed kernel of a file as two programs: its name, what is known of it, the texts."""
+    done = set()
+    for kernel in facts["kernels"]:
+        fixed = [f for f in facts["fixes"] if kernel["name"] in f["kernels"]]
+        key = (kernel["name"], *map(str, kernel["arguments"].values()))
+        if not fixed or key[0] in done:
+            continue
+        done.add(key[0])
+        grid = [min(int(g or 8), 8) for g in kernel["grid"]] or [8, 8]
+        spelled = ", ".join(str(v) for v in kernel["arguments"].values())
+        end = (
+            MAIN.replace("SIZE", str(size))
+            .replace("KERNEL", kernel["name"] + (f"<{spelled}>" if spelled else ""))
+            .replace("GRID", ", ".join(map(str, grid)))
+            .replace("BLOCK", ", ".join(map(str, kernel["block"])))
+            .replace("BYTES", str(kernel["bytes"]))
+        )
+        number = hashlib.sha1(f"{facts['path']} {key}".encode()).hexdigest()[:6]
+        name = f"{kernel['name'].rpartition('::')[2]}_{number}"
+        known = {"kernel": kernel["name"], "block": kernel["block"], "grid": grid, "fixes": fixed}
+        yield name, known, {v: facts[v] + end for v in VERSIONS}
+
+
+def write(records: Iterable[dict[str, Any]], out: Path, size: int = 1024) -> None:
+    """The programs of all records, each beside the headers of its repository."""
+    told: dict[str, Any] = {}
+    for facts in records:
+        path = Path(facts["path"])
+        root = repository(path)
+        for name, known, texts in programs(facts, size):
+            folder = out / "src" / root.name / path.parent.relative_to(root)
+            for header in root.rglob("*"):
+                target = out / "src" / root.name / header.relative_to(root)
+                if header.suffix in HEADERS and not target.exists() and header.stat().st_size < MOST_HEADER:
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(header, target)
+            folder.mkdir(parents=True, exist_ok=True)
+            for version, text in texts.items():
+                (folder / f"{version}_{name}.cu").write_bytes(text.encode("utf-8", "surrogateescape"))
+            told[name] = {
+                **known,
+                "repository": root.name,
+                "file": str(path.relative_to(root)),
+                "folder": str(folder.relative_to(out)),
+            }
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "programs.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+
+
+def repository(path: Path) -> Path:
+    """The folder of a checkout: `OWNER+NAME`, or the one that holds the file."""
+    return next((p for p in path.parents if "+" in p.name), path.parent)
+
+
+def prepare(files: Path, out: Path) -> int:
+    found = (analysed(Path(line)) for line in files.read_text(encoding="utf-8").splitlines() if line)
+    write((f for f in found if f is not None), out)
+    return 0
+
+
+# ---------------------------------------------------------------------------- there: what happens
+
+
+def measure(folder: Path, arch: str) -> int:
+    import fixtures_on_gpu as profiler
+
+    began = time.monotonic()
+    told = json.loads((folder / "programs.json").read_text(encoding="utf-8"))
+    work = Path("/tmp/kernels")
+    work.mkdir(exist_ok=True)
+    harness = work / "harness.o"
+    fixes.nvcc(arch, "-c", "-o", str(harness), str(HERE / "harness.cu"))
+    results: dict[str, Any] = {}
+    with ThreadPoolExecutor(max((os.cpu_count() or 4) - 1, 1)) as pool:
+        builds = {
+            (n, v): pool.submit(build, folder, told[n], n, v, work, harness, arch)
+            for n in told
+            for v in VERSIONS
+        }
+        for n in told:  # those behind are built meanwhile
+            if time.monotonic() - began > SECONDS * 0.75:
+                for waiting in builds.values():
+                    waiting.cancel()
+                break
+            results[n] = {"build": {v: builds[n, v].result() for v in VERSIONS}}
+            if not any(results[n]["build"].values()):
+                results[n].update(compare(work, n))
+            print(n, results[n], f"{time.monotonic() - began:.0f} s", flush=True)
+    save(folder, profiler.device(), arch, told, results)
+    ran = [n for n in results if results[n].get("us")]
+    jobs = [(n, v) for n in ran for v in VERSIONS]
+    with ThreadPoolExecutor(6) as pool:
+        for (n, v), found in zip(
+            jobs,
+            pool.map(lambda job: profiled(profiler, work, *job, deadline=began + SECONDS), jobs),
+            strict=True,
+        ):
+            results[n][f"profile_{v}"] = found
+    save(folder, profiler.device(), arch, told, results)
+    print(f"done after {time.monotonic() - began:.0f} s", flush=True)
+    return 0
+
+
+def build(
+    folder: Path, known: dict[str, Any], name: str, version: str, work: Path, harness: Path, arch: str
+) -> str:
+    """'' or what the compiler says."""
+    home = folder / known["folder"]
+    root = folder / "src" / known["repository"]
+    includes = [
+        home,
+        root,
+        *LIBRARIES,
+        *(
+            p
+            for p in root.rglob("*")
+            if p.is_dir() and p.name in ("include", "inc", "common", "Common", "src")
+        ),
+    ]
+    wraps = [part for call in fixes.WRAPPED for part in ("-Xlinker", f"--wrap={call}")]
+    source = home / f"{version}_{name}.cu"
+    call = ["nvcc", f"-arch={arch}", "-std=c++17", "-O3", "-lineinfo", "-w", "-Dmain=main_of_the_file"]
+    call += [*(f"-I{p}" for p in includes), "-o", str(work / f"{version}_{name}.out"), str(source)]
+    # What only the host code of the file calls is never called here.
+    call += [str(harness), *wraps, "-Xlinker", "--unresolved-symbols=ignore-all"]
+    try:
+        done = subprocess.run(call, capture_output=True, text=True, timeout=150, check=False)
+    except subprocess.TimeoutExpired:
+        return "time"
+    lines = (done.stderr + done.stdout).splitlines()
+    error = next((line for line in lines if "error" in line or "undefined" in line), (lines or [""])[-1])
+    return "" if done.returncode == 0 else error[-300:] or "nvcc failed"
+
+
+def compare(work: Path, name: str) -> dict[str, Any]:
+    """Both versions, twice in turn: whether memory is alike, and the lesser of the times."""
+    for fill in ("float", "small"):
+        first = run(work / f"before_{name}.out", fill, timed=True)
+        if first is not None:
+            break
+    else:
+        return {"error": "faults before the edit"}
+    runs: dict[str, list[Any]] = {"before": [first], "after": []}
+    for version in ("after", "before", "after"):
+        runs[version].append(run(work / f"{version}_{name}.out", fill, timed=True))
+    if None in runs["before"] or None in runs["after"]:
+        return {"error": "faults after the edit" if None in runs["after"] else "faults at times"}
+    return {
+        "fill": fill,
+        "repeats": len({hashes(r) for r in runs["before"]}) == 1,
+        "same": hashes(first) == hashes(runs["after"][0]) == hashes(runs["after"][1]),
+        "us": {v: min(sum(t for _, t in r) for r in runs[v]) for v in VERSIONS},
+        "rounds": {v: [sum(t for _, t in r) for r in runs[v]] for v in VERSIONS},
+    }
+
+
+def run(binary: Path, fill: str, *, timed: bool) -> list[tuple[str, float]] | None:
+    """(hash of device memory, microseconds) after the launch; None where it failed or took too long."""
+    try:
+        return fixes.run(binary, fill, timed=timed)
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def hashes(found: Sequence[tuple[str, float]]) -> tuple[str, ...]:
+    return tuple(h for h, _ in found)
+
+
+def profiled(profiler: Any, work: Path, name: str, version: str, deadline: float) -> list[Any]:
+    """[line, op, wavefronts, ideal] of the launch; [] where the profiler failed or the time is over."""
+    if time.monotonic() > deadline:
+        return []
+    report = work / f"{version}_{name}.ncu-rep"
+    try:
+        profiler.profile(work / f"{version}_{name}.out", report, profiler.SECTIONS)
+        (launch,) = profiler.read(report)
+    except Exception as error:
+        print(name, version, str(getattr(error, "stderr", error))[-200:], flush=True)
+        return []
+    return [[line, op, wavefronts, ideal] for _, line, op, _, _, wavefronts, ideal in launch["lines"]]
+
+
+def save(folder: Path, device: str, arch: str, told: Any, results: Any) -> None:
+    facts = {
+        "device": f"{device} ({arch})",
+        "date": datetime.date.today().isoformat(),
+        "programs": told,
+        "results": results,
+    }
+    out = Path(os.environ.get("OUT", str(folder))) / "measured.json"
+    out.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+
+
+# ---------------------------------------------------------------------------- the table
+
+
+COLUMNS = (
+    "repository",
+    "kernel",
+    "fix",
+    "same output",
+    "wavefronts before",
+    "after",
+    "before, us",
+    "after, us",
+    "speed-up",
+)
+
+
+def table(path: Path) -> int:
+    facts = json.loads(path.read_text(encoding="utf-8"))
+    print(f"Device: {facts['device']}, {facts['date']}.\n")
+    print("| " + " | ".join(COLUMNS) + " |")
+    print("| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: |")
+    rows, ratios = [], []
+    for name, result in facts["results"].items():
+        if not result.get("us"):
+            continue
+        known = facts["programs"][name]
+        sums = [sum(line[2] for line in result.get(f"profile_{v}") or []) or "" for v in VERSIONS]
+        old, new = (result["us"][v] for v in VERSIONS)
+        same = "yes" if result["same"] else "NO" if result["repeats"] else "differs from itself"
+        kinds = ", ".join(dict.fromkeys(f["kind"] for f in known["fixes"]))
+        cells = [re.sub(r".*\+", "", known["repository"]), f"`{known['kernel']}`", kinds, same, *sums]
+        rows.append((old / new, [*cells, f"{old:.1f}", f"{new:.1f}", f"{old / new:.2f}x"]))
+        ratios.append(old / new)
+    for _, cells in sorted(rows, key=lambda row: -row[0]):
+        print("| " + " | ".join(map(str, cells)) + " |")
+    if ratios:
+        mean = exp(sum(map(log, ratios)) / len(ratios))
+        ends = f"least {min(ratios):.2f}x, most {max(ratios):.2f}x"
+        print(f"\n{len(ratios)} kernels: geometric mean {mean:.2f}x, {ends}")
+    return 0
+
+
+def main() -> int:
+    import stages
+
+    build_to = HERE.parents[1] / "build" / "kernels"
+    return stages.run(__doc__, {"--files": None}, build_to, prepare, measure, table)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

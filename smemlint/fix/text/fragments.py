@@ -1,0 +1,53 @@
+"""The row pitch that a fragment is told: `ldm` of `load_matrix_sync` and `store_matrix_sync`.
+
+In: a use of an array. Out: where the text says how far the rows are apart that the call reaches through it.
+"""
+
+from __future__ import annotations
+
+from smemlint.fix.text.source import Source, Use
+
+_POINTERS = {"load_matrix_sync": 1, "store_matrix_sync": 0}
+"""Call -> which argument is the pointer; the one after both it and the fragment is ldm."""
+_LDM = 2
+_OPEN, _CLOSE = ("(", "[", "{"), (")", "]", "}")
+
+
+def leading_dimension(source: Source, use: Use) -> tuple[int, int] | None:
+    """The text [begin, end) of ldm in the call that a use is the pointer of, None where it is in none."""
+    code = source.code
+    depth, position = 0, 0
+    i = source.index_at(use.offset) - 1
+    while i > 0 and code[i].text not in (";", "{", "}"):
+        text = code[i].text
+        if text in _CLOSE:
+            depth += 1
+        elif text in _OPEN and depth:
+            depth -= 1
+        elif text in _OPEN:
+            name = code[i - 1].text
+            if text == "(" and name in _POINTERS:
+                return _argument(source, i, _LDM) if position == _POINTERS[name] else None
+            position = 0  # a cast or parentheses inside of an argument
+            if text != "(":
+                return None
+        elif text == "," and not depth:
+            position += 1
+        i -= 1
+    return None
+
+
+def _argument(source: Source, opening: int, number: int) -> tuple[int, int] | None:
+    """The text of an argument of the call whose parenthesis opens at a token."""
+    code = source.code
+    depth, position, begin = 0, 0, opening + 1
+    for i in range(opening + 1, len(code)):
+        text = code[i].text
+        if depth == 0 and text in (",", ")"):
+            if position == number:
+                return (code[begin].offset, code[i - 1].end) if i > begin else None
+            if text == ")":
+                return None
+            position, begin = position + 1, i + 1
+        depth += (text in _OPEN) - (text in _CLOSE)
+    return None
