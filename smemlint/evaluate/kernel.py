@@ -16,7 +16,7 @@ from smemlint.evaluate.machine.faults import INTERNAL, fault
 from smemlint.evaluate.machine.machine import Budget, BudgetExceededError, Machine
 from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
 from smemlint.evaluate.trace import shared_arrays, traces_of, unresolved_traces
-from smemlint.evaluate.types.layout import Binding, is_type
+from smemlint.evaluate.types.matching import Binding, is_type
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.number import Int, RecordValue, Value
 from smemlint.evaluate.values.objects import Object

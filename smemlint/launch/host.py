@@ -22,7 +22,7 @@ from smemlint.evaluate.library.host_runtime import command_line
 from smemlint.evaluate.machine.dispatch import run, rvalue
 from smemlint.evaluate.machine.machine import Budget, BudgetExceededError, Frame, Machine
 from smemlint.evaluate.machine.paths import Paths
-from smemlint.evaluate.types.layout import Binding, is_type
+from smemlint.evaluate.types.matching import Binding, is_type
 from smemlint.evaluate.values.number import (
     VALUES,
     Closure,

@@ -12,7 +12,7 @@ from smemlint.evaluate.kernel import bind_kernel
 from smemlint.evaluate.language.conversions import integer
 from smemlint.evaluate.language.overloads import bind
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.types.layout import is_type
+from smemlint.evaluate.types.matching import is_type
 from smemlint.ir import (
     Expr,
     Function,

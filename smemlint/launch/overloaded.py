@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from smemlint.evaluate.language.conversions import type_of
 from smemlint.evaluate.language.overloads import best_fits, takes
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.types.layout import Binding
+from smemlint.evaluate.types.matching import Binding
 from smemlint.evaluate.values.number import FunctionValue, Value
 from smemlint.ir import Function, OpaqueType, Type, TypeParam
 from smemlint.ir.walk import walk

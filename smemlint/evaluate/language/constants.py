@@ -9,7 +9,7 @@ from smemlint.evaluate.language.places import place_of
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.types.layout import TYPES
+from smemlint.evaluate.types.matching import TYPES
 from smemlint.evaluate.values.floats import rounded
 from smemlint.evaluate.values.number import (
     Closure,

@@ -16,7 +16,7 @@ from smemlint.evaluate.machine.join_points import meet, one_of
 from smemlint.evaluate.machine.local_memory import write_cell
 from smemlint.evaluate.machine.machine import Frame, Machine, instance_of
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.types.layout import Binding, Bindings
+from smemlint.evaluate.types.matching import Binding, Bindings
 from smemlint.evaluate.values.number import (
     VALUES,
     Closure,
@@ -229,7 +229,7 @@ def _lambda_bindings(m: Machine, c: Closure, e: Call, outer: Bindings) -> Bindin
         m.silent += 1
         found = type_of(rvalue(m, a))
         m.silent -= 1
-        if m.types.match(parameter.type, found, deduced):
+        if m.types.patterns.match(parameter.type, found, deduced):
             bindings = {**deduced, **bindings}
     return bindings
 

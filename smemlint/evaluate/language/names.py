@@ -12,7 +12,8 @@ from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.local_memory import as_seen
 from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.types.layout import Binding, is_type, type_name
+from smemlint.evaluate.types.layout import type_name
+from smemlint.evaluate.types.matching import Binding, bound, is_type
 from smemlint.evaluate.values.number import FunctionValue, Int, Other, Pointer, Value
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import (
@@ -135,7 +136,7 @@ def variable_template(m: Machine, e: Name) -> Value | None:
     chosen: tuple[VariableTemplate, dict[str, Binding]] | None = None
     for v in made:
         if v.specialises is not None:
-            bound = m.types.match_arguments(v.specialises, actual)  # type: ignore[arg-type]
+            bound = m.types.patterns.arguments(v.specialises, actual)  # type: ignore[arg-type]
             if bound is not None and (chosen is None or len(bound) < len(chosen[1])):
                 chosen = v, bound
     for v in made:
@@ -163,7 +164,7 @@ def _bound(m: Machine, v: VariableTemplate, given: Sequence[Type | Int]) -> dict
         if i < len(given):
             bindings[p.id] = given[i]
         elif p.default is not None:
-            bindings[p.id] = m.types.bound(m.types.argument(p.default, bindings))
+            bindings[p.id] = bound(m.types.argument(p.default, bindings))
     return bindings
 
 
@@ -214,7 +215,7 @@ def _static_member(m: Machine, owner: RecordRef, name: str) -> Value | None:
     record, bindings = found
     var = record.constants.get(name)
     for arguments, one in record.given:
-        if one.name == name and m.types.match_arguments(arguments, owner.arguments) is not None:
+        if one.name == name and m.types.patterns.arguments(arguments, owner.arguments) is not None:
             var = one
     if var is not None:
         m.frames.append(Frame(bindings))

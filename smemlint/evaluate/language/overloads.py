@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from smemlint.evaluate.language.conversions import type_of
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.types.layout import Binding, Bindings, is_type, is_vector
+from smemlint.evaluate.types.layout import is_vector
+from smemlint.evaluate.types.matching import Binding, Bindings, bound, is_type
 from smemlint.evaluate.values.number import Int, Pointer, Value
 from smemlint.ir import (
     ArrayOf,
@@ -34,7 +35,7 @@ def bind(
 ) -> dict[str, Binding] | None:
     """Template arguments of a call: written, deduced from the values, then defaults."""
     bindings: dict[str, Binding] = dict(record_bindings(m, f, this) if outer is None else outer)
-    written = [a if isinstance(a, Int) else m.types.bound(a) for a in explicit]
+    written = [a if isinstance(a, Int) else bound(a) for a in explicit]
     for i, parameter in enumerate(f.template):
         if parameter.pack:
             if written[i:]:
@@ -62,7 +63,7 @@ def bind(
         if isinstance(found, OpaqueType) and found.spelling == "?":
             continue
         deduced: dict[str, Binding] = {}
-        if m.types.match(pattern, found, deduced):
+        if m.types.patterns.match(pattern, found, deduced):
             for k, x in deduced.items():
                 if not is_open(x):
                     bindings.setdefault(k, x)
@@ -70,7 +71,7 @@ def bind(
         if parameter.pack and parameter.kind == "type":
             bindings.setdefault(parameter.id, ())
         if parameter.id not in bindings and parameter.default is not None:
-            bindings[parameter.id] = m.types.bound(m.types.argument(parameter.default, bindings))
+            bindings[parameter.id] = bound(m.types.argument(parameter.default, bindings))
     return bindings
 
 
@@ -187,7 +188,7 @@ def specialisation(m: Machine, f: Function, bound: Bindings) -> tuple[Function, 
                 actual.append(Literal(b.const))
             elif is_type(b):
                 actual.append(b)  # type: ignore[arg-type]
-        matched = m.types.match_arguments(special.specialises, tuple(actual))
+        matched = m.types.patterns.arguments(special.specialises, tuple(actual))
         if matched is not None:
             return special, matched
     return None

@@ -36,7 +36,8 @@ from smemlint.evaluate.machine.state import (
     World,
 )
 from smemlint.evaluate.model import Assumption, Stop, Unresolved
-from smemlint.evaluate.types.layout import Bindings, Types
+from smemlint.evaluate.types.layout import Types
+from smemlint.evaluate.types.matching import Bindings
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import (

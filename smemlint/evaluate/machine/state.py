@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from smemlint.evaluate.analysis.sinkable import Guard, Path
 from smemlint.evaluate.machine.cp_async import Copied
 from smemlint.evaluate.model import Stop, Unresolved
-from smemlint.evaluate.types.layout import Bindings
+from smemlint.evaluate.types.matching import Bindings
 from smemlint.evaluate.values.number import Int, Pointer, Value
 from smemlint.evaluate.values.objects import Object, Snapshot
 from smemlint.ir import Expr, Function, Place

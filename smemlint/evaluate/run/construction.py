@@ -14,7 +14,7 @@ from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
 from smemlint.evaluate.machine.local_memory import write_cell
 from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.machine.parts import write_part
-from smemlint.evaluate.types.layout import Bindings
+from smemlint.evaluate.types.matching import Bindings
 from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, is_uniform
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import (

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeAlias
 
 from smemlint.evaluate.types.free_names import free_names, key_of
+from smemlint.evaluate.types.matching import Binding, Bindings, Patterns, bound, is_type
 from smemlint.evaluate.types.record_layout import Builder, Layout, round_up
 from smemlint.evaluate.values.number import Int, Value
 from smemlint.ir import (
@@ -47,10 +47,6 @@ from smemlint.ir.types import (
 from smemlint.patterns import pattern
 from smemlint.records import record
 
-Binding: TypeAlias = "Type | Int | tuple[Type | Int, ...]"
-Bindings: TypeAlias = Mapping[str, Binding]
-TYPES = (Scalar, Part, PointerTo, ArrayOf, RecordRef, TypeParam, MemberType, FunctionType, OpaqueType)
-
 _VECTOR_BASE: dict[str, Scalar] = {
     "char": CHAR, "uchar": UCHAR, "short": SHORT, "ushort": USHORT, "int": INT, "uint": UINT, "long": LONG,
     "ulong": ULONG, "longlong": LONG, "ulonglong": ULONG, "float": FLOAT, "double": DOUBLE,
@@ -79,13 +75,8 @@ class Around:
     type: Type
 
 
-_TYPES = frozenset(TYPES)
 _PLAIN = frozenset((Scalar, FunctionType, Part, OpaqueType))
 """Types that are what they are under any template arguments."""
-
-
-def is_type(argument: object) -> bool:
-    return type(argument) in _TYPES
 
 
 def vector_layout(name: str) -> Layout | None:
@@ -125,7 +116,7 @@ class Types:
         self._depth = 0
         templates = [r.template for r in module.records.values()]
         templates += [f.template for f in module.functions.values()]
-        self._packs = frozenset(p.id for template in templates for p in template if p.pack)
+        self.patterns = Patterns(frozenset(p.id for template in templates for p in template if p.pack))
 
     def remember(self, t: RecordRef, name: str, constant: Value | None) -> None:
         """Keep what a constant or method of a record is."""
@@ -221,7 +212,7 @@ class Types:
 
     def _arguments(self, a: TemplateArgument, bindings: Bindings) -> tuple[TemplateArgument, ...]:
         """A template argument, or those that a pack stands for."""
-        held = bindings.get(a.id) if isinstance(a, TypeParam | Name) and a.id in self._packs else None
+        held = bindings.get(a.id) if isinstance(a, TypeParam | Name) and a.id in self.patterns.packs else None
         if not isinstance(held, tuple):
             return (self.argument(a, bindings),)
         return tuple(
@@ -319,7 +310,7 @@ class Types:
             special = self.module.records.get(name)
             if special is None or special.specialises is None:
                 continue
-            bound = self.match_arguments(special.specialises, t.arguments)
+            bound = self.patterns.arguments(special.specialises, t.arguments)
             if bound is not None:
                 best = (special, bound)
                 if not special.template:
@@ -338,84 +329,13 @@ class Types:
         bindings: dict[str, Binding] = dict(around)
         for i, parameter in enumerate(parameters):
             if parameter.pack:
-                bindings[parameter.id] = tuple(map(self.bound, arguments[i:]))  # type: ignore[arg-type]
+                bindings[parameter.id] = tuple(map(bound, arguments[i:]))  # type: ignore[arg-type]
                 break
             if i < len(arguments):
-                bindings[parameter.id] = self.bound(arguments[i])
+                bindings[parameter.id] = bound(arguments[i])
             elif parameter.default is not None:
-                bindings[parameter.id] = self.bound(self.argument(parameter.default, bindings))
+                bindings[parameter.id] = bound(self.argument(parameter.default, bindings))
         return bindings
-
-    def bound(self, argument: TemplateArgument) -> Binding:
-        if isinstance(argument, Literal):
-            return Int(argument.value, argument.type)
-        if is_type(argument):
-            return argument  # type: ignore[return-value]
-        return OpaqueType("?")
-
-    def match_arguments(
-        self, patterns: tuple[TemplateArgument, ...], arguments: tuple[TemplateArgument, ...]
-    ) -> dict[str, Binding] | None:
-        """Bindings under which the patterns of a specialisation equal the arguments."""
-        bindings: dict[str, Binding] = {}
-        return bindings if self._match_all(patterns, arguments, bindings) else None
-
-    def _match_all(
-        self,
-        patterns: tuple[TemplateArgument, ...],
-        arguments: tuple[TemplateArgument, ...],
-        bindings: dict[str, Binding],
-    ) -> bool:
-        """Unify one by one; a pack at the end takes all that are left."""
-        last = patterns[-1] if patterns else None
-        if isinstance(last, TypeParam | Name) and last.id in self._packs:
-            patterns, given = patterns[:-1], arguments[len(patterns) - 1 :]
-            arguments = arguments[: len(patterns)]
-            bindings.setdefault(last.id, tuple(map(self.bound, given)))  # type: ignore[arg-type]
-        return len(patterns) == len(arguments) and all(
-            self.match(p, a, bindings) for p, a in zip(patterns, arguments, strict=True)
-        )
-
-    def match(
-        self, pattern: TemplateArgument, argument: TemplateArgument, bindings: dict[str, Binding]
-    ) -> bool:
-        """Unify one pattern with one resolved argument; fills `bindings`."""
-        if isinstance(pattern, TypeParam | Name):
-            value = self.bound(argument)
-            if isinstance(value, OpaqueType) and value.spelling == "?":
-                return False
-            old = bindings.get(pattern.id)
-            if old is None:
-                bindings[pattern.id] = value
-                return True
-            return old == value or (
-                isinstance(old, Int) and isinstance(value, Int) and old.key() == value.key()
-            )
-        if isinstance(pattern, Literal):
-            return isinstance(argument, Literal) and pattern.value == argument.value
-        if isinstance(pattern, PointerTo):
-            return isinstance(argument, PointerTo) and self.match(pattern.to, argument.to, bindings)
-        if isinstance(pattern, ArrayOf):
-            if not isinstance(argument, ArrayOf) or not self.match(
-                pattern.element, argument.element, bindings
-            ):
-                return False
-            if pattern.extent is None or argument.extent is None:
-                return pattern.extent is argument.extent
-            return self.match(pattern.extent, argument.extent, bindings)
-        if isinstance(pattern, RecordRef):
-            if not isinstance(argument, RecordRef):
-                return False
-            if pattern.name.startswith("@"):  # `Op<T>`, where the template itself is a parameter
-                given = bindings.setdefault(pattern.name[1:], RecordRef(argument.name))
-                if not isinstance(given, RecordRef) or given.name != argument.name:
-                    return False
-            elif pattern.name != argument.name:
-                return False
-            return self._match_all(pattern.arguments, argument.arguments, bindings)
-        if isinstance(pattern, Scalar):
-            return isinstance(argument, Scalar) and argument.name == pattern.name
-        return pattern == argument
 
     def layout(self, t: RecordRef) -> Layout | None:
         """Fields of a resolved record type; None when some size is not known."""

@@ -78,7 +78,7 @@ class CallLowering:
             owner = self._c.types.record(parent)
             arguments = self._arguments(node, target)
             name = cursors.spelling(target)
-            self._c.mention(name)
+            self._c.work.mention(name)
             return StaticMember(owner, name, place, arguments)
         found = self._c.declarations.function(target)
         if found is None:
@@ -110,7 +110,7 @@ class CallLowering:
 
     def _overloaded(self, node: Node, target: Node, place: Place | None) -> Expr:
         name = cursors.spelling(target)
-        self._c.mention(name)
+        self._c.work.mention(name)
         arguments = self._written_arguments(node)
         candidates: list[Definition] = []
         library: Node | None = None
@@ -146,7 +146,7 @@ class CallLowering:
     ) -> Expr:
         """One candidate is meant by id; several by name, which `Module.overloads` resolves."""
         unique = {c.key: c for c in candidates if not self._c.decls.is_specialisation(c)}
-        self._c.mention(name)
+        self._c.work.mention(name)
         for candidate in candidates:
             self._c.require_call(candidate)
         if len(unique) == 1:
@@ -325,7 +325,7 @@ class CallLowering:
                 callee: Expr = Member(lowered[0], f"operator{operator}", False, place)
                 return Call(callee, tuple(lowered[1:]), place)
             assert found is not None
-            c.require(found)
+            c.work.require(found)
             name = Name(c.decls.function_id(found), found.name, place, self._arguments(kids[1], target))
             return Call(name, tuple(lowered), place)
         return builtin_operator(operator, lowered, place, resolved)
@@ -350,7 +350,7 @@ class CallLowering:
         shape += [None] * (4 - len(shape))
         arguments = c.exprs.lower_all([k for k in kids[2:] if not self._is_default(k)])
         if place is not None:
-            c.launches.append(LaunchStmt(kernel, shape[0], shape[1], shape[2], arguments, place))
+            c.found.launches.append(LaunchStmt(kernel, shape[0], shape[1], shape[2], arguments, place))
         return Literal(0, place=place)
 
     def _library_launch(self, node: Node, name: str, nodes: list[Node]) -> Expr:
@@ -364,11 +364,11 @@ class CallLowering:
             kernel = _without_casts(lowered[0])
             dynamic = lowered[4] if len(lowered) > 4 else None
             passed = c.decls.argument_array(lowered[3])
-            c.launches.append(LaunchStmt(kernel, lowered[1], lowered[2], dynamic, passed, place))
+            c.found.launches.append(LaunchStmt(kernel, lowered[1], lowered[2], dynamic, passed, place))
         elif name == "cuLaunchKernel" and len(lowered) >= 8:
             grid = Construct(RecordRef("dim3"), tuple(lowered[1:4]), place)
             block = Construct(RecordRef("dim3"), tuple(lowered[4:7]), place)
-            c.launches.append(LaunchStmt(lowered[0], grid, block, lowered[7], (), place))
+            c.found.launches.append(LaunchStmt(lowered[0], grid, block, lowered[7], (), place))
         elif len(lowered) >= 2:
             config = _pointee(lowered[0])
             parts = [
@@ -378,7 +378,7 @@ class CallLowering:
                 tuple(lowered[2:]) if name == "cudaLaunchKernelEx" else c.decls.argument_array(lowered[2])
             )
             kernel = _without_casts(lowered[1])
-            c.launches.append(LaunchStmt(kernel, parts[0], parts[1], parts[2], passed, place))
+            c.found.launches.append(LaunchStmt(kernel, parts[0], parts[1], parts[2], passed, place))
         return Literal(0, place=place)
 
 

@@ -87,14 +87,14 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         storage = "local"
         if shared:
             storage = "extern_shared" if storage_class == EXTERN else "shared"
-            c.shared.add(key)
+            c.declared.shared.add(key)
             self._note_shared(node)
         elif storage_class == STATIC:
             storage = "static"
         var = self.variable(node, kids, identifier, name, storage)
         if isinstance(var.init, InitList):
             self._arrays[identifier] = var.init
-        return [c.stmts.with_launches(Declare(var))] if c.launches else [Declare(var)]
+        return [c.stmts.with_launches(Declare(var))] if c.found.launches else [Declare(var)]
 
     def anonymous(self, union: Node, statement: Node) -> list[Stmt]:
         """`__shared__ union { float a[32]; int b[32]; };`: clang hides the variable that it declares, whose
@@ -107,8 +107,8 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         head = text[: text.find("{")]
         storage = "shared" if "__shared__" in head else "static" if "static" in head else "local"
         if storage == "shared":
-            c.shared.add(union.d0 or 0)
-        identifier = c.unnamed[point[0].path, point[1]] = c.local_id("", point[1])
+            c.declared.shared.add(union.d0 or 0)
+        identifier = c.declared.unnamed[point[0].path, point[1]] = c.declared.local_id("", point[1])
         name = "union" if union.kind == UNION else "struct"
         align = self._written_alignment(union)
         var = Var(identifier, name, c.types.record(union), storage, self.name_place(union), None, align)
@@ -116,7 +116,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
 
     def _note_shared(self, node: Node) -> None:
         place = self.name_place(node)
-        self._c.shared_refs.add((place.path, place.offset))
+        self._c.declared.shared_refs.add((place.path, place.offset))
 
     def variable(self, node: Node, kids: list[Node], identifier: str, name: str, storage: str) -> Var:
         """A variable from its cursor; for array extents and initialisers its children are read."""
@@ -301,7 +301,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         indexed = isinstance(type_, ArrayOf)
         if found[1]:
             type_ = PointerTo(type_, True)
-        whole = Name(c.local_id("[...]", place.offset), "[...]", place)
+        whole = Name(c.declared.local_id("[...]", place.offset), "[...]", place)
         made: list[Stmt] = [Declare(Var(whole.id, whole.name, type_, "local", place, c.exprs.lower(init)))]
         for i, kid in enumerate(k for k in cursors.children(node) if k.kind == UNEXPOSED_DECL):
             use = c.names.use(kid, None)
@@ -332,7 +332,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
                 continue
             var = self.enumerator_constant(kid, previous)
             # Its value in its place: classes and lambdas of the function name it as well.
-            c.variables[kid.d0 or 0] = previous = var.init or Name(var.id, var.name)
+            c.declared.variables[kid.d0 or 0] = previous = var.init or Name(var.id, var.name)
             c.scope.locals[var.name] = previous
             result.append(Declare(var))
         return result
@@ -352,7 +352,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         else:
             init = Literal(0)
         place = self.name_place(node)
-        return Var(c.local_id(name, place.offset), name, INT, "constant", place, init, None, True)
+        return Var(c.declared.local_id(name, place.offset), name, INT, "constant", place, init, None, True)
 
     # Globals
 
@@ -369,9 +369,9 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
             k.kind == SHARED_ATTRIBUTE for k in cursors.children(node)
         )
         if shared:
-            c.shared.update((node.d0 or 0, declared.d0 or 0))
+            c.declared.shared.update((node.d0 or 0, declared.d0 or 0))
             self._note_shared(declared)
-        if identifier in c.globals or identifier in self._globals_open:
+        if identifier in c.found.globals or identifier in self._globals_open:
             return Name(identifier, name)
         self._globals_open.add(identifier)
         from smemlint.frontend.lower.lowering import Scope
@@ -386,7 +386,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
             var = self.variable(declared, kids, identifier, name, storage)
             if storage == "constant":
                 var = self.folded(declared, var)
-            c.globals[identifier] = var
+            c.found.globals[identifier] = var
         return Name(identifier, name)
 
     def folded(self, node: Node, var: Var) -> Var:

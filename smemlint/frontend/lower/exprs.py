@@ -541,7 +541,7 @@ class ExpressionLowering:
                 return ()
             type_ = builtin_scalar(words[:-1])
             kind = "type" if words[0] in ("typename", "class") else "value"
-            id = self._c.local_id(words[-1], cursors.extent(node).begin)
+            id = self._c.declared.local_id(words[-1], cursors.extent(node).begin)
             parameters.append(TemplateParam(id, words[-1], kind, type=type_ if kind == "value" else None))
         return tuple(parameters)
 

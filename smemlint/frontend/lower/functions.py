@@ -77,7 +77,7 @@ class FunctionLowering:
         """Unique in the module, the same for a declaration and its definition."""
         if not found.usr:
             usr = cursors.usr(found.node) or f"{found.name}@{found.begin}"
-            other = self._c.function_keys.setdefault(usr, found.key)
+            other = self._c.found.function_keys.setdefault(usr, found.key)
             found.usr = usr if other == found.key else f"{usr}@{found.begin}"
         return found.usr
 
@@ -93,7 +93,7 @@ class FunctionLowering:
         """Stores the function; a failure inside is a reason in its body, never an exception."""
         c = self._c
         identifier = self.function_id(found)
-        if identifier in c.functions:
+        if identifier in c.found.functions:
             return
         record = found.record
         if record is None:
@@ -111,7 +111,7 @@ class FunctionLowering:
         )
         around = self.around(owner)
         with c.within(Scope([outer] if outer else [], dict(around.locals), dict(around.types), name)):
-            c.functions[identifier] = self._read_function(found, identifier, owner, outer)
+            c.found.functions[identifier] = self._read_function(found, identifier, owner, outer)
 
     def _read_function(
         self, found: Definition, identifier: str, owner: Definition | None, outer: tuple[TemplateParam, ...]
@@ -209,7 +209,7 @@ class FunctionLowering:
         for node, parameter in zip(redeclared, outer, strict=False):
             name = cursors.spelling(node)
             if node.kind == VALUE_PARAMETER:
-                self._c.variables[node.d0 or 0] = Name(parameter.id, parameter.name)
+                self._c.declared.variables[node.d0 or 0] = Name(parameter.id, parameter.name)
             if name != parameter.name:
                 aliases.append(
                     TemplateParam(parameter.id, name, parameter.kind, None, parameter.pack, parameter.type)
@@ -228,7 +228,7 @@ class FunctionLowering:
             return
         found = self._c.declarations.function(template)
         if found is not None:
-            self._c.require(found)
+            self._c.work.require(found)
             key = self.function_id(found)
         else:
             key = cursors.usr(cursors.canonical(template))

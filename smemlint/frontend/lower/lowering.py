@@ -73,39 +73,80 @@ class Scope:
 
 
 @record(slots=True)
-class Context:
-    """Shared state: indexes, results so far, and the functions still to be lowered."""
+class Found:
+    """What was lowered so far, by name or id."""
 
-    tu: cindex.TranslationUnit
-    positions: Positions
-    declarations: Declarations
     functions: dict[str, Function] = field(default_factory=dict)
     records: dict[str, Record] = field(default_factory=dict)
     globals: dict[str, Var] = field(default_factory=dict)
+    launches: list[LaunchStmt] = field(default_factory=list)
+    function_keys: dict[str, int] = field(default_factory=dict)
+
+
+@record(slots=True)
+class WorkList:
+    """The functions still to be lowered."""
+
+    starting: set[int] = field(default_factory=set)
+    """Keys of the functions, of any file, that mention what starts kernels."""
     queue: deque[Definition] = field(default_factory=deque)
     queued: set[int] = field(default_factory=set)
+    mentioned: set[str] = field(default_factory=set)
+    waiting: dict[str, list[Definition]] = field(default_factory=dict)
+    """Methods that nothing has named yet."""
+
+    def require(self, definition: Definition) -> None:
+        """Put a function on the list, once."""
+        if definition.key not in self.queued:
+            self.queued.add(definition.key)
+            self.queue.append(definition)
+
+    def mention(self, name: str) -> None:
+        """Put the methods of this name on the list: they are called somewhere."""
+        if name not in self.mentioned:
+            self.mentioned.add(name)
+            for definition in self.waiting.pop(name, ()):
+                self.require(definition)
+
+
+@record(slots=True)
+class Declared:
+    """What uses of declarations become."""
+
     variables: dict[int, Expr] = field(default_factory=dict)
-    """What a use of a declaration becomes, by the declaration's address."""
+    """By the declaration's address."""
     unnamed: dict[tuple[str, int], str] = field(default_factory=dict)
     """Ids of the variables that anonymous unions in functions declare, by where the union stands."""
     shared: set[int] = field(default_factory=set)
     """Addresses of shared variables' declarations."""
     shared_refs: set[tuple[str, int]] = field(default_factory=set)
     local_ids: dict[str, int] = field(default_factory=dict)
-    scope: Scope = field(default_factory=Scope)
-    depth: int = 0
+
+    def local_id(self, name: str, offset: int) -> str:
+        """Return `name@offset`, made unique where a macro declares the same name twice."""
+        base = f"{name or '_'}@{offset}"
+        count = self.local_ids.get(base, 0)
+        self.local_ids[base] = count + 1
+        return base if count == 0 else f"{base}#{count}"
+
+
+@record(slots=True)
+class Context:
+    """Shared state: indexes, results so far, and the functions still to be lowered."""
+
+    tu: cindex.TranslationUnit
+    positions: Positions
+    declarations: Declarations
     main: str = ""
     """Path of the main file: other files' functions are lowered only when something calls them."""
-    starting: set[int] = field(default_factory=set)
-    """Keys of the functions, of any file, that mention what starts kernels."""
+    found: Found = field(default_factory=Found)
+    work: WorkList = field(default_factory=WorkList)
+    declared: Declared = field(default_factory=Declared)
+    scope: Scope = field(default_factory=Scope)
+    depth: int = 0
+    nodes: int = 0
     host: bool = False
     """Whether the function that is being lowered runs on the host only."""
-    nodes: int = 0
-    mentioned: set[str] = field(default_factory=set)
-    waiting: dict[str, list[Definition]] = field(default_factory=dict)
-    """Methods that nothing has named yet."""
-    function_keys: dict[str, int] = field(default_factory=dict)
-    launches: list[LaunchStmt] = field(default_factory=list)
     types: TypeLowering = field(init=False)
     exprs: ExpressionLowering = field(init=False)
     names: NameLowering = field(init=False)
@@ -118,52 +159,32 @@ class Context:
     def place(self, node: Node) -> Place | None:
         return self.positions.place(node)
 
-    def require(self, definition: Definition) -> None:
-        """Puts a function on the list of those to lower, once."""
-        if definition.key not in self.queued:
-            self.queued.add(definition.key)
-            self.queue.append(definition)
-
     def require_call(self, definition: Definition) -> None:
-        """The same for a callee: host code is followed only where it may compute a launch, or lead to one."""
+        """Put a callee on the list: host code only where it may compute a launch, or lead to one."""
         text = definition.text()
-        followed = not self.host or len(text) <= HOST_LIMIT or definition.key in self.starting
+        followed = not self.host or len(text) <= HOST_LIMIT or definition.key in self.work.starting
         if followed or b"<<<" in text or b"__global__" in text:
-            self.require(definition)
+            self.work.require(definition)
             if definition.node.kind == FUNCTION_TEMPLATE:
                 for special in self.declarations.functions_named.get(definition.name, ()):
                     if self.decls.is_specialisation(special):
-                        self.require(special)
-
-    def mention(self, name: str) -> None:
-        """Methods of this name are called somewhere."""
-        if name not in self.mentioned:
-            self.mentioned.add(name)
-            for definition in self.waiting.pop(name, ()):
-                self.require(definition)
+                        self.work.require(special)
 
     def require_method(self, definition: Definition) -> None:
-        """A method is lowered once its name is seen; operators and constructors are called without a name."""
+        """Put a method on the list once its name is seen; operators and constructors have none at a call."""
         name = definition.name
         named = definition.node.kind in (METHOD, FUNCTION_TEMPLATE)
         text = definition.text()
         if definition.file.path == self.main and (b"__shared__" in text or b"<<<" in text):
-            self.require(definition)
-        elif named and not name.startswith("operator") and name not in self.mentioned:
-            self.waiting.setdefault(name, []).append(definition)
+            self.work.require(definition)
+        elif named and not name.startswith("operator") and name not in self.work.mentioned:
+            self.work.waiting.setdefault(name, []).append(definition)
         else:
-            self.require(definition)
-
-    def local_id(self, name: str, offset: int) -> str:
-        """`name@offset`, made unique where a macro declares the same name twice."""
-        base = f"{name or '_'}@{offset}"
-        count = self.local_ids.get(base, 0)
-        self.local_ids[base] = count + 1
-        return base if count == 0 else f"{base}#{count}"
+            self.work.require(definition)
 
     @contextmanager
     def within(self, scope: Scope) -> Iterator[None]:
-        """Lowers something that stands elsewhere (a record, a global) under its own scope."""
+        """Lower something that stands elsewhere (a record, a global) under its own scope."""
         outer, depth = self.scope, self.depth
         self.scope = scope
         self.types.scope_changed()

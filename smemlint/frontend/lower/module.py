@@ -59,7 +59,7 @@ def lower(
     _drain(c)
     module = _module(c, path, configuration, instances)
     module = replace(module, explicit_records=classes, variable_templates=variables)
-    return Lowered(module, frozenset(c.shared_refs))
+    return Lowered(module, frozenset(c.declared.shared_refs))
 
 
 def lower_named(unit: ParsedUnit, path: str, configuration: str, names: frozenset[str]) -> Module:
@@ -103,13 +103,13 @@ def _require_roots(c: Context, wanted: frozenset[str]) -> set[str]:
     roots = [f for f in functions if any(p.search(f.text()) for p in patterns)]
     records = c.declarations.records.values()
     callers, classes, leading = _callers(c, functions, roots, list(records), launching, wanted)
-    c.starting.update(f.key for f in callers)
+    c.work.starting.update(f.key for f in callers)
     for owner in classes:
         if owner.file.path == c.main:
             c.decls.require_record(owner)
     for root in (*roots, *callers):
         if root.file.path == c.main:
-            c.require(root)
+            c.work.require(root)
     return leading
 
 
@@ -119,23 +119,25 @@ def _require_methods(c: Context, leading: set[str]) -> None:
     leading |= {
         f.name
         for f in c.declarations.functions.values()
-        if f.record is not None and f.key in c.queued and _LAUNCHES.search(f.text())
+        if f.record is not None and f.key in c.work.queued and _LAUNCHES.search(f.text())
     }
     if not leading:
         return
     unnamed = [
         (f, {w.decode() for w in _WORD.findall(f.text())})
-        for waiting in c.waiting.values()
+        for waiting in c.work.waiting.values()
         for f in waiting
         if f.file.path == c.main
     ]
     grew = True
     while grew:
         found = [
-            f for f, words in unnamed if f.key not in c.queued and not leading.isdisjoint(words - {f.name})
+            f
+            for f, words in unnamed
+            if f.key not in c.work.queued and not leading.isdisjoint(words - {f.name})
         ]
         for f in found:
-            c.require(f)
+            c.work.require(f)
             leading.add(f.name)
         grew = bool(found)
 
@@ -220,10 +222,10 @@ def _callers(
 
 
 def _drain(c: Context) -> None:
-    while c.queue or c.decls.pending:
+    while c.work.queue or c.decls.pending:
         c.decls.lower_pending()
-        if c.queue:
-            c.decls.lower_function(c.queue.popleft())
+        if c.work.queue:
+            c.decls.lower_function(c.work.queue.popleft())
 
 
 def _explicit_instances(c: Context) -> tuple[tuple[str, tuple[TemplateArgument, ...]], ...]:
@@ -233,7 +235,7 @@ def _explicit_instances(c: Context) -> tuple[tuple[str, tuple[TemplateArgument, 
         definition = c.declarations.function(node)
         arguments = c.types.specialisation_arguments(node)
         if definition is not None and arguments is not None:
-            c.require(definition)
+            c.work.require(definition)
             found[c.decls.function_id(definition), arguments] = None
     for file in c.positions.project_files():
         if not re.search(rb"\btemplate\s+[^<\s]", file.data):
@@ -249,7 +251,7 @@ def _explicit_instances(c: Context) -> tuple[tuple[str, tuple[TemplateArgument, 
             with c.within(Scope()):
                 lowered = c.texts.template_arguments(written)
             for template in templates:
-                c.require(template)
+                c.work.require(template)
                 identifier = c.decls.function_id(template)
                 if not any(i == identifier and a[: len(lowered)] == lowered for i, a in found):
                     found[identifier, lowered] = None
@@ -260,7 +262,7 @@ def _explicit_records(c: Context) -> tuple[tuple[str, tuple[TemplateArgument, ..
     """`template struct Launcher<float, 128>;`, as the text shows them, of classes that matter."""
     found: dict[tuple[str, tuple[TemplateArgument, ...]], None] = {}
     known: dict[str, list[str]] = {}
-    for name, record_ in c.records.items():
+    for name, record_ in c.found.records.items():
         if record_.template:
             known.setdefault(name.rsplit("::", 1)[-1], []).append(name)
     for file in c.positions.project_files():
@@ -277,9 +279,9 @@ def _explicit_records(c: Context) -> tuple[tuple[str, tuple[TemplateArgument, ..
 def _module(
     c: Context, path: str, configuration: str, instances: tuple[tuple[str, tuple[TemplateArgument, ...]], ...]
 ) -> Module:
-    functions: dict[str, Function] = c.functions
-    records: dict[str, Record] = c.records
-    variables: dict[str, Var] = c.globals
+    functions: dict[str, Function] = c.found.functions
+    records: dict[str, Record] = c.found.records
+    variables: dict[str, Var] = c.found.globals
     overloads: dict[str, list[str]] = {}
     for function in functions.values():
         if function.specialises is None:

@@ -74,12 +74,12 @@ class NameLowering:
     def _variable(self, node: Node, target: Node) -> Expr:
         c = self._c
         key = target.d0 or 0
-        known = c.variables.get(key)
+        known = c.declared.variables.get(key)
         if known is None:
             known = self.use(target, None)
         place = c.place(node)
-        if key in c.shared and place is not None:
-            c.shared_refs.add((place.path, place.offset))
+        if key in c.declared.shared and place is not None:
+            c.declared.shared_refs.add((place.path, place.offset))
         if isinstance(known, Name):
             return Name(known.id, known.name, place, known.arguments)
         if isinstance(known, StaticMember):
@@ -107,11 +107,11 @@ class NameLowering:
         """What a use of a declared variable, parameter or value parameter is, without its place."""
         c = self._c
         key = target.d0 or 0
-        known = c.variables.get(key)
+        known = c.declared.variables.get(key)
         if known is not None:
             return known
         found = self._first_use(target)
-        c.variables[key] = found
+        c.declared.variables[key] = found
         return found
 
     def _first_use(self, target: Node) -> Expr:
@@ -131,9 +131,9 @@ class NameLowering:
         if target.kind == VARIABLE and not local:
             return c.decls.require_global(target, name, project)
         point = c.positions.point(target)
-        if not name and point is not None and (point[0].path, point[1]) in c.unnamed:
-            return Name(c.unnamed[point[0].path, point[1]], name)
-        return Name(c.local_id(name, point[1] if point else 0), name)
+        if not name and point is not None and (point[0].path, point[1]) in c.declared.unnamed:
+            return Name(c.declared.unnamed[point[0].path, point[1]], name)
+        return Name(c.declared.local_id(name, point[1] if point else 0), name)
 
     def enumerator(self, target: Node, place: Place | None) -> Expr:
         """An enumerator's value; by name where it depends on template arguments."""
@@ -149,8 +149,8 @@ class NameLowering:
             ):
                 return StaticMember(c.types.record(owner), cursors.spelling(target), place)
         key = target.d0 or 0
-        if key in c.variables:
-            known = c.variables[key]
+        if key in c.declared.variables:
+            known = c.declared.variables[key]
             return Name(known.id, known.name, place) if isinstance(known, Name) else known
         scalar = c.types.enum(enum)
         type_ = scalar if isinstance(scalar, Scalar) else INT
@@ -189,7 +189,7 @@ class NameLowering:
                 return found
         if not name:
             return self._dependent_member(node, kids, base_node)
-        self._c.mention(name)
+        self._c.work.mention(name)
         target = cursors.referenced(node)
         if target.kind == VARIABLE:
             return self._variable(node, target)
@@ -214,7 +214,7 @@ class NameLowering:
         parameter = self._c.scope.template(found[1]) if found else None
         if parameter is None or parameter.kind != "type":
             return False
-        own = self._c.records.get(self._c.scope.record or "")
+        own = self._c.found.records.get(self._c.scope.record or "")
         return own is None or not any(isinstance(b, TypeParam) and b.id == parameter.id for b in own.bases)
 
     @staticmethod
@@ -242,13 +242,13 @@ class NameLowering:
                 return Member(parts[0], found.name, found.arrow, place)
             if overloaded is not None:
                 name = cursors.spelling(overloaded)
-                c.mention(name)
+                c.work.mention(name)
                 base = parts[0] if parts else This(place)
                 arrow = base_node is None or cursors.cursor_type(base_node).kind == POINTER
                 return Member(base, name, arrow, place)
             return UnknownExpr("dependent member in a macro", parts, place)
         arrow, name, rest = tail
-        c.mention(name)
+        c.work.mention(name)
         arguments = c.texts.template_arguments(rest) if rest.startswith("<") else ()
         if base_node is None:
             return Member(This(place), name, True, place, arguments)

@@ -80,7 +80,7 @@ def _by_iterators(c: Context, elements: Expr, item: Var, body: Stmt, place: Plac
     ]
     at, end = (Name(v.id, v.name) for v in made)
     for name in ("begin", "end"):
-        c.mention(name)
+        c.work.mention(name)
     loop = Loop(
         None,
         Binary("!=", at, end),
@@ -98,4 +98,4 @@ def _element_type(type_: Type) -> Type:
 
 
 def _local(c: Context, name: str, type_: Type, init: Expr, place: Place) -> Var:
-    return Var(c.local_id(f"({name})", place.offset), f"({name})", type_, "local", place, init)
+    return Var(c.declared.local_id(f"({name})", place.offset), f"({name})", type_, "local", place, init)

@@ -212,7 +212,7 @@ class RecordLowering:
                 )
             result.append(parameter)
             if parameter.kind == "value":
-                c.variables[node.d0 or 0] = Name(parameter.id, parameter.name)
+                c.declared.variables[node.d0 or 0] = Name(parameter.id, parameter.name)
             c.scope.templates[-1] = tuple(result)
         c.scope.templates.pop()
         return tuple(result)
@@ -221,7 +221,7 @@ class RecordLowering:
         c = self._c
         name = cursors.spelling(node)
         point = c.positions.point(node)
-        identifier = c.local_id(name, point[1] if point else 0)
+        identifier = c.declared.local_id(name, point[1] if point else 0)
         kind = {TYPE_PARAMETER: "type", VALUE_PARAMETER: "value"}.get(node.kind, "template")
         text = c.positions.text(node) or ""
         pack = "..." in text
@@ -317,7 +317,7 @@ class RecordLowering:
         around = self.around(found)
         inner = Scope([parameters] if parameters else [], around.locals, around.types, name)
         with c.within(inner):
-            c.records[stored] = self._read_record(found, name, stored, parameters)
+            c.found.records[stored] = self._read_record(found, name, stored, parameters)
 
     def _read_record(
         self, found: Definition, name: str, stored: str, parameters: tuple[TemplateParam, ...]
@@ -367,7 +367,7 @@ class RecordLowering:
             else:
                 continue
             if kid.kind in TYPEDEFS or kid.kind in (VARIABLE, ENUM):
-                c.records[stored] = partial()
+                c.found.records[stored] = partial()
         result = partial()
         specialises = None
         if node.kind == PARTIAL:
@@ -541,7 +541,7 @@ class RecordLowering:
         found = self._by_name.get(name)
         if found is not None and found.key not in self._lowered:
             self.lower_record(found)
-        return self._c.records.get(self.stored_name(found)) if found is not None else None
+        return self._c.found.records.get(self.stored_name(found)) if found is not None else None
 
     def member_type(self, record: str, name: str) -> Type | None:
         known = self._known_record(record)
@@ -565,7 +565,7 @@ class RecordLowering:
 
     def require_library_record(self, node: Node, name: str) -> None:
         """Stores the fields of a library record (`float4`, `dim3`); its methods are known by name only."""
-        if name in self._library or name in self._c.records:
+        if name in self._library or name in self._c.found.records:
             return
         self._library.add(name)
         c = self._c
@@ -583,7 +583,9 @@ class RecordLowering:
                 return  # what is in it is not declared here
             align = self.alignment(kids) or self._vector_alignment(name)
             union = defined.kind == UNION
-            c.records[name] = Record(name, tuple(fields), self.place_of(defined), parameters, union, align)
+            c.found.records[name] = Record(
+                name, tuple(fields), self.place_of(defined), parameters, union, align
+            )
 
     @staticmethod
     def _vector_alignment(name: str) -> Expr | None:
@@ -600,9 +602,9 @@ class RecordLowering:
         found = _VECTOR.match(name)
         if not found:
             return None
-        if name not in self._c.records:
+        if name not in self._c.found.records:
             element = _ELEMENTS[found.group(1) + found.group(2)]
             nowhere = Place("", 1, 1, 1, 1, 0, 0)
             fields = tuple(Field(axis, element, nowhere) for axis in "xyzw"[: int(found.group(3))])
-            self._c.records[name] = Record(name, fields, nowhere, align=self._vector_alignment(name))
+            self._c.found.records[name] = Record(name, fields, nowhere, align=self._vector_alignment(name))
         return RecordRef(name)

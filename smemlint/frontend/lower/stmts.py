@@ -100,10 +100,10 @@ class StatementLowering:
 
     def with_launches(self, stmt: Stmt) -> Stmt:
         """Launches found inside an expression stand before the statement it belongs to."""
-        launches = self._c.launches
+        launches = self._c.found.launches
         if not launches:
             return stmt
-        self._c.launches = []
+        self._c.found.launches = []
         if isinstance(stmt, Evaluate) and isinstance(stmt.expr, Literal):
             return self.block(list(launches))
         return Block((*launches, stmt))
@@ -193,7 +193,7 @@ class StatementLowering:
             parts = self.statements(kids)
             return UnknownStmt("if without a branch", tuple(before + parts), c.place(node))
         condition = c.exprs.lower(kids[0])
-        launches, c.launches = c.launches, []
+        launches, c.found.launches = c.found.launches, []
         then = self.lower(kids[1])
         otherwise = self.lower(kids[2]) if len(kids) > 2 else None
         stmt = If(condition, then, otherwise, self._is_constexpr(node), c.place(node))

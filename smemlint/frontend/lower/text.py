@@ -39,7 +39,7 @@ class TextLowering:
 
     def _parser(self, tokens: Sequence[str]) -> TextParser:
         for token in tokens:
-            self._c.mention(token)
+            self._c.work.mention(token)
         return TextParser(tokens, self, self._macro_body)
 
     def _macro_body(self, name: str) -> str | None:

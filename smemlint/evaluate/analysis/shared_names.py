@@ -1,0 +1,235 @@
+"""The names in a function that may hold addresses of shared memory, and those that surely lead to memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from smemlint.evaluate.analysis.passed_lambdas import PassedLambdas
+from smemlint.evaluate.analysis.purity import Calls, Inside, plain, root_of
+from smemlint.ir import (
+    SHARED,
+    ArrayOf,
+    Asm,
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Construct,
+    Expr,
+    Function,
+    Index,
+    Lambda,
+    Literal,
+    Member,
+    Name,
+    PointerTo,
+    RecordRef,
+    Return,
+    Scalar,
+    This,
+    Type,
+    TypeParam,
+    Unary,
+    UnknownExpr,
+    Var,
+)
+from smemlint.ir.walk import children, walk
+from smemlint.patterns import pattern
+
+
+class SharedNames:
+    """What the names of one function may lead to, without regard to order: too much, never too little.
+
+    shared: names that may hold a shared address. memory: shared arrays, what the kernel is given, and
+    pointers to nothing else: stores there change no value that is followed. numbers: floating-point
+    variables.
+    """
+
+    def __init__(
+        self,
+        f: Function,
+        nodes: Sequence[object],
+        may_be_shared: frozenset[str],
+        calls: Calls,
+        passed: PassedLambdas,
+    ) -> None:
+        self.calls = calls
+        self.passed = passed
+        self.shared: set[str] = calls.shared | may_be_shared
+        self.shared |= {p.id for p in f.parameters if calls.leads_to_memory(p.type)}
+        self.parameters = {p.id for p in f.parameters}
+        self.memory = calls.shared | {n.id for n in nodes if isinstance(n, Var) and n.storage in SHARED}
+        if f.side == "kernel":
+            pointers = [p for p in f.parameters if isinstance(p.type, PointerTo)]
+            self.memory |= {p.id for p in pointers}
+        self.types = {v.id: v.type for v in (*f.parameters, *(n for n in nodes if isinstance(n, Var)))}
+        self._spread(nodes, f)
+        self._follow_memory(nodes)
+        results = [n.value for n in nodes if isinstance(n, Return) and n.value is not None]
+        leads = self.mentions_shared if isinstance(f.returns, Scalar | TypeParam) else self.touches
+        self.given_back = any(map(leads, results))
+        """Whether what the function returns may be, or hold, a shared address."""
+        self.memory_given_back = bool(results) and all(map(self._in_memory, results))
+        """Whether what it returns is an address in memory."""
+
+    def _spread(self, nodes: Sequence[object], f: Function) -> None:
+        links: list[tuple[str, Expr]] = []
+        variables = [n for n in nodes if isinstance(n, Var)]
+        references = {v.id for v in variables if isinstance(v.type, PointerTo) and v.type.reference}
+        self.locals = {n.id for n in nodes if isinstance(n, Var) and n.storage == "local"}
+        for n in nodes:
+            if isinstance(n, Var):
+                if n.storage in SHARED or self.calls.leads_to_memory(n.type):
+                    self.shared.add(n.id)
+                elif n.init is not None and n.storage != "param" and n.id not in self.passed.known:
+                    links.append((n.id, n.init))
+            elif isinstance(n, Assign):
+                root = root_of(n.target)
+                if root is not None:
+                    links.append((root, n.value))
+        links += [(parameter.id, value) for parameter, value in self.passed.links]
+        self.shared |= {p.id for p in self.passed.open if not floating(p.type)}
+        references |= {
+            p.id for p, _ in self.passed.links if isinstance(p.type, PointerTo) and p.type.reference
+        }
+        self.numbers = {v.id for v in (*variables, *f.parameters) if floating(v.type)}
+        links = [(target, value) for target, value in links if target not in self.numbers]
+        changed = True
+        while changed:
+            changed = False
+            for target, value in links:
+                if target in self.shared:
+                    continue
+                # A reference is the element itself, not its value.
+                named = target in references and self.touches(value)
+                if named or self.mentions_shared(value):
+                    self.shared.add(target)
+                    changed = True
+
+    def mentions_shared(self, e: Expr) -> bool:
+        """Whether a value may be, or hold, a shared address."""
+        if isinstance(e, Name):
+            return e.id in self.shared or not e.id
+        if isinstance(e, Index | Member):
+            return self._holds_pointers(e)
+        if isinstance(e, Unary) and e.op == "*":
+            return False
+        if isinstance(e, Call) and self.passed.calls(e):
+            return any(map(self.mentions_shared, self.passed.results(e)))
+        if isinstance(e, Call) and (found := self.called(e)):
+            return any(s is None or s.gives_address for s in found)
+        if isinstance(e, Call) and isinstance(e.callee, Name) and self.inert(e):
+            return any(map(self.mentions_shared, e.arguments))
+        if isinstance(e, Call) and any(s is None or s.gives_memory for s in self._methods(e)):
+            return True
+        if isinstance(e, Call | Lambda | Construct | This | UnknownExpr):
+            return any(isinstance(n, Name) and n.id in self.shared for n in walk(e)) or isinstance(
+                e, Lambda | This
+            )
+        if isinstance(e, Unary) and e.op == "&":
+            return any(isinstance(n, Name) and n.id in self.shared for n in walk(e))
+        return any(self.mentions_shared(c) for c in children(e) if not isinstance(c, PointerTo | RecordRef))  # type: ignore[arg-type]
+
+    def _follow_memory(self, nodes: Sequence[object]) -> None:
+        """Pointers that are only ever given addresses in memory are no other name for a local variable."""
+        given: dict[str, list[Expr]] = {}
+        for n in nodes:
+            if isinstance(n, Var) and isinstance(n.type, PointerTo) and n.init is not None:
+                named = n.init.id if n.type.reference and isinstance(n.init, Name) else n.id
+                given.setdefault(named, []).append(n.init)
+            elif isinstance(n, Assign) and n.op == "=" and isinstance(n.target, Name):
+                given.setdefault(n.target.id, []).append(n.value)
+            elif isinstance(n, Unary) and n.op == "&" and isinstance(n.operand, Name):
+                given.setdefault(n.operand.id, []).append(n)  # may be set through its address
+        local = [n for n in nodes if isinstance(n, Var) and n.storage == "local"]
+        pointers = {n.id for n in local if isinstance(n.type, PointerTo) and not n.type.reference}
+        pointers &= given.keys() - self.parameters
+        grew = True
+        while grew:
+            more = {id for id in pointers - self.memory if all(map(self._in_memory, given[id]))}
+            self.memory |= more
+            grew = bool(more)
+
+    def _in_memory(self, e: Expr) -> bool:
+        """Whether an address is one in shared memory, or in memory that the kernel is given."""
+        if isinstance(e, Name):
+            return e.id in self.memory
+        if isinstance(e, Literal):
+            return True  # null leads nowhere
+        if isinstance(e, Cast):
+            return self._in_memory(e.operand)
+        if isinstance(e, Unary) and e.op == "&":
+            return isinstance(e.operand, Index) and self._in_memory(e.operand.base)
+        if isinstance(e, Binary) and e.op in ("+", "-"):
+            return self._in_memory(e.left)
+        if isinstance(e, Call):
+            found = self.called(e) if isinstance(e.callee, Name) else self._methods(e)
+            return bool(found) and all(s is not None and s.gives_memory for s in found)
+        return False
+
+    def _methods(self, e: Call) -> list[Inside | None]:
+        functions = self.calls.methods(e)
+        return [self.calls.inside(f, frozenset()) for f in functions]
+
+    def called(self, e: Call) -> list[Inside | None]:
+        """What is known inside each function of the module that a call by name may mean; empty where others
+        may be meant."""
+        functions = self.calls.functions(e)
+        if any(len(f.parameters) != len(e.arguments) for f in functions):
+            return []
+        given = [self.touches(a) for a in e.arguments]
+        return [
+            self.calls.inside(f, frozenset(p.id for p, g in zip(f.parameters, given, strict=True) if g))
+            for f in functions
+        ]
+
+    def _holds_pointers(self, e: Index | Member) -> bool:
+        """A row of a shared array, or an element of a local array or record that shared addresses were put
+        into."""
+        root = root_of(e)
+        if root not in self.shared:
+            return False
+        if isinstance(self.calls.written_type(e, self.types), ArrayOf):
+            return True
+        if root not in self.locals:
+            return False
+        t = self.types.get(root)
+        return not isinstance(t, PointerTo) or self.calls.holds_pointers(t.to)
+
+    def leads_to_numbers(self, id: str) -> bool:
+        t = self.types.get(id)
+        return isinstance(t, PointerTo) and not self.calls.holds_pointers(t.to)
+
+    def touches(self, base: Expr) -> bool:
+        """Whether what is reached through this pointer may be shared."""
+        return any(
+            (isinstance(n, Name) and (n.id in self.shared or not n.id)) or isinstance(n, Call | This)
+            for n in walk(base)
+        )
+
+    def inert(self, e: Call | Asm) -> bool:
+        return plain(e) if isinstance(e, Asm) else self.calls.inert(e)
+
+    def reaches_shared(self, n: object) -> bool:
+        """Whether a node by itself may access shared memory or pass its address on."""
+        if isinstance(n, Index):
+            return self.touches(n.base)
+        if isinstance(n, Unary):
+            return n.op == "*" and self.touches(n.operand)
+        if isinstance(n, Member):
+            return n.arrow and self.touches(n.base)
+        return isinstance(n, Name) and (n.id in self.shared or not n.id)
+
+
+_FLOAT_RECORDS = pattern(
+    r"(?:\w+::)*(?:float[1-4]|double[1-4]|__half2?|half2?|__nv_bfloat162?|nv_bfloat162?)$"
+)
+
+
+def floating(t: Type) -> bool:
+    """Floating-point numbers, vectors and arrays of them: no address can hide there."""
+    while isinstance(t, ArrayOf):
+        t = t.element
+    if isinstance(t, RecordRef):
+        return not t.arguments and _FLOAT_RECORDS.match(t.name) is not None
+    return isinstance(t, Scalar) and t.kind == "float"

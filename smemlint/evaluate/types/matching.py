@@ -1,0 +1,113 @@
+"""What template parameters stand for, and the unification of patterns with arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from smemlint.evaluate.values.number import Int
+from smemlint.ir import (
+    ArrayOf,
+    FunctionType,
+    Literal,
+    MemberType,
+    Name,
+    OpaqueType,
+    Part,
+    PointerTo,
+    RecordRef,
+    Scalar,
+    TemplateArgument,
+    Type,
+    TypeParam,
+)
+
+Binding: TypeAlias = "Type | Int | tuple[Type | Int, ...]"
+Bindings: TypeAlias = Mapping[str, Binding]
+TYPES = (Scalar, Part, PointerTo, ArrayOf, RecordRef, TypeParam, MemberType, FunctionType, OpaqueType)
+_TYPES = frozenset(TYPES)
+
+
+def is_type(argument: object) -> bool:
+    """Return whether a template argument is a type."""
+    return type(argument) in _TYPES
+
+
+def bound(argument: TemplateArgument) -> Binding:
+    """Return what a parameter that is given this argument stands for."""
+    if isinstance(argument, Literal):
+        return Int(argument.value, argument.type)
+    if is_type(argument):
+        return argument  # type: ignore[return-value]
+    return OpaqueType("?")
+
+
+class Patterns:
+    """Unifies the patterns of specialisations with arguments. packs: ids of the parameters that are packs."""
+
+    def __init__(self, packs: frozenset[str]) -> None:
+        self.packs = packs
+
+    def arguments(
+        self, patterns: tuple[TemplateArgument, ...], arguments: tuple[TemplateArgument, ...]
+    ) -> dict[str, Binding] | None:
+        """Return the bindings under which the patterns of a specialisation equal the arguments."""
+        bindings: dict[str, Binding] = {}
+        return bindings if self._match_all(patterns, arguments, bindings) else None
+
+    def _match_all(
+        self,
+        patterns: tuple[TemplateArgument, ...],
+        arguments: tuple[TemplateArgument, ...],
+        bindings: dict[str, Binding],
+    ) -> bool:
+        """Unify one by one; a pack at the end takes all that are left."""
+        last = patterns[-1] if patterns else None
+        if isinstance(last, TypeParam | Name) and last.id in self.packs:
+            patterns, given = patterns[:-1], arguments[len(patterns) - 1 :]
+            arguments = arguments[: len(patterns)]
+            bindings.setdefault(last.id, tuple(map(bound, given)))  # type: ignore[arg-type]
+        return len(patterns) == len(arguments) and all(
+            self.match(p, a, bindings) for p, a in zip(patterns, arguments, strict=True)
+        )
+
+    def match(
+        self, pattern: TemplateArgument, argument: TemplateArgument, bindings: dict[str, Binding]
+    ) -> bool:
+        """Unify one pattern with one resolved argument, and say whether that can be; fills `bindings`."""
+        if isinstance(pattern, TypeParam | Name):
+            value = bound(argument)
+            if isinstance(value, OpaqueType) and value.spelling == "?":
+                return False
+            old = bindings.get(pattern.id)
+            if old is None:
+                bindings[pattern.id] = value
+                return True
+            return old == value or (
+                isinstance(old, Int) and isinstance(value, Int) and old.key() == value.key()
+            )
+        if isinstance(pattern, Literal):
+            return isinstance(argument, Literal) and pattern.value == argument.value
+        if isinstance(pattern, PointerTo):
+            return isinstance(argument, PointerTo) and self.match(pattern.to, argument.to, bindings)
+        if isinstance(pattern, ArrayOf):
+            if not isinstance(argument, ArrayOf) or not self.match(
+                pattern.element, argument.element, bindings
+            ):
+                return False
+            if pattern.extent is None or argument.extent is None:
+                return pattern.extent is argument.extent
+            return self.match(pattern.extent, argument.extent, bindings)
+        if isinstance(pattern, RecordRef):
+            if not isinstance(argument, RecordRef):
+                return False
+            if pattern.name.startswith("@"):  # `Op<T>`, where the template itself is a parameter
+                given = bindings.setdefault(pattern.name[1:], RecordRef(argument.name))
+                if not isinstance(given, RecordRef) or given.name != argument.name:
+                    return False
+            elif pattern.name != argument.name:
+                return False
+            return self._match_all(pattern.arguments, argument.arguments, bindings)
+        if isinstance(pattern, Scalar):
+            return isinstance(argument, Scalar) and argument.name == pattern.name
+        return pattern == argument
