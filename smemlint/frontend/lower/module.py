@@ -67,7 +67,7 @@ def lower_named(unit: ParsedUnit, path: str, configuration: str, names: frozense
     c = _context(unit, path)
     for function in list(c.declarations.functions.values()):
         if function.name in names and function.file.path == path:
-            c.require(function)
+            c.work.require(function)
     _drain(c)
     variables = variable_templates(c)
     _drain(c)
