@@ -139,26 +139,29 @@ def _child(task: Callable[[Sequence[str]], Any], paths: list[str], pipe: Any) ->
 
 
 STAGES: tuple[tuple[str, str, str], ...] = (
-    ("read", "smemlint.pipeline", "_source"),
-    ("configurations, coverage", "smemlint.pipeline", "load"),
+    ("read", "smemlint.running.pipeline", "_source"),
+    ("configurations, coverage", "smemlint.running.pipeline", "load"),
     ("parse", "smemlint.frontend.parse", "_Attempt.parse"),
     ("include plan", "smemlint.frontend.parse", "_planned"),
     ("problems", "smemlint.frontend.parse", "_problems"),
     ("heal", "smemlint.frontend.heal.heal", "Healing.learn"),
     ("lower", "smemlint.frontend", "lower"),
-    ("callers", "smemlint.pipeline", "load_callers"),
-    ("users", "smemlint.pipeline", "users_of"),
-    ("host", "smemlint.pipeline", "program_of"),
-    ("infer", "smemlint.pipeline", "infer"),
-    ("evaluate", "smemlint.pipeline", "evaluate"),
-    ("score", "smemlint.pipeline", "score_all"),
+    ("callers", "smemlint.running.pipeline", "load_callers"),
+    ("users", "smemlint.running.pipeline", "users_of"),
+    ("host", "smemlint.running.pipeline", "program_of"),
+    ("infer", "smemlint.running.pipeline", "infer"),
+    ("evaluate", "smemlint.running.pipeline", "evaluate"),
+    ("score", "smemlint.running.pipeline", "score_all"),
     ("fix search", "smemlint.fix.suggest", "suggest"),
-    ("unreached", "smemlint.pipeline", "with_unreached"),
-    ("explain", "smemlint.pipeline", "observe"),
+    ("unreached", "smemlint.running.pipeline", "with_unreached"),
+    ("explain", "smemlint.running.pipeline", "observe"),
     ("collect, render", "smemlint.api", "collect"),
 )
 """What is timed: a name, and the function by the name that its caller knows."""
-MAKERS = (("proof", "smemlint.pipeline", "again"), ("whole proof", "smemlint.pipeline", "_from_nothing"))
+MAKERS = (
+    ("proof", "smemlint.running.pipeline", "again"),
+    ("whole proof", "smemlint.running.pipeline", "_from_nothing"),
+)
 """Functions that make what is timed."""
 OUTER = ("callers", "proof", "whole proof")
 """Stages that run others, which are counted under their names."""
@@ -197,7 +200,7 @@ class Stages:
         return timed
 
     def install(self) -> None:
-        import_module("smemlint.pipeline")
+        import_module("smemlint.running.pipeline")
         for name, module, path in STAGES:
             owner: Any = import_module(module)
             *outer, attribute = path.split(".")

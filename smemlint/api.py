@@ -15,8 +15,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from smemlint import observed
-from smemlint.cache import Cache, is_kept
 from smemlint.diagnose.baseline import Baseline, Entry, compared
 from smemlint.diagnose.group import groups, with_groups
 from smemlint.diagnose.merge import diagnose, merge_kernels, order, site_of
@@ -34,14 +32,16 @@ from smemlint.diagnose.model import (
 from smemlint.diagnose.select import UNSEEN, visible, with_own_words
 from smemlint.diagnose.suppress import suppress
 from smemlint.diagnose.unseen import causes, partial_kernels, unseen_kernels
-from smemlint.jobs import Job, Options
-from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
 from smemlint.rules import Severity
+from smemlint.running.cache import Cache, is_kept
+from smemlint.running.jobs import Job, Options
 from smemlint.source.text import MAX_BYTES
+from smemlint.system import observed
+from smemlint.system.reading import UnreadableError, read_regular
 
 if TYPE_CHECKING:
-    from smemlint.workers import Failure, Watch
+    from smemlint.system.workers import Failure, Watch
 
 __all__ = ["Job", "Options", "View", "analyse", "analyse_file", "check", "collect", "shown"]
 
@@ -83,7 +83,7 @@ def analyse(
         else:
             left.append(index)
     if left:
-        from smemlint.workers import Renumbered  # reports that were kept need no process
+        from smemlint.system.workers import Renumbered  # reports that were kept need no process
 
         seen = None if watch is None else Renumbered(watch, left)
         done = _analysed([jobs[i] for i in left], processes, memory, cache, seen)
@@ -96,8 +96,8 @@ def _analysed(
     jobs: Sequence[Job], processes: int, memory: int, cache: Cache | None, watch: Watch | None
 ) -> Iterator[tuple[int, FileReport]]:
     from smemlint.diagnose.asking import STAGE
-    from smemlint.pipeline import OTHERS  # loaded once, before the workers start
-    from smemlint.workers import Failure, Renumbered, run_isolated
+    from smemlint.running.pipeline import OTHERS  # loaded once, before the workers start
+    from smemlint.system.workers import Failure, Renumbered, run_isolated
 
     seconds = max((job.seconds for job in jobs), default=0.0)
     # What ended the process and is not this file's fault: another file that is read for its launches, an
@@ -138,11 +138,11 @@ def analyse_file(job: Job, cache: Cache | None = None) -> FileReport:
     """The analysis of one file in this process. Raises what the stages raise."""
     with observed.collecting() as facts:
         if job.options.exhibits:
-            from smemlint.exhibits import run_with_exhibits
+            from smemlint.running.exhibits import run_with_exhibits
 
             report = run_with_exhibits(job, shown)
         else:
-            from smemlint.pipeline import run_stages
+            from smemlint.running.pipeline import run_stages
 
             report = run_stages(job, shown)
     if cache is not None and is_kept(job, report):

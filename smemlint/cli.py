@@ -13,12 +13,13 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from smemlint import __version__, streams
+from smemlint import __version__
 from smemlint.commands import CLEAN, COMMANDS, FAILED, command
 from smemlint.commands.options import EPILOG, Parser, UsageError
 from smemlint.config import ConfigError
-from smemlint.stopping import Stopped, stopped_by_signals
-from smemlint.streams import OutputError, say
+from smemlint.system import streams
+from smemlint.system.stopping import Stopped, stopped_by_signals
+from smemlint.system.streams import OutputError, say
 
 
 def main(argv: Sequence[str] | None = None) -> int:

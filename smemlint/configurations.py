@@ -27,8 +27,8 @@ from smemlint.config import (
     unknown_selectors,
 )
 from smemlint.patterns import pattern
-from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
+from smemlint.system.reading import UnreadableError, read_regular
 
 MAX_EXTENDS = 8
 """Files that extend each other."""

@@ -10,28 +10,28 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from smemlint import clock
 from smemlint.api import MEMORY, shown
 from smemlint.banks import architecture
 from smemlint.diagnose.model import FileReport, Problem
-from smemlint.exhibits import SECONDS, edited_analyses, matching
 from smemlint.fix.asked import array_key
-from smemlint.pipeline import Examined, again, examine
-from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
-from smemlint.schedule import FixWork
+from smemlint.running.exhibits import SECONDS, edited_analyses, matching
+from smemlint.running.pipeline import Examined, again, examine
+from smemlint.running.schedule import FixWork
 from smemlint.score.model import Conflict, KernelAnalysis
 from smemlint.source.text import MAX_BYTES
+from smemlint.system import clock
+from smemlint.system.reading import UnreadableError, read_regular
+from smemlint.system.workers import Failure, run_isolated
 from smemlint.view.choose import Seen, Spot, lines_with_accesses, sites_at, view_of
 from smemlint.view.memory import KernelMemory, memory_of, module_alignment
 from smemlint.view.requests import NoRequestError
 from smemlint.view.site import SiteView, site_view
 from smemlint.view.sweep import BLOCK, PAD, Over, Point, SweepError, padded, point, with_constant
 from smemlint.view.why import Derivation, derivation
-from smemlint.workers import Failure, run_isolated
 
 if TYPE_CHECKING:
-    from smemlint.jobs import Job
+    from smemlint.running.jobs import Job
 
 
 @record(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from smemlint.api import Job, analyse, shown
 from smemlint.diagnose.model import FileReport, KernelReport, Report
 from smemlint.fix.deliver import EditedFile, Skipped, plan, summary, unsafe_fixes, write
 from smemlint.fix.model import Suggestion
-from smemlint.reading import read_regular
 from smemlint.source.text import MAX_BYTES
+from smemlint.system.reading import read_regular
 
 __all__ = ["EditedFile", "Skipped", "repair", "summary", "unsafe_fixes", "write"]
 

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 from smemlint import __version__
 from smemlint.diagnose.model import FileReport, Problem
 from smemlint.diagnose.plain import PlainError, made, plain
-from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
 from smemlint.source.text import MAX_BYTES
+from smemlint.system.reading import UnreadableError, read_regular
 
 if TYPE_CHECKING:
-    from smemlint.jobs import Job
+    from smemlint.running.jobs import Job
 
 MOST = 1024
 """Shards of a run."""

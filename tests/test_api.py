@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from smemlint.rules import Severity
 
-from smemlint import pipeline, schedule
 from smemlint.api import Job, Options, View, analyse, analyse_file, check, shown
+from smemlint.running import pipeline, schedule
 
 HEADER = """\
 template <typename T>

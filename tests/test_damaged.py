@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from smemlint.api import analyse_file
-from smemlint.jobs import Job, Options
+from smemlint.running.jobs import Job, Options
 
 TILE = (
     "#include <mma.h>\n__global__ void k(float *out, const float *in) {\n"

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from smemlint import pipeline
 from smemlint.api import Job, analyse, analyse_file
 from smemlint.cli import main
 from smemlint.diagnose.model import Access, FileReport
 from smemlint.evaluate.machine import dispatch
 from smemlint.ir import Binary, Call
+from smemlint.running import pipeline
 from smemlint.score import site as scoring
 
 KERNEL = """\

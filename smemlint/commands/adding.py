@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import argparse
 
-from smemlint import streams
 from smemlint.commands import CLEAN, FAILED, FINDINGS
 from smemlint.diagnose.accept import lines_without, with_ignores
 from smemlint.diagnose.group import groups
 from smemlint.diagnose.model import Diagnostic, Report
 from smemlint.fix.deliver import EditedFile, write
-from smemlint.reading import UnreadableError, read_regular
 from smemlint.render.summary import count, places
 from smemlint.source.text import MAX_BYTES
-from smemlint.streams import say
-from smemlint.visible import visible_path
+from smemlint.system import streams
+from smemlint.system.reading import UnreadableError, read_regular
+from smemlint.system.streams import say
+from smemlint.system.visible import visible_path
 
 _NOT_ACCEPTED = ("SMEM904", "SMEM905")
 """Findings about comments: what is wrong with one is mended, not silenced by another."""

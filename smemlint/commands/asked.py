@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from smemlint.config import Settings
 
 if TYPE_CHECKING:
-    from smemlint.jobs import Options
+    from smemlint.running.jobs import Options
 
 
 def options_of(settings: Settings, *, suggest: bool = True, exhibits: bool = False) -> Options:
     """How a file with these settings is analysed."""
-    from smemlint.jobs import Options
+    from smemlint.running.jobs import Options
 
     return Options(
         min_ways=settings.min_ways or 0,

@@ -18,7 +18,7 @@ from smemlint.commands.looking import (
     width,
 )
 from smemlint.commands.options import UsageError
-from smemlint.streams import say
+from smemlint.system.streams import say
 
 if TYPE_CHECKING:
     from smemlint.look import Picture

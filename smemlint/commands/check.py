@@ -11,14 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smemlint import config, streams
+from smemlint import config
 from smemlint.commands import CLEAN, FAILED, FINDINGS
 from smemlint.commands.jobs import Run, analysed, jobs_of, with_progress
 from smemlint.commands.options import STDIN, UsageError, number, source_options, source_settings, whole
 from smemlint.config import DEFAULTS, FORMATS, SEVERITIES, Settings
 from smemlint.configurations import Configurations
-from smemlint.streams import OutputError, put, say
-from smemlint.visible import visible_path
+from smemlint.system import streams
+from smemlint.system.streams import OutputError, put, say
+from smemlint.system.visible import visible_path
 
 if TYPE_CHECKING:
     from smemlint.commands.streaming import Stream

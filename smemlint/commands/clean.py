@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from smemlint.commands import CLEAN
-from smemlint.streams import put
+from smemlint.system.streams import put
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -13,8 +13,8 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from smemlint.cache import open_cache
     from smemlint.render.summary import count
+    from smemlint.running.cache import open_cache
 
     cache = open_cache()
     removed, size = cache.clean() if cache is not None else (0, 0)

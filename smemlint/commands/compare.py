@@ -9,7 +9,7 @@ from smemlint.commands.jobs import analysed
 from smemlint.commands.looking import width
 from smemlint.commands.options import source_options, source_settings
 from smemlint.commands.profiles import profile_of
-from smemlint.streams import put
+from smemlint.system.streams import put
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -39,8 +39,8 @@ def _texts(kernels: object) -> dict[str, str]:
     from collections.abc import Sequence
 
     from smemlint.diagnose.model import KernelReport
-    from smemlint.reading import UnreadableError, read_regular
     from smemlint.source.text import MAX_BYTES
+    from smemlint.system.reading import UnreadableError, read_regular
 
     assert isinstance(kernels, Sequence)
     paths: dict[str, None] = {}

@@ -10,8 +10,8 @@ from typing import Any
 from smemlint.commands import CLEAN
 from smemlint.config import Glob, PerFile, PerKernel, Settings
 from smemlint.configurations import Configurations, Layer, folded
-from smemlint.streams import put
-from smemlint.visible import visible
+from smemlint.system.streams import put
+from smemlint.system.visible import visible
 
 _LINES = ("jobs", "timeout", "output", "extend")
 """Settings that a configuration does not have, or that are used up in reading it."""

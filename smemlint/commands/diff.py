@@ -13,8 +13,8 @@ from typing import Any
 
 from smemlint.commands import CLEAN, FINDINGS
 from smemlint.commands.options import UsageError
-from smemlint.streams import put
-from smemlint.visible import visible, visible_path
+from smemlint.system.streams import put
+from smemlint.system.visible import visible, visible_path
 
 _SECONDS = 3600
 

@@ -6,7 +6,7 @@ import argparse
 
 from smemlint.commands import CLEAN
 from smemlint.commands.options import UsageError
-from smemlint.streams import put
+from smemlint.system.streams import put
 
 
 def options(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ import argparse
 from smemlint.commands import CLEAN, FAILED
 from smemlint.commands.jobs import analysed
 from smemlint.commands.options import source_options, source_settings
-from smemlint.streams import put
+from smemlint.system.streams import put
 
 
 def options(parser: argparse.ArgumentParser) -> None:

@@ -16,18 +16,18 @@ from smemlint.commands.options import STDIN, UsageError
 from smemlint.config import Block, Settings
 from smemlint.configurations import Configurations, matches
 from smemlint.records import record
-from smemlint.stopping import Stopped
-from smemlint.streams import say
-from smemlint.visible import visible_path
+from smemlint.system.stopping import Stopped
+from smemlint.system.streams import say
+from smemlint.system.visible import visible_path
 
 if TYPE_CHECKING:
     from smemlint.api import View
-    from smemlint.cache import Cache
     from smemlint.commands.streaming import Stream
     from smemlint.diagnose.baseline import Baseline
     from smemlint.diagnose.model import FileReport, Problem, Report
-    from smemlint.jobs import Job
-    from smemlint.progress import Bar
+    from smemlint.running.cache import Cache
+    from smemlint.running.jobs import Job
+    from smemlint.running.progress import Bar
 
 _FILES_PER_PROCESS = 4
 _NAME = 200
@@ -181,7 +181,7 @@ def jobs_of(
 ) -> tuple[list[Job], list[FileReport]]:
     """What is to be analysed, and a report for each path that leads to nothing."""
     from smemlint.diagnose.model import FileReport, Problem
-    from smemlint.jobs import Job
+    from smemlint.running.jobs import Job
     from smemlint.source import LeftOut, RealPaths, discover
     from smemlint.source.text import MAX_BYTES
 
@@ -280,14 +280,14 @@ def _view(
 
 def cache_of(options: argparse.Namespace) -> Cache | None:
     """Where reports are kept, unless the command line says that none is."""
-    from smemlint.cache import open_cache
+    from smemlint.running.cache import open_cache
 
     return None if options.no_cache else open_cache()
 
 
 def bar_of(jobs: Sequence[Job]) -> Bar | None:
     """What shows how far a run is, where somebody looks."""
-    from smemlint.progress import Bar, wanted
+    from smemlint.running.progress import Bar, wanted
 
     return Bar([job.path for job in jobs]) if wanted() else None
 

@@ -11,7 +11,7 @@ from smemlint.commands.looking import deliver, format_of, picture_options, width
 from smemlint.commands.options import UsageError, source_settings
 from smemlint.config import short
 from smemlint.configurations import Configurations
-from smemlint.streams import say
+from smemlint.system.streams import say
 
 if TYPE_CHECKING:
     from smemlint.view.memory import KernelMemory

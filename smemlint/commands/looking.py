@@ -12,17 +12,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from smemlint import streams
 from smemlint.commands import FAILED
 from smemlint.commands.jobs import jobs_of
 from smemlint.commands.options import UsageError, reading_options, source_settings
 from smemlint.config import short
 from smemlint.configurations import Configurations
-from smemlint.streams import OutputError, put, say
+from smemlint.system import streams
+from smemlint.system.streams import OutputError, put, say
 
 if TYPE_CHECKING:
     from smemlint.diagnose.model import Problem
-    from smemlint.jobs import Job
+    from smemlint.running.jobs import Job
     from smemlint.view.choose import Spot
 
 Question = TypeVar("Question")
@@ -98,7 +98,7 @@ def nothing(
     options: argparse.Namespace, spot: Spot, lines: Sequence[int], problems: Sequence[Problem]
 ) -> int:
     """Say that there is no access at the spot, and where the nearest ones are; the exit status."""
-    from smemlint.visible import visible_path
+    from smemlint.system.visible import visible_path
 
     if problems:
         return FAILED
@@ -115,7 +115,7 @@ def nothing(
 
 def typed_job(options: argparse.Namespace, name: str, text: str) -> Job:
     """The job for a program that was typed."""
-    from smemlint.jobs import Job, Options
+    from smemlint.running.jobs import Job, Options
 
     settings = Configurations(source_settings(options), options.config).shown(".")
     return Job(

@@ -14,7 +14,7 @@ from smemlint.configurations import Configurations
 
 if TYPE_CHECKING:
     from smemlint.api import View
-    from smemlint.jobs import Job
+    from smemlint.running.jobs import Job
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from smemlint.jobs import Job
+    from smemlint.running.jobs import Job
 
     said = replace(source_settings(options), level=options.level)
     Configurations(said, options.config)  # a mistake in it is told now

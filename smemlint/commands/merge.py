@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from smemlint.commands.options import UsageError, whole
 from smemlint.config import DEFAULTS, FORMATS, SEVERITIES, Settings
-from smemlint.visible import visible_path
+from smemlint.system.visible import visible_path
 
 if TYPE_CHECKING:
     from smemlint.commands.jobs import Run
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _read(path: str) -> tuple[str, Any]:
     """(format, the packed shard) of a report. Raises UsageError."""
-    from smemlint.reading import UnreadableError, read_regular
+    from smemlint.system.reading import UnreadableError, read_regular
 
     name = visible_path(path)
     try:
@@ -108,7 +108,7 @@ def _run(options: argparse.Namespace, ordered: Sequence[Shard], form: str) -> Ru
     """The run that the shards are parts of."""
     from smemlint.commands.jobs import Run, baseline_of, changed_since
     from smemlint.configurations import Configurations
-    from smemlint.jobs import Job
+    from smemlint.running.jobs import Job
 
     said = dict(ordered[0].said)
     config, revision = said.pop("config", None), said.pop("diff_base", None)

@@ -10,7 +10,7 @@ from typing import NoReturn, TypeVar
 
 from smemlint import config
 from smemlint.config import DEFAULTS, RANGES, ConfigError, Glob, Settings
-from smemlint.streams import put
+from smemlint.system.streams import put
 
 STDIN = "-"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from smemlint.commands.options import UsageError
 from smemlint.config import Block, short
-from smemlint.streams import say
+from smemlint.system.streams import say
 
 if TYPE_CHECKING:
     from smemlint.profile.model import Profile
@@ -20,7 +20,7 @@ def profile_of(path: str) -> Profile:
     """The profile in a file. Raises UsageError."""
     from smemlint.profile.model import ProfileError
     from smemlint.profile.read import read
-    from smemlint.reading import UnreadableError, read_regular
+    from smemlint.system.reading import UnreadableError, read_regular
 
     try:
         return read(path, read_regular(path, MOST_BYTES))

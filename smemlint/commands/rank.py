@@ -8,7 +8,7 @@ from smemlint.commands import CLEAN, FAILED
 from smemlint.commands.check import look_of
 from smemlint.commands.jobs import analysed
 from smemlint.commands.options import number, source_options, source_settings, whole
-from smemlint.streams import put
+from smemlint.system.streams import put
 
 
 def options(parser: argparse.ArgumentParser) -> None:

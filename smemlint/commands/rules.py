@@ -6,8 +6,8 @@ import argparse
 
 from smemlint import __version__
 from smemlint.commands import CLEAN, FAILED
-from smemlint.streams import put, say
-from smemlint.visible import visible
+from smemlint.system.streams import put, say
+from smemlint.system.visible import visible
 
 
 def options(parser: argparse.ArgumentParser) -> None:

@@ -15,17 +15,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smemlint.diagnose.unseen import UNKNOWN_KERNEL
-from smemlint.reading import UnreadableError, read_regular
 from smemlint.render import STREAMED, render_findings
 from smemlint.source.text import MAX_BYTES
-from smemlint.streams import OutputError, finish, put, say
+from smemlint.system.reading import UnreadableError, read_regular
+from smemlint.system.streams import OutputError, finish, put, say
 
 if TYPE_CHECKING:
     from smemlint.commands.jobs import Run
     from smemlint.config import Settings
     from smemlint.diagnose.model import FileReport, Unseen
-    from smemlint.jobs import Job
     from smemlint.render.style import Look
+    from smemlint.running.jobs import Job
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^">\n]+)[">]', re.MULTILINE)
 _ABOVE = 12

@@ -15,7 +15,7 @@ from smemlint.commands.looking import (
     width,
 )
 from smemlint.commands.options import UsageError
-from smemlint.streams import say
+from smemlint.system.streams import say
 
 FORMATS = ("text", "svg", "json")
 

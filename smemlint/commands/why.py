@@ -7,7 +7,7 @@ import argparse
 from smemlint.commands import CLEAN, FAILED
 from smemlint.commands.looking import access_asked, asked, nothing, width
 from smemlint.commands.options import reading_options
-from smemlint.streams import put, say
+from smemlint.system.streams import put, say
 
 
 def options(parser: argparse.ArgumentParser) -> None:

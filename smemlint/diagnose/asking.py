@@ -12,7 +12,7 @@ from smemlint.ir import Place
 from smemlint.rules import ConflictRule, DeclarationRule, Finding, Label, Severity
 from smemlint.rules.added import Added
 from smemlint.score.model import Conflict, KernelAnalysis
-from smemlint.workers import OutOfTimeError, at_stage
+from smemlint.system.workers import OutOfTimeError, at_stage
 
 STAGE = "rule "
 """Begins the name of the stage in which an added rule is asked."""

@@ -15,8 +15,8 @@ from typing import Any
 
 from smemlint import __version__
 from smemlint.diagnose.model import Diagnostic
-from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
+from smemlint.system.reading import UnreadableError, read_regular
 
 VERSION = 1
 MAX_BYTES = 64 * 2**20

@@ -11,7 +11,7 @@ from smemlint.ir import Place
 from smemlint.records import record
 from smemlint.rules import Finding, Label, Severity
 from smemlint.score.load import Load, nominal
-from smemlint.visible import visible_path
+from smemlint.system.visible import visible_path
 
 if TYPE_CHECKING:
     from smemlint.view.gallery import Exhibit

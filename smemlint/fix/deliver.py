@@ -9,10 +9,10 @@ from smemlint.fix.edits.apply import EditError, apply, compatible, diff
 from smemlint.fix.edits.replace import replace_file
 from smemlint.fix.model import Suggestion
 from smemlint.fix.proof.promise import verify
-from smemlint.reading import UnreadableError
 from smemlint.records import record
 from smemlint.source import why_foreign
-from smemlint.visible import visible, visible_path
+from smemlint.system.reading import UnreadableError
+from smemlint.system.visible import visible, visible_path
 
 
 @record(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from smemlint import clock
 from smemlint.frontend.lower.module import Lowered, lower, lower_named
 from smemlint.frontend.parse import Known, Unit, parse_unit
 from smemlint.frontend.project.options import ParseOptions
@@ -17,6 +16,7 @@ from smemlint.frontend.text.coverage import SkippedText, count_uses, uncovered
 from smemlint.frontend.text.kernels import lost_kernels, saying_shared
 from smemlint.ir import Module
 from smemlint.source import SourceFile
+from smemlint.system import clock
 
 __all__ = ["Known", "ParseOptions", "load", "load_again", "load_callers"]
 

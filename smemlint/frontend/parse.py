@@ -12,7 +12,6 @@ from dataclasses import field
 
 from clang.cindex import Diagnostic, TranslationUnit, TranslationUnitLoadError
 
-from smemlint import clock
 from smemlint.frontend.clang.overlay import only_seeing
 from smemlint.frontend.clang.skipped import skipped_ranges
 from smemlint.frontend.heal.heal import Healing, Problem
@@ -34,6 +33,7 @@ from smemlint.frontend.text.coverage import SkippedText
 from smemlint.frontend.text.healed import VIRTUAL, HealedNames
 from smemlint.records import record
 from smemlint.source import SourceError, SourceFile
+from smemlint.system import clock
 
 HEALED = f"{VIRTUAL}/healed.cuh"
 

@@ -9,7 +9,6 @@ from itertools import product
 from typing import TypeAlias
 
 import smemlint.evaluate.run.evaluators  # noqa: F401  says which function runs what
-from smemlint import clock
 from smemlint.evaluate.analysis.facts import SliceLike, Slicer
 from smemlint.evaluate.kernel import bind_arguments
 from smemlint.evaluate.language.accesses import load
@@ -65,6 +64,7 @@ from smemlint.launch.settings import settings
 from smemlint.launch.slicing import HostSlice, names_as_value
 from smemlint.launch.ways import Ways, instance, key, site
 from smemlint.records import record
+from smemlint.system import clock
 
 Instance: TypeAlias = tuple[TemplateArgument, ...]
 Shape: TypeAlias = tuple["int | None", "int | None", "int | None"]

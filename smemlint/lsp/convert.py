@@ -11,12 +11,12 @@ from smemlint.diagnose.model import Access, Diagnostic, KernelReport
 from smemlint.fix.model import Suggestion, TextEdit
 from smemlint.ir import Place
 from smemlint.lsp.answer import Answer
-from smemlint.reading import UnreadableError, read_regular
 from smemlint.render.bank_words import totals
 from smemlint.render.banks_text import render_map
 from smemlint.rules import Severity
 from smemlint.rules.words import ways_text
 from smemlint.source.text import MAX_BYTES
+from smemlint.system.reading import UnreadableError, read_regular
 
 SEVERITY = {
     Severity.ERROR: types.DiagnosticSeverity.Error,

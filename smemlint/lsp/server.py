@@ -17,10 +17,10 @@ from pygls.lsp.server import LanguageServer
 from smemlint import __version__
 from smemlint.api import View, collect, shown
 from smemlint.diagnose.model import FileReport
-from smemlint.jobs import Job
 from smemlint.lsp import convert
 from smemlint.lsp.answer import Answer, broken, moved_lines
 from smemlint.lsp.worker import PATIENCE, Worker
+from smemlint.running.jobs import Job
 
 DEBOUNCE = 0.25
 """Seconds without a key before a text is analysed."""

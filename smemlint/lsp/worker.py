@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from smemlint.diagnose.model import FileReport, Problem
 
 if TYPE_CHECKING:
-    from smemlint.jobs import Job
+    from smemlint.running.jobs import Job
 
 PATIENCE = 2.0
 """Seconds that a stale analysis may go on before it is ended: to start anew costs about as much."""
@@ -32,7 +32,7 @@ def _serve(connection: Connection) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     except (ImportError, ValueError, OSError):
         pass
-    import smemlint.pipeline  # noqa: F401  so that the first buffer does not wait for it
+    import smemlint.running.pipeline  # noqa: F401  so that the first buffer does not wait for it
 
     while True:
         try:

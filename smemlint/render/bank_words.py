@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from smemlint.render.summary import count
 from smemlint.rules.words import lanes_text, ways_text
+from smemlint.system.visible import visible, visible_path
 from smemlint.view.bankmap import BankMap
 from smemlint.view.site import SiteView
 from smemlint.view.typed import PATH as TYPED
-from smemlint.visible import visible, visible_path
 
 
 def heading(view: SiteView) -> str:

@@ -24,7 +24,7 @@ from smemlint.profile.names import base_name
 from smemlint.render.json import dumps
 from smemlint.render.summary import count
 from smemlint.rules.words import ways_text
-from smemlint.visible import visible, visible_path
+from smemlint.system.visible import visible, visible_path
 
 VERSION = 1
 _ORDER = (DIFFERS, UNSEEN, SILENT, OTHER, WITHIN, AGREES)

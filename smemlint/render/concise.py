@@ -10,7 +10,7 @@ from smemlint.render.full import places
 from smemlint.render.order import left_out, shown
 from smemlint.render.style import PLAIN, SEVERITY_COLOR, Look, paint
 from smemlint.render.summary import summary_line
-from smemlint.visible import visible, visible_path
+from smemlint.system.visible import visible, visible_path
 
 
 def render(report: Report, look: Look = PLAIN) -> str:

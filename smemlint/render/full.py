@@ -13,7 +13,7 @@ from smemlint.render.snippet import Line, Mark, snippet
 from smemlint.render.style import PLAIN, SEVERITY_COLOR, Look, paint, wrapped
 from smemlint.render.summary import summary_lines
 from smemlint.rules.words import ways_text
-from smemlint.visible import visible, visible_path
+from smemlint.system.visible import visible, visible_path
 
 
 def render(report: Report, look: Look = PLAIN) -> str:

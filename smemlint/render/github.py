@@ -16,7 +16,7 @@ from smemlint.render.full import places
 from smemlint.render.style import Look
 from smemlint.render.summary import summary_line
 from smemlint.rules import Severity
-from smemlint.visible import visible
+from smemlint.system.visible import visible
 
 _LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 

@@ -17,9 +17,9 @@ from smemlint.render.json import dumps
 from smemlint.render.style import PLAIN, Look
 from smemlint.render.summary import count, summary_line
 from smemlint.rules.words import ways_text
+from smemlint.system.visible import pieces, visible, visible_path
 from smemlint.view.bankmap import BankMap
 from smemlint.view.gallery import Exhibit, Strip
-from smemlint.visible import pieces, visible, visible_path
 
 _MOST_LINES = 6000
 """Lines of one source that are shown."""

@@ -8,7 +8,7 @@ from smemlint.diagnose.model import Access, KernelReport, Report
 from smemlint.render.json import TOOL, dumps, summary_data, unparsed_data, unseen_data
 from smemlint.render.summary import summary_line
 from smemlint.rules.words import ways_text
-from smemlint.visible import visible, visible_lines, visible_path
+from smemlint.system.visible import visible, visible_lines, visible_path
 
 VERSION = 1
 _OPS = {"cas": "atomic", "cas loop": "atomic", "increment": "atomic", "cas loop load": "load"}

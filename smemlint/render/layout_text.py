@@ -7,8 +7,8 @@ from itertools import groupby
 from textwrap import wrap
 
 from smemlint.render.summary import count
+from smemlint.system.visible import visible, visible_path
 from smemlint.view.memory import KernelMemory, Piece, Residency
-from smemlint.visible import visible, visible_path
 
 _INDENT = "    "
 

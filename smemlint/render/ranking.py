@@ -14,7 +14,7 @@ from smemlint.render.style import Look, paint, wrapped
 from smemlint.render.summary import count, summary_lines
 from smemlint.rules.words import ways_text
 from smemlint.score.load import NOMINAL
-from smemlint.visible import visible, visible_path
+from smemlint.system.visible import visible, visible_path
 
 VERSION = 1
 _HEAD = f"{'excess':>12} {'of':>12} {'share':>6}  wavefronts a block; share: excess, % of kernel"

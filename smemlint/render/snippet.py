@@ -11,7 +11,7 @@ from itertools import accumulate
 from smemlint.ir import Place
 from smemlint.records import record
 from smemlint.render.style import WIDTH, wrapped
-from smemlint.visible import pieces
+from smemlint.system.visible import pieces
 
 TAB = 4
 _LEAST = 30

@@ -9,9 +9,9 @@ from smemlint.render.bank_words import facts, heading
 from smemlint.render.drawing import Drawing, document, group, paragraph, rect, stacked, text
 from smemlint.render.json import dumps
 from smemlint.rules.words import ways_text
+from smemlint.system.visible import visible
 from smemlint.view.site import SiteView
 from smemlint.view.sweep import Over, Point
-from smemlint.visible import visible
 
 VERSION = 1
 Series = Sequence[tuple[SiteView, Sequence[Point]]]

@@ -10,9 +10,9 @@ from smemlint.banks.request import group_of
 from smemlint.render.bank_words import facts, heading, request, totals
 from smemlint.render.summary import count
 from smemlint.rules.words import lanes_text, ways_text
+from smemlint.system.visible import visible, visible_path
 from smemlint.view.bankmap import BankMap
 from smemlint.view.why import Derivation, Lost
-from smemlint.visible import visible, visible_path
 
 _LANES = 8
 """Lanes in a row of the table."""

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeAlias
 
-from smemlint.reading import UnreadableError, read_regular, read_start, too_large
 from smemlint.records import record
 from smemlint.source.gitignore import Pattern, patterns, verdict
 from smemlint.source.hip import HIP_SUFFIX
 from smemlint.source.project import SKIPPED_FOLDERS, project_root
 from smemlint.source.text import MAX_BYTES
+from smemlint.system.reading import UnreadableError, read_regular, read_start, too_large
 
 CUDA_SUFFIXES = frozenset({".cu", ".cuh", HIP_SUFFIX})
 HEADER_SUFFIXES = frozenset({".h", ".hpp", ".hxx", ".hh", ".inl", ".cpp", ".cc", ".cxx"})

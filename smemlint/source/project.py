@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from smemlint.observed import digest, exists, is_folder, note, remembered
+from smemlint.system.observed import digest, exists, is_folder, note, remembered
 
 ROOT_MARKS = ("smemlint.toml", "pyproject.toml", ".git", ".hg")
 WEAK_MARKS = (".gitignore", "LICENSE", "LICENSE.txt", "LICENSE.md", "CMakeLists.txt")

@@ -8,9 +8,9 @@ from functools import cached_property
 from pathlib import Path
 
 from smemlint.patterns import pattern
-from smemlint.reading import UnreadableError, read_regular, too_large
 from smemlint.records import record
 from smemlint.source.guard import find_excess
+from smemlint.system.reading import UnreadableError, read_regular, too_large
 
 MAX_BYTES = 8 * 1024 * 1024
 """Larger files are refused: the largest CUDA sources written by hand stay under 1 MiB."""

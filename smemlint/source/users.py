@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from smemlint.observed import exists, note, remembered
-from smemlint.reading import UnreadableError, read_regular
 from smemlint.source.project import ROOT_MARKS, SKIPPED_FOLDERS, digest_of, project_root
+from smemlint.system.observed import exists, note, remembered
+from smemlint.system.reading import UnreadableError, read_regular
 
 BUILD_FILES = (
     "Makefile",

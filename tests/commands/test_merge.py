@@ -10,7 +10,7 @@ import pytest
 
 from smemlint import shards
 from smemlint.cli import main
-from smemlint.jobs import Job
+from smemlint.running.jobs import Job
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 SHARED = """\

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from smemlint import streams
 from smemlint.cli import main
+from smemlint.system import streams
 
 GEMM = """\
 __global__ void gemm(const float *a, float *c, int K, int n)

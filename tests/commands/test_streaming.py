@@ -16,7 +16,7 @@ import pytest
 from smemlint import api
 from smemlint.cli import main
 from smemlint.diagnose.model import FileReport
-from smemlint.jobs import Job
+from smemlint.running.jobs import Job
 
 KERNEL = """\
 __global__ void k{0}(float *out) {{
@@ -155,7 +155,7 @@ def on_a_terminal(folder: Path, *arguments: str, **environment: str) -> str:
     env = (
         {k: v for k, v in os.environ.items() if k != "CI"} | {"TERM": "xterm", "COLUMNS": "100"} | environment
     )
-    at_once = "from smemlint import progress; progress.AFTER = progress._REDRAWN = 0; "
+    at_once = "from smemlint.running import progress; progress.AFTER = progress._REDRAWN = 0; "
     main = "from smemlint.cli import main; raise SystemExit(main())"
     command = [sys.executable, "-c", at_once + main, "--no-cache", *arguments]
     running = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=theirs, env=env)

@@ -7,7 +7,7 @@ from smemlint.evaluate import KernelTrace, evaluate
 from smemlint.evaluate.model import Grade
 from smemlint.frontend import load
 from smemlint.ir import Launch
-from smemlint.jobs import Job, Options
+from smemlint.running.jobs import Job, Options
 from smemlint.score import Conflict, score_all
 from smemlint.source import source_from_bytes
 

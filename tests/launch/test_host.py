@@ -9,8 +9,8 @@ import pytest
 from smemlint.api import analyse_file
 from smemlint.frontend import load
 from smemlint.ir import Launch
-from smemlint.jobs import Job, Options
 from smemlint.launch import infer, started_kernels
+from smemlint.running.jobs import Job, Options
 from smemlint.source import source_from_bytes
 
 KERNEL = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from smemlint.api import analyse_file
-from smemlint.jobs import Job, Options
+from smemlint.running.jobs import Job, Options
 
 SCAN = """
 #define THREADS 256

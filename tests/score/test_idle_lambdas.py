@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from smemlint.api import analyse_file
-from smemlint.jobs import Job, Options
+from smemlint.running.jobs import Job, Options
 
 HEADER = """
 template <class F> __global__ void run(F f, int n) { f(threadIdx.x, blockIdx.x); }

@@ -6,7 +6,7 @@ import pytest
 
 from smemlint.api import analyse_file
 from smemlint.frontend import load
-from smemlint.jobs import Job, Options
+from smemlint.running.jobs import Job, Options
 from smemlint.score.mentions import mentions, shared_globals
 from smemlint.source import source_from_bytes
 

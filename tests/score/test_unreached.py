@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from smemlint.rules import Severity
 
-from smemlint import schedule
 from smemlint.api import Job, View, analyse_file, check
 from smemlint.diagnose.model import FileReport
-from smemlint.schedule import Ends
+from smemlint.running import schedule
+from smemlint.running.schedule import Ends
 
 REDUCE = """\
 template <int THREADS> __global__ void reduce(float *out) {

@@ -10,8 +10,8 @@ import pytest
 
 from smemlint.api import shown
 from smemlint.evaluate import Unresolved
-from smemlint.jobs import Job, Options
-from smemlint.pipeline import Examined, examine
+from smemlint.running.jobs import Job, Options
+from smemlint.running.pipeline import Examined, examine
 from smemlint.view.bankmap import words_of
 from smemlint.view.requests import NoRequestError, Requests, map_of, pick, requests_of
 from smemlint.view.site import leader_of, site_view

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from smemlint.banks import architecture
-from smemlint.jobs import Job, Options
 from smemlint.look import LayoutAnswer, layout
+from smemlint.running.jobs import Job, Options
 from smemlint.view.memory import KernelMemory, residency
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"

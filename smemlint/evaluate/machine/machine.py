@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from smemlint import clock
 from smemlint.evaluate.analysis.facts import Code, Slicer, code_of
 from smemlint.evaluate.machine.components import (
     STRETCH,
@@ -68,6 +67,7 @@ from smemlint.ir import (
     Var,
 )
 from smemlint.ir.types import INT, UINT
+from smemlint.system import clock
 
 __all__ = [
     "STEPS_PER_EVENT",

@@ -8,8 +8,8 @@ import stat
 from pathlib import Path
 
 from smemlint.fix.edits.apply import EditError
-from smemlint.reading import UnreadableError, read_start
-from smemlint.stopping import held_back
+from smemlint.system.reading import UnreadableError, read_start
+from smemlint.system.stopping import held_back
 
 _PREFIX = ".smemlint-"
 

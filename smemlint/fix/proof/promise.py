@@ -17,7 +17,7 @@ from smemlint.evaluate.model import SharedArray
 from smemlint.fix.search.members import Member
 from smemlint.records import record
 from smemlint.score.model import Conflict, KernelAnalysis
-from smemlint.visible import visible_lines, visible_path
+from smemlint.system.visible import visible_lines, visible_path
 
 Analyse: TypeAlias = Callable[[str, bytes, Sequence[KernelAnalysis]], Sequence[KernelAnalysis | None]]
 """(path, edited text, analyses) -> the same kernels under the same launches in that file; None where it

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from clang.cindex import Index, TranslationUnit
 
-from smemlint.folders import cache_folders, is_ours
-from smemlint.stopping import held_back
+from smemlint.system.folders import cache_folders, is_ours
+from smemlint.system.stopping import held_back
 
 PARTS = ("language", "std", "device", "cuda", "host")
 LIBRARY = "18.1.1"

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from smemlint.observed import is_folder, real_path, remembered
-from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
+from smemlint.system.observed import is_folder, real_path, remembered
+from smemlint.system.reading import UnreadableError, read_regular
 
 MAX_BYTES = 64 * 1024 * 1024
 

@@ -17,10 +17,10 @@ from collections import deque
 from pathlib import Path
 from typing import TypeAlias
 
-from smemlint.observed import is_no_folder, remembered
 from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source import ProjectIndex, SourceError, SourceFile, project_index, read_source
+from smemlint.system.observed import is_no_folder, remembered
 
 Included: TypeAlias = "tuple[str, tuple[tuple[str, bool], ...]]"
 """A file, and what it includes: names, and whether they are in quotes."""

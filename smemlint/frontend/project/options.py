@@ -11,11 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from smemlint.frontend.project.compile_commands import commands_for
-from smemlint.observed import exists
 from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source import project_root
 from smemlint.source.blank import blank_literals
+from smemlint.system.observed import exists
 
 _FOREIGN_MARKS = ("cuda_runtime.h", "stdio.h", "vector", "cuda_runtime_api.h")
 _MODERN = pattern(rb"\bconcept\s+\w+\s*=|\brequires\b|\bconsteval\b|\bconstinit\b")

@@ -11,7 +11,7 @@ from smemlint.evaluate.machine.dispatch import ENOUGH
 from smemlint.frontend import load
 from smemlint.ir import Evaluate, Function, Launch, Loop, Module
 from smemlint.ir.walk import walk
-from smemlint.jobs import Job, Options
+from smemlint.running.jobs import Job, Options
 from smemlint.source import source_from_bytes
 
 

@@ -9,7 +9,7 @@ from smemlint.evaluate.analysis.facts import code_of
 from smemlint.frontend import load
 from smemlint.ir import Loop
 from smemlint.ir.walk import walk
-from smemlint.jobs import Job, Options
+from smemlint.running.jobs import Job, Options
 from smemlint.source import source_from_bytes
 
 

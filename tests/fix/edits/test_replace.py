@@ -12,7 +12,7 @@ import pytest
 from smemlint.fix.edits import replace
 from smemlint.fix.edits.apply import EditError
 from smemlint.fix.edits.replace import replace_file
-from smemlint.stopping import Stopped, stopped_by_signals
+from smemlint.system.stopping import Stopped, stopped_by_signals
 
 
 def test_a_file_is_replaced_with_its_mode_kept(tmp_path: Path) -> None:

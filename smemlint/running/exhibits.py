@@ -9,19 +9,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from smemlint import clock
 from smemlint.diagnose.model import FileReport
 from smemlint.fix.asked import Key, array_key
 from smemlint.fix.edits.apply import EditError, apply
 from smemlint.fix.model import Suggestion
 from smemlint.fix.proof.promise import same_array, sites_of
-from smemlint.pipeline import Examined, again, examine, report_of
-from smemlint.schedule import FixWork
+from smemlint.running.pipeline import Examined, again, examine, report_of
+from smemlint.running.schedule import FixWork
 from smemlint.score.model import Conflict, KernelAnalysis
+from smemlint.system import clock
 from smemlint.view.gallery import Exhibit, strip
 
 if TYPE_CHECKING:
-    from smemlint.jobs import Job
+    from smemlint.running.jobs import Job
 
 SECONDS = 20.0
 """Computing time for what comes after the analysis."""

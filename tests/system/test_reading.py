@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from smemlint import reading
-from smemlint.reading import UnreadableError, read_regular, read_start
+from smemlint.system import reading
+from smemlint.system.reading import UnreadableError, read_regular, read_start
 
 LIMIT = 1 << 20
 

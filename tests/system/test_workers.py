@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from smemlint import workers
-from smemlint.workers import Failure, OutOfTimeError, run_isolated
+from smemlint.system import workers
+from smemlint.system.workers import Failure, OutOfTimeError, run_isolated
 
 MEMORY = 4 * 2**30
 
@@ -111,7 +111,7 @@ def test_no_more_workers_are_started_than_there_are_items(monkeypatch: pytest.Mo
 PARENT = """
 import sys, time
 sys.path.insert(0, {tests!r})
-from smemlint import workers
+from smemlint.system import workers
 if {watch}:
     workers._told_by_the_system = lambda: False
 from test_workers import report_and

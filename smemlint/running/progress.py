@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from smemlint.visible import visible_path
+from smemlint.system.visible import visible_path
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -13,7 +13,7 @@ import os
 import stat
 from pathlib import Path
 
-from smemlint import observed
+from smemlint.system import observed
 
 _FLAGS = (
     os.O_RDONLY

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from smemlint import cache as kept
 from smemlint.api import analyse
-from smemlint.cache import Cache
-from smemlint.jobs import Job, Options
+from smemlint.running import cache as kept
+from smemlint.running.cache import Cache
+from smemlint.running.jobs import Job, Options
 
 KERNEL = """\
 #include "sizes.h"
@@ -118,7 +118,7 @@ def test_other_options_are_another_question(project: Path, cache: Cache) -> None
 def test_what_time_has_ended_or_what_went_wrong_is_not_kept(
     project: Path, cache: Cache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("smemlint.clock.ended", lambda: True)
+    monkeypatch.setattr("smemlint.system.clock.ended", lambda: True)
     worst(cache, job(project))
     assert worst(cache, job(project))[0] is False
     monkeypatch.undo()

@@ -14,7 +14,6 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from smemlint import clock, schedule
 from smemlint.banks import architecture
 from smemlint.diagnose.asking import Asking
 from smemlint.diagnose.model import FileReport, Problem, UnparsedEntry, Unseen
@@ -29,18 +28,20 @@ from smemlint.ir import Function, Launch, Module, Place, PointerTo, RecordRef, S
 from smemlint.launch import Allowance, Blocks, Program, Started, infer, program_around, program_of
 from smemlint.launch.missing import missing_kernels
 from smemlint.launch.reach import kernels_with_shared_memory
-from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
 from smemlint.rules.added import added
-from smemlint.schedule import Begun, Ends, FixWork, in_turn, ranked
+from smemlint.running import schedule
+from smemlint.running.schedule import Begun, Ends, FixWork, in_turn, ranked
+from smemlint.running.variants import stopped
 from smemlint.score import KernelAnalysis, Sharing, idle_lambdas, score_all, with_unreached
 from smemlint.source import REFUSED, SourceError, SourceFile, is_hip, read_source, source_from_bytes, users_of
 from smemlint.source.text import MAX_BYTES
-from smemlint.variants import stopped
-from smemlint.workers import OutOfTimeError, at_stage
+from smemlint.system import clock
+from smemlint.system.reading import UnreadableError, read_regular
+from smemlint.system.workers import OutOfTimeError, at_stage
 
 if TYPE_CHECKING:
-    from smemlint.jobs import Job, Options
+    from smemlint.running.jobs import Job, Options
 
 OTHERS = "other files"
 """The stage in which files are read for what they say of launches."""

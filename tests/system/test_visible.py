@@ -15,7 +15,7 @@ from smemlint.diagnose.model import Access, KernelReport, Problem, Report, Share
 from smemlint.fix.model import Refusal, Suggestion
 from smemlint.render import FORMATS, inspect, render
 from smemlint.render.style import Look
-from smemlint.visible import visible, visible_lines, visible_path
+from smemlint.system.visible import visible, visible_lines, visible_path
 
 HOSTILE = (
     "\x1b]0;x\x07\r\n::set-env name=A::b\u202egpj.%0A[red],'\"\\\udcff\ud800\x9b31m##vso[task.x]##[y]\u2028\0"

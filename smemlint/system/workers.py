@@ -22,7 +22,7 @@ from types import FrameType
 from typing import Any, Generic, Protocol, TypeVar
 
 from smemlint.records import record
-from smemlint.stopping import held_back, leave_to_the_system
+from smemlint.system.stopping import held_back, leave_to_the_system
 
 try:
     import resource

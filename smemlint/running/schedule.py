@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from smemlint import clock
 from smemlint.evaluate import Budget
 from smemlint.ir import Function, Launch, Module
 from smemlint.records import record
+from smemlint.running.variants import told_apart
 from smemlint.score import KernelAnalysis
-from smemlint.variants import told_apart
+from smemlint.system import clock
 
 WORK = 600_000
 """Evaluation steps of a file after which only launches of kernels that had none yet are analysed."""

@@ -21,15 +21,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smemlint import clock
-from smemlint.folders import cache_folders, is_ours
-from smemlint.observed import QUESTIONS, Facts, Question, collecting, digest
-from smemlint.reading import UnreadableError, read_regular
 from smemlint.records import record
+from smemlint.system import clock
+from smemlint.system.folders import cache_folders, is_ours
+from smemlint.system.observed import QUESTIONS, Facts, Question, collecting, digest
+from smemlint.system.reading import UnreadableError, read_regular
 
 if TYPE_CHECKING:
     from smemlint.diagnose.model import FileReport
-    from smemlint.jobs import Job
+    from smemlint.running.jobs import Job
 
 FOLDER = "results"
 PLACE = "SMEMLINT_CACHE_DIR"

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
-from smemlint.visible import visible, visible_lines
+from smemlint.system.visible import visible, visible_lines
 
 
 class OutputError(Exception):

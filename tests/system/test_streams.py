@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from smemlint import streams
+from smemlint.system import streams
 
 KERNEL = """\
 __global__ void column(float *out)
