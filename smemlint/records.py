@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import MISSING, FrozenInstanceError, dataclass, fields
 from operator import attrgetter
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["record"]
@@ -80,7 +81,12 @@ def _initialiser(made: Any, frozen: bool) -> Any:
             value = f"_default_{f.name}"
         elif made_by is MISSING:
             continue
-        lines.append(f"_set(_made, {f.name!r}, {value})" if frozen else f"_made.{f.name} = {value}")
+        slot = made.__dict__.get(f.name) if frozen else None
+        if isinstance(slot, MemberDescriptorType):  # straight into the slot: half the time of `_set`
+            known[f"_put_{f.name}"] = slot.__set__
+            lines.append(f"_put_{f.name}(_made, {value})")
+        else:
+            lines.append(f"_set(_made, {f.name!r}, {value})" if frozen else f"_made.{f.name} = {value}")
     if hasattr(made, "__post_init__"):
         lines.append("_made.__post_init__()")
     body = "\n    ".join(lines or ["pass"])

@@ -14,6 +14,7 @@ from smemlint.evaluate.language.packs import pack_of
 from smemlint.evaluate.machine.dispatch import EndedError, run
 from smemlint.evaluate.machine.faults import INTERNAL, fault
 from smemlint.evaluate.machine.machine import Budget, BudgetExceededError, Machine
+from smemlint.evaluate.machine.sums import Sums
 from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
 from smemlint.evaluate.trace import shared_arrays, traces_of, unresolved_traces
 from smemlint.evaluate.types.matching import Binding, is_type
@@ -45,7 +46,9 @@ def evaluate(
         traces = unresolved_traces(m, stopped)
     elif m.journal.sites:
         try:
-            traces = traces_of(m, launch, lambda: _elsewhere(m, kernel, launch))
+            traces = traces_of(
+                m, launch, lambda: _elsewhere(m, kernel, launch), lambda: _doubts(m, kernel, launch)
+            )
             traces = _wherever_members_begin(m, kernel, launch, traces) if m.unknowns.begun else traces
         except (EndedError, RecursionError, MemoryError):
             raise
@@ -136,6 +139,8 @@ def _ways(traces: list[Trace]) -> dict[tuple[object, ...], float]:
 
 ELSEWHERE = 63
 """How much larger than in truth the launch's numbers are for _elsewhere: odd, and odd after every halving."""
+ADDING = 60_000
+"""Steps of an evaluation that skips nothing, for the sake of what is added up."""
 LONG = 260_000
 """Steps of an evaluation that is not worth repeating."""
 
@@ -177,6 +182,20 @@ def _elsewhere(m: Machine, kernel: Function, launch: Launch) -> Iterator[Machine
         ]
         m.effort.spent += other.work
         yield other
+
+
+def _doubts(m: Machine, kernel: Function, launch: Launch) -> frozenset[tuple[object, ...]]:
+    """Keys of the sites whose address nvcc may compute by another sum: of everything that the kernel adds up,
+    also for what is no address of shared memory."""
+    if m.effort.steps > ADDING:
+        return frozenset()
+    budget = dataclasses.replace(m.effort.budget, steps=min(m.effort.budget.steps, ADDING))
+    other = Machine(m.module, launch.block, grid=launch.grid, budget=budget)
+    other.unknowns.begin, other.memo.loop_kinds = m.unknowns.begin, m.memo.loop_kinds
+    other.sums = Sums()
+    _run(other, kernel, launch)
+    m.effort.spent += other.work
+    return frozenset(key for key, s in other.journal.sites.items() if id(s) in other.sums.doubtful)
 
 
 def _ordered(traces: list[Trace]) -> tuple[Trace, ...]:

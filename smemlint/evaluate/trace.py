@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from math import gcd
 from typing import TypeAlias
@@ -54,6 +54,7 @@ MOST_OWN = 32
 """The same of choices of each lane."""
 MOST_EVENTS = 20_000
 """Executions of a site, over all ways."""
+JOINED_OR_NOT = "whether neighbours are joined depends on how the compiler computes a similar index before it"
 EMPTY: NDArray[np.int64] = np.full((0, 32), -1, dtype=np.int64)
 _SOURCE = Unresolved("copy-source", "a cp.async costs by where it reads as well")
 _SPREAD = Unresolved("several-arrays", "which of several arrays lanes go to, or how far these are apart")
@@ -91,12 +92,15 @@ def _shared_array(m: Machine, o: Object, starts: Mapping[int, int]) -> SharedArr
 
 
 def traces_of(
-    m: Machine, launch: Launch, views: Callable[[], Iterator[Machine]] = lambda: iter(())
+    m: Machine,
+    launch: Launch,
+    views: Callable[[], Iterator[Machine]] = lambda: iter(()),
+    doubts: Callable[[], Set[tuple[object, ...]]] = frozenset,
 ) -> list[Trace]:
-    """All events as requests: one Trace per site and width at which it runs. views: see widened()."""
+    """All events as requests: one Trace per site and width at which it runs. views, doubts: see widened()."""
     forget_aside(m)
     forms = Forms(m.threads.size)
-    runs = as_written(m) if m.task.as_written else widened(m, forms, views)
+    runs = as_written(m) if m.task.as_written else widened(m, forms, views, doubts)
     starts = places_of(m) if any(log.object.options for log in m.journal.sites.values()) else {}
     groups: dict[tuple[int, int], int] = {}
 
@@ -108,7 +112,8 @@ def traces_of(
         for width, events in run.wide.items():
             group = groups.setdefault((id(log), width), len(groups))
             built = _built(m, forms, log, site, launch, events, width, starts)
-            traces.append(replace(built, joined=width, group=group))
+            joined = replace(built, joined=width, group=group)
+            traces.append(_perhaps(joined) if run.doubtful else joined)
         if run.selected:
             traces.append(Trace(site, EMPTY, np.zeros(0, dtype=np.int64), Grade.EXACT))
         if run.followed is not None and not run.alone and not run.wide:
@@ -168,6 +173,14 @@ def _built(
         for event in events:
             builder.add(event, on_way(event.offset, way))
     return builder.build(site, launch)
+
+
+def _perhaps(joined: Trace) -> Trace:
+    """A joined access that the compiler may as well leave apart."""
+    if joined.grade not in (Grade.EXACT, Grade.ASSUMED):
+        return joined
+    reason = Unresolved("joined-or-not", JOINED_OR_NOT, joined.site.place)
+    return replace(joined, grade=Grade.BOUND, reason=joined.reason or reason)
 
 
 def _unresolved(site: Site, reason: Unresolved) -> Trace:

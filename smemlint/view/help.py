@@ -6,6 +6,7 @@ HELP: dict[str, str] = {
     "data-dependent": "nothing: it depends on the data",
     "data-dependent-mask": "nothing",
     "edge-of-grid": "nothing",
+    "joined-or-not": "`__align__(16)` on the array",
     "run-time-choice": "a template argument for the mode",
     "several-parameters": "a template argument or a constant for one of them",
     "loop-carried": "an index that is a function of the loop counter",

@@ -131,6 +131,8 @@ class _Sinks:
             assert arm is not None
             inner = arm.body if isinstance(arm, Block) else (arm,)
             return (*guards, Guard(id(s), then), *self._guards(inner, 0, name, loads))
+        else:
+            return ()  # used nowhere: the load does not run, and is told as it is written
         return tuple(guards)
 
     def _loads(self, e: Expr) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import field, replace
 from itertools import chain
 from math import gcd
@@ -37,6 +37,8 @@ class Runs:
     followed: tuple[int, SiteLog] | None = None
     selected: bool = False
     """Whether all its loads run as a part of the load in the other arm of a condition."""
+    doubtful: bool = False
+    """Whether what runs wide here may as well run one by one."""
 
 
 def as_written(m: Machine) -> dict[int, Runs]:
@@ -45,12 +47,15 @@ def as_written(m: Machine) -> dict[int, Runs]:
 
 
 def widened(
-    m: Machine, forms: Forms, views: Callable[[], Iterator[Machine]] = lambda: iter(())
+    m: Machine,
+    forms: Forms,
+    views: Callable[[], Iterator[Machine]] = lambda: iter(()),
+    doubts: Callable[[], Set[tuple[object, ...]]] = frozenset,
 ) -> dict[int, Runs]:
     """Runs by id() of the SiteLog.
 
     forms: those of the machine's log. views: give the same evaluation under other launches: what differs is
-    not known to the compiler.
+    not known to the compiler. doubts: gives the keys of sites of which it may know less.
     """
     sink.settle(m)
     merged = selects.settle(m)
@@ -83,6 +88,9 @@ def widened(
             dropped.add(id(member))
             if member.site is not leader.site:
                 runs[id(member.site)].followed = (group.width, leader.site)
+    asked = {key: s for key, s in m.journal.sites.items() if runs[id(s)].wide and facts.late(s)}
+    for key in doubts() & asked.keys() if asked else ():
+        runs[id(asked[key])].doubtful = True
     for r in runs.values():
         left = [e for e in r.alone if id(e) not in dropped]
         if left or r.wide or r.followed is not None:
@@ -220,6 +228,11 @@ class _Facts:
             for e in logged
             if isinstance(e, Event)
         )
+
+    def late(self, s: SiteLog) -> bool:
+        """Return whether a site joins by what its index proves, a sum, and not by the declaration alone."""
+        form = s.events[0].offset.form
+        return self.sites[id(s)].declared < 2 * s.width and form is not None and len(form.terms) > 1
 
     def _move(self, e: Event, twin: Event) -> _Move:
         a, b = e.offset.const, twin.offset.const

@@ -22,6 +22,7 @@ from smemlint.ir import (
     Type,
     TypeParam,
 )
+from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
 
 
@@ -112,7 +113,7 @@ def _paired(
 
 def converts(m: Machine, f: Function, values: Sequence[Value], bindings: Bindings) -> bool:
     """False where a parameter is one of CUDA's vectors and a number is given."""
-    if all(_is_plain(p.type) for p in f.parameters):
+    if _takes_plain(f):
         return True
     for t, have in _paired(m, f, values, bindings):
         if isinstance(t, RecordRef) and is_vector(t) and isinstance(have, Scalar):
@@ -120,9 +121,13 @@ def converts(m: Machine, f: Function, values: Sequence[Value], bindings: Binding
     return True
 
 
-def _is_plain(t: Type) -> bool:
-    """Whether a type is a number or a pointer, whatever the template arguments are."""
-    return isinstance(t, Scalar) or (isinstance(t, PointerTo) and not t.reference)
+@by_identity
+def _takes_plain(f: Function) -> bool:
+    """Whether all parameters are numbers and pointers, whatever the template arguments are."""
+    return all(
+        isinstance(p.type, Scalar) or (isinstance(p.type, PointerTo) and not p.type.reference)
+        for p in f.parameters
+    )
 
 
 def score_of(m: Machine, f: Function, values: Sequence[Value], bindings: Bindings) -> int:

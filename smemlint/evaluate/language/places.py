@@ -17,6 +17,7 @@ from smemlint.evaluate.values.number import (
     RecordValue,
     Value,
     add,
+    form_of,
     multiply,
     plus,
     scale,
@@ -35,7 +36,7 @@ from smemlint.ir import (
     RecordRef,
     This,
 )
-from smemlint.ir.types import LONG
+from smemlint.ir.types import INT, LONG
 
 
 def place_of(m: Machine, e: Expr) -> Pointer:
@@ -129,7 +130,10 @@ def offset_pointer(m: Machine, p: Pointer, n: Int, place: Place | None) -> Point
             m.note(reason.code, reason.text, place)
         step = m.unknowns.value(LONG, "sizeof", low=1, reason=reason, varying=not m.host)
         return Pointer(p.object, add(p.offset, multiply(n, step, LONG), LONG), p.pointee, p.integer)
-    return Pointer(p.object, add(p.offset, scale(n, size, LONG), LONG), p.pointee, p.integer)
+    offset = add(p.offset, scale(n, size, LONG), LONG)
+    if m.sums is not None and n.type.size == INT.size and not isinstance(p.pointee, ArrayOf):
+        m.sums.point(form_of(p.offset), form_of(offset), size, m.conditions())
+    return Pointer(p.object, offset, p.pointee, p.integer)
 
 
 def member_place(m: Machine, e: Member) -> Pointer | Value:

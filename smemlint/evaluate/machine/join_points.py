@@ -17,7 +17,7 @@ import numpy as np
 
 from smemlint.evaluate.machine.local_memory import merge
 from smemlint.evaluate.machine.machine import Exit, Exits, Join, Machine, Mask, Undecided
-from smemlint.evaluate.machine.masks import restore, snapshot, unchanged
+from smemlint.evaluate.machine.masks import changes_since, restore, snapshot
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.choices import taken
 from smemlint.evaluate.values.lanes import some
@@ -180,19 +180,13 @@ def _exclude_each_other(conditions: Sequence[Int]) -> bool:
 
 
 def _merge_states(m: Machine, ways: Sequence[tuple[Int, Exit]], present: Mask) -> None:
-    objects: dict[Object, None] = {}
+    changed: set[Object] = set()
     for _, way in ways:
-        objects.update(dict.fromkeys(way.state.cells))
-    for o in objects:
-        held: list[Brought] = []
-        changed = False
-        for c, way in ways:
-            cells = way.state.cells.get(o)
-            if cells is not None:
-                held.append((c, way, cells))
-                changed = changed or not unchanged(o, cells) or o.havoc != way.state.havoc[o]
-        if not changed or o.storage != "local":
+        changed |= changes_since(way.state)
+    for o in dict.fromkeys(o for _, way in ways for o in way.state.cells if o in changed):
+        if o.storage != "local":
             continue
+        held = [(c, way, way.state.cells[o]) for c, way in ways if o in way.state.cells]
         held = _even(m, o, held)
         havoc = o.havoc or any(way.state.havoc[o] for _, way, _ in held)
         for at in dict.fromkeys([*o.cells, *(at for _, _, cells in held for at in cells)]):

@@ -34,6 +34,7 @@ from smemlint.evaluate.machine.state import (
     Undecided,
     World,
 )
+from smemlint.evaluate.machine.sums import Conditions, Sums
 from smemlint.evaluate.model import Assumption, Stop, Unresolved
 from smemlint.evaluate.types.layout import Types
 from smemlint.evaluate.types.matching import Bindings
@@ -143,6 +144,8 @@ class Machine:
         self.code_size = CodeSize()
         self.context = Context(defaults=defaults)
         self.memo = Memo()
+        self.sums: Sums | None = None
+        """What was added up, where that is asked for; nothing is then skipped."""
         self.specials = self._specials(grid)
 
     # ------------------------------------------------------------------ what the hardware gives
@@ -225,7 +228,8 @@ class Machine:
         """Set up what can be skipped in a function, given where its arguments point."""
         pointing = frozenset(id for id, o in frame.variables.items() if _may_be_shared(o))
         slice = self.code.slice(f, pointing)
-        frame.skippable, frame.quiet, frame.sets = slice.skippable, slice.quiet, slice.sets
+        if self.sums is None:
+            frame.skippable, frame.quiet, frame.sets = slice.skippable, slice.quiet, slice.sets
         frame.open = slice.open if self.task.explore else None
         frame.deciding = slice.deciding if self.task.paths is not None else None
         if not self.host:
@@ -355,6 +359,9 @@ class Machine:
         conditions = [u.condition for u in self.context.undecided]
         others = {s.order for c in conditions for mono in c.terms for s in mono if s not in self.context.way}
         return frozenset(known | {(order, None) for order in others})
+
+    def conditions(self) -> Conditions:
+        return tuple(self.context.undecided), self.may
 
     def stop(self, stop: Stop) -> None:
         """Something that keeps accesses apart, though the straight line goes on."""

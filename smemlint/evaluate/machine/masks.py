@@ -86,7 +86,14 @@ def snapshot(m: Machine) -> Snapshot:
 
 def unchanged(o: Object, cells: dict[int, Value]) -> bool:
     """Whether an object holds what it held when the copy was taken."""
-    return isinstance(o.cells, Cells) and o.cells.saved is cells
+    held = o.cells
+    return type(held) is Cells and held.saved is cells
+
+
+def changes_since(s: Snapshot) -> set[Object]:
+    """The objects that hold something else than in a state, or are known differently."""
+    havoc = s.havoc
+    return {o for o, cells in s.cells.items() if not unchanged(o, cells) or o.havoc != havoc[o]}
 
 
 def restore(s: Snapshot) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.values.comparison import COMPARISONS
 from smemlint.evaluate.values.number import Int, Pointer, form_of, subtract
 from smemlint.ir import (
     Assign,
@@ -21,6 +22,9 @@ from smemlint.ir import (
 )
 from smemlint.ir.types import LONG
 from smemlint.ir.walk import walk
+
+_MOST = 4096
+"""Iterations from which on the compiler keeps any loop as one."""
 
 
 def counter_of(s: Loop) -> str | None:
@@ -67,11 +71,12 @@ def compile_time_trips(m: Machine, s: Loop) -> int | None:
 
 
 def _counted(condition: str, value: int, end: int, op: str, by: int) -> int | None:
+    holds = COMPARISONS[condition]
     trips = 0
-    while trips < 4096 and _holds(condition, value, end):
+    while trips < _MOST and holds(value, end):
         trips += 1
         value = _stepped(op, value, by)
-    return trips if trips < 4096 else None
+    return trips if trips < _MOST else None
 
 
 def _pointer_trips(m: Machine, s: Loop, c: Binary, start: Pointer) -> int | None:
@@ -89,10 +94,6 @@ def _pointer_trips(m: Machine, s: Loop, c: Binary, start: Pointer) -> int | None
     if distance.terms or distance.const % size or step[0] not in ("+", "-"):
         return None
     return _counted(c.op, 0, distance.const // size, *step)
-
-
-def _holds(op: str, a: int, b: int) -> bool:
-    return {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b, "!=": a != b}[op]
 
 
 def _stepped(op: str, value: int, by: int) -> int:

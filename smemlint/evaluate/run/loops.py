@@ -116,7 +116,7 @@ def run_loop(m: Machine, s: Loop) -> None:
                     _generic(m, s, exits, c, iterations_left(m, s) if c.known else None)
                     break
                 c = settled
-            if not trips and run_uneven(m, s, exits, c, pragma):
+            if not trips and trip is None and run_uneven(m, s, exits, c, pragma):
                 left, gone = entry_may, False
                 break
             taken = decode(m, c)

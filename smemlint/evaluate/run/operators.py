@@ -11,6 +11,7 @@ from smemlint.evaluate.library.atomics import operator_on_atomic
 from smemlint.evaluate.machine.dispatch import build, converted, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.several import lost_among
+from smemlint.evaluate.machine.sums import Sums
 from smemlint.evaluate.model import Assumption
 from smemlint.evaluate.run.conditionals import logical_value
 from smemlint.evaluate.values import arithmetic as ar
@@ -25,13 +26,14 @@ from smemlint.evaluate.values.number import (
     Value,
     add,
     collapse,
+    form_of,
     is_uniform,
     scale,
     subtract,
 )
 from smemlint.ir import STEPS, Assign, Binary, InitList, Place, RecordRef, Unary
 from smemlint.ir.show import show
-from smemlint.ir.types import BOOL, LONG, ULONG
+from smemlint.ir.types import BOOL, INT, LONG, ULONG
 
 UNFOLLOWED = "goes through arithmetic that is not followed"
 
@@ -109,10 +111,23 @@ def binary_value(m: Machine, e: Binary) -> Value:
         return rvalue(m, e.right)
     guessed = m.unknowns.guessed
     before = len(guessed)
-    result = operate(m, e.op, rvalue(m, e.left), rvalue(m, e.right), e.place)
+    left, right = rvalue(m, e.left), rvalue(m, e.right)
+    result = operate(m, e.op, left, right, e.place)
+    if m.sums is not None and e.op == "+" and isinstance(result, Int):
+        _note_sum(m, m.sums, e, left, right, result)
     if len(guessed) > before and not m.host and e.op in COMPARISONS:
         _assumed(m, e, guessed[-1])
     return result
+
+
+def _note_sum(m: Machine, sums: Sums, e: Binary, left: Value, right: Value, result: Int) -> None:
+    """Note what was added up, in place of what its operands added up."""
+    if result.type.size != INT.size:
+        return
+    for part, of in ((left, e.left), (right, e.right)):
+        if isinstance(part, Int):
+            sums.drop(form_of(part), id(of))
+    sums.add(form_of(result), m.conditions(), id(e))
 
 
 def _assumed(m: Machine, e: Binary, kind: str) -> None:
@@ -202,11 +217,12 @@ def _pointer_operation(m: Machine, op: str, a: Value, b: Value, place: Place | N
 
 def assign_value(m: Machine, e: Assign) -> Value:
     if e.op == "=":
+        first = None if m.sums is None or isinstance(e.value, InitList) else rvalue(m, e.value)
         target = lvalue(m, e.target)
         if isinstance(e.value, InitList) and isinstance(target, Pointer):
             v: Value = build(m, target.pointee, e.value.elements, e.place)
         else:
-            v = rvalue(m, e.value)
+            v = rvalue(m, e.value) if first is None else first
         if isinstance(target, Pointer):
             v = coerce(m, v, target.pointee)
             store(m, target, v, _target_place(e), copied(e.target, e.value, target.pointee))

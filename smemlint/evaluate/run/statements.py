@@ -318,7 +318,8 @@ def _enter(m: Machine, entry: Exit, must: Mask, fell: bool) -> bool:
         merge_at(m, entry, came.may)
     else:
         bring(m, entry, came.may)
-    m.must, m.may = fell_must | came.must, fell_may | came.may
+    # Those who jump come together, or those who fall through do: only who is among both surely is here.
+    m.must, m.may = fell_must & came.must if fell else came.must, fell_may | came.may
     return True
 
 

@@ -10,6 +10,7 @@ from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.values.number import Int
 from smemlint.ir import Assign, Binary, Cast, Expr, Literal, Loop, Name, Unary
 from smemlint.ir.expr import STEPS
+from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
 
 Ints = NDArray[np.int64]
@@ -27,7 +28,7 @@ def iterations_left(m: Machine, s: Loop) -> int | None:
     if not isinstance(c.left, Name) or not _plain(c.right):
         return None
     counter = c.left.id
-    set_there = _set_in(s.body)
+    set_there = _set_by(s)
     if counter in set_there or set_there & {n.id for n in walk(c.right) if isinstance(n, Name)}:
         return None
     m.silent += 1  # what is read here is no access of the program
@@ -70,6 +71,12 @@ def _plain(e: Expr) -> bool:
     """Whether an expression only reads variables."""
     kinds = (Name, Literal, Binary, Cast, Unary)
     return all(isinstance(n, kinds) or not isinstance(n, Expr) for n in walk(e)) and not _set_in(e)
+
+
+@by_identity
+def _set_by(s: Loop) -> set[str]:
+    """Variables that the body sets."""
+    return _set_in(s.body)
 
 
 def _set_in(node: object) -> set[str]:

@@ -19,9 +19,10 @@ from smemlint.evaluate.machine.recurrence import difference
 from smemlint.evaluate.run.compile_time import begins_constant, is_compile_time, start_of
 from smemlint.evaluate.run.iterations import Cell, changes_of, iterate, line_up, take_turns, trial
 from smemlint.evaluate.values import affine
-from smemlint.evaluate.values.number import Int, Pointer, Value, add, formed, same, scale
+from smemlint.evaluate.values.number import Int, Pointer, Value, add, collapse, formed, same, scale
 from smemlint.evaluate.values.widths import common_type
 from smemlint.ir import Assign, Binary, Call, Cast, Expr, Loop, Member, Name, Return
+from smemlint.ir.memo import by_identity
 from smemlint.ir.types import LONG
 from smemlint.ir.walk import walk
 from smemlint.patterns import pattern
@@ -39,7 +40,7 @@ def run_uneven(m: Machine, s: Loop, exits: Exits, c: Int, pragma: int | None) ->
     if m.host or m.silent or m.task.as_written or not c.known or s.label or not _cuttable(m, s):
         return False
     ends = _ends(m, s)
-    if ends is None:
+    if ends is None or not _apart(m, ends[0], ends[1]):
         return False
     entry_must, entry_may = m.must, m.may
     start = snapshot(m)
@@ -105,10 +106,19 @@ def run_uneven(m: Machine, s: Loop, exits: Exits, c: Int, pragma: int | None) ->
     return True
 
 
+def _apart(m: Machine, counter: Int, bound: Int) -> bool:
+    """Whether lanes differ in how far they are from the end of a loop."""
+    return not isinstance(collapse(bound.const - counter.const, m.may), int)
+
+
 def _cuttable(m: Machine, s: Loop) -> bool:
     """Whether nvcc may make copies of the body with a rest that runs apart."""
-    leaves = any(isinstance(n, Return) for n in walk(s.body))
-    return m.code.countable(s) and not leaves
+    return m.code.countable(s) and not _returns(s)
+
+
+@by_identity
+def _returns(s: Loop) -> bool:
+    return any(isinstance(n, Return) for n in walk(s.body))
 
 
 def _has(s: Loop, names: re.Pattern[str]) -> bool:

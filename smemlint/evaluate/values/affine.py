@@ -12,6 +12,7 @@ from collections.abc import Hashable
 
 _MOST = 1 << 20
 """More is never asked for."""
+MASKED = 31
 Terms = tuple[tuple[int, int], ...]
 
 
@@ -42,10 +43,18 @@ class Affine:
         return f"Affine({self.const}, {self.terms}, {self.divides})"
 
 
-def atom(*origin: Hashable, divides: int = 1, const: int = 0) -> Affine:
-    """A value of which only its origin is known, what divides it, and the rest `const`."""
+def atom(*origin: Hashable, divides: int = 1, const: int = 0, cut: int = 0) -> Affine:
+    """A value of which only its origin is known, what divides it, and the rest `const`. cut: MASKED, or the
+    power of two that it was divided by."""
     divides = min(divides, _MOST)
-    return Affine(const, ((hash(origin) << 5 | divides.bit_length() - 1, 1),), divides)
+    traits = (cut if cut == MASKED else cut.bit_length()) << 5 | divides.bit_length() - 1
+    return Affine(const, ((hash(origin) << 10 | traits, 1),), divides)
+
+
+def cuts(value: int, by: int) -> bool:
+    """Whether a value times a power of two is what `&` leaves of another: `(x & 7) * 4`, `(x >> 3) * 8`."""
+    cut = value >> 5 & 31
+    return cut == MASKED or cut == by.bit_length() > 1
 
 
 def power_of_two_in(n: int) -> int:
@@ -73,11 +82,11 @@ def add(a: Affine, b: Affine) -> Affine:
         terms[value] = terms.get(value, 0) + factor
     kept = tuple(sorted((v, f) for v, f in terms.items() if f))
     if len(kept) == abs(len(a.terms) - len(b.terms)):  # all terms of one are gone
-        return Affine(a.const + b.const, kept, _divisor(kept))
+        return Affine(a.const + b.const, kept, divisor(kept))
     return Affine(a.const + b.const, kept, _worst(a.divides, b.divides))
 
 
-def _divisor(terms: Terms) -> int:
+def divisor(terms: Terms) -> int:
     """What divides the worst of some terms, 0 where there are none."""
     return min((min(power_of_two_in(f) << (v & 31), _MOST) for v, f in terms), default=0)
 
@@ -142,12 +151,13 @@ def _opaque(op: str, a: Affine, b: Affine, divides: int) -> Affine:
 
 def _divided(a: Affine, by: int, *, floor: bool) -> Affine:
     """a / by. floor: rounds down, and `by` is a power of two."""
+    shift = by if by & (by - 1) == 0 and by < 1 << 30 else 0
     if all(factor % by == 0 for _, factor in a.terms) and (floor or a.const % by == 0):
         terms = tuple((v, factor // by) for v, factor in a.terms)
         return Affine(a.const // by, terms, max(a.divides // power_of_two_in(by), 1) if terms else 0)
     if floor and a.divides % by == 0:
-        return atom("/", a.terms, by, divides=max(a.divides // by, 1), const=a.const // by)
-    return atom("/", a, by)
+        return atom("/", a.terms, by, divides=max(a.divides // by, 1), const=a.const // by, cut=shift)
+    return atom("/", a, by, cut=shift)
 
 
 def _without_low(a: Affine) -> Affine:
@@ -165,7 +175,7 @@ def _masked(a: Affine, mask: int) -> Affine:
     while known < _MOST and not mask & known:
         known <<= 1
     low = a.const % a.divides & mask & (known - 1)
-    return atom("&", _without_low(a), mask, divides=known, const=low)
+    return atom("&", _without_low(a), mask, divides=known, const=low, cut=MASKED)
 
 
 def _bitwise(op: str, a: Affine, b: Affine) -> Affine:

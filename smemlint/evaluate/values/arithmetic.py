@@ -70,7 +70,8 @@ def binary(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
     plain = a.form is None and b.form is None
     if plain and (unknowns.recipes is not None or not (a.terms or b.terms)):
         return result
-    positive = (bounds(a)[0] or 0) >= 0 and bounds(a)[0] is not None
+    least = bounds(a)[0] if op in ("/", "%") else None
+    positive = least is not None and least >= 0
     return formed(result, affine.combine(op, form_of(a), form_of(b), positive=positive))
 
 

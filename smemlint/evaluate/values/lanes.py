@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 def some(lanes: NDArray[Any]) -> bool:
     """Return whether any lane is set, or any number is not 0."""
-    return bool(np.count_nonzero(lanes))
+    return lanes.tobytes() != bytes(lanes.nbytes)
 
 
 def equal_masks(a: NDArray[np.bool_], b: NDArray[np.bool_]) -> bool:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 Lanes: TypeAlias = "int | NDArray[np.int64]"
 
+_MIN, _MAX = np.minimum.reduce, np.maximum.reduce
+"""What the methods of arrays call in the end."""
+
 
 @record(eq=False, slots=True)
 class Symbol:
@@ -304,6 +307,8 @@ def form_of(v: Int) -> Affine:
     form = Affine(0)
     if isinstance(v.const, int):
         form = Affine(v.const)
+        if not v.terms:
+            return form
     else:
         first = int(v.const[0])
         steps = v.const - first
@@ -448,7 +453,7 @@ def _unsigned_ends(v: Int, low: int, high: int | None) -> tuple[int | None, int 
 
 
 def _ends(c: Lanes) -> tuple[int, int]:
-    return (c, c) if isinstance(c, int) else (int(c.min()), int(c.max()))
+    return (c, c) if isinstance(c, int) else (int(_MIN(c)), int(_MAX(c)))
 
 
 def same(a: Value, b: Value) -> bool:

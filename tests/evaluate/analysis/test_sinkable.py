@@ -94,6 +94,10 @@ def test_a_value_that_nobody_uses_is_not_loaded() -> None:
     assert lanes(f"float a = 0; {body} out[t] = a;") == [32, 32]
 
 
+def test_a_load_that_does_not_run_is_reported_as_it_is_written() -> None:
+    assert lanes("float v = s[2 * t]; if (t % 16 < 8) return; out[t] = 3;") == [32]
+
+
 def test_lanes_that_data_decides_bound_the_moved_load() -> None:
     source = HEAD + "float v = s[64 * t]; if (q[t] > 2) out[t] = v;\n}"
     (module,) = load(source_from_bytes("k.cu", source.encode()))

@@ -238,6 +238,15 @@ def test_lanes_part_at_one_time_on_one_way() -> None:
     assert (told.ways_low, told.ways) == (1, 1)
 
 
+def test_who_falls_through_to_a_label_may_come_alone() -> None:
+    """Where mode is 1, only lane 24 is left; for any other mode all lanes are here."""
+    told = last("switch (mode) { case 1: if (t != 24) break; default: s[x * 32] = 1; }")
+    assert told.grade is Grade.BOUND
+    assert (told.wavefronts_low, told.wavefronts) == (1, 32)
+    told = last("switch (mode) { case 1: if (n) break; default: s[x * 32] = 1; }")
+    assert told.grade is Grade.EXACT and told.ways == 32
+
+
 def test_lanes_may_go_one_way_while_others_go_another() -> None:
     """mode and n both set: even lanes by the first way, odd ones by the second, all to words of their own of
     one bank."""
