@@ -45,6 +45,11 @@ from smemlint.ir.walk import walk
 
 
 def literal_value(m: Machine, e: Literal) -> Value:
+    return _number(e)
+
+
+@by_identity
+def _number(e: Literal) -> Int:
     return Int(in_words(e.value), e.type)
 
 

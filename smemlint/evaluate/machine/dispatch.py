@@ -60,8 +60,9 @@ def answer_by(
 
 def rvalue(m: Machine, e: Expr) -> Value:
     """The value of an expression for every lane of the mask. Reading a shared place is an access."""
-    m.effort.steps += 1
-    if m.effort.steps > m.effort.limit:
+    effort = m.effort
+    effort.steps += 1
+    if effort.steps > effort.limit:
         m.look_up()
     evaluate = _VALUES.get(type(e))
     if evaluate is None:
@@ -77,8 +78,9 @@ def rvalue(m: Machine, e: Expr) -> Value:
 
 def lvalue(m: Machine, e: Expr) -> Pointer | Value:
     """Where an expression's value lies, or its value if it has no place."""
-    m.effort.steps += 1
-    if m.effort.steps > m.effort.limit:
+    effort = m.effort
+    effort.steps += 1
+    if effort.steps > effort.limit:
         m.look_up()
     locate = _PLACES.get(type(e))
     if locate is None:
@@ -105,13 +107,15 @@ def converted(m: Machine, v: RecordValue | Pointer, t: Type | None) -> Value | N
 
 def run(m: Machine, s: Stmt) -> None:
     """Run a statement for the lanes of the mask; the mask is then that of the lanes that go on."""
-    m.effort.steps += 1
-    if m.effort.steps > m.effort.limit:
+    effort = m.effort
+    effort.steps += 1
+    if effort.steps > effort.limit:
         m.look_up()
     execute = _RUNNERS.get(type(s))
     if execute is None:
         return
-    skippable = m.frame.quiet if m.silent else m.frame.skippable
+    frame = m.frames[-1]
+    skippable = frame.quiet if m.silent else frame.skippable
     if skippable is None or id(s) not in skippable or id(s) in m.context.waiting:
         execute(m, s)
         return

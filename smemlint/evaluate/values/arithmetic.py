@@ -28,6 +28,7 @@ from smemlint.evaluate.values.division import divide, modulo
 from smemlint.evaluate.values.number import (
     Int,
     add,
+    bare,
     bounds,
     form_of,
     formed,
@@ -60,14 +61,17 @@ def binary(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
             n = _QUICK[op](x, y) if op in _QUICK else None
             if n is not None and -(1 << 31) <= n < (1 << 31):
                 return Int(n, BOOL if op in COMPARISONS else INT)
+    plain = a.form is None and b.form is None
     try:
-        result = _binary(op, a, b, unknowns)
+        if plain or unknowns.recipes is not None or op not in ("+", "-", "*"):
+            result = _binary(op, a, b, unknowns)
+        else:
+            result = _binary(op, bare(a), bare(b), unknowns)
     except OverflowError:  # a number grew longer than anything that is followed here
         t = BOOL if op in COMPARISONS else common_type(a.type, b.type)
         low, high = range_of(t)
         reason = Unresolved("nonlinear-index", f"the result of `{op}` is too large to follow")
         return unknowns.value(t, op, varying=not (a.uniform and b.uniform), low=low, high=high, reason=reason)
-    plain = a.form is None and b.form is None
     if plain and (unknowns.recipes is not None or not (a.terms or b.terms)):
         return result
     least = bounds(a)[0] if op in ("/", "%") else None

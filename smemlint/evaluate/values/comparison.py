@@ -18,6 +18,7 @@ from smemlint.evaluate.values.number import (
     Lanes,
     Monomial,
     add,
+    bare,
     bounds,
     collapse,
     form_of,
@@ -288,11 +289,11 @@ def extreme(pick: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
 
 def select(c: Int, a: Int, b: Int) -> Int:
     """c ? a : b for a 0/1 value c: b + c * (a - b)."""
-    result = _selected(c, a, b)
     if c.known and isinstance(c.const, int) and c.form is None:
-        return result
+        return _selected(c, a, b)
     if a.form is None and b.form is None and c.form is None:
-        return result
+        return _selected(c, a, b)
+    result = _selected(bare(c), bare(a), bare(b))
     return formed(result, affine.either(form_of(c), form_of(a), form_of(b)))
 
 

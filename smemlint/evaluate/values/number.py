@@ -344,7 +344,8 @@ def _scale(a: Int, factor: Lanes, type: Scalar) -> Int:
     if a.form is not None:
         by = affine.Affine(factor) if isinstance(factor, int) else form_of(Int(factor))
         form = affine.multiply(a.form, by)
-    return Int(a.const * factor, type, {m: c * factor for m, c in a.terms.items()}, form)
+    terms = {m: c * factor for m, c in a.terms.items()} if a.terms else None
+    return Int(a.const * factor, type, terms, form)
 
 
 def subtract(a: Int, b: Int, type: Scalar) -> Int:
@@ -352,10 +353,14 @@ def subtract(a: Int, b: Int, type: Scalar) -> Int:
 
 
 def multiply(a: Int, b: Int, type: Scalar) -> Int:
-    result = _multiply(a, b, type)
     if a.form is None and b.form is None:
-        return result
-    return formed(result, affine.multiply(form_of(a), form_of(b)))
+        return _multiply(a, b, type)
+    return formed(_multiply(bare(a), bare(b), type), affine.multiply(form_of(a), form_of(b)))
+
+
+def bare(v: Int) -> Int:
+    """The same number without what is proved of it, for operators whose result is formed as a whole."""
+    return v if v.form is None else Int(v.const, v.type, v.terms)
 
 
 def formed(v: Int, form: Affine) -> Int:
