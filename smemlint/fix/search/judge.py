@@ -11,18 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from smemlint.fix.search.batch import distinct
-from smemlint.fix.search.candidates import (
-    Addresses,
-    Exchange,
-    Layout,
-    Padding,
-    Shape,
-    Skew,
-    Swizzle,
-    Trimmed,
-    addresses,
-)
+from smemlint.fix.search.candidates import Exchange, Layout, Padding, Shape, Skew, Swizzle, Trimmed, addresses
 from smemlint.fix.search.members import Instance, Member
 from smemlint.records import record
 from smemlint.score.model import KernelAnalysis
@@ -87,43 +76,21 @@ def base(instance: Instance) -> int:
     return max(kernel_wavefronts(instance.analysis) or 0, own)
 
 
-@record(frozen=True, slots=True)
-class Work:
-    """What the integer work of the layouts of an instance is counted from. runs: requests of each member; at:
-    where its distinct requests go."""
-
-    instance: Instance
-    shape: Shape
-    runs: tuple[int, ...]
-    at: tuple[Addresses, ...]
-
-    @staticmethod
-    def of(instance: Instance, shape: Shape) -> Work:
-        return Work(
-            instance,
-            shape,
-            tuple(_runs(m) for m in instance.members),
-            tuple(addresses(distinct(m)[0], m.conflict.trace.alignment, shape) for m in instance.members),
-        )
-
-
-def integer_work(layout: Layout, work: Work) -> int:
+def integer_work(layout: Layout, instance: Instance, shape: Shape) -> int:
     """What computing the new indices costs, in wavefronts of one block, and what accesses taken apart cost.
 
     An index that moves by the same bytes in every visit of a loop is computed once, before it.
     """
     total = 0
-    instance = work.instance
     warps = -(-instance.analysis.launch.threads // 32)
-    few = isinstance(layout, Trimmed) and max(work.runs, default=0) <= _FEW * warps
-    for each, count, at in zip(instance.members, work.runs, work.at, strict=True):
+    runs = [_runs(m) for m in instance.members]
+    few = isinstance(layout, Trimmed) and max(runs, default=0) <= _FEW * warps
+    for each, count in zip(instance.members, runs, strict=True):
         total += count - count // each.steps
         if isinstance(layout, Trimmed):
             total += count * (INTEGER_WORK // 2 if few else INTEGER_WORK)
         elif isinstance(layout, (Swizzle, Skew)):
-            total += INTEGER_WORK * (
-                min(warps, count) if _moves_once(layout, at, work.shape, warps) else count
-            )
+            total += INTEGER_WORK * (min(warps, count) if _moves_once(layout, each, shape, warps) else count)
     return total
 
 
@@ -131,18 +98,20 @@ def _runs(each: Member) -> int:
     return int(each.weights[(each.offsets >= 0).any(axis=1)].sum())
 
 
-def _moves_once(layout: Layout, at: Addresses, shape: Shape, warps: int) -> bool:
+def _moves_once(layout: Layout, each: Member, shape: Shape, warps: int) -> bool:
     """Whether each warp's lanes move by the same bytes whenever the access runs."""
+    trace = each.conflict.trace
+    at = addresses(each.offsets, trace.alignment, shape)
     moved = layout.apply(at, shape)
     if moved is None:
         return False
     # Of a skew, rows move as well, by constants that stay in the instruction.
-    column = moved - at.offsets
+    column = moved - each.offsets
     if len(shape.dims) > 1:
         rows = Padding(len(shape.dims) - 1, layout.shape(shape).dims[-1] - shape.dims[-1])
         whole = rows.apply(at, shape)
         column = moved - whole if whole is not None else column
-    return len({row.tobytes() for row in np.where(at.active, column, 0)}) <= warps
+    return len(np.unique(np.where(at.active, column, 0), axis=0)) <= warps
 
 
 def harms(option: Option, instances: Sequence[Instance]) -> bool:

@@ -30,7 +30,7 @@ from smemlint.fix.search.candidates import (
     trims,
     unpadding,
 )
-from smemlint.fix.search.judge import Option, Work, integer_work, order
+from smemlint.fix.search.judge import Option, integer_work, order
 from smemlint.fix.search.members import MATRIX_ROW, Instance, Member, granule
 from smemlint.records import record
 
@@ -103,8 +103,10 @@ def _weighed(found: Sequence[Option], instances: Sequence[Instance], shapes: Seq
     kept: list[Option] = []
     for of in (Padding, Exchange, Swizzle, Skew, Trimmed):
         kept += sorted((o for o in found if isinstance(o.layout, of)), key=lambda o: o.total)[:_WEIGHED]
-    works = [Work.of(i, s) for i, s in zip(instances, shapes, strict=True)] if kept else []
-    return [replace(o, work=tuple(integer_work(o.layout, work) for work in works)) for o in kept]
+    return [
+        replace(o, work=tuple(integer_work(o.layout, i, s) for i, s in zip(instances, shapes, strict=True)))
+        for o in kept
+    ]
 
 
 def _candidates(instances: Sequence[Instance], shapes: Sequence[Shape]) -> Iterator[Layout]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from smemlint.evaluate.model import SharedArray, Unresolved
 from smemlint.fix.search.candidates import Exchange, Padding, Shape, Skew, Swizzle
-from smemlint.fix.search.judge import Option, Work, harms, integer_work, kernel_wavefronts, order, worth
+from smemlint.fix.search.judge import Option, harms, integer_work, kernel_wavefronts, order, worth
 from smemlint.fix.search.members import Instance, member
 from smemlint.score.model import Conflict
 from tests.fix.cases import access, array, kernel
@@ -86,8 +86,8 @@ def test_an_index_that_moves_alike_in_every_visit_is_computed_once() -> None:
         ),
     )
     visits = instance(mine=(loop,))
-    assert integer_work(Swizzle(1, 0, 4, linear=True), Work.of(visits, shape)) == 2
+    assert integer_work(Swizzle(1, 0, 4, linear=True), visits, shape) == 2
     changing = replace(loop, trace=replace(loop.trace, offsets=loop.trace.offsets.copy()))
     for n in range(8):
         changing.trace.offsets[n] += 128 * n
-    assert integer_work(Swizzle(3, 0, 0), Work.of(instance(mine=(changing,)), shape)) == 16
+    assert integer_work(Swizzle(3, 0, 0), instance(mine=(changing,)), shape) == 16
