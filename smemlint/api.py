@@ -32,6 +32,7 @@ from smemlint.diagnose.model import (
 from smemlint.diagnose.select import UNSEEN, visible, with_own_words
 from smemlint.diagnose.suppress import suppress
 from smemlint.diagnose.unseen import causes, partial_kernels, unseen_kernels
+from smemlint.ir.memo import forget
 from smemlint.records import record
 from smemlint.rules import Severity
 from smemlint.running.cache import Cache, is_kept
@@ -145,6 +146,7 @@ def analyse_file(job: Job, cache: Cache | None = None) -> FileReport:
             from smemlint.running.pipeline import run_stages
 
             report = run_stages(job, shown)
+    forget()
     if cache is not None and is_kept(job, report):
         cache.keep(job, facts, report)
     return report

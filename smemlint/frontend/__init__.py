@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from smemlint.frontend.lower.module import Lowered, lower
+from smemlint.frontend.lower.module import Lowered, lower, lower_named
 from smemlint.frontend.parse import Known, Unit, parse_unit
 from smemlint.frontend.project.options import ParseOptions
 from smemlint.frontend.text.configurations import further_configurations
@@ -57,14 +57,29 @@ def load(
     return tuple(modules)
 
 
-def load_again(source: SourceFile, options: ParseOptions, known: Known, *, all: bool) -> tuple[Module, ...]:
+def load_again(
+    source: SourceFile,
+    options: ParseOptions,
+    known: Known,
+    *,
+    all: bool,
+    only: frozenset[str] = frozenset(),
+) -> tuple[Module, ...]:
     """The modules of a file that was read before, with another text: what that taught is not learnt again,
-    and nothing is held against the text. all: further configurations too. Raises SourceError as load()."""
-    unit = parse_unit(source, options, known=known)
-    modules = [_lowered(unit).module]
-    for configuration in further_configurations(unit.texts()) if all else ():
+    and nothing is held against the text. all: further configurations too. only: names of the file's functions
+    that are lowered, with what they call; of none, all that matter. Raises SourceError as load()."""
+
+    def read(configuration: tuple[str, ...] = ()) -> Unit:
         unit = parse_unit(source, options, configuration=configuration, known=known)
-        modules.append(_lowered(unit).module)
+        modules.append(
+            lower_named(unit, unit.path, unit.configuration, only) if only else _lowered(unit).module
+        )
+        return unit
+
+    modules: list[Module] = []
+    first = read()
+    for configuration in further_configurations(first.texts()) if all else ():
+        read(configuration)
     return tuple(modules)
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from smemlint.banks import architecture
 from smemlint.diagnose.asking import Asking
@@ -49,6 +50,8 @@ OTHERS_BYTES = 4_000_000
 _LATE = "the time for this file was over"
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 
+Numbered: TypeAlias = tuple[str, str, int]
+"""Configuration of a kernel, its name, and its number among namesakes."""
 DEEPEST = 6000
 """Python frames: inlined calls nest some twenty frames each, and templated device code nests deep."""
 
@@ -342,6 +345,24 @@ def again(
     numbers = {id(kernel): key for key, kernel in numbered}
     by_id = {kernel.id: key for key, kernel in reversed(numbered)}
 
+    def key_of(a: KernelAnalysis) -> Numbered:
+        # A kernel that another file stands in for has the same id in this one.
+        return numbers.get(id(a.kernel)) or by_id[a.kernel.id]
+
+    def reread(
+        read: SourceFile, parsed: ParseOptions, further: bool, keys: Sequence[Numbered]
+    ) -> Sequence[Module]:
+        def load_it(only: frozenset[str] = frozenset()) -> Sequence[Module]:
+            return load_again(read, parsed, (known or Known()).fresh(), all=further, only=only)
+
+        if read is not source and all(_stands_alone(m, source.path, keys) for m in modules):
+            anew = load_it(frozenset(name for _, name, _ in keys))
+            old = {module.configuration: module for module in modules}
+            whole = [_taken_over(old.get(m.configuration), m) for m in anew]
+            if None not in whole:
+                return [m for m in whole if m is not None]
+        return load_it()
+
     def analyse(path: str, data: bytes, before: Sequence[KernelAnalysis]) -> Sequence[KernelAnalysis | None]:
         included = any(path in module.files for module in modules)
         if not (path == source.path or included) or work.over():
@@ -353,12 +374,11 @@ def again(
                 read = source_from_bytes(path, data)
             else:
                 parsed = replace(parsed, edited=((path, source_from_bytes(path, data).bytes),))
-            edited = load_again(read, parsed, (known or Known()).fresh(), all=further)
+            edited = reread(read, parsed, further, [key_of(a) for a in before])
         except SourceError:
             return [None] * len(before)
         kernels = {key: (module, kernel) for module in edited for key, kernel in _numbered(module).items()}
-        # A kernel that another file stands in for has the same id in this one.
-        found = [kernels.get(numbers.get(id(a.kernel)) or by_id[a.kernel.id]) for a in before]
+        found = [kernels.get(key_of(a)) for a in before]
         analyses: list[KernelAnalysis | None] = []
         for pair, earlier in zip(found, before, strict=True):
             one = _analysis(*pair, earlier.launch) if pair is not None and not work.over() else None
@@ -369,9 +389,45 @@ def again(
     return analyse
 
 
-def _numbered(module: Module) -> dict[tuple[str, str, int], Function]:
+def _stands_alone(module: Module, path: str, keys: Iterable[Numbered]) -> bool:
+    """Whether kernels of a module can be lowered without the others: free functions of that file, without
+    namesakes, and no shared array outside of functions, whose place depends on all kernels."""
+    names = Counter(f.name for f in module.functions.values())
+    kernels = {f.name: f for f in module.kernels()}
+    return not any(v.storage == "shared" for v in module.globals.values()) and all(
+        names[name] == 1 and kernels[name].record is None and kernels[name].place.path == path
+        for configuration, name, _ in keys
+        if configuration == module.configuration
+    )
+
+
+def _taken_over(old: Module | None, anew: Module) -> Module | None:
+    """A module in which some functions were lowered anew, with all others as they were. None where the new
+    ones are not told from the old ones."""
+    if old is None:
+        return None
+    names = {f.name for f in old.functions.values()}
+    if any(f.name in names for id, f in anew.functions.items() if id not in old.functions):
+        return None
+    functions = {**old.functions, **anew.functions}
+    overloads = {
+        name: tuple(dict.fromkeys((*old.overloads.get(name, ()), *anew.overloads.get(name, ()))))
+        for name in (*old.overloads, *anew.overloads)
+    }
+    return replace(
+        old,
+        functions=functions,
+        overloads=overloads,
+        records={**old.records, **anew.records},
+        globals={**old.globals, **anew.globals},
+        specialisations={**old.specialisations, **anew.specialisations},
+        variable_templates=anew.variable_templates,
+    )
+
+
+def _numbered(module: Module) -> dict[Numbered, Function]:
     """Kernels by what an edit of their bodies leaves alone: configuration, name, number among namesakes."""
-    found: dict[tuple[str, str, int], Function] = {}
+    found: dict[Numbered, Function] = {}
     for kernel in module.kernels():
         n = 0
         while (module.configuration, kernel.name, n) in found:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import partial
 
 from smemlint.banks import Arch, architecture
 from smemlint.evaluate.model import Grade, SharedArray
@@ -22,6 +22,8 @@ from smemlint.ir.memo import by_identity
 from smemlint.records import record
 from smemlint.score.model import Conflict, KernelAnalysis
 
+_DECLARATION = 4096
+"""Bytes behind the name of an array that are read for its extents."""
 MOST_BYTES = 32
 """A pad is narrow; more unused columns than this are something else."""
 
@@ -57,16 +59,9 @@ def padded_arrays(analysis: KernelAnalysis, text: bytes | None, arch: Arch | Non
     arch = arch or architecture("sm_90")
     known = _known(analysis)
     if (text, arch) not in known:
-        source = _source(analysis.kernel.place.path, text)
-        each = [_padded(analysis, array, source, arch) for array in analysis.arrays.values()]
+        each = [_padded(analysis, array, text, arch) for array in analysis.arrays.values()]
         known[text, arch] = tuple(found for found in each if found is not None)
     yield from known[text, arch]
-
-
-@lru_cache(maxsize=4)
-def _source(path: str, text: bytes) -> Source:
-    """A file's text; the kernels of a file ask one after the other."""
-    return Source(path, text)
 
 
 @partial(by_identity, most=4)
@@ -75,8 +70,9 @@ def _known(analysis: KernelAnalysis) -> dict[tuple[bytes, Arch], tuple[Padded, .
     return {}
 
 
-def _padded(analysis: KernelAnalysis, array: SharedArray, source: Source, arch: Arch) -> Padded | None:
-    if array.dynamic or array.escapes or len(array.dims) < 2 or array.place.path != source.path:
+def _padded(analysis: KernelAnalysis, array: SharedArray, text: bytes, arch: Arch) -> Padded | None:
+    elsewhere = array.place.path != analysis.kernel.place.path
+    if array.dynamic or array.escapes or len(array.dims) < 2 or elsewhere:
         return None
     conflicts = [c for c in analysis.conflicts if c.site.array == array.id]
     found = members(analysis, array)
@@ -90,7 +86,7 @@ def _padded(analysis: KernelAnalysis, array: SharedArray, source: Source, arch: 
     extra = dims[-1] - 1 - reached
     if not 0 < extra * array.element <= MOST_BYTES or 2 * extra > dims[-1]:
         return None
-    if not _written_as_padding(source, array, dims[-1], extra):
+    if not _written_as_padding(text, array, dims[-1], extra):
         return None
     bare = Padding(len(dims) - 1, -extra)
     costs = [_without(m, bare, shape) for m in found]
@@ -130,15 +126,17 @@ def _without(each: Member, bare: Padding, shape: Shape) -> int | None:
         return None
 
 
-def _written_as_padding(source: Source, array: SharedArray, extent: int, extra: int) -> bool:
-    index = source.find_declaration(array.name, array.place.offset, array.place.end_offset)
+def _written_as_padding(text: bytes, array: SharedArray, extent: int, extra: int) -> bool:
+    start, end = array.place.offset, array.place.end_offset
+    source = Source(array.place.path, text[start : end + _DECLARATION])
+    index = source.find_declaration(array.name, 0, end - start)
     if index is None:
         return False
     groups = source.subscripts_after(index)
     if len(groups) != len(array.dims):
         return False
-    text = source.text[groups[-1].open + 1 : groups[-1].close].strip()
-    if integer(text) is not None:
+    written = source.text[groups[-1].open + 1 : groups[-1].close].strip()
+    if integer(written) is not None:
         columns = extent - extra
         return columns & (columns - 1) == 0
-    return re.search(r"\+\s*\w+\s*\Z", text) is not None
+    return re.search(r"\+\s*\w+\s*\Z", written) is not None

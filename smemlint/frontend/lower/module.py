@@ -48,6 +48,33 @@ def lower(
 
     wanted: names of functions of other files that launch; their callers here matter as well.
     """
+    c = _context(unit, path)
+    leading = _require_roots(c, wanted)
+    _drain(c)
+    _require_methods(c, leading)
+    _drain(c)
+    instances = _explicit_instances(c)
+    classes = _explicit_records(c)
+    variables = variable_templates(c)
+    _drain(c)
+    module = _module(c, path, configuration, instances)
+    module = replace(module, explicit_records=classes, variable_templates=variables)
+    return Lowered(module, frozenset(c.declared.shared_refs))
+
+
+def lower_named(unit: ParsedUnit, path: str, configuration: str, names: frozenset[str]) -> Module:
+    """Lowers the functions of these names alone, and whatever they call."""
+    c = _context(unit, path)
+    for function in list(c.declarations.functions.values()):
+        if function.name in names and function.file.path == path:
+            c.work.require(function)
+    _drain(c)
+    variables = variable_templates(c)
+    _drain(c)
+    return replace(_module(c, path, configuration, ()), variable_templates=variables)
+
+
+def _context(unit: ParsedUnit, path: str) -> Context:
     positions = Positions(unit.tu, unit.is_project_file)
     declarations = Declarations(positions)
     declarations.walk(cursors.root(unit.tu))
@@ -60,17 +87,7 @@ def lower(
     c.asm = AsmLowering(c)
     c.stmts = StatementLowering(c)
     c.decls = DeclarationLowering(c)
-    leading = _require_roots(c, wanted)
-    _drain(c)
-    _require_methods(c, leading)
-    _drain(c)
-    instances = _explicit_instances(c)
-    classes = _explicit_records(c)
-    variables = variable_templates(c)
-    _drain(c)
-    module = _module(c, path, configuration, instances)
-    module = replace(module, explicit_records=classes, variable_templates=variables)
-    return Lowered(module, frozenset(c.declared.shared_refs))
+    return c
 
 
 def _require_roots(c: Context, wanted: frozenset[str]) -> set[str]:
