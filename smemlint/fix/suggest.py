@@ -307,7 +307,14 @@ def _write(
         pool = pool_of(instances, source)
         if isinstance(pool, Refusal):
             return pool
-        at = replace(at, pool=replace(pool, rows=tuple(s.dims[0] for s in choice.shapes)))
+        at = replace(
+            at,
+            pool=replace(
+                pool,
+                rows=tuple(s.dims[0] for s in choice.shapes),
+                elements=tuple(s.element for s in choice.shapes),
+            ),
+        )
     value = Constants([source, *texts.values()], instances[0].analysis.launch, block=False).value
     return build(choice.option.layout, at, choice.pitch, taken, choice.shapes[0], value)
 

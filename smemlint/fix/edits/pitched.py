@@ -116,6 +116,9 @@ def _pool_pitch(
         return Refusal("extent-not-an-expression", f"`{pitch}` is not read as a C expression")
     if not fixed and layout.extra == 1 and shape.dims[1] % 2 == 0 and padded.endswith(" + 1"):
         padded = f"{padded[:-4]} | 1"
+    if pool.after and len(set(pool.elements)) > 1:
+        behind = pool.after[0][0].name
+        return Refusal("launches-differ", f"`{behind}` would start later, and not as much in all instances")
     growth = shape.dims[0] * layout.extra * shape.element
     start = source.statement_start(at.index)
     definition = f"const int {name} = {padded};{source.newline}{source.indent_of(start)}"
@@ -146,7 +149,8 @@ def _pool_pitch(
             return Refusal("extent-not-an-expression", f"the start of `{pointer.name}` is not read as C")
         edits.append(edit(source, step.begin, step.end, moved))
     said = rows_said if pool.value(rows_said) == list(pool.rows) else ""
-    bytes_ = tuple(rows * layout.extra * shape.element for rows in pool.rows)
+    widest = max(pool.elements, default=shape.element)  # one launch may start instances of several types
+    bytes_ = tuple(rows * layout.extra * widest for rows in pool.rows)
     growths = Growth(bytes_, said, layout.extra, pool.element, pitch, pool.value, pool.rows)
     launches = grown(source, pool.launches, growths, pool.kernel)
     if isinstance(launches, Refusal):

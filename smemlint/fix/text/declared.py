@@ -30,7 +30,7 @@ class Pool:
     after: the pointers that start behind it, each with the bytes of its last step's unit, unless they start
     at one that moves with them. launches: where the kernel is started. value: of a constant expression under
     each of them. unknown: launches that may exist besides, or ''. kernel: its name; element: the spelling of
-    the part's element type; rows: of the part under each launch.
+    the part's element type; rows: of the part under each launch; elements: bytes of its elements there.
     """
 
     after: tuple[tuple[Pointer, int], ...]
@@ -40,6 +40,7 @@ class Pool:
     kernel: str = ""
     element: str = ""
     rows: tuple[int, ...] = ()
+    elements: tuple[int, ...] = ()
 
 
 @record(frozen=True, slots=True)
