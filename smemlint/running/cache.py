@@ -233,7 +233,7 @@ def _version() -> str:
     from smemlint import __version__
     from smemlint.rules.added import added
 
-    top = Path(__file__).parent
+    top = Path(__file__).parents[1]  # the whole package, wherever in it this module stands
     seen = []
     for folder, folders, names in os.walk(top):
         folders[:] = sorted(name for name in folders if name != "__pycache__")

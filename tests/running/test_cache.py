@@ -8,6 +8,8 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -107,6 +109,23 @@ def test_a_change_that_size_and_times_hide_is_seen_in_a_young_file(project: Path
     (project / "sizes.h").write_text("#define PITCH 33\n")
     os.utime(project / "sizes.h", ns=(before.st_atime_ns, before.st_mtime_ns))
     assert worst(cache, job(project)) == (False, 1)
+
+
+@pytest.mark.parametrize("module", ["banks/rule.py", "evaluate/kernel.py", "running/pipeline.py"])
+def test_another_program_knows_nothing(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
+    """A changed module anywhere in the package is another program."""
+    stat = os.stat
+
+    def grown(path: Any, **how: Any) -> Any:
+        found = stat(path, **how)
+        if not str(path).endswith(f"smemlint/{module}"):
+            return found
+        return SimpleNamespace(st_size=found.st_size + 1, st_mtime_ns=found.st_mtime_ns)
+
+    told = kept._version.__wrapped__
+    before = told()
+    monkeypatch.setattr(os, "stat", grown)
+    assert told() != before
 
 
 def test_other_options_are_another_question(project: Path, cache: Cache) -> None:
