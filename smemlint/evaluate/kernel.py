@@ -61,9 +61,8 @@ def evaluate(
         names = ", ".join(f"`{o.name}`" for o in m.memory.shared.values())
         text = f"no access to {names} was reached, for this launch or because a use is not followed"
         m.journal.notes.append(Unresolved("no-access", text, kernel.place))
-    m.effort.limit = (
-        m.effort.steps + LONG
-    )  # what is asked of the arrays is little, also where the evaluation was stopped
+    # What is asked of the arrays is little, also where the evaluation was stopped.
+    m.effort.limit = m.effort.steps + LONG
     return KernelTrace(shared_arrays(m), _ordered(traces), tuple(m.journal.notes), m.work + m.effort.spent)
 
 

@@ -290,13 +290,13 @@ def plain(e: Asm) -> bool:
 
 def root_of(e: Expr) -> str | None:
     """The variable that an assignment target belongs to, or points from."""
-    inner = _innermost(e)
+    inner = innermost(e)
     return inner.id or None if isinstance(inner, Name) else None
 
 
 def place_of(e: Expr) -> str | None:
     """The variable that is changed with an argument; '' for a value that has no place, None: not known."""
-    inner = _innermost(e)
+    inner = innermost(e)
     if isinstance(inner, Name):
         return inner.id or None
     if isinstance(inner, Call) and isinstance(inner.callee, Member):
@@ -306,7 +306,7 @@ def place_of(e: Expr) -> str | None:
     return ""
 
 
-def _innermost(e: Expr) -> Expr:
+def innermost(e: Expr) -> Expr:
     """What elements, members, casts, dereferences and addresses are taken of."""
     while True:
         if isinstance(e, Index | Member):

@@ -28,8 +28,8 @@ NESTED = 8
 
 
 SIMILAR_INDEX = "whether neighbours are joined depends on how the compiler computes a similar index before it"
-REST_OF_LOOP = (
-    "neighbours are joined in the copies that the compiler makes of a loop, not in what is left over"
+LOOP_POINTER = (
+    "whether neighbours are joined depends on where the compiler lets the pointer of the loop start"
 )
 
 
@@ -99,7 +99,7 @@ def widened(
         runs[id(asked[key])].doubtful = SIMILAR_INDEX
     for s in m.journal.sites.values():
         if id(s) in facts.doubtful and runs[id(s)].wide and facts.by_index(s):
-            runs[id(s)].doubtful = REST_OF_LOOP
+            runs[id(s)].doubtful = LOOP_POINTER
     for r in runs.values():
         left = [e for e in r.alone if id(e) not in dropped]
         if left or r.wide or r.followed is not None:

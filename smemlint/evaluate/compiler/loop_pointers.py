@@ -15,12 +15,13 @@ from math import gcd
 
 import numpy as np
 
+from smemlint.evaluate.analysis.purity import innermost, root_of
+from smemlint.evaluate.compiler.vectorise import WIDEST
 from smemlint.evaluate.machine.machine import Event, Machine, SiteLog
-from smemlint.ir import STEPS, Assign, Binary, Cast, Expr, Function, Index, Member, Name, Unary
+from smemlint.ir import STEPS, Assign, Binary, Expr, Function, Member, Name, Unary
+from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
 
-WIDEST = 16
-"""Bytes a lane of the widest access."""
 ENOUGH = 32
 """Iterations after which an address that has always grown by as much does so in all of them."""
 
@@ -32,23 +33,67 @@ def starts_off(m: Machine) -> tuple[dict[int, int], set[int]]:
     doubtful: set[int] = set()
     if not (m.turns.halved or m.turns.lone or m.turns.rest):
         return found, doubtful
-    moved: dict[int, frozenset[str]] = {}
+    moves = _Moves(m)
     for line, events in _by_line_and_array(m):
         if line in m.turns.halved:
             for site in {id(e.site): e.site for e in events}.values():
                 by = _advance(site, events)
                 if by:
                     found[id(site)] = gcd(found.get(id(site), 0), by * m.turns.halved[line])
-        for group in _together([e for e in _iteration(m, events) if _moves(m, e)]):
+        for group in _together([e for e in _iteration(m, events) if moves.perhaps(e)]):
             start = _start(group, m.turns.lone.get(group[0].turn, False))
             for site in {id(e.site): e.site for e in group}.values() if start % WIDEST else ():
-                if _walks(site, moved):
+                if moves.as_written(site):
                     continue
-                if _is_own(site) and _surely_moves(m, site):
+                if moves.surely(site):
                     found[id(site)] = gcd(found.get(id(site), 0), start)
                 else:
                     doubtful.add(id(site))
     return found, doubtful
+
+
+class _Moves:
+    """How addresses move from iteration to iteration, worked out once a site."""
+
+    def __init__(self, m: Machine) -> None:
+        self._lone = m.turns.lone
+        self._turns = m.turns.lone.keys() | m.turns.lined.keys()
+        self._sure: dict[int, bool] = {}
+
+    def perhaps(self, e: Event) -> bool:
+        """Return whether an address is another one in another iteration, by as much in all lanes."""
+        if _counts_iterations(e):
+            return True
+        other = next((o for o in e.site.events if o.turn != e.turn and o.turn in self._turns), None)
+        return other is not None and _apart(e, other) != 0
+
+    def surely(self, site: SiteLog) -> bool:
+        """Return whether the compiler sees that it grows by as much each time, in iterations of which no
+        copies are made."""
+        if id(site) not in self._sure:
+            self._sure[id(site)] = _is_own(site) and self._grows(site)
+        return self._sure[id(site)]
+
+    def as_written(self, site: SiteLog) -> bool:
+        """Return whether the source itself moves the pointer on."""
+        return site.function is not None and _root(site.node) in _moved_on(site.function)[0]
+
+    def _grows(self, site: SiteLog) -> bool:
+        if any(e.turn not in self._lone for e in site.events):
+            return False
+        firsts = list({e.turn: e for e in reversed(site.events)}.values())
+        if _counts_iterations(firsts[0]):
+            return True
+        steps = {_apart(a, b) for a, b in pairwise(firsts)}
+        # `(i & 7) * 64` grows by as much for a while only
+        return len(firsts) > ENOUGH and len(steps) == 1 and None not in steps
+
+
+def _counts_iterations(e: Event) -> bool:
+    """Return whether an address holds the number of the iteration, as often for all lanes."""
+    return any(
+        s.name == "iteration" and isinstance(c, int) for mono, c in e.offset.terms.items() for s in mono
+    )
 
 
 def _by_line_and_array(m: Machine) -> list[tuple[int, list[Event]]]:
@@ -108,65 +153,46 @@ def _together(events: Sequence[Event]) -> list[list[Event]]:
     return groups
 
 
-def _moves(m: Machine, e: Event) -> bool:
-    """Return whether an address grows by as much from iteration to iteration."""
-    if any(s.name == "iteration" and isinstance(c, int) for mono, c in e.offset.terms.items() for s in mono):
-        return True
-    others = (o for o in e.site.events if o.turn != e.turn and o.turn in m.turns.lone | m.turns.lined)
-    other = next(others, None)
-    return other is not None and (_apart(e, other) != 0)
-
-
-def _surely_moves(m: Machine, site: SiteLog) -> bool:
-    """Return whether the compiler sees that: `(i & 7) * 64` grows for a while only."""
-    if not all(e.turn in m.turns.lone for e in site.events):
-        return False
-    firsts = list({e.turn: e for e in reversed(site.events)}.values())
-    if any(s.name == "iteration" for mono in firsts[0].offset.terms for s in mono):
-        return True
-    steps = {_apart(a, b) for a, b in pairwise(firsts)}
-    return len(firsts) > ENOUGH and len(steps) == 1 and None not in steps
-
-
 def _is_own(site: SiteLog) -> bool:
-    """Return whether all that an address is made of stands in the function of the access."""
-    return site.function is not None and _root(site.node) not in {p.id for p in site.function.parameters}
-
-
-def _walks(site: SiteLog, moved: dict[int, frozenset[str]]) -> bool:
-    """Return whether the source itself moves the pointer of an access on."""
+    """Return whether all that an address is made of stands in the function of the access: it does not come
+    with a parameter, nor from an object whose members are moved on."""
     if site.function is None:
         return False
-    if id(site.function) not in moved:
-        moved[id(site.function)] = _moved_on(site.function)
-    return _root(site.node) in moved[id(site.function)]
+    elsewhere = {p.id for p in site.function.parameters} | _moved_on(site.function)[1]
+    return _root(site.node) not in elsewhere
 
 
-def _moved_on(f: Function) -> frozenset[str]:
-    """Return the variables of a function that are set to what they were before and more."""
-    found: set[str] = set()
+@by_identity
+def _moved_on(f: Function) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the variables of a function that are set to what they were before and more, and those that have
+    such a member."""
+    own: set[str] = set()
+    members: set[str] = set()
     for n in walk(f.body):
-        if isinstance(n, Unary) and n.op in STEPS and isinstance(n.operand, Name):
-            found.add(n.operand.id)
-        elif isinstance(n, Assign) and isinstance(n.target, Name):
-            id = n.target.id
-            if n.op != "=" or any(isinstance(x, Name) and x.id == id for x in walk(n.value)):
-                found.add(id)
-    return frozenset(found)
+        if isinstance(n, Unary) and n.op in STEPS:
+            target = n.operand
+        elif isinstance(n, Assign) and (n.op != "=" or _mentions(n.value, n.target)):
+            target = n.target
+        else:
+            continue
+        if isinstance(target, Name):
+            own.add(target.id)
+        elif isinstance(target, Member) and (root := root_of(target)) is not None:
+            members.add(root)
+    return frozenset(own), frozenset(members)
+
+
+def _mentions(e: Expr, target: Expr) -> bool:
+    root = root_of(target)
+    return any(isinstance(x, Name) and x.id == root for x in walk(e))
 
 
 def _root(e: Expr | None) -> str | None:
-    """Return the variable whose element or target an expression is."""
-    while e is not None and not isinstance(e, Name):
-        if isinstance(e, Index | Member):
-            e = e.base
-        elif isinstance(e, Unary | Cast):
-            e = e.operand
-        elif isinstance(e, Binary):
-            e = e.left
-        else:
-            return None
-    return None if e is None else e.id
+    """Return the variable that an address comes from, also behind `*(p + i)`."""
+    inner = None if e is None else innermost(e)
+    while isinstance(inner, Binary):
+        inner = innermost(inner.left)
+    return inner.id if isinstance(inner, Name) else None
 
 
 def _advance(site: SiteLog, events: list[Event]) -> int:

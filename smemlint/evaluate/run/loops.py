@@ -274,10 +274,8 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     asked: whether there is a first one. The mask is then that of the lanes that leave by the condition.
     """
     must, may, way = m.must, m.may, m.context.way
-    defaults, m.context.defaults = (
-        m.context.defaults,
-        False,
-    )  # what was there before the loop is no more likely than what it sets
+    # What was there before the loop is no more likely than what it sets.
+    defaults, m.context.defaults = m.context.defaults, False
     start = snapshot(m)
     before = Work(m.code_size.touched, m.code_size.operations, m.code_size.guards, len(m.log), m.lines.region)
     first = trial(m, s, exits)

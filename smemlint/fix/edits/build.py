@@ -22,7 +22,7 @@ from smemlint.fix.text.declared import (
     nested,
     shown,
 )
-from smemlint.fix.text.fragments import leading_dimension
+from smemlint.fix.text.fragments import leading_dimensions
 from smemlint.fix.text.passed import inner_extents
 from smemlint.fix.text.source import Subscript, Use
 
@@ -124,11 +124,10 @@ def _padding(layout: Padding, at: Declared, value: Value | None) -> Edited | Ref
 def _pitches_of_fragments(at: Declared, value: Value | None) -> list[tuple[int, int]]:
     """Where calls that load or store a fragment through the array say its row pitch."""
     old = at.extent(len(at.extents) - 1)
-    found = {p for use in at.uses if (p := leading_dimension(at.source, use)) is not None}
     known = value(old) if value is not None else None
     return [
         (begin, end)
-        for begin, end in sorted(found)
+        for begin, end in leading_dimensions(at.source, at.uses)
         if shown(at.source.text[begin:end]) == shown(old)
         or (value is not None and known is not None and value(at.source.text[begin:end]) == known)
     ]

@@ -21,7 +21,7 @@ from smemlint.fix.text.declared import (
     fresh,
     shown,
 )
-from smemlint.fix.text.fragments import leading_dimension
+from smemlint.fix.text.fragments import leading_dimensions
 from smemlint.fix.text.pointers import Pointer
 from smemlint.fix.text.source import Source, parse_range
 
@@ -70,10 +70,9 @@ def pitch(
 
 def _of_fragments(at: Declared, pitch: str, name: str) -> list[TextEdit | Refusal]:
     """The pitch in calls that load or store a fragment through the array, by its new name."""
-    found = {p for use in at.uses if (p := leading_dimension(at.source, use)) is not None}
     return [
         edit(at.source, begin, end, name)
-        for begin, end in sorted(found)
+        for begin, end in leading_dimensions(at.source, at.uses)
         if shown(at.source.text[begin:end]) == shown(pitch)
     ]
 

@@ -5,12 +5,19 @@ In: a use of an array. Out: where the text says how far the rows are apart that 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from smemlint.fix.text.source import Source, Use
 
 _POINTERS = {"load_matrix_sync": 1, "store_matrix_sync": 0}
 """Call -> which argument is the pointer; the one after both it and the fragment is ldm."""
 _LDM = 2
 _OPEN, _CLOSE = ("(", "[", "{"), (")", "]", "}")
+
+
+def leading_dimensions(source: Source, uses: Iterable[Use]) -> list[tuple[int, int]]:
+    """Return the texts [begin, end) of ldm in the calls that reach a fragment through an array."""
+    return sorted({p for use in uses if (p := leading_dimension(source, use)) is not None})
 
 
 def leading_dimension(source: Source, use: Use) -> tuple[int, int] | None:

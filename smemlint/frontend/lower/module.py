@@ -63,7 +63,7 @@ def lower(
 
 
 def lower_named(unit: ParsedUnit, path: str, configuration: str, names: frozenset[str]) -> Module:
-    """Lowers the functions of these names alone, and whatever they call."""
+    """Lower the functions of these names alone, and whatever they call."""
     c = _context(unit, path)
     for function in list(c.declarations.functions.values()):
         if function.name in names and function.file.path == path:

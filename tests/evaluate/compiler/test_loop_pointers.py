@@ -81,3 +81,10 @@ def test_of_two_neighbours_a_known_loop_starts_at_the_first() -> None:
     body = "const float *p = s + t * 2 + i * 64; a += p[0]; b += p[1];"
     assert told(KNOWN, body)[:2] == (1, 1)
     assert told(UNKNOWN, body)[:2] == (2, 2)
+
+
+def test_a_pointer_that_an_object_moves_on_is_no_sure_pointer_of_the_loop() -> None:
+    """LDS.128: the source moves it, as `q += 64` does."""
+    body = "a += o.p[0]; b += o.p[1]; c += o.p[2]; d += o.p[3]; o.p += 64;"
+    shared = "struct Rows { const float *p; }; __shared__ float s[4096]; Rows o; o.p = s + threadIdx.x * 4"
+    assert told(KNOWN, body, shared)[0] == 1
