@@ -63,15 +63,15 @@ def run(options: argparse.Namespace) -> int:
         return nothing(options, spot, answer.lines, answer.problems)
     pictures = [_without_array(p) for p in answer.pictures] if options.map_only else answer.pictures
     if form == "svg":
-        from smemlint.render.banks_svg import render_banks_svg
+        from smemlint.render.views.banks_svg import render_banks_svg
 
         text = render_banks_svg(pictures)
     elif form == "json":
-        from smemlint.render.banks_json import render_banks_json
+        from smemlint.render.views.banks_json import render_banks_json
 
         text = render_banks_json(pictures)
     else:
-        from smemlint.render.banks_text import render_banks
+        from smemlint.render.views.banks_text import render_banks
 
         text = render_banks(pictures, width=width(), color=color(options))
     return CLEAN if deliver(options, text) and not answer.problems else FAILED

@@ -44,15 +44,15 @@ def run(options: argparse.Namespace) -> int:
     if options.kernel and not kernels and not problems:
         raise UsageError(f"no kernel with shared memory is called `{short(options.kernel)}`")
     if form == "json":
-        from smemlint.render.layout_json import render_layout_json
+        from smemlint.render.views.layout_json import render_layout_json
 
         text = render_layout_json(kernels)
     elif form == "svg":
-        from smemlint.render.layout_svg import render_layout_svg
+        from smemlint.render.views.layout_svg import render_layout_svg
 
         text = render_layout_svg(kernels)
     else:
-        from smemlint.render.layout_text import render_layout
+        from smemlint.render.views.layout_text import render_layout
 
         text = render_layout(kernels, width=width()) if kernels else "no kernel with shared memory\n"
     return CLEAN if deliver(options, text) and not problems else FAILED

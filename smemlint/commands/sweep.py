@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(answer.error)
     if not answer.series:
         return nothing(options, spot, answer.lines, answer.problems)
-    from smemlint.render import sweep_text
+    from smemlint.render.views import sweep_text
 
     if form == "svg":
         text = sweep_text.render_sweep_svg(swept, answer.series)

@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
         say(str(problem))
     if not answer.told:
         return nothing(options, spot, answer.lines, answer.problems)
-    from smemlint.render.why_text import render_why
+    from smemlint.render.views.why_text import render_why
 
     put(render_why(answer.told, width=width()))
     return FAILED if answer.problems else CLEAN

@@ -11,8 +11,8 @@ from smemlint.diagnose.model import Access, Diagnostic, KernelReport
 from smemlint.fix.model import Suggestion, TextEdit
 from smemlint.ir import Place
 from smemlint.lsp.answer import Answer
-from smemlint.render.bank_words import totals
-from smemlint.render.banks_text import render_map
+from smemlint.render.views.bank_words import totals
+from smemlint.render.views.banks_text import render_map
 from smemlint.rules import Severity
 from smemlint.rules.words import ways_text
 from smemlint.source.text import MAX_BYTES

@@ -12,10 +12,10 @@ from typing import Any
 from smemlint.diagnose import cost
 from smemlint.diagnose.group import Group, by_cost, groups
 from smemlint.diagnose.model import Access, Diagnostic, Report
-from smemlint.render.bank_words import facts, phase, remarks
 from smemlint.render.json import dumps
 from smemlint.render.style import PLAIN, Look
 from smemlint.render.summary import count, summary_line
+from smemlint.render.views.bank_words import facts, phase, remarks
 from smemlint.rules.words import ways_text
 from smemlint.system.visible import pieces, visible, visible_path
 from smemlint.view.bankmap import BankMap

@@ -10,8 +10,8 @@ from rich.text import Text
 
 from smemlint.banks import BANKS
 from smemlint.look import Picture
-from smemlint.render.bank_words import facts, heading, phase, remarks, request
 from smemlint.render.summary import count
+from smemlint.render.views.bank_words import facts, heading, phase, remarks, request
 from smemlint.rules.words import lanes_text
 from smemlint.view.bankmap import BankMap
 from smemlint.view.site import SiteView

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from smemlint.render.bank_words import facts, heading
-from smemlint.render.drawing import Drawing, document, group, paragraph, rect, stacked, text
 from smemlint.render.json import dumps
+from smemlint.render.views.bank_words import facts, heading
+from smemlint.render.views.drawing import Drawing, document, group, paragraph, rect, stacked, text
 from smemlint.rules.words import ways_text
 from smemlint.system.visible import visible
 from smemlint.view.site import SiteView

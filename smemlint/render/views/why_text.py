@@ -7,8 +7,8 @@ from textwrap import wrap
 
 from smemlint.banks import BANKS, WORD
 from smemlint.banks.request import group_of
-from smemlint.render.bank_words import facts, heading, request, totals
 from smemlint.render.summary import count
+from smemlint.render.views.bank_words import facts, heading, request, totals
 from smemlint.rules.words import lanes_text, ways_text
 from smemlint.system.visible import visible, visible_path
 from smemlint.view.bankmap import BankMap

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from smemlint.banks import BANKS
 from smemlint.look import Picture
-from smemlint.render.bank_words import facts, heading, phase, remarks, request
-from smemlint.render.drawing import Drawing, document, group, paragraph, rect, stacked, text
 from smemlint.render.summary import count
+from smemlint.render.views.bank_words import facts, heading, phase, remarks, request
+from smemlint.render.views.drawing import Drawing, document, group, paragraph, rect, stacked, text
 from smemlint.rules.words import lanes_text
 from smemlint.view.bankmap import BankMap
 from smemlint.view.site import SiteView

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from smemlint.render.drawing import Drawing, document, group, paragraph, rect, stacked, text
-from smemlint.render.layout_text import remarks, resident, totals
+from smemlint.render.views.drawing import Drawing, document, group, paragraph, rect, stacked, text
+from smemlint.render.views.layout_text import remarks, resident, totals
 from smemlint.view.memory import KernelMemory, Piece
 
 _WIDTH, _HEIGHT = 860.0, 26.0
