@@ -132,7 +132,7 @@ _KEPT = _Kept()
 
 
 def _digest(lanes: Ints | Bools) -> bytes:
-    return blake2b(np.ascontiguousarray(lanes), digest_size=16).digest()
+    return blake2b(np.ascontiguousarray(lanes).data, digest_size=16).digest()
 
 
 def _costs(access: Access, offsets: Ints, maybe: Bools | None) -> Costs:
