@@ -278,7 +278,7 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     defaults, m.context.defaults = m.context.defaults, False
     start = snapshot(m)
     before = Work(m.code_size.touched, m.code_size.operations, m.code_size.guards, len(m.log), m.lines.region)
-    first = trial(m, s, exits)
+    first = _first(m, s, exits)
     pragma = _pragma(m, s, None)
     size = m.code_size.touched - before.touched, m.code_size.operations - before.operations
     line = straight_lines(None, *size, pragma)
@@ -332,6 +332,15 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
         m.may = m.may | passed
     m.must = must & m.may
     m.context.defaults = defaults
+
+
+def _first(m: Machine, s: Loop, exits: Exits) -> State:
+    """The first trial of a loop: what it starts is started, if the loop runs at all."""
+    m.effort.firsts += m.host
+    try:
+        return trial(m, s, exits)
+    finally:
+        m.effort.firsts -= m.host
 
 
 def _planned(
