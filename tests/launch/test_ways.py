@@ -408,7 +408,7 @@ def test_a_number_that_stands_for_none_is_asked_for_as_well() -> None:
         else return 1;
         return 0;
     }
-    void plain(float *p, int group) { if (group != -1) wide<4><<<1, 96>>>(p); else wide<5><<<1, 160>>>(p); }"""
+    void plain(float *p, int g) { if (g != -1) wide<4><<<1, 96>>>(p); else wide<5><<<1, 160>>>(p); }"""
     assert instances(host) == {(32, 1), (64, 2), (128, 3), (96, 4), (160, 5)}
 
 
