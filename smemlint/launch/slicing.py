@@ -220,6 +220,8 @@ class HostSlice:
                 telling += [e for e in (n.kernel, n.block, n.dynamic) if e is not None]
             elif isinstance(n, Return) or self._starts(n):
                 telling.append(n)
+            elif isinstance(n, If | Switch) and id(n) in self.open:
+                telling.append(n.value if isinstance(n, Switch) else n.condition)
         shaping.update(x.id for e in telling for x in walk(e) if isinstance(x, Name))
         given: list[tuple[str, object]] = []
         for n in nodes:

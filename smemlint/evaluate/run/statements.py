@@ -44,6 +44,9 @@ from smemlint.ir import (
     Assign,
     Block,
     Break,
+    Call,
+    Cast,
+    Conditional,
     Continue,
     Declare,
     Evaluate,
@@ -58,6 +61,7 @@ from smemlint.ir import (
     PointerTo,
     RecordRef,
     Return,
+    SizeOf,
     Stmt,
     Switch,
     Type,
@@ -65,6 +69,7 @@ from smemlint.ir import (
     UnknownStmt,
 )
 from smemlint.ir.types import BOOL, INT
+from smemlint.ir.walk import walk
 
 PREDICATED = 8
 """Up to this many accesses and operations an `if` becomes predicates, and the straight line goes on after
@@ -438,10 +443,19 @@ def _deduced(t: Type, v: Value) -> Type:
 def run_evaluate(m: Machine, s: Evaluate) -> None:
     since, guesses = len(m.log), m.unknowns.guesses
     m.context.discarded = s.expr
-    rvalue(m, s.expr)
+    rvalue(m, (m.host and _asserted(s.expr)) or s.expr)
     if m.unknowns.guesses != guesses and isinstance(s.expr, Assign) and isinstance(s.expr.target, Name):
         m.context.supposed.add(s.expr.target.id)
     _hold(m, s, since)
+
+
+def _asserted(e: Expr) -> Expr | None:
+    """The condition of an `assert` that calls something: a program is built with it unless it says not to.
+    Kernels are looked at without."""
+    of = e.operand.of if isinstance(e, Cast) and isinstance(e.operand, SizeOf) else None
+    if not isinstance(of, Conditional) or not any(isinstance(n, Call) for n in walk(of.condition)):
+        return None
+    return of.condition
 
 
 def _names_a_place(e: Expr) -> bool:
@@ -512,7 +526,7 @@ def run_goto(m: Machine, s: Goto) -> None:
 
 
 def run_launch(m: Machine, s: LaunchStmt) -> None:
-    if m.task.on_launch is not None and not m.silent:
+    if m.task.on_launch is not None and m.silent == m.effort.firsts:
         m.task.on_launch(m, s)
 
 
