@@ -1,38 +1,8 @@
 // What stands around launches: the run-time API, the C library, streams, PyTorch. Cheap names, no meaning.
-#define SMEMLINT_API(n) SMEMLINT_FUNCTION(cudaError_t, n)
-typedef struct _IO_FILE FILE;
 extern FILE *stdout, *stderr, *stdin;
-SMEMLINT_INT(printf) SMEMLINT_INT(fprintf) SMEMLINT_INT(sprintf) SMEMLINT_INT(snprintf) SMEMLINT_INT(puts) SMEMLINT_INT(fflush)
-SMEMLINT_INT(scanf) SMEMLINT_INT(sscanf) SMEMLINT_INT(fscanf) SMEMLINT_FUNCTION(FILE*, fopen) SMEMLINT_INT(fclose)
-SMEMLINT_FUNCTION(size_t, fread) SMEMLINT_FUNCTION(size_t, fwrite) SMEMLINT_FUNCTION(void*, malloc) SMEMLINT_FUNCTION(void*, calloc)
-SMEMLINT_FUNCTION(void*, realloc) SMEMLINT_VOID(free) SMEMLINT_FUNCTION(void*, aligned_alloc) SMEMLINT_FUNCTION(void*, alloca)
-SMEMLINT_FUNCTION(void*, memcpy) SMEMLINT_FUNCTION(void*, memset) SMEMLINT_FUNCTION(void*, memmove) SMEMLINT_INT(memcmp)
-SMEMLINT_FUNCTION(size_t, strlen) SMEMLINT_INT(strcmp) SMEMLINT_INT(strncmp) SMEMLINT_FUNCTION(char*, strcpy)
-SMEMLINT_FUNCTION(char*, strstr) SMEMLINT_FUNCTION(char*, getenv) SMEMLINT_INT(atoi) SMEMLINT_FUNCTION(double, atof)
-SMEMLINT_FUNCTION(long, atol) SMEMLINT_FUNCTION(long, strtol) SMEMLINT_FUNCTION(double, strtod) SMEMLINT_INT(rand) SMEMLINT_VOID(srand)
-SMEMLINT_VOID(exit) SMEMLINT_VOID(abort) SMEMLINT_FUNCTION(double, drand48) SMEMLINT_VOID(qsort)
-SMEMLINT_VOID(perror)
 #define EXIT_SUCCESS 0
 #define EXIT_FAILURE 1
 #define RAND_MAX 2147483647
-SMEMLINT_API(cudaMalloc) SMEMLINT_API(cudaMallocManaged) SMEMLINT_API(cudaMallocHost) SMEMLINT_API(cudaHostAlloc)
-SMEMLINT_API(cudaMallocAsync) SMEMLINT_API(cudaMallocPitch) SMEMLINT_API(cudaFree) SMEMLINT_API(cudaFreeHost) SMEMLINT_API(cudaFreeAsync)
-SMEMLINT_API(cudaMemcpy) SMEMLINT_API(cudaMemcpyAsync) SMEMLINT_API(cudaMemcpy2D) SMEMLINT_API(cudaMemset) SMEMLINT_API(cudaMemsetAsync)
-SMEMLINT_API(cudaMemcpyToSymbol) SMEMLINT_API(cudaMemcpyFromSymbol) SMEMLINT_API(cudaMemcpyToSymbolAsync)
-SMEMLINT_API(cudaGetLastError) SMEMLINT_API(cudaPeekAtLastError) SMEMLINT_API(cudaDeviceSynchronize) SMEMLINT_API(cudaThreadSynchronize)
-SMEMLINT_API(cudaDeviceReset) SMEMLINT_API(cudaSetDevice) SMEMLINT_API(cudaGetDevice) SMEMLINT_API(cudaGetDeviceCount)
-SMEMLINT_API(cudaGetDeviceProperties) SMEMLINT_API(cudaDeviceGetAttribute) SMEMLINT_API(cudaStreamCreate)
-SMEMLINT_API(cudaStreamCreateWithFlags) SMEMLINT_API(cudaStreamDestroy) SMEMLINT_API(cudaStreamSynchronize) SMEMLINT_API(cudaStreamWaitEvent)
-SMEMLINT_API(cudaEventCreate) SMEMLINT_API(cudaEventCreateWithFlags) SMEMLINT_API(cudaEventRecord) SMEMLINT_API(cudaEventSynchronize)
-SMEMLINT_API(cudaEventElapsedTime) SMEMLINT_API(cudaEventDestroy) SMEMLINT_API(cudaFuncSetAttribute) SMEMLINT_API(cudaFuncSetCacheConfig)
-SMEMLINT_API(cudaFuncGetAttributes) SMEMLINT_API(cudaLaunchKernel) SMEMLINT_API(cudaLaunchKernelEx) SMEMLINT_API(cudaLaunchKernelExC)
-SMEMLINT_API(cudaLaunchCooperativeKernel) SMEMLINT_API(cudaOccupancyMaxActiveBlocksPerMultiprocessor)
-SMEMLINT_API(cudaOccupancyMaxPotentialBlockSize) SMEMLINT_API(cudaBindTexture) SMEMLINT_API(cudaBindTexture2D)
-SMEMLINT_API(cudaUnbindTexture) SMEMLINT_API(cudaDeviceSetLimit) SMEMLINT_API(cudaDeviceSetCacheConfig) SMEMLINT_API(cudaGetSymbolAddress)
-SMEMLINT_API(cudaHostGetDevicePointer) SMEMLINT_API(cudaHostRegister) SMEMLINT_API(cudaHostUnregister)
-SMEMLINT_API(cudaDeviceSetSharedMemConfig) SMEMLINT_API(cudaProfilerStart) SMEMLINT_API(cudaProfilerStop)
-SMEMLINT_API(cudaOccupancyMaxPotentialBlockSizeVariableSMem) SMEMLINT_API(cudaSetDeviceFlags) SMEMLINT_API(cudaThreadExit)
-SMEMLINT_FUNCTION(const char*, cudaGetErrorString) SMEMLINT_FUNCTION(const char*, cudaGetErrorName)
 enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributePreferredSharedMemoryCarveout = 9,
     cudaFuncAttributeNonPortableClusterSizeAllowed = 14 };

@@ -205,6 +205,7 @@ enum cudaError {
     cudaErrorPeerAccessAlreadyEnabled, cudaErrorCooperativeLaunchTooLarge, cudaErrorLaunchOutOfResources,
 };
 typedef enum cudaError cudaError_t;
+typedef struct _IO_FILE FILE;
 typedef struct CUstream_st* cudaStream_t;
 typedef struct CUevent_st* cudaEvent_t;
 extern "C" cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t dynamic = 0, cudaStream_t stream = 0);
