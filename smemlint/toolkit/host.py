@@ -97,6 +97,7 @@ RUNTIME: tuple[Function, ...] = (
         " cudaThread{ExchangeStreamCaptureMode,Exit,GetLimit,SetCacheConfig,SetLimit,Synchronize}",
     ),
     *rows(Effect.HOST, "const char*", "cudaGetError{String,Name}"),
+    *rows(Effect.HOST, "cudaChannelFormatDesc", "cudaCreateChannelDesc", declared=False),
 )
 
 C: tuple[Function, ...] = (
@@ -105,7 +106,9 @@ C: tuple[Function, ...] = (
         Effect.HOST,
         "int",
         "{f,s,sn,v,vf,vs,vsn}printf puts fputs putchar fputc fflush {,f,s}scanf fclose fseek"
-        " feof ferror getchar fgetc memcmp str{,n,case,ncase}cmp atoi rand gettimeofday",
+        " feof ferror getchar fgetc memcmp str{,n,case,ncase}cmp atoi rand gettimeofday usleep"
+        " getpid clock_gettime getrusage pthread_{create,join,cancel,exit}"
+        " pthread_mutex_{init,lock,unlock,destroy}",
     ),
     *rows(Effect.HOST, "size_t", "fread fwrite strlen strspn strcspn strftime"),
     *rows(
@@ -117,8 +120,9 @@ C: tuple[Function, ...] = (
     *rows(
         Effect.HOST, "char*", "str{,n}cpy str{,n}cat str{,r}chr strstr strtok strdup fgets getenv strerror"
     ),
+    *rows(Effect.HOST, "tm*", "localtime gmtime"),
     *rows(Effect.HOST, "FILE*", "fopen popen tmpfile"),
-    *rows(Effect.HOST, "long", "atol ftell strtol lrand48"),
+    *rows(Effect.HOST, "long", "time atol ftell strtol lrand48"),
     *rows(Effect.HOST, "long long", "atoll strtoll"),
     *rows(Effect.HOST, "unsigned long", "strtoul"),
     *rows(Effect.HOST, "unsigned long long", "strtoull"),

@@ -8,7 +8,7 @@ _ARITHMETIC = Effect.ARITHMETIC
 _WORD = "unsigned int"
 
 INTEGERS: tuple[Function, ...] = (
-    *rows(_ARITHMETIC, "int", "__{clz,ffs,popc}{,ll} __mul24 __mad24 __mulhi __hadd __dp4a __dp2a_{lo,hi}"),
+    *rows(_ARITHMETIC, "int", "__{clz,ffs,popc}{,ll} __mul24 __mad24 __mulhi __dp4a __dp2a_{lo,hi}"),
     *rows(
         _ARITHMETIC,
         _WORD,

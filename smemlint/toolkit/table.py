@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from smemlint.patterns import pattern
 from smemlint.toolkit.host import RUNTIME, C
+from smemlint.toolkit.libraries import LIBRARIES
 from smemlint.toolkit.mathematics import CUDA_MATHEMATICS, MATHEMATICS
 from smemlint.toolkit.memory import MEMORY, RANDOM, TEXTURES
 from smemlint.toolkit.model import Effect, Function
@@ -27,7 +28,7 @@ DEVICE: tuple[Function, ...] = (
     *RANDOM,
 )
 """What device code calls without a namespace, but for `MATHEMATICS`."""
-HOST: tuple[Function, ...] = (*C, *RUNTIME)
+HOST: tuple[Function, ...] = (*C, *RUNTIME, *LIBRARIES)
 
 _LIBRARIES = pattern(r"^(?:::)?(?:cuda::)?(?:std::)?")
 

@@ -21,6 +21,7 @@ from smemlint.frontend.prelude.declarations import also_in_std, declarations
 from smemlint.system.folders import cache_folders, is_ours
 from smemlint.system.stopping import held_back
 from smemlint.toolkit.host import RUNTIME, C
+from smemlint.toolkit.libraries import LIBRARIES
 from smemlint.toolkit.mathematics import MATHEMATICS
 from smemlint.toolkit.table import DEVICE
 
@@ -48,8 +49,9 @@ def prelude_text() -> str:
 
     c = (*MATHEMATICS, *C)
     parts = (
-        *(part("language"), part("std"), declarations(c), also_in_std(c)),
-        *(part("device"), declarations(DEVICE), part("cuda"), declarations(RUNTIME), part("host")),
+        *(part("language"), part("runtime"), part("std"), part("device"), declarations(DEVICE), part("cuda")),
+        *(part("c"), declarations(c), also_in_std(c), part("libraries"), part("host")),
+        *(declarations(RUNTIME), declarations(LIBRARIES)),
     )
     return "".join(parts)
 

@@ -247,7 +247,7 @@ template <class T = void> struct negate { T operator()(const T&) const; };
 template <class T = void> struct identity { constexpr T operator()(T a) const { return a; } };
 template <class T> struct hash { size_t operator()(const T&) const; };
 
-SMEMLINT_FUNCTION(void, terminate) SMEMLINT_FUNCTION(long, time) SMEMLINT_FUNCTION(int, stoi) SMEMLINT_FUNCTION(float, stof)
+SMEMLINT_FUNCTION(void, terminate) SMEMLINT_FUNCTION(int, stoi) SMEMLINT_FUNCTION(float, stof)
 // Algorithms.
 SMEMLINT_FUNCTION(void, fill) SMEMLINT_FUNCTION(void, fill_n) SMEMLINT_FUNCTION(void, copy) SMEMLINT_FUNCTION(void, copy_n)
 SMEMLINT_FUNCTION(void, sort) SMEMLINT_FUNCTION(void, stable_sort) SMEMLINT_FUNCTION(void, reverse) SMEMLINT_FUNCTION(void, iota)
