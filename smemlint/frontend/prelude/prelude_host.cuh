@@ -126,8 +126,6 @@ template <class T = float> struct normal_distribution { template <class... A> no
 struct mutex { void lock(); void unlock(); };
 template <class T> struct lock_guard { lock_guard(T&); };
 template <class T> struct unique_lock { template <class... A> unique_lock(A&&...); void lock(); void unlock(); };
-template <class T> struct iterator_traits { using value_type = typename T::value_type; using difference_type = long; };
-template <class T> struct iterator_traits<T*> { using value_type = T; using difference_type = long; };
 template <class T> auto begin(T& c) -> decltype(c.begin()); template <class T> auto end(T& c) -> decltype(c.end());
 template <class T, size_t N> T* begin(T (&)[N]); template <class T, size_t N> T* end(T (&)[N]);
 template <class I> pair<I, I> minmax_element(I, I);
