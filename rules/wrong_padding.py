@@ -55,7 +55,7 @@ class WrongPadding(DeclarationRule):
 
         for padded in padded_arrays(kernel, text.encode() if text is not None else None):
             # A rest of less than a quarter (a warp at the edge) is no reason to speak.
-            if not padded.curable or not padded.freed or 4 * padded.wavefronts <= 5 * padded.ideal:
+            if not padded.freed or 4 * padded.wavefronts <= 5 * padded.ideal or not padded.curable:
                 continue
             left = tuple(
                 Label(c.site.place, f"{ways_text(c.ways)}-way")

@@ -89,10 +89,11 @@ def infer(
         shape = _complete(s.block)
         if shape is not None:
             launches.append(replace(_launch(s, shape), assumed=not whole or s.guessed))
-    covered = [dict(x.template) for x in launches]
+    covered = {frozenset(x.template.items()) for x in launches}
+    guessed = [s for s in seen if s.guessed and _complete(s.block) is None]
     for template in instances:
-        vague = [s for s in seen if s.guessed and _complete(s.block) is None and s.template == template]
-        if vague or dict(template) not in covered:
+        vague = [s for s in guessed if s.template == template]
+        if vague or frozenset(template.items()) not in covered:
             launches.extend(_without_launch(kernel, module, template, blocks, vague or seen, real))
     return tuple(_merged(launches)[:MAX_LAUNCHES])
 
@@ -234,10 +235,10 @@ def _instances(
     False."""
     if not kernel.template:
         return [{}], True
-    found: list[Mapping[str, Type | int]] = []
+    different: dict[frozenset[tuple[str, Type | int]], Mapping[str, Type | int]] = {}
     for s in seen:
-        if s.template not in found:
-            found.append(s.template)
+        different.setdefault(frozenset(s.template.items()), s.template)
+    found = list(different.values())
     if found:
         return found, True
     m = Machine(module, (1, 1, 1), host=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from math import gcd
 
 import numpy as np
@@ -98,6 +99,43 @@ def costs(access: Access, offsets: Ints, maybe: Bools | None) -> Costs:
 
     Raises: MisalignedError; ValueError for an operation or width that does not exist.
     """
+    return _KEPT.of(access, offsets, maybe)
+
+
+class _Kept:
+    """The costs of requests that were asked for: a search for layouts, a proof and a rule ask for the same
+    ones again. rows: requests that are remembered now, at most MOST_ROWS but for the last ones asked for."""
+
+    MOST_ROWS = 1 << 19
+
+    def __init__(self) -> None:
+        self._costs: dict[tuple[Access, int, bytes, bytes], Costs] = {}
+        self.rows = 0
+
+    def of(self, access: Access, offsets: Ints, maybe: Bools | None) -> Costs:
+        """Return what `costs` says; nobody may write to its arrays."""
+        key = access, len(offsets), _digest(offsets), b"" if maybe is None else _digest(maybe)
+        found = self._costs.get(key)
+        if found is None:
+            found = _costs(access, offsets, maybe)
+            for numbers in (found.low, found.high, found.ideal):
+                numbers.setflags(write=False)
+            if self.rows > self.MOST_ROWS:
+                self._costs.clear()
+                self.rows = 0
+            self._costs[key] = found
+            self.rows += len(offsets)
+        return found
+
+
+_KEPT = _Kept()
+
+
+def _digest(lanes: Ints | Bools) -> bytes:
+    return blake2b(np.ascontiguousarray(lanes).data, digest_size=16).digest()
+
+
+def _costs(access: Access, offsets: Ints, maybe: Bools | None) -> Costs:
     offsets = aligned(access, offsets)
     found = [_shifted(access, np.where(offsets >= 0, offsets + shift, -1), maybe) for shift in shifts(access)]
     low, high, ideal = found[0]

@@ -118,7 +118,7 @@ def distinct(each: Member) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     if each.conflict.trace.maybe is not None or len(each.offsets) < 2:
         return each.offsets, each.weights
     rows = np.ascontiguousarray(each.offsets)
-    keys = rows.view([("", rows.dtype)] * rows.shape[1]).reshape(-1)
+    keys = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).reshape(-1)
     _, first, back = np.unique(keys, return_index=True, return_inverse=True)
     weights = np.zeros(len(first), dtype=np.int64)
     np.add.at(weights, back.reshape(-1), each.weights)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smemlint.fix.search.candidates import Exchange, Layout, Padding, Shape, Skew, Swizzle, Trimmed, addresses
 from smemlint.fix.search.members import Instance, Member
@@ -127,10 +128,15 @@ def _moves_once(layout: Layout, each: Member, shape: Shape, warps: int) -> bool:
         column = moved - whole if whole is not None else column
     column = np.where(at.active, column, 0)
     if trace.warps is None or len(trace.warps) * each.steps != len(column):
-        return len(np.unique(column, axis=0)) <= warps
+        return _different(column) <= warps
     owner = np.tile(trace.warps, each.steps)
-    pairs = np.unique(np.column_stack([owner, column]), axis=0)
-    return len(pairs) <= len(np.unique(owner))
+    return _different(np.column_stack([owner, column])) <= len(np.unique(owner))
+
+
+def _different(rows: NDArray[np.int64]) -> int:
+    """How many rows of numbers there are, equal ones once."""
+    data, width = rows.tobytes(), rows.itemsize * rows.shape[1]
+    return len({data[at : at + width] for at in range(0, len(data), width)})
 
 
 def harms(option: Option, instances: Sequence[Instance]) -> bool:

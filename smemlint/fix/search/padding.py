@@ -33,7 +33,7 @@ class Padded:
     """A padded array under one launch. extra: elements a row; bytes: all of them.
 
     wavefronts, bare, ideal: over all its accesses, as it stands, without the padding, at best.
-    worse: accesses that cost more with the padding than without. curable: another layout pays.
+    worse: accesses that cost more with the padding than without.
     """
 
     array: SharedArray
@@ -44,7 +44,14 @@ class Padded:
     ideal: int
     worse: tuple[Conflict, ...]
     freed: tuple[Conflict, ...]
-    curable: bool
+    instance: Instance
+    shape: Shape
+    arch: Arch
+
+    @property
+    def curable(self) -> bool:
+        """Whether another layout pays. That is a search: ask last."""
+        return any(worth(o, [self.instance]) for o in options([self.instance], [self.shape], self.arch))
 
     @property
     def needless(self) -> bool:
@@ -92,7 +99,6 @@ def _padded(analysis: KernelAnalysis, array: SharedArray, text: bytes, arch: Arc
     costs = [_without(m, bare, shape) for m in found]
     if any(c is None for c in costs):
         return None
-    instance = Instance(analysis, array, found)
     without = [c or 0 for c in costs]
     pairs = list(zip(found, without, strict=True))
     return Padded(
@@ -104,7 +110,9 @@ def _padded(analysis: KernelAnalysis, array: SharedArray, text: bytes, arch: Arc
         sum(m.ideal for m in found),
         tuple(m.conflict for m, cost in pairs if m.before > cost),
         tuple(m.conflict for m, cost in pairs if m.before < cost),
-        any(worth(o, [instance]) for o in options([instance], [shape], arch)),
+        Instance(analysis, array, found),
+        shape,
+        arch,
     )
 
 

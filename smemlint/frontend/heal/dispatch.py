@@ -17,6 +17,7 @@ MAX_CODE = 20_000
 _STEP = pattern(
     r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|//[^\n]*|/\*.*?\*/|[()\[\]{},;]|<<<|>>>', re.DOTALL
 )
+_BRACKET = pattern(r"[()\[\]{}]")
 _CALLED = pattern(r"([A-Za-z_]\w*)\s*\Z")
 _NAME = pattern(r"[A-Za-z_]\w*")
 _CALL = pattern(r"\b([A-Z_][A-Z0-9_]{2,})\s*\(")
@@ -75,16 +76,16 @@ def enclosing_calls(text: str, at: int) -> list[tuple[str, int]]:
     """Names of the calls whose arguments hold a place, innermost first, and where these arguments begin."""
     found: list[tuple[str, int]] = []
     depth = 0
-    for position in range(at - 1, max(-1, at - MAX_CODE), -1):
-        character = text[position]
-        if character in ")]}":
+    for bracket in reversed(list(_BRACKET.finditer(text, max(0, at - MAX_CODE + 1), at))):
+        position = bracket.start()
+        if bracket.group() in ")]}":
             depth += 1
-        elif character in "([{":
-            if depth == 0 and character == "(":
-                name = _CALLED.search(text[max(0, position - 200) : position])
-                if name is not None:
-                    found.append((name.group(1), position))
-            depth = max(0, depth - 1)
+            continue
+        if depth == 0 and bracket.group() == "(":
+            name = _CALLED.search(text[max(0, position - 200) : position])
+            if name is not None:
+                found.append((name.group(1), position))
+        depth = max(0, depth - 1)
     return found
 
 
