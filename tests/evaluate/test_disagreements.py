@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from oracle import run
-from oracle.compare import compare, evaluate_as_written
+from oracle.compare import compare, evaluate_as_written, outside, uncovered
 
+from smemlint.evaluate import evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch
 from smemlint.source import source_from_bytes
@@ -55,3 +56,54 @@ def test_addresses_are_those_of_the_interpreter(body: str) -> None:
     assert not outcome.wrong
     assert not outcome.open
     assert outcome.exact
+
+
+JOINED = [
+    # what does not go by the same number each time, in a loop of as many iterations as each lane has
+    "int m = 5; for (int i = threadIdx.x & 7; i < 9; i += 2) { m ^= 1; t[i] = 1; } t[m * 8] = 1;",
+    "int m = 0; for (int i = 0; i < (int)threadIdx.x; i++) m = m + 16 + i % 3; t[m & 4095] = 1;",
+    # a number that an exclusive or makes -1 or -2
+    "int m = 0; for (int i = 0; i < 4; i++) {"
+    "  m ^= 1; ((float4 *)t)[(m - 2 + (int)threadIdx.z) & 1023].w += 1; }",
+    "for (int i = 0; i < 2; i++) t[(unsigned char)(threadIdx.x - 1 - i)] = 1;",
+    # a load that nobody uses moves nowhere
+    "for (int i = 0; i < 2; i++) { float4 v = *(float4 *)t; if (threadIdx.x & 1) continue; int j = 0;"
+    "  while (j < 5) j++; }",
+]
+
+
+@pytest.mark.parametrize("body", JOINED)
+@pytest.mark.parametrize("block", [(32, 1, 1), (8, 2, 3)])
+def test_joined_accesses_cover_the_bytes_of_the_interpreter(body: str, block: tuple[int, int, int]) -> None:
+    module = load(source_from_bytes("kernel.cu", f"{HEAD}{body}\n}}\n".encode()))[0]
+    kernel = module.kernels()[0]
+    launch = Launch(block, grid=(1, 1, 1), template={"BM": 4})
+    assert not uncovered(run(module, kernel, launch), evaluate(module, kernel, launch))
+
+
+OPEN = [
+    # after a loop, any number of iterations has run, also where the compiler puts four into one line
+    "int i; for (i = 0; i < n; i++) out[i] = 0; t[threadIdx.x * (i & 3)] = 1;",
+    "int m = 16; for (int i = 0; i < n; i++) m >>= 1; t[threadIdx.x * (m & 3)] = 1;",
+    "int m = 1, i; for (i = 0; i < n; i++) { m ^= 3; out[i] = 0; } t[threadIdx.x * (i & 3) + m] = 1;",
+    "int m = 1; for (int i = threadIdx.x & 15; i < 98; i += 40) { m *= 2; if (blockIdx.x) continue; }"
+    "  t[m] = 1;",
+    "int m = 0; for (int i = 0; i < n; i++) m = 4 * i; t[threadIdx.x * (m & 15)] = 1;",
+    # some lanes leave a switch at one label, and others come in at the next
+    "switch (threadIdx.x) { case 3: if (n) break; case 0: t[threadIdx.x] = 1; }",
+    "switch (threadIdx.x) { default: if (blockIdx.x) break; case 2: t[threadIdx.x * 32] = 1; }",
+    # who goes on with the next iteration may have left the loop instead
+    "for (int i = 0; i < 3; i++) { t[threadIdx.x] = 1; if (threadIdx.x % 4 ? out[0] > 0 : i) break;"
+    "  continue; }",
+]
+
+
+@pytest.mark.parametrize("body", OPEN)
+@pytest.mark.parametrize("n", [1, 2, 3, 7])
+def test_what_is_left_open_holds_what_the_interpreter_does(body: str, n: int) -> None:
+    text = HEAD.replace("float *out", "float *out, int n")
+    module = load(source_from_bytes("kernel.cu", f"{text}{body}\n}}\n".encode()))[0]
+    kernel = module.kernels()[0]
+    launch = Launch((32, 1, 1), grid=(8, 1, 1), template={"BM": 4})
+    requests = run(module, kernel, launch, block_index=(n, 0, 0), arguments={"n": n})
+    assert not outside(requests, evaluate_as_written(module, kernel, Launch((32, 1, 1), template={"BM": 4})))

@@ -108,6 +108,8 @@ class _Sinks:
             s = body[at]
             if name not in self._names(s):
                 if isinstance(s, Loop | Return | Break | Continue | Labeled | Goto | UnknownStmt):
+                    if not any(name in self._names(later) for later in body[at + 1 :]):
+                        return ()
                     break
                 if isinstance(s, If) and s.otherwise is None and _leaves(s.then):
                     guards.append(Guard(id(s), taken=False, leaves=True))
@@ -132,7 +134,7 @@ class _Sinks:
             inner = arm.body if isinstance(arm, Block) else (arm,)
             return (*guards, Guard(id(s), then), *self._guards(inner, 0, name, loads))
         else:
-            return ()  # used nowhere: the load does not run, and is told as it is written
+            return ()  # used nowhere: the load does not run, and is reported as it is written
         return tuple(guards)
 
     def _loads(self, e: Expr) -> int:

@@ -176,7 +176,7 @@ class _SiteFacts:
     declared: int
     start: int | None
     steps: int
-    path: int | None
+    path: Hashable
     turns: int | None = None
     """What divides its addresses in the active lanes of all turns; None: not asked yet."""
     unsure: int = 0
@@ -438,8 +438,8 @@ def _still(m: Machine) -> set[tuple[int, int]]:
     return {key for key, e in still.items() if e is not None}
 
 
-def _path(forms: Forms, s: SiteLog) -> int | None:
-    """A digest of how a site moves from turn to turn of the loops that stay loops; None if it does not.
+def _path(forms: Forms, s: SiteLog) -> Hashable:
+    """How a site moves from turn to turn of the loops that stay loops; None if it does not.
 
     Only two that move alike have a distance that the compiler knows.
     """
@@ -450,7 +450,7 @@ def _path(forms: Forms, s: SiteLog) -> int | None:
     if len(set(firsts.values())) < 2:
         return None
     start = next(iter(firsts.values()))
-    return hash(tuple((turn, at - start) for turn, at in firsts.items()))
+    return tuple((turn, at - start) for turn, at in firsts.items())
 
 
 def _same_address(a: Event, b: Event) -> bool:

@@ -67,8 +67,21 @@ def confirmed(old: Value | None, before: Value, after: Value, kind: str, first: 
             return "affine"
         if isinstance(old, Int) and not old.uniform and not d.uniform:
             return "varying"
-        return "uniform" if d.uniform else "varying"
     return "uniform" if d.uniform else "varying"
+
+
+def closed(old: Value | None, before: Value, after: Value) -> bool:
+    """Whether an iteration that begins with a start and an unknown (kind `uniform`) ends with such a value: a
+    multiple of the same number from the start, and within the same bounds."""
+    assumed, found = difference(before, old), difference(after, old)
+    if assumed is None or found is None or _content(found) % (_content(assumed) or 1):
+        return False
+    if not isinstance(before, Int) or not isinstance(after, Int):
+        return True
+    (low, high), (lowest, highest) = bounds(before), bounds(after)
+    if high is not None and (highest is None or highest > high):
+        return False
+    return low is None or lowest is None or lowest >= low
 
 
 def form_of(
@@ -79,8 +92,10 @@ def form_of(
     kind: str,
     k: Symbol,
     after: Value | None = None,
+    *,
+    again: bool = False,
 ) -> Value:
-    """What a changed variable is in the generic iteration."""
+    """What a changed variable is in the generic iteration. again: a first such form was not closed."""
     if kind == "fresh" and new is not None:
         return new if old is None else old
     d = difference(new, old)
@@ -90,11 +105,13 @@ def form_of(
         step = _content(d)
         if after is not None:
             moved = difference(after, old)
-            step = _gcd(step, _content(moved)) if moved is not None else 1
+            step = _gcd(step, _content(moved)) if moved is not None and not again else 1
         low = high = None
         if isinstance(old, Int) and isinstance(new, Int) and old.uniform:
             low = 0 if (bounds(old)[0] or -1) >= 0 or old.key() == (0, ()) else None
-            if low == 0 and isinstance(after, Int):
+            if low == 0 and again and isinstance(after, Int) and (bounds(after)[0] or 0) < 0:
+                low = None
+            if low == 0 and isinstance(after, Int) and not again:
                 tops = [bounds(v)[1] for v in (old, new, after)]
                 known = [t for t in tops if t is not None]
                 high = max(known) if len(known) == 3 else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from smemlint.evaluate.machine.dispatch import run, rvalue
-from smemlint.evaluate.machine.join_points import meet, outer
+from smemlint.evaluate.machine.join_points import meet, outer, sure
 from smemlint.evaluate.machine.machine import Barrier, Event, Exits, Machine
 from smemlint.evaluate.machine.masks import snapshot
 from smemlint.evaluate.values.lanes import some
@@ -78,9 +78,9 @@ def iterate(m: Machine, s: Loop, exits: Exits) -> None:
         if exits.next.ways or some(exits.next.kept):
             m.context.way = way
         meet(m, exits.next)
-        m.must = m.must | (must & resumed)
-        m.may = m.may | resumed
         exits.next.kept = exits.next.strays = exits.next.gone = m.threads.nobody
+        m.may = m.may | resumed
+        m.must = sure(m, m.must | (must & resumed))  # others may have left the loop instead
     if s.step is not None and m.anyone():
         rvalue(m, s.step)
 

@@ -7,7 +7,6 @@ an unknown that is the same for all lanes, or an unknown of each lane; two trial
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import accumulate
 from operator import add
 
@@ -17,16 +16,13 @@ from smemlint.evaluate.machine.dispatch import run, rvalue
 from smemlint.evaluate.machine.host_loops import repeated, repeating
 from smemlint.evaluate.machine.join_points import meet, sure
 from smemlint.evaluate.machine.local_memory import here
-from smemlint.evaluate.machine.machine import Event, Exit, Exits, Machine, Undecided
+from smemlint.evaluate.machine.machine import Event, Exit, Exits, Machine, Mask, Undecided
 from smemlint.evaluate.machine.masks import decode, restore, snapshot
-from smemlint.evaluate.machine.recurrence import confirmed, form_of, kind_of
 from smemlint.evaluate.machine.settling import choice_at, settle
+from smemlint.evaluate.run.carried import Plan, planned
 from smemlint.evaluate.run.compile_time import compile_time_trips, counter_of
 from smemlint.evaluate.run.iterations import (
-    Cell,
-    State,
     Work,
-    changes_of,
     iterate,
     line_up,
     repeats,
@@ -38,22 +34,13 @@ from smemlint.evaluate.run.uneven_loops import run_uneven
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.choices import Way
 from smemlint.evaluate.values.lanes import some
-from smemlint.evaluate.values.number import (
-    Int,
-    Value,
-    same,
-)
-from smemlint.evaluate.values.objects import Cells, Object, Snapshot
-from smemlint.evaluate.values.pieces import even
+from smemlint.evaluate.values.number import Int, Symbol
+from smemlint.evaluate.values.objects import Cells, Snapshot
 from smemlint.ir import (
-    Assign,
     Labeled,
     Loop,
-    Name,
-    Unary,
 )
 from smemlint.ir.types import BOOL
-from smemlint.ir.walk import walk
 from smemlint.records import record
 
 _WAYS = 16
@@ -283,8 +270,9 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     size = m.code_size.touched - before.touched, m.code_size.operations - before.operations
     line = straight_lines(None, *size, pragma)
     restore(start)
-    plan, counted = _planned(m, s, exits, start, first, max(line.step, 1))
-    _set(plan)
+    plan = planned(m, s, exits, start, first)
+    counted = plan.counted
+    plan.set(m, _iterations(m, 1 if m.silent else max(line.step, 1)))
     taken = decode(m, asked)
     passed = may if counted or not asked.known else may & ~taken.may
     m.straight()
@@ -302,6 +290,7 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     if not asked.known:
         m.context.undecided.append(Undecided(m.unknowns.value(BOOL, "runs", low=0, high=1), taken.together))
     done = m.code_size.touched, m.code_size.operations, m.code_size.guards
+    inside = m.must, m.may
     for i in range(1 if m.silent else copies):
         if s.condition is not None:
             c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
@@ -309,6 +298,8 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
                 again = decode(m, c)
                 if some(again.may):
                     m.must, m.may = again.must, again.may
+        if i == 0:
+            inside = m.must, m.may
         iterate(m, s, exits)
         if not m.anyone():
             break
@@ -322,108 +313,34 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     m.straight()
     m.context.way = way
     if counted:
-        _set(plan)
+        plan.set(m, _iterations(m))
         m.may = may
-    elif some(passed):
-        never = ar.logical_not(asked, m.unknowns)
-        head = m.join()
-        head.ways.append(Exit(passed, start, None if asked.known else never, taken.together))
-        meet(m, head)
-        m.may = m.may | passed
+    else:
+        if copies > 1 and not m.silent and m.anyone():
+            _leave_after_any(m, s, exits, plan, start, inside)
+        if some(passed):
+            never = ar.logical_not(asked, m.unknowns)
+            head = m.join()
+            head.ways.append(Exit(passed, start, None if asked.known else never, taken.together))
+            meet(m, head)
+            m.may = m.may | passed
     m.must = must & m.may
     m.context.defaults = defaults
 
 
-def _planned(
-    m: Machine, s: Loop, exits: Exits, start: Snapshot, first: State, step: int
-) -> tuple[dict[Cell, Value], bool]:
-    """What each variable that the loop changes is in a generic iteration: by how the first trial left it, and
-    by a second one from that form, unless this loop was settled before. Whether each is a function of the
-    number of iterations, so that this holds where the loop ends, too, if it never ran even."""
-    k = m.unknowns.fresh("iteration", low=0, rank=1)
-    kinds: dict[Cell, str] = {}
-    plan: dict[Cell, Value] = {}
-
-    def settle(cell: Cell, kind: str, new: Value | None, after: Value | None = None) -> None:
-        o, at = cell
-        kinds[cell] = kind
-        plan[cell] = form_of(m, o, start.cells.get(o, {}).get(at), new, kind, k, after)
-
-    _even(m, start, first)
-    for cell, (old, new) in changes_of(start.cells, first).items():
-        settle(cell, kind_of(old, new), new)
-    known = m.memo.loop_kinds.get((id(s), m.frame.instance))
-    names = {(o.id, at) for o, at in kinds}
-    if known is not None and names <= known.keys() and "roams" not in known.values():
-        for cell in kinds:
-            settle(cell, known[cell[0].id, cell[1]], first[cell[0]].get(cell[1]))
-    elif not _only_counts(s, {o.id for o, _ in kinds}):
-        for _ in range(3):
-            _set(plan)
-            second = trial(m, s, exits)
-            if _even(m, start, second):  # it cut what the first one left whole: begin again
-                return _planned(m, s, exits, start, trial(m, s, exits), step)
-            if not _revise(start, first, second, dict(plan), kinds, settle):
-                restore(start)
-                break
-            restore(start)
-    m.memo.loop_kinds[id(s), m.frame.instance] = {(o.id, at): kind for (o, at), kind in kinds.items()}
-    k = m.unknowns.fresh("iteration", low=0, rank=1, multiple=step)
-    for cell, kind in kinds.items():
-        if kind == "affine":
-            settle(cell, kind, first[cell[0]].get(cell[1]))
-    return plan, all(kind == "affine" for kind in kinds.values())
+def _leave_after_any(
+    m: Machine, s: Loop, exits: Exits, plan: Plan, start: Snapshot, inside: tuple[Mask, Mask]
+) -> None:
+    """The state is the one after any iteration, not only after the last copy of it. start: the state before
+    the loop; inside: the lanes that go round."""
+    leaving = m.must, m.may
+    restore(start)
+    plan.set(m, _iterations(m))
+    m.must, m.may = inside
+    for o, cells in trial(m, s, exits).items():
+        o.cells = Cells(cells)
+    m.must, m.may = leaving
 
 
-def _even(m: Machine, start: Snapshot, after: State) -> bool:
-    """Cut the variables that an iteration sets in parts before it as after it; whether there were any."""
-    changed = False
-    for o, cells in after.items():
-        both = even(start.cells.get(o, cells), cells, m.unknowns)
-        if both is not None:
-            start.cells[o], after[o] = both
-            o.cells = Cells(both[0])
-            changed = True
-    return changed
-
-
-def _revise(
-    start: Snapshot,
-    first: State,
-    second: State,
-    plan: dict[Cell, Value],
-    kinds: dict[Cell, str],
-    settle: Callable[..., None],
-) -> bool:
-    """Correct the kinds that the second trial did not confirm; whether there were any."""
-    changed = False
-    for (o, at), planned in plan.items():
-        after = second.get(o, {}).get(at, planned)
-        new = first.get(o, {}).get(at)
-        better = confirmed(start.cells.get(o, {}).get(at), planned, after, kinds[o, at], new)
-        if better != kinds[o, at]:
-            settle((o, at), better, new, after)
-            changed = True
-    for o, cells in second.items():
-        for at, v in cells.items():
-            old = start.cells.get(o, {}).get(at)
-            if (o, at) not in plan and old is not None and not same(v, old):
-                settle((o, at), kind_of(old, v), v)
-                changed = True
-    return changed
-
-
-def _only_counts(s: Loop, changed: set[str]) -> bool:
-    """Nothing but the loop's own counter changes, by a constant or an invariant each time."""
-    e = s.step
-    if isinstance(e, Unary) and isinstance(e.operand, Name):
-        return changed <= {e.operand.id}
-    if isinstance(e, Assign) and e.op in ("+=", "-=") and isinstance(e.target, Name):
-        invariant = not any(isinstance(n, Name) and n.id in changed for n in walk(e.value))
-        return changed <= {e.target.id} and invariant
-    return not changed
-
-
-def _set(plan: dict[tuple[Object, int], Value]) -> None:
-    for (o, at), v in plan.items():
-        o.cells[at] = v
+def _iterations(m: Machine, multiple: int = 1) -> Symbol:
+    return m.unknowns.fresh("iteration", low=0, rank=1, multiple=multiple)

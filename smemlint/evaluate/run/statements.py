@@ -343,7 +343,7 @@ def _known_switch(m: Machine, s: Switch, value: Int) -> None:
             m.code_size.flow += 1
             m.straight()
         enter = ~matched if label is None else label
-        m.must, m.may = m.must | (waiting_must & enter), m.may | (waiting_may & enter)
+        _join_label(m, waiting_must & enter, waiting_may & enter)
         if m.anyone():
             run_all(m, case.body)
     if apart:
@@ -351,7 +351,14 @@ def _known_switch(m: Machine, s: Switch, value: Int) -> None:
         m.straight()
     default = any(label is None for label in labels)
     if not default:
-        m.must, m.may = m.must | (waiting_must & ~matched), m.may | (waiting_may & ~matched)
+        _join_label(m, waiting_must & ~matched, waiting_may & ~matched)
+
+
+def _join_label(m: Machine, must: Mask, may: Mask) -> None:
+    """Let lanes that jump to a label join those that fall through to it, of whom some may have left."""
+    if some(may):
+        m.must = sure(m, m.must)
+    m.must, m.may = m.must | must, m.may | may
 
 
 def run_all(m: Machine, body: tuple[Stmt, ...]) -> None:

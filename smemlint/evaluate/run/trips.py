@@ -28,7 +28,7 @@ def iterations_left(m: Machine, s: Loop) -> int | None:
     if not isinstance(c.left, Name) or not _plain(c.right):
         return None
     counter = c.left.id
-    set_there = _set_by(s)
+    set_there = set_by(s)
     if counter in set_there or set_there & {n.id for n in walk(c.right) if isinstance(n, Name)}:
         return None
     m.silent += 1  # what is read here is no access of the program
@@ -74,7 +74,7 @@ def _plain(e: Expr) -> bool:
 
 
 @by_identity
-def _set_by(s: Loop) -> set[str]:
+def set_by(s: Loop) -> set[str]:
     """Variables that the body sets."""
     return _set_in(s.body)
 

@@ -16,10 +16,12 @@ from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Exits, Machine
 from smemlint.evaluate.machine.masks import restore, snapshot
 from smemlint.evaluate.machine.recurrence import difference
+from smemlint.evaluate.run.carried import planned
 from smemlint.evaluate.run.compile_time import begins_constant, is_compile_time, start_of
-from smemlint.evaluate.run.iterations import Cell, changes_of, iterate, line_up, take_turns, trial
+from smemlint.evaluate.run.iterations import Cell, State, changes_of, iterate, line_up, take_turns, trial
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.number import Int, Pointer, Value, add, collapse, formed, same, scale
+from smemlint.evaluate.values.objects import Snapshot
 from smemlint.evaluate.values.widths import common_type
 from smemlint.ir import Assign, Binary, Call, Cast, Expr, Loop, Member, Name, Return
 from smemlint.ir.memo import by_identity
@@ -81,7 +83,7 @@ def run_uneven(m: Machine, s: Loop, exits: Exits, c: Int, pragma: int | None) ->
         text = "lanes leave a loop one after the other, and its iterations run as they are written"
         m.assume("loop-as-written", text, s.place)
         return False
-    steady = _steady(changes)
+    steady = _steady(m, s, exits, start, after)
     m.straight()
     done = np.zeros(m.threads.size, dtype=np.int64)
     starts: list[tuple[int, int]] = []
@@ -217,13 +219,21 @@ def _rest_first(m: Machine, s: Loop, changes: dict[Cell, tuple[Value | None, Val
     return True
 
 
-def _steady(changes: dict[Cell, tuple[Value | None, Value]]) -> dict[Cell, tuple[Int | Pointer, int]]:
-    """What goes by the same number in every iteration: what it is before the loop, and that number."""
+def _steady(
+    m: Machine, s: Loop, exits: Exits, start: Snapshot, after: State
+) -> dict[Cell, tuple[Int | Pointer, int]]:
+    """What goes by the same number in every iteration: what it is before the loop, and that number. after:
+    what a trial iteration from there leaves."""
+    plan = planned(m, s, exits, start, after)
+    restore(start)
     found: dict[Cell, tuple[Int | Pointer, int]] = {}
-    for cell, (old, new) in changes.items():
-        d = difference(new, old)
-        if isinstance(old, Int | Pointer) and d is not None and d.known and isinstance(d.const, int):
-            found[cell] = old, d.const
+    for (o, at), kind in plan.kinds.items():
+        old = start.cells.get(o, {}).get(at)
+        d = difference(after.get(o, {}).get(at), old)
+        if kind != "affine" or d is None or not d.known or not isinstance(d.const, int):
+            continue
+        if isinstance(old, Int | Pointer):
+            found[o, at] = old, d.const
     return found
 
 

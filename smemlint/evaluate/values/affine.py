@@ -37,7 +37,7 @@ class Affine:
         return self.const == other.const and self.terms == other.terms and self.divides == other.divides
 
     def __hash__(self) -> int:
-        return hash((self.const, self.terms, self.divides))
+        return hash(_distinct((self.const, self.terms, self.divides)))
 
     def __repr__(self) -> str:
         return f"Affine({self.const}, {self.terms}, {self.divides})"
@@ -48,7 +48,14 @@ def atom(*origin: Hashable, divides: int = 1, const: int = 0, cut: int = 0) -> A
     power of two that it was divided by."""
     divides = min(divides, _MOST)
     traits = (cut if cut == MASKED else cut.bit_length()) << 5 | divides.bit_length() - 1
-    return Affine(const, ((hash(origin) << 10 | traits, 1),), divides)
+    return Affine(const, ((hash(_distinct(origin)) << 10 | traits, 1),), divides)
+
+
+def _distinct(value: Hashable) -> Hashable:
+    """What stands for a value where it is hashed: Python's -1 and -2 have one hash, odd numbers never do."""
+    if isinstance(value, int):
+        return 2 * value + 1
+    return tuple(map(_distinct, value)) if isinstance(value, tuple) else value
 
 
 def cuts(value: int, by: int) -> bool:
