@@ -157,7 +157,8 @@ def branch(
     c = ar.one_unknown(c, m.unknowns)
     must, may = m.must, m.may
     m.context.stale = m.context.stale and not equal_masks(may, m.threads.present)
-    yes, no = decode(m, c), decode(m, ar.logical_not(c, m.unknowns))
+    negated = ar.logical_not(c, m.unknowns)
+    yes, no = decode(m, c), decode(m, negated)
     before = None if c.known else snapshot(m)
     m.must, m.may = yes.must, yes.may
     line, work, logged, touched = (
@@ -182,7 +183,7 @@ def branch(
     m.arm(no_root, (condition, False))
     turned = len(m.log)
     if m.anyone():
-        _arm(m, ar.logical_not(c, m.unknowns), no, otherwise)
+        _arm(m, negated, no, otherwise)
         if otherwise is not None:
             note(m, c, logged, turned, arms, chosen)
     ended = len(m.log)
@@ -366,9 +367,12 @@ def _join_label(m: Machine, must: Mask, may: Mask) -> None:
 
 
 def run_all(m: Machine, body: tuple[Stmt, ...]) -> None:
+    seen: Mask | None = None
     for s in body:
-        if not m.anyone():
-            return
+        if m.may is not seen:
+            if not m.anyone():
+                return
+            seen = m.may
         run(m, s)
 
 
