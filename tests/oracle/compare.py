@@ -10,7 +10,7 @@ from math import gcd
 import numpy as np
 
 from oracle.run import Request
-from smemlint.banks import wavefronts
+from smemlint.banks import BANK_CYCLE, wavefronts
 from smemlint.evaluate import Grade, KernelTrace, Trace, evaluate
 from smemlint.ir import Function, Launch, Module
 
@@ -50,10 +50,25 @@ def compare(requests: list[Request], result: KernelTrace) -> Comparison:
             continue  # of the atomic beside it, which is what the source says
         array = _array(result, one)
         traces.setdefault((site.place.line, _op(site.op), site.width, array), []).append(one)
+    _gather(truth, traces)
     outcome = Comparison()
     for key in {**truth, **traces}:
         _compare_key(key, truth.get(key, Counter()), traces.get(key, []), outcome)
     return outcome
+
+
+def _gather(truth: dict[Key, Counter[Pattern]], traces: dict[Key, list[Trace]]) -> None:
+    """Put under one key what goes to several arrays: a warp may go to fewer of them than the pointer leads
+    to, and of an open trace to one."""
+    for key, here in list(traces.items()):
+        names = set(key[3].split(" or "))
+        if len(names) == 1:
+            continue
+        for other in [k for k in truth if k != key and k[:3] == key[:3] and set(k[3].split(" or ")) < names]:
+            if " or " in other[3] and other not in traces:
+                truth.setdefault(key, Counter()).update(truth.pop(other))
+            elif any(one.grade is not Grade.EXACT for one in here):
+                traces.setdefault(other, []).extend(here)
 
 
 def _array(result: KernelTrace, one: Trace) -> str:
@@ -127,10 +142,14 @@ def outside(requests: list[Request], result: KernelTrace) -> list[str]:
         if (key, r.offsets) in seen:
             continue
         seen.add((key, r.offsets))
-        here = [t for t in result.traces if (t.site.place.line, _op(t.site.op), t.site.width) == key[:3]]
+        here = [t for t in result.traces if (t.site.place.line, _op(t.site.op)) == key[:2]]
+        lost = any(
+            t.grade is Grade.UNRESOLVED and not t.site.width for t in here
+        )  # a pointer to who knows what
+        here = [t for t in here if t.site.width == key[2]]
         traces = [t for t in here if _array(result, t) == key[3]]
         traces += [replace(t, alignment=gcd(t.alignment, ROTATION)) for t in here if _open(result, t)]
-        if not any(one.grade is Grade.UNRESOLVED or _allows(one, r.offsets) for one in traces):
+        if not lost and not any(one.grade is Grade.UNRESOLVED or _allows(one, r.offsets) for one in traces):
             wrong.append(f"{key}: {_show(Counter({r.offsets: 1}))} is not allowed")
     return wrong
 
@@ -151,6 +170,8 @@ def _allows(one: Trace, pattern: Pattern) -> bool:
     rows = (possible | ~active).all(axis=1) & (active | ~(possible & ~maybe)).all(axis=1)
     for row in np.flatnonzero(rows):
         distance, alignment = truth - one.offsets[row], one.alignment
+        if one.data:
+            alignment = gcd(alignment, BANK_CYCLE)  # below 0, an address is counted a turn of the banks on
         if one.parameter is not None:
             slopes = one.parameter.coefficient[row]
             if _alike(slopes[active]):  # the value moves all lanes together

@@ -153,4 +153,4 @@ def parts_program(draw: Draw, data: bool = False, unknown: bool = False) -> Prog
     if not any(mark in line for line in writer.lines for mark in ("t[", "q[", "c[", "b[", "e[", "s[", "p")):
         writer.access()
     text = PARTS + writer.kernel()
-    return Program(text, block, writer.number(1, 9), block_index=writer.number(0, 5))
+    return Program(text, block, writer.number(1, 9), block_index=writer.number(int(unknown), 5))

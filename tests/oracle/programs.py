@@ -45,6 +45,10 @@ class Writer(Drawer):
             return self.choose("blockDim.x", "blockDim.y", "n", "warpSize")
         return self.choose("0", "1", "2", "3", "4", "5", "7", "8", "16", "31", "32", "33", "64", "100", "3u")
 
+    def size(self) -> tuple[str, ...]:
+        """`n`, where what is assumed of it on purpose does not matter."""
+        return () if self.plain else ("n",)
+
     def known(self, depth: int) -> str:
         """An expression of what the evaluator knows for certain."""
         outer, self.plain = self.plain, self.unknown
@@ -62,7 +66,8 @@ class Writer(Drawer):
         if kind <= 3:
             return f"({a} + {self.expr(depth - 1)})"
         if kind <= 5:
-            return f"({a} * {self.choose('2', '3', '4', '5', '8', '16', '32', '33', 'blockDim.x', 'n')})"
+            factors = ("2", "3", "4", "5", "8", "16", "32", "33", "blockDim.x", *self.size())
+            return f"({a} * {self.choose(*factors)})"
         if kind == 6:
             return f"({a} - {self.expr(depth - 1)})"
         if kind in (7, 8):
@@ -80,7 +85,8 @@ class Writer(Drawer):
             )
             return f"({a} {'/' if kind == 7 else '%'} {self.choose(*divisors)})"
         if kind == 9:
-            return f"({a} & {self.choose('1', '3', '7', '6', '15', '28', '31', '255', '~3', 'n')})"
+            masks = ("1", "3", "7", "6", "15", "28", "31", "255", "~3", *self.size())
+            return f"({a} & {self.choose(*masks)})"
         if kind == 10:
             return f"({a} {self.choose('|', '^')} {self.expr(depth - 1)})"
         if kind == 11:
@@ -371,4 +377,4 @@ def program(draw: Draw, data: bool = False, unknown: bool = False) -> Program:
     if not any(mark in line for line in writer.lines for mark in ("t[", "q[", "c[", "b[", "e[", "s[")):
         writer.access()
     text = writer.kernel()
-    return Program(text, block, writer.number(1, 9), block_index=writer.number(0, 5))
+    return Program(text, block, writer.number(1, 9), block_index=writer.number(int(unknown), 5))

@@ -365,6 +365,7 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
         # `int n = 1024; if (argc > 1) n = atoi(argv[1]);`: what the program does when told nothing
         return new if known_number(new) else old
     if isinstance(new, Int) and isinstance(old, Int):
+        new, old = _of_one_type(m, new, old)
         if too_long(c, new, old):
             return one_of_two(c, new, old, m.unknowns)
         return select(c, new, old)
@@ -392,6 +393,16 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
     uniform = isinstance(new, Other) and isinstance(old, Other) and new.uniform and old.uniform and c.uniform
     leads = next((v.leads for v in (new, old) if isinstance(v, Other) and v.leads is not None), None)
     return Other(getattr(new, "type", None), uniform, leads=leads)
+
+
+def _of_one_type(m: Machine, a: Int, b: Int) -> tuple[Int, Int]:
+    """The same bytes as numbers of one type where they are equally many: what is chosen of `short` and
+    `unsigned short` is no `int`."""
+    if a.type == b.type or a.type.size != b.type.size:
+        return a, b
+    if b.type.kind == "bool":
+        return a, convert(b, a.type, m.unknowns)
+    return (convert(a, b.type, m.unknowns) if a.type.kind != "bool" else a.typed(b.type)), b
 
 
 def _either_function(new: FunctionValue | Closure | Method, old: Value) -> Value:
