@@ -59,7 +59,8 @@ def _cheap(choice: Choice, instances: Sequence[Instance], texts: Mapping[str, So
 
 
 def _named(choice: Choice, instances: Sequence[Instance], texts: Mapping[str, Source]) -> str:
-    return f"`{described(choice, instances[0], texts)}`"
+    named = f"`{described(choice, instances[0], texts)}`"
+    return named if choice.pitch is None else f"a row pitch of {named}"
 
 
 def _accesses(losses: Sequence[tuple[Member, int]]) -> str:

@@ -405,3 +405,27 @@ def test_a_launch_of_several_types_asks_for_what_the_widest_needs(tmp_path: Path
     fix = of_text(tmp_path, TWO_TYPES)[0]["raw"]
     said = [e.replacement.strip() for e in fix.edits]
     assert said == ["const int S_PITCH = 260;", "S_PITCH", "+ 128"]
+
+
+NEIGHBOURS = """
+    t[tx][ty * 2] = in[tx]; t[tx][ty * 2 + 1] = in[tx + n]; __syncthreads();
+    float s = 0, r = 0;
+    for (int k = 0; k < 16; ++k) { s += t[k][ty * 2]; r += t[k][ty * 2 + 1]; }
+    out[ty * 16 + tx] = s * r;
+"""
+
+
+def test_neighbours_that_are_written_one_by_one_are_understood(tmp_path: Path) -> None:
+    # sm_90: STS.64 and LDS.64 with a pitch of 32 and of 34, half of the loads apart with one of 33.
+    fix = suggestions(tmp_path, "__shared__ float t[16][32];", NEIGHBOURS, "dim3(16, 16)")["t"]
+    assert fix.code == "t[16][34]" and fix.safe
+
+
+def test_an_access_with_two_places_is_not_told_as_one_that_depends_on_data(tmp_path: Path) -> None:
+    body = "float (*p)[32] = n > 4 ? &t[0] : &t[tx & 16]; p[tx][ty] = 1; __syncthreads(); "
+    body += "out[tx] = t[ty][tx];"
+    text = "__global__ void k(float *out, int n) { __shared__ float t[64][32]; int tx = threadIdx.x;\n"
+    text += f"int ty = threadIdx.y; {body} }}\nvoid f(float *o, int n) {{ k<<<1, dim3(32, 32)>>>(o, n); }}\n"
+    why = of_text(tmp_path, text.encode())[0]["t"].refused
+    assert why is not None and why.code == "run-time-choice"
+    assert why.text == "`p[tx][ty]` on line 2 goes to one of 2 places, as run time decides"

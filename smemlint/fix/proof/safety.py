@@ -79,6 +79,11 @@ def open_questions(instances: Sequence[Instance], analyses: Sequence[KernelAnaly
             site = each.conflict.site
             if only_source_open(each.conflict.trace):
                 return f"what `{site.expression}` on line {site.place.line} costs depends on where it reads"
+            why = each.conflict.trace.reason
+            if why is not None and why.code == "joined-or-not":
+                return (
+                    f"whether the compiler joins `{site.expression}` on line {site.place.line} is not known"
+                )
             if each.conflict.grade is not Grade.EXACT or each.conflict.trace.maybe is not None:
                 return f"which lanes run `{site.expression}` on line {site.place.line} is not known exactly"
     return ""

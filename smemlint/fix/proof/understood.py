@@ -24,14 +24,15 @@ def not_understood(instances: Sequence[Instance]) -> Refusal | None:
             )
         data: Refusal | None = None
         widest = 0
-        for conflict in instance.piece.sites if instance.piece else sites_of(instance.analysis, array):
+        sites = instance.piece.sites if instance.piece else sites_of(instance.analysis, array)
+        for conflict in sites:
             said = f"`{conflict.site.expression}` on line {conflict.site.place.line}"
             if conflict.grade is Grade.UNRESOLVED:
                 why = conflict.reason.text if conflict.reason else "its address is not known"
                 return Refusal("unresolved-use", f"{said} is not resolved: {why}")
             if conflict.grade is Grade.PARAMETRIC or conflict.trace.parameter is not None:
                 return Refusal("run-time-stride", f"{said} depends on a value that the launch gives")
-            if conflict.executions and not movable(conflict):
+            if _unplaced(conflict, sites):
                 data = data or _moving(conflict, said)
                 plain = conflict.site.op in _ONE_BY_ONE
                 widest = max(widest, (conflict.trace.joined or conflict.site.width) if plain else MATRIX_ROW)
@@ -39,6 +40,15 @@ def not_understood(instances: Sequence[Instance]) -> Refusal | None:
             # What is not known may not stay aligned, or may leave its part.
             return data
     return None
+
+
+def _unplaced(conflict: Conflict, sites: Sequence[Conflict]) -> bool:
+    """Whether it is not known where an access goes. Of those that the compiler joins, the first tells."""
+    if not conflict.executions or movable(conflict):
+        return False
+    trace = conflict.trace
+    follows = trace.group is not None and trace.offsets.size == 0
+    return not (follows and any(c.trace.group == trace.group and movable(c) for c in sites))
 
 
 def _moving(conflict: Conflict, said: str) -> Refusal:
@@ -55,7 +65,8 @@ def _moving(conflict: Conflict, said: str) -> Refusal:
 def left_aside(instances: Sequence[Instance]) -> Refusal | None:
     """Of the first access that moves with the others although its place is not known; None without one."""
     for instance in instances:
-        for conflict in sites_of(instance.analysis, instance.array):
-            if conflict.executions and not movable(conflict):
+        sites = sites_of(instance.analysis, instance.array)
+        for conflict in sites:
+            if _unplaced(conflict, sites):
                 return _moving(conflict, f"`{conflict.site.expression}` on line {conflict.site.place.line}")
     return None

@@ -140,7 +140,11 @@ def movable(conflict: Conflict) -> bool:
 
 def only_source_open(trace: Trace) -> bool:
     """Whether a copy's place in shared memory is known, and only where it reads from global memory is not."""
-    return trace.low is not None and trace.reason is not None and trace.reason.code == "copy-source"
+    if trace.low is None or trace.reason is None:
+        return False
+    # Which of its copies run is another question, and none of where they go.
+    runs = trace.reason.code == "run-time-choice" and trace.groups is not None and trace.ways == 1
+    return trace.reason.code == "copy-source" or (runs and trace.site.op == "cp.async")
 
 
 def member(conflict: Conflict) -> Member | None:
