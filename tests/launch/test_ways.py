@@ -432,3 +432,30 @@ def test_what_the_first_iteration_starts_is_seen_where_the_steps_do_not_reach_fu
             }
     }"""
     assert instances(host) == {(64, 1), (128, 2)}
+
+
+def test_an_object_that_new_makes_is_as_its_constructor_leaves_it() -> None:
+    host = """
+    struct Shape { unsigned short blocks, threads; };
+    struct Shapes { Shape first, second;
+        Shapes() { first.blocks = 4; first.threads = 256; second.blocks = 8; second.threads = 128; } };
+    struct Trimmer { Shapes shapes; bool ok = false; Trimmer(const Shapes s) : shapes(s) {}
+        void trim(float *p) { a<<<shapes.first.blocks, shapes.first.threads>>>(p); } };
+    struct Solver { Trimmer trimmer; int n; Solver(const Shapes s, int count) : trimmer(s) { n = count; }
+        void solve(float *p) {
+            trimmer.trim(p);
+            b<<<1, trimmer.shapes.second.threads>>>(p); } };
+    typedef Solver Context;
+    Context *create(int threads) { Shapes s; s.second.threads = threads; return new Context(s, 3); }
+    int solve_all(Context *c, int n) { for (int i = 0; i < n; i++) c->solve(0); return n; }
+    int main(int argc, char **argv) { Context *c = create(96); solve_all(c, argc); delete c; }"""
+    assert sure(host) == {("a", 256), ("b", 96)}
+
+
+def test_a_class_is_known_by_its_other_name_as_well() -> None:
+    host = """
+    template <int T> struct Runner { float *p; void run() { a<<<1, T>>>(p); } };
+    using Small = Runner<64>;
+    void start(Small *r) { r->run(); }
+    int main() { Small s; start(&s); }"""
+    assert sure(host) == {("a", 64)}

@@ -17,6 +17,11 @@ MAX_CODE = 20_000
 _STEP = pattern(
     r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|//[^\n]*|/\*.*?\*/|[()\[\]{},;]|<<<|>>>', re.DOTALL
 )
+MAX_NAMES = 300
+"""Characters of what a macro is given that makes a function's name of it."""
+_NAMES = pattern(r"\(\s*[A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*\s*\)")
+_TYPED = pattern(r"\b([A-Za-z_]\w*)[\s*&]+\Z")
+_NO_TYPES = frozenset(("return", "else", "new", "delete", "throw", "goto", "case", "do"))
 _BRACKET = pattern(r"[()\[\]{}]")
 _CALLED = pattern(r"([A-Za-z_]\w*)\s*\Z")
 _NAME = pattern(r"[A-Za-z_]\w*")
@@ -65,6 +70,21 @@ def code_macro(text: str, at: int) -> str | None:
     if parameters is not None and parameters[1:-1].strip():
         return None  # it is called with what the macro knows
     return f"({names}...) {{ (__VA_ARGS__)(); }}"
+
+
+def naming_macro(text: str, at: int) -> str | None:
+    """The macro that gives a function its name, of which a place is an argument:
+    `void FC_FUNC_(scale, SCALE)(float *x) {`."""
+    for name, begins in enclosing_calls(text, at)[:1]:
+        end = matching(text[begins : begins + MAX_NAMES], 0)
+        given = _NAMES.fullmatch(text, begins, begins + end) if end else None
+        typed = _TYPED.search(text[max(0, begins - len(name) - 100) : begins - len(name)])
+        if end and given is not None and typed is not None and typed.group(1) not in _NO_TYPES:
+            after = opening(text, begins + end)
+            closed = matching(text[after : after + MAX_CODE], 0) if text[after : after + 1] == "(" else None
+            if closed and text[opening(text, after + closed) :][:1] in ("{", ";"):
+                return name
+    return None
 
 
 def opening(text: str, at: int) -> int:

@@ -13,7 +13,14 @@ from collections.abc import Callable
 
 from clang.cindex import Diagnostic
 
-from smemlint.frontend.heal.dispatch import MAX_CODE, calls_inside, code_macro, enclosing_calls, opening
+from smemlint.frontend.heal.dispatch import (
+    MAX_CODE,
+    calls_inside,
+    code_macro,
+    enclosing_calls,
+    naming_macro,
+    opening,
+)
 from smemlint.frontend.heal.spelling import (
     DECLARATION_WORDS,
     asks_for_type,
@@ -267,6 +274,9 @@ class Healing:
         code = self._code_macro(problem, name)
         if code is not None:
             return self._top_level(Healed(name, MACRO, text=code))
+        naming = naming_macro(self._text(problem.path), problem.offset)
+        if naming is not None and is_macro_like(naming) and not self._defines(problem.path, naming):
+            return self._top_level(Healed(naming, MACRO, text="(smemlint_name, ...) smemlint_name"))
         if around is not None and is_macro_like(name):
             word = around.following_word
             if word in ("for", "while", "do", "if", "switch") or "UNROLL" in name:

@@ -195,8 +195,9 @@ def _callers(
         for name, macro in c.positions.macros().items()
         if name in named or "(" in macro.body
     }
-    for name, node in c.declarations.variables_named.items():
-        if name in named:  # `Runner table[] = {run_a, run_b};`
+    told = (*c.declarations.variables_named.items(), *c.declarations.types_named.items())
+    for name, node in told:
+        if name in named:  # `Runner table[] = {run_a, run_b};`, `using Net = NetOf<float>;`
             bodies[name] = {w.decode() for w in _WORD.findall((c.positions.text(node) or "").encode())} - {
                 name
             }

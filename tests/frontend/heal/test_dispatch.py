@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from smemlint.api import Job, analyse_file
-from smemlint.frontend.heal.dispatch import code_macro
+from smemlint.frontend.heal.dispatch import code_macro, naming_macro
 
 KERNEL = """
 template <typename T, typename U, int D> __global__ void norm(const T *x, U *y) {
@@ -84,3 +84,32 @@ void go(at::Tensor x) {
         (32, ("double", "float", "1"), False),
         (32, ("__half", "float", "1"), False),
     }
+
+
+def test_a_macro_that_names_a_function_leaves_the_function() -> None:
+    text = """
+extern LINKAGE
+void FC_FUNC_(run_norm,
+              RUN_NORM)(float *p, const int *n) {
+    dim3 threads(125, 1, 1);
+    norm<float, float, 1><<<*n, threads>>>(p, p);
+}
+extern LINKAGE void FC_FUNC_(run_more,RUN_MORE)(float *p) { norm<float, float, 2><<<1, 96>>>(p, p); }
+"""
+    assert launches(text) == {(125, ("float", "float", "1"), False), (96, ("float", "float", "2"), False)}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("void FC(run, RUN)(int n) {", "FC"),
+        ("const float *FC(run)(int n, float (*f)(int));", "FC"),
+        ("return FC(run, RUN)(n);", None),
+        ("{ FC(run, RUN)(n); }", None),
+        ("dim3 FC(run, RUN);", None),
+        ("void FC(run, 3)(int n) {", None),
+        ("void FC(run, RUN)(int n) + 1", None),
+    ],
+)
+def test_a_macro_that_names_a_function_stands_behind_a_type(text: str, name: str | None) -> None:
+    assert naming_macro(text, text.index("run")) == name
