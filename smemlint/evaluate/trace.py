@@ -380,7 +380,9 @@ class _Builder:
         active: NDArray[np.bool_],
         rows: NDArray[np.bool_],
     ) -> None:
-        if any(s.varying for s in mono) or self._apart(mono, coefficient):
+        varying = any(s.varying for s in mono)
+        by_warp = varying and self._same_in_warps(mono, coefficient, active, rows)
+        if (varying and not by_warp) or self._apart(mono, coefficient):
             full = _lanes(coefficient, self.m.threads.size)[rows]
             self.data.setdefault(mono, []).append((self.count, full))
             return
@@ -395,6 +397,17 @@ class _Builder:
             self.alignment = gcd(self.alignment, gcd_of(first) * multiple_of(mono))
             return
         self.parameters.setdefault(mono, []).append((self.count, full))
+
+    def _same_in_warps(
+        self, mono: Monomial, c: Lanes, active: NDArray[np.bool_], rows: NDArray[np.bool_]
+    ) -> bool:
+        """Whether a term moves the active lanes of each request together, and leaves its cost alone."""
+        if not all(s.shared or not s.varying for s in mono):
+            return False
+        full = _lanes(c, self.m.threads.size)[rows]
+        first = full[np.arange(len(full)), active.argmax(axis=1)]
+        whole = gcd_of(first) * multiple_of(mono) % max(self.width, 4) == 0
+        return whole and bool((~active | (full == first[:, None])).all())
 
     def build(self, site: Site, launch: Launch) -> Trace:
         offsets, maybe = self._offsets(), self._maybe()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from smemlint.evaluate import evaluate
-from smemlint.evaluate.model import Trace
+from smemlint.evaluate.model import Grade, Trace
 from smemlint.frontend import load
 from smemlint.ir import Launch
 from smemlint.source import source_from_bytes
@@ -40,3 +42,34 @@ def test_an_access_that_wanders_through_an_array_has_one_row_for_each_visit() ->
         for (int i = 0; i < 4; i++) out[64 * i + t] = s[64 * (3 - i) + t];""")
     assert trace.iterations == ((0, 2), (2, 2), (4, 2), (6, 2))
     assert trace.offsets[:, 0].tolist() == [768, 896, 512, 640, 256, 384, 0, 128]
+
+
+def test_a_value_that_a_warp_reads_at_one_address_moves_its_lanes_together() -> None:
+    for index in (
+        "d[t / 32] + 2 * (t % 32)",
+        "d[t >> 5] * 33 + 2 * (t & 31)",
+        "(d[t / 32] & 7) + 2 * (t % 32)",
+    ):
+        (trace,) = traced(f"__shared__ int s[4096]; out[t] = s[{index}];")
+        assert not trace.data and trace.grade is Grade.EXACT, index
+        assert (trace.offsets - trace.offsets[:, :1] == 8 * np.arange(32)).all()
+    (trace,) = traced("__shared__ float4 s[64]; float4 v = s[d[t / 32]]; out[t] = v.x + v.y + v.z + v.w;")
+    assert not trace.data and (trace.offsets == trace.offsets[:, :1]).all()
+
+
+def test_a_value_that_lanes_of_a_warp_need_not_share_stays_a_term() -> None:
+    for index in (
+        "d[t / 16] + t % 32",
+        "d[d[t]] + t % 32",
+        "(t % 32 < 16 ? d[t / 32] : d[t / 32 + 8]) + t % 32",
+        "d[t / 32] * (t % 32)",
+        "d[d[t / 32] + t % 2] + t % 32",
+        "((d[t / 32] + t) & 15) + t % 32",
+    ):
+        (trace,) = traced(f"__shared__ int s[4096]; out[t] = s[{index}];")
+        assert trace.data and trace.grade is Grade.BOUND, index
+
+
+def test_half_a_word_that_a_warp_is_moved_by_is_not_left_out() -> None:
+    (trace,) = traced("__shared__ short s[4096]; out[t] = s[d[t / 32] + t % 32];")
+    assert trace.data

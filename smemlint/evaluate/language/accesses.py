@@ -79,10 +79,20 @@ def _loaded(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
     reason = None
     if not uniform:
         reason = Unresolved("data-dependent", f"depends on values loaded from `{p.object.name}`", place)
-    v = m.unknown(t, f"{p.object.name}[...]", uniform=uniform, reason=reason, rank=3 if uniform else 0)
+    rank = 3 if uniform else 0
+    shared = not uniform and not p.object.options and _one_for_each_warp(p.offset)
+    v = m.unknown(t, f"{p.object.name}[...]", uniform=uniform, reason=reason, rank=rank, shared=shared)
     if key is not None and isinstance(v, Int) and len(v.terms) == 1:
         m.unknowns.memo[key] = next(iter(v.terms))[0]
     return v
+
+
+def _one_for_each_warp(v: Int) -> bool:
+    """Whether the lanes of each warp have one value: `rows[threadIdx.x / 32]`."""
+    if any(s.varying and not s.shared for mono in v.terms for s in mono):
+        return False
+    parts = [c.reshape(-1, 32) for c in (v.const, *v.terms.values()) if not isinstance(c, int)]
+    return all(bool((c == c[:, :1]).all()) for c in parts)
 
 
 def store(m: Machine, p: Pointer, v: Value, place: Place | None, node: Expr | None = None) -> None:

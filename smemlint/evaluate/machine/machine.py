@@ -316,8 +316,9 @@ class Machine:
         reason: Unresolved | None = None,
         rank: int = 0,
         size: bool = False,
+        shared: bool = False,
     ) -> Value:
-        """Some value of a resolved type; `size`: taken as a non-negative problem size."""
+        """Some value of a resolved type; `size`: a non-negative problem size; `shared`: one for each warp."""
         if isinstance(t, Scalar):
             if t.kind == "float" or t.kind == "void":
                 return Other(t, uniform, reason)
@@ -331,9 +332,9 @@ class Machine:
                 low, high = -(1 << (8 * t.size - 1)), (1 << (8 * t.size - 1)) - 1
             elif size:
                 low = 0
-            return self.unknowns.value(
-                t, name, varying=not uniform and not self.host, low=low, high=high, rank=rank, reason=reason
-            )
+            varying = not uniform and not self.host
+            facts = {"varying": varying, "shared": varying and shared, "reason": reason}
+            return self.unknowns.value(t, name, low=low, high=high, rank=rank, **facts)
         if isinstance(t, PointerTo):
             return Pointer(Object(f"global:{name}", name, t.to, "global"), Int(0), t.to)
         if isinstance(t, RecordRef):

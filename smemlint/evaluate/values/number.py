@@ -52,6 +52,8 @@ class Symbol:
     reason: Unresolved | None = None
     choice: int = 0
     """Of 0/1 unknowns of which at most one is 1 (each stands for one way to a join point): their number."""
+    shared: bool = False
+    """Where it varies: whether the lanes of one warp have one value, which other warps need not have."""
 
     @property
     def bit(self) -> bool:
@@ -106,6 +108,14 @@ class Int:
                 if s.varying:
                     return False
         return True
+
+    @property
+    def shared(self) -> bool:
+        """One value for the lanes of each warp, as far as the unknowns go that it adds up."""
+        terms = self.terms.items()
+        if not isinstance(self.const, int) or any(not isinstance(c, int) for _, c in terms):
+            return False
+        return all(s.shared or not s.varying for mono, _ in terms for s in mono)
 
     @property
     def varying(self) -> bool:

@@ -55,9 +55,10 @@ class Unknowns:
         rank: int = 0,
         reason: Unresolved | None = None,
         choice: int = 0,
+        shared: bool = False,
     ) -> Symbol:
         self.count += 1
-        return Symbol(self.count, name, varying, low, high, multiple, rank, reason, choice)
+        return Symbol(self.count, name, varying, low, high, multiple, rank, reason, choice, shared)
 
     def selector(self, ways: int, name: str, *, varying: bool, reason: Unresolved | None = None) -> list[Int]:
         """0/1 values for all but one of several ways: at most one of them is 1, and none where the last way
@@ -122,6 +123,7 @@ class Unknowns:
             multiple=multiple,
             rank=rank if op in ("/", ">>", "*", "<<") else 0,
             reason=None if uniform else reason,
+            shared=not uniform and a.shared and b.shared,
         )
         if key is not None:
             self.memo[key] = symbol
@@ -141,6 +143,7 @@ class Unknowns:
                 multiple=symbol.multiple // by,
                 rank=symbol.rank,
                 reason=symbol.reason,
+                shared=symbol.shared,
             )
             if self.recipes is not None:
                 whole = Int(0, LONG, {(symbol,): 1})
