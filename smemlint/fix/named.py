@@ -24,6 +24,7 @@ from smemlint.fix.text.constants import Constants
 from smemlint.fix.text.declared import Declared, edit
 from smemlint.fix.text.names import Constant, Scopes, candidates, definitions, derived, only_pitch
 from smemlint.fix.text.source import Source
+from smemlint.fix.words import effect
 from smemlint.records import record
 from smemlint.score.model import Conflict, KernelAnalysis
 
@@ -186,14 +187,10 @@ def _suggestion(
     known = [kernel_wavefronts(a) for a in analyses if a.kernel.name in mine]
     whole = sum(n or 0 for n in known)
     code = "`, `".join(best.texts)
-    before, after = sum(c.before for c in best.changes), sum(c.after for c in best.changes)
+    before = sum(c.before for c in best.changes)
     if best.saved < SHARE * max(whole, before):
         text = f"`{code}` saves {best.saved} of {max(whole, before)} wavefronts"
         return Refusal("not-worth-it", text)
-    left = len({(c.site.place, c.site.op) for c in best.changes if c.after > c.ideal})
-    sites = len({(c.site.place, c.site.op) for c in best.changes})
-    effect = f"{before} wavefronts become {after}"
-    effect += f", {left} of {sites} accesses keep a conflict" if left else ""
     grown, blocks = _room(best, analyses, mine, arch)
     if blocks[1] == 0:
         return Refusal("no-better-layout", f"with `{code}` a block no longer fits")
@@ -210,7 +207,7 @@ def _suggestion(
                 None,
                 (
                     f"make the named pitch larger: `{code}`",
-                    f"{effect}, {grown:+d} B",
+                    f"{effect(best.changes)}, {grown:+d} B",
                     stale_comment(source, best.edits),
                 ),
             )

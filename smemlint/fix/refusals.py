@@ -26,6 +26,10 @@ REASONS: dict[str, tuple[str, str]] = {
         "an address depends on data",
         "an index that is a function of the thread, or nothing",
     ),
+    "run-time-choice": (
+        "where an access goes, or what it costs, is one of several answers as run time decides",
+        "an assumption, or a template argument for what decides",
+    ),
     "run-time-stride": (
         "an address is multiplied by a value that the launch gives",
         "a constant, or an assumption",

@@ -18,7 +18,7 @@ from smemlint.fix.edits.build import build
 from smemlint.fix.model import Refusal, SiteChange, Suggestion
 from smemlint.fix.named import Whole, named_pitch
 from smemlint.fix.proof.promise import STRAYED, Analyse, sites_of
-from smemlint.fix.proof.proving import Move, growth_of, prove
+from smemlint.fix.proof.proving import Move, blame, growth_of, prove
 from smemlint.fix.proof.safety import harmed, not_evaluated, open_questions, stale_comment
 from smemlint.fix.proof.understood import left_aside, not_understood
 from smemlint.fix.reasons import nothing_found
@@ -86,14 +86,51 @@ def suggest(
     taken = {path: set(source.names()) for path, source in texts.items()}
     means = Means(texts, taken, analyse, arch, late, main, analyses, whole)
     result: dict[Key, Suggestion] = {}
-    for key, instances in _arrays(analyses):
-        if not _conflicted(instances):
-            continue
-        found = _suggestion(instances, means)
+    asked = {key: instances for key, instances in _arrays(analyses) if _conflicted(instances)}
+    proved = _side_by_side(asked, means)
+    for key, instances in asked.items():
+        found = proved[key] if key in proved else _suggestion(instances, means)
         if found.refused is not None and worth_a_sample(found.refused.code, instances):
             found = _by_sample(found, instances, means)
         result[key] = _by_name(found, instances, means)
     return result
+
+
+def _side_by_side(asked: Mapping[Key, list[Instance]], means: Means) -> dict[Key, Suggestion]:
+    """The fixes of several arrays of the same kernels by one proof, which evaluates these once for all."""
+    groups: dict[object, list[tuple[Key, list[Instance]]]] = {}
+    for key, instances in asked.items():
+        path = instances[0].array.place.path
+        if path in means.texts and not instances[0].array.dynamic and not cut(instances, means.texts):
+            kernels = frozenset(id(i.analysis.kernel) for i in instances)
+            groups.setdefault((path, kernels), []).append((key, instances))
+    result: dict[Key, Suggestion] = {}
+    for group in groups.values():
+        if len(group) > 1:
+            result.update(_group(group, means))
+    return result
+
+
+def _group(group: Sequence[tuple[Key, list[Instance]]], means: Means) -> dict[Key, Suggestion]:
+    """Those of the group that hold together; an array that is to blame is left to a proof of its own."""
+    path = group[0][1][0].array.place.path
+    drafting = means.drafting()
+    moves: dict[Key, Move] = {}
+    for key, instances in group:
+        move = _best(instances, drafting)
+        if isinstance(move, Move) and all(
+            compatible(move.edited.edits, m.edited.edits) for m in moves.values()
+        ):
+            moves[key] = move
+    while len(moves) > 1:
+        broken = blame(list(moves.values()), means.texts[path], means.analyse)
+        if broken is None:
+            means.taken[path].update(drafting.taken[path])
+            return {key: move.suggestion for key, move in moves.items()}
+        if broken[1] is None:
+            break
+        moves = {key: move for key, move in moves.items() if move.pool.id != broken[1].id}
+    return {}
 
 
 def _by_sample(found: Suggestion, instances: list[Instance], means: Means) -> Suggestion:
@@ -244,11 +281,11 @@ def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
     blocked = not_understood(instances)
     used = tuple(i for i in instances if i.members)
     found = find_choices(used, texts, means.arch, means.late)
-    aside = left_aside(instances) if blocked is None else ""
+    aside = left_aside(instances) if blocked is None else None
     # A pitch in the text of indices says nothing of those that depend on data; the array's own index does.
     choices = tuple(c for c in found.pays if c.pitch is None) if aside else found.pays
-    if aside and not choices:
-        blocked = Refusal("data-dependent", aside.partition(":")[0])
+    if aside is not None and not choices:
+        blocked = aside
     if blocked is not None or not choices:
         why = blocked or found.refused or nothing_found(found, used, texts)
         # Of an access that is not understood nobody knows what another layout does to it.
@@ -341,7 +378,10 @@ def _offered(
     unsafe = (
         edited.unsafe or harmed(choice.option, used) or open_questions(instances, means.analyses, means.main)
     )
-    unsafe = unsafe or not_evaluated(instances, source) or left_aside(instances)
+    unsafe = unsafe or not_evaluated(instances, source)
+    aside = left_aside(instances)
+    if aside is not None and not unsafe:
+        unsafe = f"{aside.text}: what it costs after the edit is not known"
     if instances[0].array.dynamic and not unsafe:
         unsafe = unknown_launch(source, instances[0].analysis.kernel.name, places_of(instances))
     changes = _changes(choice, used)
@@ -374,7 +414,7 @@ def _in_words(
         text = words(choice, code, changes)
     elif why.code == "struct-layout":
         text = "split the structure into one array per member"
-    elif why.code in ("unresolved-use", "run-time-stride", "data-dependent", "escapes"):
+    elif why.code in ("unresolved-use", "run-time-stride", "run-time-choice", "data-dependent", "escapes"):
         text = "a better layout cannot be proved"
     return Suggestion(
         kind=kind(choice) if choice else "layout",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from smemlint.fix.edits.helpers import skew_formula, swizzle_formula
@@ -62,22 +63,39 @@ def words(choice: Choice, code: str, changes: Sequence[SiteChange]) -> str:
         what = f"take the padding back and swizzle the column: `{code}`"
     else:
         what = f"{'skew' if isinstance(layout, Skew) else 'swizzle'} the {_last(choice)}: `{code}`"
-    effect = _effect(changes)
+    does = effect(changes)
     if any(c.apart for c in changes):
-        effect += ", neighbours are accessed one by one"
-    return f"{what}; {effect}, {_price(choice.option)}"
+        does += ", neighbours are accessed one by one"
+    return f"{what}; {does}, {_price(choice.option)}"
 
 
-def _effect(changes: Sequence[SiteChange]) -> str:
-    sites = {(c.site.place, c.site.op) for c in changes}
-    left = {(c.site.place, c.site.op) for c in changes if c.after > c.ideal}
-    if not left:
+def effect(changes: Sequence[SiteChange]) -> str:
+    """What a layout does to the accesses of its array: wavefronts of all, and how many got better."""
+    sites: dict[object, list[SiteChange]] = {}
+    for change in changes:
+        sites.setdefault((change.site.place, change.site.op), []).append(change)
+    if all(c.after <= c.ideal for c in changes):
         if len(sites) == 1:
             return "its only access is then conflict-free"
         each = "both" if len(sites) == 2 else f"all {len(sites)}"
         return f"{each} accesses of the array are then conflict-free"
-    before, after = sum(c.before for c in changes), sum(c.after for c in changes)
-    return f"{before} wavefronts become {after}, {len(left)} of {len(sites)} accesses keep a conflict"
+    before, after, ideal = (sum(getattr(c, of) for c in changes) for of in ("before", "after", "ideal"))
+    counts = Counter(map(_outcome, sites.values()))
+    said = [f"{counts[name]} {name}" for name in _OUTCOMES if counts[name]]
+    return f"{before} wavefronts become {after} ({ideal} at best; accesses: {', '.join(said)})"
+
+
+_OUTCOMES = ("freed", "with fewer conflicts", "with as many", "with more")
+
+
+def _outcome(changes: Sequence[SiteChange]) -> str:
+    """Of one access over all instances; '' where it was clean and is."""
+    before, after, ideal = (sum(getattr(c, of) for c in changes) for of in ("before", "after", "ideal"))
+    if after > before:
+        return _OUTCOMES[3]
+    if after == before:
+        return _OUTCOMES[2] if after > ideal else ""
+    return _OUTCOMES[1] if after > ideal else _OUTCOMES[0]
 
 
 def _price(option: Option) -> str:

@@ -185,11 +185,12 @@ def _run(
         if left <= 0 or clock.late(allowance.until):
             return None
         seen: dict[tuple[object, ...], Started] = {}
+        tried: list[Started] = []
         m = Machine(
             module,
             (1, 1, 1),
             budget=replace(HOST_BUDGET, until=allowance.until),
-            on_launch=_recorder(seen, {} if paths is not None else found, reached),
+            on_launch=_recorder(seen, tried, {} if paths is not None else found, reached),
             host=True,
             defaults=True,
             explore=explore,
@@ -199,6 +200,8 @@ def _run(
         _call(m, f, arguments, owner, words)
         left -= m.effort.steps
         allowance.steps -= m.effort.steps
+        if m.effort.steps > m.effort.budget.steps:
+            _take_first_iterations(seen, tried)
         reached.add(f.id)
         return list(seen.values())
 
@@ -224,16 +227,30 @@ def _run(
     return list(found.values()), any(ways.cut for ways in split)
 
 
+def _take_first_iterations(seen: dict[tuple[object, ...], Started], tried: Iterable[Started]) -> None:
+    """Add what the first iterations of loops start that could not be followed to their end. What they pass
+    holds for them alone."""
+    known = {instance(s) for s in seen.values()}
+    for s in tried:
+        if instance(s) not in known and None not in s.block:
+            seen.setdefault(key(s), replace(s, grid=(None, None, None), arguments={}))
+
+
 def _recorder(
     seen: dict[tuple[object, ...], Started],
+    tried: list[Started],
     earlier: Mapping[tuple[object, ...], Started],
     reached: set[str],
 ) -> Callable[[Machine, LaunchStmt], None]:
-    """Takes down the launches of one run. earlier: those of other runs, which are nothing new."""
+    """Takes down the launches of one run. tried: those of trials of a loop's first iteration. earlier: those
+    of other runs, which are nothing new."""
     alike = 0
 
     def on_launch(m: Machine, s: LaunchStmt) -> None:
         nonlocal alike
+        if m.silent:
+            tried.extend(_start(m, s))
+            return
         reached.update(f.function.id for f in m.frames if f.function is not None)
         for started in _start(m, s):
             known = key(started)

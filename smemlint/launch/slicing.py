@@ -45,6 +45,7 @@ from smemlint.ir import (
     Unary,
     UnknownStmt,
 )
+from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
 from smemlint.launch.receivers import made_to_call, methods_meant
 from smemlint.launch.settings import Settings
@@ -220,6 +221,8 @@ class HostSlice:
                 telling += [e for e in (n.kernel, n.block, n.dynamic) if e is not None]
             elif isinstance(n, Return) or self._starts(n):
                 telling.append(n)
+            elif isinstance(n, If | Switch) and id(n) in self.open:
+                telling.append(n.value if isinstance(n, Switch) else n.condition)
         shaping.update(x.id for e in telling for x in walk(e) if isinstance(x, Name))
         given: list[tuple[str, object]] = []
         for n in nodes:
@@ -240,8 +243,8 @@ class HostSlice:
         for n in nodes:
             if isinstance(n, If | Switch | Loop) and not (isinstance(n, If) and n.constexpr):
                 assigned, _, launches = self._below(n)
-                leaves = not isinstance(n, Loop) and any(isinstance(x, Return | Break) for x in walk(n))
-                if (assigned & shaping or leaves) and not (isinstance(n, Loop) and launches):
+                loop = isinstance(n, Loop)
+                if not (loop and launches) and (assigned & shaping or (not loop and _leaves(n))):
                     found.add(id(n))
         return found
 
@@ -289,6 +292,12 @@ class HostSlice:
         return (
             [own] if own is not None else [f for i in ids if (f := self.module.functions.get(i)) is not None]
         )
+
+
+@by_identity
+def _leaves(n: object) -> bool:
+    """Whether a way through a branch ends the function, or a loop or switch."""
+    return any(isinstance(x, Return | Break) for x in walk(n))
 
 
 def _holders(nodes: list[object], launching: frozenset[str]) -> set[str]:

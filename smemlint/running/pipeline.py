@@ -144,7 +144,7 @@ def examine(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
     if job.options.suggest and may_conflict(analyses):
         from smemlint.fix.suggest import suggest  # files without a conflict need none of it
 
-        work = FixWork(ends.fixes)
+        work = FixWork(ends.fixes, sum(a.work for a in analyses))
         try:
             suggestions = suggest(
                 analyses,
@@ -309,7 +309,8 @@ def _analysis(
     except Exception as error:
         return _without_evaluation(module, kernel, launch, fault(error, kernel.place))
     bare = _without_evaluation(module, kernel, launch, *trace.notes)
-    return replace(bare, arrays=trace.arrays, conflicts=conflicts, work=trace.work)
+    steps = None if budget is None or budget.steps == Budget().steps else budget.steps
+    return replace(bare, arrays=trace.arrays, conflicts=conflicts, work=trace.work, steps=steps)
 
 
 def _source(job: Job) -> SourceFile:
@@ -381,7 +382,10 @@ def again(
         found = [kernels.get(key_of(a)) for a in before]
         analyses: list[KernelAnalysis | None] = []
         for pair, earlier in zip(found, before, strict=True):
-            one = _analysis(*pair, earlier.launch) if pair is not None and not work.over() else None
+            budget = Budget() if earlier.steps is None else Budget(steps=earlier.steps)
+            one = None
+            if pair is not None and not work.over():
+                one = _analysis(*pair, earlier.launch, budget=budget)
             work.take(one.work if one is not None else 0)
             analyses.append(one)
         return analyses

@@ -24,16 +24,17 @@ SHARE = 20_000
 
 
 FIX_WORK = 400_000
-"""Evaluation steps of a file after which no further layout is looked at."""
+"""Evaluation steps of a file after which no further layout is looked at, beside one proof of all kernels."""
 LAYOUT = 100
 """What a layout that is tried counts for: it is scored, not evaluated."""
 
 
 class FixWork:
-    """The steps left for the fixes of a file. until: computing time at which they end in any case."""
+    """The steps left for the fixes of a file. until: computing time at which they end in any case; evaluated:
+    steps that its kernels took."""
 
-    def __init__(self, until: float) -> None:
-        self.left = FIX_WORK
+    def __init__(self, until: float, evaluated: int = 0) -> None:
+        self.left = FIX_WORK + evaluated
         self.until = until
 
     def take(self, steps: int) -> None:

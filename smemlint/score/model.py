@@ -98,3 +98,6 @@ class KernelAnalysis:
     notes: tuple[Unresolved, ...] = ()
     work: int = 0
     """Evaluation steps that it took."""
+    steps: int | None = None
+    """Evaluation steps that it might take, where that was less than a kernel has: loops are followed less
+    far then, so that another analysis that is held against it must have no more."""

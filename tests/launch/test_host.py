@@ -432,3 +432,38 @@ def test_settings_that_a_class_makes_itself_are_tried_where_its_object_comes_fro
     assert (192, 1, 1) in {x.block for x in found} and all(x.assumed for x in found)
     found = launches(settings + "void run(Other other, float *p) { sum<<<1, other.threads>>>(p, p); }")
     assert (96, 1, 1) in {x.block for x in found} and all(x.assumed for x in found)
+
+
+def test_an_object_made_with_new_has_what_its_constructor_gives_it() -> None:
+    classes = """
+    class Plan {
+    public:
+        Plan(int blocks, int threads = 128) : blocks(blocks), threads(threads) {}
+        void run(float *p) { sum<<<blocks, threads>>>(p, p); }
+    private:
+        int blocks, threads;
+    };
+    """
+    assert blocks(classes + "int main() { Plan *plan = new Plan(4, 96); plan->run(0); }") == [96]
+    assert blocks(classes + "int main() { auto plan = new Plan(4); plan->run(0); delete plan; }") == [128]
+    tile = "struct Tile { int width = 16, height = 8; };"
+    [launch] = launches(
+        tile + "int main() { Tile *t = new Tile; sum<<<1, dim3(t->width, t->height)>>>(0, 0); }"
+    )
+    assert launch.block == (16, 8, 1)
+    case = "block = new dim3(%s); sum<<<*grid, *block>>>(0, 0); break;"
+    main = f"""
+    template <int W, int H> void start(int way, int n) {{
+        dim3 *grid = new dim3(n / H, 1), *block;
+        switch (way) {{
+        case 1: {case % "W, H, 1"}
+        case 2: {case % "32"}
+        }}
+    }}
+    void run(int way, int n) {{ start<8, 4>(way, n); }}"""
+    assert {x.block for x in launches(main)} == {(8, 4, 1), (32, 1, 1)}
+
+
+def test_an_array_made_with_new_is_not_an_object() -> None:
+    found = launches("int main() { int *sizes = new int[4]; sum<<<1, *sizes>>>(0, 0); }")
+    assert all(x.assumed for x in found)

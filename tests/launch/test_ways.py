@@ -396,3 +396,39 @@ def test_instances_are_seen_also_where_the_steps_do_not_reach_for_every_way() ->
     void start(int q, float *p) {{ switch (q) {{ {cases} }} }}"""
     )
     assert [s.template for s in started_kernels(module)] == [{"W": n} for n in range(1, 7)]
+
+
+def test_a_number_that_stands_for_none_is_asked_for_as_well() -> None:
+    host = """
+    int run(float *p, int rows, int group = -1) {
+        int blocks = (group == -1) ? -1 : group / 16;
+        if (rows == 8 && blocks == -1) wide<1><<<1, 32>>>(p);
+        else if (rows == 8 && blocks == 4) wide<2><<<1, 64>>>(p);
+        else if (rows == 16 && blocks == -1) wide<3><<<1, 128>>>(p);
+        else return 1;
+        return 0;
+    }
+    void plain(float *p, int g) { if (g != -1) wide<4><<<1, 96>>>(p); else wide<5><<<1, 160>>>(p); }"""
+    assert instances(host) == {(32, 1), (64, 2), (128, 3), (96, 4), (160, 5)}
+
+
+def test_what_an_assert_calls_is_started() -> None:
+    host = """
+    struct Net { float *p; bool run(int n) { wide<2><<<n, 64>>>(p); return true; } };
+    int main(int argc, char **argv) { Net net; assert(net.run(7)); }"""
+    assert instances(host) == {(64, 2)}
+
+
+def test_what_the_first_iteration_starts_is_seen_where_the_steps_do_not_reach_further() -> None:
+    host = """
+    int work(int q) { int x = q; for (int i = 0; i < 40; i++) for (int k = 0; k < 40; k++) x += i * k ^ x;
+      return x; }
+    void run(float *p, int outer, int inner) {
+        for (int i = 0; i < outer; i++)
+            for (int k = 0; k < inner; k++) {
+                wide<1><<<work(i), 64>>>(p);
+                int blocks = work(work(work(work(work(work(work(work(k))))))));
+                wide<2><<<blocks, 128>>>(p);
+            }
+    }"""
+    assert instances(host) == {(64, 1), (128, 2)}

@@ -47,29 +47,10 @@ from smemlint.ir import (
 )
 from smemlint.ir.walk import walk
 from smemlint.patterns import pattern
+from smemlint.toolkit.model import Effect
+from smemlint.toolkit.table import effect_of
 
-_LIBRARIES = pattern(r"^(?:::)?(?:std::|cuda::std::|(?:nvcuda::)?wmma::)")
-_MATHS = pattern(
-    r"(?:a(?:bs|cosh?|sinh?|tan[2h]?)|l?labs|cbrt|ceil|copysign|cos(?:h|pi)?|erf(?:c|cx|inv|cinv)?|exp(?:2|10|m1)?"
-    r"|f(?:abs|dim|dividef|loor|ma|max|min|mod)|hypot|is(?:inf|nan|finite)|ldexp|lgamma|log(?:2|10|1p|b)?"
-    r"|norm(?:3d|4d|cdf|cdfinv)|pow|r(?:cbrt|emainder|hypot|int|ound|sqrt)|l?l(?:rint|round)|nearbyint|scalbl?n"
-    r"|signbit|sin(?:h|pi|cos|cospi)?|sqrt|tanh?|tgamma|trunc|[jy][01n])[fl]?"
-    r"|(?:u|ll|ull)?(?:max|min)"
-    r"|make_(?:half2|bfloat162|(?:u?(?:char|short|int|long|longlong)|float|double)[1-4]|cu\w*Complex)"
-)
-"""Functions of numbers."""
-_INTRINSICS = pattern(
-    r"__(?:h(?:abs|add|div|eq|exp|fma|ge|gt|le|lt|max|min|mul|ne|neg|rcp|rsqrt|sqrt|sub|tanh)\w*"
-    r"|hal[fv]\w*|float\w*|double\w*|int_as_float|int2\w+|uint2\w+|ushort2\w+|short2\w+|bfloat16\w*|bfloat162\w*"
-    r"|low\w*2\w+|high\w*2\w+|lows2\w+|highs2\w+|low2\w+|high2\w+|exp10f|expf|exp2f|logf|log2f|log10f|powf"
-    r"|(?:clz|popc|ffs|brev)(?:ll)?|fns|u?mul24|u?mul(?:64)?hi|u?sad|u?r?hadd|funnelshift_\w+"
-    r"|sinf|cosf|tanf|sincosf|saturatef|fdividef|f\w+_r[nzdu]|d\w+_r[nzdu]|frsqrt_rn|nv_cvt\w+|dp4a|dp2a\w*|byte_perm"
-    r"|ld(?:g|cs|cg|ca|lu|cv)|(?:u?(?:int|short|longlong)|float|half|bfloat16|double)_as_\w+"
-    r"|builtin_\w*(?:inf|nan|huge|unreachable|assume|expect)\w*|trap|assert_fail)"
-)
-"""The same of the half, bfloat and intrinsic families."""
-_EXCHANGES = pattern(r"__(?:shfl\w*|ballot_sync|any_sync|all_sync|activemask|match_any_sync|reduce_\w+_sync)")
-"""Exchanges between the lanes of a warp."""
+_ARITHMETIC = (Effect.ARITHMETIC, Effect.LOAD, Effect.OUTPUTS)
 _MATRIX = pattern(r"(?:(?:nvcuda::)?wmma::)?(?:mma_sync|bmma_sync|fill_fragment)")
 """Matrix functions on fragments in registers; the first argument is what they set."""
 
@@ -139,7 +120,7 @@ class Calls:
         elif not found and isinstance(e.callee, Name):
             if matrix(e.callee.name):
                 yield from e.arguments[:1]
-            elif "sincos" in e.callee.name:
+            elif effect_of(e.callee.name) is Effect.OUTPUTS:
                 yield from e.arguments[1:]
             return
         for i, a in enumerate(e.arguments):
@@ -270,13 +251,12 @@ class Calls:
 
 def arithmetic(name: str) -> bool:
     """Whether a function of the toolkit computes a lane's number from that lane's numbers."""
-    own = _LIBRARIES.sub("", name)
-    return _MATHS.fullmatch(own) is not None or _INTRINSICS.fullmatch(own) is not None
+    return effect_of(name) in _ARITHMETIC
 
 
 def pure(name: str) -> bool:
     """Whether a function of the toolkit computes numbers from numbers, or fragments from fragments."""
-    return arithmetic(name) or _EXCHANGES.fullmatch(name) is not None or matrix(name)
+    return arithmetic(name) or effect_of(name) is Effect.EXCHANGE or matrix(name)
 
 
 def matrix(name: str) -> bool:

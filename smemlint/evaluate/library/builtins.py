@@ -55,20 +55,15 @@ from smemlint.evaluate.values.number import (
 )
 from smemlint.ir import ArrayOf, Call, Construct, InitList, Literal, RecordRef, Scalar, Type
 from smemlint.ir.types import DOUBLE, FLOAT, INT, LONG, UINT, ULONG
+from smemlint.toolkit.model import Effect
+from smemlint.toolkit.table import effect_of
 
+_HARMLESS = (Effect.NONE, Effect.ARITHMETIC, Effect.EXCHANGE)
+"""What keeps no pointer that it is given, nor writes through one."""
 FILLED_BY = (float_functions, cooperative_groups, host_runtime, integers, warp, memory, wmma)
 """The modules that put their functions into the table when they are imported."""
 _BARRIERS = frozenset(
     (
-        "__syncthreads",
-        "__syncwarp",
-        "__threadfence_block",
-        "__threadfence",
-        "__threadfence_system",
-        "__pipeline_wait_prior",
-        "__pipeline_commit",
-        "__barrier_sync",
-        "__barrier_sync_count",
         "cooperative_groups::sync",
         "cooperative_groups::wait",
         "cooperative_groups::wait_prior",
@@ -77,20 +72,7 @@ _BARRIERS = frozenset(
         "cuda::pipeline_producer_commit",
     )
 )
-_HARMLESS = frozenset(
-    (
-        "printf",
-        "assert",
-        "__assert_fail",
-        "__assert",
-        "__isShared",
-        "__isGlobal",
-        "__builtin_assume_aligned",
-        "__builtin_assume",
-        "__nv_is_shared",
-        "__builtin_prefetch",
-    )
-)
+"""Of libraries whose functions are not in the toolkit's table."""
 _BARRIER_OBJECTS = frozenset(("cuda::init", "init", "cuda::device::barrier_native_handle"))
 
 
@@ -99,7 +81,7 @@ def function(m: Machine, name: str, arguments: Arguments, e: Call, discarded: bo
     handler = FUNCTIONS.get(name) or FUNCTIONS.get(short_name(name))
     if handler is not None:
         return handler(m, e, arguments, discarded)
-    if name in _BARRIERS or short_name(name) in _BARRIERS:
+    if name in _BARRIERS or effect_of(name) is Effect.BARRIER:
         for a in e.arguments:
             lvalue(m, a)
         m.barrier()
@@ -121,7 +103,7 @@ def _unknown_function(m: Machine, e: Call, name: str) -> Value:
                 # What runs it, and how often, is not known; that it runs is.
                 run_closure(m, v, Call(e.callee, (), e.place), False)
         host_runtime.forget(m, short_name(name), values)
-    elif name not in _HARMLESS:
+    elif effect_of(name) not in _HARMLESS:
         code, text = _taken_by(name, values)
         for v in values:
             escaped(m, v, code, text, e)
@@ -129,9 +111,8 @@ def _unknown_function(m: Machine, e: Call, name: str) -> Value:
         if name.startswith(LIBRARIES):
             may_set_referred(m, e.arguments)
     uniform = bool(values) and all(is_uniform(v) for v in values)
-    reason = Unresolved(
-        "unknown-function", f"`{name or 'a function'}` is not defined in the files that were read", e.place
-    )
+    text = "is not computed" if effect_of(name) is not None else "is not defined in the files that were read"
+    reason = Unresolved("unknown-function", f"`{name or 'a function'}` {text}", e.place)
     return Other(None, uniform, None if uniform else reason_of(values) or reason)
 
 

@@ -79,6 +79,8 @@ class Effort:
     """Whether shared memory was accessed, if only in an iteration that leaves no trace."""
     patience: int | None = None
     """Steps after which what runs for its size alone stops."""
+    firsts: int = 0
+    """Trials in progress of loops of host code whose state is that of a first iteration."""
     spent: int = 0
     """Work of the same evaluation under other launches."""
     addresses: int = 0

@@ -36,8 +36,10 @@ def decode(m: Machine, c: Int) -> Branch:
     for mono, coefficient in c.terms.items():
         hit = coefficient != 0
         undecided |= hit
-        if any(s.varying for s in mono):
-            varying |= hit
+        for s in mono:
+            if s.varying:
+                varying |= hit
+                break
     may = m.may & (undecided | (c.const != 0))
     if not some(varying) and _together(c, may, undecided):
         return Branch(m.must & may, may)

@@ -22,6 +22,7 @@ from smemlint.evaluate.machine.settling import choice_at, settle
 from smemlint.evaluate.run.carried import Plan, planned
 from smemlint.evaluate.run.compile_time import compile_time_trips, counter_of
 from smemlint.evaluate.run.iterations import (
+    State,
     Work,
     iterate,
     line_up,
@@ -265,7 +266,7 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     defaults, m.context.defaults = m.context.defaults, False
     start = snapshot(m)
     before = Work(m.code_size.touched, m.code_size.operations, m.code_size.guards, len(m.log), m.lines.region)
-    first = trial(m, s, exits)
+    first = _first(m, s, exits)
     pragma = _pragma(m, s, None)
     size = m.code_size.touched - before.touched, m.code_size.operations - before.operations
     line = straight_lines(None, *size, pragma)
@@ -337,6 +338,15 @@ def _only_first(m: Machine, lanes: Mask, since: int) -> None:
         for e in m.log[since:]:
             if isinstance(e, Event):
                 e.must = e.must & ~lanes
+
+
+def _first(m: Machine, s: Loop, exits: Exits) -> State:
+    """The first trial of a loop: what it starts is started, if the loop runs at all."""
+    m.effort.firsts += m.host
+    try:
+        return trial(m, s, exits)
+    finally:
+        m.effort.firsts -= m.host
 
 
 def _leave_after_any(

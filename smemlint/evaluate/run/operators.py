@@ -6,7 +6,7 @@ from smemlint.evaluate.analysis.line_attribution import copied
 from smemlint.evaluate.compiler.slow_paths import division_stops
 from smemlint.evaluate.language.accesses import load, store
 from smemlint.evaluate.language.conversions import as_int, coerce, is_null
-from smemlint.evaluate.language.places import lost, offset_pointer, pointer_of
+from smemlint.evaluate.language.places import lost, offset_pointer, place_of, pointer_of
 from smemlint.evaluate.library.atomics import operator_on_atomic
 from smemlint.evaluate.machine.dispatch import build, converted, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
@@ -31,7 +31,7 @@ from smemlint.evaluate.values.number import (
     scale,
     subtract,
 )
-from smemlint.ir import STEPS, Assign, Binary, InitList, Place, RecordRef, Unary
+from smemlint.ir import STEPS, Assign, Binary, Construct, InitList, Place, RecordRef, Unary
 from smemlint.ir.show import show
 from smemlint.ir.types import BOOL, INT, LONG, ULONG
 
@@ -41,7 +41,7 @@ UNFOLLOWED = "goes through arithmetic that is not followed"
 def unary_value(m: Machine, e: Unary) -> Value:
     op = e.op
     if op == "&":
-        return lvalue(m, e.operand)
+        return place_of(m, e.operand) if isinstance(e.operand, Construct) else lvalue(m, e.operand)
     if op == "*":
         p = lvalue(m, e)
         return load(m, p, e.place, e) if isinstance(p, Pointer) else p

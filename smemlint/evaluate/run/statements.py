@@ -44,6 +44,9 @@ from smemlint.ir import (
     Assign,
     Block,
     Break,
+    Call,
+    Cast,
+    Conditional,
     Continue,
     Declare,
     Evaluate,
@@ -58,6 +61,7 @@ from smemlint.ir import (
     PointerTo,
     RecordRef,
     Return,
+    SizeOf,
     Stmt,
     Switch,
     Type,
@@ -65,6 +69,7 @@ from smemlint.ir import (
     UnknownStmt,
 )
 from smemlint.ir.types import BOOL, INT
+from smemlint.ir.walk import walk
 
 PREDICATED = 8
 """Up to this many accesses and operations an `if` becomes predicates, and the straight line goes on after
@@ -152,7 +157,8 @@ def branch(
     c = ar.one_unknown(c, m.unknowns)
     must, may = m.must, m.may
     m.context.stale = m.context.stale and not equal_masks(may, m.threads.present)
-    yes, no = decode(m, c), decode(m, ar.logical_not(c, m.unknowns))
+    negated = ar.logical_not(c, m.unknowns)
+    yes, no = decode(m, c), decode(m, negated)
     before = None if c.known else snapshot(m)
     m.must, m.may = yes.must, yes.may
     line, work, logged, touched = (
@@ -177,7 +183,7 @@ def branch(
     m.arm(no_root, (condition, False))
     turned = len(m.log)
     if m.anyone():
-        _arm(m, ar.logical_not(c, m.unknowns), no, otherwise)
+        _arm(m, negated, no, otherwise)
         if otherwise is not None:
             note(m, c, logged, turned, arms, chosen)
     ended = len(m.log)
@@ -361,9 +367,12 @@ def _join_label(m: Machine, must: Mask, may: Mask) -> None:
 
 
 def run_all(m: Machine, body: tuple[Stmt, ...]) -> None:
+    seen: Mask | None = None
     for s in body:
-        if not m.anyone():
-            return
+        if m.may is not seen:
+            if not m.anyone():
+                return
+            seen = m.may
         run(m, s)
 
 
@@ -438,10 +447,19 @@ def _deduced(t: Type, v: Value) -> Type:
 def run_evaluate(m: Machine, s: Evaluate) -> None:
     since, guesses = len(m.log), m.unknowns.guesses
     m.context.discarded = s.expr
-    rvalue(m, s.expr)
+    rvalue(m, (m.host and _asserted(s.expr)) or s.expr)
     if m.unknowns.guesses != guesses and isinstance(s.expr, Assign) and isinstance(s.expr.target, Name):
         m.context.supposed.add(s.expr.target.id)
     _hold(m, s, since)
+
+
+def _asserted(e: Expr) -> Expr | None:
+    """The condition of an `assert` that calls something: a program is built with it unless it says not to.
+    Kernels are looked at without."""
+    of = e.operand.of if isinstance(e, Cast) and isinstance(e.operand, SizeOf) else None
+    if not isinstance(of, Conditional) or not any(isinstance(n, Call) for n in walk(of.condition)):
+        return None
+    return of.condition
 
 
 def _names_a_place(e: Expr) -> bool:
@@ -512,7 +530,7 @@ def run_goto(m: Machine, s: Goto) -> None:
 
 
 def run_launch(m: Machine, s: LaunchStmt) -> None:
-    if m.task.on_launch is not None and not m.silent:
+    if m.task.on_launch is not None and m.silent == m.effort.firsts:
         m.task.on_launch(m, s)
 
 

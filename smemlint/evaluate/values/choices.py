@@ -41,7 +41,7 @@ def ways_of(bits: Iterable[Symbol], most: int) -> list[dict[Symbol, int]] | None
 
 def on_way(v: Int, way: Way) -> Int:
     """A value where some 0/1 unknowns are known."""
-    if not v.terms or not any(s in way for mono in v.terms for s in mono):
+    if all(map(way.keys().isdisjoint, v.terms)):
         return v
     const: Lanes = v.const
     terms: dict[Monomial, Lanes] = {}

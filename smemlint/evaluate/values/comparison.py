@@ -85,7 +85,9 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
     d = subtract(a, b, LONG)
     low, high = bounds(d)
     if op in ("==", "!="):
-        if (low is not None and low > 0) or (high is not None and high < 0):
+        if ((low is not None and low > 0) or (high is not None and high < 0)) and not _is_mark(
+            a, b, unknowns
+        ):
             return Int(int(op == "!="), BOOL)
     else:
         decided = _decided(op, low, high)
@@ -165,6 +167,15 @@ def _decided(op: str, low: int | None, high: int | None) -> bool | None:
     if op == ">":
         return True if low is not None and low > 0 else False if high is not None and high <= 0 else None
     return True if low is not None and low >= 0 else False if high is not None and high < 0 else None
+
+
+def _is_mark(a: Int, b: Int, unknowns: Unknowns) -> bool:
+    """Whether host code asks a number that nobody knows for one below zero, which says something else than a
+    size: `if (group == -1)`."""
+    if unknowns.recipes is None:
+        return False
+    mark, asked = (a, b) if a.known else (b, a)
+    return mark.known and isinstance(mark.const, int) and mark.const < 0 and rank_of(asked) >= 3
 
 
 def _is_zero(v: Int) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,6 +16,7 @@ from smemlint.ir.types import BOOL, DOUBLE, FLOAT
 
 Floats: TypeAlias = "float | NDArray[np.float64]"
 
+_SINGLE = struct.Struct("f")
 _ROUNDINGS: dict[str, Any] = {
     "floor": np.floor,
     "ceil": np.ceil,
@@ -30,9 +33,13 @@ def rounded(x: Floats, t: Scalar) -> Floats | None:
         return x
     if t.size != 4:
         return None
+    if isinstance(x, float):
+        try:
+            return float(_SINGLE.unpack(_SINGLE.pack(x))[0])
+        except OverflowError:
+            return math.copysign(math.inf, x)
     with np.errstate(over="ignore"):
-        single = np.asarray(x, dtype=np.float64).astype(np.float32).astype(np.float64)
-    return float(single) if isinstance(x, float) else single
+        return np.asarray(x, dtype=np.float64).astype(np.float32).astype(np.float64)
 
 
 def of_integer(v: Int, t: Scalar) -> Floats | None:

@@ -53,14 +53,16 @@ def check(
     array: SharedArray,
     promised: Sequence[Promise],
     after: KernelAnalysis,
+    aside: Sequence[SharedArray] = (),
 ) -> str | None:
-    """Why the promise for one instance does not hold, None when it does."""
+    """Why the promise for one instance does not hold, None when it does. aside: other arrays that are laid
+    out anew in the same text, and are checked by themselves."""
     moved = same_array(before, array, after)
     if moved is None:
         return f"`{array.name}` is not found again in the edited file"
     if any(p.member.apart for p in promised):
         return _check_together(array, promised, sites_of(after, moved)) or _others_unharmed(
-            before, after, array, moved
+            before, after, [array, *aside]
         )
     sites = sites_of(after, moved)
     expected = sites_of(before, array)
@@ -77,7 +79,7 @@ def check(
             return f"`{conflict.site.expression}` on line {conflict.site.place.line} keeps its conflict"
         if (found.trace.joined or 0) < (conflict.trace.joined or 0):
             return f"`{conflict.site.expression}` on line {conflict.site.place.line} loses its wide access"
-    return _others_unharmed(before, after, array, moved)
+    return _others_unharmed(before, after, [array, *aside])
 
 
 def _check_together(array: SharedArray, promised: Sequence[Promise], sites: Sequence[Conflict]) -> str | None:
@@ -144,10 +146,12 @@ def _folded(offsets: NDArray[np.int64], weights: NDArray[np.int64], relative: bo
 
 
 def _others_unharmed(
-    before: KernelAnalysis, after: KernelAnalysis, array: SharedArray, moved: SharedArray
+    before: KernelAnalysis, after: KernelAnalysis, arrays: Sequence[SharedArray]
 ) -> str | None:
-    old = [c for c in before.conflicts if c.site.array != array.id]
-    new = [c for c in after.conflicts if c.site.array != moved.id]
+    mine = {a.id for a in arrays}
+    theirs = {moved.id for a in arrays if (moved := same_array(before, a, after)) is not None}
+    old = [c for c in before.conflicts if c.site.array not in mine]
+    new = [c for c in after.conflicts if c.site.array not in theirs]
     if len(old) != len(new):
         return "the edited file shows other accesses of other arrays"
     for a, b in zip(old, new, strict=True):

@@ -45,38 +45,69 @@ def growth_of(choice: Choice, number: int) -> int:
 
 
 def prove(moves: Sequence[Move], source: Source, analyse: Analyse | None) -> Refusal | None:
-    """Whether every lane of every site of the array reaches the address that the layouts predict."""
+    """Whether every lane of every site of the arrays reaches the address that the layouts predict."""
+    broken = blame(moves, source, analyse)
+    return None if broken is None else broken[0]
+
+
+def blame(
+    moves: Sequence[Move], source: Source, analyse: Analyse | None
+) -> tuple[Refusal, SharedArray | None] | None:
+    """Why moves do not hold, and the array that is to blame where it is one of them; None where they hold."""
     if analyse is None:
-        return Refusal("not-proved", "the edited file was not analysed again")
+        return Refusal("not-proved", "the edited file was not analysed again"), None
     try:
-        text = application.apply([e for m in moves for e in m.edited.edits], source.data)
+        text = application.apply(
+            sorted((e for m in moves for e in m.edited.edits), key=lambda e: (e.offset, e.end_offset)),
+            source.data,
+        )
     except application.EditError as error:
-        return Refusal("not-proved", str(error))
+        return Refusal("not-proved", str(error)), None
     analyses: dict[int, KernelAnalysis] = {}
     for move in moves:
         for n, instance in enumerate(move.used):
-            now = analyses.get(id(instance.analysis), instance.analysis)
-            grown = growth_of(move.choice, n)
-            launch = (
-                replace(now.launch, dynamic=now.launch.dynamic + grown) if now.launch.dynamic else now.launch
-            )
-            analyses[id(instance.analysis)] = replace(now, launch=launch)
+            before = analyses.get(id(instance.analysis), instance.analysis)
+            launch = before.launch
+            if launch.dynamic:
+                launch = replace(launch, dynamic=launch.dynamic + growth_of(move.choice, n))
+            analyses[id(instance.analysis)] = replace(before, launch=launch)
     again = dict(zip(analyses, analyse(source.path, text, list(analyses.values())), strict=True))
-    if all(edited is not None and _needless(moves, edited, text) for edited in again.values()):
-        return Refusal("not-proved", "the padding frees no access that a narrower one does not")
-    for key, edited in again.items():
-        mine = [(m, n, i) for m in moves for n, i in enumerate(m.used) if id(i.analysis) == key]
-        _, _, first = mine[0]
-        if edited is None:
-            name = first.analysis.kernel.name
-            why = "the time was over, or it stands in a file that the analysed one includes"
-            return Refusal("not-proved", f"`{name}` was not analysed again: {why}")
-        promised = _promised(mine)
+    for pool in _pools(moves):
+        mine = [m for m in moves if m.pool.id == pool.id]
+        asked = {id(i.analysis) for m in mine for i in m.used}
+        edited = [again[key] for key in asked]
+        if all(each is not None and _needless(mine, each, text) for each in edited):
+            return Refusal("not-proved", "the padding frees no access that a narrower one does not"), pool
+    for key, now in again.items():
+        found = _broken(key, now, moves)
+        if found is not None:
+            return found
+    return None
+
+
+def _pools(moves: Sequence[Move]) -> list[SharedArray]:
+    return list({m.pool.id: m.pool for m in moves}.values())
+
+
+def _broken(
+    key: int, edited: KernelAnalysis | None, moves: Sequence[Move]
+) -> tuple[Refusal, SharedArray | None] | None:
+    """What does not hold in one instance."""
+    mine = [(m, n, i) for m in moves for n, i in enumerate(m.used) if id(i.analysis) == key]
+    _, _, first = mine[0]
+    if edited is None:
+        name = first.analysis.kernel.name
+        why = "the time was over, or it stands in a file that the analysed one includes"
+        return Refusal("not-proved", f"`{name}` was not analysed again: {why}"), None
+    pools = _pools([m for m, _, _ in mine])
+    for pool in pools:
+        promised = _promised([each for each in mine if each[0].pool.id == pool.id])
         if promised is None:
-            return Refusal("not-proved", "part of an address is not known")
-        broken = check(first.analysis, first.pool, promised, edited)
+            return Refusal("not-proved", "part of an address is not known"), pool
+        others = [p for p in pools if p.id != pool.id]
+        broken = check(first.analysis, pool, promised, edited, others)
         if broken is not None:
-            return Refusal("not-proved", broken)
+            return Refusal("not-proved", broken), pool
     return None
 
 

@@ -8,6 +8,7 @@ from smemlint.evaluate.model import Grade
 from smemlint.fix.model import Refusal
 from smemlint.fix.proof.promise import sites_of
 from smemlint.fix.search.members import MATRIX_ROW, Instance, movable
+from smemlint.score.model import Conflict
 
 _ONE_BY_ONE = ("load", "store", "atomic")
 """Accesses that go to one element of the array each, whatever the layout."""
@@ -31,7 +32,7 @@ def not_understood(instances: Sequence[Instance]) -> Refusal | None:
             if conflict.grade is Grade.PARAMETRIC or conflict.trace.parameter is not None:
                 return Refusal("run-time-stride", f"{said} depends on a value that the launch gives")
             if conflict.executions and not movable(conflict):
-                data = data or Refusal("data-dependent", f"{said} depends on data")
+                data = data or _moving(conflict, said)
                 plain = conflict.site.op in _ONE_BY_ONE
                 widest = max(widest, (conflict.trace.joined or conflict.site.width) if plain else MATRIX_ROW)
         if data is not None and (array.dynamic or instance.piece or widest > array.element):
@@ -40,11 +41,21 @@ def not_understood(instances: Sequence[Instance]) -> Refusal | None:
     return None
 
 
-def left_aside(instances: Sequence[Instance]) -> str:
-    """The first access that moves with the others although where it goes depends on data; '' without one."""
+def _moving(conflict: Conflict, said: str) -> Refusal:
+    """Why it cannot be said where a layout puts an access that is resolved."""
+    trace = conflict.trace
+    if trace.data:
+        return Refusal("data-dependent", f"{said} depends on data")
+    if trace.ways > 1:
+        return Refusal("run-time-choice", f"{said} goes to one of {trace.ways} places, as run time decides")
+    why = trace.reason.text if trace.reason is not None else "only a range of its cost is known"
+    return Refusal("run-time-choice", f"{said}: {why}")
+
+
+def left_aside(instances: Sequence[Instance]) -> Refusal | None:
+    """Of the first access that moves with the others although its place is not known; None without one."""
     for instance in instances:
         for conflict in sites_of(instance.analysis, instance.array):
             if conflict.executions and not movable(conflict):
-                said = f"`{conflict.site.expression}` on line {conflict.site.place.line}"
-                return f"{said} depends on data: what it costs after the edit is not known"
-    return ""
+                return _moving(conflict, f"`{conflict.site.expression}` on line {conflict.site.place.line}")
+    return None

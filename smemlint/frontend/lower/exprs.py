@@ -131,6 +131,7 @@ class ExpressionLowering:
             130: self._bool,
             131: self._null,
             132: self._this,
+            134: self._new,
             136: self._size_of,
             142: self._pack_expansion,
             144: self._lambda,
@@ -143,7 +144,6 @@ class ExpressionLowering:
             122: "_Generic",
             129: "typeid",
             133: "throw",
-            134: "new",
             135: "delete",
             143: "sizeof...",
             153: "concept",
@@ -435,6 +435,14 @@ class ExpressionLowering:
         if isinstance(value, Construct):
             return value
         return Cast(type_, value, place=place)
+
+    def _new(self, node: Node) -> Expr:
+        """`new T(args)`: the address of an object without a name."""
+        parts = self.lower_all([k for k in cursors.children(node) if is_expression(k.kind)])
+        match parts:
+            case (Construct() as made,) if PointerTo(made.type) == self._c.types.of(node):
+                return Unary("&", made, self._c.place(node))
+        return UnknownExpr("new", parts, self._c.place(node))
 
     def _compound_literal(self, node: Node) -> Expr:
         kids = [k for k in cursors.children(node) if is_expression(k.kind)]

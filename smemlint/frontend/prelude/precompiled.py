@@ -17,10 +17,14 @@ from pathlib import Path
 
 from clang.cindex import Index, TranslationUnit
 
+from smemlint.frontend.prelude.declarations import also_in_std, declarations
 from smemlint.system.folders import cache_folders, is_ours
 from smemlint.system.stopping import held_back
+from smemlint.toolkit.host import RUNTIME, C
+from smemlint.toolkit.libraries import LIBRARIES
+from smemlint.toolkit.mathematics import MATHEMATICS
+from smemlint.toolkit.table import DEVICE
 
-PARTS = ("language", "std", "device", "cuda", "host")
 LIBRARY = "18.1.1"
 
 BASE_ARGUMENTS = (
@@ -38,8 +42,18 @@ TU_KEEP_GOING = 0x200
 
 @lru_cache(maxsize=1)
 def prelude_text() -> str:
-    here = Path(__file__)
-    return "".join(here.with_name(f"prelude_{part}.cuh").read_text("utf-8") for part in PARTS)
+    """The types as they are written beside this module, each part followed by the functions that use them."""
+
+    def part(name: str) -> str:
+        return Path(__file__).with_name(f"prelude_{name}.cuh").read_text("utf-8")
+
+    c = (*MATHEMATICS, *C)
+    parts = (
+        *(part("language"), part("runtime"), part("std"), part("device"), declarations(DEVICE), part("cuda")),
+        *(part("c"), declarations(c), also_in_std(c), part("libraries"), part("host")),
+        *(declarations(RUNTIME), declarations(LIBRARIES)),
+    )
+    return "".join(parts)
 
 
 @lru_cache(maxsize=1)

@@ -1,52 +1,4 @@
 // What stands around launches: the run-time API, the C library, streams, PyTorch. Cheap names, no meaning.
-#define SMEMLINT_API(n) SMEMLINT_FUNCTION(cudaError_t, n)
-typedef struct _IO_FILE FILE;
-extern FILE *stdout, *stderr, *stdin;
-SMEMLINT_INT(printf) SMEMLINT_INT(fprintf) SMEMLINT_INT(sprintf) SMEMLINT_INT(snprintf) SMEMLINT_INT(puts) SMEMLINT_INT(fflush)
-SMEMLINT_INT(scanf) SMEMLINT_INT(sscanf) SMEMLINT_INT(fscanf) SMEMLINT_FUNCTION(FILE*, fopen) SMEMLINT_INT(fclose)
-SMEMLINT_FUNCTION(size_t, fread) SMEMLINT_FUNCTION(size_t, fwrite) SMEMLINT_FUNCTION(void*, malloc) SMEMLINT_FUNCTION(void*, calloc)
-SMEMLINT_FUNCTION(void*, realloc) SMEMLINT_VOID(free) SMEMLINT_FUNCTION(void*, aligned_alloc) SMEMLINT_FUNCTION(void*, alloca)
-SMEMLINT_FUNCTION(void*, memcpy) SMEMLINT_FUNCTION(void*, memset) SMEMLINT_FUNCTION(void*, memmove) SMEMLINT_INT(memcmp)
-SMEMLINT_FUNCTION(size_t, strlen) SMEMLINT_INT(strcmp) SMEMLINT_INT(strncmp) SMEMLINT_FUNCTION(char*, strcpy)
-SMEMLINT_FUNCTION(char*, strstr) SMEMLINT_FUNCTION(char*, getenv) SMEMLINT_INT(atoi) SMEMLINT_FUNCTION(double, atof)
-SMEMLINT_FUNCTION(long, atol) SMEMLINT_FUNCTION(long, strtol) SMEMLINT_FUNCTION(double, strtod) SMEMLINT_INT(rand) SMEMLINT_VOID(srand)
-SMEMLINT_VOID(exit) SMEMLINT_VOID(abort) SMEMLINT_FUNCTION(double, drand48) SMEMLINT_VOID(qsort)
-SMEMLINT_VOID(perror)
-#define EXIT_SUCCESS 0
-#define EXIT_FAILURE 1
-#define RAND_MAX 2147483647
-SMEMLINT_API(cudaMalloc) SMEMLINT_API(cudaMallocManaged) SMEMLINT_API(cudaMallocHost) SMEMLINT_API(cudaHostAlloc)
-SMEMLINT_API(cudaMallocAsync) SMEMLINT_API(cudaMallocPitch) SMEMLINT_API(cudaFree) SMEMLINT_API(cudaFreeHost) SMEMLINT_API(cudaFreeAsync)
-SMEMLINT_API(cudaMemcpy) SMEMLINT_API(cudaMemcpyAsync) SMEMLINT_API(cudaMemcpy2D) SMEMLINT_API(cudaMemset) SMEMLINT_API(cudaMemsetAsync)
-SMEMLINT_API(cudaMemcpyToSymbol) SMEMLINT_API(cudaMemcpyFromSymbol) SMEMLINT_API(cudaMemcpyToSymbolAsync)
-SMEMLINT_API(cudaGetLastError) SMEMLINT_API(cudaPeekAtLastError) SMEMLINT_API(cudaDeviceSynchronize) SMEMLINT_API(cudaThreadSynchronize)
-SMEMLINT_API(cudaDeviceReset) SMEMLINT_API(cudaSetDevice) SMEMLINT_API(cudaGetDevice) SMEMLINT_API(cudaGetDeviceCount)
-SMEMLINT_API(cudaGetDeviceProperties) SMEMLINT_API(cudaDeviceGetAttribute) SMEMLINT_API(cudaStreamCreate)
-SMEMLINT_API(cudaStreamCreateWithFlags) SMEMLINT_API(cudaStreamDestroy) SMEMLINT_API(cudaStreamSynchronize) SMEMLINT_API(cudaStreamWaitEvent)
-SMEMLINT_API(cudaEventCreate) SMEMLINT_API(cudaEventCreateWithFlags) SMEMLINT_API(cudaEventRecord) SMEMLINT_API(cudaEventSynchronize)
-SMEMLINT_API(cudaEventElapsedTime) SMEMLINT_API(cudaEventDestroy) SMEMLINT_API(cudaFuncSetAttribute) SMEMLINT_API(cudaFuncSetCacheConfig)
-SMEMLINT_API(cudaFuncGetAttributes) SMEMLINT_API(cudaLaunchKernel) SMEMLINT_API(cudaLaunchKernelEx) SMEMLINT_API(cudaLaunchKernelExC)
-SMEMLINT_API(cudaLaunchCooperativeKernel) SMEMLINT_API(cudaOccupancyMaxActiveBlocksPerMultiprocessor)
-SMEMLINT_API(cudaOccupancyMaxPotentialBlockSize) SMEMLINT_API(cudaBindTexture) SMEMLINT_API(cudaBindTexture2D)
-SMEMLINT_API(cudaUnbindTexture) SMEMLINT_API(cudaDeviceSetLimit) SMEMLINT_API(cudaDeviceSetCacheConfig) SMEMLINT_API(cudaGetSymbolAddress)
-SMEMLINT_API(cudaHostGetDevicePointer) SMEMLINT_API(cudaHostRegister) SMEMLINT_API(cudaHostUnregister)
-SMEMLINT_API(cudaDeviceSetSharedMemConfig) SMEMLINT_API(cudaProfilerStart) SMEMLINT_API(cudaProfilerStop)
-SMEMLINT_API(cudaOccupancyMaxPotentialBlockSizeVariableSMem) SMEMLINT_API(cudaSetDeviceFlags) SMEMLINT_API(cudaThreadExit)
-SMEMLINT_FUNCTION(const char*, cudaGetErrorString) SMEMLINT_FUNCTION(const char*, cudaGetErrorName)
-enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
-enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributePreferredSharedMemoryCarveout = 9,
-    cudaFuncAttributeNonPortableClusterSizeAllowed = 14 };
-enum cudaFuncCache { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1, cudaFuncCachePreferEqual };
-enum cudaSharedMemConfig { cudaSharedMemBankSizeDefault, cudaSharedMemBankSizeFourByte, cudaSharedMemBankSizeEightByte };
-enum cudaDeviceAttr { cudaDevAttrMaxThreadsPerBlock = 1, cudaDevAttrMaxSharedMemoryPerBlock = 8, cudaDevAttrMultiProcessorCount = 16,
-    cudaDevAttrMaxThreadsPerMultiProcessor = 39, cudaDevAttrComputeCapabilityMajor = 75, cudaDevAttrComputeCapabilityMinor = 76,
-    cudaDevAttrCooperativeLaunch = 95, cudaDevAttrMaxSharedMemoryPerBlockOptin = 97, cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
-    cudaDevAttrWarpSize = 10, cudaDevAttrClockRate = 13, cudaDevAttrL2CacheSize = 38 };
-enum cudaLaunchAttributeID { cudaLaunchAttributeCooperative = 2, cudaLaunchAttributeClusterDimension = 4,
-    cudaLaunchAttributeProgrammaticStreamSerialization = 6 };
-constexpr unsigned cudaEventDefault = 0, cudaEventDisableTiming = 2, cudaStreamDefault = 0, cudaStreamNonBlocking = 1,
-    cudaMemAttachGlobal = 1, cudaHostAllocDefault = 0, cudaHostAllocMapped = 2, cudaHostAllocPortable = 1, cudaDeviceMapHost = 8,
-    cudaSharedmemCarveoutMaxShared = 100;
 constexpr cudaStream_t cudaStreamLegacy = nullptr, cudaStreamPerThread = nullptr;
 struct cudaLaunchAttribute { cudaLaunchAttributeID id; struct { struct { unsigned x, y, z; } clusterDim; int cooperative, programmaticStreamSerializationAllowed; } val; };
 struct cudaLaunchConfig_t { dim3 gridDim, blockDim; size_t dynamicSmemBytes; cudaStream_t stream; cudaLaunchAttribute* attrs; unsigned numAttrs; };
@@ -62,14 +14,7 @@ struct cudaChannelFormatDesc { int x, y, z, w, f; };
 struct cudaExtent { size_t width, height, depth; };
 struct cudaPitchedPtr { void* ptr; size_t pitch, xsize, ysize; };
 typedef struct cudaArray* cudaArray_t;
-typedef struct cublasContext* cublasHandle_t;
-typedef int cublasStatus_t;
-typedef struct curandGenerator_st* curandGenerator_t;
-typedef unsigned short CUdeviceptr_;
-typedef unsigned long long CUdeviceptr;
-typedef cudaStream_t CUstream;
-typedef int CUresult;
-
+template <class T> cudaChannelFormatDesc cudaCreateChannelDesc(); template <class... A> cudaChannelFormatDesc cudaCreateChannelDesc(A...);
 namespace std {
 template <class T> struct allocator {};
 template <class T, class A = allocator<T>> struct vector {
@@ -105,8 +50,19 @@ struct string_view {
 struct source_location { static constexpr source_location current() { return {}; } const char* file_name() const; const char* function_name() const; unsigned line() const; unsigned column() const; };
 namespace experimental { using std::source_location; }
 template <class... T> string to_string(T...);
-struct ostream { template <class T> ostream& operator<<(const T&); ostream& operator<<(ostream& (*)(ostream&)); template <class... A> ostream& write(A...); template <class... A> int precision(A...); template <class... A> int width(A...); explicit operator bool() const; void flush(); };
-struct istream { template <class T> istream& operator>>(T&); explicit operator bool() const; template <class... A> istream& read(A...); };
+struct ios_base {
+    typedef int openmode; typedef int seekdir; typedef int fmtflags;
+    static constexpr int in = 8, out = 16, ate = 2, app = 1, trunc = 32, binary = 4, beg = 0, cur = 1, end = 2, fixed = 4, scientific = 256, floatfield = 260;
+    static bool sync_with_stdio(bool);
+};
+using ios = ios_base;
+typedef long streamsize; typedef long streamoff; typedef long streampos;
+struct ostream : ios_base { template <class T> ostream& operator<<(const T&); ostream& operator<<(ostream& (*)(ostream&)); template <class... A> ostream& write(A...); template <class... A> int precision(A...); template <class... A> int width(A...); explicit operator bool() const; void flush(); };
+struct istream : ios_base {
+    template <class T> istream& operator>>(T&); explicit operator bool() const; template <class... A> istream& read(A...);
+    template <class... A> istream& seekg(A...); long tellg(); template <class... A> istream& getline(A...); template <class... A> istream& ignore(A...);
+    template <class... A> int get(A...); bool eof() const; bool good() const; bool fail() const; void clear(); long gcount() const; int peek();
+};
 extern ostream cout, cerr, clog;
 extern istream cin;
 ostream& endl(ostream&);
@@ -118,14 +74,23 @@ ostream& scientific(ostream&);
 template <class T> T setw(T); template <class T> T setprecision(T); template <class T> T setfill(T);
 struct stringstream : ostream { stringstream(); template <class T> stringstream(T); string str() const; template <class T> istream& operator>>(T&); };
 using ostringstream = stringstream;
+struct istringstream : istream { istringstream(); template <class T> istringstream(T); string str() const; template <class T> void str(T); };
+struct stringbuf { stringbuf(); template <class... T> stringbuf(T...); string str() const; };
+struct fstream : istream { template <class... T> fstream(T...); template <class T> ostream& operator<<(const T&); bool is_open() const; void close(); template <class... A> void open(A...); template <class... A> void write(A...); };
+template <class... A> istream& getline(istream&, A&&...);
+istream& ws(istream&); ostream& hex(ostream&); ostream& dec(ostream&); ostream& boolalpha(ostream&); ostream& internal(ostream&);
 struct ofstream : ostream { template <class... T> ofstream(T...); bool is_open() const; void close(); template <class... A> void open(A...); };
-struct ifstream : istream { template <class... T> ifstream(T...); bool is_open() const; void close(); };
+struct ifstream : istream { template <class... T> ifstream(T...); bool is_open() const; void close(); template <class... A> void open(A...); };
 struct exception { virtual const char* what() const; };
 struct runtime_error : exception { template <class T> runtime_error(T); };
 struct invalid_argument : exception { template <class T> invalid_argument(T); };
 struct logic_error : exception { template <class T> logic_error(T); };
 struct out_of_range : exception { template <class T> out_of_range(T); };
+struct length_error : exception { template <class T> length_error(T); };
+struct domain_error : exception { template <class T> domain_error(T); };
 struct bad_alloc : exception {};
+struct exception_ptr { exception_ptr() = default; exception_ptr(decltype(nullptr)); explicit operator bool() const; };
+exception_ptr current_exception(); void rethrow_exception(exception_ptr);
 template <class T, class D = void> struct unique_ptr {
     unique_ptr() = default; template <class U> unique_ptr(U); T* get() const; T& operator*() const; T* operator->() const; T& operator[](size_t) const; template <class... U> void reset(U...); explicit operator bool() const;
 };
@@ -140,6 +105,17 @@ template <class K, class V, class C = void> struct map { V& operator[](const K&)
 template <class K, class V, class C = void> struct unordered_map : map<K, V, C> {};
 template <class K, class C = void> struct set { size_t size() const; template <class... U> void insert(U&&...); template <class U> size_t count(U) const; const K* begin() const; const K* end() const; };
 template <class K, class C = void> struct unordered_set : set<K, C> {};
+template <class T, class A = allocator<T>> struct deque : vector<T, A> { using vector<T, A>::vector; void push_front(const T&); void pop_front(); };
+template <class T, class A = allocator<T>> struct list : deque<T, A> { using deque<T, A>::deque; };
+template <class T, class A = allocator<T>> struct forward_list : deque<T, A> { using deque<T, A>::deque; };
+template <class T, class C = void> struct queue { T& front(); T& back(); void push(const T&); void pop(); bool empty() const; size_t size() const; template <class... U> void emplace(U&&...); };
+template <class T, class C = void> struct stack { T& top(); void push(const T&); void pop(); bool empty() const; size_t size() const; };
+template <class T, class C = void, class L = void> struct priority_queue { const T& top() const; void push(const T&); void pop(); bool empty() const; size_t size() const; };
+template <class K, class V, class C = void> struct multimap : map<K, V, C> {};
+struct regex { template <class... T> regex(T...); };
+template <class... A> bool regex_match(A&&...); template <class... A> bool regex_search(A&&...); template <class... A> string regex_replace(A&&...);
+struct thread { thread() = default; template <class... T> thread(T&&...); void join(); void detach(); bool joinable() const; static unsigned hardware_concurrency(); };
+struct condition_variable { void notify_one(); void notify_all(); template <class... A> void wait(A&&...); };
 struct random_device { unsigned operator()(); };
 struct mt19937 { template <class... T> mt19937(T...); unsigned operator()(); };
 using default_random_engine = mt19937;
@@ -149,6 +125,12 @@ template <class T = int> struct uniform_int_distribution { template <class... A>
 template <class T = float> struct normal_distribution { template <class... A> normal_distribution(A...); template <class G> T operator()(G&); };
 struct mutex { void lock(); void unlock(); };
 template <class T> struct lock_guard { lock_guard(T&); };
+template <class T> struct unique_lock { template <class... A> unique_lock(A&&...); void lock(); void unlock(); };
+template <class T> auto begin(T& c) -> decltype(c.begin()); template <class T> auto end(T& c) -> decltype(c.end());
+template <class T, size_t N> T* begin(T (&)[N]); template <class T, size_t N> T* end(T (&)[N]);
+template <class I> pair<I, I> minmax_element(I, I);
+template <class T> constexpr size_t extent_v = 0;
+template <class T, size_t N> constexpr size_t extent_v<T[N]> = N;
 template <class T> struct atomic { atomic() = default; atomic(T); T load() const; void store(T); operator T() const; T operator++(); T operator=(T); };
 namespace chrono {
 template <class...> struct ratio_ {};
@@ -179,6 +161,25 @@ template <class T> struct greater : std::greater<T> {};
 template <class T> struct maximum { T operator()(T, T) const; };
 template <class T> struct minimum { T operator()(T, T) const; };
 template <class T> using complex = std::complex<T>;
+struct execution_policy { execution_policy on(cudaStream_t) const; template <class... A> execution_policy operator()(A&&...) const; };
+extern const execution_policy device, host, seq;
+namespace cuda { extern const execution_policy par, par_nosync; }
+namespace system { namespace cuda { using thrust::cuda::par; } }
+template <class T> struct counting_iterator { template <class... A> counting_iterator(A...); T operator*() const; };
+template <class T> counting_iterator<T> make_counting_iterator(T);
+template <class F, class I> counting_iterator<int> make_transform_iterator(I, F);
+template <class... A> counting_iterator<int> make_zip_iterator(A...); template <class... A> counting_iterator<int> make_permutation_iterator(A...);
+template <class T> counting_iterator<T> make_constant_iterator(T); template <class... A> counting_iterator<int> make_discard_iterator(A...);
+#define SMEMLINT_ALGORITHM(n) template <class... A> void n(A&&...);
+SMEMLINT_ALGORITHM(transform) SMEMLINT_ALGORITHM(fill) SMEMLINT_ALGORITHM(fill_n) SMEMLINT_ALGORITHM(sequence) SMEMLINT_ALGORITHM(copy)
+SMEMLINT_ALGORITHM(copy_n) SMEMLINT_ALGORITHM(sort) SMEMLINT_ALGORITHM(stable_sort) SMEMLINT_ALGORITHM(sort_by_key)
+SMEMLINT_ALGORITHM(stable_sort_by_key) SMEMLINT_ALGORITHM(inclusive_scan) SMEMLINT_ALGORITHM(exclusive_scan) SMEMLINT_ALGORITHM(for_each)
+SMEMLINT_ALGORITHM(for_each_n) SMEMLINT_ALGORITHM(gather) SMEMLINT_ALGORITHM(scatter) SMEMLINT_ALGORITHM(generate) SMEMLINT_ALGORITHM(replace)
+SMEMLINT_ALGORITHM(tabulate) SMEMLINT_ALGORITHM(reverse) SMEMLINT_ALGORITHM(inclusive_scan_by_key) SMEMLINT_ALGORITHM(exclusive_scan_by_key)
+SMEMLINT_ALGORITHM(transform_inclusive_scan) SMEMLINT_ALGORITHM(transform_exclusive_scan) SMEMLINT_ALGORITHM(adjacent_difference)
+#undef SMEMLINT_ALGORITHM
+template <class... A> double reduce(A&&...); template <class... A> double transform_reduce(A&&...); template <class... A> double inner_product(A&&...);
+template <class... A> long count(A&&...); template <class... A> long count_if(A&&...); template <class... A> bool equal(A&&...);
 using std::pair; using std::tuple; using std::make_pair; using std::make_tuple; using std::get; using std::swap;
 using std::tuple_element; using std::tuple_size; using std::tie;
 }

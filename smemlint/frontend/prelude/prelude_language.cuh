@@ -156,6 +156,7 @@ typedef long clock_t, time_t;
 #define offsetof(T, m) __builtin_offsetof(T, m)
 #define assert(...) ((void)sizeof((__VA_ARGS__) ? 1 : 0))
 #define __assert_fail(...)
+#define __device_builtin__
 #define va_list __builtin_va_list
 #define va_start(...)
 #define va_end(...)
@@ -199,15 +200,9 @@ extern const __device__ uint3 threadIdx, blockIdx;
 extern const __device__ dim3 blockDim, gridDim;
 constexpr int warpSize = 32;
 
-enum cudaError {
-    cudaSuccess, cudaErrorInvalidValue, cudaErrorMemoryAllocation, cudaErrorNotReady, cudaErrorUnknown,
-    cudaErrorInvalidDevice, cudaErrorNotSupported, cudaErrorInvalidConfiguration,
-    cudaErrorPeerAccessAlreadyEnabled, cudaErrorCooperativeLaunchTooLarge, cudaErrorLaunchOutOfResources,
-};
-typedef enum cudaError cudaError_t;
+typedef struct _IO_FILE FILE;
 typedef struct CUstream_st* cudaStream_t;
 typedef struct CUevent_st* cudaEvent_t;
-extern "C" cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t dynamic = 0, cudaStream_t stream = 0);
 
 // Macros of well-known libraries that stand where a type or a statement would be read; a program's own definition replaces them.
 #define CUTLASS_DEVICE __forceinline__ __device__

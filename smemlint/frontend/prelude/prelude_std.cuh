@@ -247,33 +247,7 @@ template <class T = void> struct negate { T operator()(const T&) const; };
 template <class T = void> struct identity { constexpr T operator()(T a) const { return a; } };
 template <class T> struct hash { size_t operator()(const T&) const; };
 
-// Mathematics, in namespace std and outside.
-#define SMEMLINT_MATH(n)                                                                                         \
-    template <class T> auto n(T v) -> decltype(T(v)); template <class T, class U> auto n(T v, U w) -> decltype(v + w); \
-    template <class T, class U, class V> auto n(T v, U w, V x) -> decltype(v + w + x);
-#define SMEMLINT_MATHS                                                                                           \
-    SMEMLINT_MATH(sqrt) SMEMLINT_MATH(cbrt) SMEMLINT_MATH(exp) SMEMLINT_MATH(exp2) SMEMLINT_MATH(expm1)          \
-    SMEMLINT_MATH(log) SMEMLINT_MATH(log2) SMEMLINT_MATH(log10) SMEMLINT_MATH(log1p) SMEMLINT_MATH(pow)          \
-    SMEMLINT_MATH(sin) SMEMLINT_MATH(cos) SMEMLINT_MATH(tan) SMEMLINT_MATH(asin) SMEMLINT_MATH(acos)             \
-    SMEMLINT_MATH(atan) SMEMLINT_MATH(atan2) SMEMLINT_MATH(sinh) SMEMLINT_MATH(cosh) SMEMLINT_MATH(tanh)         \
-    SMEMLINT_MATH(asinh) SMEMLINT_MATH(acosh) SMEMLINT_MATH(atanh) SMEMLINT_MATH(erf) SMEMLINT_MATH(erfc)        \
-    SMEMLINT_MATH(tgamma) SMEMLINT_MATH(lgamma) SMEMLINT_MATH(fmod) SMEMLINT_MATH(fmin) SMEMLINT_MATH(fmax)      \
-    SMEMLINT_MATH(fabs) SMEMLINT_MATH(fma) SMEMLINT_MATH(hypot) SMEMLINT_MATH(copysign) SMEMLINT_MATH(floor)     \
-    SMEMLINT_MATH(ceil) SMEMLINT_MATH(round) SMEMLINT_MATH(trunc) SMEMLINT_MATH(rint) SMEMLINT_MATH(nearbyint)   \
-    SMEMLINT_MATH(ldexp) SMEMLINT_MATH(remainder) SMEMLINT_MATH(fdim) SMEMLINT_MATH(nextafter)                   \
-    SMEMLINT_MATH(scalbn) SMEMLINT_MATH(logb)                                                                    \
-    SMEMLINT_FUNCTION(bool, isnan) SMEMLINT_FUNCTION(bool, isinf) SMEMLINT_FUNCTION(bool, isfinite)              \
-    SMEMLINT_FUNCTION(bool, signbit) SMEMLINT_FUNCTION(bool, isnormal) SMEMLINT_FUNCTION(long, lround)           \
-    SMEMLINT_FUNCTION(long, lrint) SMEMLINT_FUNCTION(long long, llround) SMEMLINT_FUNCTION(long long, llrint)    \
-    SMEMLINT_FUNCTION(int, ilogb)
-SMEMLINT_MATHS
-SMEMLINT_FUNCTION(float, sqrtf) SMEMLINT_FUNCTION(float, expf) SMEMLINT_FUNCTION(float, powf)
-SMEMLINT_FUNCTION(void, memcpy) SMEMLINT_FUNCTION(void, memset) SMEMLINT_FUNCTION(void, memmove) SMEMLINT_FUNCTION(int, memcmp)
-SMEMLINT_FUNCTION(size_t, strlen) SMEMLINT_FUNCTION(int, strcmp) SMEMLINT_FUNCTION(int, printf)
-SMEMLINT_FUNCTION(int, fprintf) SMEMLINT_FUNCTION(int, snprintf) SMEMLINT_FUNCTION(void*, malloc) SMEMLINT_FUNCTION(void, free)
-SMEMLINT_FUNCTION(int, rand) SMEMLINT_FUNCTION(void, srand) SMEMLINT_FUNCTION(void, exit) SMEMLINT_FUNCTION(void, abort)
-SMEMLINT_FUNCTION(void, terminate) SMEMLINT_FUNCTION(int, atoi) SMEMLINT_FUNCTION(double, atof) SMEMLINT_FUNCTION(long, time)
-SMEMLINT_FUNCTION(long, clock) SMEMLINT_FUNCTION(int, stoi) SMEMLINT_FUNCTION(float, stof)
+SMEMLINT_FUNCTION(void, terminate) SMEMLINT_FUNCTION(int, stoi) SMEMLINT_FUNCTION(float, stof)
 // Algorithms.
 SMEMLINT_FUNCTION(void, fill) SMEMLINT_FUNCTION(void, fill_n) SMEMLINT_FUNCTION(void, copy) SMEMLINT_FUNCTION(void, copy_n)
 SMEMLINT_FUNCTION(void, sort) SMEMLINT_FUNCTION(void, stable_sort) SMEMLINT_FUNCTION(void, reverse) SMEMLINT_FUNCTION(void, iota)
@@ -286,7 +260,6 @@ template <class I, class T> I find(I, I, T); template <class I, class T> I lower
 template <class I, class T> I upper_bound(I, I, T); template <class I, class F> I find_if(I, I, F);
 template <class I> long distance(I, I);
 }  // namespace std
-SMEMLINT_MATHS
 using std::size_t;
 // In CUDA these are visible without a namespace.
 template <class A, class B> constexpr auto min(A a, B b) -> decltype(a < b ? a : b) { return a < b ? a : b; }

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
+from functools import lru_cache
 from itertools import count
 
 from smemlint.patterns import pattern
@@ -138,6 +139,11 @@ def _silent(scope: Healed) -> Iterator[tuple[str, str]]:
             yield from _silent(entry)
 
 
+@lru_cache(maxsize=16)
+def _as_text(data: bytes) -> str:
+    return data.decode("latin-1")
+
+
 def _may_declare(data: bytes, name: str, kind: str) -> bool:
     """Whether a text reads as if it declared what clang takes beside a value, function, macro or namespace of
     the name.
@@ -146,7 +152,7 @@ def _may_declare(data: bytes, name: str, kind: str) -> bool:
     """
     if name.encode() not in data:
         return False
-    text = data.decode("latin-1")
+    text = _as_text(data)
     if kind == NAMESPACE:
         return re.search(rf"\bnamespace\s+{name}\s*=", text) is not None
     for found in re.finditer(rf"\b{name}\b\s*(\w|.?)", text):

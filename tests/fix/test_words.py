@@ -1,0 +1,35 @@
+"""What a suggestion says of the accesses of its array."""
+
+from __future__ import annotations
+
+from smemlint.evaluate.model import Site
+from smemlint.fix.model import SiteChange
+from smemlint.fix.words import effect
+from tests.fix.cases import place
+
+
+def change(line: int, before: int, after: int, ideal: int = 1) -> SiteChange:
+    return SiteChange("k", Site(place(line, line), "load", 4, "t", "t[...]"), before, after, ideal)
+
+
+def test_accesses_that_get_better_are_not_told_as_ones_that_keep_a_conflict() -> None:
+    changes = [*(change(n, 32, 8) for n in range(8)), change(8, 32, 1), change(9, 1, 1)]
+    assert (
+        effect(changes) == "289 wavefronts become 66 (10 at best; accesses: 1 freed, 8 with fewer conflicts)"
+    )
+
+
+def test_accesses_that_get_worse_are_told() -> None:
+    changes = [change(1, 32, 4), change(2, 2, 2), change(3, 1, 2)]
+    said = "35 wavefronts become 8 (3 at best; accesses: 1 with fewer conflicts, 1 with as many, 1 with more)"
+    assert effect(changes) == said
+
+
+def test_an_access_is_counted_once_over_all_instances() -> None:
+    assert effect([change(1, 32, 2), change(1, 16, 1)]) == (
+        "48 wavefronts become 3 (2 at best; accesses: 1 with fewer conflicts)"
+    )
+
+
+def test_an_array_without_conflicts_is_told_in_words() -> None:
+    assert effect([change(1, 32, 1), change(2, 1, 1)]) == "both accesses of the array are then conflict-free"
