@@ -89,6 +89,8 @@ OPEN = [
     "int m = 1; for (int i = threadIdx.x & 15; i < 98; i += 40) { m *= 2; if (blockIdx.x) continue; }"
     "  t[m] = 1;",
     "int m = 0; for (int i = 0; i < n; i++) m = 4 * i; t[threadIdx.x * (m & 15)] = 1;",
+    # lanes that always leave run the first iteration only
+    "for (int i = 0; i < n; i++) { t[threadIdx.x * 32] = 1; if (threadIdx.x <= 5) break; t[i] = 1; }",
     # half of an `int` is no `int` where two ways out of an iteration meet
     "P p = {1, 2}; short *h = (short *)&p; for (int i = 0; i < 3; i++) { if (n > 4) { h[0] ^= 1; continue; }"
     "  h[1] ^= 1; } t[threadIdx.x * h[1]] = 1;",

@@ -67,6 +67,7 @@ __syncthreads();
 if (threadIdx.x < 24) g[(4 * i) & 511] = y;
 }}
 __global__ void k(float *out, int n) {{
+extern __shared__ float s[];
 __shared__ float t[4096];
 __shared__ float q[32][{pitch}];
 __shared__ int c[1024];

@@ -241,7 +241,8 @@ class Writer(Drawer):
             self.whole.add(made)
         elif kind == 11:
             made = self.name("p")
-            base = self.choose("t", "&q[0][0]", "t + 64", *self.pointers)
+            pool = f"(float *)((char *)s + 4 * ({self.expr(1)} & 63))"
+            base = self.choose("t", "&q[0][0]", "t + 64", "s + 128", pool, *self.pointers)
             self.line(f"float *{made} = {base} + ({self.index(512)});")
             self.pointers.append(made)
         elif kind == 12:
@@ -308,13 +309,37 @@ class Writer(Drawer):
         self.line("}")
         self.set_something()
 
+    def choose_loop(self) -> int:
+        return self.draw.pick((*range(10), 10, 11, 11, 12))
+
+    def loop_head(self, kind: int, i: str, few: int) -> list[str]:
+        """A loop with two counters, with another number of iterations in each lane, or of `n`; returns the
+        other counter."""
+        if kind == 10:
+            other = self.name("j")
+            step = f"{other} {self.choose('+= 3', '+= 16', '^= 1', '*= 2')}"
+            self.line(f"for (int {i} = 0, {other} = {self.known(1)} & 15; {i} < {few}; {i}++, {step}) {{")
+            return [other]
+        if kind == 11:
+            first, last = (self.choose("threadIdx.x", "threadIdx.y", "threadIdx.x / 4") for _ in range(2))
+            step = self.choose("++", "++", " += 2", " += 3")
+            self.line(
+                f"for (int {i} = {first} & 3; {i} {self.choose('<', '<=')} (int)({last} & 7); {i}{step}) {{"
+            )
+        else:
+            self.line(f"for (int {i} = 0; {i} < n; {i}++) {{")
+        return []
+
     def loop(self, depth: int, returns: bool) -> None:
         i = self.name("i")
         self.loops += 1
         few = 6 if self.loops == 1 else 3
-        kind = self.number(0, 9)
+        kind = self.choose_loop()
         after: list[str] = []
-        if kind <= 1:
+        others: list[str] = []
+        if kind >= 10:
+            others = self.loop_head(kind, i, few)
+        elif kind <= 1:
             self.line(f"for (int {i} = {self.number(0, 2)}; {i} < {self.number(1, few)}; {i}++) {{")
         elif kind == 2:
             step = self.number(1, 40)
@@ -356,11 +381,11 @@ class Writer(Drawer):
             else:
                 self.line(step)
         kept = (list(self.numbers), list(self.pointers))
-        self.numbers.append(i)
+        self.numbers += [*others, i]
         self.fixed.add(i)
         for _ in range(self.number(1, 3)):
             self.statement(depth - 1, returns)
-            if kind <= 6 and self.chance(25):
+            if kind not in (7, 8, 9) and self.chance(25):
                 self.way_out()
         self.numbers, self.pointers = kept
         for text in after:

@@ -291,7 +291,7 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     if not asked.known:
         m.context.undecided.append(Undecided(m.unknowns.value(BOOL, "runs", low=0, high=1), taken.together))
     done = m.code_size.touched, m.code_size.operations, m.code_size.guards
-    inside = m.must, m.may
+    inside, logged = (m.must, m.may), len(m.log)
     for i in range(1 if m.silent else copies):
         if s.condition is not None:
             c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
@@ -304,6 +304,8 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
         iterate(m, s, exits)
         if not m.anyone():
             break
+    if left is None and m.anyone():
+        _only_first(m, inside[1] & ~m.may, logged)
     if m.silent and m.anyone():  # nothing is logged: the other copies would only count
         m.code_size.touched += (copies - 1) * (m.code_size.touched - done[0])
         m.code_size.operations += (copies - 1) * (m.code_size.operations - done[1])
@@ -327,6 +329,15 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
             m.may = m.may | passed
     m.must = must & m.may
     m.context.defaults = defaults
+
+
+def _only_first(m: Machine, lanes: Mask, since: int) -> None:
+    """Lanes that leave in any iteration take part in the first one, and in no other. since: position in the
+    log before it."""
+    if some(lanes):
+        for e in m.log[since:]:
+            if isinstance(e, Event):
+                e.must = e.must & ~lanes
 
 
 def _first(m: Machine, s: Loop, exits: Exits) -> State:
