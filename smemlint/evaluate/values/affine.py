@@ -13,7 +13,6 @@ from collections.abc import Hashable
 _MOST = 1 << 20
 """More is never asked for."""
 MASKED = 31
-_SMALL = 1 << 10
 Terms = tuple[tuple[int, int], ...]
 
 
@@ -44,14 +43,12 @@ class Affine:
         return f"Affine({self.const}, {self.terms}, {self.divides})"
 
 
-def atom(*origin: Hashable, divides: int = 1, const: int = 0, cut: int = 0, small: bool = False) -> Affine:
+def atom(*origin: Hashable, divides: int = 1, const: int = 0, cut: int = 0) -> Affine:
     """A value of which only its origin is known, what divides it, and the rest `const`. cut: MASKED, or the
-    power of two that it was divided by. small: a compiler knows that it is not negative, and far from the
-    ends of its type (threadIdx, `x & 7`)."""
+    power of two that it was divided by."""
     divides = min(divides, _MOST)
     traits = (cut if cut == MASKED else cut.bit_length()) << 5 | divides.bit_length() - 1
-    traits |= _SMALL if small else 0
-    return Affine(const, ((hash(_distinct(origin)) << 11 | traits, 1),), divides)
+    return Affine(const, ((hash(_distinct(origin)) << 10 | traits, 1),), divides)
 
 
 def _distinct(value: Hashable) -> Hashable:
@@ -127,13 +124,8 @@ def either(condition: Hashable, a: Affine, b: Affine) -> Affine:
     return atom("?", condition, a, b, divides=divides, const=a.const % divides)
 
 
-def _never_negative(a: Affine) -> bool:
-    """Whether a compiler sees that a sum is not negative."""
-    return a.const >= 0 and all(value & _SMALL and factor > 0 for value, factor in a.terms)
-
-
 def combine(op: str, a: Affine, b: Affine, *, positive: bool) -> Affine:
-    """`a op b`. positive: a is known not to be negative; of `>>`, because its type has no sign."""
+    """`a op b`. positive: a is known not to be negative."""
     if op == "+":
         return add(a, b)
     if op == "-":
@@ -152,7 +144,7 @@ def combine(op: str, a: Affine, b: Affine, *, positive: bool) -> Affine:
     if op == "&":
         return _masked(a, n)
     if op == ">>" and 0 <= n < 32:
-        return _divided(a, 1 << n, floor=True, unsigned=positive)
+        return _divided(a, 1 << n, floor=True)
     if op == "/" and n > 0:
         return _divided(a, n, floor=positive and n & (n - 1) == 0)
     if op == "%" and n > 0 and n & (n - 1) == 0 and positive:
@@ -164,24 +156,15 @@ def _opaque(op: str, a: Affine, b: Affine, divides: int) -> Affine:
     return atom(op, a, b, divides=max(divides, 1))
 
 
-def _divided(a: Affine, by: int, *, floor: bool, unsigned: bool = False) -> Affine:
-    """a / by. floor: rounds down, and `by` is a power of two.
-
-    nvcc takes `(8 * t + 1) >> 5` for `(8 * t) >> 5` where the number is unsigned or plainly not negative; not
-    where t is an int of which it knows nothing (read off the machine code of such kernels).
-    """
-    small = _never_negative(a)
+def _divided(a: Affine, by: int, *, floor: bool) -> Affine:
+    """a / by. floor: rounds down, and `by` is a power of two."""
     shift = by if by & (by - 1) == 0 and by < 1 << 30 else 0
     if all(factor % by == 0 for _, factor in a.terms) and (floor or a.const % by == 0):
         terms = tuple((v, factor // by) for v, factor in a.terms)
         return Affine(a.const // by, terms, max(a.divides // power_of_two_in(by), 1) if terms else 0)
     if floor and a.divides % by == 0:
-        return atom(
-            "/", a.terms, by, divides=max(a.divides // by, 1), const=a.const // by, cut=shift, small=small
-        )
-    if floor and (unsigned or small):
-        a = _without_low(a)
-    return atom("/", a, by, cut=shift, small=small)
+        return atom("/", a.terms, by, divides=max(a.divides // by, 1), const=a.const // by, cut=shift)
+    return atom("/", a, by, cut=shift)
 
 
 def _without_low(a: Affine) -> Affine:
@@ -199,7 +182,7 @@ def _masked(a: Affine, mask: int) -> Affine:
     while known < _MOST and not mask & known:
         known <<= 1
     low = a.const % a.divides & mask & (known - 1)
-    return atom("&", _without_low(a), mask, divides=known, const=low, cut=MASKED, small=mask >= 0)
+    return atom("&", _without_low(a), mask, divides=known, const=low, cut=MASKED)
 
 
 def _bitwise(op: str, a: Affine, b: Affine) -> Affine:
