@@ -30,24 +30,26 @@ MEMORY: tuple[Function, ...] = (
     *rows(Effect.NONE, "", "__builtin_prefetch assert __assert", declared=False),
 )
 
+# Older forms of these write to a pointer; of the others nothing changes.
 TEXTURES: tuple[Function, ...] = (
     *rows(
-        Effect.NONE,
+        Effect.STORE,
         TEXEL,
         "tex{1D,2D,3D}{,Lod,Grad} tex1Dfetch tex{1D,2D}Layered{,Lod,Grad} tex2Dgather"
         " texCubemap{,Lod,Grad} texCubemapLayered{,Lod,Grad}"
         " surf{1D,2D,3D,1DLayered,2DLayered,Cubemap,CubemapLayered}read",
     ),
-    *rows(Effect.NONE, "void", "surf{1D,2D,3D,1DLayered,2DLayered,Cubemap,CubemapLayered}write"),
+    *rows(Effect.STORE, "void", "surf{1D,2D,3D,1DLayered,2DLayered,Cubemap,CubemapLayered}write"),
 )
 
+# The generator's state lies where an argument points to, which may be shared memory.
 RANDOM: tuple[Function, ...] = (
-    *rows(Effect.NONE, "void", "curand_init skipahead{,_sequence,_subsequence}"),
-    *rows(Effect.NONE, "unsigned int", "curand curand_poisson curand_discrete"),
-    *rows(Effect.NONE, "uint4", "curand4 curand_poisson4"),
-    *rows(Effect.NONE, "float", "curand_{uniform,normal,log_normal}"),
-    *rows(Effect.NONE, "float2", "curand_{normal,log_normal}2"),
-    *rows(Effect.NONE, "float4", "curand_{uniform,normal,log_normal}4"),
-    *rows(Effect.NONE, "double", "curand_{uniform,normal,log_normal}_double"),
-    *rows(Effect.NONE, "double2", "curand_{uniform,normal,log_normal}2_double"),
+    *rows(Effect.STORE, "void", "curand_init skipahead{,_sequence,_subsequence}"),
+    *rows(Effect.STORE, "unsigned int", "curand curand_poisson curand_discrete"),
+    *rows(Effect.STORE, "uint4", "curand4 curand_poisson4"),
+    *rows(Effect.STORE, "float", "curand_{uniform,normal,log_normal}"),
+    *rows(Effect.STORE, "float2", "curand_{normal,log_normal}2"),
+    *rows(Effect.STORE, "float4", "curand_{uniform,normal,log_normal}4"),
+    *rows(Effect.STORE, "double", "curand_{uniform,normal,log_normal}_double"),
+    *rows(Effect.STORE, "double2", "curand_{uniform,normal,log_normal}2_double"),
 )

@@ -13,7 +13,7 @@ class Effect(Enum):
     LOAD = "what the first argument points to, outside of shared memory or in it"
     OUTPUTS = "arithmetic with more results, through the pointers behind the first argument"
     EXCHANGE = "lanes of a warp tell each other their numbers, and wait for that"
-    NONE = "nothing that an address depends on"
+    NONE = "no memory, and nothing that an address depends on"
     BARRIER = "lanes wait for each other, or for memory"
     STORE = "memory changes where an argument points to"
     ATOMIC = "memory that the first argument points to is read and changed at once"

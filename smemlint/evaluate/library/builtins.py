@@ -58,8 +58,6 @@ from smemlint.ir.types import DOUBLE, FLOAT, INT, LONG, UINT, ULONG
 from smemlint.toolkit.model import Effect
 from smemlint.toolkit.table import effect_of
 
-_HARMLESS = (Effect.NONE, Effect.ARITHMETIC, Effect.EXCHANGE)
-"""What keeps no pointer that it is given, nor writes through one."""
 FILLED_BY = (float_functions, cooperative_groups, host_runtime, integers, warp, memory, wmma)
 """The modules that put their functions into the table when they are imported."""
 _BARRIERS = frozenset(
@@ -103,7 +101,7 @@ def _unknown_function(m: Machine, e: Call, name: str) -> Value:
                 # What runs it, and how often, is not known; that it runs is.
                 run_closure(m, v, Call(e.callee, (), e.place), False)
         host_runtime.forget(m, short_name(name), values)
-    elif effect_of(name) not in _HARMLESS:
+    elif effect_of(name) is not Effect.NONE:  # a function of numbers that is given a pointer is another one
         code, text = _taken_by(name, values)
         for v in values:
             escaped(m, v, code, text, e)
