@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from smemlint.evaluate.language.accesses import load
-from smemlint.evaluate.language.constants import unknown_value
 from smemlint.evaluate.language.conversions import coerce
 from smemlint.evaluate.language.initialisers import fill_array, value_for
 from smemlint.evaluate.language.inlining import invoke
@@ -31,7 +30,6 @@ from smemlint.ir import (
     RecordRef,
     Scalar,
     Type,
-    UnknownExpr,
 )
 from smemlint.ir.types import is_reference
 
@@ -44,19 +42,6 @@ def construct_value(m: Machine, e: Construct) -> Value:
             return made
         return build_record(m, t, e.arguments, e.place)
     return build(m, t, e.arguments, e.place)
-
-
-def new_value(m: Machine, e: UnknownExpr) -> Value:
-    """`new T(...)` in host code: an object as its constructor leaves it; what else is not understood."""
-    made = e.parts[-1] if m.host and e.reason == "new" and e.parts else None
-    t = m.resolve(made.type) if isinstance(made, Construct) else None
-    if made is None or not isinstance(t, RecordRef):
-        return unknown_value(m, e)
-    o = Object("new", t.name, t, "local", uniform=True, havoc=True)
-    v = rvalue(m, made)
-    if isinstance(v, RecordValue):
-        o.cells.update(v.cells)
-    return Pointer(o, Int(0), t)
 
 
 def build_array(m: Machine, t: ArrayOf, elements: tuple[Expr, ...], place: Place | None) -> Value:

@@ -14,6 +14,7 @@ from smemlint.evaluate.language.constants import (
     string_value,
     this_place,
     this_value,
+    unknown_value,
 )
 from smemlint.evaluate.language.names import name_place, name_value, static_member_value
 from smemlint.evaluate.language.places import index_place, member_place, value_at_place
@@ -30,7 +31,6 @@ from smemlint.evaluate.run.construction import (
     cast_value,
     construct_value,
     init_list_value,
-    new_value,
 )
 from smemlint.evaluate.run.folds import fold_value
 from smemlint.evaluate.run.loops import run_labeled, run_loop
@@ -124,7 +124,7 @@ VALUES: Values = {
     This: this_value,
     Lambda: lambda_value,
     Asm: asm_value,
-    UnknownExpr: new_value,
+    UnknownExpr: unknown_value,
 }
 
 PLACES: Places = {
