@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from smemlint.diagnose.baseline import Baseline, Entry, compared
@@ -152,10 +153,15 @@ def analyse_file(job: Job, cache: Cache | None = None) -> FileReport:
     return report
 
 
+_TURN = Lock()
+"""A process analyses one file at a time: what is remembered of it, and libclang's state, are the process's."""
+
+
 def analyse_alone(job: Job) -> FileReport:
-    """The analysis of one file in this process, whatever happens to it. For executors."""
+    """Analyse one file in this process, whatever happens to it. For executors; threads take turns."""
     try:
-        return analyse_file(job)
+        with _TURN:
+            return analyse_file(job)
     except Exception as error:
         path = shown(job.path)
         return FileReport(path, problems=(Problem(path, f"internal error: {type(error).__name__}: {error}"),))

@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 import smemlint
+from smemlint import api
 from smemlint.cli import main
 from smemlint.config import ConfigError
+from smemlint.diagnose.model import FileReport
+from smemlint.running.jobs import Job
 
 KERNEL = """\
 __global__ void column(float *out)
@@ -95,6 +98,27 @@ def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
     kind = ThreadPoolExecutor if request.param == "threads" else ProcessPoolExecutor
     with kind(2) as pool:
         yield pool
+
+
+def test_threads_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """libclang, and what is remembered of a file, belong to the process: two at once lose findings."""
+    inside: list[str] = []
+    crowd: list[int] = []
+    plain = api.analyse_file
+
+    def watched(job: Job) -> FileReport:
+        inside.append(job.path)
+        crowd.append(len(inside))
+        try:
+            return plain(job)
+        finally:
+            inside.remove(job.path)
+
+    monkeypatch.setattr(api, "analyse_file", watched)
+    with ThreadPoolExecutor(3) as pool:
+        report = smemlint.check([Path()], executor=pool)
+    assert crowd == [1, 1, 1]
+    assert told(report) == BOTH
 
 
 def test_a_run_spreads_over_any_executor(executor: Executor) -> None:
