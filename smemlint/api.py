@@ -154,7 +154,7 @@ def analyse_file(job: Job, cache: Cache | None = None) -> FileReport:
 
 
 _TURN = Lock()
-"""A process analyses one file at a time: what is remembered of it, and libclang's state, are the process's."""
+"""A process analyses one file at a time: libclang's state, and what is remembered of a file, belong to it."""
 
 
 def analyse_alone(job: Job) -> FileReport:

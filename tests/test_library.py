@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -104,11 +105,15 @@ def test_threads_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """libclang, and what is remembered of a file, belong to the process: two at once lose findings."""
     inside: list[str] = []
     crowd: list[int] = []
+    together = Event()
     plain = api.analyse_file
 
     def watched(job: Job) -> FileReport:
         inside.append(job.path)
         crowd.append(len(inside))
+        if len(inside) > 1:
+            together.set()
+        together.wait(0.2)  # leaves another one the time to come in
         try:
             return plain(job)
         finally:
