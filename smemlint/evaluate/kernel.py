@@ -170,7 +170,7 @@ def _elsewhere(m: Machine, kernel: Function, launch: Launch) -> Iterator[Machine
             for i, (k, v) in enumerate(sorted(launch.arguments.items(), key=lambda a: a[0] in matter))
         }
         other = Machine(m.module, launch.block, grid=launch.grid, budget=m.effort.budget)
-        other.unknowns.begin, other.memo.loop_kinds = m.unknowns.begin, m.memo.loop_kinds
+        other.unknowns.begin, other.memo.carried = m.unknowns.begin, m.memo.carried
         for key, v in told.items():
             assert isinstance(v.const, int)
             moved = 1 if key[0] == "threadIdx" else v.const + ELSEWHERE
@@ -190,7 +190,7 @@ def _doubts(m: Machine, kernel: Function, launch: Launch) -> frozenset[tuple[obj
         return frozenset()
     budget = dataclasses.replace(m.effort.budget, steps=min(m.effort.budget.steps, ADDING))
     other = Machine(m.module, launch.block, grid=launch.grid, budget=budget)
-    other.unknowns.begin, other.memo.loop_kinds = m.unknowns.begin, m.memo.loop_kinds
+    other.unknowns.begin, other.memo.carried = m.unknowns.begin, m.memo.carried
     other.sums = Sums()
     _run(other, kernel, launch)
     m.effort.spent += other.work

@@ -13,7 +13,7 @@ from smemlint.evaluate.machine.paths import Paths
 from smemlint.evaluate.machine.state import Event, Exits, Held, Mask, SiteLog, Undecided
 from smemlint.evaluate.model import Assumption, Stop, Unresolved
 from smemlint.evaluate.values.choices import Way
-from smemlint.evaluate.values.number import Int, Pointer
+from smemlint.evaluate.values.number import Int, Pointer, Value
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import Expr, LaunchStmt
 from smemlint.records import record
@@ -230,6 +230,19 @@ class Context:
         return replace(self, loops=[*self.loops], constants={*self.constants}, undecided=[*self.undecided])
 
 
+@record(frozen=True, eq=False, slots=True)
+class Carried:
+    """How a loop changes a variable. kind: see recurrence.kind_of; old, new: what it holds before the loop
+    and after one iteration; after: what an iteration from its first form left, if that did not hold; again:
+    whether a second one did not either."""
+
+    kind: str
+    old: Value | None
+    new: Value | None
+    after: Value | None = None
+    again: bool = False
+
+
 @record(eq=False, slots=True)
 class Memo:
     """What was worked out once for all executions."""
@@ -238,8 +251,14 @@ class Memo:
         default_factory=dict
     )
     """By id() of a statement that is skipped and the instance: what running it adds to the code."""
-    loop_kinds: dict[tuple[int, tuple[object, ...]], dict[tuple[str, int], str]] = field(default_factory=dict)
-    """By id() of a loop and the instance: how its variables change."""
+    carried: dict[tuple[int, tuple[object, ...]], dict[tuple[str, int], Carried]] = field(
+        default_factory=dict
+    )
+    """By id() of a loop and the instance: how its variables change, by name and offset."""
+    trials: dict[tuple[int, tuple[object, ...]], tuple[tuple[int, int], tuple[int, int, int]]] = field(
+        default_factory=dict
+    )
+    """By the same: accesses and operations of the first trial; accesses, operations and guards of all."""
     edges: dict[int, int] = field(default_factory=dict)
     """By id() of a branch that only blocks at the edge take: how often it was looked at."""
     reaching: dict[int, bool] = field(default_factory=dict)

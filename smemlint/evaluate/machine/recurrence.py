@@ -100,7 +100,7 @@ def form_of(
         return new if old is None else old
     d = difference(new, old)
     if kind == "affine" and d is not None and old is not None:
-        return _plus(old, multiply(d, Int(0, INT, {(k,): 1}), d.type))
+        return moved_by(old, multiply(d, Int(0, INT, {(k,): 1}), d.type))
     if kind == "uniform" and old is not None and d is not None:
         step = _content(d)
         if after is not None:
@@ -120,7 +120,7 @@ def form_of(
                 s = m.unknowns.fresh(o.name, low=0, high=high, multiple=max(step, 1))
                 return Int(0, old.type, {(s,): 1})
         s = m.unknowns.fresh(o.name, multiple=max(step, 1))
-        return _plus(old, Int(0, INT, {(s,): 1}))
+        return moved_by(old, Int(0, INT, {(s,): 1}))
     if kind in ("moved", "roams"):
         ways = [v for v in (old, new, after if kind == "roams" else None) if isinstance(v, Pointer)]
         return one_of(m, ways, o.name)
@@ -160,7 +160,8 @@ def _gcd(a: int, b: int) -> int:
     return a
 
 
-def _plus(v: Value, d: Int) -> Value:
+def moved_by(v: Value, d: Int) -> Value:
+    """A number or pointer that went on by a number."""
     if isinstance(v, Int):
         return add(v, d, v.type)
     assert isinstance(v, Pointer)

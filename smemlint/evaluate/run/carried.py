@@ -5,16 +5,17 @@ Two trial iterations tell which: one from the state before the loop, and one fro
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 
 from smemlint.evaluate.analysis.purity import root_of
+from smemlint.evaluate.machine.components import Carried
 from smemlint.evaluate.machine.machine import Exits, Machine
 from smemlint.evaluate.machine.masks import restore
-from smemlint.evaluate.machine.recurrence import closed, confirmed, form_of, kind_of
+from smemlint.evaluate.machine.recurrence import closed, confirmed, difference, form_of, kind_of, moved_by
 from smemlint.evaluate.run.iterations import Cell, State, changes_of, trial
 from smemlint.evaluate.run.trips import set_by
-from smemlint.evaluate.values.number import Int, Pointer, Symbol, Value, same
-from smemlint.evaluate.values.objects import Cells, Snapshot, led_to
+from smemlint.evaluate.values.number import Int, Pointer, Symbol, Value, bounds, same
+from smemlint.evaluate.values.objects import Cells, Object, Snapshot, led_to
 from smemlint.evaluate.values.pieces import even
 from smemlint.ir import Assign, Expr, Loop, Name, Unary
 from smemlint.ir.expr import STEPS
@@ -23,8 +24,6 @@ from smemlint.ir.walk import walk
 from smemlint.records import record
 
 TRIALS = 5
-_STARTING = {"roams", "uniform"}
-"""Kinds whose form depends on the value before the loop."""
 
 
 @record(frozen=True, slots=True)
@@ -51,43 +50,178 @@ class Plan:
             o.cells[at] = v
 
 
+class Draft:
+    """A plan in the making. start: the state before the loop; first: the one after its first iteration."""
+
+    def __init__(self, m: Machine, start: Snapshot, first: State) -> None:
+        self.m = m
+        self.start = start
+        self.first = first
+        self.count = m.unknowns.fresh("iteration", low=0, rank=1)
+        self.values: dict[Cell, Value] = {}
+        self.carried: dict[Cell, Carried] = {}
+
+    def before(self, cell: Cell) -> Value | None:
+        """What a variable holds before the loop."""
+        return self.start.cells.get(cell[0], {}).get(cell[1])
+
+    def settle(self, cell: Cell, kind: str, new: Value | None, after: Value | None = None) -> None:
+        """Decide how a variable changes. new: what it holds after one iteration; after: after one from its
+        first form, if that form did not hold."""
+        known = self.carried.get(cell)
+        again = kind == "uniform" and known is not None and known.kind == kind
+        self.take(cell, Carried(kind, self.before(cell), new, after, again))
+
+    def take(self, cell: Cell, c: Carried) -> None:
+        """Give a variable the form that goes with how it changes."""
+        form = form_of(self.m, cell[0], c.old, c.new, c.kind, self.count, c.after, again=c.again)
+        self.carried[cell], self.values[cell] = c, form
+
+    def revise(self, second: State) -> list[Cell]:
+        """Correct the kinds that an iteration from the forms did not confirm; returns which."""
+        changed: list[Cell] = []
+        for cell, planned in dict(self.values).items():
+            o, at = cell
+            after, c = second.get(o, {}).get(at, planned), self.carried[cell]
+            new = self.first.get(o, {}).get(at)
+            better = confirmed(c.old, planned, after, c.kind, new)
+            if better != c.kind or (c.kind == "uniform" and not closed(c.old, planned, after)):
+                self.settle(cell, better, new, after)
+                changed.append(cell)
+        for cell, old, v in self._others(second):
+            self.settle(cell, kind_of(old, v), v)
+            changed.append(cell)
+        return changed
+
+    def holds(self, second: State) -> bool:
+        """Whether an iteration from the forms of an earlier visit ends as they say, and none is too wide."""
+        before, unknowns = self.start.cells, self.m.unknowns
+        if any(even(before.get(o, cells), cells, unknowns) for o, cells in second.items()):
+            return False
+        if any(True for _ in self._others(second)):
+            return False
+        for cell, planned in self.values.items():
+            after, c = second.get(cell[0], {}).get(cell[1], planned), self.carried[cell]
+            if confirmed(c.old, planned, after, c.kind, c.new) != c.kind:
+                return False
+            if c.kind == "uniform" and not closed(c.old, planned, after):
+                return False
+            if c.kind in ("lost", "varying") and not _like(c.new, after):
+                return False
+            moved = difference(after, planned)
+            if c.kind != "affine" and moved is not None and _steps(c, moved):
+                return False
+        return True
+
+    def plan(self) -> Plan:
+        """What was decided."""
+        kinds = {cell: c.kind for cell, c in self.carried.items()}
+        ends = {cell: (c.old, self.first.get(cell[0], {}).get(cell[1])) for cell, c in self.carried.items()}
+        return Plan(self.values, kinds, ends)
+
+    def _others(self, second: State) -> Iterator[tuple[Cell, Value, Value]]:
+        """Variables without a form that an iteration changed: what each held and holds."""
+        for o, cells in second.items():
+            for at, v in cells.items():
+                old = self.before((o, at))
+                if (o, at) not in self.values and old is not None and not same(v, old):
+                    yield (o, at), old, v
+
+
 def planned(m: Machine, s: Loop, exits: Exits, start: Snapshot, first: State) -> Plan:
-    """Plan a generic iteration by how the first trial left each variable, and by a second one from that form,
-    unless this loop was settled before."""
-    k = m.unknowns.fresh("iteration", low=0, rank=1)
-    kinds: dict[Cell, str] = {}
-    plan: dict[Cell, Value] = {}
-
-    def settle(cell: Cell, kind: str, new: Value | None, after: Value | None = None) -> None:
-        o, at = cell
-        again = kind == "uniform" and kinds.get(cell) == kind
-        kinds[cell] = kind
-        plan[cell] = form_of(m, o, start.cells.get(o, {}).get(at), new, kind, k, after, again=again)
-
+    """Plan a generic iteration by how the first trial left each variable, and by a second one from that
+    form."""
     _even(m, start, first)
+    draft = Draft(m, start, first)
     for cell, (old, new) in changes_of(start.cells, first).items():
-        settle(cell, kind_of(old, new), new)
-    known = m.memo.loop_kinds.get((id(s), m.frame.instance))
-    names = {(o.id, at) for o, at in kinds}
-    if known is not None and names <= known.keys() and not _STARTING & set(known.values()):
-        for cell in kinds:
-            settle(cell, known[cell[0].id, cell[1]], first[cell[0]].get(cell[1]))
-    elif not _only_counts(m, s, {o.id for o, _ in kinds}):
+        draft.settle(cell, kind_of(old, new), new)
+    if not _only_counts(m, s, {o.id for o, _ in draft.values}):
         for left in reversed(range(TRIALS)):
-            _set(plan)
+            _set(draft.values)
             second = trial(m, s, exits)
             if _even(m, start, second):  # it cut what the first one left whole: begin again
                 return planned(m, s, exits, start, trial(m, s, exits))
-            revised = _revise(start, first, second, dict(plan), kinds, settle)
+            revised = draft.revise(second)
             restore(start)
             if not revised:
                 break
             if not left:
                 for o, at in revised:
-                    settle((o, at), "lost", first.get(o, {}).get(at))
-    m.memo.loop_kinds[id(s), m.frame.instance] = {(o.id, at): kind for (o, at), kind in kinds.items()}
-    ends = {(o, at): (start.cells.get(o, {}).get(at), first.get(o, {}).get(at)) for o, at in kinds}
-    return Plan(plan, kinds, ends)
+                    draft.settle((o, at), "lost", first.get(o, {}).get(at))
+    m.memo.carried[id(s), m.frame.instance] = {(o.id, at): c for (o, at), c in draft.carried.items()}
+    return draft.plan()
+
+
+def foreseen(m: Machine, s: Loop, start: Snapshot) -> Draft | None:
+    """A draft by how an earlier visit of this loop left each variable; None where there was none, or where
+    that says nothing of the present start. An iteration has to verify it.
+
+    Loops in loops would else be tried out anew in each trial of those around them.
+    """
+    known = m.memo.carried.get((id(s), m.frame.instance))
+    if known is None:
+        return None
+    objects: dict[str, Object] = {}
+    names = {name for name, _ in known}
+    for o in start.cells:
+        if o.id in names and objects.setdefault(o.id, o) is not o:
+            return None
+    draft = Draft(m, start, {o: dict(cells) for o, cells in start.cells.items() if o.id in names})
+    for (name, at), c in known.items():
+        if name not in objects:
+            return None
+        cell = objects[name], at
+        old = draft.before(cell)
+        if c.old is None and old is None and c.kind == "fresh":
+            if m.silent:
+                continue  # who reads it before it is set reads nothing that counts
+            return None
+        now = _now(c, old)
+        if now is None:
+            return None
+        if now.new is not None:
+            draft.first[cell[0]][at] = now.new
+        draft.take(cell, now)
+    return draft
+
+
+def _now(c: Carried, old: Value | None) -> Carried | None:
+    """The same change from another start; None where what was seen says nothing of that."""
+    if old is None or c.old is None or type(old) is not type(c.old) or c.kind in ("moved", "roams"):
+        return None
+    if c.kind in ("affine", "uniform"):
+        gap, late = difference(c.new, c.old), difference(c.after, c.old)
+        if gap is None or (c.after is not None and late is None):
+            return None
+        after = None if late is None else moved_by(old, late)
+        return Carried(c.kind, old, moved_by(old, gap), after, c.again)
+    if c.kind in ("lost", "varying") and not (isinstance(old, Int) and isinstance(c.new, Int)):
+        return None
+    return Carried(c.kind, old, c.new, c.after, c.again)
+
+
+def verified(m: Machine, s: Loop, exits: Exits, start: Snapshot, draft: Draft) -> bool:
+    """Whether a trial iteration from the forms of an earlier visit ends as they say."""
+    _set(draft.values)
+    second = trial(m, s, exits)
+    restore(start)
+    return draft.holds(second)
+
+
+def _like(seen: Value | None, after: Value) -> bool:
+    """Whether a number is as little known as one that stood for it: in all lanes, and not below zero."""
+    if not isinstance(seen, Int) or not isinstance(after, Int) or (seen.uniform and not after.uniform):
+        return False
+    low, lowest = bounds(seen)[0], bounds(after)[0]
+    return low is None or low < 0 or (lowest is not None and lowest >= 0)
+
+
+def _steps(c: Carried, moved: Int) -> bool:
+    """Whether a variable moves more simply than it did: by a number that is the same each time."""
+    if c.kind == "uniform":
+        gap = difference(c.new, c.old)
+        return gap is not None and same(moved, gap)
+    return c.kind in ("lost", "varying") and moved.known
 
 
 def _even(m: Machine, start: Snapshot, after: State) -> bool:
@@ -99,32 +233,6 @@ def _even(m: Machine, start: Snapshot, after: State) -> bool:
             start.cells[o], after[o] = both
             o.cells = Cells(both[0])
             changed = True
-    return changed
-
-
-def _revise(
-    start: Snapshot,
-    first: State,
-    second: State,
-    plan: dict[Cell, Value],
-    kinds: dict[Cell, str],
-    settle: Callable[..., None],
-) -> list[Cell]:
-    """Correct the kinds that the second trial did not confirm; returns which."""
-    changed: list[Cell] = []
-    for (o, at), planned in plan.items():
-        after = second.get(o, {}).get(at, planned)
-        old, new, kind = start.cells.get(o, {}).get(at), first.get(o, {}).get(at), kinds[o, at]
-        better = confirmed(old, planned, after, kind, new)
-        if better != kind or (kind == "uniform" and not closed(old, planned, after)):
-            settle((o, at), better, new, after)
-            changed.append((o, at))
-    for o, cells in second.items():
-        for at, v in cells.items():
-            old = start.cells.get(o, {}).get(at)
-            if (o, at) not in plan and old is not None and not same(v, old):
-                settle((o, at), kind_of(old, v), v)
-                changed.append((o, at))
     return changed
 
 

@@ -105,28 +105,41 @@ def _moved(a: Event | Barrier, b: Event | Barrier) -> bool:
     return same_must and isinstance(collapse(d.const, a.may), int) and not d.varying
 
 
+class Attempt:
+    """Where control stood before an iteration that may have to leave no trace. The state itself is the
+    caller's to restore."""
+
+    def __init__(self, m: Machine, exits: Exits) -> None:
+        self.masks = m.must, m.may, m.context.way
+        self.exits = exits
+        self.left = exits.broken, exits.continued, exits.uncertain
+        self.frames = [(f, f.returned, f.result) for f in m.frames]
+        self.joins = [(j, j.kept, j.strays, j.gone, j.ways) for j in outer(m)]
+        for j, *_, ways in self.joins:
+            j.ways = list(ways)
+        self.code = m.lines.region, m.code_size.flow
+
+    def undo(self, m: Machine) -> None:
+        """Go back there."""
+        self.exits.broken, self.exits.continued, self.exits.uncertain = self.left
+        for f, returned, result in self.frames:
+            f.returned, f.result = returned, result
+        for j, kept, strays, gone, ways in self.joins:
+            j.kept, j.strays, j.gone, j.ways = kept, strays, gone, ways
+        m.must, m.may, m.context.way = self.masks
+        m.lines.region, m.code_size.flow = self.code
+
+
 def trial(m: Machine, s: Loop, exits: Exits) -> State:
     """The state after one iteration that leaves no trace."""
-    must, may, way = m.must, m.may, m.context.way
-    keep = exits.broken, exits.continued, exits.uncertain
-    frame_state = [(f, f.returned, f.result) for f in m.frames]
-    joins = [(j, j.kept, j.strays, j.gone, j.ways) for j in outer(m)]
-    for j, *_, ways in joins:
-        j.ways = list(ways)
-    region, flow = m.lines.region, m.code_size.flow
+    attempt = Attempt(m, exits)
     m.silent += 1
     try:
         iterate(m, s, exits)
         after = snapshot(m)
     finally:
         m.silent -= 1
-        exits.broken, exits.continued, exits.uncertain = keep
-        for f, returned, result in frame_state:
-            f.returned, f.result = returned, result
-        for j, kept, strays, gone, ways in joins:
-            j.kept, j.strays, j.gone, j.ways = kept, strays, gone, ways
-        m.must, m.may, m.context.way = must, may, way
-        m.lines.region, m.code_size.flow = region, flow
+        attempt.undo(m)
     return after.cells
 
 

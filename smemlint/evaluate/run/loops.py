@@ -1,14 +1,16 @@
 """Loops: enumerated while the bound is known, else one generic iteration.
 
-In the generic iteration what the loop changes is a closed form of the iteration number (start + delta *
-k), or
-an unknown that is the same for all lanes, or an unknown of each lane; two trial iterations tell which.
+In the generic iteration what the loop changes is a closed form of the iteration number (start + delta * k), or
+an unknown that is the same for all lanes, or an unknown of each lane. Two trial iterations tell which; when the
+loop is met again, the forms of the earlier visit are taken and verified instead.
 """
 
 from __future__ import annotations
 
 from itertools import accumulate
 from operator import add
+
+import numpy as np
 
 from smemlint.evaluate.compiler.unroll import run_time_copies, straight_lines
 from smemlint.evaluate.language.conversions import truth
@@ -19,9 +21,10 @@ from smemlint.evaluate.machine.local_memory import here
 from smemlint.evaluate.machine.machine import Event, Exit, Exits, Machine, Mask, Undecided
 from smemlint.evaluate.machine.masks import decode, restore, snapshot
 from smemlint.evaluate.machine.settling import choice_at, settle
-from smemlint.evaluate.run.carried import Plan, planned
+from smemlint.evaluate.run.carried import Draft, Plan, foreseen, planned, verified
 from smemlint.evaluate.run.compile_time import compile_time_trips, counter_of
 from smemlint.evaluate.run.iterations import (
+    Attempt,
     State,
     Work,
     iterate,
@@ -261,19 +264,54 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
 
     asked: whether there is a first one. The mask is then that of the lanes that leave by the condition.
     """
-    must, may, way = m.must, m.may, m.context.way
     # What was there before the loop is no more likely than what it sets.
     defaults, m.context.defaults = m.context.defaults, False
     start = snapshot(m)
-    before = Work(m.code_size.touched, m.code_size.operations, m.code_size.guards, len(m.log), m.lines.region)
-    first = _first(m, s, exits)
-    pragma = _pragma(m, s, None)
-    size = m.code_size.touched - before.touched, m.code_size.operations - before.operations
-    line = straight_lines(None, *size, pragma)
+    if not _speculate(m, s, exits, asked, left, start):
+        plan, size = _planned(m, s, exits, start)
+        _stand_in(m, s, exits, asked, left, start, plan, size)
+    m.context.defaults = defaults
+
+
+def _speculate(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None, start: Snapshot) -> bool:
+    """In a trial of a loop around this one: run the iteration that stands for all as an earlier visit says.
+    False, and all as before, where it does not end so."""
+    spent = m.memo.trials.get((id(s), m.frame.instance))
+    if not m.silent or m.host or spent is None:
+        return False
+    draft = foreseen(m, s, start)
+    if draft is None:
+        return False
+    size = m.code_size
+    before, attempt = (size.touched, size.operations, size.guards), Attempt(m, exits)
+    if _stand_in(m, s, exits, asked, left, start, draft.plan(), spent[0], draft):
+        now = size.touched, size.operations, size.guards
+        size.touched, size.operations, size.guards = map(add, now, spent[1])
+        return True
+    attempt.undo(m)
     restore(start)
-    plan = planned(m, s, exits, start, first)
+    size.touched, size.operations, size.guards = before
+    return False
+
+
+def _stand_in(
+    m: Machine,
+    s: Loop,
+    exits: Exits,
+    asked: Int,
+    left: int | None,
+    start: Snapshot,
+    plan: Plan,
+    size: tuple[int, int],
+    draft: Draft | None = None,
+) -> bool:
+    """Run the generic iteration, as many copies of it as the compiler lines up. size: accesses and operations
+    of one; draft: what the plan was foreseen by, to be verified; returns whether it was."""
+    must, may, way = m.must, m.may, m.context.way
+    pragma = _pragma(m, s, None)
+    line = straight_lines(None, *size, pragma)
     counted = plan.counted
-    plan.set(m, _iterations(m, 1 if m.silent else max(line.step, 1)))
+    plan.set(m, draft.count if draft is not None else _iterations(m, 1 if m.silent else max(line.step, 1)))
     taken = decode(m, asked)
     passed = may if counted or not asked.known else may & ~taken.may
     m.straight()
@@ -292,6 +330,7 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
         m.context.undecided.append(Undecided(m.unknowns.value(BOOL, "runs", low=0, high=1), taken.together))
     done = m.code_size.touched, m.code_size.operations, m.code_size.guards
     inside, logged = (m.must, m.may), len(m.log)
+    holds = True
     for i in range(1 if m.silent else copies):
         if s.condition is not None:
             c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
@@ -301,10 +340,15 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
                     m.must, m.may = again.must, again.may
         if i == 0:
             inside = m.must, m.may
-        iterate(m, s, exits)
-        if not m.anyone():
+        if draft is not None and not np.array_equal(m.may, may):
+            holds = False  # lanes that stay behind would not have changed
             break
-    if left is None and m.anyone():
+        iterate(m, s, exits)
+        if draft is not None:
+            holds = draft.holds(snapshot(m).cells)
+        if not holds or not m.anyone():
+            break
+    if left is None and holds and m.anyone():
         _only_first(m, inside[1] & ~m.may, logged)
     if m.silent and m.anyone():  # nothing is logged: the other copies would only count
         m.code_size.touched += (copies - 1) * (m.code_size.touched - done[0])
@@ -315,6 +359,8 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     m.context.weight, m.context.times, m.context.open = weight, times, opened
     m.straight()
     m.context.way = way
+    if not holds:
+        return False
     if counted:
         plan.set(m, _iterations(m))
         m.may = may
@@ -328,7 +374,29 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
             meet(m, head)
             m.may = m.may | passed
     m.must = must & m.may
-    m.context.defaults = defaults
+    return True
+
+
+def _planned(m: Machine, s: Loop, exits: Exits, start: Snapshot) -> tuple[Plan, tuple[int, int]]:
+    """What a generic iteration begins with, and the accesses and operations of one."""
+    key = id(s), m.frame.instance
+    size = m.code_size
+    spent = m.memo.trials.get(key)
+    before = size.touched, size.operations, size.guards
+    draft = None if spent is None or m.host else foreseen(m, s, start)
+    if spent is not None and draft is not None:
+        if verified(m, s, exits, start, draft):
+            # The code is as large as where all trials ran.
+            size.touched, size.operations, size.guards = map(add, before, spent[1])
+            return draft.plan(), spent[0]
+        size.touched, size.operations, size.guards = before
+    first = _first(m, s, exits)
+    one = size.touched - before[0], size.operations - before[1]
+    restore(start)
+    plan = planned(m, s, exits, start, first)
+    all_trials = size.touched - before[0], size.operations - before[1], size.guards - before[2]
+    m.memo.trials[key] = one, all_trials
+    return plan, one
 
 
 def _only_first(m: Machine, lanes: Mask, since: int) -> None:

@@ -141,11 +141,20 @@ def convert(v: Int, t: Scalar, unknowns: Unknowns) -> Int:
     return formed(result, v.form)
 
 
+def _is_data(v: Int) -> bool:
+    """Whether a number is neither a size nor a count: it may have its top bit set."""
+    if not isinstance(v.const, int) or v.const or len(v.terms) != 1:
+        return False
+    ((symbols, by),) = v.terms.items()
+    return isinstance(by, int) and by == 1 and len(symbols) == 1 and symbols[0].rank == 0
+
+
 def _converted(v: Int, t: Scalar, unknowns: Unknowns) -> Int:
     if v.terms:
         v = operand(v, t, unknowns) if t.size > v.type.size or t.kind != v.type.kind else v
         low, high = bounds(v)
-        if t.kind == "int" and t.size == v.type.size and high is not None and high > range_of(t)[1]:
+        signed = t.kind == "int" and t.size == v.type.size and v.type.kind == "uint"
+        if signed and (_is_data(v) if high is None else high > range_of(t)[1]):
             return unknowns.derived("signed", v, Int(t.size), t, *range_of(t))
         if t.size < v.type.size and t.size < 4:
             limit = (1 << (8 * t.size)) if t.kind == "uint" else 1 << (8 * t.size - 1)
