@@ -1,8 +1,8 @@
 """Loops: enumerated while the bound is known, else one generic iteration.
 
-In the generic iteration what the loop changes is a closed form of the iteration number (start + delta * k), or
-an unknown that is the same for all lanes, or an unknown of each lane. Two trial iterations tell which; when the
-loop is met again, the forms of the earlier visit are taken and verified instead.
+In the generic iteration what the loop changes is a closed form of the iteration number (start + delta * k),
+or an unknown that is the same for all lanes, or an unknown of each lane. Two trial iterations tell which; if
+the loop is met again, the forms of the earlier visit are taken and verified instead.
 """
 
 from __future__ import annotations
