@@ -151,7 +151,7 @@ def _slicer(module: Module, launching: Mapping[str, Function]) -> Slicer:
     shapes = settings(module, launching.values())
     slices: dict[str, HostSlice] = {}
 
-    def slicer(f: Function, pointing: frozenset[str]) -> SliceLike:
+    def slicer(f: Function, _pointing: frozenset[str], _real: frozenset[str]) -> SliceLike:
         if f.id not in slices:
             slices[f.id] = HostSlice(f, names, module, shapes)
         return slices[f.id]

@@ -49,24 +49,31 @@ from smemlint.ir.walk import children, walk
 
 
 class Slice:
-    """skippable: id() of the statements that can be skipped, given which parameters may be shared.
+    """skippable: id() of the statements that can be skipped, given which parameters may be shared and which
+    template parameters are floating-point types.
 
     quiet: those that can be skipped in an iteration that leaves no trace, for they only access.
     sets: what a skipped statement would have changed; it is unknown afterwards.
     """
 
-    def __init__(self, f: Function, may_be_shared: frozenset[str], calls: Calls) -> None:
+    def __init__(
+        self,
+        f: Function,
+        may_be_shared: frozenset[str],
+        calls: Calls,
+        real: frozenset[str] = frozenset(),
+    ) -> None:
         nodes = list(walk(f.body))
         self.calls = calls
         self.passed = PassedLambdas(nodes)
-        self.names = SharedNames(f, nodes, may_be_shared, calls, self.passed)
+        self.names = SharedNames(f, nodes, may_be_shared, calls, self.passed, real)
         self.gives_address = f.record is not None or self.names.given_back
         self.gives_memory = self.names.memory_given_back
         own = calls.own_members(f, LOCAL_THIS in may_be_shared)
         statements = StatementFacts(f, nodes, self.names, own)
         self.choices = statements.choices
         self.relevant: set[str] = set()
-        self._spread_relevant(nodes, f)
+        self._spread_relevant(nodes, f, real)
         self.skippable: set[int] = set()
         self.quiet: set[int] = set()
         self.sets: dict[int, frozenset[str]] = {}
@@ -77,7 +84,7 @@ class Slice:
 
     # names whose values matter
 
-    def _spread_relevant(self, nodes: list[object], f: Function) -> None:
+    def _spread_relevant(self, nodes: list[object], f: Function, real: frozenset[str]) -> None:
         links: list[tuple[str, Expr]] = []
         variables = [n for n in nodes if isinstance(n, Var)]
         pointers = {v.id for v in variables if self.calls.holds_pointers(v.type)}
@@ -107,7 +114,9 @@ class Slice:
         self._spread(named, own)
         self.inside = frozenset(self.relevant)
         # What the caller gets through a pointer or reference may matter there.
-        self.relevant |= {p.id for p in f.parameters if f.side != "kernel" and _hands_back(p.type)}
+        self.relevant |= {
+            p.id for p in f.parameters if f.side != "kernel" and _hands_back(p.type, self.names.real)
+        }
         self._spread(named, own)
 
     def _needs_of_access(self, n: object) -> bool:
@@ -265,9 +274,9 @@ class Slice:
                 self.skippable.add(id(s))
 
 
-def _hands_back(t: Type) -> bool:
+def _hands_back(t: Type, real: frozenset[str]) -> bool:
     """Whether a parameter of this type may bring the caller a number that becomes an address."""
-    return isinstance(t, OpaqueType) or (isinstance(t, PointerTo) and not floating(t.to))
+    return isinstance(t, OpaqueType) or (isinstance(t, PointerTo) and not floating(t.to, real))
 
 
 def _is_count(e: object) -> bool:
@@ -289,7 +298,7 @@ def _bases(e: object) -> frozenset[str]:
     return frozenset[str]().union(*map(_bases, children(e)))
 
 
-def slicer(module: Module) -> Callable[[Function, frozenset[str]], Slice]:
+def slicer(module: Module) -> Callable[[Function, frozenset[str], frozenset[str]], Slice]:
     """Slices of the functions of one module."""
     calls = Calls(module, Slice)
-    return lambda f, pointing: Slice(f, pointing, calls)
+    return lambda f, pointing, real: Slice(f, pointing, calls, real)

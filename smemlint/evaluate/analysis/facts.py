@@ -31,7 +31,7 @@ class SliceLike(Protocol):
     sets: dict[int, frozenset[str]]
 
 
-Slicer: TypeAlias = Callable[[Function, frozenset[str]], SliceLike]
+Slicer: TypeAlias = Callable[[Function, frozenset[str], frozenset[str]], SliceLike]
 
 
 class Code:
@@ -40,7 +40,7 @@ class Code:
     def __init__(self, module: Module, slicer: Slicer | None = None) -> None:
         self.module = module
         self._slicer = slicer or address_slice.slicer(module)
-        self._slices: dict[tuple[str, frozenset[str]], SliceLike] = {}
+        self._slices: dict[tuple[str, frozenset[str], frozenset[str]], SliceLike] = {}
         self._sinks: dict[str, dict[int, Path]] = {}
         self._countable: dict[int, bool] = {}
         self._other_ends: dict[int, tuple[Expr, ...]] = {}
@@ -52,16 +52,17 @@ class Code:
         self.definitions: dict[str, dict[str, list[Expr]]] = {}
         """By function: the values that each variable is given there."""
 
-    def slice(self, f: Function, pointing: frozenset[str]) -> SliceLike:
-        """What can be skipped in a function, given which of its parameters may point to shared memory."""
-        key = (f.id, pointing)
+    def slice(self, f: Function, pointing: frozenset[str], real: frozenset[str] = frozenset()) -> SliceLike:
+        """What can be skipped in a function, given which of its parameters may point to shared memory, and
+        which template parameters are floating-point types."""
+        key = (f.id, pointing, real)
         if key not in self._slices:
-            self._slices[key] = self._slicer(f, pointing)
+            self._slices[key] = self._slicer(f, pointing, real)
         return self._slices[key]
 
     def relevant(self, f: Function) -> frozenset[str]:
         """The names that matter in a function, wherever its parameters were found to point."""
-        return frozenset[str]().union(*(s.relevant for (id, _), s in self._slices.items() if id == f.id))
+        return frozenset[str]().union(*(s.relevant for (id, *_), s in self._slices.items() if id == f.id))
 
     def sinks(self, f: Function) -> dict[int, Path]:
         if f.id not in self._sinks:

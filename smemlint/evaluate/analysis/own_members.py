@@ -24,6 +24,7 @@ from smemlint.ir import (
     Scalar,
     This,
     Type,
+    TypeParam,
 )
 from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
@@ -38,9 +39,12 @@ _FLOAT_RECORDS = pattern(
 )
 
 
-def floating(t: Type) -> bool:
-    """Floating-point numbers, vectors and arrays of them: no address can hide there."""
+def floating(t: Type, real: frozenset[str] = frozenset()) -> bool:
+    """Floating-point numbers, vectors and arrays of them: no address can hide there. real: ids of template
+    parameters that are such types."""
     t = _element(t)
+    if isinstance(t, TypeParam):
+        return t.id in real
     if isinstance(t, RecordRef):
         return not t.arguments and _FLOAT_RECORDS.match(t.name) is not None
     return isinstance(t, Scalar) and t.kind == "float"

@@ -70,12 +70,14 @@ class Inside(Protocol):
 class Calls:
     """Which calls of one module are inert."""
 
-    def __init__(self, module: Module, slice: Callable[[Function, frozenset[str], Calls], Inside]) -> None:
+    def __init__(
+        self, module: Module, slice: Callable[[Function, frozenset[str], Calls, frozenset[str]], Inside]
+    ) -> None:
         self._module = module
         self.shared = {id for id, v in module.globals.items() if v.storage in SHARED}
         """Shared arrays that any function may name."""
         self._slice = slice
-        self._inside: dict[tuple[str, frozenset[str]], Inside | None] = {}
+        self._inside: dict[tuple[str, frozenset[str], frozenset[str]], Inside | None] = {}
         self._known: dict[str, bool] = {}
         self._methods: dict[str, list[str]] = {}
         for record in module.records.values():
@@ -129,13 +131,15 @@ class Calls:
             ):
                 yield a
 
-    def inside(self, f: Function, pointing: frozenset[str]) -> Inside | None:
-        """What is known inside a function, given which parameters may point to shared memory; None while that
-        is being found out."""
-        key = f.id, pointing
+    def inside(
+        self, f: Function, pointing: frozenset[str], real: frozenset[str] = frozenset()
+    ) -> Inside | None:
+        """What is known inside a function, given which parameters may point to shared memory and which
+        template parameters are floating-point types; None while that is being found out."""
+        key = f.id, pointing, real
         if key not in self._inside:
             self._inside[key] = None
-            self._inside[key] = self._slice(f, pointing, self)
+            self._inside[key] = self._slice(f, pointing, self, real)
         return self._inside[key]
 
     def _function(self, id: str) -> bool:

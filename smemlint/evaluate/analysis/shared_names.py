@@ -41,7 +41,7 @@ class SharedNames:
 
     shared: names that may hold a shared address. memory: shared arrays, what the kernel is given, and
     pointers to nothing else: stores there change no value that is followed. numbers: floating-point
-    variables.
+    variables. real: template parameters that are floating-point types.
     """
 
     def __init__(
@@ -51,7 +51,9 @@ class SharedNames:
         may_be_shared: frozenset[str],
         calls: Calls,
         passed: PassedLambdas,
+        real: frozenset[str] = frozenset(),
     ) -> None:
+        self.real = real
         self.calls = calls
         self.passed = passed
         self.shared: set[str] = calls.shared | may_be_shared
@@ -87,11 +89,11 @@ class SharedNames:
                 if root is not None:
                     links.append((root, n.value))
         links += [(parameter.id, value) for parameter, value in self.passed.links]
-        self.shared |= {p.id for p in self.passed.open if not floating(p.type)}
+        self.shared |= {p.id for p in self.passed.open if not floating(p.type, self.real)}
         references |= {
             p.id for p, _ in self.passed.links if isinstance(p.type, PointerTo) and p.type.reference
         }
-        self.numbers = {v.id for v in (*variables, *f.parameters) if floating(v.type)}
+        self.numbers = {v.id for v in (*variables, *f.parameters) if floating(v.type, self.real)}
         links = [(target, value) for target, value in links if target not in self.numbers]
         changed = True
         while changed:
@@ -178,9 +180,36 @@ class SharedNames:
             return []
         given = [self.touches(a) for a in e.arguments]
         return [
-            self.calls.inside(f, frozenset(p.id for p, g in zip(f.parameters, given, strict=True) if g))
+            self.calls.inside(
+                f,
+                frozenset(p.id for p, g in zip(f.parameters, given, strict=True) if g),
+                self._real_inside(f, e),
+            )
             for f in functions
         ]
+
+    def _real_inside(self, f: Function, e: Call) -> frozenset[str]:
+        """Ids of the template parameters of a called function that are floating-point types: by what is
+        written, or by the arrays and pointers that it is given."""
+        written = e.callee.arguments if isinstance(e.callee, Name) else ()
+        real = {
+            p.id
+            for p, a in zip(f.template, written, strict=False)
+            if p.kind == "type" and isinstance(a, Scalar | RecordRef | TypeParam) and floating(a, self.real)
+        }
+        told = {p.id for p, _ in zip(f.template, written, strict=False)}
+        for p, a in zip(f.parameters, e.arguments, strict=True):
+            t = p.type
+            while isinstance(t, PointerTo | ArrayOf):
+                t = t.to if isinstance(t, PointerTo) else t.element
+            if t is p.type or not isinstance(t, TypeParam) or t.id in told or not isinstance(a, Name):
+                continue
+            given = self.types.get(a.id)
+            while isinstance(given, PointerTo | ArrayOf):
+                given = given.to if isinstance(given, PointerTo) else given.element
+            if given is not None and floating(given, self.real):
+                real.add(t.id)
+        return frozenset(real)
 
     def _holds_pointers(self, e: Index | Member) -> bool:
         """A row of a shared array, or an element of a local array or record that shared addresses were put

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 from smemlint.evaluate.analysis.facts import Code, Slicer, code_of
-from smemlint.evaluate.analysis.own_members import LOCAL_THIS, member_of
+from smemlint.evaluate.analysis.own_members import LOCAL_THIS, floating, member_of
 from smemlint.evaluate.machine.components import (
     STRETCH,
     Budget,
@@ -230,7 +230,7 @@ class Machine:
         pointing = frozenset(id for id, o in frame.variables.items() if _may_be_shared(o))
         if frame.this is not None and frame.this.object.storage == "local":
             pointing |= {LOCAL_THIS}
-        slice = self.code.slice(f, pointing)
+        slice = self.code.slice(f, pointing, _real(frame.bindings))
         if self.sums is None:
             frame.skippable, frame.quiet, frame.sets = slice.skippable, slice.quiet, slice.sets
         frame.open = slice.open if self.task.explore else None
@@ -416,6 +416,11 @@ def instance_of(bindings: Bindings) -> tuple[tuple[str, int | str], ...]:
         (id, b.const if isinstance(b, Int) and isinstance(b.const, int) else str(b))
         for id, b in sorted(bindings.items())
     )
+
+
+def _real(bindings: Bindings) -> frozenset[str]:
+    """Template parameters that are floating-point types."""
+    return frozenset(id for id, b in bindings.items() if isinstance(b, Scalar | RecordRef) and floating(b))
 
 
 def _may_be_shared(o: Object) -> bool:

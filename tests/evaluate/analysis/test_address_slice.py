@@ -33,7 +33,7 @@ def read(text: str) -> tuple[Module, Function]:
 def skipped(text: str) -> list[str]:
     """The statements `name(...)` and `a = b` of a kernel and its lambdas that are passed over, as written."""
     module, kernel = read(text)
-    found = slicer(module)(kernel, frozenset()).skippable
+    found = slicer(module)(kernel, frozenset(), frozenset()).skippable
     places = [n.expr.place for n in walk(kernel.body) if isinstance(n, Evaluate) and id(n) in found]
     return [text.encode()[p.offset : p.end_offset].decode() for p in places if p is not None]
 
@@ -150,7 +150,7 @@ __global__ void k(float *out) {
 def loops_passed_over(text: str) -> list[int]:
     """Lines of the loops of a kernel that are passed over."""
     module, kernel = read(text)
-    found = slicer(module)(kernel, frozenset()).skippable
+    found = slicer(module)(kernel, frozenset(), frozenset()).skippable
     return sorted(n.place.line for n in walk(kernel.body) if isinstance(n, Loop) and id(n) in found)
 
 
@@ -424,3 +424,21 @@ def test_rows_that_change_places_are_followed(before: str, declared: str) -> Non
     (module,) = load(source_from_bytes("k.cu", text.encode()))
     found = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
     assert [(t.site.op, t.grade) for t in found] == [("store", Grade.EXACT)]
+
+
+def test_a_template_parameter_that_is_a_floating_point_type_holds_no_address() -> None:
+    module, kernel = read("""
+template <typename T> __device__ void add(T *to, T x) { for (int i = 0; i < 4; i++) to[i] += x; }
+template <typename T> __global__ void k(T *out, const T *in, int n) {
+    __shared__ float t[2048];
+    T a[4] = {};
+    for (int i = 0; i < n; i++) add(a, in[i]);
+    t[threadIdx.x * 2] = 1;
+    for (int i = 0; i < 4; i++) out[i] = library(a[i]);
+}""")
+    (add,) = [f for f in module.functions.values() if f.name == "add"]
+    for f in (add, kernel):
+        (t,) = [p.id for p in f.template]
+        loop = next(id(n) for n in walk(f.body) if isinstance(n, Loop))
+        general, real = (slicer(module)(f, frozenset(), frozenset(ids)).skippable for ids in ((), (t,)))
+        assert loop not in general and loop in real, f.name

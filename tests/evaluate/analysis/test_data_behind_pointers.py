@@ -35,7 +35,7 @@ void run(float *p) { sort<<<1, 128, 4096>>>(p, 64); }
 def loops_passed_over(text: str) -> int:
     module = load(source_from_bytes("k.cu", text.encode()))[0]
     (kernel,) = module.kernels()
-    found = slicer(module)(kernel, frozenset()).skippable
+    found = slicer(module)(kernel, frozenset(), frozenset()).skippable
     return sum(isinstance(n, Loop) and id(n) in found for n in walk(kernel.body))
 
 
