@@ -12,7 +12,7 @@ from smemlint.patterns import pattern
 Wish: TypeAlias = "dict[str, str | None]"
 """Macro -> its value as text; None: undefined."""
 
-_TOKEN = pattern(r"\s*(defined|[A-Za-z_]\w*|0[xX][0-9a-fA-F]+|\d+|&&|\|\||[=!<>]=|[-+*/%<>!()]|\S)[uUlL]*")
+_TOKEN = pattern(r"\s*(?:(0[xX][0-9a-fA-F]+|\d+)[uUlL]*|([A-Za-z_]\w*|&&|\|\||[=!<>]=|[-+*/%<>!()]|\S))")
 _FIXED = pattern(
     r"_MSC_VER|_WIN(?:32|64)|__cplusplus|__clang\w*|__GNUC\w*|__APPLE__|__linux__|__INTEL_\w*|NDEBUG|"
     r".*(?:HIP|ROCM|AMD|MUSA|SYCL|METAL|OPENCL|MLU|CPU_ONLY|DOXYGEN).*|__has_\w+|__CUDACC__|__NVCC__|__CUDACC_RTC__"
@@ -25,7 +25,7 @@ def wish_for(condition: str, holds: bool) -> Wish | None:
 
     Simple on purpose: comparisons of one macro with one number, `defined`, `!`, `&&`, `||`.
     """
-    tokens = [match.group(1) for match in _TOKEN.finditer(condition)]
+    tokens = [match.group(1) or match.group(2) for match in _TOKEN.finditer(condition)]
     if not tokens or len(tokens) > 8 * MAX_TERMS:
         return None
     try:
