@@ -53,6 +53,55 @@ def test_a_program_that_is_told_nothing_takes_its_defaults() -> None:
     assert blocks(main, ("320", "twice")) == [640, 320]
 
 
+@pytest.mark.parametrize("checks", [2, 3, 4, 7])
+def test_arguments_that_are_checked_one_after_the_other_may_all_be_right(checks: int) -> None:
+    chain = "".join(f"else if (p{i} < {i}) info = {-i - 1};\n" for i in range(1, checks))
+    parameters = ", ".join(f"int p{i}" for i in range(checks))
+    main = f"""
+    int start({parameters}) {{
+        int info = 0;
+        if (p0 != 122) info = -1;
+        {chain}
+        if (info != 0) return info;
+        sum<<<1, 192>>>(0, 0);
+        return info;
+    }}"""
+    assert blocks(main) == [192]
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        "std::vector<float *> others;",
+        "std::map<int, int> others;",
+        "at::Tensor other;",
+        "float other[COUNT];",
+    ],
+)
+def test_members_beside_one_of_unknown_size_are_followed(member: str) -> None:
+    main = f"""
+    class Sum {{
+        {member}
+        unsigned width;
+        dim3 block;
+    public:
+        Sum() : width(8) {{}}
+        void set(unsigned n) {{ width = n; block = dim3(2 * n); }}
+        void run() {{ sum<<<width, block>>>(0, 0); }}
+    }};
+    int main() {{ Sum s; s.set(96); s.run(); }}"""
+    [launch] = launches(main)
+    assert (launch.block, launch.grid, launch.assumed) == ((192, 1, 1), (96, 1, 1), False)
+
+
+def test_the_size_of_a_class_with_a_member_of_unknown_size_is_not_known() -> None:
+    main = """
+    struct Sum { std::vector<int> others; int n; };
+    int main() { sum<<<1, 64, sizeof(Sum)>>>(0, 0); }"""
+    [launch] = launches(main)
+    assert launch.dynamic is None
+
+
 def test_a_program_that_wants_to_be_told_is_read_with_words_that_are_not_known() -> None:
     main = """
     int main(int argc, char **argv) {

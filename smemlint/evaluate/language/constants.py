@@ -144,7 +144,7 @@ def size_of_value(m: Machine, e: SizeOf) -> Value:
         if isinstance(e.of, Unary) and e.of.op == "*" and isinstance(p, Pointer):
             t = p.pointee
     n = m.types.align_of(t) if e.align else m.types.size_of(t)
-    if n is None:
+    if n is None or m.types.is_loose(t):
         return m.unknowns.value(ULONG, "sizeof", low=1)
     return Int(n, ULONG)
 

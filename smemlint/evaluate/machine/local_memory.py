@@ -14,8 +14,8 @@ from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.arithmetic import convert
 from smemlint.evaluate.values.choices import on_way, with_choice
-from smemlint.evaluate.values.comparison import one_of_two, select, too_long
-from smemlint.evaluate.values.host_limits import limited
+from smemlint.evaluate.values.comparison import select, too_long
+from smemlint.evaluate.values.host_limits import is_told, limited, one_told
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import (
     Closure,
@@ -361,13 +361,13 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
         between = limited(c, new, old, m.unknowns)
         if between is not None:
             return between
-    if m.context.defaults and not c.known and known_number(new) != known_number(old):
+    if m.context.defaults and not c.known and _is_told(m, new) != _is_told(m, old):
         # `int n = 1024; if (argc > 1) n = atoi(argv[1]);`: what the program does when told nothing
-        return new if known_number(new) else old
+        return new if _is_told(m, new) else old
     if isinstance(new, Int) and isinstance(old, Int):
         new, old = _of_one_type(m, new, old)
         if too_long(c, new, old):
-            return one_of_two(c, new, old, m.unknowns)
+            return one_told(c, new, old, m.unknowns)
         return select(c, new, old)
     if isinstance(new, Pointer) and isinstance(old, Pointer):
         if new.object is old.object:
@@ -393,6 +393,10 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
     uniform = isinstance(new, Other) and isinstance(old, Other) and new.uniform and old.uniform and c.uniform
     leads = next((v.leads for v in (new, old) if isinstance(v, Other) and v.leads is not None), None)
     return Other(getattr(new, "type", None), uniform, leads=leads)
+
+
+def _is_told(m: Machine, v: Value) -> bool:
+    return isinstance(v, Int) and is_told(v, m.unknowns.recipes)
 
 
 def _of_one_type(m: Machine, a: Int, b: Int) -> tuple[Int, Int]:

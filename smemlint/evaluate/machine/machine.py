@@ -129,6 +129,7 @@ class Machine:
         self.threads = Threads.of(block, host=host)
         self.unknowns = Unknowns(recipes={} if host else None)
         self.types = Types(module, self.constant)
+        self.types.loose = host
         self.code = code_of(module) if slicer is None else Code(module, slicer)
         self.must: Mask = self.threads.present
         self.may: Mask = self.threads.present

@@ -57,6 +57,8 @@ _VECTOR = pattern(
 )
 
 
+PLENTY = 1 << 20
+"""Bytes that stand for those of a member whose size is not known, in host code."""
 LIBRARIES = ("cub::", "hipcub::", "thrust::", "curanddx::", "cufftdx::", "cublasdx::")
 """Libraries whose classes, and whose use of shared memory, are their own choice."""
 
@@ -111,6 +113,8 @@ class Types:
         """What was resolved, with what keeps the key valid."""
         self.constants: dict[tuple[int, str], tuple[RecordRef, Value | None]] = {}
         """Constants and methods of records, by id() of the type and name."""
+        self.loose = False
+        """Of host code: what no address of a lane depends on is laid out beside parts of unknown size too."""
         self._open = 0
         """How often a type was resolved that depends on what runs, or is nested too deeply."""
         self._depth = 0
@@ -358,7 +362,7 @@ class Types:
         record, bindings = found
         if not record.fields and not record.bases and t.name.startswith(LIBRARIES):
             return None
-        if record.virtual_bases:
+        if record.virtual_bases and not self.loose:
             return None
         built = Builder(union=record.union, packed=record.packed, pack=record.pack)
         built.plain = record.plain
@@ -372,6 +376,9 @@ class Types:
         for base in record.bases:
             resolved = self.resolve(base, bindings)
             inner = self.layout(resolved) if isinstance(resolved, RecordRef) else None
+            if inner is None and self.loose:
+                built.loose = True
+                continue
             if inner is None or not isinstance(resolved, RecordRef):
                 return False
             bases.append((resolved, inner))
@@ -394,10 +401,13 @@ class Types:
                 continue
             size, align = self.size_of(ft), self.align_of(ft)
             if size is None or align is None:
-                return None
+                if not self.loose:
+                    return None
+                size, align, built.loose = PLENTY, 8, True
             element = dims_of(ft)[1]
             inner = self.layout(element) if isinstance(element, RecordRef) else None
             built.plain &= (inner is None or inner.plain) and not is_reference(ft)
+            built.loose |= inner is not None and inner.loose
             built.member(f.name, ft, size, align, explicit, inner if element is ft else None, f.overlaps)
         explicit = 0 if record.align is None else self.constant(record.align, bindings) or 0
         return built.finished(explicit)
@@ -478,6 +488,12 @@ class Types:
             layout = self.layout(t)
             return None if layout is None else layout.size
         return None
+
+    def is_loose(self, t: Type) -> bool:
+        """Whether the size of a type stands for one that is not known."""
+        element = dims_of(t)[1]
+        layout = self.layout(element) if isinstance(element, RecordRef) else None
+        return layout is not None and layout.loose
 
     def align_of(self, t: Type) -> int | None:
         if isinstance(t, Scalar):

@@ -30,6 +30,8 @@ class Layout:
     packed: bool = False
     reach: int = 0
     """The end of the last part, an empty one too."""
+    loose: bool = False
+    """A part of it has an unknown size, in whose place it has plenty: members are apart, that is all."""
 
     @property
     def used(self) -> int:
@@ -59,6 +61,7 @@ class Builder:
         self.align = 1
         self.dynamic = False
         self.plain = True
+        self.loose = False
         self.fields: dict[str, tuple[int, Type]] = {}
         self.empties: set[tuple[int, RecordRef]] = set()
 
@@ -73,6 +76,7 @@ class Builder:
     def base(self, t: RecordRef, inner: Layout) -> None:
         """A non-virtual base class."""
         self.plain = False
+        self.loose |= inner.loose
         align = self._limited(inner.align)
         empties = inner.empties | ({(0, t)} if inner.empty else frozenset())
         start = 0 if inner.empty else round_up(self.end, align)
@@ -157,6 +161,7 @@ class Builder:
             frozenset(self.empties),
             self.packed,
             reach,
+            self.loose,
         )
 
     def _limited(self, align: int) -> int:

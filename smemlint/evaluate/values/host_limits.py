@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from smemlint.evaluate.values.comparison import extreme, one_of_two
 from smemlint.evaluate.values.number import Int, same, subtract
-from smemlint.evaluate.values.provenance import ONE_OF, only_symbol, roots
+from smemlint.evaluate.values.provenance import DEEPEST, ONE_OF, Recipes, only_symbol, roots
 from smemlint.evaluate.values.unknowns import Unknowns
 from smemlint.ir.types import LONG
 
@@ -37,12 +37,33 @@ def limited(c: Int, new: Int, old: Int, unknowns: Unknowns) -> Int | None:
     told = new if new.known else old
     other = old if new.known else new
     if told.known and not other.known and roots(other, recipes) & roots(d, recipes):
-        either = one_of_two(c, new, old, unknowns)
-        symbol = only_symbol(either)
-        if symbol is not None:
-            recipes[symbol.order] = (ONE_OF, new, old)
-        return either
+        return one_told(c, new, old, unknowns)
     return None
+
+
+def is_told(v: Int, recipes: Recipes | None, depth: int = 0) -> bool:
+    """Whether a number is known, or one of several that are."""
+    if v.known:
+        return isinstance(v.const, int)
+    if all(s.bit for mono in v.terms for s in mono):
+        return True
+    symbol = only_symbol(v)
+    recipe = recipes.get(symbol.order) if symbol is not None and recipes is not None else None
+    return (
+        recipe is not None
+        and recipe[0] == ONE_OF
+        and depth < DEEPEST
+        and all(is_told(option, recipes, depth + 1) for option in recipe[1:])
+    )
+
+
+def one_told(c: Int, new: Int, old: Int, unknowns: Unknowns) -> Int:
+    """c ? new : old as one unknown, of which it is known what it is made of."""
+    either = one_of_two(c, new, old, unknowns)
+    symbol = only_symbol(either)
+    if symbol is not None and unknowns.recipes is not None:
+        unknowns.recipes[symbol.order] = (ONE_OF, new, old)
+    return either
 
 
 def _same_but_one(a: Int, b: Int) -> bool:
