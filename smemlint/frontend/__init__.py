@@ -11,10 +11,11 @@ from dataclasses import replace
 from smemlint.frontend.lower.module import Lowered, lower, lower_named
 from smemlint.frontend.parse import Known, Unit, parse_unit
 from smemlint.frontend.project.options import ParseOptions
-from smemlint.frontend.text.configurations import further_configurations
+from smemlint.frontend.text.configurations import configurations_that_use, further_configurations
 from smemlint.frontend.text.coverage import SkippedText, count_uses, uncovered
 from smemlint.frontend.text.kernels import lost_kernels, saying_shared
-from smemlint.ir import Module
+from smemlint.ir import Member, Module, Name, StaticMember
+from smemlint.ir.walk import walk
 from smemlint.source import SourceFile
 from smemlint.system import clock
 
@@ -87,12 +88,29 @@ def load_callers(
     source: SourceFile, options: ParseOptions, wanted: frozenset[str], known: Known | None = None
 ) -> Module | None:
     """The file in its default configuration, with the functions that call one of the wanted names: host code
-    that starts what another file launches. None when no more text may be read. Raises SourceError as load()
-    does."""
+    that starts what another file launches. Where the default leaves all of it out, in one that does not
+    (`#ifdef USE_CUDA`). None when no more text may be read. Raises SourceError as load() does."""
     known = known or Known()
     if known.left <= 0:
         return None
-    return _lowered(parse_unit(source, options, known=known), wanted).module
+    unit = parse_unit(source, options, known=known)
+    module = _lowered(unit, wanted).module
+    if known.left <= 0 or _calls_one(module, wanted):
+        return module
+    for configuration in configurations_that_use(unit.texts(), wanted):
+        unit = parse_unit(source, options, configuration=configuration, known=known)
+        return _lowered(unit, wanted).module
+    return module
+
+
+def _calls_one(module: Module, wanted: frozenset[str]) -> bool:
+    """Whether host code of a module names one of these functions or kernels."""
+    return any(
+        isinstance(n, Name | Member | StaticMember) and n.name.rsplit("::", 1)[-1] in wanted
+        for f in module.functions.values()
+        if f.side in ("host", "both")
+        for n in walk(f.body)
+    )
 
 
 def _own_text(unit: Unit) -> tuple[SkippedText, ...]:

@@ -21,21 +21,45 @@ _DIRECTIVE = pattern(
     rb"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE
 )
 
+_LAUNCH = pattern(rb"<<<")
+
 
 def further_configurations(files: Iterable[SkippedText]) -> tuple[tuple[str, ...], ...]:
     """Configurations to parse besides the first, each a tuple of `NAME=VALUE`, `NAME` or `-NAME`
     (undefined)."""
-    plans: list[Wish] = []
+    return _planned(wish for file in files for wish in _wishes(file))[:MAX_EXTRA]
+
+
+def configurations_that_use(
+    files: Iterable[SkippedText], names: Iterable[str]
+) -> tuple[tuple[str, ...], ...]:
+    """Configurations that bring back skipped code which calls or starts something of these names."""
+    words = b"|".join(sorted(re.escape(name.encode()) for name in names if name))
+    if not words:
+        return ()
+    used = re.compile(rb"\b(?:" + words + rb")\b(?=\s*(?:<<<|\(|<[^;{}]*>\s*(?:<<<|\()))")
+    wishes = []
     for file in files:
-        for wish in _wishes(file):
-            for number, plan in enumerate(plans):
-                joined = merge(plan, wish)
-                if joined is not None:
-                    plans[number] = joined
-                    break
-            else:
-                plans.append(dict(wish))
-    return tuple(tuple(_spell(name, value) for name, value in plan.items()) for plan in plans[:MAX_EXTRA])
+        code = blank_literals(file.data) if file.skipped else b""
+        inside = {}
+        for start, end in file.skipped:
+            inside.update({m.start(): start for m in used.finditer(code, start, end)})
+        wishes += _wanted(file.data, inside)
+    return _planned(wishes)[:1]
+
+
+def _planned(wishes: Iterable[Wish]) -> tuple[tuple[str, ...], ...]:
+    """Configurations that fulfil wishes, those that agree together."""
+    plans: list[Wish] = []
+    for wish in wishes:
+        for number, plan in enumerate(plans):
+            joined = merge(plan, wish)
+            if joined is not None:
+                plans[number] = joined
+                break
+        else:
+            plans.append(dict(wish))
+    return tuple(tuple(_spell(name, value) for name, value in plan.items()) for plan in plans)
 
 
 def drop_defines(data: bytes, names: Sequence[str]) -> bytes:
@@ -54,22 +78,27 @@ def _spell(name: str, value: str | None) -> str:
 
 
 def _wishes(file: SkippedText) -> list[Wish]:
-    """One wish for each skipped branch with shared memory in it that macros can switch on."""
+    """One wish for each skipped branch that macros can switch on with shared memory in it, or with launches
+    where all are skipped."""
     if not file.skipped or b"__shared__" not in file.data:
         return []
     active = {token.offset for token in shared_tokens(file)}
     lost = [t.offset for t in shared_tokens(SkippedText(file.path, file.data, ())) if t.offset not in active]
+    launches = [m.start() for m in _LAUNCH.finditer(blank_literals(file.data))]
+    if all(any(start <= at < end for start, end in file.skipped) for at in launches):
+        lost += launches
     inside = {
         offset: min(start for start, end in file.skipped if start <= offset < end)
         for offset in lost
         if any(start <= offset < end for start, end in file.skipped)
     }
-    wishes: list[Wish] = []
-    for conditions in dict.fromkeys(_guards(file.data, inside)):
-        wish = wish_for_all(conditions)
-        if wish:
-            wishes.append(wish)
-    return wishes
+    return _wanted(file.data, inside)
+
+
+def _wanted(data: bytes, lost: Mapping[int, int]) -> list[Wish]:
+    """What switches each of the lost places on, as far as macros can. lost: as in `_guards`."""
+    wishes = (wish_for_all(conditions) for conditions in dict.fromkeys(_guards(data, lost)))
+    return [wish for wish in wishes if wish]
 
 
 def guards_of(data: bytes, offset: int) -> list[tuple[tuple[str, bool], ...]]:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from smemlint.frontend.text.conditions import wish_for
-from smemlint.frontend.text.configurations import drop_defines, further_configurations
+from smemlint.frontend.text.configurations import (
+    configurations_that_use,
+    drop_defines,
+    further_configurations,
+)
 from smemlint.frontend.text.coverage import SkippedText
 
 WISHES = [
@@ -25,6 +29,9 @@ WISHES = [
     ("__HIP_PLATFORM_AMD__", True, None),
     ("F(3)", True, None),
     ("A +", True, None),
+    ("defined(USE_CUDA)", True, {"USE_CUDA": "1"}),
+    ("!(LARGE)", True, {"LARGE": "0"}),
+    ("LIMIT >= 0x40UL", True, {"LIMIT": "64"}),
 ]
 
 
@@ -85,3 +92,20 @@ def test_what_no_single_condition_tells_of_the_architecture_is_tried_on_each() -
     middle = text.index(b"#elif"), text.index(b"#else")
     file = SkippedText("a.cu", text, ((begins, middle[0]), (middle[1], ends)))
     assert further_configurations([file]) == (("__CUDA_ARCH__=1000",), ("__CUDA_ARCH__=800",))
+
+
+def test_launches_that_are_all_skipped_ask_for_their_macros() -> None:
+    text = "__global__ void k() { __shared__ int a[2]; a[0] = 1; }\n"
+    text += "#ifdef LIVE\nvoid f() { k<<<1, 2>>>(); }\n#endif\n"
+    skipped = ((text.index("#ifdef"), text.index("#endif") + 6),)
+    assert further_configurations([SkippedText("k.cu", text.encode(), skipped)]) == (("LIVE",),)
+    other = text + "void g() { k<<<1, 4>>>(); }\n"
+    assert further_configurations([SkippedText("k.cu", other.encode(), skipped)]) == ()
+
+
+def test_skipped_code_that_calls_a_name_asks_for_its_macros() -> None:
+    text = "#ifdef USE_CUDA\nvoid f() { start<float>(1); }\n#else\n#endif\n"
+    file = SkippedText("f.cpp", text.encode(), ((0, text.index("#else")),))
+    assert configurations_that_use([file], ["start"]) == (("USE_CUDA",),)
+    assert configurations_that_use([file], ["stop"]) == ()
+    assert configurations_that_use([file], []) == ()
