@@ -101,14 +101,32 @@ def test_a_large_library_is_left_out_and_its_names_heal(tmp_path: Path) -> None:
         {
             "k.cu": '#include "near.h"\n#include <big/all.h>\n__global__ void k() { big::run(NEAR); }\n',
             "near.h": "#define NEAR 1\n",
-            "lib/big/all.h": "#include <big/more.h>\n",
-            "lib/big/more.h": "//" + "x" * MAX_FOLDER_BYTES + "\nint more;\n",
+            "lib/big/all.h": "".join(f"#include <big/more{i}.h>\n" for i in range(3)),
+            **{
+                f"lib/big/more{i}.h": "//" + "x" * (2 * MAX_FOLDER_BYTES // 5) + f"\nint more{i};\n"
+                for i in range(3)
+            },
         },
         "k.cu",
     )
     assert [Path(file).name for file in unit.files] == ["k.cu", "near.h"]
     assert unit.missing_includes == ("big/all.h",)
     assert "big::run" in unit.healed
+
+
+def test_of_a_folder_with_one_huge_header_only_that_is_left_out(tmp_path: Path) -> None:
+    unit = unit_of(
+        tmp_path,
+        {
+            "src/k.cu": "#include <huge.h>\n#include <own.h>\nint a[OWN];\n",
+            "include/huge.h": "//" + "x" * MAX_FOLDER_BYTES + "\n",
+            "include/own.h": "#define OWN 7\n",
+        },
+        "src/k.cu",
+    )
+    assert "own.h" in [Path(file).name for file in unit.files]
+    variables = [c for c in unit.tu.cursor.get_children() if c.kind.is_declaration()]
+    assert [c.type.element_count for c in variables] == [7]
 
 
 def test_an_included_file_that_changed_is_read_again(tmp_path: Path) -> None:

@@ -83,27 +83,36 @@ def plan_includes(
     the command line, by `#include_next`.
 
     A search folder whose headers come to more than MAX_FOLDER_BYTES is a large library: reading it would take
-    seconds, so it is left out as a whole and its names heal like those of any missing header.
+    seconds, so it is left out as a whole and its names heal like those of any missing header. Where one file
+    of it is most of that (a library in one header), only this one is left out.
     """
     index = project_index(Path(root))
     dropped: set[str] = set()
+    emptied: set[str] = set()
     while True:
-        walk = _Walk(index, list(include_dirs), frozenset(dropped))
+        walk = _Walk(index, list(include_dirs), frozenset(dropped), frozenset(emptied))
         too_large = walk.follow(source, main, asked)
         if too_large is None:
             files = tuple(walk.origins)[1:]
             dirs = tuple(dict.fromkeys(walk.dirs))
             return IncludePlan(dirs, tuple(walk.blanked), files, tuple(walk.refused.items()))
-        dropped.add(too_large)
+        most = walk.most_of(too_large)
+        if most is None:
+            dropped.add(too_large)
+        else:
+            emptied.add(most)
 
 
 class _Walk:
     """One pass over the include graph. origins: file -> the search folder it was found through ('': beside
     the main file)."""
 
-    def __init__(self, index: ProjectIndex, include_dirs: list[str], dropped: frozenset[str]) -> None:
+    def __init__(
+        self, index: ProjectIndex, include_dirs: list[str], dropped: frozenset[str], emptied: frozenset[str]
+    ) -> None:
         self._index = index
         self._dropped = dropped
+        self._emptied = emptied
         self.dirs = [folder for folder in include_dirs if folder not in dropped]
         self.origins: dict[str, str] = {}
         self.blanked: list[str] = []
@@ -135,6 +144,9 @@ class _Walk:
         if found in self.origins:
             return None
         self.origins[found] = origin
+        if found in self._emptied:
+            self.blanked.append(found)
+            return None
         scan = scan_file(found)
         self._sizes[origin] = self._sizes.get(origin, 0) + scan.size
         if self._sizes[origin] <= MAX_FOLDER_BYTES and not scan.refused:
@@ -146,6 +158,14 @@ class _Walk:
         if scan.refused:
             self.refused[found] = scan.refused
         return None
+
+    def most_of(self, folder: str) -> str | None:
+        """The file that is at least half of what a folder may hold."""
+        theirs = [path for path, origin in self.origins.items() if origin == folder]
+        largest = max(theirs, key=lambda path: scan_file(path).size, default=None)
+        if largest is None or largest in self._emptied or 2 * scan_file(largest).size < MAX_FOLDER_BYTES:
+            return None
+        return largest
 
     def _every(self, name: str, current: str) -> list[tuple[str, str]]:
         """All files that clang may mean by a name, each with the folder it is found through."""
