@@ -6,7 +6,7 @@ host code runs over all of them as if they were one file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -15,9 +15,12 @@ from smemlint.ir.walk import walk
 from smemlint.launch.host import launching_functions, said, started_kernels
 from smemlint.launch.model import Allowance, Started
 from smemlint.launch.slicing import names_as_value
+from smemlint.launch.ways import instance
 from smemlint.records import record
 
 MAX_FILES = 6
+PARTS = 3
+"""A look at what the files read so far start may take one in so many of the steps that are left."""
 MAX_ROUNDS = 3
 """A wrapper's caller may itself be a wrapper that a third file calls."""
 
@@ -64,11 +67,36 @@ def program_of(
     wanted = _open_names(module, kernels, started)
     if not wanted:
         return Program(started)
-    others = _linked_files(module, wanted, users, read)
+    others: tuple[Module, ...] = ()
+    linked: tuple[Started, ...] = ()
+    ended = True
+    for found in _linked_files(module, wanted, users, read):
+        others = found
+        # The callers of what calls a kernel are read where its launch is still open.
+        part = replace(theirs, steps=theirs.steps // PARTS)
+        linked = started_kernels(link(module, others), kernels=kernels, allowance=part)
+        theirs.steps -= theirs.steps // PARTS - part.steps
+        ended = part.steps > 0
+        if ended and _shaped(linked, kernels):
+            break
     if not others:
         return Program(started)
-    linked = started_kernels(link(module, others), kernels=kernels, allowance=theirs)
-    return Program(linked or started, others, frozenset(s.kernel.id for s in started))
+    if not ended and theirs.steps > 0:
+        linked = started_kernels(link(module, others), kernels=kernels, allowance=theirs) or linked
+    # What no caller that was read asks for is started by others, which were not.
+    known = {instance(s) for s in linked}
+    rest = tuple(s for s in started if instance(s) not in known and s.template)
+    unseen = {s.kernel.id for s in started} - {s.kernel.id for s in linked}
+    rest += tuple(s for s in started if s.kernel.id in unseen and not s.template)
+    return Program((*linked, *rest), others, frozenset(s.kernel.id for s in started))
+
+
+def _shaped(started: Iterable[Started], kernels: frozenset[str]) -> bool:
+    """Whether every launch of the kernels (ids) is found, with its shape."""
+    shaped = {s.kernel.id: True for s in started}
+    for s in started:
+        shaped[s.kernel.id] &= None not in s.block and s.dynamic is not None and not s.guessed
+    return all(shaped.get(k, False) for k in kernels)
 
 
 def program_around(
@@ -130,8 +158,11 @@ def _joined(mine: Record, other: Record) -> Record:
     return replace(mine, methods=methods)
 
 
-def _linked_files(module: Module, wanted: frozenset[str], users: Users, read: Reader) -> tuple[Module, ...]:
-    """The files that use the wanted names, and those that use what those define, one program's worth."""
+def _linked_files(
+    module: Module, wanted: frozenset[str], users: Users, read: Reader
+) -> Iterator[tuple[Module, ...]]:
+    """The files that use the wanted names; then with them those that use what those define, and so on, one
+    program's worth."""
     found: list[Module] = []
     seen = {module.path}
     asked: set[str] = set()
@@ -139,25 +170,31 @@ def _linked_files(module: Module, wanted: frozenset[str], users: Users, read: Re
         asked |= wanted
         new: list[Module] = []
         for path in users(module.path, sorted(wanted)):
-            if path in seen or len(seen) > MAX_FILES:
+            if path in seen or len(seen) > MAX_FILES or any(path in m.files for m in found):
                 continue
             seen.add(path)
             other = read(path, wanted)
-            if other is None or not _means(other, wanted, module):
+            if other is None or not _means(other, wanted, (module, *found)):
                 continue
             if not any(_clash(m, other) for m in (module, *found)):
                 found.append(other)
                 new.append(other)
-        wanted = frozenset(n for m in new for n in _open_wrappers(m, None)) - asked
+        # What a file that was read starts may stand in this one, or in another that was read.
+        if not new:
+            return
+        yield tuple(found)
+        whole = link(module, found)
+        theirs = {id for m in new for id in m.functions if id not in module.functions}
+        wanted = frozenset(_open_wrappers(whole, None, theirs)) - asked
         if not wanted:
-            break
-    return tuple(found)
+            return
 
 
-def _means(other: Module, wanted: frozenset[str], module: Module) -> bool:
-    """Whether a file uses one of the wanted names for what `module` or a third file defines, and not for a
-    function of its own."""
-    own = {f.name for id, f in other.functions.items() if id not in module.functions}
+def _means(other: Module, wanted: frozenset[str], program: Iterable[Module]) -> bool:
+    """Whether a file uses one of the wanted names for what a file of the program or a third one defines, and
+    not for a function of its own."""
+    known = {id for m in program for id in m.functions}
+    own = {f.name for id, f in other.functions.items() if id not in known}
     named = {n.rsplit(".", 1)[-1] for f in other.functions.values() for n in said(f).names}
     for f in other.functions.values():
         named |= {n.name.rsplit("::", 1)[-1] for n in walk(f.body) if isinstance(n, Name) and n.id}
@@ -215,15 +252,15 @@ def _full(s: Started) -> bool:
     return None not in s.block and s.dynamic is not None and all(n in s.arguments for n in numbers)
 
 
-def _open_wrappers(module: Module, kernels: set[str] | None) -> set[str]:
+def _open_wrappers(module: Module, kernels: set[str] | None, among: Container[str] | None = None) -> set[str]:
     """Names of functions that start one of the kernels (ids; None: any), are called by nothing here, and are
-    not where the program begins. Of a method: its class."""
+    not where the program begins. Of a method: its class. among: ids of the functions that are asked for."""
     launching = launching_functions(module)
     calls = {id: said(f).ids for id, f in launching.items()}
     called = {c for id, names in calls.items() for c in names if c != id}
     found: set[str] = set()
     for id, f in launching.items():
-        if id in called or f.name == "main":
+        if id in called or f.name == "main" or (among is not None and id not in among):
             continue
         if kernels is not None and not _reaches(id, calls, kernels):
             continue

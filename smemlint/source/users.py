@@ -28,6 +28,8 @@ BUILD_FILES = (
 """A folder with one of these builds a program or library of its own: no name is looked for above it."""
 MAX_FILES = 300
 """A folder with more sources below it is a collection, not one program."""
+MOST_COMPILING = 2
+"""Source files that are read in place of a header which they include."""
 MAX_BYTES = 1_000_000
 """Larger files are data."""
 _SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
@@ -54,11 +56,31 @@ def users_of(path: str, names: Iterable[str]) -> tuple[str, ...]:
             break
         found = [file for file in files if file != own and _mentions(file, wanted, word)]
         if found:
+            if all(map(is_header, found)):
+                found += [f for f in _compiling(files, found) if f != own]
             nearest = _nearest_first(found, os.path.dirname(own))
             if not all(is_header(file) and includes(own, file) for file in found):
                 return nearest
             declaring = declaring or nearest  # its own headers declare the names for others
     return declaring
+
+
+def _compiling(files: Iterable[str], headers: Iterable[str]) -> list[str]:
+    """The first source files that include one of the headers, directly or through others: there it stands
+    with all that it needs."""
+    including: dict[bytes, list[str]] = {}
+    for file in files:
+        for name in _included(file):
+            including.setdefault(name, []).append(file)
+    found: dict[str, None] = {}
+    todo = [os.path.basename(h).encode() for h in headers]
+    for name in todo:
+        for file in including.get(name, ()):
+            if file.endswith(_SOURCES):
+                found[file] = None
+            elif (above := os.path.basename(file).encode()) not in todo:
+                todo.append(above)
+    return sorted(found, key=lambda file: not file.endswith(".cu"))[:MOST_COMPILING]
 
 
 def _nearest_first(files: Iterable[str], beside: str) -> tuple[str, ...]:
@@ -69,8 +91,12 @@ def _nearest_first(files: Iterable[str], beside: str) -> tuple[str, ...]:
 
 def includes(path: str, header: str) -> bool:
     """Whether a file includes another, directly, by its name alone."""
-    name = os.path.basename(header).encode()
-    return name in {match.group(1) for match in _INCLUDE.finditer(_bytes(path))}
+    return os.path.basename(header).encode() in _included(path)
+
+
+def _included(path: str) -> set[bytes]:
+    """Names of the files that a file includes, without their folders."""
+    return {match.group(1) for match in _INCLUDE.finditer(_bytes(path))}
 
 
 def is_header(path: str) -> bool:

@@ -238,3 +238,72 @@ def test_a_kernel_that_a_record_carries_is_started_where_the_record_is_asked_for
     }
     # a warp writes 32 / W columns of W rows; rows lie W words apart: W * W / 32 rows share a bank
     assert found == {"8": ((64, 1, 1), False, {4}), "16": ((64, 1, 1), False, {16})}
+
+
+SUM = """
+__global__ void sum(float *out, const float *in) {
+    extern __shared__ float part[];
+    part[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = part[threadIdx.x ^ 1];
+}
+"""
+START = 'extern "C" void start(float *p, const dim3 threads) { sum<<<1, threads, 4096>>>(p, p); }\n'
+
+
+def test_a_class_of_a_header_that_calls_a_wrapper_is_made_in_a_third_file(tmp_path: Path) -> None:
+    header = """
+    extern "C" void start(float *p, const dim3 threads);
+    class Filter {
+        unsigned width;
+    public:
+        Filter() : width(0) {}
+        void set(unsigned n) { width = n; }
+        void run(float *p) { const dim3 threads(width, width); start(p, threads); }
+    };
+    """
+    main = '#include "filter.h"\nint main() { Filter f; f.set(8); f.run(0); }\n'
+    folder = write(tmp_path, sum_dot_cu=SUM + START, filter_dot_h=header, main_dot_cpp=main)
+    assert launches(folder / "sum.cu") == [("sum", (8, 8, 1), False, "sum.cu:8")]
+
+
+def test_a_wrapper_of_a_wrapper_is_called_in_a_third_file(tmp_path: Path) -> None:
+    middle = "void start(float *p, dim3 threads);\nvoid filter(float *p, int n) { start(p, dim3(n)); }\n"
+    main = "void filter(float *p, int n);\nint main() { filter(0, 192); }\n"
+    folder = write(
+        tmp_path, sum_dot_cu=SUM + START.replace('extern "C" ', ""), middle_dot_cpp=middle, main_dot_cpp=main
+    )
+    assert launches(folder / "sum.cu") == [("sum", (192, 1, 1), False, "sum.cu:8")]
+
+
+def test_a_caller_that_a_macro_of_the_build_switches_on_is_read_with_it(tmp_path: Path) -> None:
+    main = "#ifdef USE_CUDA\nvoid start(float *p, const dim3 threads);\n"
+    main += "int main() { start(0, dim3(160)); }\n#endif\n"
+    folder = write(tmp_path, sum_dot_cu=SUM + START.replace('extern "C" ', ""), main_dot_cpp=main)
+    assert launches(folder / "sum.cu") == [("sum", (160, 1, 1), False, "sum.cu:8")]
+
+
+def test_a_launch_in_a_header_is_read_in_the_file_that_includes_it(tmp_path: Path) -> None:
+    start = "inline void start(float *p) { sum<<<1, THREADS, 4096>>>(p, p); }\n"
+    main = '#define THREADS 224\n#include "sum.cuh"\n#include "start.h"\nint ready() { return 1; }\n'
+    folder = write(tmp_path, sum_dot_cuh=SUM, start_dot_h=start, main_dot_cu=main)
+    assert launches(folder / "sum.cuh") == [("sum", (224, 1, 1), False, "start.h:1")]
+
+
+def test_an_instance_that_no_caller_asks_for_is_kept(tmp_path: Path) -> None:
+    text = """
+    template <class T> __global__ void copy(T *p) {
+        __shared__ T s[256];
+        s[threadIdx.x] = p[0];
+        p[0] = s[threadIdx.x];
+    }
+    template <class T> void start(T *p, int n) { copy<T><<<1, n>>>(p); }
+    void run(float *p, int n) { start<float>(p, n); }
+    void run(double *p, int n) { start<double>(p, n); }
+    """
+    main = "void run(float *, int);\nint main() { float *p = 0; run(p, 192); }\n"
+    folder = write(tmp_path, copy_dot_cu=text, main_dot_cu=main)
+    report = analyse_file(Job(str(folder / "copy.cu"), Options(suggest=False)))
+    sure = {dict(k.template_arguments)["T"]: k.block for k in report.kernels if not k.assumed}
+    tried = {dict(k.template_arguments)["T"] for k in report.kernels if k.assumed}
+    assert (sure, tried) == ({"float": (192, 1, 1)}, {"double"})

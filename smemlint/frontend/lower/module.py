@@ -107,10 +107,18 @@ def _require_roots(c: Context, wanted: frozenset[str]) -> set[str]:
     for owner in classes:
         if owner.file.path == c.main:
             c.decls.require_record(owner)
+    started = _starting(wanted)
     for root in (*roots, *callers):
-        if root.file.path == c.main:
+        if root.file.path == c.main or (started is not None and started.search(root.text())):
             c.work.require(root)
     return leading
+
+
+def _starting(names: frozenset[str]) -> re.Pattern[bytes] | None:
+    """A launch of one of the kernels of these names, wherever it stands: nobody else may include the header
+    that it stands in."""
+    words = b"|".join(sorted(re.escape(name.encode()) for name in names))
+    return re.compile(rb"\b(?:" + words + rb")\b\s*(?:<[^;{}()]*>\s*)?<<<") if words else None
 
 
 def _require_methods(c: Context, leading: set[str]) -> None:
