@@ -35,7 +35,6 @@ def implied_blocks(
     m.frame.function = kernel
     dims: dict[str, tuple[str, tuple[int | None, ...]]] = {}
     aliases: dict[str, Expr] = {}
-    assigned: set[str] = set()
     for node in walk(kernel.body):
         if isinstance(node, Declare):
             if node.var.storage == "shared":
@@ -45,7 +44,6 @@ def implied_blocks(
     for id, var in module.globals.items():
         if var.storage == "shared":
             dims[id] = (var.name, dims_of(m.resolve(var.type))[0])
-    del assigned
     found: dict[str, tuple[int, str]] = {}
     for node in walk(kernel.body):
         if not isinstance(node, Index):

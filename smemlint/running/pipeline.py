@@ -337,8 +337,9 @@ def _from_nothing(job: Job, until: float) -> Callable[[bytes], Sequence[KernelAn
 
 def again(
     source: SourceFile, modules: Sequence[Module], options: Options, work: FixWork, known: Known | None = None
-) -> Callable[[str, bytes, Sequence[KernelAnalysis]], Sequence[KernelAnalysis | None]]:
-    """The same kernels under the same launches in the file with other text, for the proof of a fix.
+) -> Callable[[str, bytes, Sequence[KernelAnalysis]], Iterator[KernelAnalysis | None]]:
+    """The same kernels under the same launches in the file with other text, for the proof of a fix: each
+    when it is asked for, since a proof ends with the first that does not hold.
 
     work: what the proofs may take. known: what reading the file taught.
     """
@@ -364,10 +365,11 @@ def again(
                 return [m for m in whole if m is not None]
         return load_it()
 
-    def analyse(path: str, data: bytes, before: Sequence[KernelAnalysis]) -> Sequence[KernelAnalysis | None]:
+    def analyse(path: str, data: bytes, before: Sequence[KernelAnalysis]) -> Iterator[KernelAnalysis | None]:
         included = any(path in module.files for module in modules)
         if not (path == source.path or included) or work.over():
-            return [None] * len(before)
+            yield from [None] * len(before)
+            return
         parsed, read = parse_options(options), source
         further = any(a.configuration for a in before)
         try:
@@ -377,18 +379,17 @@ def again(
                 parsed = replace(parsed, edited=((path, source_from_bytes(path, data).bytes),))
             edited = reread(read, parsed, further, [key_of(a) for a in before])
         except SourceError:
-            return [None] * len(before)
+            yield from [None] * len(before)
+            return
         kernels = {key: (module, kernel) for module in edited for key, kernel in _numbered(module).items()}
         found = [kernels.get(key_of(a)) for a in before]
-        analyses: list[KernelAnalysis | None] = []
         for pair, earlier in zip(found, before, strict=True):
             budget = Budget() if earlier.steps is None else Budget(steps=earlier.steps)
             one = None
             if pair is not None and not work.over():
                 one = _analysis(*pair, earlier.launch, budget=budget)
             work.take(one.work if one is not None else 0)
-            analyses.append(one)
-        return analyses
+            yield one
 
     return analyse
 

@@ -11,16 +11,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from smemlint.evaluate import Budget
-from smemlint.ir import Function, Launch, Module
+from smemlint.ir import Function, Launch, Module, Place
 from smemlint.records import record
 from smemlint.running.variants import told_apart
-from smemlint.score import KernelAnalysis
+from smemlint.score import Conflict, KernelAnalysis
 from smemlint.system import clock
 
 WORK = 600_000
 """Evaluation steps of a file after which only launches of kernels that had none yet are analysed."""
 SHARE = 20_000
 """Evaluation steps that each of them has all the same."""
+HEAVY = 10_000
+"""Evaluation steps of a kernel that is not tried under one shape after the other."""
 
 
 FIX_WORK = 400_000
@@ -106,7 +108,7 @@ def in_turn(
     """
     done: dict[int, Sequence[KernelAnalysis]] = {}
     cost: dict[int, int] = {}
-    clean: set[tuple[object, ...]] = set()
+    guesses = _Guesses()
     work = 0
 
     def over() -> str:
@@ -124,14 +126,14 @@ def in_turn(
         left = over()
         if not b.touching:
             done[id(b)] = [leave(b, "")]
-        elif b.rank > 0 and _guess(b) in clean:
+        elif b.rank > 0 and guesses.settled(b):
             done[id(b)] = []
         elif left == "time" or (left and b.rank > 0):
             done[id(b)] = [leave(b, left)]
         else:
-            done[id(b)] = [one(b, replace(b.launch, variants=()))]
-            if _is_clean(done[id(b)][0]):
-                clean.add(_guess(b))
+            analysis = one(b, replace(b.launch, variants=()))
+            done[id(b)] = [analysis]
+            guesses.take(b, analysis)
 
     def split(b: Begun) -> None:
         if b.touching and b.launch.variants:
@@ -150,10 +152,44 @@ def in_turn(
     return [analysis for b in begun for analysis in done[id(b)]]
 
 
+class _Guesses:
+    """What usual shapes of blocks have told so far of kernels of whose launch nothing else is known.
+
+    A conflict is reported where every shape shows it. Where one shape has none at all, or two of a kernel
+    that takes long have none in common, the others can add nothing to that.
+    """
+
+    def __init__(self) -> None:
+        self._common: dict[tuple[object, ...], set[tuple[Place, str]]] = {}
+        """The accesses that conflict under every shape so far."""
+        self._settled: set[tuple[object, ...]] = set()
+
+    def settled(self, b: Begun) -> bool:
+        return _guess(b) in self._settled
+
+    def take(self, b: Begun, analysis: KernelAnalysis) -> None:
+        if not _guessed(b.launch):
+            return
+        key = _guess(b)
+        found = {(c.site.place, c.site.op) for c in analysis.conflicts if _conflicts(c)}
+        first = key not in self._common
+        common = self._common.setdefault(key, found)
+        common &= found
+        if _is_clean(analysis) or (not first and not common and analysis.work > HEAVY):
+            self._settled.add(key)
+
+
+def _guessed(launch: Launch) -> bool:
+    return launch.place is None and launch.origin == "candidate"
+
+
 def _guess(b: Begun) -> tuple[object, ...]:
     """What all launches of a kernel have in common of which nothing but usual shapes is known."""
-    guessed = b.launch.place is None and b.launch.origin == "candidate"
-    return (id(b.kernel), *sorted(b.launch.template.items(), key=lambda x: x[0])) if guessed else (id(b),)
+    return (id(b.kernel), *sorted(b.launch.template.items(), key=lambda x: x[0]))
+
+
+def _conflicts(c: Conflict) -> bool:
+    return c.wavefronts_low is not None and c.wavefronts_low > (c.ideal or 0)
 
 
 def _is_clean(analysis: KernelAnalysis) -> bool:

@@ -95,7 +95,12 @@ def unchanged(o: Object, cells: dict[int, Value]) -> bool:
 def changes_since(s: Snapshot) -> set[Object]:
     """The objects that hold something else than in a state, or are known differently."""
     havoc = s.havoc
-    return {o for o, cells in s.cells.items() if not unchanged(o, cells) or o.havoc != havoc[o]}
+    # unchanged(), written out: this is asked of every object at each branch.
+    return {
+        o
+        for o, cells in s.cells.items()
+        if getattr(o.cells, "saved", None) is not cells or o.havoc != havoc[o]
+    }
 
 
 def restore(s: Snapshot) -> None:

@@ -164,7 +164,7 @@ def even(
     uneven = [
         (at, width_of(v))
         for at, v in a.items()
-        if (other := b.get(at)) is None or width_of(other) != width_of(v)
+        if (other := b.get(at)) is not v and (other is None or width_of(other) != width_of(v))
     ]
     if not any(_crossed(b, at, n) for at, n in uneven):
         return None

@@ -5,7 +5,7 @@ site of the array must be where the layout said it would be.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
@@ -19,9 +19,9 @@ from smemlint.records import record
 from smemlint.score.model import Conflict, KernelAnalysis
 from smemlint.system.visible import visible_lines, visible_path
 
-Analyse: TypeAlias = Callable[[str, bytes, Sequence[KernelAnalysis]], Sequence[KernelAnalysis | None]]
-"""(path, edited text, analyses) -> the same kernels under the same launches in that file; None where it
-cannot say."""
+Analyse: TypeAlias = Callable[[str, bytes, Sequence[KernelAnalysis]], Iterable[KernelAnalysis | None]]
+"""(path, edited text, analyses) -> the same kernels under the same launches in that file, each when it is
+asked for; None where it cannot say."""
 STRAYED = "reaches other addresses"
 """Of a site that the layout does not describe, in the words of a refusal."""
 

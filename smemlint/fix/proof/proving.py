@@ -71,17 +71,18 @@ def blame(
             if launch.dynamic:
                 launch = replace(launch, dynamic=launch.dynamic + growth_of(move.choice, n))
             analyses[id(instance.analysis)] = replace(before, launch=launch)
-    again = dict(zip(analyses, analyse(source.path, text, list(analyses.values())), strict=True))
+    again: dict[int, KernelAnalysis] = {}
+    for key, now in zip(analyses, analyse(source.path, text, list(analyses.values())), strict=True):
+        found = _broken(key, now, moves)
+        if found is not None:
+            return found  # the instances that were not analysed yet never are
+        assert now is not None
+        again[key] = now
     for pool in _pools(moves):
         mine = [m for m in moves if m.pool.id == pool.id]
         asked = {id(i.analysis) for m in mine for i in m.used}
-        edited = [again[key] for key in asked]
-        if all(each is not None and _needless(mine, each, text) for each in edited):
+        if all(_needless(mine, again[key], text) for key in asked):
             return Refusal("not-proved", "the padding frees no access that a narrower one does not"), pool
-    for key, now in again.items():
-        found = _broken(key, now, moves)
-        if found is not None:
-            return found
     return None
 
 

@@ -110,7 +110,7 @@ def accessors(source: Source, name: str, dims: int) -> dict[str, Use]:
     None where some other macro names the array as well, or the file declares the name twice.
     """
     found: dict[str, Use] = {}
-    if _times_declared(source, name) > 1:
+    if source.in_shared[name] > 1:
         return {}
     for token in source.tokens:
         if token.kind != "directive" or not re.search(rf"(?<![\w.]){re.escape(name)}\b", token.text):
@@ -129,17 +129,6 @@ def accessors(source: Source, name: str, dims: int) -> dict[str, Use]:
         line = source.line_of(start)
         found[match.group("macro")] = Use(start, subscripts[-1].close + 1, subscripts, "subscript", line)
     return found
-
-
-def _times_declared(source: Source, name: str) -> int:
-    """How often a shared array of a name is declared in the file."""
-    count, shared = 0, False
-    for token in source.code:
-        if token.text in (";", "{", "}"):
-            shared = False
-        shared = shared or token.text == "__shared__"
-        count += shared and token.text == name
-    return count
 
 
 def _groups(text: str, start: int) -> list[tuple[int, int]]:

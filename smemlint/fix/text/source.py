@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -150,6 +151,19 @@ class Source:
     @cached_property
     def newline(self) -> str:
         return "\r\n" if "\r\n" in self.text else "\n"
+
+    @cached_property
+    def in_shared(self) -> Counter[str]:
+        """How often each word stands in a declaration of a shared variable."""
+        found: Counter[str] = Counter()
+        shared = False
+        for token in self.code:
+            if token.text in (";", "{", "}"):
+                shared = False
+            shared = shared or token.text == "__shared__"
+            if shared:
+                found[token.text] += 1
+        return found
 
     def names(self) -> frozenset[str]:
         """Every identifier of the file, directives included."""

@@ -1,0 +1,54 @@
+"""Which usual shapes of a block are tried where no launch of a kernel is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from smemlint.api import Job, analyse_file
+from smemlint.running import schedule
+
+CONFLICTED = """
+__global__ void columns(float *p) {
+    __shared__ float s[32 * 64];
+    s[threadIdx.x % 32 * 64] = p[threadIdx.x];
+    __syncthreads();
+    p[threadIdx.x] = s[threadIdx.x % 32 * 64];
+}
+"""
+BY_SHAPE = """
+__global__ void columns(float *p) {
+    __shared__ float s[16384];
+    s[threadIdx.x] = p[threadIdx.x];
+    __syncthreads();
+    if (blockDim.x == 256)
+        p[threadIdx.x] = s[threadIdx.x * 16];
+    else
+        p[threadIdx.x] = s[threadIdx.x * 8];
+}
+"""
+ALL = {32, 64, 128, 256, 512, 1024}
+
+
+def shapes(folder: Path, text: str) -> set[int]:
+    path = folder / "a.cu"
+    path.write_text(text)
+    return {kernel.block[0] for kernel in analyse_file(Job(str(path))).kernels}
+
+
+def test_a_conflict_is_asked_of_every_usual_shape(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "HEAVY", 0)
+    assert shapes(tmp_path, CONFLICTED) == ALL
+
+
+def test_a_kernel_that_takes_long_ends_where_two_shapes_share_no_conflict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert shapes(tmp_path, BY_SHAPE) == ALL
+    monkeypatch.setattr(schedule, "HEAVY", 0)
+    assert shapes(tmp_path, BY_SHAPE) < ALL
+
+
+def test_a_kernel_without_a_conflict_is_looked_at_once(tmp_path: Path) -> None:
+    assert len(shapes(tmp_path, CONFLICTED.replace("* 64", ""))) == 1
