@@ -1,0 +1,138 @@
+"""The requests of one site, visit after visit."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.evaluate.compiler.address_patterns import Pattern
+from smemlint.evaluate.machine.machine import Event
+from smemlint.records import record
+
+
+@record(frozen=True, eq=False, slots=True)
+class Requests:
+    """The warps of a pattern with an active lane. rows: which of the block's, and warps: their numbers;
+    active: shape (requests, 32); steps: bytes of each lane from the lead, same shape."""
+
+    rows: NDArray[np.bool_]
+    warps: NDArray[np.int64]
+    active: NDArray[np.bool_]
+    steps: NDArray[np.int64]
+
+    def at(self, leads: list[int]) -> NDArray[np.int64]:
+        """Offsets for several leads, -1 inactive, shape (leads, requests, 32)."""
+        return np.where(self.active, self.steps + np.array(leads, dtype=np.int64)[:, None, None], -1)
+
+
+class Visits:
+    """What a site asks for, in the order in which it runs.
+
+    count: requests so far. ranges: of each visit the first request, and how many there are.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.ranges: list[tuple[int, int]] = []
+        self._requests: dict[Pattern, Requests] = {}
+        self._placed: dict[Pattern, tuple[list[int], list[int]]] = {}
+        """First request and lead of each event of a pattern."""
+        self._lanes: dict[tuple[Pattern, bytes], NDArray[np.bool_] | None] = {}
+        self._unsure: list[tuple[int, NDArray[np.bool_]]] = []
+        """First request and lanes of events that some lanes may or may not run."""
+        self._weights: list[int] = []
+        self._times: list[float] = []
+        self._open: list[int] = []
+        self._warps: list[NDArray[np.int64]] = []
+        self._under: list[Hashable] = []
+        """Of each visit, the undecided conditions on the way to it."""
+
+    def requests(self, pattern: Pattern) -> Requests:
+        found = self._requests.get(pattern)
+        if found is None:
+            found = self._requests[pattern] = _requests(pattern)
+        return found
+
+    def add(self, event: Event, pattern: Pattern, lead: int) -> None:
+        """An event whose first lane goes to byte `lead`."""
+        requests = self.requests(pattern)
+        firsts, leads = self._placed.setdefault(pattern, ([], []))
+        firsts.append(self.count)
+        leads.append(lead)
+        maybe = self._maybe_of(event, pattern, requests)
+        if maybe is not None:
+            self._unsure.append((self.count, maybe))
+        self._weights.append(event.weight)
+        self._times.append(event.times)
+        self._open.append(event.open)
+        self._warps.append(requests.warps)
+        self._under.append(event.under)
+        n = len(requests.active)
+        self.ranges.append((self.count, n))
+        self.count += n
+
+    def _maybe_of(self, event: Event, pattern: Pattern, requests: Requests) -> NDArray[np.bool_] | None:
+        """Lanes of the event's requests that may or may not run it; None: no such lanes."""
+        if event.must is event.may:
+            return None
+        key = (pattern, event.must.tobytes())
+        if key not in self._lanes:
+            lanes = event.may & ~event.must
+            self._lanes[key] = lanes.reshape(-1, 32)[requests.rows] if lanes.any() else None
+        return self._lanes[key]
+
+    def offsets(self) -> NDArray[np.int64]:
+        """Bytes from the start of the array, -1 inactive, shape (requests, 32)."""
+        offsets = np.full((self.count, 32), -1, dtype=np.int64)
+        for pattern, (firsts, leads) in self._placed.items():
+            requests = self._requests[pattern]
+            offsets[np.array(firsts)[:, None] + np.arange(len(requests.active))] = requests.at(leads)
+        return offsets
+
+    def maybe(self) -> NDArray[np.bool_] | None:
+        """Lanes that may or may not run, shape (requests, 32); None: no such lanes."""
+        if not self._unsure:
+            return None
+        maybe = np.zeros((self.count, 32), dtype=np.bool_)
+        for first, lanes in self._unsure:
+            maybe[first : first + len(lanes)] = lanes
+        return maybe
+
+    def weights(self) -> NDArray[np.int64]:
+        """How often each request runs."""
+        return np.repeat(np.array(self._weights, dtype=np.int64), self._each())
+
+    def times(self) -> NDArray[np.float64] | None:
+        """By request, how often more than its weight; None: all once."""
+        if all(t == 1 for t in self._times):
+            return None
+        return np.repeat(np.array(self._times), self._each())
+
+    def open(self) -> NDArray[np.int64] | None:
+        """By request, in how many loops of unknown length it is; None: in none."""
+        return np.repeat(np.array(self._open, dtype=np.int64), self._each()) if any(self._open) else None
+
+    def warps(self) -> NDArray[np.int64] | None:
+        """Number of each request's warp."""
+        return np.concatenate(self._warps) if self._warps else None
+
+    def groups(self) -> NDArray[np.int64] | None:
+        """By request, a number for the undecided conditions on the way to it, 0: none; None: they are all
+        the same."""
+        numbers: dict[Hashable, int] = {(): 0}
+        found = [numbers.setdefault(key, len(numbers)) for key in self._under]
+        if len(set(found)) < 2:
+            return None
+        return np.repeat(np.array(found, dtype=np.int64), self._each())
+
+    def _each(self) -> list[int]:
+        return [n for _, n in self.ranges]
+
+
+def _requests(pattern: Pattern) -> Requests:
+    active = pattern.active.reshape(-1, 32)
+    rows = np.asarray(active.any(axis=1))
+    steps = pattern.form.steps - pattern.form.steps[pattern.first]
+    return Requests(rows, np.flatnonzero(rows), active[rows], steps.reshape(-1, 32)[rows])
