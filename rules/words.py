@@ -115,9 +115,10 @@ def meeting_text(conflict: Conflict) -> str:
 def unknown_text(conflict: Conflict) -> str:
     """What the addresses depend on, where they are not known lane by lane."""
     reasons = [conflict.reason, *(term.reason for term in conflict.trace.data)]
-    told = next((r.text for r in reasons if r is not None and r.text), "")
-    if told:
-        return f"depends on data: {told}"
+    told = next((r for r in reasons if r is not None and r.text), None)
+    if told is not None:
+        on = "run-time values" if told.code == "several-parameters" else "data"
+        return f"depends on {on}: {told.text}"
     if conflict.trace.maybe is not None:
         return "depends on data: which lanes take part"
     return "depends on values that are known at run time only"

@@ -47,26 +47,37 @@ class Terms:
         """First request, what each way of its own adds to the address of a lane, and why."""
         self._parameters: dict[Monomial, list[Rows]] = {}
         self._data: dict[Monomial, list[Rows]] = {}
+        self._several: Unresolved | None = None
+        """Why run-time values are taken as data."""
 
     def add(self, first: int, offset: Int, requests: Requests) -> None:
         """The terms of an event whose requests are counted from `first`."""
         for mono, coefficient in self._without_own(first, offset, requests).items():
             self._term(first, mono, coefficient, requests)
 
-    @property
-    def parameters(self) -> list[str]:
-        """Names of the run-time values that lane terms are multiplied by."""
-        return [name_of(mono) for mono in self._parameters]
+    def settle(self) -> None:
+        """Take several run-time values that lanes are multiplied by, or one beside data, as values that each
+        lane has of its own: the range of these holds the truth."""
+        if len(self._parameters) < 2 and not (self._parameters and (self._data or self._options)):
+            return
+        names = " and ".join(f"`{name_of(mono)}`" for mono in self._parameters)
+        text = f"the index multiplies lanes by {names}"
+        self._several = Unresolved("several-parameters", text)
+        for mono, parts in self._parameters.items():
+            self._data.setdefault(mono, []).extend(parts)
+            self._data[mono].sort(key=lambda rows: rows[0])
+        self._parameters = {}
 
     @property
     def plain(self) -> bool:
         """Whether addresses are known up to what moves whole requests by whole bank cycles."""
         return not (self._parameters or self._data or self._options or self.alignment)
 
-    def parameter(self, count: int) -> Parameter:
-        """The one run-time value that lane terms are multiplied by."""
-        mono, parts = next(iter(self._parameters.items()))
-        return Parameter(name_of(mono), _spread(parts, count), multiple_of(mono))
+    def parameter(self, count: int) -> Parameter | None:
+        """The one run-time value that lane terms are multiplied by; None without any."""
+        for mono, parts in self._parameters.items():
+            return Parameter(name_of(mono), _spread(parts, count), multiple_of(mono))
+        return None
 
     def data(self, count: int) -> tuple[DataTerm, ...]:
         """Terms that each lane has its own value of. Those of one range of which no request has two are one:
@@ -89,8 +100,8 @@ class Terms:
 
     def reason(self) -> Unresolved | None:
         """Why a lane's own term is not known."""
-        of_data = _reason_of(self._data)
-        return of_data or next((reason for *_, reason in self._options if reason is not None), None)
+        found = _reason_of(self._data) or next((r for *_, r in self._options if r is not None), None)
+        return found or self._several
 
     def _without_own(self, first: int, offset: Int, requests: Requests) -> dict[Monomial, Lanes]:
         """Note the ways that each lane may take by itself; the terms that are left."""

@@ -217,18 +217,14 @@ class _Builder:
 
     def build(self, site: Site, launch: Launch) -> Trace:
         visits, terms = self.visits, self.terms
+        terms.settle()
         offsets, maybe, data = visits.offsets(), visits.maybe(), terms.data(visits.count)
+        parameter = terms.parameter(visits.count)
         grade = Grade.ASSUMED if launch.assumed else Grade.EXACT
-        if maybe is not None or data or len(self.ways) > 1:
-            grade = Grade.BOUND
-        parameter = None
-        if terms.parameters:
-            if len(terms.parameters) > 1 or data:
-                names = " and ".join(f"`{name}`" for name in terms.parameters)
-                text = f"lane terms are multiplied by run-time values: {names}"
-                return _unresolved(site, Unresolved("several-parameters", text, site.place))
+        if parameter is not None:
             grade = Grade.PARAMETRIC
-            parameter = terms.parameter(visits.count)
+        elif maybe is not None or data or len(self.ways) > 1:
+            grade = Grade.BOUND
         open_ = parameter is not None or data or len(self.ways) > 1
         ends = None if open_ else self.ends.told(len(visits.ranges))
         if ends is not None and grade is not Grade.ASSUMED and bool((ends[0] < ends[1]).any()):

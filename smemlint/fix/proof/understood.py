@@ -54,6 +54,8 @@ def _unplaced(conflict: Conflict, sites: Sequence[Conflict]) -> bool:
 def _moving(conflict: Conflict, said: str) -> Refusal:
     """Why it cannot be said where a layout puts an access that is resolved."""
     trace = conflict.trace
+    if trace.reason is not None and trace.reason.code == "several-parameters":
+        return Refusal("run-time-stride", f"{said}: {trace.reason.text}")
     if trace.data:
         return Refusal("data-dependent", f"{said} depends on data")
     if trace.ways > 1:
