@@ -187,6 +187,14 @@ def _range(mono: Monomial) -> tuple[int | None, int | None]:
     return None, None
 
 
+def in_step(c: Lanes) -> bool:
+    """Whether a term moves the lanes of each warp by the same number of bytes."""
+    if isinstance(c, int):
+        return True
+    rows = c.reshape(-1, 32)
+    return bool((rows == rows[:, :1]).all())
+
+
 def _lanes(c: Lanes, size: int) -> NDArray[np.int64]:
     """A coefficient by warp and lane."""
     return np.broadcast_to(np.asarray(in_words(c), dtype=np.int64), (size,)).reshape(-1, 32)

@@ -24,7 +24,7 @@ from smemlint.evaluate.model import (
     Trace,
     Unresolved,
 )
-from smemlint.evaluate.terms import Terms
+from smemlint.evaluate.terms import Terms, in_step
 from smemlint.evaluate.types.layout import dims_of, type_name
 from smemlint.evaluate.values.choices import on_way, ways_of
 from smemlint.evaluate.values.number import (
@@ -192,7 +192,7 @@ class _Builder:
             s: None
             for event in events
             for mono, c in event.offset.terms.items()
-            if not isinstance(c, int) and not any(s.varying for s in mono)
+            if not any(s.varying for s in mono) and not in_step(c)
             for s in mono
             if s.bit
         }

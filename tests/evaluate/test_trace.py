@@ -73,3 +73,19 @@ def test_a_value_that_lanes_of_a_warp_need_not_share_stays_a_term() -> None:
 def test_half_a_word_that_a_warp_is_moved_by_is_not_left_out() -> None:
     (trace,) = traced("__shared__ short s[4096]; out[t] = s[d[t / 32] + t % 32];")
     assert trace.data
+
+
+def test_a_choice_that_moves_each_warp_as_a_whole_is_left_out() -> None:
+    (trace,) = traced("""
+        __shared__ int s[4096];
+        int side = blockIdx.x & 1;
+        out[t] = s[(t < 32 ? side * 64 : 512 + side * 256) + 2 * (t % 32)];""")
+    assert trace.grade is Grade.EXACT and trace.ways == 1 and trace.alignment == 256
+
+
+def test_a_choice_that_parts_the_lanes_of_a_warp_has_its_ways() -> None:
+    (trace,) = traced("""
+        __shared__ int s[4096];
+        int side = blockIdx.x & 1;
+        out[t] = s[(t % 32 < 16 ? side * 64 : 512) + 2 * (t % 32)];""")
+    assert trace.grade is Grade.BOUND and trace.ways == 2
