@@ -421,11 +421,26 @@ def test_neighbours_that_are_written_one_by_one_are_understood(tmp_path: Path) -
     assert fix.code == "t[16][34]" and fix.safe
 
 
-def test_an_access_with_two_places_is_not_told_as_one_that_depends_on_data(tmp_path: Path) -> None:
+def test_a_pointer_with_two_places_is_not_told_as_one_that_depends_on_data(tmp_path: Path) -> None:
     body = "float (*p)[32] = n > 4 ? &t[0] : &t[tx & 16]; p[tx][ty] = 1; __syncthreads(); "
     body += "out[tx] = t[ty][tx];"
     text = "__global__ void k(float *out, int n) { __shared__ float t[64][32]; int tx = threadIdx.x;\n"
     text += f"int ty = threadIdx.y; {body} }}\nvoid f(float *o, int n) {{ k<<<1, dim3(32, 32)>>>(o, n); }}\n"
     why = of_text(tmp_path, text.encode())[0]["t"].refused
-    assert why is not None and why.code == "run-time-choice"
-    assert why.text == "`p[tx][ty]` on line 2 goes to one of 2 places, as run time decides"
+    assert why is not None and why.code == "passed-on"
+    assert why.text == "`t` is passed on whole on line 2, with its extents"
+
+
+TWO_PLACES = """
+    int side = tx < 16 ? (blockIdx.x & 1) * 32 : 0;
+    t[ty][tx] = in[tx]; t[ty + 32][tx] = in[tx + n]; __syncthreads();
+    out[ty * 32 + tx] = t[tx][ty] + t[side + ty][tx];
+"""
+
+
+def test_an_access_with_two_places_moves_with_the_rest(tmp_path: Path) -> None:
+    fix = suggestions(tmp_path, "__shared__ float t[64][32];", TWO_PLACES, "dim3(32, 32)")["t"]
+    assert fix.code == "t[64][33]" and not fix.safe
+    assert fix.unsafe_because == "where `t[side + ty][tx]` on line 9 goes is decided at run time"
+    two = next(c for c in fix.sites if c.site.expression == "t[side + ty][tx]")
+    assert two.before == two.after == two.ideal == 32

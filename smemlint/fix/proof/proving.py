@@ -14,7 +14,7 @@ from smemlint.fix.model import Refusal, Suggestion
 from smemlint.fix.proof.promise import Analyse, Promise, check
 from smemlint.fix.search.candidates import Padding, addresses
 from smemlint.fix.search.choices import Choice
-from smemlint.fix.search.members import Instance, Member, score
+from smemlint.fix.search.members import Instance, Member, repeated, score
 from smemlint.fix.search.padding import padded_arrays
 from smemlint.fix.text.declared import Edited
 from smemlint.fix.text.source import Source
@@ -158,5 +158,6 @@ def _promised(
 def _once(each: Member, offsets: NDArray[np.int64], alignment: int) -> int:
     """Wavefronts of a site with other addresses, a loop of unknown length counted once, as a trace has it."""
     trace = each.conflict.trace
-    maybe = None if trace.maybe is None else np.tile(trace.maybe, (each.steps, 1))
-    return score(each.conflict, each.width, offsets, np.tile(trace.weights, each.steps), alignment, maybe)[0]
+    maybe = None if trace.maybe is None else repeated(trace.maybe, trace.ways, each.steps)
+    weights = repeated(trace.weights, trace.ways, each.steps)
+    return score(each.conflict, each.width, offsets, weights, alignment, maybe)[0]

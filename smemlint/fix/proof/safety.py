@@ -84,6 +84,8 @@ def open_questions(instances: Sequence[Instance], analyses: Sequence[KernelAnaly
                 return (
                     f"whether the compiler joins `{site.expression}` on line {site.place.line} is not known"
                 )
+            if each.conflict.trace.ways > 1:
+                return f"where `{site.expression}` on line {site.place.line} goes is decided at run time"
             if each.conflict.grade is not Grade.EXACT or each.conflict.trace.maybe is not None:
                 return f"which lanes run `{site.expression}` on line {site.place.line} is not known exactly"
     return ""

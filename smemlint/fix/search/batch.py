@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from smemlint.fix.search.candidates import Addresses, Layout, Shape, Swizzle, addresses
 from smemlint.fix.search.linear import WORD, wavefronts
-from smemlint.fix.search.members import Member
+from smemlint.fix.search.members import Member, dearest
 from smemlint.records import record
 from smemlint.score.requests import Access, costs
 
@@ -33,6 +33,8 @@ class Batch:
     parts: NDArray[np.int64] | None = None
     part_weights: NDArray[np.int64] | None = None
     part_starts: NDArray[np.intp] | None = None
+    ways: int = 1
+    """Ways that a run-time choice may go, of a batch of one site; the requests are those of each in turn."""
 
     def cost(self, layout: Layout) -> list[int] | None:
         """Wavefronts of each site under a layout, None where it cannot be or an access would fault."""
@@ -48,6 +50,8 @@ class Batch:
             found = costs(access, moved, self.maybe)
         except ValueError:
             return None
+        if self.ways > 1:
+            return [dearest(found.high * self.weights, self.ways)]
         return [int(n) for n in np.add.reduceat(found.high * self.weights, self.starts)]
 
     def _by_rank(self, layout: Layout) -> list[int] | None:
@@ -69,7 +73,7 @@ def batches(members: Sequence[Member], shape: Shape) -> list[Batch]:
     kinds: dict[object, list[int]] = {}
     for n, each in enumerate(members):
         trace, site = each.conflict.trace, each.conflict.site
-        alone = n if trace.maybe is not None else None
+        alone = n if trace.maybe is not None or trace.ways > 1 else None
         linear = each.linear is not None and not trace.alignment
         kinds.setdefault((site.op, each.width, site.matrices, trace.alignment, linear, alone), []).append(n)
     return [_batch([members[n] for n in numbers], tuple(numbers), shape) for numbers in kinds.values()]
@@ -90,6 +94,7 @@ def _batch(members: Sequence[Member], numbers: tuple[int, ...], shape: Shape) ->
         np.concatenate([weights for _, weights in requests]),
         _starts([len(rows) for rows, _ in requests]),
         trace.maybe,
+        ways=trace.ways,
     )
     linear = [m.linear for m in members if m.linear is not None]
     if alignment or len(linear) != len(members):
@@ -114,8 +119,9 @@ def _starts(lengths: Sequence[int]) -> NDArray[np.intp]:
 
 
 def distinct(each: Member) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Requests of a site, each once, and how often it runs; all of them where lanes are uncertain."""
-    if each.conflict.trace.maybe is not None or len(each.offsets) < 2:
+    """Requests of a site, each once, and how often it runs; all of them where lanes or places are open."""
+    trace = each.conflict.trace
+    if trace.maybe is not None or trace.ways > 1 or len(each.offsets) < 2:
         return each.offsets, each.weights
     rows = np.ascontiguousarray(each.offsets)
     keys = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).reshape(-1)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.fix.search.candidates import Exchange, Layout, Padding, Shape, Skew, Swizzle, Trimmed, addresses
-from smemlint.fix.search.members import Instance, Member
+from smemlint.fix.search.members import Instance, Member, repeated
 from smemlint.records import record
 from smemlint.score.load import nominal
 from smemlint.score.model import KernelAnalysis
@@ -110,7 +110,7 @@ def integer_work(layout: Layout, instance: Instance, shape: Shape) -> int:
 
 
 def _runs(each: Member) -> int:
-    return int(each.weights[(each.offsets >= 0).any(axis=1)].sum())
+    return int(each.weights[(each.offsets >= 0).any(axis=1)].sum()) // each.conflict.trace.ways
 
 
 def _moves_once(layout: Layout, each: Member, shape: Shape, warps: int) -> bool:
@@ -129,7 +129,7 @@ def _moves_once(layout: Layout, each: Member, shape: Shape, warps: int) -> bool:
     column = np.where(at.active, column, 0)
     if trace.warps is None or len(trace.warps) * each.steps != len(column):
         return _different(column) <= warps
-    owner = np.tile(trace.warps, each.steps)
+    owner = repeated(trace.warps, trace.ways, each.steps)
     return _different(np.column_stack([owner, column])) <= len(np.unique(owner))
 
 

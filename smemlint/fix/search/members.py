@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import lcm
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from smemlint.score.load import NOMINAL
 from smemlint.score.model import Conflict, KernelAnalysis
 from smemlint.score.requests import Access, costs
 
+_Values = TypeVar("_Values", NDArray[np.int64], NDArray[np.bool_])
 MATRIX_ROW = 16
 """Bytes of one row of an ldmatrix or stmatrix matrix; its address must be a multiple."""
 
@@ -25,7 +27,7 @@ class Member:
     """One site of the array: its requests as the hardware sees them (joined where the compiler joins).
 
     weights: how often each runs in one block, a loop of unknown length as NOMINAL iterations; before, ideal:
-    wavefronts, so weighted.
+    wavefronts, so weighted, of the dearest way where a run-time choice decides where it goes.
     """
 
     conflict: Conflict
@@ -133,8 +135,6 @@ def movable(conflict: Conflict) -> bool:
         return False
     if trace.low is not None and not only_source_open(trace):
         return False
-    if trace.ways > 1:
-        return False
     return conflict.grade not in (Grade.UNRESOLVED, Grade.PARAMETRIC)
 
 
@@ -156,7 +156,7 @@ def member(conflict: Conflict) -> Member | None:
         before, ideal = score(conflict, width, trace.offsets, weights, trace.alignment, trace.maybe)
     except ValueError:
         return None
-    plain = width == WORD and trace.site.op in ("load", "store") and trace.maybe is None
+    plain = width == WORD and trace.site.op in ("load", "store") and trace.maybe is None and trace.ways == 1
     linear = classes(trace.offsets, weights) if plain else None
     return Member(conflict, width, trace.offsets, weights, before, ideal, linear)
 
@@ -175,14 +175,20 @@ def apart(each: Member) -> Member:
     """A joined site as it runs under a layout that the compiler does not see through: element by element."""
     if not each.joined:
         return each
+    trace = each.conflict.trace
     width = each.conflict.site.width
     steps = range(0, each.width, width)
-    offsets = np.concatenate([np.where(each.offsets >= 0, each.offsets + step, -1) for step in steps])
-    weights = np.tile(each.weights, len(steps))
-    trace = each.conflict.trace
-    maybe = None if trace.maybe is None else np.tile(trace.maybe, (len(steps), 1))
+    parts = np.split(each.offsets, trace.ways)
+    offsets = np.concatenate([np.where(part >= 0, part + step, -1) for part in parts for step in steps])
+    weights = repeated(each.weights, trace.ways, len(steps))
+    maybe = None if trace.maybe is None else repeated(trace.maybe, trace.ways, len(steps))
     _, ideal = score(each.conflict, width, offsets, weights, trace.alignment, maybe)
     return Member(each.conflict, width, offsets, weights, each.before, ideal, steps=len(steps))
+
+
+def repeated(values: _Values, ways: int, steps: int) -> _Values:
+    """What belongs to a site's requests, for those of the site taken apart: of each way all steps in turn."""
+    return np.concatenate([part for way in np.split(values, ways) for part in [way] * steps])
 
 
 def score(
@@ -194,12 +200,19 @@ def score(
     maybe: NDArray[np.bool_] | None,
 ) -> tuple[int, int]:
     """Wavefronts (the upper end) and ideal of all requests of a site; negative offsets are inactive lanes.
+    Of several ways that a run-time choice may go, the dearest.
 
     Raises: ValueError for an address that would fault.
     """
     site = conflict.site
     found = costs(Access(site.op, width, site.matrices, alignment), offsets, maybe)
-    return int(found.high @ weights), int(found.ideal @ weights)
+    ways = conflict.trace.ways
+    return dearest(found.high * weights, ways), dearest(found.ideal * weights, ways)
+
+
+def dearest(costs_: NDArray[np.int64], ways: int) -> int:
+    """The sum over the requests of the way that costs most; the ways stand one after the other."""
+    return max(int(part.sum()) for part in np.split(costs_, ways))
 
 
 def granule(members: Iterable[Member]) -> int:
