@@ -15,6 +15,7 @@ from smemlint.banks import Arch, architecture
 from smemlint.fix.asked import Key, array_key
 from smemlint.fix.edits.apply import compatible
 from smemlint.fix.edits.build import build
+from smemlint.fix.edits.through import through
 from smemlint.fix.model import Refusal, SiteChange, Suggestion
 from smemlint.fix.named import Whole, named_pitch
 from smemlint.fix.proof.promise import STRAYED, Analyse, sites_of
@@ -23,11 +24,12 @@ from smemlint.fix.proof.safety import harmed, not_evaluated, open_questions, sta
 from smemlint.fix.proof.understood import left_aside, not_understood
 from smemlint.fix.reasons import nothing_found
 from smemlint.fix.sampled import sampled, worth_a_sample
+from smemlint.fix.search.candidates import Swizzle
 from smemlint.fix.search.choices import Choice, find_choices, locate
 from smemlint.fix.search.judge import CLEARLY, kernel_wavefronts, standing
 from smemlint.fix.search.layouts import Late
 from smemlint.fix.search.members import Instance, apart, members
-from smemlint.fix.search.parts import Part, cut, places_of, pool_of
+from smemlint.fix.search.parts import Part, cut, places_of, pool_of, spelled_type
 from smemlint.fix.text.constants import Constants
 from smemlint.fix.text.declared import Edited
 from smemlint.fix.text.launches import unknown_launch
@@ -353,7 +355,14 @@ def _write(
             ),
         )
     value = Constants([source, *texts.values()], instances[0].analysis.launch, block=False).value
-    return build(choice.option.layout, at, choice.pitch, taken, choice.shapes[0], value)
+    layout = choice.option.layout
+    built = build(layout, at, choice.pitch, taken, choice.shapes[0], value)
+    if not isinstance(built, Refusal) or built.code != "passed-on" or instances[0].piece is not None:
+        return built
+    if not isinstance(layout, Swizzle) or array.dynamic or choice.pitch is not None:
+        return built
+    places = [c.site.place for i in instances for c in sites_of(i.analysis, i.array)]
+    return through(layout, at, places, spelled_type(array, at), taken, choice.shapes[0])
 
 
 def _changes(choice: Choice | None, instances: Sequence[Instance]) -> tuple[SiteChange, ...]:

@@ -49,7 +49,7 @@ def cut(instances: Sequence[Instance], texts: Mapping[str, Source]) -> list[Part
     at = _declared(array, source)
     if isinstance(at, Refusal) or not at.local:
         return None
-    found = pointers(source, array.name, _spelled_type(array, at), *at.scope)
+    found = pointers(source, array.name, spelled_type(array, at), *at.scope)
     if not found and not array.dynamic:
         return None
     starts = [_starts(i, found, source) for i in instances]
@@ -74,7 +74,7 @@ def _element_type(array: SharedArray) -> str:
     return array.type.split("[", 1)[0].strip()
 
 
-def _spelled_type(array: SharedArray, at: Declared) -> str:
+def spelled_type(array: SharedArray, at: Declared) -> str:
     """The element type as the declaration has it, `T` of a template: pointers into the array say the same."""
     names: list[str] = []
     i = at.index - 1
@@ -153,7 +153,7 @@ def unknown_arguments(instance: Instance, source: Source) -> list[str]:
         and p.type.kind in ("int", "uint")
         and p.name not in instance.analysis.launch.arguments
     }
-    found = pointers(source, instance.array.name, _spelled_type(instance.array, at), *at.scope)
+    found = pointers(source, instance.array.name, spelled_type(instance.array, at), *at.scope)
     texts = [(source.text[s.begin : s.end], s.begin) for p in found for s in p.steps]
     uses = [u for p in found for u in subscripts(source, p)] or [
         u for u in at.uses if u.context == "subscript"

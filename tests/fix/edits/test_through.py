@@ -1,0 +1,119 @@
+"""Swizzles of arrays that are reached through pointers: the edits, and what they leave alone or refuse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fix import emulated
+
+from smemlint.api import Job, analyse_file
+from smemlint.fix.edits.apply import apply
+from smemlint.fix.model import Suggestion
+
+needs_compiler = pytest.mark.skipif(emulated.COMPILER is None, reason="g++ is not installed")
+
+LOADER = """    __shared__ float sAB[%(size)s];
+    int tx = threadIdx.x, k = 0;
+    float *a = (float *)sAB + (k / 8 & 1) * 1024;
+    %(more)s
+    float4 sum = make_float4(0, 0, 0, 0);
+    for (k = 0; k < n; k += 8) {
+        *(((float4 *)a) + 2 * tx + 0) = *(const float4 *)&in[8 * tx + k];
+        *(((float4 *)a) + 2 * tx + 1) = *(const float4 *)&in[8 * tx + 4 + k];
+        __syncthreads();
+        for (int kk = 0; kk < 8; ++kk) {
+            float4 v = *((float4 *)(a + kk * 64 + tx %% 8 * 8) + 1);
+            sum.x += v.x; sum.y += v.y; sum.z += v.z; sum.w += v.w;
+        }
+        %(use)s
+        __syncthreads();
+        a = (float *)(sAB) + ((k / 8 + 1) & 1) * 1024;
+    }
+    *(float4 *)&out[4 * tx] = sum;"""
+
+
+def program(more: str = "", use: str = "", size: str = "2048", before: str = "") -> str:
+    body = LOADER % {"more": more, "use": use, "size": size}
+    return (
+        f"{before}\n__global__ void k(float *out, const float *in, int n)\n{{\n{body}\n}}\n"
+        "void start(float *out, const float *in) { k<<<1, 128>>>(out, in, 32); }\n"
+    )
+
+
+def fixed(text: str, folder: Path) -> tuple[Suggestion, str]:
+    path = folder / "a.cu"
+    path.write_text(text, encoding="utf-8")
+    report = analyse_file(Job(str(path)))
+    (found,) = report.suggestions
+    return found, apply(list(found.edits or ()), text.encode()).decode()
+
+
+def test_what_is_added_to_each_pointer_is_swizzled(tmp_path: Path) -> None:
+    found, after = fixed(program(), tmp_path)
+    assert "*(float4 *)&a[swizzle_sAB(2 * tx * 4 + 4)] = " in after
+    assert "float4 v = *(float4 *)&a[swizzle_sAB(kk * 64 + tx % 8 * 8 + 4)];" in after
+    assert "int swizzle_sAB(int i) { return i ^ ((i >> 3) & 4); }" in after
+    assert found.after < found.before and not found.safe
+    assert found.unsafe_because == "`sAB` is reached through `a`"
+
+
+def test_a_second_fix_finds_nothing_to_do(tmp_path: Path) -> None:
+    _, after = fixed(program(), tmp_path)
+    (tmp_path / "a.cu").write_text(after, encoding="utf-8")
+    report = analyse_file(Job(str(tmp_path / "a.cu")))
+    assert all(s.edits is None for s in report.suggestions)
+
+
+def test_a_pointer_of_each_thread_is_counted_from_the_start_of_the_array(tmp_path: Path) -> None:
+    text = program(more="float *mine = (float *)sAB + 8 * tx;", use="sum.x += *mine + *(mine + 4);")
+    _, after = fixed(text, tmp_path)
+    assert "sum.x += sAB[swizzle_sAB(int(mine - sAB))] + sAB[swizzle_sAB(int(mine - sAB) + 4)];" in after
+
+
+def test_the_member_of_a_vector_is_still_taken(tmp_path: Path) -> None:
+    _, after = fixed(program(use="sum.x += ((float4 *)a)[2 * tx].y;"), tmp_path)
+    assert "sum.x += ((float4 *)&a[swizzle_sAB(2 * tx * 4)])[0].y;" in after
+
+
+def test_a_pointer_that_each_thread_moves_is_counted_from_the_start_too(tmp_path: Path) -> None:
+    text = program(more="float *mine = sAB; mine += 8 * tx;", use="sum.x += mine[4];")
+    _, after = fixed(text, tmp_path)
+    assert "sum.x += sAB[swizzle_sAB(int(mine - sAB) + 4)];" in after
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("more", "use"),
+    [
+        ("", ""),
+        ("float *mine = (float *)sAB + 8 * tx;", "sum.x += *mine + *(mine + 4);"),
+        ("float *mine = sAB; mine += 8 * tx;", "sum.x += mine[4] - mine[0];"),
+        ("", "sum.x += ((float4 *)a)[2 * tx].y;"),
+        ("float *q, *r = sAB; q = r;", "sum.y += r[tx] + *q + q[3];"),
+    ],
+)
+def test_the_fixed_kernel_computes_the_same(more: str, use: str, tmp_path: Path) -> None:
+    text = program(more, use)
+    found, after = fixed(text, tmp_path)
+    assert found.edits is not None
+    before = emulated.run(text, tmp_path)
+    assert before.count("\n") > 60
+    assert emulated.run(after, tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("more", "use", "before"),
+    [
+        ("", "sum.x += total(a);", "__device__ float total(const float *p) { return p[0] + p[9]; }"),
+        ("float *b = tx > 3 ? sAB : sAB + 64;", "sum.x += b[tx];", ""),
+        ("float *b = sAB + tx;", "sum.x += *b++;", ""),
+        ("struct { float *p; } s; s.p = sAB;", "sum.x += s.p[tx];", ""),
+    ],
+)
+def test_a_use_that_cannot_be_rewritten_leaves_the_text_alone(
+    more: str, use: str, before: str, tmp_path: Path
+) -> None:
+    found, after = fixed(program(more, use, before=before), tmp_path)
+    assert found.edits is None and found.refused is not None
+    assert after == program(more, use, before=before)
