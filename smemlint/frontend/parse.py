@@ -14,7 +14,8 @@ from clang.cindex import Diagnostic, TranslationUnit, TranslationUnitLoadError
 
 from smemlint.frontend.clang.overlay import only_seeing
 from smemlint.frontend.clang.skipped import skipped_ranges
-from smemlint.frontend.heal.heal import Healing, Problem
+from smemlint.frontend.heal.heal import Healing
+from smemlint.frontend.heal.uses import Problem
 from smemlint.frontend.prelude.precompiled import (
     BASE_ARGUMENTS,
     TU_INCOMPLETE,

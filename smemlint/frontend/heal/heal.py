@@ -11,38 +11,28 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from clang.cindex import Diagnostic
-
 from smemlint.frontend.heal.dispatch import (
-    MAX_CODE,
     calls_inside,
     code_macro,
     enclosing_calls,
     naming_macro,
-    opening,
 )
 from smemlint.frontend.heal.spelling import (
     DECLARATION_WORDS,
     asks_for_type,
     is_macro_like,
     qualifier_macro,
-    reads_like_type,
     statement_macro,
-    type_kind,
 )
+from smemlint.frontend.heal.uses import Problem, Uses
 from smemlint.frontend.text.context import (
-    Usage,
     argument_kinds,
-    declares_variables,
     enclosing_template,
-    find_word,
-    in_parameter_list,
     usage,
 )
 from smemlint.frontend.text.healed import (
     ALIASES,
     FUNCTION,
-    KERNEL,
     MACRO,
     NAMESPACE,
     NUMBER_TYPE,
@@ -52,43 +42,12 @@ from smemlint.frontend.text.healed import (
     HealedNames,
 )
 from smemlint.patterns import pattern
-from smemlint.records import record
 
-_MISSING_INCLUDE = pattern(r"'(.+)' file not found")
-_MACRO = pattern(r"^[ \t]*#[ \t]*define[ \t]+\w+(?:\([^)\n]*\))?((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE)
 _RANKS = (VALUE, FUNCTION, NAMESPACE, NUMBER_TYPE, TYPE, MACRO)
 """What a name can turn into when a guess was wrong: only to the right."""
 MAX_NAMES = 1500
 MAX_LOOKS = 200
 """Complaints around which a macro that takes code is looked for: each reads thousands of characters."""
-
-
-@record(frozen=True, slots=True)
-class Problem:
-    """An error of clang: its sentence and where. kind is 'include' for a header that was not found
-    (name), else ''. offset counts bytes."""
-
-    message: str
-    path: str
-    offset: int
-    line: int
-    column: int
-    kind: str = ""
-    name: str = ""
-
-    @staticmethod
-    def from_diagnostic(diagnostic: Diagnostic) -> Problem:
-        place = diagnostic.location
-        missing = _MISSING_INCLUDE.match(diagnostic.spelling)
-        return Problem(
-            diagnostic.spelling,
-            place.file.name if place.file else "",
-            place.offset,
-            place.line,
-            place.column,
-            "include" if missing else "",
-            missing.group(1) if missing else "",
-        )
 
 
 class Healing:
@@ -98,9 +57,7 @@ class Healing:
     """
 
     def __init__(self, read: Callable[[str], bytes], names: HealedNames | None = None) -> None:
-        self._read = read
-        self._texts: dict[str, str] = {}
-        self._bodies: dict[str, list[tuple[int, int]]] = {}
+        self._uses = Uses(read)
         self._names = names or HealedNames()
         self._given_up: set[str] = set()
         self._corrected: set[tuple[str, int]] = set()
@@ -130,31 +87,6 @@ class Healing:
                     break
         return frozenset(told)
 
-    # The text around a problem.
-
-    def _text(self, path: str) -> str:
-        """Decoded byte by byte, so that clang's offsets are indices."""
-        if path not in self._texts:
-            self._texts[path] = self._read(path).decode("latin-1")
-        return self._texts[path]
-
-    def _usage(self, problem: Problem, name: str) -> Usage | None:
-        text = self._text(problem.path)
-        if text.startswith(name, problem.offset):
-            return usage(text, problem.offset, name)
-        # In a macro the place is that of the expansion; the name is in its arguments or in a macro's body.
-        found = next(find_word(text, name, problem.offset, problem.offset + 400), None)
-        if found is None:
-            bodies = (next(find_word(text, name, *span), None) for span in self._macro_bodies(problem.path))
-            found = next((body for body in bodies if body is not None), None)
-        return usage(text, found, name) if found is not None else None
-
-    def _macro_bodies(self, path: str) -> list[tuple[int, int]]:
-        """Where the bodies of a file's macros stand."""
-        if path not in self._bodies:
-            self._bodies[path] = [match.span(1) for match in _MACRO.finditer(self._text(path))]
-        return self._bodies[path]
-
     # Declaring.
 
     def _declare(self, scope: dict[str, Healed], entry: Healed) -> bool:
@@ -178,80 +110,14 @@ class Healing:
     def _top_level(self, entry: Healed) -> bool:
         return self._declare(self._names.root.children, entry)
 
-    def _entry(self, name: str, around: Usage | None, problem: Problem, wants_type: bool = False) -> Healed:
-        """The kind of thing that a use asks for."""
-        if around is None:
-            return Healed(name, type_kind(name) if wants_type else VALUE)
-        text = self._text(problem.path)
-        if around.template is not None:
-            kinds = argument_kinds(around.template, text)
-            if (
-                wants_type
-                or around.after_template.startswith(("::", "{"))
-                or re.match(r"\w", around.after_template)
-            ):
-                return Healed(name, TYPE, kinds)
-            if _ALIAS_BEFORE.search(text[max(0, problem.offset - 200) : problem.offset]):
-                return Healed(name, TYPE, kinds)
-            if around.after_template == "<<":  # a kernel is started
-                return Healed(name, FUNCTION, kinds, KERNEL)
-            if around.after_template.startswith("("):
-                return Healed(name, FUNCTION, kinds)
-            if around.after_template[:1] in (">", ",", "&", "*", ")") and not name.endswith("_v"):
-                return Healed(name, TYPE, kinds)
-            return Healed(name, VALUE, kinds)
-        if around.next == "::":
-            return Healed(name, TYPE if wants_type else NAMESPACE)
-        if wants_type:
-            return Healed(name, type_kind(name))
-        if declares_variables(name, text):
-            return Healed(name, type_kind(name))
-        if around.next.startswith("("):
-            return Healed(name, FUNCTION)
-        if around.next[:1] == "{" and not around.starts_statement:
-            return Healed(name, TYPE)
-        if reads_like_type(name):
-            return Healed(name, type_kind(name))
-        if around.next[:1] in (",", ">") and self._is_type_argument(name, problem):
-            return Healed(name, type_kind(name))
-        if around.pointer_like and (
-            around.starts_statement
-            or around.previous in ("(", "<", ",", "const", "static", "volatile", "sizeof")
-        ):
-            # `Foo* p`, `(Foo*)`, `<Foo*>`; an address `(&foo)` starts with the sign, not with the name.
-            return Healed(name, type_kind(name))
-        if (
-            around.previous in ("(", ",", "const")
-            and around.next[:1] in ("*", "&")
-            and in_parameter_list(text, problem.offset)
-        ):
-            return Healed(name, type_kind(name))
-        if around.following_word and around.following_word not in ("and", "or", "if", "else", "return"):
-            return Healed(name, type_kind(name))
-        return Healed(name, VALUE)
-
-    def _is_type_argument(self, name: str, problem: Problem) -> bool:
-        """Whether a name that ends a template argument reads like a type."""
-        text = self._text(problem.path)
-        if not text.startswith(name, problem.offset):
-            return False
-        start = problem.offset
-        while text[start - 2 : start] == "::":
-            word = re.search(r"\w*\Z", text[max(0, start - 100) : start - 2])
-            start -= 2 + (len(word.group()) if word else 0)
-        before = text[max(0, start - 40) : start].rstrip()
-        if not before.endswith(("<", ",", "typename")) or enclosing_template(text, start) is None:
-            return False
-        return argument_kinds((text[start : problem.offset + len(name)],), text) == "t"
-
     # Reactions, one for each kind of complaint.
 
     def undeclared(self, match: re.Match[str], problem: Problem) -> bool:
         name = match.group(1)
-        around = self._usage(problem, name)
+        around = self._uses.usage(problem, name)
         if name in ("override", "final") or name.startswith("~"):
             return False
-        code = self._code_macro(problem, name)
+        code = self._uses.code_macro(problem, name)
         if code is not None:
             return self._top_level(Healed(name, MACRO, text=code))
         if (
@@ -266,22 +132,22 @@ class Healing:
             return self._top_level(Healed(name, MACRO))
         if around is not None and is_macro_like(name) and around.following_word in ("for", "while", "do"):
             return self._top_level(Healed(name, MACRO, text=statement_macro(name, around)))
-        return self._top_level(self._entry(name, around, problem))
+        return self._top_level(self._uses.entry(name, around, problem))
 
     def unknown_type(self, match: re.Match[str], problem: Problem) -> bool:
         name = match.group(1)
-        around = self._usage(problem, name)
-        code = self._code_macro(problem, name)
+        around = self._uses.usage(problem, name)
+        code = self._uses.code_macro(problem, name)
         if code is not None:
             return self._top_level(Healed(name, MACRO, text=code))
-        naming = naming_macro(self._text(problem.path), problem.offset)
-        if naming is not None and is_macro_like(naming) and not self._defines(problem.path, naming):
+        naming = naming_macro(self._uses.text(problem.path), problem.offset)
+        if naming is not None and is_macro_like(naming) and not self._uses.defines(problem.path, naming):
             return self._top_level(Healed(naming, MACRO, text="(smemlint_name, ...) smemlint_name"))
         if around is not None and is_macro_like(name):
             word = around.following_word
             if word in ("for", "while", "do", "if", "switch") or "UNROLL" in name:
                 return self._top_level(Healed(name, MACRO, text=statement_macro(name, around)))
-            if word in DECLARATION_WORDS or (word and self._followed_by_two_words(problem, name)):
+            if word in DECLARATION_WORDS or (word and self._uses.followed_by_two_words(problem, name)):
                 return self._top_level(Healed(name, MACRO, text=qualifier_macro(name)))
             if around.previous in ("(", ",") and around.next[:1] in (")", ","):
                 return self._top_level(
@@ -296,46 +162,30 @@ class Healing:
                 return self._top_level(Healed(name, MACRO, text=qualifier_macro(name)))
         if around is not None and around.next == "::":
             return self._top_level(Healed(name, NAMESPACE))
-        before = self._text(problem.path)[max(0, problem.offset - 100) : problem.offset]
+        before = self._uses.text(problem.path)[max(0, problem.offset - 100) : problem.offset]
         if re.search(r"\bdim3\s+\w+\s*\([^;()]*\Z", before):
             return self._top_level(Healed(name, VALUE))
-        return self._top_level(self._entry(name, around, problem, wants_type=True))
-
-    def _code_macro(self, problem: Problem, name: str) -> str | None:
-        """The macro's text where an unknown name in capitals is given code."""
-        text = self._text(problem.path)
-        if not is_macro_like(name):
-            return None
-        # In another macro's arguments the place is that of the outer use.
-        at = next(find_word(text, name, problem.offset, problem.offset + MAX_CODE), None)
-        return None if at is None else code_macro(text, opening(text, at + len(name)))
+        return self._top_level(self._uses.entry(name, around, problem, wants_type=True))
 
     def code_as_argument(self, match: re.Match[str], problem: Problem) -> bool:
         """Statements where an expression should stand: an unknown macro around them takes code."""
         if self._looked >= MAX_LOOKS:
             return False
         self._looked += 1
-        text = self._text(problem.path)
+        text = self._uses.text(problem.path)
         for name, at in (*enclosing_calls(text, problem.offset), *calls_inside(text, problem.offset)):
             known = self._names.root.children.get(name)
             if not is_macro_like(name) or (known is not None and known.kind == MACRO):
                 continue
             code = code_macro(text, at)
-            if code is not None and not self._defines(problem.path, name):
+            if code is not None and not self._uses.defines(problem.path, name):
                 return self._top_level(Healed(name, MACRO, text=code))
         return False
 
-    def _defines(self, path: str, name: str) -> bool:
-        return re.search(rf"#[ \t]*define[ \t]+{name}\b", self._text(path)) is not None
-
-    def _followed_by_two_words(self, problem: Problem, name: str) -> bool:
-        rest = self._text(problem.path)[problem.offset + len(name) : problem.offset + len(name) + 300]
-        return re.match(r"\s+[\w:]+(?:\s*<[^;{}()]*>)?[\s*&]+[\w:~]+\s*[(\[;={,<]", rest) is not None
-
     def in_namespace(self, match: re.Match[str], problem: Problem) -> bool:
         what, name, space = match.group(1), match.group(2), match.group(3)
-        around = self._usage(problem, name)
-        entry = self._entry(name, around, problem, wants_type=asks_for_type(what, around))
+        around = self._uses.usage(problem, name)
+        entry = self._uses.entry(name, around, problem, wants_type=asks_for_type(what, around))
         if what == "template" and entry.parameters is None:
             entry = Healed(name, TYPE, "t")
         path = tuple(part for part in space.split("::") if part)
@@ -346,21 +196,25 @@ class Healing:
     def in_global_namespace(self, match: re.Match[str], problem: Problem) -> bool:
         name = match.group(2)
         return self._top_level(
-            self._entry(name, self._usage(problem, name), problem, wants_type=match.group(1) == "type")
+            self._uses.entry(
+                name, self._uses.usage(problem, name), problem, wants_type=match.group(1) == "type"
+            )
         )
 
     def in_type(self, match: re.Match[str], problem: Problem) -> bool:
         """A member that a healed type lacks, asked of the class (clang keeps what is asked of an object)."""
         what, name, owner = match.group(1), match.group(2), match.group(3)
-        around = self._usage(problem, name)
+        around = self._uses.usage(problem, name)
         called = around is not None and around.template is not None and around.after_template[:1] == "("
         if around is None or (around.previous != "::" and not called):
             return False
         plain = re.sub(r"<.*>", "", owner).removeprefix("const ").strip()
-        entry = self._names.find(tuple(plain.split("::"))) or self._behind_alias(plain, problem)
+        entry = self._names.find(tuple(plain.split("::"))) or self._names.find(
+            self._uses.behind_alias(plain, problem)
+        )
         if entry is None or entry.kind not in (TYPE, NUMBER_TYPE):
             return False
-        member = self._entry(
+        member = self._uses.entry(
             name, around, problem, wants_type=what == "template" or asks_for_type(what, around)
         )
         if member.kind == NAMESPACE:
@@ -369,27 +223,10 @@ class Healing:
             return False
         return self._declare(entry.children, member)
 
-    def _behind_alias(self, name: str, problem: Problem) -> Healed | None:
-        """The healed type that `using name = ...` or `typedef ... name` of the same file leads to."""
-        last = re.escape(name.rsplit("::", 1)[-1])
-        found = re.search(
-            rf"\busing\s+{last}\s*=([^;]*);|\btypedef\b([^;]*?)\b{last}\s*;", self._text(problem.path)
-        )
-        if found is None:
-            return None
-        target = found.group(1) or found.group(2) or ""
-        depth, plain = 0, []
-        for character in target:
-            depth += (character == "<") - (character == ">")
-            if depth == 0 and character != ">":
-                plain.append(character)
-        words = re.sub(r"\b(?:typename|template|const|struct)\b|\s", "", "".join(plain))
-        return self._names.find(tuple(part for part in words.split("::") if part))
-
     def no_template(self, match: re.Match[str], problem: Problem) -> bool:
         name = match.group(1)
-        around = self._usage(problem, name)
-        entry = self._entry(name, around, problem)
+        around = self._uses.usage(problem, name)
+        entry = self._uses.entry(name, around, problem)
         if entry.parameters is None:
             entry = Healed(name, TYPE, "t")
         return self._top_level(entry)
@@ -399,7 +236,7 @@ class Healing:
         the complaints about `short` in the same round do not say. Returns the files with such a line."""
         told: set[str] = set()
         for problem in problems:
-            text = self._text(problem.path)
+            text = self._uses.text(problem.path)
             line = text[max(0, text.rfind("\n", 0, problem.offset)) : problem.offset + 200]
             found = _NAMESPACE_ALIAS.match(line)
             if found is None or found.group(1) in ALIASES or found.group(1) in self._given_up:
@@ -413,7 +250,7 @@ class Healing:
         return told
 
     def expected_namespace(self, match: re.Match[str], problem: Problem) -> bool:
-        text = self._text(problem.path)
+        text = self._uses.text(problem.path)
         line = text[max(0, text.rfind("\n", 0, problem.offset)) : problem.offset + 200]
         found = re.search(r"namespace\s+(?:\w+\s*=\s*)?(?:::)?([\w:]+)\s*;", line)
         if found is None:
@@ -429,7 +266,7 @@ class Healing:
         """A template argument is of the other kind than guessed: correct the template, or what the argument
         names."""
         kind = "t" if match.group(1) == "non-type" else "v"
-        text = self._text(problem.path)
+        text = self._uses.text(problem.path)
         found = enclosing_template(text, problem.offset)
         if found is None:
             return False
@@ -463,7 +300,7 @@ class Healing:
 
     def redeclared_template(self, match: re.Match[str], problem: Problem) -> bool:
         """The complaint stands at the `template` of the program's own, with other parameters than ours."""
-        found = _TEMPLATE.match(self._text(problem.path), problem.offset)
+        found = _TEMPLATE.match(self._uses.text(problem.path), problem.offset)
         return found is not None and self._take_back(found.group(1) or found.group(2))
 
     def hides_type(self, match: re.Match[str], problem: Problem) -> bool:
@@ -473,7 +310,7 @@ class Healing:
 
     def conflicting_name(self, match: re.Match[str], problem: Problem) -> bool:
         """`using other::name;` or `typedef ... name;` where we declared that name."""
-        word = re.compile(r"[A-Za-z_]\w*").match(self._text(problem.path), problem.offset)
+        word = re.compile(r"[A-Za-z_]\w*").match(self._uses.text(problem.path), problem.offset)
         return word is not None and self._take_back(word.group())
 
     def incomplete(self, match: re.Match[str], problem: Problem) -> bool:
@@ -484,12 +321,12 @@ class Healing:
         return self._declare(self._names.scope(path[:-1]).children, Healed(path[-1], TYPE))
 
     def class_name(self, match: re.Match[str], problem: Problem) -> bool:
-        text = self._text(problem.path)
+        text = self._uses.text(problem.path)
         word = re.compile(r"[A-Za-z_]\w*").match(text, problem.offset)
         if word is None:
             return False
         around = usage(text, problem.offset, word.group())
-        entry = self._entry(word.group(), around, problem, wants_type=True)
+        entry = self._uses.entry(word.group(), around, problem, wants_type=True)
         scope = _SCOPE_BEFORE.search(text[max(0, problem.offset - 200) : problem.offset])
         path = tuple(re.findall(r"\w+", scope.group())) if scope is not None else ()
         if entry.kind == NUMBER_TYPE:
@@ -498,7 +335,7 @@ class Healing:
 
     def stray_macro(self, match: re.Match[str], problem: Problem) -> bool:
         """A name in capitals where a declaration should begin or a body should stand."""
-        text = self._text(problem.path)
+        text = self._uses.text(problem.path)
         word = re.compile(r"[A-Za-z_]\w*").match(text, problem.offset)
         if word is None or not is_macro_like(word.group()):
             return False
@@ -511,7 +348,7 @@ class Healing:
     def not_a_scope(self, match: re.Match[str], problem: Problem) -> bool:
         """`X::` where X is no namespace, or is nothing at all behind `a::b::`."""
         name = match.group(1)
-        text = self._text(problem.path)
+        text = self._uses.text(problem.path)
         if not text.startswith(name, problem.offset):
             return False
         prefix = re.search(r"((?:\w+\s*::\s*)*)\Z", text[max(0, problem.offset - 200) : problem.offset])
@@ -535,9 +372,9 @@ class Healing:
         entry = self._names.find((name,))
         if entry is None or entry.kind != NAMESPACE:
             return False
-        around = self._usage(problem, name)
+        around = self._uses.usage(problem, name)
         if around is not None and around.template:
-            entry.parameters = argument_kinds(around.template, self._text(problem.path))
+            entry.parameters = argument_kinds(around.template, self._uses.text(problem.path))
         entry.kind = TYPE
         return True
 
@@ -551,7 +388,7 @@ class Healing:
 
     def expected_type(self, match: re.Match[str], problem: Problem) -> bool:
         """A name taken for a value stands where only a type can."""
-        path = re.compile(r"[\w:]+").match(self._text(problem.path), problem.offset)
+        path = re.compile(r"[\w:]+").match(self._uses.text(problem.path), problem.offset)
         entry = self._names.find(tuple(path.group().split("::"))) if path else None
         if entry is None or entry.kind not in (VALUE, FUNCTION):
             return False
@@ -571,7 +408,7 @@ class Healing:
 
     def needs_class(self, match: re.Match[str], problem: Problem) -> bool:
         """A type taken for a number is a base class."""
-        word = re.compile(r"[A-Za-z_]\w*").match(self._text(problem.path), problem.offset)
+        word = re.compile(r"[A-Za-z_]\w*").match(self._uses.text(problem.path), problem.offset)
         entry = self._names.root.children.get(word.group()) if word else None
         if entry is None or entry.kind != NUMBER_TYPE:
             return False
@@ -586,7 +423,6 @@ _TEMPLATE = pattern(
 )
 _SCOPE_BEFORE = pattern(r"(?:\w+\s*::\s*)+\Z")
 _NAMESPACE_ALIAS = pattern(r"\s*namespace\s+(\w+)\s*=\s*(?:::)?(\w+(?:::\w+)*)\s*;")
-_ALIAS_BEFORE = pattern(r"\busing\s+\w+\s*=\s*(?:typename\s+)?(?:\w+::)*\Z")
 _Reaction = Callable[[Healing, "re.Match[str]", Problem], bool]
 _REACTIONS: tuple[tuple[re.Pattern[str], _Reaction], ...] = tuple(
     (pattern(text), reaction)
