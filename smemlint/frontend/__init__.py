@@ -15,7 +15,7 @@ from smemlint.frontend.text.configurations import configurations_that_use, furth
 from smemlint.frontend.text.coverage import SkippedText, count_uses, uncovered
 from smemlint.frontend.text.kernels import lost_kernels, saying_shared
 from smemlint.ir import Member, Module, Name, StaticMember
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import nodes_of
 from smemlint.source import SourceFile
 from smemlint.system import clock
 
@@ -109,7 +109,7 @@ def _calls_one(module: Module, wanted: frozenset[str]) -> bool:
         isinstance(n, Name | Member | StaticMember) and n.name.rsplit("::", 1)[-1] in wanted
         for f in module.functions.values()
         if f.side in ("host", "both")
-        for n in walk(f.body)
+        for n in nodes_of(f.body)
     )
 
 

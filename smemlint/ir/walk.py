@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
+from smemlint.ir.memo import by_identity
 from smemlint.ir.place import Place
 
 _FIELDS: dict[type, tuple[str, ...]] = {}
@@ -45,3 +46,9 @@ def walk(node: object) -> Iterator[object]:
                 leaf = _IS_LEAF[type(x)] = isinstance(x, _LEAVES)
             if not leaf:
                 push(x)
+
+
+@by_identity
+def nodes_of(body: object) -> tuple[object, ...]:
+    """All that walk() gives for the body of a function, kept: each analysis reads it from end to end."""
+    return tuple(walk(body))

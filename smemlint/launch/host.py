@@ -53,7 +53,7 @@ from smemlint.ir import (
     Type,
 )
 from smemlint.ir.memo import by_identity
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import nodes_of, walk
 from smemlint.launch.addressed import targets
 from smemlint.launch.model import Allowance, Started
 from smemlint.launch.objects import class_instances, object_for, take_defaults
@@ -315,7 +315,7 @@ def said(f: Function) -> Said:
 
 @by_identity
 def _said(body: object) -> Said:
-    nodes = list(walk(body))
+    nodes = nodes_of(body)
     names = [n for n in nodes if isinstance(n, Name)]
     return Said(
         frozenset(n.id for n in names if n.id),
@@ -383,7 +383,7 @@ def _names_one(module: Module, f: Function, names: Container[str], functions: se
             and isinstance(n.type, RecordRef)
             and "." + n.type.name.rsplit("::", 1)[-1] in names
         )
-        for n in walk(f.body)
+        for n in nodes_of(f.body)
     )
 
 

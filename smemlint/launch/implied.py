@@ -22,7 +22,7 @@ from smemlint.ir import (
     Special,
     Type,
 )
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import nodes_of
 
 
 def implied_blocks(
@@ -35,7 +35,7 @@ def implied_blocks(
     m.frame.function = kernel
     dims: dict[str, tuple[str, tuple[int | None, ...]]] = {}
     aliases: dict[str, Expr] = {}
-    for node in walk(kernel.body):
+    for node in nodes_of(kernel.body):
         if isinstance(node, Declare):
             if node.var.storage == "shared":
                 dims[node.var.id] = (node.var.name, dims_of(m.resolve(node.var.type))[0])
@@ -45,7 +45,7 @@ def implied_blocks(
         if var.storage == "shared":
             dims[id] = (var.name, dims_of(m.resolve(var.type))[0])
     found: dict[str, tuple[int, str]] = {}
-    for node in walk(kernel.body):
+    for node in nodes_of(kernel.body):
         if not isinstance(node, Index):
             continue
         indices: list[Expr] = []

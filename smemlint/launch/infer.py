@@ -27,7 +27,7 @@ from smemlint.ir import (
     Type,
 )
 from smemlint.ir.types import BFLOAT16, DOUBLE, FLOAT, HALF
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import nodes_of, walk
 from smemlint.launch.implied import implied_blocks
 from smemlint.launch.model import Started
 from smemlint.launch.open import USUAL, Candidate
@@ -324,7 +324,9 @@ def _of_size(threads: int, axes: str) -> list[tuple[int, int, int]]:
 def _axes(kernel: Function) -> str:
     """Which axes of threadIdx the kernel names."""
     used = {
-        n.axis for n in walk(kernel.body) if isinstance(n, Special) and n.name in ("threadIdx", "blockDim")
+        n.axis
+        for n in nodes_of(kernel.body)
+        if isinstance(n, Special) and n.name in ("threadIdx", "blockDim")
     }
     return "xyz" if "z" in used else "xy" if "y" in used else "x"
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from smemlint.ir import Function, Module, Name, Record, Scalar
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import nodes_of
 from smemlint.launch.host import launching_functions, said, started_kernels
 from smemlint.launch.model import Allowance, Started
 from smemlint.launch.slicing import names_as_value
@@ -197,7 +197,7 @@ def _means(other: Module, wanted: frozenset[str], program: Iterable[Module]) -> 
     own = {f.name for id, f in other.functions.items() if id not in known}
     named = {n.rsplit(".", 1)[-1] for f in other.functions.values() for n in said(f).names}
     for f in other.functions.values():
-        named |= {n.name.rsplit("::", 1)[-1] for n in walk(f.body) if isinstance(n, Name) and n.id}
+        named |= {n.name.rsplit("::", 1)[-1] for n in nodes_of(f.body) if isinstance(n, Name) and n.id}
     return not wanted & named or bool((wanted & named) - own)
 
 

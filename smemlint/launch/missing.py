@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from smemlint.ir import Cast, Declare, Function, Lambda, LaunchStmt, Module, Name, Place, Unary
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import nodes_of
 
 
 def missing_kernels(module: Module, path: str) -> tuple[tuple[str, Place], ...]:
@@ -21,7 +21,7 @@ def missing_kernels(module: Module, path: str) -> tuple[tuple[str, Place], ...]:
 
 def _launched(module: Module, f: Function) -> Iterator[tuple[str, Place]]:
     local: set[str] | None = None
-    for n in walk(f.body):
+    for n in nodes_of(f.body):
         if not isinstance(n, LaunchStmt):
             continue
         kernel = n.kernel
@@ -38,7 +38,7 @@ def _launched(module: Module, f: Function) -> Iterator[tuple[str, Place]]:
 def _locals(f: Function) -> set[str]:
     """Names of what a function declares: a pointer to a kernel is none."""
     names = {p.name for p in f.parameters} | {p.name for p in f.template}
-    for n in walk(f.body):
+    for n in nodes_of(f.body):
         if isinstance(n, Declare):
             names.add(n.var.name)
         elif isinstance(n, Lambda):

@@ -12,7 +12,7 @@ from smemlint.evaluate.values.objects import Object
 from smemlint.evaluate.values.provenance import ONE_OF
 from smemlint.ir import Function, Module, Name, Record, RecordRef, Scalar, TemplateArgument, TypeParam
 from smemlint.ir.types import INT
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import nodes_of, walk
 
 MOST_INSTANCES = 8
 """Instances of one class template whose methods are run."""
@@ -33,7 +33,7 @@ def class_instances(
             found[name][arguments] = None
     for f in module.functions.values():
         if f.side in ("host", "both"):
-            for n in walk(f.body):
+            for n in nodes_of(f.body):
                 if isinstance(n, RecordRef) and n.name in found and n.arguments and is_closed(n.arguments):
                     found[n.name][n.arguments] = None
     return {name: list(instances)[:MOST_INSTANCES] for name, instances in found.items()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from smemlint.ir import SHARED, Asm, Declare, Function, Member, Module, Name, StaticMember
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import nodes_of
 
 
 def kernels_with_shared_memory(module: Module) -> frozenset[str]:
@@ -36,12 +36,12 @@ def _touches(function: Function, shared: set[str]) -> bool:
         (isinstance(n, Declare) and n.var.storage in SHARED)
         or (isinstance(n, Name) and n.id in shared)
         or (isinstance(n, Asm) and "shared" in n.text)
-        for n in walk(function.body)
+        for n in nodes_of(function.body)
     )
 
 
 def _named(function: Function) -> Iterator[str]:
     """Every name that the body may call something by, without its qualification."""
-    for n in walk(function.body):
+    for n in nodes_of(function.body):
         if isinstance(n, Name | Member | StaticMember):
             yield n.name.rsplit("::", 1)[-1]

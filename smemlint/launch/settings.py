@@ -19,7 +19,7 @@ from smemlint.ir import (
     Scalar,
     Type,
 )
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import nodes_of, walk
 from smemlint.records import record
 
 
@@ -36,7 +36,7 @@ def settings(module: Module, launching: Iterable[Function]) -> Settings:
     them itself; other arrays hold data."""
     found: set[str] = set()
     for f in launching:
-        for n in walk(f.body):
+        for n in nodes_of(f.body):
             if isinstance(n, Name) and isinstance(_type(module, n.id), Scalar | RecordRef | FunctionType):
                 found.add(n.id)
             elif isinstance(n, LaunchStmt):
@@ -57,7 +57,7 @@ def settings(module: Module, launching: Iterable[Function]) -> Settings:
     calls: dict[str, set[str]] = {}
     for id, f in module.functions.items():
         if f.side in ("host", "both"):
-            nodes = list(walk(f.body))
+            nodes = nodes_of(f.body)
             sets[id] = {r for n in nodes if isinstance(n, Assign) and (r := _variable(n.target)) in found}
             calls[id] = {n.id for n in nodes if isinstance(n, Name) and n.id in module.functions}
     changed = True

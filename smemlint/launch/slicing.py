@@ -3,7 +3,7 @@ over."""
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 
 from smemlint.evaluate.library.host_runtime import EXITS
 from smemlint.evaluate.machine.functions import called
@@ -46,7 +46,7 @@ from smemlint.ir import (
     UnknownStmt,
 )
 from smemlint.ir.memo import by_identity
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import nodes_of, walk
 from smemlint.launch.receivers import made_to_call, methods_meant
 from smemlint.launch.settings import Settings
 
@@ -71,7 +71,7 @@ class HostSlice:
         self.called: dict[int, bool] = {}
         self.below: dict[int, tuple[set[str], set[str], bool]] = {}
         self.open: set[int] = set()
-        nodes = list(walk(f.body))
+        nodes = nodes_of(f.body)
         lambdas = [n.var for n in nodes if isinstance(n, Declare) and isinstance(n.var.init, Lambda)]
         self.launching |= {v.id for v in lambdas if any(self._launches(n) for n in walk(v.init))}
         self.launching |= _holders(nodes, self.launching)
@@ -152,7 +152,7 @@ class HostSlice:
     def _launches(self, n: object) -> bool:
         return isinstance(n, LaunchStmt) or self._starts(n)
 
-    def _outlives(self, f: Function, nodes: list[object]) -> set[str]:
+    def _outlives(self, f: Function, nodes: Sequence[object]) -> set[str]:
         """What the caller sees when the function has returned: references, `*p = n`, members, globals."""
         found = {_THIS}
         found.update(p.id for p in f.parameters if isinstance(p.type, PointerTo) and p.type.reference)
@@ -171,7 +171,7 @@ class HostSlice:
                 found.add(target.id)
         return found
 
-    def _seed(self, nodes: list[object]) -> None:
+    def _seed(self, nodes: Sequence[object]) -> None:
         for n in nodes:
             if isinstance(n, LaunchStmt | Return) or self._starts(n):
                 self._need(n)
@@ -185,7 +185,7 @@ class HostSlice:
     def _need(self, node: object) -> None:
         self.relevant.update(x.id for x in walk(node) if isinstance(x, Name))
 
-    def _spread(self, nodes: list[object]) -> None:
+    def _spread(self, nodes: Sequence[object]) -> None:
         links: list[tuple[str, object]] = []
         for n in nodes:
             if isinstance(n, Declare) and n.var.init is not None:
@@ -211,7 +211,7 @@ class HostSlice:
                     self.relevant |= named[id(value)]
                     changed = True
 
-    def _deciding(self, f: Function, nodes: list[object]) -> set[int]:
+    def _deciding(self, f: Function, nodes: Sequence[object]) -> set[int]:
         """id() of what chooses the values that the shape of a launch, its kernel or its instance are made
         of."""
         shaping: set[str] = {_THIS, *self._outlives(f, nodes)}
@@ -261,7 +261,7 @@ class HostSlice:
         assigned, handed, _ = self._below(s)
         return assigned | handed
 
-    def _handed(self, nodes: list[object]) -> set[str]:
+    def _handed(self, nodes: Sequence[object]) -> set[str]:
         """Variables that are declared, or given to a function that may set them."""
         found: set[str] = set()
         for n in nodes:
@@ -295,12 +295,12 @@ class HostSlice:
 
 
 @by_identity
-def _leaves(n: object) -> bool:
+def _leaves(s: Stmt) -> bool:
     """Whether a way through a branch ends the function, or a loop or switch."""
-    return any(isinstance(x, Return | Break) for x in walk(n))
+    return isinstance(s, Return | Break) or any(map(_leaves, _parts(s)))
 
 
-def _holders(nodes: list[object], launching: frozenset[str]) -> set[str]:
+def _holders(nodes: Sequence[object], launching: frozenset[str]) -> set[str]:
     """Variables that functions which start kernels are put into: `Run all[] = {&run_a<T>, &run_b<T>};`."""
     found: set[str] = set()
     for n in nodes:
@@ -355,7 +355,7 @@ def _copies(f: Function, at: int) -> bool:
     return at < len(f.parameters) and not isinstance(f.parameters[at].type, PointerTo | ArrayOf)
 
 
-def _assigned(nodes: list[object]) -> set[str]:
+def _assigned(nodes: Sequence[object]) -> set[str]:
     found: set[str] = set()
     for n in nodes:
         target: Expr | None = None

@@ -43,7 +43,7 @@ from smemlint.ir import (
     Var,
 )
 from smemlint.ir.types import is_reference
-from smemlint.ir.walk import children, walk
+from smemlint.ir.walk import children, nodes_of, walk
 from smemlint.records import record
 
 LOAD, STORE, ATOMIC = ("load",), ("store",), ("atomic",)
@@ -85,7 +85,7 @@ def shared_globals(module: Module) -> dict[str, Var]:
 
 def mentions(module: Module, function: Function, globals_: Mapping[str, Var]) -> Iterator[Mention]:
     """The accesses in a function's body, in source order, an access inside another's index included."""
-    nodes = list(walk(function.body))
+    nodes = nodes_of(function.body)
     own = {n.var.id: n.var for n in nodes if isinstance(n, Declare) and n.var.storage in SHARED}
     shared = {**globals_, **own}
     if any(isinstance(n, Name) and n.id in shared for n in nodes):

@@ -23,7 +23,7 @@ from smemlint.ir import (
     RecordRef,
     StaticMember,
 )
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import nodes_of, walk
 from smemlint.records import record
 
 CONVERSIONS = ("operator conversion", "operator()", "operator[]", "operator*", "operator->", "operator=")
@@ -114,7 +114,7 @@ class Sharing:
     def _read(self, f: Function) -> _Says:
         ids, names, members, classes = set[str](), set[str](), set[str](), set[str]()
         shared = ""
-        for n in (*walk(f.body), *(x for p in f.parameters for x in walk(p.type))):
+        for n in (*nodes_of(f.body), *(x for p in f.parameters for x in walk(p.type))):
             if isinstance(n, Declare) and n.var.storage in SHARED:
                 shared = shared or f"declares `{n.var.name}`"
             elif isinstance(n, Name):

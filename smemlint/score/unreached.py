@@ -24,7 +24,7 @@ from smemlint.ir import (
     RecordRef,
     StaticMember,
 )
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import nodes_of
 from smemlint.score.mentions import Mention, mentions, shared_globals
 from smemlint.score.model import KernelAnalysis
 from smemlint.score.site import score
@@ -82,7 +82,7 @@ def idle_lambdas(
     for f in (f for m in modules for f in m.functions.values()):
         if f.name != "operator()" or not (f.record or "").startswith("(lambda"):
             continue
-        nodes = list(walk(f.body))
+        nodes = nodes_of(f.body)
         names = [n.var.name for n in nodes if isinstance(n, Declare) and n.var.storage in SHARED]
         places = [p for n in nodes if isinstance(p := getattr(n, "place", None), Place)]
         if names and lines.isdisjoint((p.path, p.line) for p in places):
@@ -129,7 +129,7 @@ class _Calls:
         self.functions = module.functions
         self.naming: dict[str, set[str]] = {}
         for f in module.functions.values():
-            for n in walk(f.body):
+            for n in nodes_of(f.body):
                 if isinstance(n, Name | Member | StaticMember):
                     self.naming.setdefault(n.name.rsplit("::", 1)[-1], set()).add(f.id)
                 elif isinstance(n, Construct) and isinstance(n.type, RecordRef):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from smemlint.ir import Assign, Declare, Function, Loop, Module, Name, Place, Special, Unary, Var
 from smemlint.ir.expr import STEPS
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import nodes_of, walk
 from smemlint.records import record
 from smemlint.score.model import KernelAnalysis
 
@@ -61,9 +61,9 @@ class _Reader:
 
     def read(self, place: Place) -> None:
         bodies = [f for f in self.module.functions.values() if f.place.path == place.path]
-        here = [n for f in bodies for n in walk(f.body) if _inside(n, place)]
+        here = [n for f in bodies for n in nodes_of(f.body) if _inside(n, place)]
         scope = next(
-            (f for f in bodies if any(_inside(n, place) for n in walk(f.body))), self.analysis.kernel
+            (f for f in bodies if any(_inside(n, place) for n in nodes_of(f.body))), self.analysis.kernel
         )
         self.waiting = list(here)
         self._macros(place)
@@ -126,7 +126,7 @@ class _Reader:
             for var in function.parameters:
                 if var.id == id_:
                     return var
-            for node in walk(function.body):
+            for node in nodes_of(function.body):
                 if isinstance(node, Declare) and node.var.id == id_:
                     return node.var
         return None
@@ -185,7 +185,7 @@ def loops_around(place: Place, functions: Sequence[Function]) -> list[Loop]:
     found = [
         node
         for function in functions
-        for node in walk(function.body)
+        for node in nodes_of(function.body)
         if isinstance(node, Loop)
         and node.place is not None
         and node.place.path == place.path

@@ -8,7 +8,7 @@ are inert: it may keep too much, never too little.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from smemlint.evaluate.analysis.own_members import LOCAL_THIS, floating
 from smemlint.evaluate.analysis.passed_lambdas import PassedLambdas
@@ -45,7 +45,7 @@ from smemlint.ir import (
     UnknownExpr,
     Var,
 )
-from smemlint.ir.walk import children, walk
+from smemlint.ir.walk import children, nodes_of, walk
 
 
 class Slice:
@@ -63,7 +63,7 @@ class Slice:
         calls: Calls,
         real: frozenset[str] = frozenset(),
     ) -> None:
-        nodes = list(walk(f.body))
+        nodes = nodes_of(f.body)
         self.calls = calls
         self.passed = PassedLambdas(nodes)
         self.names = SharedNames(f, nodes, may_be_shared, calls, self.passed, real)
@@ -84,7 +84,7 @@ class Slice:
 
     # names whose values matter
 
-    def _spread_relevant(self, nodes: list[object], f: Function, real: frozenset[str]) -> None:
+    def _spread_relevant(self, nodes: Sequence[object], f: Function, real: frozenset[str]) -> None:
         links: list[tuple[str, Expr]] = []
         variables = [n for n in nodes if isinstance(n, Var)]
         pointers = {v.id for v in variables if self.calls.holds_pointers(v.type)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 
 from smemlint.ir import Declare, Expr, Function, If, Loop, Module, Name, Special
-from smemlint.ir.walk import children, walk
+from smemlint.ir.walk import children, nodes_of, walk
 
 
 def guards(s: Loop, constants: Set[str]) -> int:
@@ -23,7 +23,7 @@ def constants_of(module: Module, f: Function | None) -> frozenset[str]:
         return frozenset(found)
     record = module.records.get(f.record) if f.record is not None else None
     found |= {p.id for p in (*f.template, *(() if record is None else record.template))}
-    for n in walk(f.body):
+    for n in nodes_of(f.body):
         if isinstance(n, Loop) and isinstance(n.init, Declare):
             found.add(n.init.var.id)
         if isinstance(n, Declare) and n.var.init is not None:

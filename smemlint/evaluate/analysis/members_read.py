@@ -25,7 +25,7 @@ from smemlint.ir import (
     Var,
 )
 from smemlint.ir.types import is_reference
-from smemlint.ir.walk import children, walk
+from smemlint.ir.walk import children, nodes_of, walk
 from smemlint.records import record
 
 Functions = Callable[[Call], "list[Function]"]
@@ -48,7 +48,7 @@ def members_set(f: Function) -> dict[int, frozenset[str]]:
     """By id() of an expression that a variable begins with, names of members that are set before any is used
     (`float2 a = s[i]; a.x = 0;`)."""
     found: dict[int, frozenset[str]] = {}
-    for block in walk(f.body):
+    for block in nodes_of(f.body):
         if not isinstance(block, Block):
             continue
         for at, s in enumerate(block.body):
@@ -79,7 +79,7 @@ def members_read(f: Function, functions: Functions) -> dict[int, frozenset[str]]
         used = _of_variable(target, uses, functions, 0, set())
         if used:
             found[id(source)] = used
-    for n in walk(f.body):
+    for n in nodes_of(f.body):
         if isinstance(n, Call):
             for i, a in enumerate(n.arguments):
                 used = None if isinstance(_core(a), Name) else _of_argument(n, i, functions, 0)

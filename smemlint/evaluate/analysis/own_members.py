@@ -27,7 +27,7 @@ from smemlint.ir import (
     TypeParam,
 )
 from smemlint.ir.memo import by_identity
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import nodes_of, walk
 from smemlint.patterns import pattern
 
 LOCAL_THIS = "*this"
@@ -107,7 +107,7 @@ def _made_integers(module: Module) -> frozenset[str]:
     return frozenset(
         x.name
         for f in module.functions.values()
-        for n in walk(f.body)
+        for n in nodes_of(f.body)
         if isinstance(n, Cast) and isinstance(n.type, Scalar) and n.type.kind not in ("float", "void")
         for x in walk(n.operand)
         if isinstance(x, Member)

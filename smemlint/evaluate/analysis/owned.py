@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from smemlint.ir import Call, Member, Module, Name
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import nodes_of
 
 _SEVERAL = 2
 
@@ -21,7 +21,7 @@ def owned(module: Module) -> frozenset[str]:
     uses: dict[str, set[str]] = {}
     callers: dict[str, set[str]] = {}
     for f in module.functions.values():
-        for node in walk(f.body):
+        for node in nodes_of(f.body):
             if isinstance(node, Name) and node.id in arrays:
                 uses.setdefault(node.id, set()).add(f.id)
             elif isinstance(node, Call):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from smemlint.ir import Call, Expr, Lambda, Member, Name, Return, Var
 from smemlint.ir.walk import walk
 
@@ -22,7 +24,7 @@ class PassedLambdas:
     kind.
     """
 
-    def __init__(self, nodes: list[object]) -> None:
+    def __init__(self, nodes: Sequence[object]) -> None:
         named = {n.id: n.init for n in nodes if isinstance(n, Var) and isinstance(n.init, Lambda)}
         uses: dict[str, int] = {}
         called: dict[str, list[Call]] = {}

@@ -45,7 +45,7 @@ from smemlint.ir import (
     UnknownStmt,
     Var,
 )
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import nodes_of, walk
 from smemlint.patterns import pattern
 from smemlint.toolkit.model import Effect
 from smemlint.toolkit.table import effect_of
@@ -166,7 +166,7 @@ class Calls:
         if f.side == "kernel":
             return False
         own = {p.id for p in f.parameters}
-        nodes = [*walk(f.body), *(n for _, e in f.initialisers for n in walk(e))]
+        nodes = [*nodes_of(f.body), *(n for _, e in f.initialisers for n in walk(e))]
         own |= {n.id for n in nodes if isinstance(n, Var) and n.storage == "local"}
         record = self._module.records.get(f.record) if f.record is not None else None
         own |= {p.id for p in (*f.template, *(() if record is None else record.template))}

@@ -42,7 +42,7 @@ from smemlint.ir import (
     UnknownStmt,
     Var,
 )
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import nodes_of, walk
 from smemlint.records import record
 
 SELECTED = 5
@@ -77,7 +77,7 @@ class _Sinks:
     def __init__(self, f: Function) -> None:
         self.found: dict[int, Path] = {}
         self.names: dict[int, frozenset[str]] = {}
-        nodes = list(walk(f.body))
+        nodes = nodes_of(f.body)
         own = [n for n in nodes if isinstance(n, Var) and n.storage == "local"]
         self.locals = {v.id for v in own}
         self.arrays = {v.id for v in own if isinstance(v.type, ArrayOf)}

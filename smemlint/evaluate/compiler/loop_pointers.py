@@ -20,7 +20,7 @@ from smemlint.evaluate.compiler.vectorise import WIDEST
 from smemlint.evaluate.machine.machine import Event, Machine, SiteLog
 from smemlint.ir import STEPS, Assign, Binary, Expr, Function, Member, Name, Unary
 from smemlint.ir.memo import by_identity
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import nodes_of, walk
 
 ENOUGH = 32
 """Iterations after which an address that has always grown by as much does so in all of them."""
@@ -168,7 +168,7 @@ def _moved_on(f: Function) -> tuple[frozenset[str], frozenset[str]]:
     such a member."""
     own: set[str] = set()
     members: set[str] = set()
-    for n in walk(f.body):
+    for n in nodes_of(f.body):
         if isinstance(n, Unary) and n.op in STEPS:
             target = n.operand
         elif isinstance(n, Assign) and (n.op != "=" or _mentions(n.value, n.target)):

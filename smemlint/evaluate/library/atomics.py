@@ -28,7 +28,7 @@ from smemlint.ir import (
     Type,
     UnknownExpr,
 )
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import nodes_of, walk
 
 _PREFIXES = ("atomic", "fetch_", "__nv_atomic_", "__atomic_")
 _LANE_SPECIALS = frozenset(("threadIdx", "laneid", "warpid"))
@@ -260,7 +260,7 @@ def _definitions(frame: Frame, m: Machine, at: int, id: str) -> list[Expr]:
     table = m.code.definitions.get(function.id)
     if table is None:
         table = m.code.definitions[function.id] = {}
-        for node in walk(function.body):
+        for node in nodes_of(function.body):
             if isinstance(node, Declare) and node.var.init is not None:
                 table.setdefault(node.var.id, []).append(node.var.init)
             elif isinstance(node, Assign) and isinstance(node.target, Name):
