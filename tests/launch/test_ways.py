@@ -459,3 +459,33 @@ def test_a_class_is_known_by_its_other_name_as_well() -> None:
     void start(Small *r) { r->run(); }
     int main() { Small s; start(&s); }"""
     assert sure(host) == {("a", 64)}
+
+
+def test_a_shape_that_the_label_of_a_switch_rules_out_is_not_started() -> None:
+    host = """
+    #define ROUNDED(n) ((n) > 16 ? 32 : (n) > 8 ? 16 : 8)
+    void run(float *p, int n) {
+        const dim3 threads(ROUNDED(n), 64 / ROUNDED(n));
+        switch (n) {
+            case 6: wide<6><<<1, threads>>>(p); break;
+            case 12: wide<12><<<1, threads>>>(p); break;
+            case 30: wide<30><<<1, threads>>>(p); break;
+        }
+    }"""
+    module = module_of(host)
+    kernel = next(k for k in module.kernels() if k.name == "wide")
+    found = {(x.template["W"], x.block, x.assumed) for x in infer(kernel, module, started_kernels(module))}
+    assert found == {(6, (8, 8, 1), False), (12, (16, 4, 1), False), (30, (32, 2, 1), False)}
+
+
+def test_conditions_on_one_number_are_held_against_each_other() -> None:
+    host = """
+    void run(float *p, int n) {
+        int threads = 64, bytes = 0;
+        if (n > 100) threads = 128;
+        if (n < 50) bytes = 16;
+        a<<<1, threads, bytes>>>(p);
+    }"""
+    module = module_of(host)
+    found = {(s.block[0], s.dynamic) for s in started_kernels(module)}
+    assert found == {(64, 0), (64, 16), (128, 0)}

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import TypeAlias
 
+from smemlint.evaluate.values.number import Int
 from smemlint.records import record
 
 Choice: TypeAlias = "tuple[int, int]"
@@ -24,6 +25,8 @@ class Paths:
     settled: Mapping[Choice, int] = field(default_factory=dict)
     open: dict[Choice, int] = field(default_factory=dict)
     met: dict[int, int] = field(default_factory=dict)
+    held: list[tuple[Int, int]] = field(default_factory=list)
+    """Conditions that were settled, and what they are."""
     indices: dict[int, int] = field(default_factory=dict)
     """By order of an unknown: the index of a table that it is made to be."""
 

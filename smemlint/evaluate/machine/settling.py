@@ -7,7 +7,7 @@ from smemlint.evaluate.machine.paths import Choice
 from smemlint.evaluate.values.choices import taken
 from smemlint.evaluate.values.number import Closure, FunctionValue, Int, Value, same
 from smemlint.evaluate.values.objects import Object, Snapshot
-from smemlint.evaluate.values.provenance import following, only_symbol
+from smemlint.evaluate.values.provenance import agree, following, only_symbol
 
 
 def choice_at(m: Machine, node: object) -> Choice | None:
@@ -21,6 +21,14 @@ def settle(m: Machine, c: Int, way: int) -> None:
     """From here on a condition is true (1) or false (0)."""
     m.context.way = {**m.context.way, **taken(c, truth=bool(way))}
     m.unknowns.given = following(c, Int(way), m.unknowns)
+    if m.task.paths is not None:
+        m.task.paths.held.append((c, way))
+
+
+def is_possible(m: Machine) -> bool:
+    """Whether the choices that were settled so far can hold together: `n > 16` and `case 8` cannot."""
+    held = m.task.paths.held if m.task.paths is not None else []
+    return not held or agree(held, m.unknowns.given, m.unknowns.recipes or {})
 
 
 def apart(m: Machine, other: Snapshot) -> list[tuple[Object, int]]:

@@ -52,8 +52,8 @@ COMPARISONS: dict[str, Callable[[Any, Any], object]] = {
 NEGATED = {"!=": "==", ">=": "<", ">": "<="}
 """Comparisons that are the contrary of another, which stands for both."""
 
-
-_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+"""What a comparison becomes where its sides are exchanged."""
 INTERIOR, LARGE = "interior-block", "large-size"
 """Kinds of assumptions: what a block in the middle of the grid finds; that a size is a large one."""
 _BYTE = 255
@@ -78,7 +78,7 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
     if t.kind == "uint" and (_may_wrap(a) or _may_wrap(b)):
         return _either(op, a, b, unknowns)
     if a.known or b.known:
-        number, limit, asked = (a, b, op) if b.known else (b, a, _TURNED[op])
+        number, limit, asked = (a, b, op) if b.known else (b, a, TURNED[op])
         beyond = _with_extreme(asked, number, limit, t, unknowns)
         if beyond is not None:
             return beyond

@@ -6,10 +6,11 @@ known as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from math import ceil, floor, inf
 from typing import TypeAlias
 
-from smemlint.evaluate.values.comparison import COMPARISONS
+from smemlint.evaluate.values.comparison import COMPARISONS, TURNED
 from smemlint.evaluate.values.number import Int, Symbol, bounds, subtract
 from smemlint.evaluate.values.unknowns import Unknowns
 from smemlint.ir.types import LONG
@@ -19,6 +20,7 @@ Recipes: TypeAlias = "Mapping[int, tuple[str, Int, Int]]"
 Given: TypeAlias = "Mapping[int, int]"
 """By order of an unknown: its value."""
 
+CONTRARY = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 ONE_OF = "one of"
 """The operator of a choice between two values that nobody can decide."""
 LARGEST = "largest that fits"
@@ -122,6 +124,48 @@ def following(v: Int, n: Int, unknowns: Unknowns) -> dict[int, int]:
     if unknowns.recipes is None or not n.known or not isinstance(n.const, int):
         return unknowns.given
     return unknowns.given | solve(v, n.const, unknowns.recipes, exact=True)
+
+
+def agree(held: Iterable[tuple[Int, int]], given: Given, recipes: Recipes) -> bool:
+    """Whether conditions can be what they are held to be together, as far as limits of numbers tell."""
+    limits: dict[int, tuple[float, float]] = {order: (n, n) for order, n in given.items()}
+    for c, way in held:
+        known = value_at(c, given, recipes)
+        if known is not None and bool(known) != bool(way):
+            return False
+        limit = _limit(c, way, recipes)
+        if limit is not None:
+            order, low, high = limit
+            least, most = limits.get(order, (-inf, inf))
+            limits[order] = max(low, least), min(high, most)
+            if limits[order][0] > limits[order][1]:
+                return False
+    return True
+
+
+def _limit(c: Int, way: int, recipes: Recipes) -> tuple[int, float, float] | None:
+    """What a condition says of the one number that it compares: `n > 16` that n is 17 at least."""
+    symbol = only_symbol(c)
+    recipe = recipes.get(symbol.order) if symbol is not None else None
+    if symbol is None or recipe is None or (c.const, c.terms[(symbol,)]) not in ((0, 1), (1, -1)):
+        return None
+    op, d = recipe[0], subtract(recipe[1], recipe[2], LONG)
+    compared = only_symbol(d)
+    k = d.terms[(compared,)] if compared is not None else None
+    if compared is None or not isinstance(k, int) or not isinstance(d.const, int) or op not in COMPARISONS:
+        return None
+    if bool(way) != (c.const == 0):
+        op = CONTRARY[op]
+    # k * n + const `op` 0
+    edge = -d.const / k
+    if k < 0:
+        op = TURNED[op]
+    below, above = ceil(edge) - 1, floor(edge) + 1
+    ranges = {
+        "<": (-inf, below), "<=": (-inf, floor(edge)), ">": (above, inf), ">=": (ceil(edge), inf),
+        "==": (edge, edge), "!=": (-inf, inf),
+    }  # fmt: skip
+    return compared.order, *ranges[op]
 
 
 def only_symbol(v: Int) -> Symbol | None:
