@@ -21,6 +21,7 @@ from smemlint.evaluate.library.host_runtime import command_line
 from smemlint.evaluate.machine.dispatch import run, rvalue
 from smemlint.evaluate.machine.machine import Budget, BudgetExceededError, Frame, Machine
 from smemlint.evaluate.machine.paths import Paths
+from smemlint.evaluate.machine.settling import is_possible
 from smemlint.evaluate.types.matching import Binding, is_type
 from smemlint.evaluate.values.number import (
     VALUES,
@@ -56,7 +57,7 @@ from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.launch.addressed import targets
 from smemlint.launch.model import Allowance, Started
-from smemlint.launch.objects import class_instances, object_for, take_defaults
+from smemlint.launch.objects import class_instances, is_of, object_for, take_defaults
 from smemlint.launch.open import Candidate, candidates
 from smemlint.launch.overloaded import meant
 from smemlint.launch.receivers import made_to_call, methods_meant
@@ -248,6 +249,8 @@ def _recorder(
 
     def on_launch(m: Machine, s: LaunchStmt) -> None:
         nonlocal alike
+        if not is_possible(m):
+            return
         if m.silent:
             tried.extend(_start(m, s))
             return
@@ -265,6 +268,8 @@ def _recorder(
 def _call(m: Machine, f: Function, arguments: Instance, owner: Instance, words: Sequence[str] | None) -> None:
     """Run a host function whose arguments nobody knows, but for what a program is told."""
     m.effort.depth = MAX_DEPTH - HOST_DEPTH
+    if not is_of(m, f, owner):
+        return
     try:
         this = object_for(m, f, owner) if f.record is not None else None
         bound = bind(m, f, resolve_arguments(m, arguments), (), this)

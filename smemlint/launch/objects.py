@@ -28,15 +28,34 @@ def class_instances(
     found: dict[str, dict[tuple[TemplateArgument, ...], None]] = {name: {} for name in wanted}
     if not found:
         return {}
-    for name, arguments in module.explicit_records:
-        if name in found:
+    of: dict[str, list[str]] = {}
+    for name in wanted:
+        of.setdefault(_primary(name), []).append(name)
+    for primary, arguments in module.explicit_records:
+        for name in of.get(primary, ()):
             found[name][arguments] = None
     for f in module.functions.values():
         if f.side in ("host", "both"):
             for n in nodes_of(f.body):
-                if isinstance(n, RecordRef) and n.name in found and n.arguments and is_closed(n.arguments):
-                    found[n.name][n.arguments] = None
+                if isinstance(n, RecordRef) and n.name in of and n.arguments and is_closed(n.arguments):
+                    for name in of[n.name]:
+                        found[name][n.arguments] = None
     return {name: list(instances)[:MOST_INSTANCES] for name, instances in found.items()}
+
+
+def _primary(record: str) -> str:
+    """The name of a class template without what one of its specialisations is for."""
+    return record.split("<", 1)[0] if record.endswith(">") else record
+
+
+def is_of(m: Machine, f: Function, arguments: tuple[TemplateArgument, ...]) -> bool:
+    """Whether the class with these template arguments is the one that a method belongs to: another
+    specialisation may be for them."""
+    if not arguments or f.record is None or _primary(f.record) == f.record:
+        return True
+    t = m.resolve(RecordRef(_primary(f.record), arguments))
+    found = m.types.record_of(t) if isinstance(t, RecordRef) else None
+    return found is not None and found[0].name == f.record
 
 
 def is_closed(arguments: tuple[TemplateArgument, ...]) -> bool:
@@ -49,8 +68,8 @@ def object_for(m: Machine, f: Function, arguments: tuple[TemplateArgument, ...])
     record = m.module.records.get(f.record or "")
     if record is None:
         return None
-    arguments = arguments or _own(record)
-    t = m.resolve(RecordRef(record.name, arguments))
+    name = _primary(record.name) if arguments else record.name
+    t = m.resolve(RecordRef(name, arguments or _own(record)))
     if not isinstance(t, RecordRef):
         return None
     o = Object("this", record.name, t, "local", uniform=True, havoc=True)

@@ -406,3 +406,55 @@ def test_an_object_that_is_made_to_be_called_starts_what_its_call_operator_start
     void run(int batch) { Infer<float, 32> infer; infer.run(batch); }
     """
     assert launches(text) == {(128, "float", 32), (256, "float", 64)}
+
+
+def test_instances_that_macros_make_are_named() -> None:
+    text = """
+    template <class T> __global__ void copy(T *p) { __shared__ T s[256]; s[threadIdx.x] = p[0]; }
+    template <class T, int N> void run(T *p) { copy<T><<<1, N>>>(p); }
+    template <class T> struct Filter { void go(T *p) { copy<T><<<1, 96>>>(p); } };
+    #define DECLARE(T) template void run<T, 128>(T *);
+    #define CLASS(T) template class Filter<T>;
+    #define FOR_ALL(MACRO) MACRO(float) MACRO(double)
+    FOR_ALL(DECLARE)
+    CLASS(short)
+    """
+    assert launches(text) == {(128, "float"), (128, "double"), (96, "short")}
+
+
+@pytest.mark.parametrize("call", ["in.data<T>()", "in.template mutable_data_ptr<T>()"])
+def test_what_a_buffer_of_a_type_gives_points_to_that_type(call: str) -> None:
+    text = f"""
+    class Buffer {{ template <class T> const T *data() const; template <class T> T *data();
+        template <class T> T *mutable_data_ptr(); }};
+    template <class T> __global__ void copy(const T *p) {{ __shared__ T s[256]; s[threadIdx.x] = p[0]; }}
+    template <class T> void run(Buffer &in) {{ copy<<<1, 128>>>({call}); }}
+    template void run<double>(Buffer &);
+    """
+    assert launches(text) == {(128, "double")}
+
+
+def test_a_specialisation_for_some_values_is_instantiated_by_the_name_of_its_template() -> None:
+    text = """
+    typedef enum { on_host, on_device } Space;
+    typedef enum { doubles, floats } Numbers;
+    template <int N> struct NumberOf;
+    template <> struct NumberOf<doubles> { typedef double Type; };
+    template <> struct NumberOf<floats> { typedef float Type; };
+    template <Space S, Numbers N> struct Config { typedef typename NumberOf<N>::Type Value; };
+    template <int Mode> struct ConfigOf { typedef Config<(Space)(Mode % 2), (Numbers)(Mode / 2)> Type; };
+    template <class T> __global__ void fill(T *p) { __shared__ T s[256]; s[threadIdx.x] = p[0]; }
+    template <class C> class Solver;
+    template <Numbers N> class Solver<Config<on_host, N>> {
+        typedef Config<on_host, N> Own; typedef typename Own::Value Value; void solve(Value *p);
+    };
+    template <Numbers N> class Solver<Config<on_device, N>> {
+        typedef Config<on_device, N> Own; typedef typename Own::Value Value; void solve(Value *p);
+    };
+    template <Numbers N> void Solver<Config<on_host, N>>::solve(Value *p) {}
+    template <Numbers N> void Solver<Config<on_device, N>>::solve(Value *p) { fill<Value><<<1, 128>>>(p); }
+    #define MODES(MACRO) MACRO(0) MACRO(1) MACRO(2) MACRO(3)
+    #define MAKE(Mode) template class Solver<ConfigOf<Mode>::Type>;
+    MODES(MAKE)
+    """
+    assert launches(text) == {(128, "double"), (128, "float")}

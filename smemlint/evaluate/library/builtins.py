@@ -37,6 +37,7 @@ from smemlint.evaluate.machine.groups import generalised, is_group
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.layout import LIBRARIES, is_vector, vector_layout
+from smemlint.evaluate.types.matching import is_type
 from smemlint.evaluate.values import affine, floats
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.comparison import extreme
@@ -53,8 +54,20 @@ from smemlint.evaluate.values.number import (
     is_uniform,
     plus,
 )
-from smemlint.ir import ArrayOf, Call, Construct, InitList, Literal, RecordRef, Scalar, Type
+from smemlint.ir import (
+    ArrayOf,
+    Call,
+    Construct,
+    InitList,
+    Literal,
+    Member,
+    PointerTo,
+    RecordRef,
+    Scalar,
+    Type,
+)
 from smemlint.ir.types import DOUBLE, FLOAT, INT, LONG, UINT, ULONG
+from smemlint.patterns import pattern
 from smemlint.toolkit.model import Effect
 from smemlint.toolkit.table import effect_of
 
@@ -71,6 +84,8 @@ _BARRIERS = frozenset(
     )
 )
 """Of libraries whose functions are not in the toolkit's table."""
+_GIVES_DATA = pattern(r"data|ptr|pointer|buffer")
+"""Methods with a type in angle brackets that give the address of elements of it."""
 _BARRIER_OBJECTS = frozenset(("cuda::init", "init", "cuda::device::barrier_native_handle"))
 
 
@@ -182,6 +197,9 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
             may_set(x)
     if not m.host and (v.name == "operator()" or not v.name.startswith("operator")):
         may_set_referred(m, e.arguments)
+    element = _element_type(m, e) if m.host and not values else None
+    if element is not None:
+        return m.unknown(PointerTo(element), v.name, uniform=True)
     uniform = all(is_uniform(x) for x in values) and (
         v.self.object.uniform if isinstance(v.self, Pointer) else v.self.uniform
     )
@@ -189,6 +207,15 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
         "unknown-function", f"`.{v.name}` is not defined in the files that were read", e.place
     )
     return Other(None, uniform, reason_of(values) or reason)
+
+
+def _element_type(m: Machine, e: Call) -> Type | None:
+    """T of `buffer.data<T>()` in host code: what such methods give points to one."""
+    callee = e.callee
+    if not isinstance(callee, Member) or not _GIVES_DATA.search(callee.name.lower()):
+        return None
+    types = [a for a in callee.arguments if is_type(a)]
+    return m.resolve(types[0]) if len(types) == 1 and types else None  # type: ignore[arg-type]
 
 
 def _shared_object(m: Machine, v: Method, p: Pointer, e: Call) -> None:

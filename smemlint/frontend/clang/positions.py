@@ -8,7 +8,6 @@ macro is used, or where the macro's argument is written.
 from __future__ import annotations
 
 import os
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
@@ -17,7 +16,7 @@ from clang import cindex
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import MACRO_BIT, CType, Extent, Location, Node
-from smemlint.frontend.text.expansion import Macro, Uses, put_in, uses_below
+from smemlint.frontend.text.expansion import DEFINE, Macro, Uses, macro_of, put_in, uses_below
 from smemlint.frontend.text.healed import VIRTUAL
 from smemlint.ir import Place
 from smemlint.patterns import pattern
@@ -26,9 +25,6 @@ from smemlint.records import record
 _IDENTIFIER = pattern(rb"[A-Za-z_]\w*")
 _LOGICAL_LINE = pattern(rb"(?:[^\n\\]|\\\r?\n|\\.)*")
 _NEWLINE = pattern(rb"\n")
-_DEFINE = pattern(
-    r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\(([^)]*)\))?((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE
-)
 __all__ = ["CType", "FileText", "Macro", "Positions"]
 
 
@@ -274,8 +270,8 @@ class Positions:
             begin = file.data.rfind(b"\n", 0, offset) + 1
             while file.data[max(0, begin - 3) : begin].endswith((b"\\\n", b"\\\r\n")):
                 begin = file.data.rfind(b"\n", 0, begin - 1) + 1
-            found = _DEFINE.match(file.slice(begin, offset))
-            file.defining[offset] = _macro(*found.groups(default="")) if found else None
+            found = DEFINE.match(file.slice(begin, offset))
+            file.defining[offset] = macro_of(*found.groups(default="")) if found else None
         return file.defining[offset]
 
     def _given(self, e: Extent, macro: str, token: tuple[str, int]) -> Mapping[str, str] | None:
@@ -306,12 +302,7 @@ class Positions:
             ]
             self._macros = {}
             for text in texts:
-                for parts in _DEFINE.findall(text):
-                    macro = _macro(*parts)
+                for parts in DEFINE.findall(text):
+                    macro = macro_of(*parts)
                     self._macros[macro.name] = macro
         return self._macros
-
-
-def _macro(name: str, call: str, parameters: str, body: str) -> Macro:
-    names = tuple(p.strip() for p in parameters.split(",")) if call else None
-    return Macro(name, names, body.replace("\\\r\n", " ").replace("\\\n", " ").strip())

@@ -105,7 +105,7 @@ class FunctionLowering:
         if owner is not None:
             self.require_record(owner)
             outer = (*self.outer_parameters(owner), *self.own_parameters(owner))
-            name = self.record_name(owner.node)
+            name = self.stored_name(owner)
         c.host = not _DEVICE.search(
             found.file.data, max(found.begin - 200, 0), min(found.begin + 600, found.end)
         )

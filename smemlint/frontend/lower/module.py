@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 
 from smemlint.frontend.clang import cursors
@@ -19,6 +19,7 @@ from smemlint.frontend.lower.stmts import StatementLowering
 from smemlint.frontend.lower.text import TextLowering
 from smemlint.frontend.lower.types import TypeLowering
 from smemlint.frontend.lower.variable_templates import variable_templates
+from smemlint.frontend.text.expansion import DEFINE, Macro, expanded, macro_of, uses_of
 from smemlint.ir import Function, Module, Record, TemplateArgument, Var
 from smemlint.records import record
 from smemlint.source.blank import blank_comments
@@ -30,6 +31,9 @@ _INSTANCE = re.compile(
 )
 _CLASS_INSTANCE = re.compile(r"(?<![\w])template\s+(?:struct|class)\s+([A-Za-z_][\w:]*)\s*(<[^;{}]*>)\s*;")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
+_NAMES = re.compile(r"[A-Za-z_]\w*")
+_MAKES = re.compile(r"(?<![\w:.>])template\s+[^<\s]")
+"""An explicit instantiation in the body of a macro."""
 
 
 @record(frozen=True, slots=True)
@@ -246,14 +250,14 @@ def _explicit_instances(c: Context) -> tuple[tuple[str, tuple[TemplateArgument, 
         if definition is not None and arguments is not None:
             c.work.require(definition)
             found[c.decls.function_id(definition), arguments] = None
-    for file in c.positions.project_files():
-        if not re.search(rb"\btemplate\s+[^<\s]", file.data):
-            continue
-        text = blank_comments(file.data.decode("utf-8", "replace"))
+    for text in _instantiating(c):
         for match in _INSTANCE.finditer(text):
-            name, written = match.group(2).rpartition("::")[2], match.group(3)
+            owner, _, name = match.group(2).rpartition("::")
+            written = match.group(3)
             templates = [
-                f for f in c.declarations.functions_named.get(name, ()) if not c.decls.is_specialisation(f)
+                f
+                for f in c.declarations.functions_named.get(name, ())
+                if not c.decls.is_specialisation(f) and _is_of(f, owner)
             ]
             if not templates or not written or text[: match.start()].rstrip().endswith((".", "->", "::")):
                 continue
@@ -267,6 +271,56 @@ def _explicit_instances(c: Context) -> tuple[tuple[str, tuple[TemplateArgument, 
     return tuple(found)
 
 
+def _is_of(f: Definition, owner: str) -> bool:
+    """Whether a function may be the one that is written behind this class or namespace."""
+    own = cursors.spelling(f.record).split("<", 1)[0] if f.record is not None else ""
+    return not owner or not own or own == owner.rsplit("::", 1)[-1]
+
+
+def _instantiating(c: Context) -> Iterator[str]:
+    """The text of files with explicit instantiations, and what macros make of such: `DECLARE(float)`."""
+    texts = [file.data.decode("utf-8", "replace") for file in c.positions.project_files()]
+    defined = [macro_of(*parts) for text in texts for parts in DEFINE.findall(text)]
+    macros = {macro.name: macro for macro in defined}
+    making = _making(defined)
+    for text in texts:
+        if not making and not _MAKES.search(text):
+            continue
+        text = blank_comments(text)
+        yield DEFINE.sub("", text)
+        if making:
+            yield from _expansions(text, making, dict(macros))
+
+
+def _expansions(text: str, making: frozenset[str], macros: dict[str, Macro]) -> Iterator[str]:
+    """What the uses of some macros in a file become, each with what is defined there."""
+    at = 0
+    for definition in (*DEFINE.finditer(text), None):
+        code = text[at : len(text) if definition is None else definition.start()]
+        for use in uses_of(making, code, macros):
+            yield expanded(use, macros)
+        if definition is not None:
+            made = macro_of(*definition.groups(default=""))
+            macros[made.name] = made
+            at = definition.end()
+
+
+def _making(defined: Sequence[Macro]) -> frozenset[str]:
+    """Names of the macros that instantiate templates, themselves or by others, as one of their definitions
+    says."""
+    making = {macro.name for macro in defined if _MAKES.search(macro.body)}
+    grew = bool(making)
+    while grew:
+        more = {
+            macro.name
+            for macro in defined
+            if macro.name not in making and not making.isdisjoint(_NAMES.findall(macro.body))
+        }
+        making |= more
+        grew = bool(more)
+    return frozenset(making)
+
+
 def _explicit_records(c: Context) -> tuple[tuple[str, tuple[TemplateArgument, ...]], ...]:
     """`template struct Launcher<float, 128>;`, as the text shows them, of classes that matter."""
     found: dict[tuple[str, tuple[TemplateArgument, ...]], None] = {}
@@ -274,10 +328,7 @@ def _explicit_records(c: Context) -> tuple[tuple[str, tuple[TemplateArgument, ..
     for name, record_ in c.found.records.items():
         if record_.template:
             known.setdefault(name.rsplit("::", 1)[-1], []).append(name)
-    for file in c.positions.project_files():
-        if not known or not re.search(rb"\btemplate\s+(?:struct|class)\b", file.data):
-            continue
-        text = blank_comments(file.data.decode("utf-8", "replace"))
+    for text in _instantiating(c) if known else ():
         for match in _CLASS_INSTANCE.finditer(text):
             for name in known.get(match.group(1).rpartition("::")[2], ()):
                 with c.within(Scope()):

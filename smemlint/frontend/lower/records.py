@@ -70,6 +70,17 @@ _ELEMENTS: dict[str, Scalar] = {
 }  # fmt: skip
 
 
+def _plain(record: str) -> str:
+    """A record's name without what a specialisation is for."""
+    return record.split("<", 1)[0]
+
+
+def _itself(record: str, known: Record) -> RecordRef:
+    """A record as its own members name it."""
+    own = own_arguments(known.template) if known.specialises is None else known.specialises
+    return RecordRef(_plain(record), own)
+
+
 def _makes_more_of(kid: Node) -> bool:
     """Whether a part of a record makes it more than a plain one, whose padding nobody else may use."""
     if kid.kind == FIELD:
@@ -314,8 +325,9 @@ class RecordLowering:
         parameters = (*self.outer_parameters(found), *self.own_parameters(found))
         self._required.add(found.key)
         self._by_name.setdefault(name, found)
+        self._by_name.setdefault(stored, found)
         around = self.around(found)
-        inner = Scope([parameters] if parameters else [], around.locals, around.types, name)
+        inner = Scope([parameters] if parameters else [], around.locals, around.types, stored)
         with c.within(inner):
             c.found.records[stored] = self._read_record(found, name, stored, parameters)
 
@@ -332,10 +344,12 @@ class RecordLowering:
         bases: list[Type] = []
         kids = cursors.children(node)
         place = self.name_place(node)
+        specialises = self._pattern(found)
 
         def partial() -> Record:
             return Record(
                 name=stored,
+                specialises=specialises,
                 fields=tuple(fields),
                 place=place,
                 template=parameters,
@@ -369,19 +383,9 @@ class RecordLowering:
             if kid.kind in TYPEDEFS or kid.kind in (VARIABLE, ENUM):
                 c.found.records[stored] = partial()
         result = partial()
-        specialises = None
-        if node.kind == PARTIAL:
-            specialises = c.texts.template_arguments(cursors.display_name(node))
-        elif self._arguments(found):
-            specialises = c.types.specialisation_arguments(node)
-            if specialises is None:  # with a pack
-                specialises = c.texts.template_arguments(cursors.display_name(node))
-        if specialises is not None and cursors.semantic_parent(node).kind in RECORDS:
-            specialises = (*own_arguments(self.outer_parameters(found)), *specialises)
         return replace(
             result,
             align=self.alignment(kids),
-            specialises=specialises,
             given=self._given(node, constants),
             declared=node.kind == CLASS_TEMPLATE and not cursors.is_definition(node),
             specialisations=self._specialisations(found),
@@ -391,6 +395,20 @@ class RecordLowering:
             virtual_bases=any(k.kind == BASE_SPECIFIER and cursors.is_virtual_base(k) for k in kids),
             plain=not any(_makes_more_of(k) for k in kids) and all(f.init is None for f in fields),
         )
+
+    def _pattern(self, found: Definition) -> tuple[TemplateArgument, ...] | None:
+        """The arguments that a specialisation is for."""
+        c, node = self._c, found.node
+        specialises = None
+        if node.kind == PARTIAL:
+            specialises = c.texts.template_arguments(cursors.display_name(node))
+        elif self._arguments(found):
+            specialises = c.types.specialisation_arguments(node)
+            if specialises is None:  # with a pack
+                specialises = c.texts.template_arguments(cursors.display_name(node))
+        if specialises is not None and cursors.semantic_parent(node).kind in RECORDS:
+            specialises = (*own_arguments(self.outer_parameters(found)), *specialises)
+        return specialises
 
     def _pragma_pack(self, found: Definition) -> int:
         """What `#pragma pack` says where a record begins."""
@@ -547,8 +565,8 @@ class RecordLowering:
         known = self._known_record(record)
         if known is None:
             return None
-        if record.rpartition("::")[2] == name:
-            return RecordRef(record, own_arguments(known.template))
+        if _plain(record).rpartition("::")[2] == name:
+            return _itself(record, known)
         return known.aliases.get(name)
 
     def member_value(self, record: str, name: str) -> Expr | None:
@@ -556,7 +574,7 @@ class RecordLowering:
         if known is None:
             return None
         if name in known.constants:
-            return StaticMember(RecordRef(record, own_arguments(known.template)), name)
+            return StaticMember(_itself(record, known), name)
         if any(f.name == name for f in known.fields) or name in known.methods:
             return Member(This(), name, True)
         return None

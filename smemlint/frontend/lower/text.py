@@ -81,6 +81,8 @@ class TextLowering:
         scalar = library_scalar(last) if node is None else None
         if scalar is not None:
             return scalar
+        if node is None and arguments is None and declarations.enumerator(name) is not None:
+            return None  # a name that was healed elsewhere may be known as a type as well
         if node is None and (name.startswith("std::") or "::" not in name or arguments is not None):
             node = declarations.library_type(last)
             if node is None and arguments is None:

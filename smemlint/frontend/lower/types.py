@@ -194,7 +194,7 @@ class TypeLowering:
     def _template_record(self, declaration: Node, type_: CType, text: str) -> Type:
         found = self._c.declarations.record(declaration)
         if "<" not in text:
-            if found is not None and found.name == self._c.scope.record:
+            if found is not None and found.name == (self._c.scope.record or "").split("<", 1)[0]:
                 return self.record(declaration)
             return RecordRef(self._c.decls.record_name(declaration))
         arguments = self._arguments_of(type_, text)

@@ -7,14 +7,20 @@ not which use of the macro that was when one macro uses another.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import field
 
 from smemlint.patterns import pattern
 from smemlint.records import record
 
 _WORD = pattern(r"[A-Za-z_]\w*")
+DEFINE = pattern(
+    r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\(([^)]*)\))?((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE
+)
+"""A definition of a macro: its name, what stands in round brackets, the parameters, the body."""
 _DEPTH = 8
+LONGEST = 400_000
+"""Characters that a text is expanded to."""
 _MOST = 400
 """Uses that are followed below one outermost use."""
 
@@ -46,6 +52,12 @@ class Uses:
         return uses[at] if at < len(uses) else None
 
 
+def macro_of(name: str, call: str, parameters: str, body: str) -> Macro:
+    """The macro that a definition makes."""
+    names = tuple(p.strip() for p in parameters.split(",")) if call else None
+    return Macro(name, names, body.replace("\\\r\n", " ").replace("\\\n", " ").strip())
+
+
 def uses_below(text: str, macros: Mapping[str, Macro]) -> Uses:
     """What the text of an outermost use (`LAUNCH(128, float)`) expands to, as far as macros use macros."""
     found = Uses()
@@ -57,6 +69,45 @@ def put_in(body: str, given: Mapping[str, str]) -> str:
     """The body with its parameters replaced, `##` joined."""
     text = _WORD.sub(lambda m: given.get(m.group(), m.group()), body)
     return re.sub(r"\s*##\s*", "", text)
+
+
+def expanded(text: str, macros: Mapping[str, Macro]) -> str:
+    """What a text becomes where macros use macros, as deep and as long as that is bearable."""
+    return _text_of(text, macros, [LONGEST], 0)
+
+
+def _text_of(text: str, macros: Mapping[str, Macro], left: list[int], depth: int) -> str:
+    parts: list[str] = []
+    at = 0
+    while depth < _DEPTH and left[0] > 0 and (word := _WORD.search(text, at)) is not None:
+        parts.append(text[at : word.start()])
+        at = word.end()
+        macro = macros.get(word.group())
+        call = _call(text, at) if macro is not None and macro.parameters is not None else None
+        if macro is None or (macro.parameters is not None and call is None) or macro.body == text:
+            parts.append(word.group())
+            continue
+        body = macro.body
+        if call is not None and macro.parameters is not None:
+            body, at = put_in(body, _given(macro.parameters, call[0])), call[1]
+        left[0] -= len(body)
+        parts.append(_text_of(body, macros, left, depth + 1))
+    return "".join((*parts, text[at:]))
+
+
+def uses_of(names: Container[str], code: str, macros: Mapping[str, Macro]) -> Iterator[str]:
+    """The uses in some code of macros that are of these names, or are given one: `FOR_EACH_TYPE(DECLARE)`."""
+    at = 0
+    while (word := _WORD.search(code, at)) is not None:
+        at = word.end()
+        macro = macros.get(word.group())
+        if macro is None:
+            continue
+        call = _call(code, at) if macro.parameters is not None else None
+        given = _WORD.findall(" ".join(call[0])) if call is not None else ()
+        if word.group() in names or any(name in names for name in given):
+            at = call[1] if call is not None else at
+            yield code[word.start() : at]
 
 
 def _expand(text: str, macros: Mapping[str, Macro], found: Uses, depth: int) -> None:
