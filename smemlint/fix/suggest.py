@@ -306,6 +306,11 @@ def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
             suggestion = _offered(choice, instances, used, outcome, source, means)
             move = Move(suggestion, choice, used, outcome)
             unproved = None if means.draft else prove([move], source, means.analyse)
+            if unproved is not None and outcome.otherwise is not None:
+                outcome = outcome.otherwise
+                suggestion = _offered(choice, instances, used, outcome, source, means)
+                move = Move(suggestion, choice, used, outcome)
+                unproved = prove([move], source, means.analyse)
             if unproved is None:
                 taken[source.path].update(names)
                 return move
@@ -361,8 +366,8 @@ def _write(
         return built
     if not isinstance(layout, Swizzle) or array.dynamic or choice.pitch is not None:
         return built
-    places = [c.site.place for i in instances for c in sites_of(i.analysis, i.array)]
-    return through(layout, at, places, spelled_type(array, at), taken, choice.shapes[0])
+    sites = [c.site for i in instances for c in sites_of(i.analysis, i.array)]
+    return through(layout, at, sites, spelled_type(array, at), taken, choice.shapes[0])
 
 
 def _changes(choice: Choice | None, instances: Sequence[Instance]) -> tuple[SiteChange, ...]:

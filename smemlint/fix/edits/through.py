@@ -2,23 +2,28 @@
 
 `*((float4 *)(rows + r * 64) + lane)` becomes `*(float4 *)&rows[swizzle_tile(r * 64 + lane * 4)]`. That is
 right where a pointer starts at whole periods of the swizzle, which the proof tells; one that each thread has
-for itself is counted from the start of the array instead.
+for itself is counted from the start of the array instead. Summands that are the same for all threads stay
+outside of the helper, where the compiler finds constants, if they are whole periods too.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
+from smemlint.evaluate.model import Site
 from smemlint.fix.edits.helpers import swizzle_formula
 from smemlint.fix.model import Refusal, TextEdit
 from smemlint.fix.search.candidates import Shape, Swizzle
 from smemlint.fix.text.declared import Declared, Edited, checked, edit, fresh, shown
 from smemlint.fix.text.literals import integer
-from smemlint.fix.text.reached import Reach, Root, access_end, reached, roots
+from smemlint.fix.text.reached import Reach, Room, Root, Summand, access_end, address, reached, rooms
 from smemlint.fix.text.views import SIZES
-from smemlint.ir import Place
 from smemlint.records import record
+
+_BY_ADDRESS = ("ldmatrix", "stmatrix", "cp.async")
+"""Operations that are given an address: where it is computed stands elsewhere in the text."""
 
 
 @record(frozen=True, slots=True)
@@ -30,46 +35,79 @@ class Array:
     type: str
     size: int
     swizzle: Swizzle
+    apart: bool
+    """Whether summands that are the same for all threads stay outside of the helper."""
+
+
+@record(frozen=True, slots=True)
+class Element:
+    """An element as it is written, and the type that it is accessed as, '' its own."""
+
+    text: str
+    cast: str
 
 
 def through(
-    layout: Swizzle, at: Declared, places: Sequence[Place], type_: str, taken: set[str], shape: Shape
+    layout: Swizzle, at: Declared, sites: Sequence[Site], type_: str, taken: set[str], shape: Shape
 ) -> Edited | Refusal:
     """The edits of a swizzle where uses of the array are not all subscripted.
 
-    places: of all its accesses, in every kernel instance. type_: of its elements, as spelled.
+    sites: all its accesses, in every kernel instance. type_: of its elements, as spelled.
     """
+    names: set[str] = set(taken)
+    done = _through(layout, at, sites, type_, names, shape, apart=True)
+    longer = _through(layout, at, sites, type_, taken, shape, apart=False)
+    if isinstance(done, Refusal) or isinstance(longer, Refusal) or done.edits == longer.edits:
+        return longer
+    return replace(done, otherwise=longer)
+
+
+def _through(
+    layout: Swizzle,
+    at: Declared,
+    sites: Sequence[Site],
+    type_: str,
+    taken: set[str],
+    shape: Shape,
+    *,
+    apart: bool,
+) -> Edited | Refusal:
     source = at.source
     whole = _linear(layout, shape)
-    ranges = {(p.offset, access_end(source, p.offset, p.end_offset)) for p in places}
-    if whole is None or any(p.path != source.path or p.macro is not None for p in places):
+    plain = [s.place for s in sites if s.op not in _BY_ADDRESS]
+    ranges = {(p.offset, access_end(source, p.offset, p.end_offset)) for p in plain}
+    if whole is None or any(p.path != source.path or p.macro is not None for p in plain):
         return _passed(at, next((u.line for u in at.uses if u.context == "whole"), source.line_of(0)))
-    inside = sorted(r for r in ranges if not any(o != r and o[0] <= r[0] and r[1] <= o[1] for o in ranges))
-    if len(inside) != len(ranges):
+    if any(o != r and o[0] <= r[0] and r[1] <= o[1] for o in ranges for r in ranges):
         return Refusal("nested-use", f"an access of `{at.name}` stands in the index of another one")
-    known = roots(at, type_, inside)
-    if isinstance(known, Refusal):
-        return known
-    array = Array(at, type_, shape.element, whole)
+    found = rooms(at, type_, sorted(ranges))
+    if isinstance(found, Refusal):
+        return found
+    array = Array(at, type_, shape.element, whole, apart)
     names: dict[int, str] = {}
     first = ""
     edits: list[TextEdit | Refusal] = []
-    for begin, end in inside:
-        access = reached(source, begin, end)
-        if access is None or access.root not in known:
+    for begin, end in sorted({*ranges, *found.addresses}):
+        room = found.at(source, begin)
+        taken_as_is = (begin, end) in found.addresses
+        access = address(source, begin, end) if taken_as_is else reached(source, begin, end)
+        if room is None or access is None or access.root not in room.roots:
             return _passed(at, source.line_of(begin))
-        written = _written(array, access, known[access.root], names, taken)
+        written = _written(array, access, room, names, taken)
         if isinstance(written, Refusal):
             return Refusal(written.code, f"{written.text} on line {source.line_of(begin)}")
-        first = first or written
-        edits.append(edit(source, begin, end, written))
-    start = source.function_start(at.index)
-    if start is None:
+        text = _spelled(written, access, taken_as_is)
+        first = first or text
+        edits.append(edit(source, begin, end, text))
+    start = min((s for r in found.rooms if (s := source.function_start(r.first)) is not None), default=None)
+    if start is None or any(source.function_start(r.first) is None for r in found.rooms):
         return Refusal("no-place-for-helper", f"the function around `{at.name}` is not found in the text")
     edits += [edit(source, start, start, _helper(array, unit, name)) for unit, name in names.items()]
-    pointers = [name for name in known if name != at.name]
-    unsafe = f"`{at.name}` is reached through `{pointers[0]}`" if pointers else ""
-    return checked(edits, first, unsafe or f"`{at.name}` is reached through casts")
+    pointers = [name for room in found.rooms for name, root in room.roots.items() if not root.whole]
+    how = f"through `{pointers[0]}`" if pointers else "through casts"
+    if pointers and pointers[0] == at.name:
+        how = "in functions that get it"
+    return checked(edits, first, f"`{at.name}` is reached {how}")
 
 
 def _passed(at: Declared, line: int) -> Refusal:
@@ -89,16 +127,22 @@ def _linear(layout: Swizzle, shape: Shape) -> Swizzle | None:
 
 
 def _written(
-    array: Array, access: Reach, root: Root, names: dict[int, str], taken: set[str]
-) -> str | Refusal:
-    """An access with its index swizzled."""
+    array: Array, access: Reach, room: Room, names: dict[int, str], taken: set[str]
+) -> Element | Refusal:
+    """The element that is accessed, its index swizzled."""
+    root = room.roots[access.root]
     size = _size(array, root.type)
     own = access.cast or root.type
     if size is None or _size(array, own) is None:
         return Refusal("passed-on", f"the size of `{own}` is not known")
-    index = _index(array, access, root, size)
+    outside, inside = _outside(array, access, room, size) if array.apart else ((), access.summands)
+    index = _index(array, inside, root, size)
     if isinstance(index, Refusal):
         return index
+    before = _index(array, outside, root, size) if any(integer(s.text) != 0 for s in outside) else ""
+    if isinstance(before, Refusal):
+        return before
+    before = f"{before} + " if before else ""
     if re.search(r"\b(?:swizzle|skew)_\w+\s*\(", index):
         return Refusal("no-better-layout", f"`{array.at.name}` is laid out by a function already")
     moved = _scaled(array, size)
@@ -108,16 +152,26 @@ def _written(
     names[size] = helper
     plain = len(array.at.extents) == 1 and root.type == array.type
     base = array.at.name if plain else f"(({root.type} *){array.at.name})"
-    if root.name == array.at.name:
-        element = f"{base}[{helper}({index})]"
+    if root.whole:
+        element = f"{base}[{before}{helper}({index})]"
+    elif root.lanes and room.parameters:
+        return Refusal("passed-on", f"`{root.name}` points elsewhere in each thread")
     elif root.lanes:
         further = "" if index == "0" else f" + {index}"
         element = f"{base}[{helper}(int({root.name} - {base}){further})]"
     else:
-        element = f"{root.name}[{helper}({index})]"
-    if own == root.type:
-        return element
-    return f"(({own} *)&{element})[0]" if access.subscript else f"*({own} *)&{element}"
+        element = f"{root.name}[{before}{helper}({index})]"
+    return Element(element, "" if own == root.type else own)
+
+
+def _spelled(element: Element, access: Reach, taken_as_is: bool) -> str:
+    """The access, or the address, of an element."""
+    if taken_as_is:
+        return f"({element.cast} *)&{element.text}" if element.cast else f"&{element.text}"
+    if not element.cast:
+        return element.text
+    viewed = f"({element.cast} *)&{element.text}"
+    return f"({viewed})[0]" if access.subscript else f"*{viewed}"
 
 
 def _size(array: Array, type_: str) -> int | None:
@@ -137,17 +191,37 @@ def _scaled(array: Array, size: int) -> Swizzle | None:
     return Swizzle(s.bits, s.base + steps, s.shift + steps, True) if s.base + steps >= 0 else None
 
 
-def _index(array: Array, access: Reach, root: Root, size: int) -> str | Refusal:
+def _outside(
+    array: Array, access: Reach, room: Room, size: int
+) -> tuple[tuple[Summand, ...], tuple[Summand, ...]]:
+    """The summands that stay outside of the helper, and the others; none where the root is each thread's."""
+    root = room.roots[access.root]
+    if root.lanes:
+        return (), access.summands
+    scaled = _scaled(array, size) or array.swizzle
+    period = 1 << (scaled.shift + scaled.bits)
+    kept: list[Summand] = []
+    moved: list[Summand] = []
+    for each in access.summands:
+        number = integer(each.text)
+        unit = _size(array, each.unit or root.type) or size
+        whole = number is not None and number * (unit // size) % period == 0
+        same = number is None and not room.by_lane(array.at.source, each.text, room.parameters)
+        (kept if whole or same else moved).append(each)
+    return (tuple(kept), tuple(moved)) if moved else ((), access.summands)
+
+
+def _index(array: Array, summands: Sequence[Summand], root: Root, size: int) -> str | Refusal:
     """What is added to the root, counted in its elements."""
     from smemlint.fix.text.expressions import times
 
     found: list[str] = []
-    for summand in access.summands:
+    for summand in summands:
         unit = _size(array, summand.unit or root.type)
         if unit is None or unit % size:
             return Refusal("passed-on", f"`{shown(summand.text)}` counts parts of an element")
         number = integer(summand.text)
-        if number == 0 and len(access.summands) > 1:
+        if number == 0:
             continue
         if unit == size:
             text: str | None = shown(summand.text)

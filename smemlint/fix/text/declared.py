@@ -73,11 +73,13 @@ class Declared:
 
 @record(frozen=True, slots=True)
 class Edited:
-    """Edits and how the array or its access reads with them. unsafe: what the edit relies on, or ''."""
+    """Edits and how the array or its access reads with them. unsafe: what the edit relies on, or ''.
+    otherwise: a longer way to write the same layout, for where this one does not hold."""
 
     edits: tuple[TextEdit, ...]
     code: str
     unsafe: str = ""
+    otherwise: Edited | None = None
 
 
 def declared(

@@ -108,11 +108,11 @@ def argument_of(source: Source, use: Use) -> Argument | None:
         elif text == "," and depth == 0:
             position += 1
         j -= 1
-    callee = _callee(source, j)
-    return None if callee is None else Argument(callee[0], position, callee[1])
+    called = callee(source, j)
+    return None if called is None else Argument(called[0], position, called[1])
 
 
-def _callee(source: Source, opening: int) -> tuple[str, bool] | None:
+def callee(source: Source, opening: int) -> tuple[str, bool] | None:
     """The name before a `(` and whether template arguments stand between."""
     code = source.code
     j = opening - 1
@@ -126,7 +126,7 @@ def _callee(source: Source, opening: int) -> tuple[str, bool] | None:
     return (code[j].text, explicit) if code[j].kind == "name" else None
 
 
-def _calls(source: Source, name: str) -> Iterator[tuple[int, bool]]:
+def calls(source: Source, name: str) -> Iterator[tuple[int, bool]]:
     """Index of the `(` after each mention of a function, and whether it declares the function."""
     code = source.code
     for i, token in enumerate(code[:-2]):
@@ -141,7 +141,7 @@ def _calls(source: Source, name: str) -> Iterator[tuple[int, bool]]:
         yield (j if code[j].text == "(" else -1), declares
 
 
-def _split(source: Source, opening: int) -> tuple[list[tuple[int, int]], int]:
+def arguments(source: Source, opening: int) -> tuple[list[tuple[int, int]], int]:
     """Token ranges of what stands between the commas of a bracket, and the index of its end."""
     code = source.code
     parts: list[tuple[int, int]] = []
@@ -159,12 +159,12 @@ def _split(source: Source, opening: int) -> tuple[list[tuple[int, int]], int]:
 
 def _others(source: Source, argument: Argument, name: str, scope: tuple[int, int]) -> bool:
     """Whether the function is also called with something else, or named without a call."""
-    for opening, declares in _calls(source, argument.function):
+    for opening, declares in calls(source, argument.function):
         if declares:
             continue
         if opening < 0:
             return True
-        parts, _ = _split(source, opening)
+        parts, _ = arguments(source, opening)
         if argument.position >= len(parts):
             return True
         first, last = parts[argument.position]
@@ -178,12 +178,12 @@ def _parameters(source: Source, argument: Argument, dims: int) -> list[Parameter
     """The parameter in every declaration of a function; None where one is not read."""
     found = []
     defined = False
-    for opening, declares in _calls(source, argument.function):
+    for opening, declares in calls(source, argument.function):
         if not declares:
             continue
         if opening < 0:
             return None
-        parts, end = _split(source, opening)
+        parts, end = arguments(source, opening)
         if argument.position >= len(parts):
             return None
         parameter = _parameter(source, *parts[argument.position], dims, _deduced(source, opening))
@@ -191,7 +191,7 @@ def _parameters(source: Source, argument: Argument, dims: int) -> list[Parameter
             return None
         if source.code[end + 1].text == "{":
             defined = True
-            last = _split(source, end + 1)[1]
+            last = arguments(source, end + 1)[1]
             uses = tuple(source.uses(parameter.name, end + 2, last, dims))
             parameter = Parameter(parameter.name, parameter.extents, uses)
         found.append(parameter)

@@ -7,10 +7,11 @@ and all pointers that lead into the array, where the text shows every use of eac
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from smemlint.fix.model import Refusal
 from smemlint.fix.text.declared import Declared
+from smemlint.fix.text.passed import arguments, callee, calls
 from smemlint.fix.text.source import Source, Token, parse_range
 from smemlint.records import record
 
@@ -19,6 +20,8 @@ _WEAK = ("<<", ">>", "&", "|", "^", "?", ":", "<", ">", "<=", ">=", "==", "!=", 
 _CASTS = ("reinterpret_cast", "static_cast")
 _OPEN, _CLOSE = ("(", "[", "{"), (")", "]", "}")
 _COMPARED = ("==", "!=", "<=", ">=")
+_ADDRESS = ("__cvta_generic_to_shared", "__pipeline_memcpy_async")
+"""Functions that take the address of one access first."""
 _LANES = frozenset(("threadIdx", "thread_rank", "laneid"))
 
 
@@ -44,11 +47,41 @@ class Reach:
 @record(frozen=True, slots=True)
 class Root:
     """A pointer into an array, or the array. type: of what it points to, as spelled; lanes: whether where it
-    points differs from thread to thread, as its definitions say."""
+    points differs from thread to thread, as its definitions say; whole: it is the array."""
 
     name: str
     type: str
     lanes: bool = False
+    whole: bool = False
+
+
+@record(frozen=True, slots=True)
+class Room:
+    """A function that reaches an array, as far as the array is in sight. first, last: its tokens; roots: the
+    array or its parameter, and every pointer that is set from it; parameters: names of all of them, of a
+    function that gets the array."""
+
+    first: int
+    last: int
+    roots: dict[str, Root]
+    parameters: frozenset[str] = frozenset()
+
+    def by_lane(self, source: Source, text: str, given: frozenset[str] = frozenset()) -> bool:
+        """Whether an expression differs from thread to thread. given: names that may do so."""
+        return by_lane(source, text, (self.first, self.last), given)
+
+
+@record(frozen=True, slots=True)
+class Rooms:
+    """All functions that reach an array. addresses: byte ranges of pointer expressions whose address is taken
+    as it is (`__cvta_generic_to_shared`)."""
+
+    rooms: tuple[Room, ...]
+    addresses: tuple[tuple[int, int], ...]
+
+    def at(self, source: Source, offset: int) -> Room | None:
+        index = source.index_at(offset)
+        return next((room for room in self.rooms if room.first <= index < room.last), None)
 
 
 def reached(source: Source, begin: int, end: int) -> Reach | None:
@@ -77,6 +110,12 @@ def access_end(source: Source, begin: int, end: int) -> int:
     while len(tokens) > 2 and tokens[-2].text == "." and tokens[-1].kind == "name":
         tokens = tokens[:-2]
     return tokens[-1].end if tokens else end
+
+
+def address(source: Source, begin: int, end: int) -> Reach | None:
+    """The pointer expression in [begin, end), None where it is not one of those that are read."""
+    found = _pointer(source, parse_range(source, begin, end))
+    return None if found is None else Reach(*found, subscript=False)
 
 
 def _pointer(source: Source, tokens: Sequence[Token]) -> tuple[str, tuple[Summand, ...], str] | None:
@@ -187,39 +226,156 @@ def _opening(tokens: Sequence[Token]) -> int:
     return 0
 
 
-def roots(at: Declared, type_: str, accesses: Sequence[tuple[int, int]]) -> Mapping[str, Root] | Refusal:
-    """The array and every pointer that is set from it, by name; a Refusal where a use of one is neither an
-    access that is known nor sets another.
+def rooms(at: Declared, type_: str, accesses: Sequence[tuple[int, int]]) -> Rooms | Refusal:
+    """Every function that reaches an array, by pointers that it sets or gets; a Refusal where a use of one is
+    no access that is known, sets no other, and is not passed to a function that only this array reaches.
 
     type_: of the array's elements, as spelled. accesses: byte ranges.
     """
     source = at.source
-    found = {at.name: Root(at.name, type_)}
+    own = Room(*at.scope, {at.name: Root(at.name, type_, whole=True)})
+    found: dict[tuple[str, int], Room] = {("", 0): own}
+    addresses: dict[tuple[int, int], None] = {}
     while True:
-        known = len(found)
-        for i in range(*at.scope):
-            token = source.code[i]
-            if token.text not in found or token.kind != "name":
-                continue
-            if source.code[i - 1].text in (".", "->", "::") or any(
-                a <= token.offset < b for a, b in accesses
-            ):
-                continue
-            set_ = _sets(at, i, found)
-            if set_ is None:
-                line = source.line_of(token.offset)
-                return Refusal("passed-on", f"`{token.text}` is used as a pointer on line {line}")
-            if set_.name not in found or (set_.lanes and not found[set_.name].lanes):
-                found[set_.name] = set_
-                known = -1
-        if len(found) == known:
-            return found
+        before = sum(len(room.roots) + sum(r.lanes for r in room.roots.values()) for room in found.values())
+        for room in list(found.values()):
+            for i in _uses(source, room, accesses):
+                told = _use(at, room, i, found, addresses)
+                if told is not None:
+                    return told
+        if before == sum(len(m.roots) + sum(r.lanes for r in m.roots.values()) for m in found.values()):
+            break
+    for name in {*(name for name, _ in found if name), *(root for r in found.values() for root in r.roots)}:
+        macro = next(source.macro_uses(name), None)
+        if macro is not None:
+            return Refusal("used-in-macro", f"a macro on line {macro.line} names `{name}`")
+    for name, position in found:
+        if name and not _only_with(source, name, position, list(found.values())):
+            return Refusal("passed-on", f"`{name}`, which gets `{at.name}`, is also called with others")
+    return Rooms(tuple(found.values()), tuple(addresses))
 
 
-def _sets(at: Declared, index: int, known: Mapping[str, Root]) -> Root | None:
+def _uses(source: Source, room: Room, accesses: Sequence[tuple[int, int]]) -> list[int]:
+    """The tokens that name a root outside of all accesses."""
+    found = []
+    for i in range(room.first, room.last):
+        token = source.code[i]
+        if token.text not in room.roots or token.kind != "name":
+            continue
+        if source.code[i - 1].text in (".", "->", "::"):
+            continue
+        if not any(a <= token.offset < b for a, b in accesses):
+            found.append(i)
+    return found
+
+
+def _use(
+    at: Declared,
+    room: Room,
+    index: int,
+    found: dict[tuple[str, int], Room],
+    addresses: dict[tuple[int, int], None],
+) -> Refusal | None:
+    """Note what a use of a root leads to; a Refusal where it cannot be followed."""
+    source = at.source
+    token = source.code[index]
+    set_ = _sets(at, room, index)
+    if set_ is not None:
+        if set_.name not in room.roots or (set_.lanes and not room.roots[set_.name].lanes):
+            room.roots[set_.name] = set_
+        return None
+    refused = Refusal(
+        "passed-on", f"`{token.text}` is used as a pointer on line {source.line_of(token.offset)}"
+    )
+    opening = _call_around(source, index, room.first)
+    called = callee(source, opening) if opening is not None else None
+    if opening is None or called is None:
+        return refused
+    parts, _ = arguments(source, opening)
+    position = next((n for n, (a, b) in enumerate(parts) if a <= index < b), 0)
+    value = _pointer(source, source.code[slice(*parts[position])])
+    if value is None or value[0] not in room.roots:
+        return refused
+    root = room.roots[value[0]]
+    if called[0] in _ADDRESS and position == 0:
+        first, last = parts[position]
+        addresses[source.code[first].offset, source.code[last - 1].end] = None
+        return None
+    lanes = root.lanes or any(room.by_lane(source, s.text) for s in value[1])
+    inner = _parameter(source, called[0], position, lanes)
+    if inner is None or (value[2] or root.type) != next(iter(inner.roots.values())).type:
+        return refused
+    known = found.setdefault((called[0], position), inner)
+    if any(other.first == inner.first for key, other in found.items() if key != (called[0], position)):
+        return refused
+    name = next(iter(inner.roots))
+    if lanes and not known.roots[name].lanes:
+        known.roots[name] = inner.roots[name]
+    return None
+
+
+def _call_around(source: Source, index: int, first: int) -> int | None:
+    """The `(` of the innermost call around a token, casts left out."""
+    depth = 0
+    for j in range(index - 1, first - 1, -1):
+        text = source.code[j].text
+        if text in (";", "{", "}"):
+            return None
+        depth += (text in _CLOSE) - (text in _OPEN)
+        if depth < 0:
+            depth = 0
+            before = source.code[j - 1]
+            cast = before.text == ">" and (callee(source, j) or ("", False))[0] in _CASTS
+            if text == "(" and (before.kind == "name" or before.text == ">") and not cast:
+                return j
+    return None
+
+
+def _parameter(source: Source, function: str, position: int, lanes: bool) -> Room | None:
+    """The body of a function that the file defines once, with the pointer parameter at a position."""
+    found: Room | None = None
+    for opening, declares in calls(source, function):
+        if not declares or opening < 0:
+            continue
+        parts, end = arguments(source, opening)
+        if source.code[end + 1].text != "{":
+            continue
+        if found is not None or position >= len(parts):
+            return None
+        heads = [
+            [t for t in source.code[a:b] if t.text not in _QUALIFIERS and t.text != "&"] for a, b in parts
+        ]
+        if any(not head for head in heads):
+            return None
+        mine = heads[position]
+        type_ = _pointee(mine[:-1]) if mine[-1].kind == "name" else ""
+        if not type_:
+            return None
+        last = arguments(source, end + 1)[1]
+        names = frozenset(head[-1].text for head in heads)
+        found = Room(end + 2, last, {mine[-1].text: Root(mine[-1].text, type_, lanes)}, names)
+    return found
+
+
+def _only_with(source: Source, function: str, position: int, known: Sequence[Room]) -> bool:
+    """Whether all calls of a function in the file pass a pointer that is known."""
+    for opening, declares in calls(source, function):
+        if declares:
+            continue
+        room = next((room for room in known if room.first <= opening < room.last), None)
+        parts, _ = arguments(source, opening) if opening >= 0 else ([], 0)
+        if room is None or position >= len(parts):
+            return False
+        value = _pointer(source, source.code[slice(*parts[position])])
+        if value is None or value[0] not in room.roots:
+            return False
+    return True
+
+
+def _sets(at: Declared, room: Room, index: int) -> Root | None:
     """The pointer that a statement declares, or sets from another one that is known; None for any other use
     of the name at a token."""
-    source = at.source
+    source, known = at.source, room.roots
     code = source.code
     first = last = index
     while code[first - 1].text not in (";", "{", "}"):
@@ -236,7 +392,7 @@ def _sets(at: Declared, index: int, known: Mapping[str, Root]) -> Root | None:
         step = source.text[piece[2].offset : piece[-1].end]
         moved = known[texts[0]]
         here = piece[0].offset == here and not any(t.text in known for t in piece[2:])
-        return Root(moved.name, moved.type, moved.lanes or _by_lane(source, step, at.scope)) if here else None
+        return Root(moved.name, moved.type, moved.lanes or room.by_lane(source, step)) if here else None
     equals = texts.index("=") if "=" in texts else len(piece)
     head = [t for t in piece[:equals] if t.text not in _QUALIFIERS]
     if (
@@ -249,14 +405,14 @@ def _sets(at: Declared, index: int, known: Mapping[str, Root]) -> Root | None:
     type_ = _type_of(source, pieces, piece, head)
     if type_ is None and len(head) == 1 and len(pieces) == 1:
         type_ = known[name].type if name in known else _declared_type(source, name, first)
-    if type_ is None or name == at.name:
+    if type_ is None or (name in known and known[name].whole):
         return None
     if equals == len(piece):
         return Root(name, type_) if len(head) > 1 else None
     value = _pointer(source, piece[equals + 1 :])
     if value is None or value[0] not in known or (value[2] or known[value[0]].type) != type_:
         return None
-    lanes = known[value[0]].lanes or any(_by_lane(source, s.text, at.scope) for s in value[1])
+    lanes = known[value[0]].lanes or any(room.by_lane(source, s.text) for s in value[1])
     return Root(name, type_, lanes)
 
 
@@ -292,8 +448,11 @@ def _declarator(
     return pieces, last, [t for t in last if t.text not in _QUALIFIERS]
 
 
-def _by_lane(source: Source, text: str, scope: tuple[int, int]) -> bool:
-    """Whether an expression depends on which thread it is, by all that its names are set to."""
+def by_lane(source: Source, text: str, scope: tuple[int, int], given: frozenset[str] = frozenset()) -> bool:
+    """Whether an expression depends on which thread it is, by all that its names are set to.
+
+    given: names that may differ as well.
+    """
     code = source.code
     function = source.scope_of(scope[0]) or scope
     set_to: dict[str, list[str]] = {}
@@ -307,7 +466,7 @@ def _by_lane(source: Source, text: str, scope: tuple[int, int]) -> bool:
     seen: set[str] = set()
     names = set(re.findall(r"(?<![\w.])[A-Za-z_]\w*", text))
     while names:
-        if names & _LANES:
+        if names & _LANES or names & given:
             return True
         seen |= names
         names = {n for name in names for n in set_to.get(name, ())} - seen

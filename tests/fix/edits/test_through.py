@@ -52,7 +52,7 @@ def fixed(text: str, folder: Path) -> tuple[Suggestion, str]:
 def test_what_is_added_to_each_pointer_is_swizzled(tmp_path: Path) -> None:
     found, after = fixed(program(), tmp_path)
     assert "*(float4 *)&a[swizzle_sAB(2 * tx * 4 + 4)] = " in after
-    assert "float4 v = *(float4 *)&a[swizzle_sAB(kk * 64 + tx % 8 * 8 + 4)];" in after
+    assert "float4 v = *(float4 *)&a[kk * 64 + swizzle_sAB(tx % 8 * 8 + 4)];" in after
     assert "int swizzle_sAB(int i) { return i ^ ((i >> 3) & 4); }" in after
     assert found.after < found.before and not found.safe
     assert found.unsafe_because == "`sAB` is reached through `a`"
@@ -102,10 +102,55 @@ def test_the_fixed_kernel_computes_the_same(more: str, use: str, tmp_path: Path)
     assert emulated.run(after, tmp_path) == before
 
 
+PARTS = """
+__device__ float read(const float *from, int row, int lane) { return from[row * 64 + lane * 8]; }
+__device__ void write(float *rows, const float *in, int k)
+{
+    float *mine = rows + 1024 * (k / 8 & 1);
+    *(float4 *)&mine[8 * threadIdx.x] = *(const float4 *)&in[k];
+    *((float4 *)(mine + 8 * threadIdx.x) + 1) = *(const float4 *)&in[k + 4];
+}
+__global__ void k(float *out, const float *in, int n)
+{
+    __shared__ float tile[2048];
+    float sum = 0;
+    for (int k = 0; k < n; k += 8) {
+        write(tile, in + 8 * threadIdx.x, k);
+        __syncthreads();
+        float *now = tile + 1024 * (k / 8 & 1);
+        for (int r = 0; r < 16; ++r) sum += read(now, r, threadIdx.x % 8);
+        __syncthreads();
+    }
+    out[threadIdx.x] = sum;
+}
+void start(float *out, const float *in) { k<<<1, 128>>>(out, in, 32); }
+"""
+
+
+@needs_compiler
+def test_functions_that_get_the_array_are_rewritten_with_it(tmp_path: Path) -> None:
+    found, after = fixed(PARTS, tmp_path)
+    assert found.edits is not None and found.after < found.before
+    assert "return from[swizzle_tile(row * 64 + lane * 8)];" in after
+    assert after.index("int swizzle_tile(int i)") < after.index("float read(")
+    before = emulated.run(PARTS, tmp_path)
+    assert before.count("\n") > 60
+    assert emulated.run(after, tmp_path) == before
+
+
 @pytest.mark.parametrize(
     ("more", "use", "before"),
     [
-        ("", "sum.x += total(a);", "__device__ float total(const float *p) { return p[0] + p[9]; }"),
+        (
+            "",
+            "sum.x += total(a);",
+            "__device__ float total(const float *p, int i = 0) { return i ? 0 : *p++; }",
+        ),
+        (
+            "",
+            "sum.x += total(a) + total(in);",
+            "__device__ float total(const float *p) { return p[0] + p[9]; }",
+        ),
         ("float *b = tx > 3 ? sAB : sAB + 64;", "sum.x += b[tx];", ""),
         ("float *b = sAB + tx;", "sum.x += *b++;", ""),
         ("struct { float *p; } s; s.p = sAB;", "sum.x += s.p[tx];", ""),
