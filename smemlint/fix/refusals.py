@@ -95,7 +95,7 @@ REASONS: dict[str, tuple[str, str]] = {
         "",
     ),
     "index-used-elsewhere": (
-        "the local variable that holds the index also serves another purpose",
+        "the local variable that holds the rows of every index also serves another purpose",
         "",
     ),
     "pitch-not-found": (

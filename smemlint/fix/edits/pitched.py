@@ -6,6 +6,8 @@ Of a part of a dynamic pool, what lies behind it moves and every launch asks for
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 
 from smemlint.fix.model import Refusal, TextEdit
 from smemlint.fix.search.candidates import Padding, Shape
@@ -22,8 +24,9 @@ from smemlint.fix.text.declared import (
     shown,
 )
 from smemlint.fix.text.fragments import leading_dimensions
+from smemlint.fix.text.literals import integer
 from smemlint.fix.text.pointers import Pointer
-from smemlint.fix.text.source import Source, parse_range
+from smemlint.fix.text.source import Source, has_side_effect, parse_range
 
 
 def pitch(
@@ -33,10 +36,10 @@ def pitch(
     if blocked is not None:
         return blocked
     source = at.source
-    indices = flat.index_texts(source, at.uses, at.scope)
-    if isinstance(indices, str):
-        return Refusal("index-used-elsewhere", indices)
+    indices, shared = flat.index_texts(source, at.uses, at.scope)
     hits = flat.occurrences(indices, pitch)
+    if not hits and shared:
+        return Refusal("index-used-elsewhere", shared)
     if not hits:
         return Refusal("pitch-not-found", f"no row pitch is seen in the indices of `{at.name}`")
     if at.pool is None and value_of is not None and value_of(pitch) is None:
@@ -65,7 +68,38 @@ def pitch(
     edits = [edit(source, start, start, definition), edit(source, bracket.open + 1, bracket.close, new)]
     edits.extend(edit(source, hit.offset, hit.end, name) for hit in _unique(hits))
     edits.extend(_of_fragments(at, pitch, name))
-    return checked(edits, f"{name} = {padded}")
+    written = checked(edits, f"{name} = {padded}")
+    more = _in_rows(at, indices, pitch, name) if value & (value - 1) == 0 else []
+    if isinstance(written, Refusal) or not more:
+        return written
+    longer = checked([*edits, *more], f"{name} = {padded}")
+    return written if isinstance(longer, Refusal) else replace(written, otherwise=longer)
+
+
+def _in_rows(
+    at: Declared, indices: Sequence[flat.IndexText], pitch: str, name: str
+) -> list[TextEdit | Refusal]:
+    """Indices that no row pitch is seen in, as rows and columns: `[i]` becomes `[i / P * PITCH + i % P]`."""
+    source = at.source
+    inside = [hit.offset for hit in flat.occurrences(indices, pitch)]
+    holding = {each.local for each in indices if each.local and flat.occurrences([each], pitch)}
+    edits: list[TextEdit | Refusal] = []
+    for use in at.uses:
+        bracket = use.subscripts[0]
+        tokens = parse_range(source, bracket.open + 1, bracket.close)
+        if any(bracket.open < at_ < bracket.close for at_ in inside) or holding & {t.text for t in tokens}:
+            continue
+        text = shown(source.text[bracket.open + 1 : bracket.close])
+        if integer(text) == 0:
+            continue
+        if has_side_effect(tokens):
+            return []
+        index = text if len(tokens) == 1 else f"({text})"
+        row = pitch if re.fullmatch(r"\w+", pitch) else f"({pitch})"
+        edits.append(
+            edit(source, bracket.open + 1, bracket.close, f"{index} / {row} * {name} + {index} % {row}")
+        )
+    return edits
 
 
 def _of_fragments(at: Declared, pitch: str, name: str) -> list[TextEdit | Refusal]:

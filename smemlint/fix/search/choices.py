@@ -97,9 +97,9 @@ def _rowless(instance: Instance, texts: Mapping[str, Source]) -> Refusal:
             return Refusal("size-elsewhere", f"`sizeof({at.name})` on line {use.line} would change")
         if use.context != "subscript":
             return Refusal("passed-on", f"`{at.name}` is used as a pointer on line {use.line}")
-    indices = flat.index_texts(at.source, at.uses, at.scope)
-    if isinstance(indices, str):
-        return Refusal("index-used-elsewhere", indices)
+    _, shared = flat.index_texts(at.source, at.uses, at.scope)
+    if shared:
+        return Refusal("index-used-elsewhere", shared)
     return Refusal("pitch-not-found", f"no row pitch is seen in all indices of `{at.name}`")
 
 
@@ -151,9 +151,7 @@ def _flat_shapes(
     cut = instances[0].piece is not None
     if cut and not all(i.resizable for i in instances):
         return
-    indices = flat.index_texts(at.source, at.uses, at.scope)
-    if isinstance(indices, str):
-        return
+    indices, _ = flat.index_texts(at.source, at.uses, at.scope)
     size = []
     if not cut:
         bracket = at.extents[0]

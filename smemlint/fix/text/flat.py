@@ -129,11 +129,12 @@ class IndexText:
     local: str | None = None
 
 
-def index_texts(source: Source, uses: Sequence[Use], scope: tuple[int, int]) -> list[IndexText] | str:
+def index_texts(source: Source, uses: Sequence[Use], scope: tuple[int, int]) -> tuple[list[IndexText], str]:
     """The index expressions of all uses, locals followed one level deep, each variable's definition once.
 
-    Returns the reason in words where a local also serves something else.
+    A local that also serves something else is taken as it is; the second result says in words where it does.
     """
+    shared = ""
     found: list[IndexText] = []
     seen: set[str] = set()
     inside = [(s.open, s.close) for use in uses for s in use.subscripts]
@@ -157,11 +158,13 @@ def index_texts(source: Source, uses: Sequence[Use], scope: tuple[int, int]) -> 
             if name not in seen:
                 elsewhere = used_elsewhere(source, name, definition, inside, scope)
                 if elsewhere is not None:
-                    return f"the index `{name}` is also used on line {elsewhere}"
+                    shared = shared or f"the index `{name}` is also used on line {elsewhere}"
+                    rest.append(term)
+                    continue
                 seen.add(name)
                 found.append(IndexText(tuple(parts), name))
         found.append(IndexText(tuple(rest)))
-    return found
+    return found, shared
 
 
 def local_definition(source: Source, name: str, scope: tuple[int, int]) -> tuple[int, int] | None:

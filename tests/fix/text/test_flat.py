@@ -54,15 +54,16 @@ KERNEL = """__global__ void k() {
 
 def test_a_local_index_is_followed_one_level() -> None:
     source, uses, scope = uses_of(KERNEL, "As")
-    indices = flat.index_texts(source, uses, scope)
-    assert not isinstance(indices, str)
+    indices, _ = flat.index_texts(source, uses, scope)
     assert [i.local for i in indices if i.local] == ["idx"]
     assert len(flat.occurrences(indices, "BK")) == 2
 
 
-def test_a_local_that_serves_elsewhere_blocks_the_edit() -> None:
+def test_a_local_that_serves_elsewhere_is_not_opened() -> None:
     source, uses, scope = uses_of(KERNEL.replace("= 0;", "= in[idx];"), "As")
-    assert flat.index_texts(source, uses, scope) == "the index `idx` is also used on line 4"
+    indices, shared = flat.index_texts(source, uses, scope)
+    assert shared == "the index `idx` is also used on line 4"
+    assert not any(i.local for i in indices) and len(flat.occurrences(indices, "BK")) == 1
 
 
 def test_a_local_that_is_assigned_again_is_not_followed() -> None:
@@ -72,8 +73,7 @@ def test_a_local_that_is_assigned_again_is_not_followed() -> None:
 
 def test_the_likeliest_pitch_is_the_declared_one() -> None:
     source, uses, scope = uses_of(KERNEL, "As")
-    indices = flat.index_texts(source, uses, scope)
-    assert not isinstance(indices, str)
+    indices, _ = flat.index_texts(source, uses, scope)
     start = KERNEL.index("BM *")
     size = flat.terms(source, start, start + 7)
     assert flat.pitches(indices, size, {"BK": 16, "BM": 64}.get) == ["BK"]
@@ -83,8 +83,7 @@ def test_pitches_that_are_alike_stand_as_in_the_text() -> None:
     names = [f"N{n}" for n in range(20)]
     text = f"{' * '.join(names)} + threadIdx.x"
     source, uses, scope = uses_of(f"{{ __shared__ float s[N]; s[{text}] = 0; }}", "s")
-    indices = flat.index_texts(source, uses, scope)
-    assert not isinstance(indices, str)
+    indices, _ = flat.index_texts(source, uses, scope)
     assert flat.pitches(indices, (), lambda _: 8) == names
 
 
