@@ -7,6 +7,7 @@ The whole file is analysed again with each value that is tried.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
@@ -22,6 +23,7 @@ from smemlint.fix.search.layouts import Late
 from smemlint.fix.search.members import Instance, granule
 from smemlint.fix.text.constants import Constants
 from smemlint.fix.text.declared import Declared, edit
+from smemlint.fix.text.flat import terms
 from smemlint.fix.text.names import Constant, Scopes, candidates, definitions, derived, only_pitch
 from smemlint.fix.text.source import Source
 from smemlint.fix.words import effect
@@ -78,7 +80,8 @@ def named_pitch(
     for name in candidates(source, scopes, known):
         constant = only_pitch(source, known[name], scopes, known)
         if isinstance(constant, Refusal):
-            refused = refused or constant
+            if refused is None and _counts_rows(source, name, instances[0]):
+                refused = constant
         else:
             constants.append(constant)
     best: Tried | None = None
@@ -100,6 +103,27 @@ def named_pitch(
     if best is None:
         return refused
     return _suggestion(best, instances[0].pool, instances, source, analyses, arch)
+
+
+def _counts_rows(source: Source, name: str, instance: Instance) -> bool:
+    """Whether a constant is in an inner extent of the array, or multiplies a row in one of its indices."""
+    at = locate(instance, {source.path: source})
+    if isinstance(at, Refusal):
+        return False
+    word = re.compile(rf"(?<![\w.]){re.escape(name)}\b")
+    if any(word.search(at.extent(dim)) for dim in range(1, len(at.extents))):
+        return True
+    for each in derived(source, at.name, *at.scope):
+        for use in source.uses(each, *at.scope, 1):
+            products = (
+                term.factors
+                for bracket in use.subscripts
+                for term in terms(source, bracket.open + 1, bracket.close)
+                if len(term.factors) > 1
+            )
+            if any(word.search(factor.text) for factors in products for factor in factors):
+                return True
+    return False
 
 
 def _scopes(source: Source, analyses: Sequence[KernelAnalysis]) -> Scopes:

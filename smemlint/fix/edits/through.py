@@ -76,8 +76,10 @@ def _through(
     whole = _linear(layout, shape)
     plain = [s.place for s in sites if s.op not in _BY_ADDRESS]
     ranges = {(p.offset, access_end(source, p.offset, p.end_offset)) for p in plain}
-    if whole is None or any(p.path != source.path or p.macro is not None for p in plain):
-        return _passed(at, next((u.line for u in at.uses if u.context == "whole"), source.line_of(0)))
+    elsewhere = [p for p in plain if p.path != source.path or p.macro is not None]
+    if whole is None or elsewhere:
+        line = next((u.line for u in at.uses if u.context == "whole"), source.line_of(at.scope[0]))
+        return Refusal("passed-on", f"`{at.name}` is used as a pointer on line {line}")
     if any(o != r and o[0] <= r[0] and r[1] <= o[1] for o in ranges for r in ranges):
         return Refusal("nested-use", f"an access of `{at.name}` stands in the index of another one")
     found = rooms(at, type_, sorted(ranges))
@@ -92,7 +94,7 @@ def _through(
         taken_as_is = (begin, end) in found.addresses
         access = address(source, begin, end) if taken_as_is else reached(source, begin, end)
         if room is None or access is None or access.root not in room.roots:
-            return _passed(at, source.line_of(begin))
+            return _unread(at, begin, end)
         written = _written(array, access, room, names, taken)
         if isinstance(written, Refusal):
             return Refusal(written.code, f"{written.text} on line {source.line_of(begin)}")
@@ -110,8 +112,11 @@ def _through(
     return checked(edits, first, f"`{at.name}` is reached {how}")
 
 
-def _passed(at: Declared, line: int) -> Refusal:
-    return Refusal("passed-on", f"`{at.name}` is used as a pointer on line {line}")
+def _unread(at: Declared, begin: int, end: int) -> Refusal:
+    source = at.source
+    line = source.text[begin:end].partition("\n")[0].strip()
+    where = f"`{line}` on line {source.line_of(begin)}"
+    return Refusal("passed-on", f"{where} reaches `{at.name}` in a way that is not rewritten")
 
 
 def _linear(layout: Swizzle, shape: Shape) -> Swizzle | None:
