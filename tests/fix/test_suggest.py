@@ -444,3 +444,28 @@ def test_an_access_with_two_places_moves_with_the_rest(tmp_path: Path) -> None:
     assert fix.unsafe_because == "where `t[side + ty][tx]` on line 9 goes is decided at run time"
     two = next(c for c in fix.sites if c.site.expression == "t[side + ty][tx]")
     assert two.before == two.after == two.ideal == 32
+
+
+REFERENCE = b"""
+__global__ void k(float *out, const float *in)
+{
+    extern __shared__ float pool[];
+    float *a = pool;
+    float *b = pool + 256;
+    int t = threadIdx.x;
+    a[t] = in[t];
+    for (int i = 0; i < 32; i++) {
+        float &p = b[t * 32 + i];
+        p = in[i] + a[t];
+    }
+    __syncthreads();
+    out[t] = b[t];
+}
+void start(float *o, const float *in) { k<<<1, 256, (256 + 256 * 32) * sizeof(float)>>>(o, in); }
+"""
+
+
+def test_an_access_by_a_reference_goes_through_what_it_is_bound_to(tmp_path: Path) -> None:
+    fix = of_text(tmp_path, REFERENCE)[0]["pool"]
+    assert fix.refused is None or fix.refused.code != "part-overlaps"
+    assert fix.edits is not None and fix.after < fix.before

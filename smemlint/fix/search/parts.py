@@ -284,12 +284,27 @@ def _sites(instance: Instance) -> list[Conflict]:
 
 def _through(conflict: Conflict, uses: Sequence[Use], source: Source) -> bool:
     """Whether a site is an access through one of the uses."""
-    places = (conflict.site.place, *conflict.site.via)
-    return any(
-        place.path == source.path and place.offset < use.end and use.offset < place.end_offset
-        for place in places
-        for use in uses
-    )
+    places = [
+        (p.offset, p.end_offset) for p in (conflict.site.place, *conflict.site.via) if p.path == source.path
+    ]
+    places += [bound for begin, end in places if (bound := _bound(source, begin, end)) is not None]
+    return any(begin < use.end and use.offset < end for begin, end in places for use in uses)
+
+
+def _bound(source: Source, begin: int, end: int) -> tuple[int, int] | None:
+    """What a reference is bound to, `P[i]` of `float &p = P[i];`, where an access is its name alone."""
+    name = source.text[begin:end]
+    if not re.fullmatch(r"[A-Za-z_]\w*", name):
+        return None
+    code = source.code
+    for i in range(source.index_at(begin) - 1, 1, -1):
+        if code[i].text != name or code[i + 1].text != "=" or code[i - 1].text != "&":
+            continue
+        last = i + 2
+        while code[last].text not in (";", ""):
+            last += 1
+        return code[i + 2].offset, code[last - 1].end
+    return None
 
 
 def _open(instance: Instance, mapped: set[int], mine: Sequence[Member], pointer: Pointer | None) -> str:
