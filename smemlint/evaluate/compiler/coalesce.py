@@ -28,6 +28,7 @@ NESTED = 8
 
 
 SIMILAR_INDEX = "whether neighbours are joined depends on how the compiler computes a similar index before it"
+SKEWED_INDEX = "whether neighbours are joined depends on whether the compiler sees what a shift drops"
 LOOP_POINTER = (
     "whether neighbours are joined depends on where the compiler lets the pointer of the loop start"
 )
@@ -94,6 +95,8 @@ def widened(
             dropped.add(id(member))
             if member.site is not leader.site:
                 runs[id(member.site)].followed = (group.width, leader.site)
+            if member.offset.form is not None and member.offset.form.dropped:
+                runs[id(leader.site)].doubtful = SKEWED_INDEX
     asked = {key: s for key, s in m.journal.sites.items() if runs[id(s)].wide and facts.late(s)}
     for key in doubts() & asked.keys() if asked else ():
         runs[id(asked[key])].doubtful = SIMILAR_INDEX
@@ -277,7 +280,7 @@ class _Facts:
         if form is None or (lead(e.offset.const, pattern) - form.const) % min(max(form.divides, 1), 16):
             return None
         divides = self.proved.get(id(e), form.divides)
-        return Affine(form.const, form.terms, divides)
+        return Affine(form.const, form.terms, divides, form.dropped)
 
     def _under(self, region: int) -> tuple[int, ...]:
         """The lines that a region is a branch of, nearest first."""

@@ -177,8 +177,10 @@ class Machine:
             )
         if self.host:
             return specials
+        small = ("threadIdx", "laneid", "warpid")
         return {
-            key: v if key[0] == "warpSize" else formed(v, affine.atom(*key)) for key, v in specials.items()
+            key: v if key[0] == "warpSize" else formed(v, affine.atom(*key, small=key[0] in small))
+            for key, v in specials.items()
         }
 
     # ------------------------------------------------------------------ frames

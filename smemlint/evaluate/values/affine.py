@@ -13,6 +13,7 @@ from collections.abc import Hashable
 _MOST = 1 << 20
 """More is never asked for."""
 MASKED = 31
+_SMALL = 1 << 10
 Terms = tuple[tuple[int, int], ...]
 
 
@@ -22,14 +23,17 @@ class Affine:
     divides: the power of two known to divide the sum of the terms, 0 where there are none. It is that of the
     worst term that went into it: a compiler does not add up `17 * (16 - t) + t`. But it sees what a number
     and its negative leave: `(2 * t - lane) + lane` is `2 * t`.
+    dropped: a shift in it is taken to drop what was added below (`(8 * t + 1) >> 5` for `(8 * t) >> 5`),
+    which a compiler sees of most such sums, and not of all. It does not count for equality.
     """
 
-    __slots__ = ("const", "divides", "terms")
+    __slots__ = ("const", "divides", "dropped", "terms")
 
-    def __init__(self, const: int, terms: Terms = (), divides: int = 0) -> None:
+    def __init__(self, const: int, terms: Terms = (), divides: int = 0, dropped: bool = False) -> None:
         self.const = const
         self.terms = terms
         self.divides = divides
+        self.dropped = dropped
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Affine):
@@ -43,12 +47,22 @@ class Affine:
         return f"Affine({self.const}, {self.terms}, {self.divides})"
 
 
-def atom(*origin: Hashable, divides: int = 1, const: int = 0, cut: int = 0) -> Affine:
+def atom(
+    *origin: Hashable,
+    divides: int = 1,
+    const: int = 0,
+    cut: int = 0,
+    small: bool = False,
+    dropped: bool = False,
+) -> Affine:
     """A value of which only its origin is known, what divides it, and the rest `const`. cut: MASKED, or the
-    power of two that it was divided by."""
+    power of two that it was divided by. small: a compiler sees that it is not negative, and far from the ends
+    of its type (threadIdx, `x & 7`). dropped: see Affine; also where it is so of what it comes from."""
     divides = min(divides, _MOST)
     traits = (cut if cut == MASKED else cut.bit_length()) << 5 | divides.bit_length() - 1
-    return Affine(const, ((hash(_distinct(origin)) << 10 | traits, 1),), divides)
+    traits |= _SMALL if small else 0
+    dropped = dropped or any(isinstance(o, Affine) and o.dropped for o in origin)
+    return Affine(const, ((hash(_distinct(origin)) << 11 | traits, 1),), divides, dropped)
 
 
 def _distinct(value: Hashable) -> Hashable:
@@ -81,16 +95,17 @@ def whole(v: Affine) -> int:
 
 def add(a: Affine, b: Affine) -> Affine:
     if not b.terms:
-        return Affine(a.const + b.const, a.terms, a.divides) if b.const else a
+        return Affine(a.const + b.const, a.terms, a.divides, a.dropped) if b.const else a
     if not a.terms:
-        return Affine(a.const + b.const, b.terms, b.divides)
+        return Affine(a.const + b.const, b.terms, b.divides, b.dropped)
+    dropped = a.dropped or b.dropped
     terms = dict(a.terms)
     for value, factor in b.terms:
         terms[value] = terms.get(value, 0) + factor
     kept = tuple(sorted((v, f) for v, f in terms.items() if f))
     if len(kept) == abs(len(a.terms) - len(b.terms)):  # all terms of one are gone
-        return Affine(a.const + b.const, kept, divisor(kept))
-    return Affine(a.const + b.const, kept, _worst(a.divides, b.divides))
+        return Affine(a.const + b.const, kept, divisor(kept), dropped)
+    return Affine(a.const + b.const, kept, _worst(a.divides, b.divides), dropped)
 
 
 def divisor(terms: Terms) -> int:
@@ -104,7 +119,7 @@ def scale(a: Affine, by: int) -> Affine:
     if by == 0:
         return Affine(0)
     divides = min(a.divides * power_of_two_in(by), _MOST)
-    return Affine(a.const * by, tuple((v, f * by) for v, f in a.terms), divides)
+    return Affine(a.const * by, tuple((v, f * by) for v, f in a.terms), divides, a.dropped)
 
 
 def multiply(a: Affine, b: Affine) -> Affine:
@@ -124,8 +139,13 @@ def either(condition: Hashable, a: Affine, b: Affine) -> Affine:
     return atom("?", condition, a, b, divides=divides, const=a.const % divides)
 
 
+def _never_negative(a: Affine) -> bool:
+    """Whether a compiler sees that a sum is not negative."""
+    return a.const >= 0 and all(value & _SMALL and factor > 0 for value, factor in a.terms)
+
+
 def combine(op: str, a: Affine, b: Affine, *, positive: bool) -> Affine:
-    """`a op b`. positive: a is known not to be negative."""
+    """`a op b`. positive: a is known not to be negative; of `>>`, because its type has no sign."""
     if op == "+":
         return add(a, b)
     if op == "-":
@@ -144,7 +164,7 @@ def combine(op: str, a: Affine, b: Affine, *, positive: bool) -> Affine:
     if op == "&":
         return _masked(a, n)
     if op == ">>" and 0 <= n < 32:
-        return _divided(a, 1 << n, floor=True)
+        return _divided(a, 1 << n, floor=True, unsigned=positive)
     if op == "/" and n > 0:
         return _divided(a, n, floor=positive and n & (n - 1) == 0)
     if op == "%" and n > 0 and n & (n - 1) == 0 and positive:
@@ -156,20 +176,33 @@ def _opaque(op: str, a: Affine, b: Affine, divides: int) -> Affine:
     return atom(op, a, b, divides=max(divides, 1))
 
 
-def _divided(a: Affine, by: int, *, floor: bool) -> Affine:
-    """a / by. floor: rounds down, and `by` is a power of two."""
+def _divided(a: Affine, by: int, *, floor: bool, unsigned: bool = False) -> Affine:
+    """a / by. floor: rounds down, and `by` is a power of two.
+
+    nvcc takes `(8 * t + 1) >> 5` for `(8 * t) >> 5` in most places where the number is unsigned or plainly
+    not negative, and not where t is an int of which it knows nothing (read off the machine code).
+    """
+    small, dropped = _never_negative(a), a.dropped
     shift = by if by & (by - 1) == 0 and by < 1 << 30 else 0
     if all(factor % by == 0 for _, factor in a.terms) and (floor or a.const % by == 0):
         terms = tuple((v, factor // by) for v, factor in a.terms)
-        return Affine(a.const // by, terms, max(a.divides // power_of_two_in(by), 1) if terms else 0)
+        divides = max(a.divides // power_of_two_in(by), 1) if terms else 0
+        return Affine(a.const // by, terms, divides, dropped)
     if floor and a.divides % by == 0:
-        return atom("/", a.terms, by, divides=max(a.divides // by, 1), const=a.const // by, cut=shift)
-    return atom("/", a, by, cut=shift)
+        divides = max(a.divides // by, 1)
+        return atom(
+            "/", a.terms, by, divides=divides, const=a.const // by, cut=shift, small=small, dropped=dropped
+        )
+    if floor and shift and (unsigned or small):
+        low = _without_low(a)
+        dropped = dropped or low.const != a.const
+        a = low
+    return atom("/", a, by, cut=shift, small=small, dropped=dropped)
 
 
 def _without_low(a: Affine) -> Affine:
     """Without the low bits that are known, which no shift carries into the rest."""
-    return Affine(a.const - a.const % max(a.divides, 1), a.terms, a.divides)
+    return Affine(a.const - a.const % max(a.divides, 1), a.terms, a.divides, a.dropped)
 
 
 def _masked(a: Affine, mask: int) -> Affine:
@@ -182,7 +215,7 @@ def _masked(a: Affine, mask: int) -> Affine:
     while known < _MOST and not mask & known:
         known <<= 1
     low = a.const % a.divides & mask & (known - 1)
-    return atom("&", _without_low(a), mask, divides=known, const=low, cut=MASKED)
+    return atom("&", _without_low(a), mask, divides=known, const=low, cut=MASKED, small=mask >= 0)
 
 
 def _bitwise(op: str, a: Affine, b: Affine) -> Affine:
@@ -193,7 +226,8 @@ def _bitwise(op: str, a: Affine, b: Affine) -> Affine:
         return Affine(a.const | b.const if op == "|" else a.const ^ b.const)
     if not b.terms and 0 <= b.const < a.divides:
         low = a.const % a.divides
-        return Affine(a.const - low + (low | b.const if op == "|" else low ^ b.const), a.terms, a.divides)
+        const = a.const - low + (low | b.const if op == "|" else low ^ b.const)
+        return Affine(const, a.terms, a.divides, a.dropped)
     if a == b:
         return a if op == "|" else Affine(0)
     known = _worst(a.divides, b.divides)

@@ -75,7 +75,7 @@ def binary(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
     if plain and (unknowns.recipes is not None or not (a.terms or b.terms)):
         return result
     least = bounds(a)[0] if op in ("/", "%") else None
-    positive = least is not None and least >= 0
+    positive = promoted(a.type).kind == "uint" if op == ">>" else least is not None and least >= 0
     return formed(result, affine.combine(op, form_of(a), form_of(b), positive=positive))
 
 

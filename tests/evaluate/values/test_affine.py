@@ -95,7 +95,14 @@ def test_what_is_said_to_divide_a_value_divides_it() -> None:
                 assert value == form.const
 
 
-def test_a_shift_keeps_apart_what_differs_below_it() -> None:
-    """nvcc knows no distance of `x + (x >> 5)` and `y + (y >> 5)` for x = 2t and y = 2t + 1."""
-    x = scale(T, 2)
-    assert of(">>", x, 5) != of(">>", add(x, Affine(1)), 5)
+def test_a_shift_keeps_apart_what_differs_below_it_where_the_sign_is_open() -> None:
+    """nvcc takes `(8 * t + 1) >> 5` for `(8 * t) >> 5` where t is threadIdx.x or unsigned, not for an int of
+    which it knows nothing (LDS.64 [R0]; LDS [R4] and LDS [R5+0x4])."""
+    thread = atom("threadIdx", "x", small=True)
+    for t, unsigned, alike in ((T, False, False), (T, True, True), (thread, False, True), (N, False, False)):
+        x = scale(t, 8)
+        above = of(">>", add(x, Affine(1)), 5, positive=unsigned)
+        assert (of(">>", x, 5, positive=unsigned) == above) == alike
+        assert add(scale(above, 4), x).dropped == alike
+    below = add(scale(thread, 8), Affine(-1))
+    assert of(">>", below, 5, positive=False) != of(">>", scale(thread, 8), 5, positive=False)

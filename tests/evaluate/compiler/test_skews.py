@@ -1,0 +1,67 @@
+"""Accesses behind a skew `c + (c >> 5) * 4`: a range where nvcc may see what the shift drops.
+
+The machine code of nvcc 13.0 for sm_90, -O3: of `4 * threadIdx.x + i` LDS, LDS.128 for an int, LDS.128 for an
+unsigned number and for `threadIdx.x % 32`; STS, STS, STS.64; of an int of which nothing is known 4 x LDS.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.evaluate import Trace, evaluate
+from smemlint.evaluate.model import Grade
+from smemlint.frontend import load
+from smemlint.ir import Launch
+from smemlint.source import source_from_bytes
+
+KERNEL = """
+__global__ void skewed(float *o, int m)
+{
+    __shared__ float s[1200];
+    TYPE t = INDEX;
+    float sum = 0;
+    for (int i = 0; i < 4; ++i) {
+        TYPE c = 4 * t + i;
+        ACCESS
+    }
+    o[threadIdx.x] = sum;
+}
+"""
+LOAD, STORE = "sum += s[c + (c >> 5) * 4];", "s[c + (c >> 5) * 4] = o[m * c];"
+
+
+def traces(number: str, index: str, access: str = LOAD) -> list[Trace]:
+    text = KERNEL.replace("TYPE", number).replace("INDEX", index).replace("ACCESS", access)
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (kernel,) = module.kernels()
+    return [t for t in evaluate(module, kernel, Launch((64, 1, 1))).traces if len(t.offsets)]
+
+
+@pytest.mark.parametrize(
+    ("number", "index", "access"),
+    [
+        ("int", "threadIdx.x", LOAD),
+        ("int", "threadIdx.x % 32", LOAD),
+        ("unsigned", "threadIdx.x", LOAD),
+        ("int", "threadIdx.x", "sum += s[c + c / 32 * 4];"),
+        ("int", "threadIdx.x", "sum += s[(c & 31) + (c >> 5) * 36];"),
+        ("int", "threadIdx.x", STORE),
+    ],
+)
+def test_a_skew_that_may_be_seen_through_is_a_range(number: str, index: str, access: str) -> None:
+    (trace,) = traces(number, index, access)
+    assert trace.joined == 16
+    assert trace.grade is Grade.BOUND
+    assert trace.reason is not None and trace.reason.code == "joined-or-not"
+
+
+@pytest.mark.parametrize("index", ["threadIdx.x ^ m", "threadIdx.x * m"])
+def test_a_skew_of_a_number_that_may_be_negative_stays_apart(index: str) -> None:
+    assert {t.joined for t in traces("int", index)} == {None}
+
+
+def test_what_is_added_beside_the_skew_joins_for_sure() -> None:
+    """`8 * t + (t >> 5) * 4 + i`: LDS.128."""
+    (trace,) = traces("int", "threadIdx.x", "sum += s[4 * t + (4 * t >> 5) * 4 + i];")
+    assert trace.joined == 16
+    assert trace.grade is Grade.EXACT
