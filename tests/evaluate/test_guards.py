@@ -37,3 +37,24 @@ def test_a_guard_between_two_sizes_takes_no_lane_of_an_inner_block(guard: str) -
 def test_a_guard_on_data_may_take_any_lane() -> None:
     column = _only("data[i] > last")
     assert (column.grade, column.wavefronts_low, column.wavefronts) == (Grade.BOUND, 1, 32)
+
+
+def test_what_the_block_wrote_itself_is_no_size() -> None:
+    """A binary search over shared memory: where the pointer went depends on what is there."""
+    text = b"""__global__ void k(const int *in, int *out) {
+  __shared__ volatile unsigned s[257];
+  unsigned e = in[threadIdx.x];
+  s[threadIdx.x] = e;
+  __syncthreads();
+  volatile unsigned *at = s, *next;
+  next = at + 64; if (threadIdx.x >= *next) at = next;
+  next = at + 33; if (threadIdx.x >= *next) at = next;
+  out[threadIdx.x] = *at;
+}
+"""
+    module = load(source_from_bytes("kernel.cu", text))[0]
+    found = score_all(evaluate(module, module.kernels()[0], Launch((64, 1, 1))))
+    first, *later = [c for c in found if c.site.op == "load"]
+    assert first.grade is Grade.EXACT
+    assert [c.grade for c in later] == [Grade.BOUND] * 2
+    assert later[-1].wavefronts > later[-1].ideal

@@ -79,7 +79,7 @@ def _loaded(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
     reason = None
     if not uniform:
         reason = Unresolved("data-dependent", f"depends on values loaded from `{p.object.name}`", place)
-    rank = 3 if uniform else 0
+    rank = 3 if uniform and p.object.storage != "shared" else 0  # what a block writes itself is no size
     shared = not uniform and not p.object.options and _one_for_each_warp(p.offset)
     v = m.unknown(t, f"{p.object.name}[...]", uniform=uniform, reason=reason, rank=rank, shared=shared)
     if key is not None and isinstance(v, Int) and len(v.terms) == 1:
