@@ -7,7 +7,8 @@ from typing import Protocol, TypeAlias
 
 from smemlint.evaluate.analysis import address_slice
 from smemlint.evaluate.analysis.guards import constants_of, guards
-from smemlint.evaluate.analysis.members_read import members_read, members_set
+from smemlint.evaluate.analysis.halves_read import halves_read
+from smemlint.evaluate.analysis.members_read import halved, members_read, members_set
 from smemlint.evaluate.analysis.owned import owned
 from smemlint.evaluate.analysis.purity import named_functions
 from smemlint.evaluate.analysis.sinkable import Path, sinks
@@ -48,6 +49,8 @@ class Code:
         self._constants: dict[str, frozenset[str]] = {}
         self._members: dict[str, dict[int, frozenset[str]]] = {}
         self._set_members: dict[str, dict[int, frozenset[str]]] = {}
+        self._halved: dict[str, frozenset[int]] = {}
+        self._halves: dict[str, dict[int, int]] = {}
         self._owned: frozenset[str] | None = None
         self.definitions: dict[str, dict[str, list[Expr]]] = {}
         """By function: the values that each variable is given there."""
@@ -80,6 +83,18 @@ class Code:
         if f.id not in self._set_members:
             self._set_members[f.id] = members_set(f)
         return self._set_members[f.id]
+
+    def halved(self, f: Function) -> frozenset[int]:
+        """id() of the expressions in f of which nvcc may load some words alone."""
+        if f.id not in self._halved:
+            self._halved[f.id] = halved(f)
+        return self._halved[f.id]
+
+    def halves_read(self, f: Function) -> dict[int, int]:
+        """By id() of an expression in f, where the half lies that is used of a 64-bit integer."""
+        if f.id not in self._halves:
+            self._halves[f.id] = halves_read(f)
+        return self._halves[f.id]
 
     @property
     def owned(self) -> frozenset[str]:

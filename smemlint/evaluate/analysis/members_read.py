@@ -1,23 +1,27 @@
 """Which members of a record are read after it was loaded as a whole: nvcc loads no others.
 
 `float4 v = s[i];` of which only `v.x` is used is one load of 4 bytes. In: a function. Out: for each
-expression whose value goes to a variable or by value to a parameter, the members that are used of it.
+expression whose value goes to a variable, an element of a local array or by value to a parameter, the members
+that are used of it (of any element: which one is not told apart).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 
 from smemlint.ir import (
+    ArrayOf,
     Assign,
     Block,
     Call,
     Cast,
+    Conditional,
     Construct,
     Declare,
     Evaluate,
     Expr,
     Function,
+    Index,
     Lambda,
     Member,
     Name,
@@ -75,7 +79,7 @@ def members_read(f: Function, functions: Functions) -> dict[int, frozenset[str]]
     """By id() of an expression, names of the members that are used of its value; others are used whole."""
     uses = _uses_of(f)
     found: dict[int, frozenset[str]] = {}
-    for target, source in _sources(f.body):
+    for target, source in _sources(f.body, _arrays(f)):
         used = _of_variable(target, uses, functions, 0, set())
         if used:
             found[id(source)] = used
@@ -88,13 +92,61 @@ def members_read(f: Function, functions: Functions) -> dict[int, frozenset[str]]
     return found
 
 
-def _sources(body: object) -> Iterator[tuple[str, Expr]]:
-    """(variable, what it is given) for each variable, wherever it is given a whole value."""
+def halved(f: Function) -> frozenset[int]:
+    """id() of the expressions of which nvcc may load some words alone: elements of which `?:` chooses one,
+    for a variable whose members are set one by one later. Each way needs what it reads before it sets it."""
+    set_: set[str] = set()
+    arrays = _arrays(f)
+    for n in walk(f.body):
+        if isinstance(n, Assign) and n.op == "=" and isinstance(n.target, Member) and not n.target.arrow:
+            name = _variable(n.target.base, arrays)
+            set_ |= set() if name is None else {name.id}
+    return frozenset(
+        id(arm)
+        for target, value in _given(f.body, arrays)
+        if target in set_ and isinstance(value, Conditional)
+        for arm in _arms(value)
+    )
+
+
+def _sources(body: object, arrays: Set[str]) -> Iterator[tuple[str, Expr]]:
+    """(variable, what it is given) wherever a variable is given a whole value, for each way of `?:`."""
+    for target, value in _given(body, arrays):
+        for arm in _arms(value):
+            yield target, arm
+
+
+def _given(body: object, arrays: Set[str]) -> Iterator[tuple[str, Expr]]:
     for n in walk(body):
         if isinstance(n, Declare) and n.var.init is not None and not is_reference(n.var.type):
             yield n.var.id, _core(n.var.init)
-        elif isinstance(n, Assign) and n.op == "=" and isinstance(n.target, Name):
-            yield n.target.id, _core(n.value)
+        elif isinstance(n, Assign) and n.op == "=":
+            name = _variable(n.target, arrays)
+            if name is not None:
+                yield name.id, _core(n.value)
+
+
+def _arms(e: Expr) -> Iterator[Expr]:
+    """What a value may be, as conditions decide."""
+    if isinstance(e, Conditional):
+        yield from _arms(_core(e.then))
+        yield from _arms(_core(e.otherwise))
+    else:
+        yield e
+
+
+def _arrays(f: Function) -> frozenset[str]:
+    """Ids of the arrays that each thread has for itself."""
+    found = (n.var for n in walk(f.body) if isinstance(n, Declare))
+    return frozenset(v.id for v in found if isinstance(v.type, ArrayOf) and v.storage == "local")
+
+
+def _variable(e: Expr, arrays: Set[str]) -> Name | None:
+    """The variable that an expression is, or the array of a thread's own that it is an element of."""
+    element = isinstance(e, Index)
+    while isinstance(e, Index):
+        e = e.base
+    return e if isinstance(e, Name) and (not element or e.id in arrays) else None
 
 
 def _core(e: Expr) -> Expr:
@@ -111,13 +163,15 @@ def _core(e: Expr) -> Expr:
 def _uses_of(f: Function) -> dict[str, _Uses]:
     """Of each name in a function."""
     uses: dict[str, _Uses] = {}
+    arrays = _arrays(f)
 
     def of(name: Name) -> _Uses:
         return uses.setdefault(name.id, _Uses(set(), set(), []))
 
     def look(node: object) -> None:
-        if isinstance(node, Member) and not node.arrow and isinstance(node.base, Name):
-            of(node.base).members.add(node.name)
+        if isinstance(node, Member) and not node.arrow and (own := _variable(node.base, arrays)):
+            of(own).members.add(node.name)
+            look_at_indices(node.base)
         elif isinstance(node, Name):
             of(node).whole = True
         elif isinstance(node, Call):
@@ -133,10 +187,11 @@ def _uses_of(f: Function) -> dict[str, _Uses]:
             isinstance(node, Declare) and node.var.init is not None and isinstance(_core(node.var.init), Name)
         ):
             _copied(node.var, look, of)
-        elif isinstance(node, Assign) and node.op == "=" and isinstance(node.target, Name):
+        elif isinstance(node, Assign) and node.op == "=" and (own := _variable(node.target, arrays)):
+            look_at_indices(node.target)
             value = _core(node.value)
             if isinstance(value, Name):
-                of(value).copies.add(node.target.id)
+                of(value).copies.add(own.id)
             else:
                 look(node.value)
         elif isinstance(node, Assign) and isinstance(node.target, Member):
@@ -150,6 +205,11 @@ def _uses_of(f: Function) -> dict[str, _Uses]:
             if isinstance(node, Lambda):
                 for name in (*node.copies, *node.references):
                     of(name)
+
+    def look_at_indices(e: Expr) -> None:
+        while isinstance(e, Index):
+            look(e.index)
+            e = e.base
 
     look(f.body)
     return uses

@@ -29,6 +29,7 @@ NESTED = 8
 
 SIMILAR_INDEX = "whether neighbours are joined depends on how the compiler computes a similar index before it"
 SKEWED_INDEX = "whether neighbours are joined depends on whether the compiler sees what a shift drops"
+CHOSEN_WORDS = "which words of the element are loaded depends on what each way of a condition needs of it"
 LOOP_POINTER = (
     "whether neighbours are joined depends on where the compiler lets the pointer of the loop start"
 )
@@ -103,6 +104,8 @@ def widened(
     for s in m.journal.sites.values():
         if id(s) in facts.doubtful and runs[id(s)].wide and facts.by_index(s):
             runs[id(s)].doubtful = LOOP_POINTER
+        if runs[id(s)].wide and s.function is not None and id(s.node) in m.code.halved(s.function):
+            runs[id(s)].doubtful = CHOSEN_WORDS
     for r in runs.values():
         left = [e for e in r.alone if id(e) not in dropped]
         if left or r.wide or r.followed is not None:

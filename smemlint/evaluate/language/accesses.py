@@ -21,7 +21,7 @@ from smemlint.evaluate.types.layout import is_vector
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Int, Pointer, Value, add, plus, same
 from smemlint.evaluate.values.objects import Object, led_to
-from smemlint.ir import ArrayOf, Expr, Part, Place, PointerTo, RecordRef, Scalar, Type
+from smemlint.ir import ArrayOf, Expr, Function, Part, Place, PointerTo, RecordRef, Scalar, Type
 from smemlint.ir.types import LONG
 
 WORD = 4
@@ -175,8 +175,8 @@ def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None,
             reason=Unresolved("unknown-size", "the accessed type has an unknown size", place),
         )
         return
-    shrinks = op == "load" and isinstance(t, RecordRef) and not m.task.as_written
-    used = _used_of(m, t, size, node) if shrinks and isinstance(t, RecordRef) else None
+    shrinks = op == "load" and not m.task.as_written and not p.object.volatile
+    used = _used_of(m, t, size, node) if shrinks else None
     if used is not None:
         for at, width in used:
             record_access(m, op, width, Pointer(p.object, plus(p.offset, at), t), place, node=node)
@@ -195,15 +195,26 @@ def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None,
         at += width
 
 
-def _used_of(m: Machine, t: RecordRef, size: int, node: Expr | None) -> list[tuple[int, int]] | None:
-    """(offset, width) of what is loaded of a record of which only some members are used; None: all of it."""
+def _used_of(m: Machine, t: Type, size: int, node: Expr | None) -> list[tuple[int, int]] | None:
+    """(offset, width) of what is loaded of a value of which only a part is used; None: all of it."""
     frame = m.frame
     while frame.function is None and frame.parent is not None:
         frame = frame.parent
     if frame.function is None or size <= WORD:
         return None
-    names = m.code.members_read(frame.function).get(id(node))
-    dead = m.code.members_set(frame.function).get(id(node))
+    if isinstance(t, Scalar):
+        half = m.code.halves_read(frame.function).get(id(node))
+        return None if half is None or size != 2 * WORD or t.kind == "float" else [(half, WORD)]
+    return _members_of(m, frame.function, t, size, node) if isinstance(t, RecordRef) else None
+
+
+def _members_of(
+    m: Machine, f: Function, t: RecordRef, size: int, node: Expr | None
+) -> list[tuple[int, int]] | None:
+    if id(node) in m.code.halved(f) and (m.types.align_of(t) or 1) >= WORD:
+        return [(at, WORD) for at in range(0, size, WORD)]
+    names = m.code.members_read(f).get(id(node))
+    dead = m.code.members_set(f).get(id(node))
     layout = m.types.layout(t) if names or dead else None
     if layout is None:
         return None

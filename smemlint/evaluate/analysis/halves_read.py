@@ -1,0 +1,83 @@
+"""Which half of a 64-bit integer is used after it was loaded: nvcc loads no other.
+
+`(unsigned)(keys[i] >> 32)` is one load of 4 bytes. In: a function. Out: for each expression of which one half
+is used, directly or through a variable that nothing else is done with, where that half lies.
+"""
+
+from __future__ import annotations
+
+from smemlint.ir import (
+    Binary,
+    Cast,
+    Declare,
+    Expr,
+    Function,
+    Index,
+    Literal,
+    Member,
+    Name,
+    Scalar,
+    Type,
+    Unary,
+    Var,
+)
+from smemlint.ir.types import is_reference
+from smemlint.ir.walk import children, walk
+
+__all__ = ["LOW", "halves_read"]
+
+WHOLE, LOW, HIGH = -1, 0, 4
+HALF = 4
+"""Bytes."""
+
+
+def halves_read(f: Function) -> dict[int, int]:
+    """By id() of an expression, where the half lies that is used of its value, if it is a 64-bit integer."""
+    found: dict[int, int] = {}
+    uses: dict[str, set[int]] = {}
+
+    def look(node: object, want: int) -> None:
+        if isinstance(node, Name):
+            uses.setdefault(node.id, set()).add(want)
+        elif _is_element(node) and want != WHOLE:
+            found[id(node)] = want
+        operand, part = _narrowed(node, want)
+        for child in children(node):
+            look(child, part if child is operand else WHOLE)
+
+    look(f.body, WHOLE)
+    for n in walk(f.body):
+        if isinstance(n, Declare) and n.var.init is not None and not is_reference(n.var.type):
+            used, source = uses.get(n.var.id, set()), _without_casts(n.var.init)
+            if len(used) == 1 and WHOLE not in used and _is_element(source):
+                found[id(source)] = next(iter(used))
+    return found
+
+
+def _narrowed(node: object, want: int) -> tuple[Expr | None, int]:
+    """The operand of which an expression needs a part only, and which."""
+    if isinstance(node, Cast) and _is_integer(node.type):
+        return node.operand, want if _is_integer(node.type, 2 * HALF) else LOW if want != HIGH else WHOLE
+    if isinstance(node, Var):
+        narrow = _is_integer(node.type) and not _is_integer(node.type, 2 * HALF)
+        return node.init, LOW if narrow else WHOLE
+    if isinstance(node, Binary) and isinstance(node.right, Literal):
+        if node.op == ">>" and node.right.value >= 8 * HALF:
+            return node.left, HIGH
+        if node.op == "&" and 0 <= node.right.value < 1 << 8 * HALF:
+            return node.left, LOW
+    return None, WHOLE
+
+
+def _is_integer(t: Type, least: int = 0) -> bool:
+    return isinstance(t, Scalar) and t.kind in ("int", "uint") and t.size >= least
+
+
+def _is_element(e: object) -> bool:
+    return isinstance(e, Index | Member) or (isinstance(e, Unary) and e.op == "*")
+
+
+def _without_casts(e: Expr) -> Expr:
+    while isinstance(e, Cast):
+        e = e.operand
+    return e
