@@ -15,7 +15,7 @@ from smemlint.banks import Arch, architecture
 from smemlint.fix.asked import Key, array_key
 from smemlint.fix.edits.apply import compatible
 from smemlint.fix.edits.build import build
-from smemlint.fix.edits.through import through
+from smemlint.fix.edits.through import through, wider
 from smemlint.fix.model import Refusal, SiteChange, Suggestion
 from smemlint.fix.named import Whole, named_pitch
 from smemlint.fix.proof.promise import STRAYED, Analyse, sites_of
@@ -24,7 +24,7 @@ from smemlint.fix.proof.safety import harmed, not_evaluated, open_questions, sta
 from smemlint.fix.proof.understood import left_aside, not_understood
 from smemlint.fix.reasons import nothing_found
 from smemlint.fix.sampled import sampled, worth_a_sample
-from smemlint.fix.search.candidates import Swizzle
+from smemlint.fix.search.candidates import Padding, Swizzle
 from smemlint.fix.search.choices import Choice, find_choices, locate
 from smemlint.fix.search.judge import CLEARLY, kernel_wavefronts, standing
 from smemlint.fix.search.layouts import Late
@@ -364,9 +364,13 @@ def _write(
     built = build(layout, at, choice.pitch, taken, choice.shapes[0], value)
     if not isinstance(built, Refusal) or built.code != "passed-on" or instances[0].piece is not None:
         return built
-    if not isinstance(layout, Swizzle) or array.dynamic or choice.pitch is not None:
+    if array.dynamic:
         return built
     sites = [c.site for i in instances for c in sites_of(i.analysis, i.array)]
+    if isinstance(layout, Padding) and choice.pitch is not None:
+        return wider(layout, at, sites, spelled_type(array, at), choice.pitch, choice.shapes[0])
+    if not isinstance(layout, Swizzle) or choice.pitch is not None:
+        return built
     return through(layout, at, sites, spelled_type(array, at), taken, choice.shapes[0])
 
 

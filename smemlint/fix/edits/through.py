@@ -15,15 +15,13 @@ from dataclasses import replace
 from smemlint.evaluate.model import Site
 from smemlint.fix.edits.helpers import swizzle_formula
 from smemlint.fix.model import Refusal, TextEdit
-from smemlint.fix.search.candidates import Shape, Swizzle
+from smemlint.fix.search.candidates import Padding, Shape, Swizzle
+from smemlint.fix.text import flat
 from smemlint.fix.text.declared import Declared, Edited, checked, edit, fresh, shown
 from smemlint.fix.text.literals import integer
-from smemlint.fix.text.reached import Reach, Room, Root, Summand, access_end, address, reached, rooms
+from smemlint.fix.text.reached import Reach, Room, Root, Summand, accesses_of, found_in, terms_of
 from smemlint.fix.text.views import SIZES
 from smemlint.records import record
-
-_BY_ADDRESS = ("ldmatrix", "stmatrix", "cp.async")
-"""Operations that are given an address: where it is computed stands elsewhere in the text."""
 
 
 @record(frozen=True, slots=True)
@@ -74,31 +72,23 @@ def _through(
 ) -> Edited | Refusal:
     source = at.source
     whole = _linear(layout, shape)
-    plain = [s.place for s in sites if s.op not in _BY_ADDRESS]
-    ranges = {(p.offset, access_end(source, p.offset, p.end_offset)) for p in plain}
-    elsewhere = [p for p in plain if p.path != source.path or p.macro is not None]
-    if whole is None or elsewhere:
-        line = next((u.line for u in at.uses if u.context == "whole"), source.line_of(at.scope[0]))
-        return Refusal("passed-on", f"`{at.name}` is used as a pointer on line {line}")
-    if any(o != r and o[0] <= r[0] and r[1] <= o[1] for o in ranges for r in ranges):
-        return Refusal("nested-use", f"an access of `{at.name}` stands in the index of another one")
-    found = rooms(at, type_, sorted(ranges))
-    if isinstance(found, Refusal):
-        return found
+    ranges = accesses_of(at, sites)
+    seen = found_in(at, type_, ranges) if not isinstance(ranges, Refusal) else ranges
+    if isinstance(seen, Refusal):
+        return seen
+    if whole is None:
+        return Refusal("passed-on", f"the rows of `{at.name}` are no power of two wide")
+    found, accesses = seen
     array = Array(at, type_, shape.element, whole, apart)
     names: dict[int, str] = {}
     first = ""
     edits: list[TextEdit | Refusal] = []
-    for begin, end in sorted({*ranges, *found.addresses}):
+    for begin, end, access in accesses:
         room = found.at(source, begin)
-        taken_as_is = (begin, end) in found.addresses
-        access = address(source, begin, end) if taken_as_is else reached(source, begin, end)
-        if room is None or access is None or access.root not in room.roots:
-            return _unread(at, begin, end)
-        written = _written(array, access, room, names, taken)
+        written = _written(array, access, room, names, taken) if room is not None else _lost(at)
         if isinstance(written, Refusal):
             return Refusal(written.code, f"{written.text} on line {source.line_of(begin)}")
-        text = _spelled(written, access, taken_as_is)
+        text = _spelled(written, access, (begin, end) in found.addresses)
         first = first or text
         edits.append(edit(source, begin, end, text))
     start = min((s for r in found.rooms if (s := source.function_start(r.first)) is not None), default=None)
@@ -112,11 +102,40 @@ def _through(
     return checked(edits, first, f"`{at.name}` is reached {how}")
 
 
-def _unread(at: Declared, begin: int, end: int) -> Refusal:
+def _lost(at: Declared) -> Refusal:
+    return Refusal("passed-on", f"`{at.name}` is used as a pointer")
+
+
+def wider(
+    layout: Padding, at: Declared, sites: Sequence[Site], type_: str, pitch: str, shape: Shape
+) -> Edited | Refusal:
+    """The edits of another row pitch, wherever an index of the array says it: `(BM + 4)` for `BM`."""
+    from smemlint.fix.text.expressions import plus
+
     source = at.source
-    line = source.text[begin:end].partition("\n")[0].strip()
-    where = f"`{line}` on line {source.line_of(begin)}"
-    return Refusal("passed-on", f"{where} reaches `{at.name}` in a way that is not rewritten")
+    sized = next((use for use in at.uses if use.context == "sizeof"), None)
+    if sized is not None:
+        return Refusal("size-elsewhere", f"`sizeof({at.name})` on line {sized.line} would change")
+    ranges = accesses_of(at, sites)
+    seen = found_in(at, type_, ranges) if not isinstance(ranges, Refusal) else ranges
+    if isinstance(seen, Refusal):
+        return seen
+    found, accesses = seen
+    indices = [flat.IndexText(tuple(terms)) for _, _, a in accesses if (terms := terms_of(source, a))]
+    hits = {hit.offset: hit for hit in flat.occurrences(indices, pitch)}
+    new = plus(pitch, layout.extra)
+    bracket, old = at.extents[0], at.extent(0)
+    rows, value = shape.dims
+    size = flat.terms(source, bracket.open + 1, bracket.close)
+    extent = flat.new_size(old, size, bracket.open + 1, pitch, f"({new})", rows * value, value)
+    if not hits or new is None:
+        return Refusal("pitch-not-found", f"no row pitch is seen in the indices of `{at.name}`")
+    if extent is None:
+        return Refusal("size-not-rows", f"`[{shown(old)}]` is not said as rows of `{pitch}`")
+    edits = [edit(source, bracket.open + 1, bracket.close, extent)]
+    edits += [edit(source, hit.offset, hit.end, f"({new})") for hit in hits.values()]
+    how = "in functions that get it" if len(found.rooms) > 1 else "through pointers"
+    return checked(edits, f"{at.name}[{shown(extent)}]", f"`{at.name}` is reached {how}")
 
 
 def _linear(layout: Swizzle, shape: Shape) -> Swizzle | None:

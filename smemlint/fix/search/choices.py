@@ -16,7 +16,8 @@ from smemlint.fix.search.layouts import Found, Late, search
 from smemlint.fix.search.members import Instance
 from smemlint.fix.text import flat
 from smemlint.fix.text.constants import Constants
-from smemlint.fix.text.declared import Declared, declared, pointed
+from smemlint.fix.text.declared import Declared, declared, pointed, spelled
+from smemlint.fix.text.reached import accesses_of, found_in, terms_of
 from smemlint.fix.text.source import Source
 from smemlint.records import record
 
@@ -146,12 +147,17 @@ def _flat_shapes(
     instances: Sequence[Instance], lengths: Sequence[int], texts: Mapping[str, Source]
 ) -> Iterator[tuple[tuple[Shape, ...], str]]:
     at = locate(instances[0], texts)
-    if isinstance(at, Refusal) or any(use.context != "subscript" for use in at.uses):
+    if isinstance(at, Refusal):
         return
     cut = instances[0].piece is not None
     if cut and not all(i.resizable for i in instances):
         return
-    indices, _ = flat.index_texts(at.source, at.uses, at.scope)
+    if all(use.context == "subscript" for use in at.uses):
+        indices, _ = flat.index_texts(at.source, at.uses, at.scope)
+    else:
+        indices = [] if cut or instances[0].array.dynamic else _through_pointers(instances, at)
+    if not indices:
+        return
     size = []
     if not cut:
         bracket = at.extents[0]
@@ -169,6 +175,18 @@ def _flat_shapes(
             ),
             pitch,
         )
+
+
+def _through_pointers(instances: Sequence[Instance], at: Declared) -> list[flat.IndexText]:
+    """What accesses add to pointers into an array; [] where not all are read."""
+    own = [(i, i.array.id) for i in instances]
+    sites = [c.site for i, array in own for c in i.analysis.conflicts if c.site.array == array]
+    ranges = accesses_of(at, sites)
+    seen = found_in(at, spelled(at), ranges) if not isinstance(ranges, Refusal) else ranges
+    if isinstance(seen, Refusal):
+        return []
+    found = (tuple(terms_of(at.source, access)) for _, _, access in seen[1])
+    return [flat.IndexText(terms) for terms in found if terms]
 
 
 def locate(instance: Instance, texts: Mapping[str, Source]) -> Declared | Refusal:

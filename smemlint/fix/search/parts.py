@@ -16,7 +16,7 @@ from smemlint.evaluate.model import Grade, SharedArray
 from smemlint.fix.model import Refusal
 from smemlint.fix.search.members import Instance, Member, Piece, granule, members
 from smemlint.fix.text.constants import Constants
-from smemlint.fix.text.declared import Declared, Pool, declared
+from smemlint.fix.text.declared import Declared, Pool, declared, spelled
 from smemlint.fix.text.flat import local_definition, terms
 from smemlint.fix.text.launches import unknown_launch
 from smemlint.fix.text.pointers import Pointer, pointers
@@ -27,7 +27,6 @@ from smemlint.ir.types import PointerTo, Scalar
 from smemlint.records import record
 from smemlint.score.model import Conflict
 
-_BEFORE_TYPES = ("__shared__", "extern", "static")
 _SIZEOF = re.compile(r"\bsizeof\s*\(\s*([\w: ]+?)\s*\)")
 
 
@@ -75,14 +74,8 @@ def _element_type(array: SharedArray) -> str:
 
 
 def spelled_type(array: SharedArray, at: Declared) -> str:
-    """The element type as the declaration has it, `T` of a template: pointers into the array say the same."""
-    names: list[str] = []
-    i = at.index - 1
-    while at.source.code[i].kind == "name" and at.source.code[i].text not in _BEFORE_TYPES:
-        names.insert(0, at.source.code[i].text)
-        i -= 1
-    spelled = " ".join(name for name in names if name not in ("const", "volatile"))
-    return spelled if at.source.code[i].text in _BEFORE_TYPES and spelled else _element_type(array)
+    """The element type as the declaration has it: pointers into the array say the same."""
+    return spelled(at) or _element_type(array)
 
 
 def subscripts(source: Source, pointer: Pointer) -> list[Use]:

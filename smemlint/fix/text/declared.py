@@ -20,6 +20,7 @@ Value: TypeAlias = Callable[[str], "int | None"]
 _ACCESSOR = pattern(
     r"#[ \t]*define[ \t]+(?P<macro>\w+)\([\w, \t]*\)[ \t]*\(?[ \t]*(?P<array>[A-Za-z_]\w*)(?=\[)"
 )
+_BEFORE_TYPES = ("__shared__", "extern", "static")
 _BEFORE_VALUES = ("return", "sizeof", "case", "else", "do", "co_return", "co_yield")
 
 
@@ -104,6 +105,17 @@ def declared(
         return Refusal("declared-twice", f"`{name}` is declared again in the same scope")
     uses += tuple(through.values())
     return Declared(source, name, index, (after, last), extents, uses, scope is not None, others)
+
+
+def spelled(at: Declared) -> str:
+    """The element type as the declaration has it, `T` of a template; '' where it is no row of names."""
+    names: list[str] = []
+    i = at.index - 1
+    while at.source.code[i].kind == "name" and at.source.code[i].text not in _BEFORE_TYPES:
+        names.insert(0, at.source.code[i].text)
+        i -= 1
+    said = " ".join(name for name in names if name not in ("const", "volatile"))
+    return said if at.source.code[i].text in _BEFORE_TYPES else ""
 
 
 def accessors(source: Source, name: str, dims: int) -> dict[str, Use]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from smemlint.evaluate.model import Site
 from smemlint.fix.model import Refusal
 from smemlint.fix.text.declared import Declared
+from smemlint.fix.text.flat import Term, terms
 from smemlint.fix.text.passed import arguments, callee, calls
 from smemlint.fix.text.source import Source, Token, parse_range
 from smemlint.records import record
@@ -19,6 +21,8 @@ _QUALIFIERS = frozenset(("const", "volatile", "__restrict__", "__restrict", "res
 _WEAK = ("<<", ">>", "&", "|", "^", "?", ":", "<", ">", "<=", ">=", "==", "!=", "&&", "||", ",", "=")
 _CASTS = ("reinterpret_cast", "static_cast")
 _OPEN, _CLOSE = ("(", "[", "{"), (")", "]", "}")
+_BY_ADDRESS = ("ldmatrix", "stmatrix", "cp.async")
+"""Operations that are given an address: where it is computed stands elsewhere in the text."""
 _COMPARED = ("==", "!=", "<=", ">=")
 _ADDRESS = ("__cvta_generic_to_shared", "__pipeline_memcpy_async")
 """Functions that take the address of one access first."""
@@ -27,10 +31,13 @@ _LANES = frozenset(("threadIdx", "thread_rank", "laneid"))
 
 @record(frozen=True, slots=True)
 class Summand:
-    """What is added to a pointer: source text, counted in elements of a type; '' is the pointer's own."""
+    """What is added to a pointer: source text, counted in elements of a type; '' is the pointer's own.
+    begin, end: where it stands."""
 
     text: str
     unit: str
+    begin: int = 0
+    end: int = 0
 
 
 @record(frozen=True, slots=True)
@@ -167,7 +174,8 @@ def _alone(source: Source, tokens: Sequence[Token]) -> tuple[str, tuple[Summand,
 def _summand(source: Source, tokens: Sequence[Token], unit: str) -> Summand:
     tokens = _bare(tokens)
     text = source.text[tokens[0].offset : tokens[-1].end]
-    return Summand(f"({text})" if _outside(tokens, _WEAK) else text, unit)
+    whole = f"({text})" if _outside(tokens, _WEAK) else text
+    return Summand(whole, unit, tokens[0].offset, tokens[-1].end)
 
 
 def _pointee(tokens: Sequence[Token]) -> str:
@@ -370,6 +378,48 @@ def _only_with(source: Source, function: str, position: int, known: Sequence[Roo
         if value is None or value[0] not in room.roots:
             return False
     return True
+
+
+def accesses_of(at: Declared, sites: Sequence[Site]) -> list[tuple[int, int]] | Refusal:
+    """Byte ranges of the accesses that stand in the text as such; a Refusal where one is hidden in a macro,
+    stands in another file or within another one."""
+    source = at.source
+    plain = [s.place for s in sites if s.op not in _BY_ADDRESS]
+    ranges = {(p.offset, access_end(source, p.offset, p.end_offset)) for p in plain}
+    if any(p.path != source.path or p.macro is not None for p in plain):
+        line = next((u.line for u in at.uses if u.context == "whole"), source.line_of(at.scope[0]))
+        return Refusal("passed-on", f"`{at.name}` is used as a pointer on line {line}")
+    if any(o != r and o[0] <= r[0] and r[1] <= o[1] for o in ranges for r in ranges):
+        return Refusal("nested-use", f"an access of `{at.name}` stands in the index of another one")
+    return sorted(ranges)
+
+
+def terms_of(source: Source, access: Reach) -> list[Term]:
+    """The summands of an access as products, those that count elements of the root."""
+    own = [s for s in access.summands if not s.unit]
+    return [term for s in own for term in terms(source, s.begin, s.end)]
+
+
+def found_in(
+    at: Declared, type_: str, ranges: Sequence[tuple[int, int]]
+) -> tuple[Rooms, list[tuple[int, int, Reach]]] | Refusal:
+    """Every function that reaches an array, and every access or address of an element, read."""
+    source = at.source
+    found = rooms(at, type_, ranges)
+    if isinstance(found, Refusal):
+        return found
+    result = []
+    for begin, end in sorted({*ranges, *found.addresses}):
+        room = found.at(source, begin)
+        access = (
+            address(source, begin, end) if (begin, end) in found.addresses else reached(source, begin, end)
+        )
+        if room is None or access is None or access.root not in room.roots:
+            line = source.text[begin:end].partition("\n")[0].strip()
+            where = f"`{line}` on line {source.line_of(begin)}"
+            return Refusal("passed-on", f"{where} reaches `{at.name}` in a way that is not rewritten")
+        result.append((begin, end, access))
+    return found, result
 
 
 def _sets(at: Declared, room: Room, index: int) -> Root | None:

@@ -138,6 +138,54 @@ def test_functions_that_get_the_array_are_rewritten_with_it(tmp_path: Path) -> N
     assert emulated.run(after, tmp_path) == before
 
 
+ROWS = """
+template <int BM, int BK> __device__ void load(const float *in, float *tile, int k)
+{
+    for (int i = threadIdx.x; i < BM * BK; i += 128) tile[i % BK * BM + i / BK] = in[i + k];
+}
+template <int BM> __device__ float sum(const float *tile, int row)
+{
+    return tile[row * BM + threadIdx.x % BM];
+}
+template <int BM, int BK> __global__ void k(float *out, const float *in, int n)
+{
+    __shared__ float tile[BM * BK];
+    float total = 0;
+    for (int k = 0; k < n; k += 8) {
+        load<BM, BK>(in, tile, k);
+        __syncthreads();
+        for (int r = 0; r < BK; ++r) total += sum<BM>(tile, r);
+        __syncthreads();
+    }
+    out[threadIdx.x] = total;
+}
+void start(float *out, const float *in) { k<64, 32><<<1, 128>>>(out, in, 32); }
+"""
+
+
+def test_a_pitch_is_widened_in_all_functions_that_say_it(tmp_path: Path) -> None:
+    found, after = fixed(ROWS, tmp_path)
+    assert found.code == "tile[(BM + 1) * BK]" and not found.safe
+    assert found.unsafe_because == "`tile` is reached in functions that get it"
+    assert "tile[i % BK * (BM + 1) + i / BK] = " in after
+    assert "return tile[row * (BM + 1) + threadIdx.x % BM];" in after
+    assert all(c.after == c.ideal for c in found.sites)
+
+
+@needs_compiler
+def test_a_widened_pitch_leaves_the_result_alone(tmp_path: Path) -> None:
+    _, after = fixed(ROWS, tmp_path)
+    before = emulated.run(ROWS, tmp_path)
+    assert before.count("\n") > 60
+    assert emulated.run(after, tmp_path) == before
+
+
+def test_a_size_that_is_taken_keeps_the_pitch(tmp_path: Path) -> None:
+    text = ROWS.replace("float total = 0;", "float total = sizeof(tile);")
+    found, _ = fixed(text, tmp_path)
+    assert "BM + 1" not in found.code or found.edits is None
+
+
 @pytest.mark.parametrize(
     ("more", "use", "before"),
     [
