@@ -21,7 +21,7 @@ from smemlint.evaluate.library.host_runtime import command_line
 from smemlint.evaluate.machine.dispatch import run, rvalue
 from smemlint.evaluate.machine.machine import Budget, BudgetExceededError, Frame, Machine
 from smemlint.evaluate.machine.paths import Paths
-from smemlint.evaluate.machine.settling import is_possible
+from smemlint.evaluate.machine.settling import is_possible, limits_here
 from smemlint.evaluate.types.matching import Binding, is_type
 from smemlint.evaluate.values.number import (
     VALUES,
@@ -456,7 +456,7 @@ def _started(
     likely: tuple[Candidate, ...] = ()
     if None in block and extents is not None:
         dynamic = bytes_ if isinstance(bytes_, Int) else None
-        likely = candidates(extents, dynamic, given, m.unknowns.recipes or {})
+        likely = candidates(extents, dynamic, given, m.unknowns.recipes or {}, limits_here(m))
     return Started(
         f, block, likely, grid, _number(m, bytes_), _template(m, f, bound), arguments, s.place,
         _packed(m, f, values), captured(m, values),

@@ -7,11 +7,24 @@ number. `scan<<<1, n / 2>>>(p, n)` ties the argument to the block: with 128 thre
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
+from typing import TypeAlias
 
 from smemlint.evaluate.values.number import Int, bounds
-from smemlint.evaluate.values.provenance import LARGEST, ONE_OF, Recipes, chain, only_symbol, solve, value_at
+from smemlint.evaluate.values.provenance import (
+    LARGEST,
+    ONE_OF,
+    Recipes,
+    chain,
+    fits,
+    only_symbol,
+    solve,
+    value_at,
+)
 from smemlint.records import record
 
+Limits: TypeAlias = "Mapping[int, tuple[float, float]]"
+"""By order of an unknown: the least and the most that it can be."""
 MAX_THREADS = 1024
 MAX_DYNAMIC = 227 * 1024
 """Bytes of dynamic shared memory that a block can have on any device."""
@@ -34,12 +47,17 @@ class Candidate:
 
 
 def candidates(
-    block: Sequence[Int], dynamic: Int | None, arguments: Mapping[str, Int], recipes: Recipes
+    block: Sequence[Int],
+    dynamic: Int | None,
+    arguments: Mapping[str, Int],
+    recipes: Recipes,
+    limits: Limits | None = None,
 ) -> tuple[Candidate, ...]:
     """Shapes of a launch with unknown extents, the most probable first; none where nothing is known of any.
 
-    arguments: the integer arguments of the kernel by name.
+    arguments: the integer arguments of the kernel by name. limits: what checks before the launch say.
     """
+    limits = limits or {}
     open_extents = [i for i, v in enumerate(block) if not v.known]
     if not open_extents:
         return ()
@@ -47,8 +65,13 @@ def candidates(
     leader = open_extents[0]
     found: dict[tuple[int, int, int], Candidate] = {}
     values, limit = _values(block[leader], usual, recipes)
+    most = _most(block[leader], limits, recipes)
+    if most is not None and (limit is None or most < limit):
+        values, limit = list(dict.fromkeys([most, *values])), most
     for n in values:
         given = solve(block[leader], n, recipes)
+        if not fits(given, limits):
+            continue
         extents = [value_at(v, given, recipes) for v in block]
         extents[leader] = n
         for i in open_extents[1:]:
@@ -66,6 +89,16 @@ def candidates(
             continue
         found.setdefault((x, y, z), Candidate((x, y, z), bytes_, known, limit=n == limit))
     return tuple(found.values())
+
+
+def _most(v: Int, limits: Limits, recipes: Recipes) -> int | None:
+    """The largest extent that checks before the launch leave."""
+    for s in chain(v, recipes):
+        high = limits.get(s.order, (-inf, inf))[1]
+        n = value_at(v, {s.order: int(high)}, recipes) if high != inf else None
+        if n is not None and 1 <= n <= MAX_THREADS:
+            return n
+    return None
 
 
 def _values(v: Int, usual: Sequence[int], recipes: Recipes) -> tuple[list[int], int | None]:

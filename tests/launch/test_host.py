@@ -270,6 +270,24 @@ def test_a_block_that_the_command_line_gives_is_tried_at_the_usual_sizes() -> No
     assert shapes(main) == [(n, 1, 1) for n in (256, 128, 512, 64, 1024, 32)]
 
 
+@pytest.mark.parametrize(
+    "check",
+    [
+        "if (n > 96) return 1;",
+        "if (n < 0 || n > 96 || m > 4) return 1;",
+        "int info = 0; if (n < 0) info = 1; else if (n > 96) info = 2; if (info != 0) return info;",
+    ],
+)
+def test_checks_before_a_launch_limit_the_shapes_that_are_tried(check: str) -> None:
+    main = f"int start(int n, int m) {{ {check} sum<<<m, n>>>(0, 0); return 0; }}"
+    assert shapes(main) == [(96, 1, 1), (64, 1, 1), (32, 1, 1)]
+
+
+def test_shapes_below_a_check_are_not_tried() -> None:
+    main = "void start(int n) { if (n > 32) if (n <= 128) sum<<<1, n>>>(0, 0); }"
+    assert shapes(main) == [(128, 1, 1), (64, 1, 1)]
+
+
 def test_an_array_for_every_thread_is_as_large_as_an_open_block_can_be() -> None:
     main = "int main(int argc, char **argv) { int n = atoi(argv[1]); sum<<<1, n>>>(0, 0); }"
     found = launches(main)

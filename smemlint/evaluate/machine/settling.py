@@ -7,7 +7,8 @@ from smemlint.evaluate.machine.paths import Choice
 from smemlint.evaluate.values.choices import taken
 from smemlint.evaluate.values.number import Closure, FunctionValue, Int, Value, same
 from smemlint.evaluate.values.objects import Object, Snapshot
-from smemlint.evaluate.values.provenance import agree, following, only_symbol
+from smemlint.evaluate.values.provenance import agree, following, limits_of, only_symbol
+from smemlint.ir.types import BOOL
 
 
 def choice_at(m: Machine, node: object) -> Choice | None:
@@ -23,6 +24,14 @@ def settle(m: Machine, c: Int, way: int) -> None:
     m.unknowns.given = following(c, Int(way), m.unknowns)
     if m.task.paths is not None:
         m.task.paths.held.append((c, way))
+
+
+def limits_here(m: Machine) -> dict[int, tuple[float, float]]:
+    """What the conditions on the way to here say of the numbers that they compare, by order: behind
+    `if (n > 64) return;` that n is 64 at most."""
+    way = [(Int(0, BOOL, {(s,): 1}), n) for s, n in m.context.way.items()]
+    settled = m.task.paths.held if m.task.paths is not None else []
+    return limits_of((*way, *settled), m.unknowns.recipes or {})
 
 
 def is_possible(m: Machine) -> bool:

@@ -6,10 +6,11 @@ known as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import ceil, floor, inf
 from typing import TypeAlias
 
+from smemlint.evaluate.values.choices import bits_of, on_way
 from smemlint.evaluate.values.comparison import COMPARISONS, TURNED
 from smemlint.evaluate.values.number import Int, Symbol, bounds, subtract
 from smemlint.evaluate.values.unknowns import Unknowns
@@ -25,6 +26,8 @@ ONE_OF = "one of"
 """The operator of a choice between two values that nobody can decide."""
 LARGEST = "largest that fits"
 """Of a number that the runtime chooses as large as it can: its limit."""
+MOST_PARTS = 8
+"""Conditions that one is taken apart into."""
 DEEPEST = 12
 """Operators in one another that are followed."""
 
@@ -128,19 +131,46 @@ def following(v: Int, n: Int, unknowns: Unknowns) -> dict[int, int]:
 
 def agree(held: Iterable[tuple[Int, int]], given: Given, recipes: Recipes) -> bool:
     """Whether conditions can be what they are held to be together, as far as limits of numbers tell."""
-    limits: dict[int, tuple[float, float]] = {order: (n, n) for order, n in given.items()}
-    for c, way in held:
+    conditions = list(held)
+    for c, way in conditions:
         known = value_at(c, given, recipes)
         if known is not None and bool(known) != bool(way):
             return False
-        limit = _limit(c, way, recipes)
+    limits = limits_of(conditions, recipes)
+    return all(low <= high for low, high in limits.values()) and fits(given, limits)
+
+
+def limits_of(held: Iterable[tuple[Int, int]], recipes: Recipes) -> dict[int, tuple[float, float]]:
+    """The least and the most that unknowns (by order) can be where conditions are as they are held to be."""
+    limits: dict[int, tuple[float, float]] = {}
+    for part, what in (x for c, way in held for x in _parts(c, way, recipes)):
+        limit = _limit(part, what, recipes)
         if limit is not None:
             order, low, high = limit
             least, most = limits.get(order, (-inf, inf))
             limits[order] = max(low, least), min(high, most)
-            if limits[order][0] > limits[order][1]:
-                return False
-    return True
+    return limits
+
+
+def _parts(c: Int, way: int, recipes: Recipes) -> Iterator[tuple[Int, int]]:
+    """What follows for the conditions that one is made of: none of `a || b` holds where that does not."""
+    symbol = only_symbol(c)
+    recipe = recipes.get(symbol.order) if symbol is not None else None
+    if recipe is not None and recipe[0] == "truth" and (c.const, c.terms[(symbol,)]) == (0, 1):  # type: ignore[index]
+        c = recipe[1]
+    if len(c.terms) == 1:
+        yield c, way
+        return
+    for s in bits_of([c])[:MOST_PARTS]:
+        for value in (0, 1):
+            other = on_way(c, {s: value})
+            if other.known and isinstance(other.const, int) and bool(other.const) != bool(way):
+                yield Int(0, c.type, {(s,): 1}), 1 - value
+
+
+def fits(given: Given, limits: Mapping[int, tuple[float, float]]) -> bool:
+    """Whether unknowns with these values are within their limits."""
+    return all(limits[order][0] <= n <= limits[order][1] for order, n in given.items() if order in limits)
 
 
 def _limit(c: Int, way: int, recipes: Recipes) -> tuple[int, float, float] | None:
