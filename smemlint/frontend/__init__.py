@@ -11,7 +11,11 @@ from dataclasses import replace
 from smemlint.frontend.lower.module import Lowered, lower, lower_named
 from smemlint.frontend.parse import Known, Unit, parse_unit
 from smemlint.frontend.project.options import ParseOptions
-from smemlint.frontend.text.configurations import configurations_that_use, further_configurations
+from smemlint.frontend.text.configurations import (
+    configuration_without_errors,
+    configurations_that_use,
+    further_configurations,
+)
 from smemlint.frontend.text.coverage import SkippedText, count_uses, uncovered
 from smemlint.frontend.text.kernels import lost_kernels, saying_shared
 from smemlint.ir import Member, Module, Name, StaticMember
@@ -33,13 +37,13 @@ def load(
     `shared_tokens` counts over all of them. Raises SourceError when the file cannot be parsed at all.
     """
     options, known = options or ParseOptions(), known or Known()
-    unit = parse_unit(source, options, known=known)
+    unit, implied = _first(source, options, known)
     texts = [_own_text(unit)]
     lowered = [_lowered(unit)]
-    for configuration in further_configurations(unit.texts()):
+    for further in further_configurations(unit.texts()):
         if clock.late(known.until):
             break
-        unit = parse_unit(source, options, configuration=configuration, known=known)
+        unit = parse_unit(source, options, configuration=(*implied, *further), known=known)
         texts.append(_own_text(unit))
         lowered.append(_lowered(unit))
     seen = frozenset().union(*(one.shared_refs for one in lowered))
@@ -79,8 +83,12 @@ def load_again(
 
     modules: list[Module] = []
     first = read()
-    for configuration in further_configurations(first.texts()) if all else ():
-        read(configuration)
+    implied = configuration_without_errors(first.texts())
+    if implied:
+        modules.clear()
+        first = read(implied)
+    for further in further_configurations(first.texts()) if all else ():
+        read((*implied, *further))
     return tuple(modules)
 
 
@@ -93,14 +101,24 @@ def load_callers(
     known = known or Known()
     if known.left <= 0:
         return None
-    unit = parse_unit(source, options, known=known)
+    unit, implied = _first(source, options, known)
     module = _lowered(unit, wanted).module
     if known.left <= 0 or _calls_one(module, wanted):
         return module
-    for configuration in configurations_that_use(unit.texts(), wanted):
-        unit = parse_unit(source, options, configuration=configuration, known=known)
+    for further in configurations_that_use(unit.texts(), wanted):
+        unit = parse_unit(source, options, configuration=(*implied, *further), known=known)
         return _lowered(unit, wanted).module
     return module
+
+
+def _first(source: SourceFile, options: ParseOptions, known: Known) -> tuple[Unit, tuple[str, ...]]:
+    """The file in its default configuration; where that is none (`#error`), in the one that is, and the
+    macros of it."""
+    unit = parse_unit(source, options, known=known)
+    implied = configuration_without_errors(unit.texts()) if known.left > 0 else ()
+    if not implied or clock.late(known.until):
+        return unit, ()
+    return parse_unit(source, options, configuration=implied, known=known), implied
 
 
 def _calls_one(module: Module, wanted: frozenset[str]) -> bool:

@@ -307,3 +307,13 @@ def test_an_instance_that_no_caller_asks_for_is_kept(tmp_path: Path) -> None:
     sure = {dict(k.template_arguments)["T"]: k.block for k in report.kernels if not k.assumed}
     tried = {dict(k.template_arguments)["T"] for k in report.kernels if k.assumed}
     assert (sure, tried) == ({"float": (192, 1, 1)}, {"double"})
+
+
+def test_a_file_that_stops_without_a_macro_of_the_build_is_read_with_it(tmp_path: Path) -> None:
+    types = "#pragma once\n#if defined(USE_CUDA)\ntypedef double real;\n"
+    types += "#elif defined(USE_HIP)\ntypedef float real;\n#else\n#error none of them\n#endif\n"
+    text = '#include "types.h"\n__global__ void fill(real *p) {\n    __shared__ real s[64];\n'
+    text += "    s[threadIdx.x] = p[0];\n}\nvoid run(real *p) { fill<<<1, 64>>>(p); }\n"
+    folder = write(tmp_path, types_dot_h=types, fill_dot_cu=text)
+    [kernel] = analyse_file(Job(str(folder / "fill.cu"), Options(suggest=False))).kernels
+    assert [(a.width, a.grade) for a in kernel.accesses] == [(8, "exact")]

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 
-from smemlint.frontend.text.conditions import Wish, merge, wish_for_all
+from smemlint.frontend.text.conditions import Wish, merge, wish_for, wish_for_all
 from smemlint.frontend.text.coverage import SkippedText, shared_tokens
 from smemlint.patterns import pattern
 from smemlint.records import record
@@ -22,6 +23,7 @@ _DIRECTIVE = pattern(
 )
 
 _LAUNCH = pattern(rb"<<<")
+_ERROR = pattern(rb"^[ \t]*#[ \t]*error\b", re.MULTILINE)
 
 
 def further_configurations(files: Iterable[SkippedText]) -> tuple[tuple[str, ...], ...]:
@@ -46,6 +48,33 @@ def configurations_that_use(
             inside.update({m.start(): start for m in used.finditer(code, start, end)})
         wishes += _wanted(file.data, inside)
     return _planned(wishes)[:1]
+
+
+def configuration_without_errors(files: Iterable[SkippedText]) -> tuple[str, ...]:
+    """Macros without which the files stop with `#error`, where only one of the alternatives can be meant:
+    `#if defined(USE_CUDA) ... #elif defined(USE_HIP) ... #else #error`."""
+    plan: Wish = {}
+    for file in files:
+        if b"error" not in file.data:
+            continue
+        for match in _ERROR.finditer(blank_literals(file.data)):
+            if any(start <= match.start() < end for start, end in file.skipped):
+                continue
+            for conditions in guards_of(file.data, match.start()):
+                failed = takewhile(lambda c: not c[1], reversed(conditions))
+                ways = [wish for text, _ in failed if (wish := wish_for(text, True))]
+                ways = [wish for wish in ways if not any(_is_defined(file.data, name) for name in wish)]
+                joined = merge(plan, ways[0]) if len(ways) == 1 else None
+                plan = plan if joined is None else joined
+    return tuple(_spell(name, value) for name, value in plan.items())
+
+
+def _is_defined(data: bytes, name: str) -> bool:
+    """Whether a text defines a macro itself, as include guards do."""
+    return (
+        re.search(rb"^[ \t]*#[ \t]*define[ \t]+%s\b" % re.escape(name.encode()), data, re.MULTILINE)
+        is not None
+    )
 
 
 def _planned(wishes: Iterable[Wish]) -> tuple[tuple[str, ...], ...]:

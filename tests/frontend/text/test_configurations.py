@@ -6,6 +6,7 @@ import pytest
 
 from smemlint.frontend.text.conditions import wish_for
 from smemlint.frontend.text.configurations import (
+    configuration_without_errors,
     configurations_that_use,
     drop_defines,
     further_configurations,
@@ -109,3 +110,22 @@ def test_skipped_code_that_calls_a_name_asks_for_its_macros() -> None:
     assert configurations_that_use([file], ["start"]) == (("USE_CUDA",),)
     assert configurations_that_use([file], ["stop"]) == ()
     assert configurations_that_use([file], []) == ()
+
+
+def stopping(text: str) -> SkippedText:
+    """A file of which clang takes the last branch of each condition."""
+    skipped, at = [], 0
+    while (begin := text.find("#if defined", at)) >= 0:
+        at = text.index("#else", begin)
+        skipped.append((begin, at))
+    return SkippedText("t.h", text.encode(), tuple(skipped))
+
+
+def test_of_alternatives_before_an_error_the_only_possible_one_is_meant() -> None:
+    text = "#ifndef T_H\n#define T_H\n#if defined(USE_CUDA)\n#include <a.h>\n"
+    text += "{}#else\n#error none\n#endif\n#endif\n"
+    hip = "#elif defined(USE_HIP)\n#include <b.h>\n"
+    assert configuration_without_errors([stopping(text.format(hip))]) == ("USE_CUDA",)
+    sizes = "#elif defined(USE_DOUBLE)\ntypedef double real;\n"
+    assert configuration_without_errors([stopping(text.format(sizes))]) == ()
+    assert configuration_without_errors([stopping(text.format(hip).replace("#error", "// error"))]) == ()
