@@ -6,6 +6,8 @@ of its address: the last operand of the last subscript.
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from smemlint.ir import (
     STEPS,
     Asm,
@@ -27,6 +29,7 @@ from smemlint.ir import (
     Place,
     PointerTo,
     RecordRef,
+    Special,
     Stmt,
     This,
     Type,
@@ -47,7 +50,10 @@ def opens_call(function: Function | None, place: Place) -> bool:
     """Whether an access stands in the statement with which an inlined function begins, and needs nothing
     computed before it (`cache[tid] += cache[tid + 32]`): it is counted where the function is called."""
     first: Stmt | None = function.body if function is not None else None
-    while isinstance(first, Block | If):  # an `if` here is decided by a template argument
+    own = {p.id for p in function.parameters} if function is not None else set()
+    while isinstance(first, Block | If):
+        if isinstance(first, If) and not _is_settled(first.condition, own):
+            return False
         inner = first.body[:1] if isinstance(first, Block) else (first.then,)
         first = inner[0] if inner else None
     if not isinstance(first, Evaluate) or not isinstance(first.expr, Assign) or first.expr.place is None:
@@ -55,6 +61,14 @@ def opens_call(function: Function | None, place: Place) -> bool:
     indices = [n for n in walk(first.expr) if isinstance(n, Index)]
     plain = all(isinstance(n.base, Name) and _plain(n.index) for n in indices)
     return plain and first.expr.place.path == place.path and first.expr.place.line == place.line
+
+
+def _is_settled(condition: Expr, parameters: Set[str]) -> bool:
+    """Whether a condition is decided by template arguments: nothing of it is computed when the code runs."""
+    return not any(
+        isinstance(n, Index | Special) or (isinstance(n, Name) and n.id in parameters)
+        for n in walk(condition)
+    )
 
 
 def _plain(index: Expr) -> bool:

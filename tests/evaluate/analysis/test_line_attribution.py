@@ -383,6 +383,33 @@ __global__ void k(float *out) {
     ]
 
 
+@pytest.mark.parametrize(
+    ("condition", "line"),
+    [("N >= 16", 9), ("a[t] < a[t + 16]", 4), ("t < 16", 4)],
+    ids=["decided by a template argument", "loads first", "compares first"],
+)
+def test_a_first_statement_behind_a_condition_is_counted_at_the_call_where_nothing_runs_before_it(
+    condition: str, line: int
+) -> None:
+    """As Nsight Compute counts a reduction by maximum: the condition at the call, the rest inside."""
+    source = """\
+template <int N>
+__device__ void larger(volatile float *a, int t) {
+  if (CONDITION) {
+    a[t] = a[t + 16];
+  }
+}
+__global__ void k(float *out) {
+  __shared__ float s[64];
+  larger<32>(s, threadIdx.x);
+  out[0] = s[0];
+}
+""".replace("CONDITION", condition)
+    module = load(source_from_bytes("k.cu", source.encode()))[0]
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+    assert {t.site.line for t in trace.traces if t.site.place.line == 4} == {line}
+
+
 INLINED = """\
 __device__ void sum(float *a, float *b) {
   float left = *a;
