@@ -118,6 +118,9 @@ class Settings:
         return replace(base, **said)
 
 
+TIMEOUT = 120.0
+"""Seconds of computing that a file may take: a guard against what no count sees. It lies far behind what the
+counts allow on an ordinary machine, so that a slow one tells the same."""
 DEFAULTS = Settings(
     select=(),
     ignore=(),
@@ -138,7 +141,7 @@ DEFAULTS = Settings(
     output_format="full",
     output=(),
     jobs=0,
-    timeout=40.0,
+    timeout=TIMEOUT,
     exclude=(),
     baseline="",
     per_file=(),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from smemlint.commands.asked import chosen_of, options_of
 from smemlint.commands.options import STDIN, UsageError
-from smemlint.config import Block, Settings
+from smemlint.config import TIMEOUT, Block, Settings
 from smemlint.configurations import Configurations, matches
 from smemlint.records import record
 from smemlint.system.stopping import Stopped
@@ -231,7 +231,7 @@ def jobs_of(
                     str(file),
                     options_of(s, suggest=suggest, exhibits=exhibits),
                     text,
-                    s.timeout or 40.0,
+                    s.timeout or TIMEOUT,
                     named=path == STDIN or not Path(path).is_dir(),
                 )
             )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from smemlint.commands import FAILED
 from smemlint.commands.jobs import jobs_of
 from smemlint.commands.options import UsageError, reading_options, source_settings
-from smemlint.config import short
+from smemlint.config import TIMEOUT, short
 from smemlint.configurations import Configurations
 from smemlint.system import streams
 from smemlint.system.streams import OutputError, put, say
@@ -129,7 +129,7 @@ def typed_job(options: argparse.Namespace, name: str, text: str) -> Job:
             others=False,
         ),
         text,
-        settings.timeout or 40.0,
+        settings.timeout or TIMEOUT,
     )
 
 

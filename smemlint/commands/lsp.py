@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from smemlint.commands import CLEAN
 from smemlint.commands.asked import chosen_of, options_of
 from smemlint.commands.options import UsageError, reading_options, source_settings
-from smemlint.config import SEVERITIES, ConfigError, Settings
+from smemlint.config import SEVERITIES, TIMEOUT, ConfigError, Settings
 from smemlint.configurations import Configurations
 
 if TYPE_CHECKING:
@@ -40,7 +40,9 @@ def run(options: argparse.Namespace) -> int:
             return None
         if settings is None:
             return None
-        return Job(path, options_of(settings, exhibits=True), text, settings.timeout or 40.0), _view(settings)
+        return Job(path, options_of(settings, exhibits=True), text, settings.timeout or TIMEOUT), _view(
+            settings
+        )
 
     Server(job_of).run()
     return CLEAN
