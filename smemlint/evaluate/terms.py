@@ -25,6 +25,8 @@ from smemlint.ir.types import LONG
 
 Rows: TypeAlias = tuple[int, NDArray[np.int64]]
 """Coefficients of some requests, and the number of the first."""
+FARTHEST = 1 << 60
+"""Bytes from the start of an array that 64 bits hold beside all else that is added."""
 MOST_OWN = 32
 """Ways of choices of each lane that are looked at one by one."""
 
@@ -92,10 +94,7 @@ class Terms:
             else:
                 same.append(list(parts))
                 kinds.append((mono, same[-1]))
-        terms = [
-            DataTerm(_spread(rows, count), *_range(mono), multiple_of(mono), mono[0].reason)
-            for mono, rows in kinds
-        ]
+        terms = [_data_term(mono, _spread(rows, count)) for mono, rows in kinds]
         return (*terms, *self._option_terms(count))
 
     def reason(self) -> Unresolved | None:
@@ -166,6 +165,15 @@ class Terms:
 
 def name_of(mono: Monomial) -> str:
     return " * ".join(s.name for s in mono)
+
+
+def _data_term(mono: Monomial, coefficient: NDArray[np.int64]) -> DataTerm:
+    low, high = _range(mono)
+    widest = int(np.abs(coefficient).max(initial=1))
+    # A range that reaches so far that addresses overflow tells nothing.
+    if any(end is not None and abs(end) * widest >= FARTHEST for end in (low, high)):
+        low = high = None
+    return DataTerm(coefficient, low, high, multiple_of(mono), mono[0].reason)
 
 
 def _spread(parts: list[Rows], count: int) -> NDArray[np.int64]:

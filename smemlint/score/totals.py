@@ -18,13 +18,15 @@ def sums(trace: Trace, cost: Costs) -> tuple[int, int, int]:
 
     One of the trace's ways runs, and of its groups of requests any; the ends are those of whatever runs then.
     """
-    parts = [np.split(x, trace.ways) for x in (cost.high, cost.low, cost.ideal, trace.weights)]
-    groups = _groups(trace)
+    open_ = np.zeros_like(trace.weights) if trace.open is None else trace.open
+    each = (cost.high, cost.low, cost.ideal, trace.weights, _groups(trace), open_ > 0)
     ends = [
         _ends(high @ weights, low @ weights, ideal @ weights)
         if not numbers.any()
-        else _of_groups(high * weights, low * weights, ideal * weights, numbers)
-        for high, low, ideal, weights, numbers in zip(*parts, np.split(groups, trace.ways), strict=True)
+        else _of_groups(high * weights, low * weights, ideal * weights, numbers, repeated)
+        for high, low, ideal, weights, numbers, repeated in zip(
+            *(np.split(x, trace.ways) for x in each), strict=True
+        )
     ]
     whole = max(ideal for *_, ideal in ends)
     runs = [(most, least) for most, least, ideal in ends if ideal]
@@ -51,14 +53,22 @@ def _ends(high: int, low: int, ideal: int) -> tuple[Fraction, Fraction, int]:
     return Fraction(int(high), n or 1), Fraction(int(low), n or 1), n
 
 
-def _of_groups(high: Ints, low: Ints, ideal: Ints, groups: Ints) -> tuple[Fraction, Fraction, int]:
-    """Ways at most and at least over all choices of groups that run, and the ideal of all requests."""
+def _of_groups(
+    high: Ints, low: Ints, ideal: Ints, groups: Ints, repeated: NDArray[np.bool_]
+) -> tuple[Fraction, Fraction, int]:
+    """Ways at most and at least over all choices of groups that run, and the ideal of all requests.
+
+    repeated: requests that stand for any number of iterations, which may outweigh all others.
+    """
     numbers, of = np.unique(groups, return_inverse=True)
     by = [[int(n) for n in np.bincount(of, weights=x, minlength=len(numbers))] for x in (high, low, ideal)]
     certain = [bool(g == 0) for g in numbers]
-    most = _extreme(by[0], by[2], certain, largest=True)
-    least = _extreme(by[1], by[2], certain, largest=False)
-    return most, least, int(ideal.sum())
+    again = np.flatnonzero(repeated & (ideal > 0))
+    most = [_extreme(by[0], by[2], certain, largest=True)]
+    least = [_extreme(by[1], by[2], certain, largest=False)]
+    most += [Fraction(int(high[i]), int(ideal[i])) for i in again]
+    least += [Fraction(int(low[i]), int(ideal[i])) for i in again]
+    return max(most), min(least), int(ideal.sum())
 
 
 def _extreme(costs: list[int], ideals: list[int], certain: list[bool], *, largest: bool) -> Fraction:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from oracle import run
 from oracle.compare import compare, evaluate_as_written, outside, uncovered
+from oracle.totals import beyond
 
 from smemlint.evaluate import evaluate
 from smemlint.frontend import load
@@ -112,3 +113,31 @@ def test_what_is_left_open_holds_what_the_interpreter_does(body: str, n: int) ->
     launch = Launch((32, 1, 1), grid=(8, 1, 1), template={"BM": 4})
     requests = run(module, kernel, launch, block_index=(n, 0, 0), arguments={"n": n})
     assert not outside(requests, evaluate_as_written(module, kernel, Launch((32, 1, 1), template={"BM": 4})))
+
+
+RANGES = [
+    # a number of two bytes without a sign, made of one below zero
+    "int m = 5; *(short *)&m = n - threadIdx.x; float *p = m < 33 ? t : t + 1000 + 32 * (threadIdx.x & 1);"
+    "  p[3] = 1;",
+    "int m = (unsigned short)(short)(n - threadIdx.x); t[m & 4095] = 1; if (m < 33) t[threadIdx.x * 2] = 1;",
+    # a number of 64 bits that reaches further than any address
+    "long m = n | (unsigned long)threadIdx.x; ((float4 *)t)[m << 1].y = 1; t[m * 8] = 1;",
+    # each of any number of iterations may cost less than the first ones
+    "for (int i = threadIdx.x & 3; i <= (int)(threadIdx.x / 4 & 7); i++) { t[threadIdx.x * 4] = 1;"
+    "  if ((n & 1) == 0) break; }",
+    # one of two pointers, of which one goes by lane
+    "float *p = threadIdx.x % 2 ? t : &q[0][0]; float *u = n > 4 ? p : t; u[3] = 1;",
+]
+
+
+@pytest.mark.parametrize("body", RANGES)
+@pytest.mark.parametrize("n", [1, 2, 3, 7])
+def test_what_an_open_access_costs_lies_in_its_range(body: str, n: int) -> None:
+    text = HEAD.replace("float *out", "float *out, int n") + "__shared__ float q[32][33];\n"
+    module = load(source_from_bytes("kernel.cu", f"{text}{body}\n}}\n".encode()))[0]
+    kernel = module.kernels()[0]
+    launch = Launch((32, 1, 1), grid=(8, 1, 1), template={"BM": 4})
+    requests = run(module, kernel, launch, arguments={"n": n})
+    told = evaluate_as_written(module, kernel, Launch((32, 1, 1), template={"BM": 4}))
+    assert not outside(requests, told)
+    assert not beyond(requests, told)

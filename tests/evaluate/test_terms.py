@@ -59,3 +59,10 @@ def test_a_stride_beside_data_gives_a_range() -> None:
 
 def test_one_run_time_stride_stays_told_by_its_value() -> None:
     assert scored("t * n").grade is Grade.PARAMETRIC
+
+
+def test_a_number_of_64_bits_reaches_every_bank() -> None:
+    for index in ("(n | (long)t) * 8", "(m | (unsigned long)t) * 8", "(n | (unsigned long)t) << 3"):
+        conflict = scored(index)
+        assert conflict.grade is Grade.BOUND
+        assert (conflict.wavefronts_low, conflict.wavefronts) == (1, 32), index

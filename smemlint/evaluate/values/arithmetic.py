@@ -156,11 +156,13 @@ def _converted(v: Int, t: Scalar, unknowns: Unknowns) -> Int:
         signed = t.kind == "int" and t.size == v.type.size and v.type.kind == "uint"
         if signed and (_is_data(v) if high is None else high > range_of(t)[1]):
             return unknowns.derived("signed", v, Int(t.size), t, *range_of(t))
-        if t.size < v.type.size and t.size < 4:
+        unsigned = t.kind == "uint" and v.type.kind == "int" and t.size == v.type.size
+        if (t.size < v.type.size or unsigned) and t.size < 4:
             limit = (1 << (8 * t.size)) if t.kind == "uint" else 1 << (8 * t.size - 1)
             if low is None or high is None or high >= limit or low < (0 if t.kind == "uint" else -limit):
                 if t.kind == "uint":
-                    return bit_and(v, Int(limit - 1, v.type), unknowns).typed(t)
+                    mask = Int(limit - 1, v.type if v.type.size > t.size else INT)
+                    return bit_and(v, mask, unknowns).typed(t)
                 return unknowns.derived("cast", v, Int(t.size), t, -limit, limit - 1)
         return reduced(v.typed(t)) if t.size < v.type.size else v.typed(t)
     return Int(wrap_lanes(v.const, t), t)
