@@ -117,14 +117,12 @@ def test_what_is_left_open_holds_what_the_interpreter_does(body: str, n: int) ->
 
 RANGES = [
     # a number of two bytes without a sign, made of one below zero
-    "int m = 5; *(short *)&m = n - threadIdx.x; float *p = m < 33 ? t : t + 1000 + 32 * (threadIdx.x & 1);"
-    "  p[3] = 1;",
-    "int m = (unsigned short)(short)(n - threadIdx.x); t[m & 4095] = 1; if (m < 33) t[threadIdx.x * 2] = 1;",
+    "int m = 5; *(short *)&m = (n & 15) - threadIdx.x; float *p = m < 33 ? t : &q[0][0]; p[3] = 1;",
+    "int m = (unsigned short)(short)((n & 15) - threadIdx.x); if (m < 33) t[threadIdx.x * 2] = 1;",
     # a number of 64 bits that reaches further than any address
     "long m = n | (unsigned long)threadIdx.x; ((float4 *)t)[m << 1].y = 1; t[m * 8] = 1;",
     # each of any number of iterations may cost less than the first ones
-    "for (int i = threadIdx.x & 3; i <= (int)(threadIdx.x / 4 & 7); i++) { t[threadIdx.x * 4] = 1;"
-    "  if ((n & 1) == 0) break; }",
+    "for (int i = 0; i < 20; i++) { t[i < 2 ? threadIdx.x * 4 : threadIdx.x] = 1; if (n == i + 9) break; }",
     # one of two pointers, of which one goes by lane
     "float *p = threadIdx.x % 2 ? t : &q[0][0]; float *u = n > 4 ? p : t; u[3] = 1;",
 ]
