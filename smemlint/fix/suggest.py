@@ -75,6 +75,7 @@ def suggest(
     late: Late = lambda: False,
     main: str = "",
     whole: Whole | None = None,
+    into: dict[Key, Suggestion] | None = None,
 ) -> dict[Key, Suggestion]:
     """A suggestion for each array with a conflict.
 
@@ -83,12 +84,16 @@ def suggest(
     arch — whose limits of shared memory hold. late — whether the time is over.
     main — the file whose launches are known; other files may start kernels that stand elsewhere.
     whole — analyses that file with another text from nothing; without it no named constant is changed.
+    into — takes the suggestions as they are found: it holds them, and the reason `out-of-time` for the rest,
+    also where the search is interrupted.
     """
     texts = {path: Source(path, data) for path, data in sources.items()}
     taken = {path: set(source.names()) for path, source in texts.items()}
     means = Means(texts, taken, analyse, arch, late, main, analyses, whole)
-    result: dict[Key, Suggestion] = {}
+    result: dict[Key, Suggestion] = {} if into is None else into
     asked = {key: instances for key, instances in _arrays(analyses) if _conflicted(instances)}
+    interrupted = Refusal("out-of-time", "the time for the fixes of this file was over")
+    result.update((key, _in_words(instances, None, interrupted, texts)) for key, instances in asked.items())
     proved = _side_by_side(asked, means)
     for key, instances in asked.items():
         found = proved[key] if key in proved else _suggestion(instances, means)

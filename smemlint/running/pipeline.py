@@ -140,13 +140,13 @@ def examine(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
     analyses = [_with_expressions(analysis, texts) for analysis in analyses]
     refused = dict(pair for module in modules for pair in module.refused)
     problems += [Problem(shown(file), f"is included, and {why}") for file, why in refused.items()]
-    suggestions: Mapping[Key, Suggestion] = {}
+    suggestions: dict[Key, Suggestion] = {}
     if job.options.suggest and may_conflict(analyses):
         from smemlint.fix.suggest import suggest  # files without a conflict need none of it
 
         work = FixWork(ends.fixes, sum(a.work for a in analyses))
         try:
-            suggestions = suggest(
+            suggest(
                 analyses,
                 texts,
                 again(source, modules, job.options, work, known),
@@ -154,6 +154,7 @@ def examine(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
                 late=work.next_layout,
                 main=source.path,
                 whole=_from_nothing(job, ends.fixes),
+                into=suggestions,
             )
         except (Exception, OutOfTimeError) as error:
             problems.append(_failed(path, "the search for fixes", error))

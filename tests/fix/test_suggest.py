@@ -10,6 +10,7 @@ import pytest
 from smemlint.api import Job, analyse_file
 from smemlint.fix.edits.apply import apply
 from smemlint.fix.model import Suggestion
+from smemlint.system.workers import OutOfTimeError
 
 HEAD = "#include <cuda_fp16.h>\n"
 
@@ -469,3 +470,23 @@ def test_an_access_by_a_reference_goes_through_what_it_is_bound_to(tmp_path: Pat
     fix = of_text(tmp_path, REFERENCE)[0]["pool"]
     assert fix.refused is None or fix.refused.code != "part-overlaps"
     assert fix.edits is not None and fix.after < fix.before
+
+
+def test_a_search_that_is_interrupted_leaves_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(*arguments: object) -> None:
+        raise OutOfTimeError
+
+    monkeypatch.setattr("smemlint.fix.suggest._suggestion", late)
+    path = tmp_path / "a.cu"
+    path.write_text(
+        "__global__ void k(float *out) { __shared__ float t[32][32];\n"
+        "t[threadIdx.x][0] = 1; __syncthreads(); out[threadIdx.x] = t[threadIdx.x][1]; }\n"
+        "void start(float *o) { k<<<1, 32>>>(o); }\n"
+    )
+    report = analyse_file(Job(str(path)))
+    (problem,) = report.problems
+    assert "time" in problem.message
+    (found,) = report.suggestions
+    assert found.refused is not None and found.refused.code == "out-of-time"
