@@ -268,7 +268,7 @@ class _Facts:
         if moves or e.offset.terms:
             kind = self._kind(e, pattern, moves, form)
         else:
-            proved = form and (form.terms, form.divides)
+            proved = form and (form.terms, form.divides, form.dropped)
             key = (id(e.site), pattern, e.region, e.flow, e.volatile, e.among, proved)
             known = self.kinds.get(key)
             kind = known or self.kinds.setdefault(key, self._kind(e, pattern, (), form))
@@ -334,6 +334,7 @@ class _Facts:
             flow=e.flow if (id(s), e.flow) in self.still else None,
             under=self._under(e.region),
             affine=form is not None,
+            loose=form is not None and form.dropped,
         )
 
     def _over_turns(self, s: SiteLog, facts: _SiteFacts) -> int:

@@ -49,6 +49,8 @@ class JoinKind:
     under: the regions that surely ran before this one, of which it is a branch, nearest first.
     affine: the base alone tells which addresses have a constant distance, whatever the lanes of the mask.
     flow: names a loop without branch or barrier in which the address never changes; None: there is none.
+    loose: its distance from others is known only if the compiler sees what a shift drops. It may join; that
+    it is another byte, or the same, proves nothing.
     """
 
     site_key: int
@@ -65,6 +67,7 @@ class JoinKind:
     flow: Hashable = None
     under: tuple[int, ...] = ()
     affine: bool = False
+    loose: bool = False
 
 
 @record(frozen=True, eq=False, slots=True)
@@ -190,6 +193,17 @@ class _Log:
     def add_whole(self, array: str, position: int) -> None:
         self.whole[array] = position
 
+    def note(self, kind: JoinKind, address: _Address, position: int) -> None:
+        if kind.loose:
+            self.add_whole(kind.array, position)
+        else:
+            self.add(address, position)
+
+    def any_since(self, address: _Address, since: int) -> bool:
+        """Whether anything of the array was logged after position `since`."""
+        last = max(self.whole.get(address.array, -1), self.latest.get(address.array, -1))
+        return last > since
+
     def meets(self, address: _Address, since: int, *, residues: bool = True) -> bool:
         """Whether something logged after position `since` may touch the address.
 
@@ -240,16 +254,18 @@ def _redundant(
             if kind.op == "load":
                 known = (*keys, *((address, "region", region) for region in kind.under))
                 since = max((held[key] for key in known if key in held), default=None)
-                if since is not None and not kind.volatile and not stores.meets(address, since):
+                met = stores.any_since if kind.loose else stores.meets
+                if since is not None and not kind.volatile and not met(address, since):
                     gone.add(index)
                     continue
-                loads.add(address, position)
+                loads.note(kind, address, position)
             else:
                 before = next((pending[key] for key in keys if key in pending), None)
-                free = before is not None and not kind.volatile and not loads.meets(address, before[1])
+                met = loads.any_since if kind.loose else loads.meets
+                free = before is not None and not kind.volatile and not met(address, before[1])
                 if before is not None and free and _all_in(events[before[0]], events[index]):
                     gone.add(before[0])
-                stores.add(address, position)
+                stores.note(kind, address, position)
                 for key in keys:
                     pending[key] = (index, position)
             for key in keys:

@@ -65,3 +65,29 @@ def test_what_is_added_beside_the_skew_joins_for_sure() -> None:
     (trace,) = traces("int", "threadIdx.x", "sum += s[4 * t + (4 * t >> 5) * 4 + i];")
     assert trace.joined == 16
     assert trace.grade is Grade.EXACT
+
+
+def test_a_skew_does_not_prove_that_a_store_leaves_a_neighbour_alone() -> None:
+    """The steps of a scan: a store of `s[a]` may hit `s[b]` (LDS of lines 10, 9, 11, 9, 11: in the
+    second step `s[b]` of line 10 is what was just stored)."""
+    text = """
+__global__ void steps(char *o)
+{
+    __shared__ char s[600];
+    int a = 2 * threadIdx.x, b = 2 * threadIdx.x + 1;
+    a += a >> 4;
+    b += b >> 4;
+    for (int i = 0; i < 2; ++i) {
+        char t = s[a];
+        s[a] = s[b];
+        s[b] += t;
+    }
+    __syncthreads();
+    o[threadIdx.x] = s[threadIdx.x];
+}
+"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (kernel,) = module.kernels()
+    found = evaluate(module, kernel, Launch((64, 1, 1))).traces
+    requests = {t.site.line: len(t.offsets) for t in found if t.site.op == "load"}
+    assert requests == {9: 4, 10: 2, 11: 4, 14: 2}
