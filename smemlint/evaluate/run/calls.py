@@ -25,7 +25,7 @@ from smemlint.evaluate.values.number import (
     Value,
 )
 from smemlint.evaluate.values.objects import Object
-from smemlint.ir import Call, Member, Name, RecordRef, StaticMember
+from smemlint.ir import Call, Expr, Index, Member, Name, RecordRef, StaticMember
 
 
 def call_value(m: Machine, e: Call) -> Value:
@@ -53,12 +53,33 @@ def _call(m: Machine, e: Call, want_place: bool) -> Value | Reference:
         if isinstance(v, FunctionValue) and callee.arguments:
             v = replace(v, arguments=resolve_arguments(m, callee.arguments))
     else:
-        v = rvalue(m, callee)
-        if isinstance(v, RecordValue):  # a dependent `tile(i, j)`, which clang leaves without its operator
-            v = _method(m, Member(callee, "operator()", place=e.place))
+        v = _called(m, callee)
         if isinstance(v, Other) and isinstance(callee, Name):
             v = FunctionValue(callee.name, (), resolve_arguments(m, callee.arguments))
     return _apply(m, v, e, discarded, want_place)
+
+
+def _called(m: Machine, callee: Expr) -> Value:
+    """What an expression calls: a function, a lambda, or the operator of an object. In a template clang
+    leaves `tile(i, j)` without its operator; to ask for that reads nothing of the object."""
+    if not isinstance(callee, Name | Index):
+        v = rvalue(m, callee)
+    else:
+        place = lvalue(m, callee)
+        if isinstance(place, Pointer) and isinstance(place.pointee, RecordRef):
+            candidates = methods_of(m, place.pointee, "operator()")
+            if candidates:
+                return _closure_at(place) or Method("operator()", place, candidates)
+        v = load(m, place, callee.place, callee) if isinstance(place, Pointer) else place
+    if isinstance(v, RecordValue):
+        return _method(m, Member(callee, "operator()", place=getattr(callee, "place", None)))
+    return v
+
+
+def _closure_at(p: Pointer) -> Closure | None:
+    """The lambda that a variable holds."""
+    held = p.object.cells.get(0) if p.object.storage == "local" else None
+    return held if isinstance(held, Closure) else None
 
 
 def _owner_name(m: Machine, callee: StaticMember) -> str:
@@ -106,8 +127,8 @@ def _method(m: Machine, callee: Member) -> Value:
         o = Object("temporary", "temporary", base.type, "local", None, dict(base.cells), havoc=not base.cells)
         base = Pointer(o, Int(0), base.type)
     if isinstance(base, Pointer):
-        held = base.object.cells.get(0) if base.object.storage == "local" else None
-        if isinstance(held, Closure) and callee.name == "operator()":
+        held = _closure_at(base)
+        if held is not None and callee.name == "operator()":
             return held
         candidates = methods_of(m, base.pointee, callee.name)
         if candidates:

@@ -38,6 +38,7 @@ GLOBAL_ATTRIBUTE, DEVICE_ATTRIBUTE, HOST_ATTRIBUTE, OTHER_ATTRIBUTE = 414, 413, 
 _CLUSTER = pattern(r"__cluster_dims__\s*\(")
 
 
+_CONSTEXPR = pattern(r"\bconst(?:expr|eval)\b")
 _DEVICE = pattern(rb"__global__|__device__|constexpr|DEVICE|_HD\b")
 
 
@@ -159,13 +160,16 @@ class FunctionLowering:
         if self.is_specialisation(found):
             specialises = c.types.specialisation_arguments(node)
             self._list_specialisation(node, identifier)
+        place = self.name_place(node)
+        if not sides and _CONSTEXPR.search(found.file.slice(found.begin, max(place.offset, found.begin))):
+            sides = {HOST_ATTRIBUTE, DEVICE_ATTRIBUTE}  # as constant expressions of device code call it
         return Function(
             id=identifier,
             name=found.name,
             parameters=tuple(parameters),
             body=lowered,
             side=_side(sides),
-            place=self.name_place(node),
+            place=place,
             returns=c.types.lower(cursors.cursor_result_type(node)),
             template=own,
             record=self.stored_name(owner) if owner is not None else None,

@@ -1,0 +1,65 @@
+"""What is called, and what calling it reads."""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.evaluate import evaluate
+from smemlint.evaluate.model import Grade
+from smemlint.frontend import load
+from smemlint.ir import Launch
+from smemlint.ir.types import FLOAT
+from smemlint.score import score_all
+from smemlint.source import source_from_bytes
+
+TILE = """
+template <class T, int N> struct Row {
+  T v[N];
+  __device__ T &operator()(int i) { return v[i]; }
+};
+template <class T> __global__ void k(const T *in, T *out) {
+  __shared__ Row<T, 64> all; __shared__ Row<T, 8> rows[32];
+  int t = threadIdx.x;
+  Row<T, 8> &mine = rows[t];
+  auto twice = [](int i) { return 2 * i; };
+  BODY
+}"""
+
+
+def sites(body: str) -> list[tuple[int, str, float | None]]:
+    """(column, op, ways) of each access."""
+    (module,) = load(source_from_bytes("k.cu", TILE.replace("BODY", body).encode()))
+    (kernel,) = module.kernels()
+    launch = Launch((32, 1, 1), template={"T": FLOAT})
+    return [(c.site.place.column, c.site.op, c.ways) for c in score_all(evaluate(module, kernel, launch))]
+
+
+def test_a_dependent_call_of_an_object_reads_nothing_of_it() -> None:
+    assert sites("all(t) = 1;") == [(3, "store", 1)]
+    assert sites("all(2 * t) = 1;") == [(3, "store", 2)]
+    assert sites("rows[t](0) = 1;") == [(3, "store", 8)]
+    assert sites("mine(0) = 1;") == [(3, "store", 8)]
+
+
+def test_a_lambda_is_called_as_before() -> None:
+    assert sites("all(twice(t)) = 1;") == [(3, "store", 2)]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "constexpr int wide(int n)",
+        "static constexpr int wide(int n)",
+        "template <class T> constexpr T wide(T n)",
+        "__host__ __device__ int wide(int n)",
+    ],
+)
+def test_a_constant_expression_may_call_host_code(head: str) -> None:
+    text = head + " { int r = 1; while (r < n) r *= 2; return r; } "
+    text += (
+        "__global__ void k() { __shared__ int s[1024]; constexpr int P = wide(13); s[threadIdx.x * P] = 1; }"
+    )
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (kernel,) = module.kernels()
+    (site,) = score_all(evaluate(module, kernel, Launch((32, 1, 1))))
+    assert (site.ways, site.grade) == (16, Grade.EXACT)
