@@ -40,6 +40,7 @@ def starts_off(m: Machine) -> tuple[dict[int, int], set[int]]:
                 by = _advance(site, events)
                 if by:
                     found[id(site)] = gcd(found.get(id(site), 0), by * m.turns.halved[line])
+                    doubtful |= _beside(site, events)
         for group in _together([e for e in _iteration(m, events) if moves.perhaps(e)]):
             start = _start(group, m.turns.lone.get(group[0].turn, False))
             for site in {id(e.site): e.site for e in group}.values() if start % WIDEST else ():
@@ -205,6 +206,18 @@ def _advance(site: SiteLog, events: list[Event]) -> int:
     if any(_apart(own[0], e) is not None for e in events if e.turn == first and e.site is not site):
         return 0
     return abs(_apart(own[0], own[1]) or 0)
+
+
+def _beside(site: SiteLog, events: list[Event]) -> set[int]:
+    """Return the id() of a stream of lanes and of one that all lanes share, where they begin at one address
+    (`s[64 * t + k] * s[k]`): one of the two pointers is written with the help of the other, and starts at the
+    last of the copies."""
+    first = next(e for e in events if e.site is site)
+    others = [e for e in events if e.turn == first.turn and e.site is not site]
+    shared = {
+        id(e.site) for e in others if isinstance(e.offset.const, int) and _constant(e) == _constant(first)
+    }
+    return shared | {id(site)} if shared else shared
 
 
 def _apart(a: Event, b: Event) -> int | None:

@@ -7,11 +7,18 @@ from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.values.comparison import COMPARISONS
 from smemlint.evaluate.values.number import Int, Pointer, form_of, subtract
 from smemlint.ir import (
+    STEPS,
     Assign,
     Binary,
+    Block,
     Cast,
     Conditional,
+    Continue,
+    Declare,
+    Evaluate,
     Expr,
+    Goto,
+    Lambda,
     Literal,
     Loop,
     Name,
@@ -20,6 +27,7 @@ from smemlint.ir import (
     Unary,
     Var,
 )
+from smemlint.ir.memo import by_identity
 from smemlint.ir.types import LONG
 from smemlint.ir.walk import walk
 
@@ -45,16 +53,21 @@ def start_of(s: Loop, var: Var) -> Expr | None:
 def compile_time_trips(m: Machine, s: Loop) -> int | None:
     """Iterations, where the compiler knows them: a counter that runs between constants."""
     c = s.condition
-    if not isinstance(c, Binary) or c.op not in ("<", "<=", ">", ">=", "!=") or s.step is None:
+    if not isinstance(c, Binary) or c.op not in ("<", "<=", ">", ">=", "!="):
         return None
     if not m.host and not all(is_compile_time(m, e) for e in m.code.other_ends(s)):
         return None
     if not isinstance(c.left, Name):
         return None
+    step = _step(m, s, c.left.id)
+    if step is None:
+        return None
     o = m.find(c.left.id)
     start = o.cells.get(0) if o is not None else None
-    if isinstance(start, Pointer) and not m.host:
-        return _pointer_trips(m, s, c, start)
+    if isinstance(start, Pointer | Int) and not m.host:
+        trips = _trips_by_distance(m, s, c, start, step)
+        if trips is not None or isinstance(start, Pointer):
+            return trips
     if not is_compile_time(m, c.right):
         return None
     if o is None or not isinstance(start, Int) or not start.known or not isinstance(start.const, int):
@@ -64,10 +77,9 @@ def compile_time_trips(m: Machine, s: Loop) -> int | None:
         if init is None or not is_compile_time(m, init) or m.constant(init, m.bindings) != start.const:
             return None
     end = m.constant(c.right, m.bindings)
-    step = _step_of(m, s.step, c.left.id)
-    if end is None or step is None:
+    if end is None:
         return None
-    return _counted(c.op, start.const, end, *step)
+    return _at_least(s, _counted(c.op, start.const, end, *step))
 
 
 def _counted(condition: str, value: int, end: int, op: str, by: int) -> int | None:
@@ -79,21 +91,35 @@ def _counted(condition: str, value: int, end: int, op: str, by: int) -> int | No
     return trips if trips < _MOST else None
 
 
-def _pointer_trips(m: Machine, s: Loop, c: Binary, start: Pointer) -> int | None:
-    """Iterations of `for (p = first; p != last; p += k)`, where the compiler knows the distance."""
-    assert isinstance(c.left, Name) and s.step is not None
+def _at_least(s: Loop, trips: int | None) -> int | None:
+    """A loop that asks at its end runs once in any case."""
+    return trips if trips is None or s.test_first else max(trips, 1)
+
+
+def _trips_by_distance(
+    m: Machine, s: Loop, c: Binary, start: Pointer | Int, step: tuple[str, int]
+) -> int | None:
+    """Iterations of `for (p = first; p != last; p += k)` and of `for (i = 8 * w; i < 8 * w + 8; i++)`, where
+    the compiler knows the distance though not where it begins."""
+    if step[0] not in ("+", "-") or _sets(s) & {n.id for n in walk(c.right) if isinstance(n, Name)}:
+        return None
     m.silent += 1  # what is read here is no access of the program
     try:
         last = rvalue(m, c.right)
     finally:
         m.silent -= 1
-    size, step = m.types.size_of(start.pointee), _step_of(m, s.step, c.left.id)
-    if not isinstance(last, Pointer) or last.object is not start.object or size is None or step is None:
+    size = 1
+    if isinstance(start, Pointer):
+        bytes_ = m.types.size_of(start.pointee)
+        if not isinstance(last, Pointer) or last.object is not start.object or not bytes_:
+            return None
+        size, start, last = bytes_, start.offset, last.offset
+    elif not isinstance(last, Int) or start.form is None or last.form is None or start.type.kind != "int":
+        return None  # sums of unsigned numbers may wrap
+    distance = form_of(subtract(last, start, LONG))
+    if distance.terms or distance.const % size:
         return None
-    distance = form_of(subtract(last.offset, start.offset, LONG))
-    if distance.terms or distance.const % size or step[0] not in ("+", "-"):
-        return None
-    return _counted(c.op, 0, distance.const // size, *step)
+    return _at_least(s, _counted(c.op, 0, distance.const // size, *step))
 
 
 def _stepped(op: str, value: int, by: int) -> int:
@@ -108,6 +134,50 @@ def _stepped(op: str, value: int, by: int) -> int:
     if op == ">>":
         return value >> by
     return value // by if by else value
+
+
+def _step(m: Machine, s: Loop, id: str) -> tuple[str, int] | None:
+    """(operator, constant) by which a loop's counter goes on in each iteration."""
+    if s.step is not None:
+        return _step_of(m, s.step, id) if m.host or id not in _sets(s) else None
+    steps = _steps_in_body(s)
+    own = [e for e in steps if isinstance(e, Unary | Assign) and _target(e) == id]
+    return _step_of(m, own[0], id) if len(own) == 1 and not m.host else None
+
+
+def _target(e: Unary | Assign) -> str | None:
+    target = e.operand if isinstance(e, Unary) else e.target
+    return target.id if isinstance(target, Name) else None
+
+
+@by_identity
+def _steps_in_body(s: Loop) -> tuple[Expr, ...]:
+    """What sets variables in the body of a `while`, in every iteration; twice what some iterations may leave
+    out."""
+    if any(isinstance(n, Continue | Goto) for n in walk(s.body)):
+        return ()
+    found: list[Expr] = []
+    for part in s.body.body if isinstance(s.body, Block) else (s.body,):
+        sure = isinstance(part, Evaluate | Declare)
+        for n in walk(part):
+            if isinstance(n, Conditional | Lambda) or (isinstance(n, Binary) and n.op in ("&&", "||")):
+                sure = False
+        for n in walk(part):
+            changes = isinstance(n, Assign) or (isinstance(n, Unary) and n.op in (*STEPS, "&"))
+            if changes and isinstance(n, Assign | Unary):
+                found += [n] if sure else [n, n]
+    return tuple(found)
+
+
+@by_identity
+def _sets(s: Loop) -> set[str]:
+    """Variables that the body sets, or whose address it takes."""
+    return {
+        id
+        for n in walk(s.body)
+        if isinstance(n, Assign) or (isinstance(n, Unary) and n.op in (*STEPS, "&"))
+        if (id := _target(n)) is not None
+    }
 
 
 def _step_of(m: Machine, e: Expr, id: str) -> tuple[str, int] | None:

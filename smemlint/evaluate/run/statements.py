@@ -68,6 +68,7 @@ from smemlint.ir import (
     Unary,
     UnknownStmt,
 )
+from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BOOL, INT
 from smemlint.ir.walk import walk
 
@@ -77,6 +78,11 @@ it."""
 
 
 def run_if(m: Machine, s: If) -> None:
+    _run_if(m, s, s.otherwise)
+
+
+def _run_if(m: Machine, s: If, otherwise: Stmt | None) -> None:
+    """otherwise: what runs where the condition does not hold, its own arm and perhaps more."""
     held = released(m, id(s)) if m.context.waiting and not m.silent else []
     guesses = m.unknowns.guesses
     line, m.lines.follows = m.lines.region, None
@@ -90,7 +96,7 @@ def run_if(m: Machine, s: If) -> None:
         way = m.task.paths.settled.get(choice)
         if way is not None:
             settle(m, c, way)
-            body = s.then if way else s.otherwise
+            body = s.then if way else otherwise
             if body is not None:
                 run(m, body)
             return
@@ -101,13 +107,13 @@ def run_if(m: Machine, s: If) -> None:
         if guessed:
             m.arm(roots[not c.const], m.lines.made)
             if not s.constexpr:
-                look_aside(m, s.otherwise if c.const else s.then)
+                look_aside(m, otherwise if c.const else s.then)
         move(m, held, None)
         move(m, held, bool(c.const))
         if c.const:
             run(m, s.then)
-        elif s.otherwise is not None:
-            run(m, s.otherwise)
+        elif otherwise is not None:
+            run(m, otherwise)
         if guessed:
             m.straight()
             m.lines.parents[m.lines.region] = line
@@ -123,10 +129,10 @@ def run_if(m: Machine, s: If) -> None:
             m.unknowns.given = outside
 
     move(m, held, None)
-    either = s.otherwise is not None or bool(held)
+    either = otherwise is not None or bool(held)
     target = gives_element(s.then)
     chosen = target is not None and target == gives_element(s.otherwise)
-    way_out = (lambda: arm(False, s.otherwise)) if either else None
+    way_out = (lambda: arm(False, otherwise)) if either else None
     left = ways_out(m) if choice is not None else 0
     parted = branch(m, c, lambda: arm(True, s.then), way_out, roots, (s.then, s.otherwise), chosen=chosen)
     if choice is not None and m.task.paths is not None and (parted or ways_out(m) > left):
@@ -368,12 +374,32 @@ def _join_label(m: Machine, must: Mask, may: Mask) -> None:
 
 def run_all(m: Machine, body: tuple[Stmt, ...]) -> None:
     seen: Mask | None = None
-    for s in body:
+    for i, s in enumerate(body):
         if m.may is not seen:
             if not m.anyone():
                 return
             seen = m.may
+        rest = _skipped(body).get(i)
+        if rest is not None and isinstance(s, If):
+            _run_if(m, s, rest)
+            return
         run(m, s)
+
+
+@by_identity
+def _skipped(body: tuple[Stmt, ...]) -> dict[int, Block]:
+    """What follows each `if (...) continue;`: the other arm of it."""
+    return {
+        i: Block(body[i + 1 :])
+        for i, s in enumerate(body[:-1])
+        if isinstance(s, If) and s.otherwise is None and _continues(s.then)
+    }
+
+
+def _continues(s: Stmt) -> bool:
+    while isinstance(s, Block) and s.body:
+        s = s.body[-1]
+    return isinstance(s, Continue)
 
 
 def run_block(m: Machine, s: Block) -> None:

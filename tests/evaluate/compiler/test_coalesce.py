@@ -359,3 +359,26 @@ def test_a_store_is_not_overwritten_for_lanes_that_have_left() -> None:
         i for t in found for row in t.offsets for i in range(32) if row[i] >= 0 and row[i] == (i & 3) * 4
     }
     assert 9 in lanes
+
+
+@pytest.mark.parametrize(
+    ("loop", "width"),
+    [
+        ("for (int k = threadIdx.y * 8; k < threadIdx.y * 8 + 8; k++) x += s[32 * t + k];", 16),
+        ("for (int k = 8 * n; k < 8 * n + 8; k++) x += s[32 * t + k];", 16),
+        ("for (int k = 8 * n; k < 8 * n + 8; k++) { x += s[32 * t + k]; k += n - 16; }", 4),
+        ("for (unsigned k = 8 * n; k < 8 * n + 8u; k++) x += s[32 * t + k];", 8),
+        ("const float *p = &s[32 * t], *end = p + 8; while (p != end) x += *p++;", 16),
+        ("int k = 0; while (k < 8) { x += s[32 * t + k]; k++; }", 16),
+        ("int k = 0; do { x += s[32 * t + k]; k++; } while (k < 8);", 16),
+    ],
+)
+def test_a_loop_runs_as_often_as_its_ends_are_apart(loop: str, width: int) -> None:
+    assert instructions(loop) == {f"load {width}": 32 // width}
+
+
+def test_what_follows_a_continue_is_an_arm_of_its_own() -> None:
+    head = "for (int k = 0; k < 8; k++) { "
+    assert instructions(head + "if (k > 2 * t) continue; x += s[8 * t + k]; }") == {"load 4": 8}
+    assert instructions(head + "if (in[k] > 3) { x *= 2; continue; } x += s[8 * t + k]; }") == {"load 4": 8}
+    assert instructions(head + "if (k > 9) continue; x += s[8 * t + k]; }") == {"load 16": 2}
