@@ -107,6 +107,11 @@ Type: TypeAlias = (
 TemplateArgument: TypeAlias = "Type | Expr"
 
 
+def primary_name(record: str) -> str:
+    """The name of a class template without what one of its specialisations is for: `A` of `A<int, *>`."""
+    return record.split("<", 1)[0] if record.endswith(">") else record
+
+
 def is_reference(t: Type | None) -> bool:
     """`T &`: what it is bound to is used in its place."""
     return isinstance(t, PointerTo) and t.reference

@@ -11,7 +11,7 @@ from smemlint.evaluate.values.number import Int, Pointer, RecordValue
 from smemlint.evaluate.values.objects import Object
 from smemlint.evaluate.values.provenance import ONE_OF
 from smemlint.ir import Function, Module, Name, Record, RecordRef, Scalar, TemplateArgument, TypeParam
-from smemlint.ir.types import INT
+from smemlint.ir.types import INT, primary_name
 from smemlint.ir.walk import nodes_of, walk
 
 MOST_INSTANCES = 8
@@ -30,7 +30,7 @@ def class_instances(
         return {}
     of: dict[str, list[str]] = {}
     for name in wanted:
-        of.setdefault(_primary(name), []).append(name)
+        of.setdefault(primary_name(name), []).append(name)
     for primary, arguments in module.explicit_records:
         for name in of.get(primary, ()):
             found[name][arguments] = None
@@ -43,17 +43,12 @@ def class_instances(
     return {name: list(instances)[:MOST_INSTANCES] for name, instances in found.items()}
 
 
-def _primary(record: str) -> str:
-    """The name of a class template without what one of its specialisations is for."""
-    return record.split("<", 1)[0] if record.endswith(">") else record
-
-
 def is_of(m: Machine, f: Function, arguments: tuple[TemplateArgument, ...]) -> bool:
     """Whether the class with these template arguments is the one that a method belongs to: another
     specialisation may be for them."""
-    if not arguments or f.record is None or _primary(f.record) == f.record:
+    if not arguments or f.record is None or primary_name(f.record) == f.record:
         return True
-    t = m.resolve(RecordRef(_primary(f.record), arguments))
+    t = m.resolve(RecordRef(primary_name(f.record), arguments))
     found = m.types.record_of(t) if isinstance(t, RecordRef) else None
     return found is not None and found[0].name == f.record
 
@@ -68,7 +63,7 @@ def object_for(m: Machine, f: Function, arguments: tuple[TemplateArgument, ...])
     record = m.module.records.get(f.record or "")
     if record is None:
         return None
-    name = _primary(record.name) if arguments else record.name
+    name = primary_name(record.name) if arguments else record.name
     t = m.resolve(RecordRef(name, arguments or _own(record)))
     if not isinstance(t, RecordRef):
         return None

@@ -12,7 +12,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 COMPILER = shutil.which("g++")
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
 
 _HEADER = r"""
 #include <cstddef>

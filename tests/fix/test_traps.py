@@ -14,8 +14,6 @@ from smemlint.api import Job, analyse_file
 from smemlint.fix.edits.apply import apply
 from smemlint.fix.model import Suggestion
 
-needs_compiler = pytest.mark.skipif(emulated.COMPILER is None, reason="g++ is not installed")
-
 TX = "int tx = threadIdx.x, ty = threadIdx.y;"
 
 
@@ -246,7 +244,7 @@ int main();
 }
 
 
-@needs_compiler
+@emulated.needs_compiler
 @pytest.mark.parametrize("text", EDITED.values(), ids=EDITED)
 def test_an_edited_kernel_computes_the_same(text: str, tmp_path: Path) -> None:
     found, after = fixed(text, tmp_path)
@@ -256,7 +254,7 @@ def test_an_edited_kernel_computes_the_same(text: str, tmp_path: Path) -> None:
     assert emulated.run(after, tmp_path) == before
 
 
-@needs_compiler
+@emulated.needs_compiler
 @pytest.mark.parametrize("text", [EDITED["two kernels with an array of one name"]])
 @pytest.mark.parametrize("form", ["\r\n", "\t", "\ufeff"], ids=["crlf", "tabs", "bom"])
 def test_line_ends_tabs_and_marks_do_not_matter(text: str, form: str, tmp_path: Path) -> None:
@@ -346,7 +344,7 @@ UNTOUCHED = {
 }
 
 
-@needs_compiler
+@emulated.needs_compiler
 @pytest.mark.parametrize("text", UNTOUCHED.values(), ids=UNTOUCHED)
 def test_a_kernel_that_relies_on_its_layout_computes_the_same(text: str, tmp_path: Path) -> None:
     """Whatever is offered here, a swizzle or nothing, must leave the result alone; a refusal has a name."""

@@ -49,8 +49,6 @@ class Code:
         self._constants: dict[str, frozenset[str]] = {}
         self._members: dict[str, dict[int, frozenset[str]]] = {}
         self._set_members: dict[str, dict[int, frozenset[str]]] = {}
-        self._halved: dict[str, frozenset[int]] = {}
-        self._halves: dict[str, dict[int, int]] = {}
         self._owned: frozenset[str] | None = None
         self.definitions: dict[str, dict[str, list[Expr]]] = {}
         """By function: the values that each variable is given there."""
@@ -86,15 +84,11 @@ class Code:
 
     def halved(self, f: Function) -> frozenset[int]:
         """id() of the expressions in f of which nvcc may load some words alone."""
-        if f.id not in self._halved:
-            self._halved[f.id] = halved(f)
-        return self._halved[f.id]
+        return halved(f)
 
     def halves_read(self, f: Function) -> dict[int, int]:
         """By id() of an expression in f, where the half lies that is used of a 64-bit integer."""
-        if f.id not in self._halves:
-            self._halves[f.id] = halves_read(f)
-        return self._halves[f.id]
+        return halves_read(f)
 
     @property
     def owned(self) -> frozenset[str]:

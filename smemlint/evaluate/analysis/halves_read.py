@@ -21,8 +21,9 @@ from smemlint.ir import (
     Unary,
     Var,
 )
+from smemlint.ir.memo import by_identity
 from smemlint.ir.types import is_reference
-from smemlint.ir.walk import children, walk
+from smemlint.ir.walk import children, nodes_of
 
 __all__ = ["LOW", "halves_read"]
 
@@ -31,6 +32,7 @@ HALF = 4
 """Bytes."""
 
 
+@by_identity
 def halves_read(f: Function) -> dict[int, int]:
     """By id() of an expression, where the half lies that is used of its value, if it is a 64-bit integer."""
     found: dict[int, int] = {}
@@ -46,7 +48,7 @@ def halves_read(f: Function) -> dict[int, int]:
             look(child, part if child is operand else WHOLE)
 
     look(f.body, WHOLE)
-    for n in walk(f.body):
+    for n in nodes_of(f.body):
         if isinstance(n, Declare) and n.var.init is not None and not is_reference(n.var.type):
             used, source = uses.get(n.var.id, set()), _without_casts(n.var.init)
             if len(used) == 1 and WHOLE not in used and _is_element(source):

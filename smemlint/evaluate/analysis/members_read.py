@@ -28,6 +28,7 @@ from smemlint.ir import (
     Stmt,
     Var,
 )
+from smemlint.ir.memo import by_identity
 from smemlint.ir.types import is_reference
 from smemlint.ir.walk import children, nodes_of, walk
 from smemlint.records import record
@@ -92,12 +93,13 @@ def members_read(f: Function, functions: Functions) -> dict[int, frozenset[str]]
     return found
 
 
+@by_identity
 def halved(f: Function) -> frozenset[int]:
     """id() of the expressions of which nvcc may load some words alone: elements of which `?:` chooses one,
     for a variable whose members are set one by one later. Each way needs what it reads before it sets it."""
     set_: set[str] = set()
     arrays = _arrays(f)
-    for n in walk(f.body):
+    for n in nodes_of(f.body):
         if isinstance(n, Assign) and n.op == "=" and isinstance(n.target, Member) and not n.target.arrow:
             name = _variable(n.target.base, arrays)
             set_ |= set() if name is None else {name.id}
@@ -117,7 +119,7 @@ def _sources(body: object, arrays: Set[str]) -> Iterator[tuple[str, Expr]]:
 
 
 def _given(body: object, arrays: Set[str]) -> Iterator[tuple[str, Expr]]:
-    for n in walk(body):
+    for n in nodes_of(body):
         if isinstance(n, Declare) and n.var.init is not None and not is_reference(n.var.type):
             yield n.var.id, _core(n.var.init)
         elif isinstance(n, Assign) and n.op == "=":
@@ -135,9 +137,10 @@ def _arms(e: Expr) -> Iterator[Expr]:
         yield e
 
 
+@by_identity
 def _arrays(f: Function) -> frozenset[str]:
     """Ids of the arrays that each thread has for itself."""
-    found = (n.var for n in walk(f.body) if isinstance(n, Declare))
+    found = (n.var for n in nodes_of(f.body) if isinstance(n, Declare))
     return frozenset(v.id for v in found if isinstance(v.type, ArrayOf) and v.storage == "local")
 
 

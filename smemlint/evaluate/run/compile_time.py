@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.run.trips import set_by
 from smemlint.evaluate.values.comparison import COMPARISONS
 from smemlint.evaluate.values.number import Int, Pointer, form_of, subtract
 from smemlint.ir import (
@@ -101,7 +102,7 @@ def _trips_by_distance(
 ) -> int | None:
     """Iterations of `for (p = first; p != last; p += k)` and of `for (i = 8 * w; i < 8 * w + 8; i++)`, where
     the compiler knows the distance though not where it begins."""
-    if step[0] not in ("+", "-") or _sets(s) & {n.id for n in walk(c.right) if isinstance(n, Name)}:
+    if step[0] not in ("+", "-") or set_by(s) & {n.id for n in walk(c.right) if isinstance(n, Name)}:
         return None
     m.silent += 1  # what is read here is no access of the program
     try:
@@ -139,7 +140,7 @@ def _stepped(op: str, value: int, by: int) -> int:
 def _step(m: Machine, s: Loop, id: str) -> tuple[str, int] | None:
     """(operator, constant) by which a loop's counter goes on in each iteration."""
     if s.step is not None:
-        return _step_of(m, s.step, id) if m.host or id not in _sets(s) else None
+        return _step_of(m, s.step, id) if m.host or id not in set_by(s) else None
     steps = _steps_in_body(s)
     own = [e for e in steps if isinstance(e, Unary | Assign) and _target(e) == id]
     return _step_of(m, own[0], id) if len(own) == 1 and not m.host else None
@@ -167,17 +168,6 @@ def _steps_in_body(s: Loop) -> tuple[Expr, ...]:
             if changes and isinstance(n, Assign | Unary):
                 found += [n] if sure else [n, n]
     return tuple(found)
-
-
-@by_identity
-def _sets(s: Loop) -> set[str]:
-    """Variables that the body sets, or whose address it takes."""
-    return {
-        id
-        for n in walk(s.body)
-        if isinstance(n, Assign) or (isinstance(n, Unary) and n.op in (*STEPS, "&"))
-        if (id := _target(n)) is not None
-    }
 
 
 def _step_of(m: Machine, e: Expr, id: str) -> tuple[str, int] | None:

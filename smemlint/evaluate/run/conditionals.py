@@ -91,7 +91,7 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     line, flow, m.lines.follows = m.lines.region, m.code_size.flow, None
     c = here(m, ar.truth_of(truth(m, rvalue(m, e.condition)), m.unknowns))
     m.unknowns.interior = keep_interior
-    if m.unknowns.guesses != guesses and not m.host and _decides_number(m, e):
+    if m.unknowns.guesses != guesses and not m.host and _only_chooses(m, e):
         m.unknowns.certain, certain = True, m.unknowns.certain
         m.journal.assumptions = assumed
         c = here(m, ar.truth_of(truth(m, rvalue(m, e.condition)), m.unknowns))
@@ -177,8 +177,8 @@ def _rejoin(m: Machine, line: int, flow: int, touched: bool) -> None:
     m.code_size.flow = m.code_size.flow + 1 if touched else flow
 
 
-def _decides_number(m: Machine, e: Conditional) -> bool:
-    """Whether a condition that scale decides only chooses one of two numbers, and is no limit of one: of
+def _only_chooses(m: Machine, e: Conditional) -> bool:
+    """Whether a condition that scale decides only chooses one of two numbers or places, and is no limit: of
     `i + 8 <= n ? 8 : n - i` blocks in the middle have the 8, but `n > 20 ? 8 : 4` is either, and what lanes
     are compared with may be any number."""
     c = e.condition

@@ -374,12 +374,13 @@ def _join_label(m: Machine, must: Mask, may: Mask) -> None:
 
 def run_all(m: Machine, body: tuple[Stmt, ...]) -> None:
     seen: Mask | None = None
+    skipped = _skipped(body)
     for i, s in enumerate(body):
         if m.may is not seen:
             if not m.anyone():
                 return
             seen = m.may
-        rest = _skipped(body).get(i)
+        rest = skipped.get(i)
         if rest is not None and isinstance(s, If):
             _run_if(m, s, rest)
             return

@@ -7,7 +7,7 @@ known as well.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from math import ceil, floor, inf
+from math import inf
 from typing import TypeAlias
 
 from smemlint.evaluate.values.choices import bits_of, on_way
@@ -187,13 +187,12 @@ def _limit(c: Int, way: int, recipes: Recipes) -> tuple[int, float, float] | Non
     if bool(way) != (c.const == 0):
         op = CONTRARY[op]
     # k * n + const `op` 0
-    edge = -d.const / k
+    floor, ceil = -d.const // k, -(d.const // k)
     if k < 0:
         op = TURNED[op]
-    below, above = ceil(edge) - 1, floor(edge) + 1
     ranges = {
-        "<": (-inf, below), "<=": (-inf, floor(edge)), ">": (above, inf), ">=": (ceil(edge), inf),
-        "==": (edge, edge), "!=": (-inf, inf),
+        "<": (-inf, ceil - 1), "<=": (-inf, floor), ">": (floor + 1, inf), ">=": (ceil, inf),
+        "==": (ceil, floor), "!=": (-inf, inf),
     }  # fmt: skip
     return compared.order, *ranges[op]
 

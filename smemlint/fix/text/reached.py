@@ -93,9 +93,7 @@ class Rooms:
 
 def reached(source: Source, begin: int, end: int) -> Reach | None:
     """The access in [begin, end), None where it is not one of those that are read."""
-    tokens: Sequence[Token] = parse_range(source, begin, end)
-    while len(tokens) > 2 and tokens[-2].text == "." and tokens[-1].kind == "name":
-        tokens = tokens[:-2]
+    tokens = _without_members(parse_range(source, begin, end))
     if not tokens:
         return None
     if tokens[0].text == "*":
@@ -113,10 +111,14 @@ def reached(source: Source, begin: int, end: int) -> Reach | None:
 
 def access_end(source: Source, begin: int, end: int) -> int:
     """Where an access ends without the member that is taken of it."""
-    tokens = parse_range(source, begin, end)
+    tokens = _without_members(parse_range(source, begin, end))
+    return tokens[-1].end if tokens else end
+
+
+def _without_members(tokens: Sequence[Token]) -> Sequence[Token]:
     while len(tokens) > 2 and tokens[-2].text == "." and tokens[-1].kind == "name":
         tokens = tokens[:-2]
-    return tokens[-1].end if tokens else end
+    return tokens
 
 
 def address(source: Source, begin: int, end: int) -> Reach | None:
@@ -130,7 +132,7 @@ def _pointer(source: Source, tokens: Sequence[Token]) -> tuple[str, tuple[Summan
     tokens = _bare(tokens)
     if not tokens:
         return None
-    if any(t.text in ("++", "--") or t.text in ("&&",) for t in tokens):
+    if any(t.text in ("++", "--", "&&") for t in tokens):
         return None
     parts = _split(tokens)
     if len(parts) > 1:
@@ -154,7 +156,7 @@ def _alone(source: Source, tokens: Sequence[Token]) -> tuple[str, tuple[Summand,
         if len(rest) < 3 or rest[0].text != "(":
             return None
     elif tokens[0].text == "(":
-        close = next(n for n, t in enumerate(tokens) if t.text == ")")
+        close = next((n for n, t in enumerate(tokens) if t.text == ")"), 0)
         to, rest = _pointee(tokens[1:close]), tokens[close + 1 :]
     elif tokens[0].text == "&" and tokens[-1].text == "]":
         opening = _opening(tokens)

@@ -33,7 +33,7 @@ _CLASS_INSTANCE = re.compile(r"(?<![\w])template\s+(?:struct|class)\s+([A-Za-z_]
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _NAMES = re.compile(r"[A-Za-z_]\w*")
 _MAKES = re.compile(r"(?<![\w:.>])template\s+[^<\s]")
-"""An explicit instantiation in the body of a macro."""
+"""An explicit instantiation, perhaps in the body of a macro."""
 
 
 @record(frozen=True, slots=True)
@@ -57,8 +57,9 @@ def lower(
     _drain(c)
     _require_methods(c, leading)
     _drain(c)
-    instances = _explicit_instances(c)
-    classes = _explicit_records(c)
+    texts = list(_instantiating(c))
+    instances = _explicit_instances(c, texts)
+    classes = _explicit_records(c, texts)
     variables = variable_templates(c)
     _drain(c)
     module = _module(c, path, configuration, instances)
@@ -241,7 +242,9 @@ def _drain(c: Context) -> None:
             c.decls.lower_function(c.work.queue.popleft())
 
 
-def _explicit_instances(c: Context) -> tuple[tuple[str, tuple[TemplateArgument, ...]], ...]:
+def _explicit_instances(
+    c: Context, texts: Sequence[str]
+) -> tuple[tuple[str, tuple[TemplateArgument, ...]], ...]:
     """`template __global__ void kernel<128>(...);`: libclang shows some, the text the rest."""
     found: dict[tuple[str, tuple[TemplateArgument, ...]], None] = {}
     for node in c.declarations.instances:
@@ -250,7 +253,7 @@ def _explicit_instances(c: Context) -> tuple[tuple[str, tuple[TemplateArgument, 
         if definition is not None and arguments is not None:
             c.work.require(definition)
             found[c.decls.function_id(definition), arguments] = None
-    for text in _instantiating(c):
+    for text in texts:
         for match in _INSTANCE.finditer(text):
             owner, _, name = match.group(2).rpartition("::")
             written = match.group(3)
@@ -280,6 +283,8 @@ def _is_of(f: Definition, owner: str) -> bool:
 def _instantiating(c: Context) -> Iterator[str]:
     """The text of files with explicit instantiations, and what macros make of such: `DECLARE(float)`."""
     texts = [file.data.decode("utf-8", "replace") for file in c.positions.project_files()]
+    if not any(map(_MAKES.search, texts)):
+        return
     defined = [macro_of(*parts) for text in texts for parts in DEFINE.findall(text)]
     macros = {macro.name: macro for macro in defined}
     making = _making(defined)
@@ -321,14 +326,16 @@ def _making(defined: Sequence[Macro]) -> frozenset[str]:
     return frozenset(making)
 
 
-def _explicit_records(c: Context) -> tuple[tuple[str, tuple[TemplateArgument, ...]], ...]:
+def _explicit_records(
+    c: Context, texts: Sequence[str]
+) -> tuple[tuple[str, tuple[TemplateArgument, ...]], ...]:
     """`template struct Launcher<float, 128>;`, as the text shows them, of classes that matter."""
     found: dict[tuple[str, tuple[TemplateArgument, ...]], None] = {}
     known: dict[str, list[str]] = {}
     for name, record_ in c.found.records.items():
         if record_.template:
             known.setdefault(name.rsplit("::", 1)[-1], []).append(name)
-    for text in _instantiating(c) if known else ():
+    for text in texts if known else ():
         for match in _CLASS_INSTANCE.finditer(text):
             for name in known.get(match.group(1).rpartition("::")[2], ()):
                 with c.within(Scope()):

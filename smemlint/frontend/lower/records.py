@@ -55,7 +55,7 @@ from smemlint.ir import (
     TypeTemplate,
     Var,
 )
-from smemlint.ir.types import DOUBLE, FLOAT, INT, LONG, SHORT, UINT, ULONG, USHORT
+from smemlint.ir.types import DOUBLE, FLOAT, INT, LONG, SHORT, UINT, ULONG, USHORT, primary_name
 from smemlint.patterns import pattern
 
 BASE_SPECIFIER = 44
@@ -70,15 +70,10 @@ _ELEMENTS: dict[str, Scalar] = {
 }  # fmt: skip
 
 
-def _plain(record: str) -> str:
-    """A record's name without what a specialisation is for."""
-    return record.split("<", 1)[0]
-
-
 def _itself(record: str, known: Record) -> RecordRef:
     """A record as its own members name it."""
     own = own_arguments(known.template) if known.specialises is None else known.specialises
-    return RecordRef(_plain(record), own)
+    return RecordRef(primary_name(record), own)
 
 
 def _makes_more_of(kid: Node) -> bool:
@@ -565,7 +560,7 @@ class RecordLowering:
         known = self._known_record(record)
         if known is None:
             return None
-        if _plain(record).rpartition("::")[2] == name:
+        if primary_name(record).rpartition("::")[2] == name:
             return _itself(record, known)
         return known.aliases.get(name)
 

@@ -32,7 +32,7 @@ from smemlint.ir import (
     Type,
     TypeParam,
 )
-from smemlint.ir.types import BOOL, INT
+from smemlint.ir.types import BOOL, INT, primary_name
 from smemlint.patterns import pattern
 
 POINTER, LVALUE, RVALUE, RECORD, ENUMERATION, TYPEDEF_TYPE = 101, 103, 104, 105, 106, 107
@@ -194,7 +194,7 @@ class TypeLowering:
     def _template_record(self, declaration: Node, type_: CType, text: str) -> Type:
         found = self._c.declarations.record(declaration)
         if "<" not in text:
-            if found is not None and found.name == (self._c.scope.record or "").split("<", 1)[0]:
+            if found is not None and found.name == primary_name(self._c.scope.record or ""):
                 return self.record(declaration)
             return RecordRef(self._c.decls.record_name(declaration))
         arguments = self._arguments_of(type_, text)

@@ -8,8 +8,6 @@ import pytest
 from fix import emulated
 from fix.edits.test_through import fixed
 
-needs_compiler = pytest.mark.skipif(emulated.COMPILER is None, reason="g++ is not installed")
-
 KERNEL = """
 __global__ void k(float *out, const float *in, int n)
 {
@@ -51,7 +49,7 @@ def test_a_local_without_the_pitch_may_serve_elsewhere(tmp_path: Path) -> None:
     assert "tile[c * TILE_PITCH + own]" in after and found.edits is not None
 
 
-@needs_compiler
+@emulated.needs_compiler
 @pytest.mark.parametrize("at", ["i", "r * P + c", "i ^ 0", "(r << 6) + c"])
 def test_the_fixed_kernel_computes_the_same(at: str, tmp_path: Path) -> None:
     text = program(at)

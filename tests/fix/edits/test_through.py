@@ -11,8 +11,6 @@ from smemlint.api import Job, analyse_file
 from smemlint.fix.edits.apply import apply
 from smemlint.fix.model import Suggestion
 
-needs_compiler = pytest.mark.skipif(emulated.COMPILER is None, reason="g++ is not installed")
-
 LOADER = """    __shared__ float sAB[%(size)s];
     int tx = threadIdx.x, k = 0;
     float *a = (float *)sAB + (k / 8 & 1) * 1024;
@@ -82,7 +80,7 @@ def test_a_pointer_that_each_thread_moves_is_counted_from_the_start_too(tmp_path
     assert "sum.x += sAB[swizzle_sAB(int(mine - sAB) + 4)];" in after
 
 
-@needs_compiler
+@emulated.needs_compiler
 @pytest.mark.parametrize(
     ("more", "use"),
     [
@@ -127,7 +125,7 @@ void start(float *out, const float *in) { k<<<1, 128>>>(out, in, 32); }
 """
 
 
-@needs_compiler
+@emulated.needs_compiler
 def test_functions_that_get_the_array_are_rewritten_with_it(tmp_path: Path) -> None:
     found, after = fixed(PARTS, tmp_path)
     assert found.edits is not None and found.after < found.before
@@ -172,7 +170,7 @@ def test_a_pitch_is_widened_in_all_functions_that_say_it(tmp_path: Path) -> None
     assert all(c.after == c.ideal for c in found.sites)
 
 
-@needs_compiler
+@emulated.needs_compiler
 def test_a_widened_pitch_leaves_the_result_alone(tmp_path: Path) -> None:
     _, after = fixed(ROWS, tmp_path)
     before = emulated.run(ROWS, tmp_path)
