@@ -346,3 +346,16 @@ def test_a_round_that_comes_to_nothing_in_included_files_is_the_last() -> None:
     assert not parse._is_idle([400, 399, 398], told_in_main=True)
     assert not parse._is_idle([400, 399, 390], told_in_main=False)
     assert not parse._is_idle([400, 399], told_in_main=False)
+
+
+def test_one_unknown_class_becomes_another_in_one_way() -> None:
+    unit = parsed("""
+        __global__ void k(const PtrStepSzb image, PtrStepSz<float> points) { __shared__ float s[32]; }
+        void host(const GpuMat& image, GpuMat& points) {
+            k<<<1, dim3(32, 8)>>>(image, points);
+            GpuMat copy = image;
+            k<<<1, dim3(32, 4)>>>(copy, points);
+        }
+    """)
+    assert not unit.problems
+    assert uses(unit, "image") == 2 and uses(unit, "copy") == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from smemlint.frontend.clang import cursors
@@ -92,8 +92,10 @@ _BETWEEN = frozenset(
 _WORD = pattern(r"[A-Za-z_]\w*")
 _REFERENCE_CAST = pattern(r"_cast\s*<[^;{}&]*&\s*>\s*\(|\([\w\s:<>,]*[\w>]\s*&\s*\)")
 _ON_DEVICE = pattern(r"__device__|\b[A-Z_]*(?:DEVICE|LAMBDA|HD)[A-Z_]*\b")
+_TEMPLATE_CALL = pattern(r"(?:::|\.|->)\s*[A-Za-z_]\w*\s*<[^;{}]*>\s*\(")
 _LAMBDA_TEMPLATE = pattern(r"\s*\[[^\]]*\]\s*<([^<>]*)>")
 
+_BINARY_OPERATOR = 114
 _VARIABLE_REFERENCE = 50
 """clang's cursor of a name between the brackets of a lambda."""
 
@@ -115,7 +117,7 @@ class ExpressionLowering:
             111: self._paren,
             112: self._unary,
             113: self._index,
-            114: self._binary,
+            _BINARY_OPERATOR: self._binary,
             115: self._compound,
             116: self._conditional,
             117: self._cast,
@@ -343,11 +345,15 @@ class ExpressionLowering:
             if len(kids) != 2:
                 left: Expr = UnknownExpr("binary operator", self.lower_all(kids), self._c.place(node))
                 break
+            call = self._template_call(node, op, kids)
+            if call is not None:
+                left = call
+                break
             chain.append((node, op, kids[1]))
             inner = kids[0]
             if inner.kind == UNEXPOSED:
                 inner = self.unwrap_implicit(inner)
-            if op in _OPERATORS or inner.kind != 114 or len(chain) > 5000:
+            if op in _OPERATORS or inner.kind != _BINARY_OPERATOR or len(chain) > 5000:
                 left = self.lower(inner)
                 break
             node, kids = inner, cursors.children(inner)
@@ -364,6 +370,26 @@ class ExpressionLowering:
             else:
                 left = Binary(op, left, value, place)
         return left
+
+    def _template_call(self, node: Node, op: str, kids: Sequence[Node]) -> Expr | None:
+        """`Traits::load<4, 8>(p)` in a template: without the word `template` clang reads two comparisons."""
+        if op not in (">", ","):
+            return None
+        first = kids[0]
+        while op == "," and self._operator(first) == ",":
+            first = cursors.children(self.unwrap_implicit(first))[0]
+        if self._operator(first) != "<":
+            return None
+        text = self._c.positions.text(node) or ""
+        if not _TEMPLATE_CALL.search(text):
+            return None
+        found = self._c.texts.hinted(node).read_expression(text)
+        return replace(found, place=self._c.place(node)) if isinstance(found, Call | Binary) else None
+
+    def _operator(self, node: Node) -> str:
+        """The binary operator of an expression, '' for any other."""
+        node = self.unwrap_implicit(node)
+        return binary_operator(node) if node.kind == _BINARY_OPERATOR else ""
 
     def unwrap_implicit(self, node: Node) -> Node:
         while node.kind == UNEXPOSED and not self._folds(node):

@@ -189,7 +189,10 @@ class TypeLowering:
         given = [cursors.type_argument(type_, i) for i in range(count)]
         if all(g.kind != 0 for g in given):
             return tuple(self.lower(g) for g in given)
-        return self._c.texts.template_arguments(text)
+        read = self._c.texts.template_arguments(text)
+        if len(read) != count:
+            return read
+        return tuple(self.lower(g) if g.kind != 0 else r for g, r in zip(given, read, strict=True))
 
     def _template_record(self, declaration: Node, type_: CType, text: str) -> Type:
         found = self._c.declarations.record(declaration)

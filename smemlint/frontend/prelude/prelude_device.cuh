@@ -34,7 +34,7 @@ SMEMLINT_NARROW(__nv_fp6_e3m2, unsigned char)
 #undef SMEMLINT_MIXED
 #undef SMEMLINT_NARROW
 typedef __half half;
-typedef __half __nv_half;
+typedef __half __nv_half, nv_half;
 typedef __nv_bfloat16 nv_bfloat16;
 struct __half_raw { unsigned short x; };
 struct __half2_raw { unsigned short x, y; };
@@ -54,7 +54,7 @@ SMEMLINT_PAIR(__half2, __half)
 SMEMLINT_PAIR(__nv_bfloat162, __nv_bfloat16)
 #undef SMEMLINT_PAIR
 typedef __half2 half2;
-typedef __half2 __nv_half2;
+typedef __half2 __nv_half2, nv_half2;
 typedef __nv_bfloat162 nv_bfloat162;
 #define SMEMLINT_PACKED(N, raw) \
     struct N { raw __x; N() = default; template <class T> explicit N(T); template <class T> explicit operator T() const; };

@@ -266,3 +266,10 @@ template <class A, class B> constexpr auto min(A a, B b) -> decltype(a < b ? a :
 template <class A, class B> constexpr auto max(A a, B b) -> decltype(a < b ? b : a) { return a < b ? b : a; }
 template <class T> constexpr T abs(T a) { return a < 0 ? -a : a; }
 template <class T> T labs(T); template <class T> T llabs(T);
+
+// A healed type converts to everything but another one, whose constructor takes it.
+namespace smemlint {
+template <class T, class = void> struct other { using type = void; };
+template <class T> struct other<T, typename T::smemlint_healed> {};
+template <class T> using unless_healed = typename other<T>::type;
+}  // namespace smemlint

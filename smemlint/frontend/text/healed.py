@@ -184,9 +184,10 @@ def _join(mine: Healed, other: Healed) -> None:
 _WIDTHS = (*range(33, 64), *range(65, 128))
 _POINTER = pattern(r"(?:^|_)(?:data|ptr)(?:_|$)")
 _STRUCT = (
-    "{0}() = default; template <class T> {0}(T&&); "
+    "typedef void smemlint_healed; {0}() = default; template <class T> {0}(T&&); "
     "template <class A, class B, class... C> {0}(A&&, B&&, C&&...); "
-    "template <class T> operator T() const; template <class T> {0}& operator[](T) const; "
+    "template <class T, class = smemlint::unless_healed<T>> operator T() const; "
+    "template <class T> {0}& operator[](T) const; "
     "{0}* operator->() const; {0}& operator*() const; "
 )
 

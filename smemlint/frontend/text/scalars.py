@@ -71,6 +71,10 @@ LIBRARY_SCALARS: dict[str, Scalar] = {
     **dict.fromkeys(("ssize_t", "ptrdiff_t", "intptr_t", "intmax_t"), LONG),
     "uint": UINT,
     "ushort": USHORT,
+    "uchar": UCHAR,
+    "schar": SCHAR,
+    **{name: s for bits, s in _SIGNED.items() for name in (f"int{bits}", f"i{bits}", f"s{bits}")},
+    **{name: s for bits, s in _UNSIGNED.items() for name in (f"uint{bits}", f"u{bits}")},
 }
 """Types that the CUDA headers make of a class and that lowering treats as numbers, and the usual names of
 integers, for text: the prelude's declarations are not listed."""

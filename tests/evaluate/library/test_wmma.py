@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from costs import scored, told
 
+from smemlint.api import Job, analyse_file
 from smemlint.evaluate import Grade
 from smemlint.evaluate.library.wmma import Fragment, moves
 
@@ -83,3 +84,11 @@ def test_an_unknown_layout_is_named() -> None:
     body = load("accumulator", "", "16, 16, 16", "float", "64", ", (wmma::layout_t)n")
     (conflict,) = scored(body, shared=FLOAT)
     assert conflict.reason is not None and conflict.reason.code == "wmma-fragment"
+
+
+def test_the_shape_of_a_fragment_may_be_a_template_argument() -> None:
+    head = "using namespace nvcuda; template <int M, int K, int N>"
+    body = f"__shared__ {HALF}; " + load("matrix_b", "row_major", "M, N, K", "half", "72")
+    text = f"{head} __global__ void k() {{ {body} }} void go() {{ k<16, 16, 16><<<1, 32>>>(); }}"
+    (access,) = analyse_file(Job("k.cu", text=text)).kernels[0].accesses
+    assert (access.op, access.width, access.ways, access.grade) == ("ldmatrix", 16, 1.0, "exact")

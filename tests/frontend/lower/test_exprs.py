@@ -1,4 +1,5 @@
 # ruff: noqa: E501 - a kernel on one line is easier to compare with what becomes of it
+import pytest
 from lowered import function, kernel, lines, module
 
 from smemlint.ir import Assign, Call, Evaluate, FloatLiteral, Index, Literal, Name, Special
@@ -196,3 +197,30 @@ def test_calls_of_the_library_are_by_qualified_name() -> None:
     ).body
     names = [e.callee.name for e in _walk(body) if isinstance(e, Call) and isinstance(e.callee, Name)]
     assert names == ["std::min", "atomicAdd", "__syncthreads"]
+
+
+TRAITS = """
+template <int Q> struct Load {
+    template <int N, int M> __device__ static void two(float *p) { p[N] = M; }
+    template <int N> __device__ float one(float *p) { return p[N]; }
+};
+template <class A> struct Traits { using L = Load<1>; L l; };
+template <class A> __global__ void k(float *p, int n) {
+    __shared__ float s[32];
+    Traits<A> t;
+    %s
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("Traits<A>::L::two<4, 8>(s);", "Traits<A>::L::two<4, 8>(s);"),
+        ("t.l.two<4, 8>(s);", "t.l.two(s);"),
+        ("s[0] = t.l.one<4>(s) + 1;", "s[0] = t.l.one(s) + 1;"),
+        ("s[0] = (t.l.n < n) > (n - 1);", "s[0] = t.l.n < n > n - 1;"),
+    ],
+)
+def test_a_template_of_an_unknown_class_is_called_without_the_word(written: str, shown: str) -> None:
+    assert lines(TRAITS % written)[-1] == shown
