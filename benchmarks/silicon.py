@@ -98,6 +98,8 @@ class Verdict:
     told: Told
     category: str
     library: bool = False
+    other_block: bool = False
+    """Told under another block shape, which makes no difference."""
 
     @property
     def conflicted(self) -> bool:
@@ -264,13 +266,28 @@ def instances(launch: MeasuredLaunch, report: dict[str, Any]) -> tuple[list[dict
     counts = {len(k["template_arguments"]) for k in fitting}
     known = max((n for n in counts if n <= len(arguments)), default=max(counts))
     fitting = [k for k in fitting if len(k["template_arguments"]) == known]
-    fitting = [k for k in fitting if tuple(k["launch"]["block"]) == launch.block]
+    of_any = [told for k in fitting if (told := of_any_block(k, launch.block)) is not None]
+    fitting = [k for k in fitting if tuple(k["launch"]["block"]) == launch.block] or of_any
     if not fitting:
         return [], "launch not found"
     for key, value in (("dynamic_shared_bytes", launch.dynamic), ("grid", list(launch.grid))):
         same = [k for k in fitting if k["launch"].get(key) == value]
         fitting = same or fitting
     return fitting, ""
+
+
+def of_any_block(kernel: dict[str, Any], block: tuple[int, ...]) -> dict[str, Any] | None:
+    """The entry of a shape that was tried, with what is told to hold for this block as well; None where
+    nothing is. What depends on the shape stays unresolved."""
+    tried = tuple(kernel["launch"]["block"])
+    rows = tried[0] == block[0] == 32
+    if not any(a.get("any_block") for a in kernel["accesses"]):
+        return None
+    if not rows and (tried[1:] != (1, 1) or block[1:] != (1, 1) or block[0] % 32):
+        return None
+    silent = {"wavefronts": None, "grade": "unresolved", "reason": "launch not found"}
+    accesses = [a if a.get("any_block") else a | silent for a in kernel["accesses"]]
+    return kernel | {"accesses": accesses, "other_block": True}
 
 
 def accesses_by_line(kernel: dict[str, Any]) -> dict[tuple[str, int, str], list[dict[str, Any]]]:
@@ -365,10 +382,14 @@ def judge(program: Program, report: dict[str, Any], own_files: set[str]) -> Resu
         measured_places = {(x.file, x.line, x.op) for x in launch.lines}
 
         def verdict(
-            line: Line, told: Told, library: bool = False, launch: MeasuredLaunch = launch
+            line: Line,
+            told: Told,
+            library: bool = False,
+            launch: MeasuredLaunch = launch,
+            elsewhere: bool = any(k.get("other_block") for k in entries),
         ) -> Verdict:
             kind = category(line.ways, told)
-            return Verdict(program.name, launch.kernel, launch.block, line, told, kind, library)
+            return Verdict(program.name, launch.kernel, launch.block, line, told, kind, library, elsewhere)
 
         for line in launch.lines:
             if not line.wavefronts:
@@ -500,6 +521,7 @@ def summary(total: Result) -> str:
         return f"{n} of {of} ({100 * n / of:.1f} %)" if of else "0 of 0"
 
     exact, bounded = total.count("exact"), total.count("bounded")
+    elsewhere = [v for v in lines if v.other_block]
     return "\n".join(
         [
             f"exact {share(exact, len(lines))}, exact or bounded {share(exact + bounded, len(lines))}",
@@ -508,6 +530,9 @@ def summary(total: Result) -> str:
             f"false cleans {sum(v.false_clean for v in lines)}, wrong {total.count('wrong')}",
             f"lines without wavefronts, left out: {total.skipped}; library lines, compared apart: "
             f"{len(total.library())} ({sum(v.category == 'exact' for v in total.library())} exact)",
+            f"lines told for any block and compared under another shape: {len(elsewhere)} "
+            f"({sum(v.category == 'exact' for v in elsewhere)} exact, "
+            f"{sum(v.category == 'wrong' for v in elsewhere)} wrong)",
             f"lines of calls, compared with what the functions access: {total.by_call}",
             f"conflicts told on lines that silicon does not list: {len(total.unmeasured_conflicts)}",
             f"time: {total.seconds:.1f} s",

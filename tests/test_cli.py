@@ -313,6 +313,7 @@ def test_inspect_lists_every_access(folder: Path, capsys: Capture) -> None:
         "grade": "exact",
         "reason": None,
         "assumptions": [],
+        "any_block": False,
     }
     assert (store["op"], store["wavefronts"], store["ideal"], store["ways"]) == ("store", 8, 8, 1.0)
     assert data["summary"]["accesses"] == 2

@@ -59,6 +59,8 @@ class Access:
     reached: bool = True
     """False where only the text shows it: no launch that was looked at gets there."""
     assumptions: tuple[tuple[str, str, int], ...] = ()
+    any_block: bool = False
+    """Whether every shape that host code leaves to the block gives the same ways."""
     """Kind, words and line (0: none) of what its cost takes for granted."""
 
     @property

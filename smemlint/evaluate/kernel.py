@@ -39,7 +39,7 @@ def evaluate(
     Never raises for what the source holds: a budget that is hit, or nesting that is too deep, is a note,
     and the sites seen so far are reported as unresolved for that reason.
     """
-    m = Machine(module, launch.block, grid=launch.grid, budget=budget, as_written=as_written)
+    m = _machine(module, launch, budget, as_written=as_written)
     stopped = _run(m, kernel, launch)
     if stopped is not None:
         m.journal.notes.append(stopped)
@@ -64,6 +64,13 @@ def evaluate(
     # What is asked of the arrays is little, also where the evaluation was stopped.
     m.effort.limit = m.effort.steps + LONG
     return KernelTrace(shared_arrays(m), _ordered(traces), tuple(m.journal.notes), m.work + m.effort.spent)
+
+
+def _machine(module: Module, launch: Launch, budget: Budget | None, *, as_written: bool = False) -> Machine:
+    family = launch.family if launch.warp else ""
+    return Machine(
+        module, launch.block, grid=launch.grid, budget=budget, as_written=as_written, family=family
+    )
 
 
 def _run(m: Machine, kernel: Function, launch: Launch) -> Unresolved | None:
@@ -93,7 +100,7 @@ def _wherever_members_begin(m: Machine, kernel: Function, launch: Launch, traces
     """
     if not may_join(m) or all(t.grade is Grade.UNRESOLVED for t in traces):
         return traces
-    other = Machine(m.module, launch.block, grid=launch.grid, budget=m.effort.budget)
+    other = _machine(m.module, launch, m.effort.budget)
     other.unknowns.begin = 16
     if _run(other, kernel, launch) is not None:
         return traces
@@ -169,7 +176,7 @@ def _elsewhere(m: Machine, kernel: Function, launch: Launch) -> Iterator[Machine
             k: v + ELSEWHERE + (alternate if i % 2 else 0)
             for i, (k, v) in enumerate(sorted(launch.arguments.items(), key=lambda a: a[0] in matter))
         }
-        other = Machine(m.module, launch.block, grid=launch.grid, budget=m.effort.budget)
+        other = _machine(m.module, launch, m.effort.budget)
         other.unknowns.begin, other.memo.carried = m.unknowns.begin, m.memo.carried
         for key, v in told.items():
             assert isinstance(v.const, int)
@@ -189,7 +196,7 @@ def _doubts(m: Machine, kernel: Function, launch: Launch) -> frozenset[tuple[obj
     if m.effort.steps > ADDING:
         return frozenset()
     budget = dataclasses.replace(m.effort.budget, steps=min(m.effort.budget.steps, ADDING))
-    other = Machine(m.module, launch.block, grid=launch.grid, budget=budget)
+    other = _machine(m.module, launch, budget)
     other.unknowns.begin, other.memo.carried = m.unknowns.begin, m.memo.carried
     other.sums = Sums()
     _run(other, kernel, launch)

@@ -291,7 +291,7 @@ class _Builder:
 def _assumptions(m: Machine, log: SiteLog, launch: Launch) -> tuple[Assumption, ...]:
     """What was assumed until a site ran last."""
     made = tuple(m.journal.assumptions.values())[: log.assumed]
-    if not launch.assumed:
+    if not launch.assumed or launch.warp:
         return made
     block = " x ".join(map(str, launch.block))
     return (Assumption("block-shape", f"a block of {block} threads"), *made)

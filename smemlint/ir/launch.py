@@ -37,6 +37,12 @@ class Launch:
     captures: Mapping[str, tuple[Type, int | None]] = field(default_factory=dict)
     """By id: the variables of host code that a lambda among the arguments takes with it, and their values."""
 
+    family: str = ""
+    """Of a shape that is one of several: `x` where the block has an unknown number of threads along x alone,
+    `yz` where it has 32 along x and unknown numbers along the others; '' for anything else."""
+    warp: bool = False
+    """Whether one warp of any block of the family is meant, of which `block` is the shape."""
+
     @property
     def threads(self) -> int:
         return self.block[0] * self.block[1] * self.block[2]

@@ -187,7 +187,16 @@ def _tried(s: Started, candidate: Candidate) -> Launch:
     origin = f"at most, {base.origin}" if candidate.limit else "candidate"
     arguments = {**s.arguments, **candidate.arguments}
     dynamic = s.dynamic if s.dynamic is not None else candidate.dynamic
-    return replace(base, dynamic=dynamic, arguments=arguments, origin=origin, assumed=True)
+    family = family_of(s.block)
+    return replace(base, dynamic=dynamic, arguments=arguments, origin=origin, assumed=True, family=family)
+
+
+def family_of(block: Sequence[int | None]) -> str:
+    """The `Launch.family` of the shapes that a launch leaves open."""
+    x, y, z = block
+    if x is None:
+        return "x" if (y, z) == (1, 1) else ""
+    return "".join(axis for axis, extent in zip("yz", (y, z), strict=True) if extent != 1) if x == 32 else ""
 
 
 def _common(facts: Sequence[Started]) -> dict[str, int]:
@@ -299,14 +308,17 @@ def _without_launch(
         # an array of 1024 elements serves smaller blocks as well, where the launch leaves the block open
         within = [x for x in tried if axes == "x" and _below(x.block, implied[0][0])]
         same = next((x for x in tried if x.block == implied[0][0]), replace(base, dynamic=dynamic))
-        first = [replace(same, block=s, origin=why, assumed=True) for s, why in implied]
+        family = same.family or ("x" if axes == "x" else "")
+        first = [replace(same, block=s, origin=why, assumed=True, family=family) for s, why in implied]
         return first + within
     if tried:
         return tried
     if blocks.default is not None:
         return [replace(base, block=blocks.default, origin="default-block", assumed=True, dynamic=dynamic)]
+    family = "x" if axes == "x" else ""
     return [
-        replace(base, block=s, origin="candidate", assumed=True, dynamic=dynamic) for s in CANDIDATES[axes]
+        replace(base, block=s, origin="candidate", assumed=True, dynamic=dynamic, family=family)
+        for s in CANDIDATES[axes]
     ]
 
 

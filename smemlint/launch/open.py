@@ -7,7 +7,7 @@ number. `scan<<<1, n / 2>>>(p, n)` ties the argument to the block: with 128 thre
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import inf
+from math import inf, prod
 from typing import TypeAlias
 
 from smemlint.evaluate.values.number import Int, bounds
@@ -32,6 +32,8 @@ USUAL = (256, 128, 512, 64, 1024, 32)
 """Threads of a block in x, the most common first."""
 SQUARE = (16, 32, 8)
 """The same where another extent is unknown as well."""
+ROWS = (4, 8, 2, 1, 16)
+"""The same where the extents that are known make whole warps."""
 MOST_CHOICES = 16
 """Values of an unknown that are tried one by one."""
 
@@ -61,7 +63,8 @@ def candidates(
     open_extents = [i for i, v in enumerate(block) if not v.known]
     if not open_extents:
         return ()
-    usual = USUAL if len(open_extents) == 1 else SQUARE
+    rows = prod(v.const for v in block if v.known and isinstance(v.const, int))
+    usual = ROWS if rows % 32 == 0 else USUAL if len(open_extents) == 1 else SQUARE
     leader = open_extents[0]
     found: dict[tuple[int, int, int], Candidate] = {}
     values, limit = _values(block[leader], usual, recipes)
@@ -76,7 +79,8 @@ def candidates(
         extents[leader] = n
         for i in open_extents[1:]:
             if extents[i] is None:
-                extents[i] = next(iter(_values(block[i], usual, recipes)[0]), None)
+                room = MAX_THREADS // prod(n for n in extents if n)
+                extents[i] = next((n for n in _values(block[i], usual, recipes)[0] if n <= room), None)
                 if extents[i] is not None:
                     given |= solve(block[i], extents[i] or 0, recipes)
         x, y, z = extents

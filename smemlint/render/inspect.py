@@ -73,6 +73,7 @@ def _access(access: Access) -> dict[str, Any]:
         "grade": access.grade,
         "reason": ": ".join(access.reason) if access.reason else None,
         "assumptions": [{"kind": k, "text": t, "line": n or None} for k, t, n in access.assumptions],
+        "any_block": access.any_block,
     }
 
 

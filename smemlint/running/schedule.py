@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from smemlint.evaluate import Budget
 from smemlint.ir import Function, Launch, Module, Place
 from smemlint.records import record
+from smemlint.running.any_block import with_any_block
 from smemlint.running.variants import told_apart
 from smemlint.score import Conflict, KernelAnalysis
 from smemlint.system import clock
@@ -149,7 +151,22 @@ def in_turn(
     for b in sorted(further, key=lambda b: (cost.get(id(b.kernel), 0) * b.rank, b.rank)):
         take(b)
         split(b)
+    for family in _families(begun):
+        tried = [b for b in family if done[id(b)]]
+        if tried and not over():
+            asked = partial(one, tried[0])
+            told = with_any_block([done[id(b)][0] for b in tried], asked)
+            done |= {id(b): [analysis] for b, analysis in zip(tried, told, strict=True)}
     return [analysis for b in begun for analysis in done[id(b)]]
+
+
+def _families(begun: Sequence[Begun]) -> list[list[Begun]]:
+    """Launches of one kernel instance that differ in the shape of a block that is left open."""
+    found: dict[tuple[object, ...], list[Begun]] = {}
+    for b in begun:
+        if b.touching and b.launch.family and not b.launch.variants:
+            found.setdefault((_guess(b), b.launch.family, b.launch.place), []).append(b)
+    return list(found.values())
 
 
 class _Guesses:

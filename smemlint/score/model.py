@@ -66,6 +66,9 @@ class Conflict:
     loads: tuple[Load, ...] = ()
     """What the site adds to its kernel's cost, by the loops of unknown length around it; empty where another
     site carries it (joined accesses) or where it is not known."""
+    any_block: bool = False
+    """Whether the ways are the same for every shape that host code leaves to the block, if its warps are
+    whole."""
 
     @property
     def ways(self) -> float | None:

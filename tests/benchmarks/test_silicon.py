@@ -306,3 +306,28 @@ def test_a_linter_that_fails_leaves_every_line_unresolved(
     result = silicon.run(one, tmp_path, [sys.executable, "-c", "raise SystemExit(2)"], [], 30.0)
     assert result.problem.startswith("exit 2")
     assert result.count("unresolved") == 1
+
+
+def test_what_any_block_gives_is_compared_under_a_shape_that_was_not_tried(silicon: ModuleType) -> None:
+    told = [access(7, 8, 4, any_block=True), access(8, 8, 8, any_block=False)]
+    tried = {"kernels": [kernel(block=(256, 1, 1), accesses=told)]}
+    measured = program(silicon, [["k.cu", n, "load", 1, 32, w, 4] for n, w in ((7, 8), (8, 4))])
+    result = silicon.judge(measured, tried, {"k.cu"})
+    assert [(v.category, v.other_block) for v in result.verdicts] == [("exact", True), ("unresolved", True)]
+
+
+@pytest.mark.parametrize(
+    ("tried", "ran", "told"),
+    [
+        ((256, 1, 1), (96, 1, 1), True),
+        ((256, 1, 1), (100, 1, 1), False),
+        ((256, 1, 1), (32, 3, 1), False),
+        ((32, 4, 4), (32, 3, 1), True),
+        ((32, 4, 4), (64, 3, 1), False),
+    ],
+)
+def test_any_block_is_one_of_the_same_family(
+    silicon: ModuleType, tried: tuple[int, int, int], ran: tuple[int, ...], told: bool
+) -> None:
+    entry = kernel(block=tried, accesses=[access(7, 4, 4, any_block=True)])
+    assert (silicon.of_any_block(entry, ran) is not None) == told

@@ -89,7 +89,7 @@ def _tile(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
         return RecordValue(RecordRef(SPACE + "thread_block_tile", (Literal(n), *parent)), {})
     size = as_int(m, values[1], e.place) if len(values) > 1 else None
     n = number(size)
-    if n:
+    if n and (n <= 32 or m.task.threads):
         return numbered(SPACE + "thread_group", m.threads.linear % n, Int(n, UINT))
     return RecordValue(RecordRef(SPACE + "thread_group"), {})
 
@@ -163,9 +163,9 @@ def group_method(m: Machine, name: str, self: Value, e: Call) -> Value:
     size = number(group.size)
     if kind == "thread_block_tile" and size and isinstance(t, RecordRef):
         whole = _parent_size(m, t)
-        if name == "meta_group_rank":
+        if name == "meta_group_rank" and whole:
             return lanes_value(m, m.threads.linear % whole // size, Int(0, UINT))
-        if name == "meta_group_size":
+        if name == "meta_group_size" and whole:
             return Int(max(whole // size, 1), UINT)
     if name in ("shfl", "shfl_up", "shfl_down", "shfl_xor") and values:
         width = size if kind in ("thread_block_tile", "thread_group") else None
@@ -181,16 +181,17 @@ def group_method(m: Machine, name: str, self: Value, e: Call) -> Value:
     return m.unknown(UINT, name, uniform=False, reason=reason)
 
 
-def _parent_size(m: Machine, t: RecordRef) -> int:
-    threads = m.task.block[0] * m.task.block[1] * m.task.block[2]
+def _parent_size(m: Machine, t: RecordRef) -> int | None:
+    threads = m.task.threads
     parent = t.arguments[1] if len(t.arguments) > 1 else None
     if isinstance(parent, RecordRef) and short_name(parent.name) == "thread_block_tile":
-        return record_argument(parent, 0) or threads
+        size = record_argument(parent, 0)
+        return size if size and (size <= 32 or threads) else threads
     return threads
 
 
 def _beyond_the_block(m: Machine, name: str, kind: str, values: list[Value], e: Call) -> Value:
-    threads = m.task.block[0] * m.task.block[1] * m.task.block[2]
+    threads = m.task.threads
     if name == "map_shared_rank" and values and isinstance(values[0], Pointer):
         m.note("distributed-shared", "accesses to another block's shared memory are not scored", e.place)
         p = values[0]
@@ -202,7 +203,7 @@ def _beyond_the_block(m: Machine, name: str, kind: str, values: list[Value], e: 
         return RecordValue(RecordRef("dim3"), {4 * i: m.specials["gridDim", a] for i, a in enumerate("xyz")})
     if name == "block_index" and kind == "grid_group":
         return RecordValue(RecordRef("dim3"), {4 * i: m.specials["blockIdx", a] for i, a in enumerate("xyz")})
-    if name == "thread_rank":
+    if name == "thread_rank" and threads:
         base = m.unknowns.value(ULONG, f"{kind}.thread_rank()", low=0, rank=2, multiple=threads)
         return ar.binary("+", base, Int(m.threads.linear, ULONG), m.unknowns)
     return m.unknowns.value(UINT, f"{kind}.{name}()", low=0, rank=2)

@@ -47,6 +47,13 @@ class Task:
     paths: Paths | None = None
     as_written: bool = False
     """Whether nothing is to be told of what the compiler does with accesses."""
+    family: str = ""
+    """Of which family of blocks (`Launch.family`) the threads are one warp; '' where they are the block."""
+
+    @property
+    def threads(self) -> int | None:
+        """Threads of the block; None where they are one warp of it."""
+        return None if self.family else self.block[0] * self.block[1] * self.block[2]
 
 
 @record(frozen=True, eq=False, slots=True)

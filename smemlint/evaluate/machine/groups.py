@@ -47,12 +47,14 @@ def group_of(m: Machine, v: Value) -> Group:
 
 def _group(m: Machine, t: Type, cells: dict[int, Value]) -> Group:
     kind = short_name(t.name) if isinstance(t, RecordRef) else ""
-    threads = m.task.block[0] * m.task.block[1] * m.task.block[2]
+    threads = m.task.threads
     if kind == "thread_block":
-        return Group(m.threads.linear, Int(threads, UINT))
+        return Group(m.threads.linear, Int(threads, UINT)) if threads else Group(None, None)
     if kind == "thread_block_tile":
         size = record_argument(t, 0)
-        return Group(None, None) if not size else Group(m.threads.linear % size, Int(size, UINT))
+        if not size or (size > 32 and not threads):
+            return Group(None, None)
+        return Group(m.threads.linear % size, Int(size, UINT))
     rank, size_value = cells.get(RANK), cells.get(SIZE)
     lanes = known_lanes(m, rank) if rank is not None else None
     return Group(lanes, size_value if isinstance(size_value, Int) else None)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 
 from smemlint.evaluate.analysis.facts import Code, Slicer, code_of
 from smemlint.evaluate.analysis.own_members import LOCAL_THIS, floating, member_of
+from smemlint.evaluate.machine.any_warp import any_warp
 from smemlint.evaluate.machine.components import (
     STRETCH,
     Budget,
@@ -120,10 +121,11 @@ class Machine:
         slicer: Slicer | None = None,
         paths: Paths | None = None,
         as_written: bool = False,
+        family: str = "",
     ) -> None:
         self.module = module
         self.host = host
-        self.task = Task(block, on_launch, explore, paths, as_written)
+        self.task = Task(block, on_launch, explore, paths, as_written, family)
         budget = budget or Budget()
         self.effort = Effort(budget, limit=min(STRETCH, budget.steps))
         self.threads = Threads.of(block, host=host)
@@ -177,6 +179,7 @@ class Machine:
             )
         if self.host:
             return specials
+        specials |= any_warp(self.task.family, specials, self.unknowns)
         small = ("threadIdx", "laneid", "warpid")
         return {
             key: v if key[0] == "warpSize" else formed(v, affine.atom(*key, small=key[0] in small))

@@ -1,0 +1,88 @@
+"""What holds for every block of whole warps, whichever of the tried shapes it has.
+
+A block of run-time size is tried with a few shapes. One warp whose place in the block is unknown tells which
+of their answers do not depend on the shape at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from smemlint.evaluate import Grade
+from smemlint.evaluate.model import Assumption
+from smemlint.ir import Launch
+from smemlint.running.variants import stopped
+from smemlint.score import Conflict, KernelAnalysis
+from smemlint.score.grade import STATED
+
+WHOLE_WARPS = Assumption("whole-warps", "a block of whole warps; any shape gives the same")
+_CLOSED = (Grade.EXACT, Grade.ASSUMED)
+_ROUNDING = 1e-9
+
+
+def any_of(launches: Sequence[Launch]) -> Launch:
+    """One warp of any block of the family that these shapes are of; of numbers, those that all pass."""
+    first = launches[0]
+    common = {k: v for k, v in first.arguments.items() if all(x.arguments.get(k) == v for x in launches)}
+    dynamic = first.dynamic if all(x.dynamic == first.dynamic for x in launches) else None
+    return replace(
+        first, block=(32, 1, 1), warp=True, arguments=common, dynamic=dynamic, grid=(None, None, None)
+    )
+
+
+def with_any_block(
+    tried: Sequence[KernelAnalysis], analyse: Callable[[Launch], KernelAnalysis]
+) -> list[KernelAnalysis]:
+    """The analyses of shapes of one family, with what holds for all of it told as such."""
+    told = [a for a in tried if a.conflicts and not stopped(a)]
+    if not told:
+        return list(tried)
+    warp = analyse(any_of([a.launch for a in tried]))
+    if stopped(warp):
+        return list(tried)
+    ways = _ways(warp.conflicts)
+    for a in told:
+        for site, own in _ways(a.conflicts).items():
+            if own is None or abs(own - (ways.get(site) or 0)) > _ROUNDING:
+                ways.pop(site, None)
+    return [_marked(a, ways) for a in tried]
+
+
+def _ways(conflicts: Iterable[Conflict]) -> dict[tuple[object, ...], float | None]:
+    """By site: the ways that each visit has, None where they are not one number."""
+    found: dict[tuple[object, ...], float | None] = {}
+    for c in conflicts:
+        each = {w for w, _ in c.ways_by_visit}
+        closed = c.grade in _CLOSED and len(each) == 1 and c.ways == c.ways_low
+        ways = c.ways if closed else None
+        key = _site(c)
+        found[key] = ways if key not in found or found[key] == ways else None
+    return found
+
+
+def _site(c: Conflict) -> tuple[object, ...]:
+    return (c.site.place, c.site.op, c.site.width, c.site.array, c.joined)
+
+
+def _marked(a: KernelAnalysis, ways: dict[tuple[object, ...], float | None]) -> KernelAnalysis:
+    mark = _as_proved if a.launch.family != "x" else _as_assumed
+    return replace(a, conflicts=tuple(mark(c) if ways.get(_site(c)) else c for c in a.conflicts))
+
+
+def _as_assumed(c: Conflict) -> Conflict:
+    return _told(c, (WHOLE_WARPS, *_others(c)), c.grade)
+
+
+def _as_proved(c: Conflict) -> Conflict:
+    """Where the block has 32 threads along x, its warps are whole."""
+    sure = all(x.kind in STATED for x in _others(c))
+    return _told(c, _others(c), Grade.EXACT if sure else c.grade)
+
+
+def _others(c: Conflict) -> tuple[Assumption, ...]:
+    return tuple(x for x in c.trace.assumptions if x.kind != "block-shape")
+
+
+def _told(c: Conflict, assumptions: tuple[Assumption, ...], grade: Grade) -> Conflict:
+    return replace(c, trace=replace(c.trace, assumptions=assumptions), grade=grade, any_block=True)
