@@ -62,7 +62,7 @@ from smemlint.launch.open import Candidate, candidates
 from smemlint.launch.overloaded import meant
 from smemlint.launch.receivers import made_to_call, methods_meant
 from smemlint.launch.settings import settings
-from smemlint.launch.slicing import HostSlice, names_as_value
+from smemlint.launch.slicing import HostSlice, named_as_value, names_as_value
 from smemlint.launch.ways import Ways, instance, key, site
 from smemlint.records import record
 from smemlint.system import clock
@@ -120,13 +120,14 @@ def started_kernels(
     every = _every_launch(launching)
     reached: set[str] = set()
     before = {f.id for f in roots}
-    for functions in (roots, list(launching.values())):
+    handed = _handed_out(launching, roots)
+    for functions, explore in ((roots, True), (handed, False), (list(launching.values()), True)):
         if every <= {k[:2] for k in shaped} and not cut:
             break
         seen = {s.kernel.id for s in found if None not in s.block}
         told_of = {instance(s) for s in found}
         new, _ = _run(
-            module, functions, slices, None, allowance, explore=True, reached=reached, before=before
+            module, functions, slices, None, allowance, explore=explore, reached=reached, before=before
         )
         fresh = [
             s
@@ -137,6 +138,12 @@ def started_kernels(
         found += fresh
         shaped |= {site(s) for s in fresh if None not in s.block}
     return tuple(s for s in found if None not in s.block or s.guessed or site(s) not in shaped)
+
+
+def _handed_out(launching: Mapping[str, Function], roots: Iterable[Function]) -> list[Function]:
+    """Functions on the way to a launch that a root names, and not to call them."""
+    given = {c for f in roots for c in said(f).values}
+    return [f for f in launching.values() if f.id in given]
 
 
 def _every_launch(launching: Mapping[str, Function]) -> set[tuple[str, int]]:
@@ -305,10 +312,12 @@ def _written_instances(module: Module, templates: Sequence[Function]) -> dict[st
 @record(frozen=True, slots=True)
 class Said:
     """What a function says of others. ids: of what it names; names: the same where only they are known;
-    instances: names with template arguments."""
+    instances: names with template arguments; values: ids, or names where only they are known, of what it
+    names and does not call."""
 
     ids: frozenset[str]
     names: frozenset[str]
+    values: frozenset[str]
     instances: tuple[Name, ...]
     launches: tuple[LaunchStmt, ...]
 
@@ -325,6 +334,7 @@ def _said(body: object) -> Said:
     return Said(
         frozenset(n.id for n in names if n.id),
         frozenset(_open_names(nodes)),
+        named_as_value(nodes),
         tuple(n for n in names if n.arguments),
         tuple(n for n in nodes if isinstance(n, LaunchStmt)),
     )

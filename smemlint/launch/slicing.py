@@ -3,7 +3,7 @@ over."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from smemlint.evaluate.library.host_runtime import EXITS
 from smemlint.evaluate.machine.functions import called
@@ -314,12 +314,15 @@ def _holders(nodes: Sequence[object], launching: frozenset[str]) -> set[str]:
 def names_as_value(code: object, functions: Container[str]) -> bool:
     """Whether some code names one of the functions (ids, or names where only they are known), and not to call
     it."""
-    nodes = list(walk(code))
+    return any(name in functions for name in named_as_value(walk(code)))
+
+
+def named_as_value(code: Iterable[object]) -> frozenset[str]:
+    """What some nodes of code name (ids, or names where only they are known), and not to call it."""
+    nodes = list(code)
     callees = {id(n.callee) for n in nodes if isinstance(n, Call)}
-    return any(
-        isinstance(n, Name) and id(n) not in callees and (n.id or n.name.rsplit("::", 1)[-1]) in functions
-        for n in nodes
-    )
+    names = [n for n in nodes if isinstance(n, Name) and id(n) not in callees]
+    return frozenset(n.id or n.name.rsplit("::", 1)[-1] for n in names)
 
 
 def _ends(s: Stmt) -> bool:

@@ -225,6 +225,23 @@ def test_a_function_that_is_handed_over_is_called() -> None:
     assert blocks(main) == [64, 96]
 
 
+def test_a_function_that_is_registered_is_run_as_it_stands() -> None:
+    main = """
+    template <int threads> void launch(dim3 block, float *p) { sum<<<threads, block>>>(p, p); }
+    template void launch<64>(dim3 block, float *p);
+    template void launch<96>(dim3 block, float *p);
+    void start(float *p) {
+        const int threads = 64;
+        dim3 block(threads);
+        switch (threads) {
+        case 64: launch<64>(block, p); break;
+        case 96: launch<96>(block, p); break;
+        }
+    }
+    void module(Unknown &m) { m.def("start", &start); }"""
+    assert [(x.grid[0], x.block[0]) for x in launches(main)] == [(64, 64)]
+
+
 def test_a_block_is_filled_in_extent_by_extent() -> None:
     assert blocks("int main() { dim3 block; block.x = 192; sum<<<1, block>>>(0, 0); }") == [192]
 
