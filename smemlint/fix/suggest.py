@@ -367,16 +367,17 @@ def _write(
     value = Constants([source, *texts.values()], instances[0].analysis.launch, block=False).value
     layout = choice.option.layout
     built = build(layout, at, choice.pitch, taken, choice.shapes[0], value)
-    if not isinstance(built, Refusal) or built.code != "passed-on" or instances[0].piece is not None:
-        return built
-    if array.dynamic:
+    pointed = isinstance(built, Refusal) and built.code in ("passed-on", "used-in-macro")
+    if not pointed or array.dynamic or instances[0].piece is not None:
         return built
     sites = [c.site for i in instances for c in sites_of(i.analysis, i.array)]
+    found: Edited | Refusal = built
     if isinstance(layout, Padding) and choice.pitch is not None:
-        return wider(layout, at, sites, spelled_type(array, at), choice.pitch, choice.shapes[0])
-    if not isinstance(layout, Swizzle) or choice.pitch is not None:
-        return built
-    return through(layout, at, sites, spelled_type(array, at), taken, choice.shapes[0])
+        found = wider(layout, at, sites, spelled_type(array, at), choice.pitch, choice.shapes[0])
+    elif isinstance(layout, Swizzle) and choice.pitch is None:
+        found = through(layout, at, sites, spelled_type(array, at), taken, choice.shapes[0])
+    in_macro = isinstance(built, Refusal) and built.code == "used-in-macro"
+    return built if in_macro and isinstance(found, Refusal) else found
 
 
 def _changes(choice: Choice | None, instances: Sequence[Instance]) -> tuple[SiteChange, ...]:

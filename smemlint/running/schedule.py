@@ -17,6 +17,7 @@ from smemlint.records import record
 from smemlint.running.any_block import with_any_block
 from smemlint.running.variants import told_apart
 from smemlint.score import Conflict, KernelAnalysis
+from smemlint.score.bounds import leaves_an_array
 from smemlint.system import clock
 
 WORK = 600_000
@@ -151,6 +152,7 @@ def in_turn(
     for b in sorted(further, key=lambda b: (cost.get(id(b.kernel), 0) * b.rank, b.rank)):
         take(b)
         split(b)
+    done |= {id(b): [] for b in begun if guesses.is_refuted(b)}
     for family in _families(begun):
         tried = [b for b in family if done[id(b)]]
         if tried and not over():
@@ -173,13 +175,20 @@ class _Guesses:
     """What usual shapes of blocks have told so far of kernels of whose launch nothing else is known.
 
     A conflict is reported where every shape shows it. Where one shape has none at all, or two of a kernel
-    that takes long have none in common, the others can add nothing to that.
+    that takes long have none in common, the others can add nothing to that. A shape under which the kernel
+    leaves an array was not meant, where another one stays inside.
     """
 
     def __init__(self) -> None:
         self._common: dict[tuple[object, ...], set[tuple[Place, str]]] = {}
         """The accesses that conflict under every shape so far."""
         self._settled: set[tuple[object, ...]] = set()
+        self._strayed: set[int] = set()
+        """id() of the launches under which the kernel leaves an array."""
+        self._inside: set[tuple[object, ...]] = set()
+
+    def is_refuted(self, b: Begun) -> bool:
+        return id(b) in self._strayed and _guess(b) in self._inside
 
     def settled(self, b: Begun) -> bool:
         return _guess(b) in self._settled
@@ -188,6 +197,11 @@ class _Guesses:
         if not _guessed(b.launch):
             return
         key = _guess(b)
+        if leaves_an_array(analysis):
+            self._strayed.add(id(b))
+            return
+        if analysis.conflicts:
+            self._inside.add(key)
         found = {(c.site.place, c.site.op) for c in analysis.conflicts if _conflicts(c)}
         first = key not in self._common
         common = self._common.setdefault(key, found)

@@ -52,3 +52,12 @@ def test_a_kernel_that_takes_long_ends_where_two_shapes_share_no_conflict(
 
 def test_a_kernel_without_a_conflict_is_looked_at_once(tmp_path: Path) -> None:
     assert len(shapes(tmp_path, CONFLICTED.replace("* 64", ""))) == 1
+
+
+def test_a_shape_under_which_an_array_is_left_was_not_meant(tmp_path: Path) -> None:
+    tile = CONFLICTED.replace("threadIdx.x % 32 * 64", "threadIdx.x * 8")
+    assert shapes(tmp_path, tile) == {32, 64, 128, 256}
+
+
+def test_shapes_that_all_leave_an_array_are_kept(tmp_path: Path) -> None:
+    assert shapes(tmp_path, CONFLICTED.replace("s[threadIdx.x % 32", "s[32 + threadIdx.x % 32")) == ALL

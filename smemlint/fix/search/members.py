@@ -165,10 +165,14 @@ def runs_of(trace: Trace) -> NDArray[np.int64]:
     """How often each request runs in one block, a loop of unknown length as NOMINAL iterations."""
     if trace.times is None and trace.open is None:
         return trace.weights
+    return np.maximum(np.rint(shares_of(trace)).astype(np.int64), np.minimum(trace.weights, 1))
+
+
+def shares_of(trace: Trace) -> NDArray[np.float64]:
+    """The same where a few visits of a loop stand for all: such a request runs for its share of them."""
     times = 1.0 if trace.times is None else trace.times
     depth = 0 if trace.open is None else trace.open
-    runs = np.rint(trace.weights * times * float(NOMINAL) ** depth).astype(np.int64)
-    return np.maximum(runs, np.minimum(trace.weights, 1))
+    return np.asarray(trace.weights * times * float(NOMINAL) ** depth, dtype=np.float64)
 
 
 def apart(each: Member) -> Member:

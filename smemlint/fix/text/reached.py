@@ -7,12 +7,13 @@ and all pointers that lead into the array, where the text shows every use of eac
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from smemlint.evaluate.model import Site
 from smemlint.fix.model import Refusal
 from smemlint.fix.text.declared import Declared
 from smemlint.fix.text.flat import Term, terms
+from smemlint.fix.text.macros import expanded, macros, spelled
 from smemlint.fix.text.passed import arguments, callee, calls
 from smemlint.fix.text.source import Source, Token, parse_range
 from smemlint.records import record
@@ -127,7 +128,9 @@ def address(source: Source, begin: int, end: int) -> Reach | None:
     return None if found is None else Reach(*found, subscript=False)
 
 
-def _pointer(source: Source, tokens: Sequence[Token]) -> tuple[str, tuple[Summand, ...], str] | None:
+def _pointer(
+    source: Source, tokens: Sequence[Token], deep: int = 0
+) -> tuple[str, tuple[Summand, ...], str] | None:
     """Root, summands and the type that a pointer expression points to; None for anything else."""
     tokens = _bare(tokens)
     if not tokens:
@@ -138,16 +141,19 @@ def _pointer(source: Source, tokens: Sequence[Token]) -> tuple[str, tuple[Summan
     if len(parts) > 1:
         if not all(parts) or _outside(tokens, (w for w in _WEAK if w != "&")):
             return None
-        first = _pointer(source, parts[0])
+        first = _pointer(source, parts[0], deep)
         if first is None:
             return None
         root, summands, cast = first
         return root, (*summands, *(_summand(source, p, cast) for p in parts[1:])), cast
-    return _alone(source, tokens)
+    return _alone(source, tokens, deep)
 
 
-def _alone(source: Source, tokens: Sequence[Token]) -> tuple[str, tuple[Summand, ...], str] | None:
-    """The same of what is no sum: a name, a cast, the address of an element."""
+def _alone(source: Source, tokens: Sequence[Token], deep: int) -> tuple[str, tuple[Summand, ...], str] | None:
+    """The same of what is no sum: a name, a cast, the address of an element, a macro for any of these."""
+    stands_for = expanded(macros(source), tokens, deep)
+    if stands_for is not None:
+        return _pointer(source, stands_for, deep + 1)
     if len(tokens) == 1:
         return (tokens[0].text, (), "") if tokens[0].kind == "name" else None
     if tokens[0].text in _CASTS and len(tokens) > 5 and tokens[1].text == "<":
@@ -160,7 +166,7 @@ def _alone(source: Source, tokens: Sequence[Token]) -> tuple[str, tuple[Summand,
         to, rest = _pointee(tokens[1:close]), tokens[close + 1 :]
     elif tokens[0].text == "&" and tokens[-1].text == "]":
         opening = _opening(tokens)
-        inner = _pointer(source, tokens[1:opening])
+        inner = _pointer(source, tokens[1:opening], deep)
         if inner is None or opening + 1 >= len(tokens) - 1:
             return None
         root, summands, cast = inner
@@ -169,13 +175,13 @@ def _alone(source: Source, tokens: Sequence[Token]) -> tuple[str, tuple[Summand,
         return None
     if not to or not rest:
         return None
-    found = _pointer(source, rest)
+    found = _pointer(source, rest, deep)
     return None if found is None else (found[0], found[1], to)
 
 
 def _summand(source: Source, tokens: Sequence[Token], unit: str) -> Summand:
     tokens = _bare(tokens)
-    text = source.text[tokens[0].offset : tokens[-1].end]
+    text = spelled(source, tokens)
     whole = f"({text})" if _outside(tokens, _WEAK) else text
     return Summand(whole, unit, tokens[0].offset, tokens[-1].end)
 
@@ -256,7 +262,9 @@ def rooms(at: Declared, type_: str, accesses: Sequence[tuple[int, int]]) -> Room
         if before == sum(len(m.roots) + sum(r.lanes for r in m.roots.values()) for m in found.values()):
             break
     for name in {*(name for name, _ in found if name), *(root for r in found.values() for root in r.roots)}:
-        macro = next(source.macro_uses(name), None)
+        leading = [macros(source)[macro].body for macro in _leading_to(source, (name,))]
+        read = {t.offset for body in leading for t in body if [x.text for x in body].count(name) == 1}
+        macro = next((use for use in source.macro_uses(name) if use.offset not in read), None)
         if macro is not None:
             return Refusal("used-in-macro", f"a macro on line {macro.line} names `{name}`")
     for name, position in found:
@@ -266,17 +274,27 @@ def rooms(at: Declared, type_: str, accesses: Sequence[tuple[int, int]]) -> Room
 
 
 def _uses(source: Source, room: Room, accesses: Sequence[tuple[int, int]]) -> list[int]:
-    """The tokens that name a root outside of all accesses."""
+    """The tokens that name a root outside of all accesses, or a macro that leads to one."""
+    names = {*room.roots, *_leading_to(source, room.roots)}
     found = []
     for i in range(room.first, room.last):
         token = source.code[i]
-        if token.text not in room.roots or token.kind != "name":
+        if token.text not in names or token.kind != "name":
             continue
         if source.code[i - 1].text in (".", "->", "::"):
             continue
         if not any(a <= token.offset < b for a, b in accesses):
             found.append(i)
     return found
+
+
+def _leading_to(source: Source, roots: Container[str]) -> set[str]:
+    """Macros that stand for one of the pointers, or for a sum that begins with one."""
+    return {
+        name
+        for name, macro in macros(source).items()
+        if (value := _pointer(source, macro.body)) is not None and value[0] in roots
+    }
 
 
 def _use(
@@ -298,19 +316,22 @@ def _use(
         "passed-on", f"`{token.text}` is used as a pointer on line {source.line_of(token.offset)}"
     )
     opening = _call_around(source, index, room.first)
-    called = callee(source, opening) if opening is not None else None
-    if opening is None or called is None:
+    if opening is None:
         return refused
     parts, _ = arguments(source, opening)
     position = next((n for n, (a, b) in enumerate(parts) if a <= index < b), 0)
     value = _pointer(source, source.code[slice(*parts[position])])
     if value is None or value[0] not in room.roots:
         return refused
-    root = room.roots[value[0]]
-    if called[0] in _ADDRESS and position == 0:
+    called = callee(source, opening)
+    operand = source.code[opening - 1].kind == "string"
+    if operand or (called is not None and called[0] in _ADDRESS and position == 0):
         first, last = parts[position]
         addresses[source.code[first].offset, source.code[last - 1].end] = None
         return None
+    if called is None:
+        return refused
+    root = room.roots[value[0]]
     lanes = root.lanes or any(room.by_lane(source, s.text) for s in value[1])
     inner = _parameter(source, called[0], position, lanes)
     if inner is None or (value[2] or root.type) != next(iter(inner.roots.values())).type:
@@ -325,7 +346,7 @@ def _use(
 
 
 def _call_around(source: Source, index: int, first: int) -> int | None:
-    """The `(` of the innermost call around a token, casts left out."""
+    """The `(` of the innermost call, or operand of `asm`, around a token; casts and macros are left out."""
     depth = 0
     for j in range(index - 1, first - 1, -1):
         text = source.code[j].text
@@ -335,8 +356,10 @@ def _call_around(source: Source, index: int, first: int) -> int | None:
         if depth < 0:
             depth = 0
             before = source.code[j - 1]
-            cast = before.text == ">" and (callee(source, j) or ("", False))[0] in _CASTS
-            if text == "(" and (before.kind == "name" or before.text == ">") and not cast:
+            called = callee(source, j) or ("", False)
+            within = (before.text == ">" and called[0] in _CASTS) or before.text in macros(source)
+            called_so = before.kind in ("name", "string") or before.text == ">"
+            if text == "(" and called_so and not within:
                 return j
     return None
 

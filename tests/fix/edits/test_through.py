@@ -208,3 +208,53 @@ def test_a_use_that_cannot_be_rewritten_leaves_the_text_alone(
     found, after = fixed(program(more, use, before=before), tmp_path)
     assert found.edits is None and found.refused is not None
     assert after == program(more, use, before=before)
+
+
+MACROS = """#include <cstdint>
+#define AT(p, r, c, ld) ((p) + (r) * (ld) + (c))
+__device__ void load(half *sA, const half *in) {
+    for (int t = threadIdx.x; t < 64 * 16 / 8; t += 32) *((float4 *)sA + t) = ((const float4 *)in)[t];
+}
+__device__ void read(uint32_t *r, half *sA) {
+    uint32_t at = __cvta_generic_to_shared(AT(sA, threadIdx.x %% 16, threadIdx.x / 16 * 8, 16));
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%%0, %%1, %%2, %%3}, [%%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at));
+}
+__global__ void k(uint32_t *out, const half *in) {
+    __shared__ half tile[64 * 16];
+    uint32_t r[4];
+    load(tile, in);
+    __syncthreads();
+    for (int n = 0; n < 16; ++n) { %s }
+    for (int i = 0; i < 4; ++i) out[threadIdx.x * 4 + i] = r[i];
+}
+void start(uint32_t *out, const half *in) { k<<<1, 32>>>(out, in); }
+"""
+OPERAND = """
+    #define HALF_WAY (tile + 256)
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "l"(HALF_WAY + threadIdx.x % 16 * 16 + threadIdx.x / 16 * 8));
+"""
+
+
+def test_a_macro_for_a_sum_of_a_pointer_is_written_out(tmp_path: Path) -> None:
+    found, after = fixed(MACROS % "read(r, tile);", tmp_path)
+    index = "(threadIdx.x % 16) * 16 + threadIdx.x / 16 * 8"
+    assert f"__cvta_generic_to_shared(&sA[swizzle_tile({index})])" in after
+    assert "*(float4 *)&sA[swizzle_tile(t * 8)] = " in after
+    assert found.after == sum(change.ideal for change in found.sites) < found.before
+
+
+def test_an_operand_of_asm_is_an_address(tmp_path: Path) -> None:
+    found, after = fixed(MACROS % OPERAND, tmp_path)
+    assert '"l"(&tile[256 + swizzle_tile(threadIdx.x % 16 * 16 + threadIdx.x / 16 * 8)])' in after
+    assert "#define HALF_WAY (tile + 256)" in after
+    assert found.after == sum(change.ideal for change in found.sites) < found.before
+
+
+def test_visits_of_a_long_loop_that_stand_for_others_count_as_often_as_they_run(tmp_path: Path) -> None:
+    use = "for (int m = 0; m < 4; ++m) read(r, tile);\n load(tile, in);"
+    found, _ = fixed((MACROS % use).replace("n < 16", "n < 700"), tmp_path)
+    assert found.refused is None
+    assert found.after == sum(change.ideal for change in found.sites) < found.before
