@@ -143,7 +143,7 @@ class TypeLowering:
         return found
 
     def enum(self, declaration: Node) -> Type:
-        found = cursors.enum_integer_type(declaration)
+        found = cursors.canonical_type(cursors.enum_integer_type(declaration))
         return BY_KIND.get(found.kind, INT) if found.kind else INT
 
     def _unexposed(self, type_: CType) -> Type:

@@ -228,3 +228,16 @@ def _literal(value: int, like: Var | None = None) -> object:
         else None
     )
     return Literal(value, INT, place)
+
+
+def test_an_enumeration_is_as_wide_as_the_type_that_is_written() -> None:
+    text = """#include <cstdint>
+    enum Kind : uint8_t { A }; enum class Wide : uint64_t { B }; enum class Plain { C };
+    struct Task { Kind kind; Wide wide; Plain plain; };
+    __global__ void k() { __shared__ Task s[32]; s[threadIdx.x].kind = A; }"""
+    record: Record = module(text).records["Task"]
+    assert [(show_type(f.type), f.type.size) for f in record.fields if isinstance(f.type, Scalar)] == [
+        ("unsigned char", 1),
+        ("unsigned long", 8),
+        ("int", 4),
+    ]
