@@ -98,7 +98,10 @@ def traces_of(
             built = _built(m, forms, log, site, launch, events, width, starts)
             joined = replace(built, joined=width, group=group)
             traces.append(_perhaps(joined, run.doubtful) if run.doubtful else joined)
-        if run.selected:
+        if run.spared:
+            built = _built(m, forms, log, site, launch, run.spared, log.width, starts)
+            traces.append(replace(built, weights=np.zeros_like(built.weights)))
+        elif run.spared is not None:
             traces.append(Trace(site, EMPTY, np.zeros(0, dtype=np.int64), Grade.EXACT))
         if run.followed is not None and not run.alone and not run.wide:
             width, leader = run.followed

@@ -117,7 +117,7 @@ def score_all(trace: KernelTrace, *, assumed: bool = False) -> tuple[Conflict, .
     scored = {id(t): score(t, assumed=assumed) for t in trace.traces if t.group is None or len(t.offsets)}
     leaders = {t.group: scored[id(t)] for t in trace.traces if t.group is not None and id(t) in scored}
     lines = {t.group: {_line(t)} for t in trace.traces if t.group is not None and id(t) in scored}
-    busy = {(t.site.op, _line(t)) for t in trace.traces if len(t.offsets)}
+    busy = {(t.site.op, _line(t)) for t in trace.traces if t.weights.any()}
     for each in trace.traces:
         leader = leaders.get(each.group) if each.group is not None and id(each) not in scored else None
         if leader is None:

@@ -43,8 +43,9 @@ class Runs:
     alone: list[Event] = field(default_factory=list)
     wide: dict[int, list[Event]] = field(default_factory=dict)
     followed: tuple[int, SiteLog] | None = None
-    selected: bool = False
-    """Whether all its loads run as a part of the load in the other arm of a condition."""
+    spared: list[Event] | None = None
+    """What is written where nothing of it runs: what they would load is at hand, or loaded in the other arm
+    of a condition (and no longer here), or what they would store is stored again."""
     doubtful: str = ""
     """Why what runs wide here may as well run one by one."""
 
@@ -68,7 +69,10 @@ def widened(
     sink.settle(m)
     merged = selects.settle(m)
     hoist.settle(m)
-    runs = {id(s): Runs(alone=list(s.events), selected=id(s) in merged) for s in m.journal.sites.values()}
+    runs = {
+        id(s): Runs(alone=list(s.events), spared=[] if id(s) in merged else None)
+        for s in m.journal.sites.values()
+    }
     logged = _logged(m)
     if not logged:
         return runs
@@ -107,9 +111,9 @@ def widened(
         if runs[id(s)].wide and s.function is not None and id(s.node) in m.code.halved(s.function):
             runs[id(s)].doubtful = CHOSEN_WORDS
     for r in runs.values():
-        left = [e for e in r.alone if id(e) not in dropped]
-        if left or r.wide or r.followed is not None:
-            r.alone = left
+        written, r.alone = r.alone, [e for e in r.alone if id(e) not in dropped]
+        if written and not (r.alone or r.wide or r.followed):
+            r.spared = written
     return runs
 
 

@@ -29,9 +29,12 @@ from smemlint.ir import Call, Expr, Index, Member, Name, RecordRef, StaticMember
 
 
 def call_value(m: Machine, e: Call) -> Value:
-    """The value of a call."""
+    """The value of a call; what a reference leads to is read only if somebody wants it."""
+    discarded = m.context.discarded is e
     result = _call(m, e, False)
-    return load(m, result.place, e.place) if isinstance(result, Reference) else result
+    if not isinstance(result, Reference):
+        return result
+    return Other() if discarded else load(m, result.place, e.place)
 
 
 def call_place(m: Machine, e: Call) -> Pointer | Value:

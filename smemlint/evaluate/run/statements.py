@@ -102,8 +102,8 @@ def _run_if(m: Machine, s: If, otherwise: Stmt | None) -> None:
             return
     elif m.frame.open and id(s) in m.frame.open and not s.constexpr:
         c = m.unknowns.value(BOOL, "either way", low=0, high=1)
-    if c.known and isinstance(c.const, int):
-        guessed = m.unknowns.guesses != guesses or (bool(m.context.supposed) and supposed(m, s.condition))
+    guessed = guessed or (bool(m.context.supposed) and c.known and supposed(m, s.condition))
+    if c.known and isinstance(c.const, int) and (m.host or s.constexpr or guessed or not form_of(c).terms):
         if guessed:
             m.arm(roots[not c.const], m.lines.made)
             if not s.constexpr:
@@ -348,7 +348,7 @@ def _known_switch(m: Machine, s: Switch, value: Int) -> None:
         labels.append(hit & ~matched)
         matched = matched | hit
     m.must, m.may = m.threads.nobody, m.threads.nobody
-    apart = not isinstance(value.const, int)
+    apart = not isinstance(value.const, int) or bool(form_of(value).terms)
     for case, label in zip(s.cases, labels, strict=True):
         if apart:
             m.code_size.flow += 1

@@ -67,7 +67,9 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
         t = common_type(a.type, b.type)
         x, y = wrap_lanes(a.const, t), wrap_lanes(b.const, t)
         r = COMPARISONS[op](unsigned(x), unsigned(y)) if is_long_unsigned(t) else COMPARISONS[op](x, y)
-        return Int(int(r), BOOL) if isinstance(r, bool) else Int(np.asarray(r).astype(np.int64), BOOL)
+        if isinstance(r, bool):
+            return Int(int(r), BOOL, None, _of_the_launch(op, a, b))
+        return Int(np.asarray(r).astype(np.int64), BOOL)
     if (d := subtract(a, b, LONG)).known:
         return compare(op, d, Int(0), unknowns)
     by_way = each_way(lambda x, y: compare(op, x, y, unknowns), a, b)
@@ -108,6 +110,14 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
         hit[0] = 1
         return Int(hit if op == "==" else 1 - hit, BOOL)
     return _either(op, d, Int(0), unknowns)
+
+
+def _of_the_launch(op: str, a: Int, b: Int) -> affine.Affine | None:
+    """What a compiler sees of a comparison that only the launch decides; None: it knows the answer."""
+    if (a.form is None or not a.form.terms) and (b.form is None or not b.form.terms):
+        return None
+    x, y = form_of(a), form_of(b)
+    return None if x.terms == y.terms else affine.atom(op, x, y)
 
 
 def _either(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:

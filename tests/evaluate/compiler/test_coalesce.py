@@ -29,7 +29,7 @@ def instructions(body: str, *, block: tuple[int, int, int] = (64, 1, 1), n: int 
     warps = block[0] * block[1] * block[2] // 32
     found: dict[str, int] = {}
     for t in trace.traces:
-        if t.site.place.line == 3 and len(t.offsets):
+        if t.site.place.line == 3 and t.weights.any():
             key = f"{t.site.op} {t.joined or t.site.width}"
             found[key] = found.get(key, 0) + int(t.weights.sum()) // warps
     return found
@@ -67,8 +67,37 @@ def test_a_value_that_is_held_is_not_loaded_again() -> None:
     assert instructions("volatile float *v = s;" + again.replace("s[t]", "v[t]"))["load 4"] == 4
 
 
-def test_an_access_stays_in_the_report_although_it_never_runs() -> None:
-    assert instructions("x = s[t]; x += s[t];") == {"load 4": 2}
+def test_what_is_at_hand_is_not_loaded_again() -> None:
+    assert instructions("x = s[t]; x += s[t];") == {"load 4": 1}
+    assert instructions("x = s[2 * t] * s[2 * t] + s[2 * t + 1] * s[2 * t + 1];") == {"load 8": 1}
+    assert instructions("x = s[t]; __syncthreads(); x += s[t];") == {"load 4": 2}
+
+
+def test_an_access_that_never_runs_is_listed_without_requests() -> None:
+    source = (
+        "__global__ void k(float *out) { __shared__ float s[512]; int t = threadIdx.x;\n"
+        "out[t] = s[2 * t]\n * s[2 * t]; }"
+    )
+    (module,) = load(source_from_bytes("k.cu", source.encode()))
+    costs = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
+    assert [(c.site.place.line, c.ways, c.wavefronts) for c in costs] == [(2, 2, 2), (3, None, 0)]
+
+
+@pytest.mark.parametrize(
+    "either",
+    [
+        "if (n & 1) x += s[2 * t]; if (n > 2) x += s[2 * t + 1];",
+        "if (n & 1) x += s[2 * t]; else in[t] = 4; if (n > 2 && n < 100) x += s[2 * t + 1];",
+        "switch (n) { case 17: x += s[2 * t]; in[t] = 4; case 15: x += s[2 * t + 1]; }",
+    ],
+)
+def test_conditions_that_only_the_launch_decides_keep_loads_apart(either: str) -> None:
+    assert instructions(either, n=17) == {"load 4": 2}
+
+
+def test_conditions_that_the_compiler_decides_keep_no_loads_apart() -> None:
+    text = "const int k = 17; if (k & 1) x += s[2 * t]; if (k > 2) x += s[2 * t + 1];"
+    assert instructions(text) == {"load 8": 1}
 
 
 def test_a_sum_in_shared_memory_is_kept_in_a_register_over_a_loop() -> None:

@@ -63,3 +63,18 @@ def test_a_constant_expression_may_call_host_code(head: str) -> None:
     (kernel,) = module.kernels()
     (site,) = score_all(evaluate(module, kernel, Launch((32, 1, 1))))
     assert (site.ways, site.grade) == (16, Grade.EXACT)
+
+
+def test_a_reference_that_nobody_reads_through_loads_nothing() -> None:
+    text = """
+    struct Sum { float v; __device__ Sum &operator+=(float x) { v += x; return *this; } };
+    __global__ void k(float x) {
+      __shared__ Sum s[64];
+      s[2 * threadIdx.x] += x;
+    }"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+    assert [(c.site.place.line, c.site.op, c.ways) for c in score_all(trace)] == [
+        (2, "load", 2),
+        (2, "store", 2),
+    ]
