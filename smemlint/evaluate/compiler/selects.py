@@ -141,7 +141,8 @@ def _alike(a: Event, b: Event, op: str = "load") -> bool:
 
 
 def settle(m: Machine) -> set[int]:
-    """Put one load in the place of two. Returns: id() of the sites that this leaves without any."""
+    """Put one load in the place of two, and none in that of idle ones. Returns: id() of the sites that this
+    leaves without any."""
     gone: set[int] = set()
     for a, b, offset in m.journal.selected:
         if id(a) in gone or id(b) in gone or a.sunk is not None or b.sunk is not None:
@@ -149,6 +150,8 @@ def settle(m: Machine) -> set[int]:
         a.offset, a.must, a.may = offset, a.must | b.must, a.may | b.may
         gone.add(id(b))
     m.journal.selected.clear()
+    gone |= {id(e) for e in m.journal.idle}
+    m.journal.idle.clear()
     if not gone:
         return set()
     m.log = [e for e in m.log if id(e) not in gone]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from smemlint.evaluate.analysis.line_attribution import line_of, opens_call
+from smemlint.evaluate.language.stored_back import changed, remember
 from smemlint.evaluate.machine.cp_async import Copied
 from smemlint.evaluate.machine.local_memory import known_offset, merge, read_cells, scatter, write_cell
 from smemlint.evaluate.machine.machine import (
@@ -48,9 +49,12 @@ def load(m: Machine, p: Pointer, place: Place | None, node: Expr | None = None) 
     if o.storage == "several":
         return _load_several(m, p, t, place)
     m.code_size.touched += 1
-    if o.storage == "shared":
-        _access_value(m, "load", p, t, place, node)
-    return _loaded(m, p, t, place)
+    if o.storage != "shared":
+        return _loaded(m, p, t, place)
+    logged = len(m.log)
+    _access_value(m, "load", p, t, place, node)
+    v = _loaded(m, p, t, place)
+    return remember(m, p, v, node) if len(m.log) == logged + 1 else v
 
 
 def _load_several(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
@@ -95,8 +99,15 @@ def _one_for_each_warp(v: Int) -> bool:
     return all(bool((c == c[:, :1]).all()) for c in parts)
 
 
-def store(m: Machine, p: Pointer, v: Value, place: Place | None, node: Expr | None = None) -> None:
-    """Set the value at an address; an access if it lies in shared memory."""
+def store(
+    m: Machine,
+    p: Pointer,
+    v: Value,
+    place: Place | None,
+    node: Expr | None = None,
+    value: Expr | None = None,
+) -> None:
+    """Set the value at an address; an access if it lies in shared memory. value: what v was written as."""
     t, o = p.pointee, p.object
     if o.storage != "local":
         m.code_size.touched += 1
@@ -104,7 +115,11 @@ def store(m: Machine, p: Pointer, v: Value, place: Place | None, node: Expr | No
         if isinstance(t, Part):
             _access_part(m, p, t, place, node, store=True)
             return
-        _access_value(m, "store", p, t, place, node)
+        members = changed(m, p, v, value)
+        if members is None:
+            _access_value(m, "store", p, t, place, node)
+        for start, width in members or ():
+            record_access(m, "store", width, Pointer(o, plus(p.offset, start), t), place, node=node)
     if o.options:
         _store_several(m, p, v)
     if o.storage != "local":

@@ -140,8 +140,10 @@ def _as_number(m: Machine, v: Value, t: Scalar) -> Value:
             return Other(t, v.uniform, None, floats.of_integer(v, t))
         if not isinstance(v, Other):
             return Other(t, is_uniform(v))
+        if v.type == t:
+            return v
         number = None if v.value is None else floats.rounded(v.value, t)
-        return Other(t, v.uniform, v.reason, number, v.leads, v.bits if v.type is t or v.type == t else None)
+        return Other(t, v.uniform, v.reason, number, v.leads)
     if isinstance(v, Int):
         # a value returned from a void function: clang complains and keeps it
         return ar.convert(v, t, m.unknowns) if t.size else Other(t, v.uniform)

@@ -109,6 +109,8 @@ class Memory:
     """What stands for several objects, by which and when."""
     kept: dict[Object, list[Pointer]] = field(default_factory=dict)
     """By an object outside of local memory: the pointers into shared memory that were written to it."""
+    loaded: dict[object, Any] = field(default_factory=dict)
+    """By value: the latest loads from shared memory (`stored_back.Loaded`)."""
     splits: dict[tuple[int, bytes], object] = field(default_factory=dict)
     """By id() of such an object and mask: which lanes go where."""
 
@@ -122,6 +124,8 @@ class Journal:
     sites: dict[tuple[object, ...], SiteLog] = field(default_factory=dict)
     selected: list[tuple[Event, Event, Int]] = field(default_factory=list)
     """Loads in both arms of a condition that run as one, and its address."""
+    idle: list[Event] = field(default_factory=list)
+    """Loads of what only goes back to where it lies."""
     notes: list[Unresolved] = field(default_factory=list)
     stops: list[Stop] = field(default_factory=list)
     """What kept accesses apart so far, barriers aside."""

@@ -225,7 +225,8 @@ def assign_value(m: Machine, e: Assign) -> Value:
             v = rvalue(m, e.value) if first is None else first
         if isinstance(target, Pointer):
             v = coerce(m, v, target.pointee)
-            store(m, target, v, _target_place(e), copied(e.target, e.value, target.pointee))
+            node = copied(e.target, e.value, target.pointee)
+            store(m, target, v, _target_place(e), node, e.value)
         return v
     target = lvalue(m, e.target)
     if not isinstance(target, Pointer):
