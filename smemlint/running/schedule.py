@@ -7,6 +7,7 @@ cost least: what a kernel has taken, times how often it would have run.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -26,6 +27,8 @@ SHARE = 20_000
 """Evaluation steps that each of them has all the same."""
 HEAVY = 10_000
 """Evaluation steps of a kernel that is not tried under one shape after the other."""
+TRIED = 3
+"""Shapes of a block that such a kernel is tried under: the most common, the smallest and the next."""
 
 
 FIX_WORK = 400_000
@@ -175,13 +178,15 @@ class _Guesses:
     """What usual shapes of blocks have told so far of kernels of whose launch nothing else is known.
 
     A conflict is reported where every shape shows it. Where one shape has none at all, or two of a kernel
-    that takes long have none in common, the others can add nothing to that. A shape under which the kernel
-    leaves an array was not meant, where another one stays inside.
+    that takes long have none in common, the others can add nothing to that. A kernel that takes long is
+    tried under a few shapes only. A shape under which the kernel leaves an array was not meant, where another
+    one stays inside.
     """
 
     def __init__(self) -> None:
         self._common: dict[tuple[object, ...], set[tuple[Place, str]]] = {}
         """The accesses that conflict under every shape so far."""
+        self._tried: Counter[tuple[object, ...]] = Counter()
         self._settled: set[tuple[object, ...]] = set()
         self._strayed: set[int] = set()
         """id() of the launches under which the kernel leaves an array."""
@@ -206,7 +211,9 @@ class _Guesses:
         first = key not in self._common
         common = self._common.setdefault(key, found)
         common &= found
-        if _is_clean(analysis) or (not first and not common and analysis.work > HEAVY):
+        self._tried[key] += 1
+        enough = self._tried[key] >= TRIED or (not first and not common)
+        if _is_clean(analysis) or (enough and analysis.work > HEAVY):
             self._settled.add(key)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -63,23 +64,25 @@ def _of_groups(
     numbers, of = np.unique(groups, return_inverse=True)
     by = [[int(n) for n in np.bincount(of, weights=x, minlength=len(numbers))] for x in (high, low, ideal)]
     certain = [bool(g == 0) for g in numbers]
-    again = np.flatnonzero(repeated & (ideal > 0))
-    most = [_extreme(by[0], by[2], certain, largest=True)]
-    least = [_extreme(by[1], by[2], certain, largest=False)]
-    most += [Fraction(int(high[i]), int(ideal[i])) for i in again]
-    least += [Fraction(int(low[i]), int(ideal[i])) for i in again]
+    again = repeated & (ideal > 0)
+    most = [_extreme(by[0], by[2], certain, largest=True), *_ratios(high[again], ideal[again])]
+    least = [_extreme(by[1], by[2], certain, largest=False), *_ratios(low[again], ideal[again])]
     return max(most), min(least), int(ideal.sum())
+
+
+def _ratios(costs: Ints, ideals: Ints) -> set[Fraction]:
+    """The different ratios: of thousands of requests most are alike."""
+    return {Fraction(*pair) for pair in set(zip(costs.tolist(), ideals.tolist(), strict=True))}
 
 
 def _extreme(costs: list[int], ideals: list[int], certain: list[bool], *, largest: bool) -> Fraction:
     """The largest, or smallest, ratio of sums over all choices of what may run beside what surely does."""
     total = sum(c for c, sure in zip(costs, certain, strict=True) if sure)
     ideal = sum(i for i, sure in zip(ideals, certain, strict=True) if sure)
-    free = [
-        (Fraction(c, i), c, i) for c, i, sure in zip(costs, ideals, certain, strict=True) if i and not sure
-    ]
-    for ratio, c, i in sorted(free, reverse=largest):
+    free = Counter((c, i) for c, i, sure in zip(costs, ideals, certain, strict=True) if i and not sure)
+    # Where one of some alike requests moves the ratio, all of them do.
+    for ratio, (c, i) in sorted(((Fraction(*pair), pair) for pair in free), reverse=largest):
         if ideal and (ratio > Fraction(total, ideal)) is not largest:
             break
-        total, ideal = total + c, ideal + i
+        total, ideal = total + c * free[c, i], ideal + i * free[c, i]
     return Fraction(total, ideal or 1)

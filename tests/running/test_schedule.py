@@ -37,9 +37,15 @@ def shapes(folder: Path, text: str) -> set[int]:
     return {kernel.block[0] for kernel in analyse_file(Job(str(path))).kernels}
 
 
-def test_a_conflict_is_asked_of_every_usual_shape(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schedule, "HEAVY", 0)
+def test_a_conflict_is_asked_of_every_usual_shape(tmp_path: Path) -> None:
     assert shapes(tmp_path, CONFLICTED) == ALL
+
+
+def test_a_kernel_that_takes_long_is_tried_under_three_shapes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedule, "HEAVY", 0)
+    assert shapes(tmp_path, CONFLICTED) == {256, 32, 128}
 
 
 def test_a_kernel_that_takes_long_ends_where_two_shapes_share_no_conflict(

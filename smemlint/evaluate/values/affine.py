@@ -27,7 +27,9 @@ class Affine:
     which a compiler sees of most such sums, and not of all. It does not count for equality.
     """
 
-    __slots__ = ("const", "divides", "dropped", "terms")
+    __slots__ = ("_hash", "const", "divides", "dropped", "terms")
+    _hash: int
+    """Set when it is asked first."""
 
     def __init__(self, const: int, terms: Terms = (), divides: int = 0, dropped: bool = False) -> None:
         self.const = const
@@ -41,7 +43,11 @@ class Affine:
         return self.const == other.const and self.terms == other.terms and self.divides == other.divides
 
     def __hash__(self) -> int:
-        return hash(_distinct((self.const, self.terms, self.divides)))
+        try:
+            return self._hash
+        except AttributeError:
+            self._hash = hash(_distinct((self.const, self.terms, self.divides)))
+            return self._hash
 
     def __repr__(self) -> str:
         return f"Affine({self.const}, {self.terms}, {self.divides})"
