@@ -91,8 +91,7 @@ def _across_flat_rows(conflict: Conflict, _: int | None) -> bool:
         return False
     if stride % BANK_CYCLE == 0:
         return True
-    first, count = (
-        conflict.trace.iterations[0] if conflict.trace.iterations else (0, len(conflict.trace.offsets))
-    )
-    visit = conflict.trace.offsets[first : first + count]
+    trace = conflict.trace
+    first, count = next(iter(trace.visited.ranges), (0, len(trace.offsets)))
+    visit = trace.offsets[first : first + count]
     return not _wide(conflict) and len({int(o) % abs(stride) for o in visit[visit >= 0]}) > 1

@@ -46,7 +46,7 @@ class SerialisedAtomic(ConflictRule):
         if conflict.site.op not in ("atomic", "cas", "cas loop", "increment"):
             return None
         found = meeting(conflict)
-        if found is None or conflict.trace.low is not None:
+        if found is None or conflict.trace.ends is not None:
             return Finding(unknown_text(conflict), declared(conflict, kernel))
         if len(found.lanes) == found.words:
             return None

@@ -29,6 +29,7 @@ from smemlint.diagnose.model import (
     Summary,
     UnparsedEntry,
     Unseen,
+    Withheld,
 )
 from smemlint.diagnose.select import UNSEEN, visible, with_own_words
 from smemlint.diagnose.suppress import suppress
@@ -221,6 +222,7 @@ def collect(
         # What is only not shown (another rule was selected, a line did not change) is not gone.
         _, _, stale = compared(left, view.baseline, checked)
     unparsed = tuple(dict.fromkeys(u for r in reports for u in r.unparsed))
+    withheld = Withheld(small=len(small), accepted=accepted, hidden=hidden, suppressed=suppressed)
     named = {d.place.path for d in diagnostics} | {label.place.path for d in diagnostics for label in d.also}
     return Report(
         diagnostics=tuple(diagnostics),
@@ -229,12 +231,7 @@ def collect(
         unparsed=unparsed,
         problems=tuple(dict.fromkeys(p for r in reports for p in r.problems)),
         skipped=tuple(Problem(r.path, r.skipped) for r in reports if r.skipped),
-        summary=replace(
-            _summary(reports, kernels, unseen, diagnostics, unparsed, hidden, suppressed),
-            small=len(small),
-            accepted=accepted,
-            stale=len(stale),
-        ),
+        summary=_summary(reports, kernels, unseen, diagnostics, unparsed, withheld),
         stale=tuple(f"{e.path}: {e.code} `{e.what}`" for e in stale),
         exhibits=tuple(e for r in reports for e in r.exhibits),
         texts={**_texts(named - sources.keys(), {}), **{p: t for p, t in sources.items() if p in named}},
@@ -264,8 +261,7 @@ def _summary(
     unseen: Sequence[Unseen],
     diagnostics: Sequence[Diagnostic],
     unparsed: Sequence[UnparsedEntry],
-    hidden: int,
-    suppressed: int,
+    withheld: Withheld,
 ) -> Summary:
     """Counts over distinct access sites, and what was not looked at."""
     sites: dict[object, list[tuple[KernelReport, Access]]] = {}
@@ -285,8 +281,7 @@ def _summary(
         lines=len(places),
         fixable=sum(fix.safe for fix in edits),
         fixable_unsafe=sum(not fix.safe for fix in edits),
-        hidden=hidden,
-        suppressed=suppressed,
+        withheld=withheld,
         kernels=len({k.key for k in kernels if not k.device}),
         accesses=len(sites),
         resolved=sum(kind == "resolved" for kind, _ in kinds),
@@ -300,7 +295,6 @@ def _summary(
         unseen_reasons=causes(u.code for u in unseen),
         partial_reasons=causes(partial.values()),
         rules=dict(sorted(Counter(d.code for d in diagnostics).items())),
-        seconds=sum(r.seconds for r in reports),
     )
 
 

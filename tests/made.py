@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from smemlint.rules import Label, Severity
 
-from smemlint.diagnose.model import Diagnostic, Problem, Report, Summary
+from smemlint.diagnose.model import Diagnostic, Measure, Problem, Report, Summary
 from smemlint.evaluate.model import Grade, SharedArray, Site, Trace, Unresolved
 from smemlint.ir import Block, Function, Launch, Place
 from smemlint.ir.types import VOID
@@ -57,12 +57,7 @@ def diagnostic(**changes: object) -> Diagnostic:
         "kernel": "transpose",
         "array": "tile",
         "grade": "exact",
-        "worst_ways": 32.0,
-        "ways": 32.0,
-        "ways_low": 32.0,
-        "wavefronts": 256,
-        "wavefronts_low": 256,
-        "ideal": 8,
+        "measure": Measure(32.0, 32.0, 32.0, 256, 256, 8),
     }
     return Diagnostic(**{**values, **changes})  # type: ignore[arg-type]
 

@@ -116,7 +116,7 @@ def order(d: Diagnostic) -> tuple[object, ...]:
 
 
 def _fix(access: Access, suggestions: Sequence[Suggestion]) -> Suggestion | None:
-    index = access.suggestion
+    index = access.cause.suggestion if access.cause is not None else None
     return suggestions[index] if index is not None and index < len(suggestions) else None
 
 
@@ -139,7 +139,7 @@ def _with_candidates(sights: list[Sight], shapes: dict[object, int]) -> list[Sig
 
 def _conflict(sights: list[Sight], costs: Costs) -> tuple[Sight, Diagnostic] | None:
     """The conflict of one place, told by its worst proved sight, or its worst possible one."""
-    explained = [s for s in sights if s.access.finding is not None]
+    explained = [s for s in sights if s.access.cause is not None]
     if not explained:
         return None
     proved = [s for s in explained if s.certain]
@@ -148,9 +148,9 @@ def _conflict(sights: list[Sight], costs: Costs) -> tuple[Sight, Diagnostic] | N
         proved or explained,
         key=lambda s: (*_rank(s.access, bool(proved)), costs.reference(s.kernel) is s.kernel),
     )
-    access, kernel, finding = best.access, best.kernel, best.access.finding
-    assert finding is not None
-    rule = _rule(access.rule)
+    access, kernel, cause = best.access, best.kernel, best.access.cause
+    assert cause is not None
+    rule, finding = _rule(cause.rule), cause.finding
     severity = (finding.severity or rule.severity) if proved else Severity.NOTE
     notes = list(finding.notes)
     visits = visits_text(access.visits)
@@ -172,15 +172,10 @@ def _conflict(sights: list[Sight], costs: Costs) -> tuple[Sight, Diagnostic] | N
         kernel=kernel.name,
         array=access.array,
         grade=access.grade,
-        worst_ways=access.worst,
-        ways=access.ways,
-        ways_low=access.ways_low,
-        wavefronts=access.wavefronts,
-        wavefronts_low=access.wavefronts_low,
-        ideal=access.ideal,
+        measure=access.measure,
         configuration=kernel.configuration,
         expression=access.expression,
-        stands_for=access.instead[0] if access.instead is not None else "",
+        stands_for=cause.instead[0] if cause.instead is not None else "",
     )
 
 

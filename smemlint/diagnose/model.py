@@ -20,12 +20,23 @@ Block = tuple[int, int, int]
 
 
 @record(frozen=True, slots=True)
+class Cause:
+    """Why an access conflicts. rule: the code of the rule that knows it."""
+
+    rule: str
+    finding: Finding
+    instead: tuple[str, Finding] | None = None
+    """What smemlint's own rules say, where an added one (`rule`) has explained the conflict."""
+    suggestion: int | None = None
+    """Index in the FileReport's suggestions."""
+
+
+@record(frozen=True, slots=True)
 class Access:
     """One access site under one kernel instance and launch.
 
     op: the bank engine's name. executions: warp requests. Costs are None when unresolved. visits: ways of
-    each visit in program order, run-length coded. rule, finding: the cause, for sites whose ways reach the
-    threshold.
+    each visit in program order, run-length coded. cause: of sites whose ways reach the threshold.
     """
 
     place: Place
@@ -43,12 +54,7 @@ class Access:
     joined: int | None = None
     request: float | None = None
     """Ways of the worst request."""
-    rule: str = ""
-    finding: Finding | None = None
-    instead: tuple[str, Finding] | None = None
-    """What smemlint's own rules say, where an added one (`rule`) has explained the conflict."""
-    suggestion: int | None = None
-    """Index in the FileReport's suggestions."""
+    cause: Cause | None = None
     line: int = 0
     """The line that a profiler attributes the access to."""
     calls: tuple[tuple[str, int], ...] = ()
@@ -78,6 +84,12 @@ class Access:
         if self.ways is None:
             return None
         return max(self.ways, self.request or 0, *(ways for ways, _ in self.visits))
+
+    @property
+    def measure(self) -> Measure:
+        """What a finding says of it."""
+        low, high = self.wavefronts_low, self.wavefronts
+        return Measure(self.worst, self.ways, self.ways_low, high, low, self.ideal)
 
     @property
     def worst_low(self) -> float | None:
@@ -271,12 +283,23 @@ class Cost:
 
 
 @record(frozen=True, slots=True)
+class Measure:
+    """The numbers of a conflict, None for what is none. worst: ways of the worst visit, which the title
+    names; ways and ways_low: over all visits."""
+
+    worst: float | None = None
+    ways: float | None = None
+    ways_low: float | None = None
+    wavefronts: int | None = None
+    wavefronts_low: int | None = None
+    ideal: int | None = None
+
+
+@record(frozen=True, slots=True)
 class Diagnostic:
     """A finding for people: one place, one cause, over all instances and launches.
 
     title: the headline without the rule. here: the words beside the carets. notes: `key: value` lines.
-    worst_ways: of the worst visit, which the title names; ways and ways_low: over all visits. None for
-    findings that are no conflict.
     """
 
     code: str
@@ -290,12 +313,7 @@ class Diagnostic:
     kernel: str = ""
     array: str = ""
     grade: str = ""
-    worst_ways: float | None = None
-    ways: float | None = None
-    ways_low: float | None = None
-    wavefronts: int | None = None
-    wavefronts_low: int | None = None
-    ideal: int | None = None
+    measure: Measure = Measure()
     configuration: str = ""
     fix: Suggestion | None = None
     cost: Cost | None = None
@@ -306,9 +324,25 @@ class Diagnostic:
     """Findings of one group have one cause, and one fix frees them; without line numbers in it."""
 
     @property
+    def worst_ways(self) -> float | None:
+        """Ways of the worst visit; None for what is no conflict."""
+        return self.measure.worst
+
+    @property
     def message(self) -> str:
         """One sentence: headline and detail."""
         return f"{self.title}: {self.here}" if self.here else self.title
+
+
+@record(frozen=True, slots=True)
+class Withheld:
+    """Findings that are not among those shown. small: those that --min-share leaves out; accepted: those of
+    the baseline; hidden: notes below the level; suppressed: by comments."""
+
+    small: int = 0
+    accepted: int = 0
+    hidden: int = 0
+    suppressed: int = 0
 
 
 @record(frozen=True, slots=True)
@@ -316,11 +350,9 @@ class Summary:
     """The counts behind the last line.
 
     findings: causes, which stand on `lines` places; fixable: those with a safe edit, fixable_unsafe: those
-    with another one; small: those that --min-share leaves out;
-    accepted: those of the baseline, stale: entries of it that nothing matches.
-    resolved: access sites with one number; ranges: those with a lowest and a highest one; unresolved: those
-    without any, by reason in `reasons`. skipped: files that were passed over. hidden: notes that are not
-    shown. unseen: kernels of which no access was seen; partial: those of which a part was not analysed; both
+    with another one. resolved: access sites with one number; ranges: those with a lowest and a highest one;
+    unresolved: those without any, by reason in `reasons`. skipped: files that were passed
+    over. unseen: kernels of which no access was seen; partial: those of which a part was not analysed; both
     by reason as well.
     """
 
@@ -330,11 +362,7 @@ class Summary:
     lines: int = 0
     fixable: int = 0
     fixable_unsafe: int = 0
-    small: int = 0
-    accepted: int = 0
-    stale: int = 0
-    hidden: int = 0
-    suppressed: int = 0
+    withheld: Withheld = Withheld()
     kernels: int = 0
     accesses: int = 0
     resolved: int = 0
@@ -348,7 +376,6 @@ class Summary:
     unseen_reasons: Mapping[str, int] = field(default_factory=dict)
     partial_reasons: Mapping[str, int] = field(default_factory=dict)
     rules: Mapping[str, int] = field(default_factory=dict)
-    seconds: float = 0.0
 
 
 @record(frozen=True, slots=True)

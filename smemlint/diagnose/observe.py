@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
 from smemlint.diagnose.asking import Asking
-from smemlint.diagnose.model import Access, Declared, KernelReport, Note, SharedEntry
+from smemlint.diagnose.model import Access, Cause, Declared, KernelReport, Note, SharedEntry
 from smemlint.diagnose.threshold import possible
 from smemlint.fix.asked import Key, array_key
 from smemlint.ir import Place
@@ -91,13 +91,12 @@ def observe(
             def weighed(finding: Finding, cheap: bool = key in cheap) -> Finding:
                 return moved(replace(finding, severity=Severity.NOTE) if cheap else finding)
 
-            access = replace(access, rule=code, finding=weighed(finding), suggestion=fix)
+            cause = Cause(code, weighed(finding), suggestion=fix)
             theirs = asking.explains(conflict, kernel) if asking is not None else None
             if theirs is not None:
-                own = (code, weighed(finding))
-                access = replace(
-                    access, rule=theirs[0], finding=weighed(_light(theirs[1], conflict)), instead=own
-                )
+                own = (cause.rule, cause.finding)
+                cause = Cause(theirs[0], weighed(_light(theirs[1], conflict)), own, fix)
+            access = replace(access, cause=cause)
         accesses.append(access)
     launch = kernel.launch
     return KernelReport(

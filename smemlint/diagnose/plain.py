@@ -12,6 +12,7 @@ from typing import Any
 
 from smemlint.diagnose.model import (
     Access,
+    Cause,
     Declared,
     FileReport,
     KernelReport,
@@ -27,7 +28,7 @@ from smemlint.rules import Finding, Label, Severity
 from smemlint.score.load import Load
 
 _RECORDS: tuple[Any, ...] = (
-    Access, Declared, FileReport, Finding, KernelReport, Label, Load, Note, Place, Problem, Refusal,
+    Access, Cause, Declared, FileReport, Finding, KernelReport, Label, Load, Note, Place, Problem, Refusal,
     SharedEntry, SiteChange, Suggestion, TextEdit, UnparsedEntry, Unseen,
 )  # fmt: skip
 _BY_NAME = {each.__name__: each for each in _RECORDS}

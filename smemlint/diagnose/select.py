@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from smemlint.diagnose.model import Access, Diagnostic, KernelReport
+from smemlint.diagnose.model import Access, Cause, Diagnostic, KernelReport
 from smemlint.rules import Rule, Severity, all_rules, letters, matches
 
 UNRESOLVED = ("SMEM901", "SMEM903", "SMEM906")
@@ -31,13 +31,16 @@ def with_own_words(
     """
 
     def told(kernel: KernelReport, access: Access) -> Access:
-        if access.instead is None or access.rule in selected_rules(*chosen(access.place.path, kernel.name)):
+        cause = access.cause
+        if cause is None or cause.instead is None:
             return access
-        return replace(access, rule=access.instead[0], finding=access.instead[1], instead=None)
+        if cause.rule in selected_rules(*chosen(access.place.path, kernel.name)):
+            return access
+        return replace(access, cause=Cause(*cause.instead, suggestion=cause.suggestion))
 
     return tuple(
         replace(k, accesses=tuple(told(k, a) for a in k.accesses))
-        if any(a.instead for a in k.accesses)
+        if any(a.cause is not None and a.cause.instead for a in k.accesses)
         else k
         for k in kernels
     )

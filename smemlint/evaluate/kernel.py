@@ -161,7 +161,7 @@ def _elsewhere(m: Machine, kernel: Function, launch: Launch) -> Iterator[Machine
     """
     told = {
         (name, axis): v
-        for (name, axis), v in m.specials.items()
+        for (name, axis), v in m.threads.specials.items()
         if (name, axis) in m.journal.asked
         and name in ("blockDim", "gridDim", "blockIdx", "threadIdx")
         and v.known
@@ -181,7 +181,7 @@ def _elsewhere(m: Machine, kernel: Function, launch: Launch) -> Iterator[Machine
         for key, v in told.items():
             assert isinstance(v.const, int)
             moved = 1 if key[0] == "threadIdx" else v.const + ELSEWHERE
-            other.specials[key] = Int(moved, v.type, None, v.form)
+            other.threads.specials[key] = Int(moved, v.type, None, v.form)
         stopped = _run(other, kernel, dataclasses.replace(launch, arguments=arguments))
         m.journal.notes += [
             n for n in (*other.journal.notes, stopped) if n is not None and n.code == INTERNAL
@@ -198,10 +198,10 @@ def _doubts(m: Machine, kernel: Function, launch: Launch) -> frozenset[tuple[obj
     budget = dataclasses.replace(m.effort.budget, steps=min(m.effort.budget.steps, ADDING))
     other = _machine(m.module, launch, budget)
     other.unknowns.begin, other.memo.carried = m.unknowns.begin, m.memo.carried
-    other.sums = Sums()
+    other.journal.sums = Sums()
     _run(other, kernel, launch)
     m.effort.spent += other.work
-    return frozenset(key for key, s in other.journal.sites.items() if id(s) in other.sums.doubtful)
+    return frozenset(key for key, s in other.journal.sites.items() if id(s) in other.journal.sums.doubtful)
 
 
 def _ordered(traces: list[Trace]) -> tuple[Trace, ...]:

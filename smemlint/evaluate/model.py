@@ -121,6 +121,26 @@ class DataTerm:
 
 
 @record(frozen=True, slots=True)
+class Repeats:
+    """How often requests run beside their weights: a loop of unknown length counts as one iteration.
+
+    times: what a weight is to be multiplied by; depth: loops of unknown length around; shape (requests,).
+    """
+
+    times: NDArray[np.float64]
+    depth: NDArray[np.int64]
+
+
+@record(frozen=True, slots=True)
+class Visited:
+    """Whose requests they are. ranges: (first request, count) of each visit of the site, in program order;
+    warps: the number of each request's warp in the block, where it is known."""
+
+    ranges: tuple[tuple[int, int], ...] = ()
+    warps: NDArray[np.int64] | None = None
+
+
+@record(frozen=True, slots=True)
 class Trace:
     """Addresses of one site over one block.
 
@@ -150,21 +170,15 @@ class Trace:
     reason: Unresolved | None = None
     joined: int | None = None
     group: int | None = None
-    low: NDArray[np.int64] | None = None
-    """Wavefronts of each request at least, where only bounds are known (grade BOUND)."""
-    high: NDArray[np.int64] | None = None
-    """Wavefronts of each request at most, where only bounds are known (grade BOUND)."""
-    iterations: tuple[tuple[int, int], ...] = ()
-    """(first request, count) of each visit of the site in program order, for per-iteration ways."""
+    ends: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+    """Wavefronts of each request at least and at most, where only bounds are known (grade BOUND)."""
+    visited: Visited = Visited()
     data: tuple[DataTerm, ...] = ()
     """Data-dependent parts of the address; the score stage turns them into bounds (grade BOUND)."""
     footprint: int | None = None
     """Bytes of the array, when known: no address lies outside."""
-    times: NDArray[np.float64] | None = None
-    """What the weights are to be multiplied by for the times that each request runs in one block, where that
-    is not 1: a loop of unknown length counts once."""
-    open: NDArray[np.int64] | None = None
-    """Loops of unknown length around each request; None: there are none."""
+    repeats: Repeats | None = None
+    """None: each request runs as often as its weight says."""
     ways: int = 1
     """Ways that a choice which is the same for all lanes may go. The requests are then those of each way in
     turn, equally many; one way runs."""
@@ -175,8 +189,6 @@ class Trace:
     None: all of them are of one number."""
     left_out: tuple[str, ...] = ()
     """Names of the unknown parts that are the same for all lanes and are not in the offsets."""
-    warps: NDArray[np.int64] | None = None
-    """The number of each request's warp in the block, shape (requests,), where it is known."""
 
 
 @record(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from smemlint.evaluate.model import (
     Site,
     Trace,
     Unresolved,
+    Visited,
 )
 from smemlint.evaluate.terms import Terms, in_step
 from smemlint.evaluate.types.layout import dims_of, type_name
@@ -240,23 +241,20 @@ class _Builder:
             offsets,
             visits.weights(),
             grade,
-            times=visits.times(),
-            open=visits.open(),
+            repeats=visits.repeats(),
             alignment=terms.alignment,
             maybe=maybe,
             indices=self._indices(offsets) if terms.plain else None,
             parameter=parameter,
             reason=reason,
-            low=None if ends is None else ends[0],
-            high=None if ends is None else ends[1],
-            iterations=tuple(visits.ranges),
+            ends=ends,
+            visited=Visited(tuple(visits.ranges), visits.warps()),
             data=data,
             footprint=self.m.types.size_of(self.log.object.type),
             ways=len(self.ways),
             assumptions=_assumptions(self.m, self.log, launch),
             groups=visits.groups(),
             left_out=tuple(terms.left_out),
-            warps=visits.warps(),
         )
 
     def _reason(self, maybe: NDArray[np.bool_] | None) -> Unresolved | None:

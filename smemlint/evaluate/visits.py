@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from smemlint.evaluate.compiler.address_patterns import Pattern
 from smemlint.evaluate.machine.machine import Event
+from smemlint.evaluate.model import Repeats
 from smemlint.records import record
 
 
@@ -104,15 +105,12 @@ class Visits:
         """How often each request runs."""
         return np.repeat(np.array(self._weights, dtype=np.int64), self._each())
 
-    def times(self) -> NDArray[np.float64] | None:
-        """By request, how often more than its weight; None: all once."""
-        if all(t == 1 for t in self._times):
+    def repeats(self) -> Repeats | None:
+        """How often more than its weight each request runs; None: all once."""
+        if all(t == 1 for t in self._times) and not any(self._open):
             return None
-        return np.repeat(np.array(self._times), self._each())
-
-    def open(self) -> NDArray[np.int64] | None:
-        """By request, in how many loops of unknown length it is; None: in none."""
-        return np.repeat(np.array(self._open, dtype=np.int64), self._each()) if any(self._open) else None
+        times, depth = np.array(self._times, dtype=np.float64), np.array(self._open, dtype=np.int64)
+        return Repeats(np.repeat(times, self._each()), np.repeat(depth, self._each()))
 
     def warps(self) -> NDArray[np.int64] | None:
         """Number of each request's warp."""

@@ -215,7 +215,7 @@ def _line(
 def _exhibit(exhibit: Exhibit) -> dict[str, Any]:
     view = exhibit.now.view
     return {
-        "title": f"{view.op} {visible(' '.join(view.expression.split()))}, {visible(view.kernel)}",
+        "title": f"{view.op} {visible(' '.join(view.expression.split()))}, {visible(view.launch.kernel)}",
         "now": _strip(exhibit.now),
         "after": _strip(exhibit.after) if exhibit.after is not None else None,
         "fix": visible(exhibit.fix) + (f" ({exhibit.bytes_added:+d} B)" if exhibit.bytes_added else ""),

@@ -74,11 +74,11 @@ def diagnostic_data(d: Diagnostic) -> dict[str, Any]:
         "array": d.array or None,
         "grade": d.grade or None,
         "worst_ways": d.worst_ways,
-        "ways": d.ways,
-        "ways_low": d.ways_low,
-        "wavefronts": d.wavefronts,
-        "wavefronts_low": d.wavefronts_low,
-        "ideal": d.ideal,
+        "ways": d.measure.ways,
+        "ways_low": d.measure.ways_low,
+        "wavefronts": d.measure.wavefronts,
+        "wavefronts_low": d.measure.wavefronts_low,
+        "ideal": d.measure.ideal,
         "configuration": d.configuration or None,
         "expression": d.expression or None,
         "group": d.group or None,
@@ -167,6 +167,12 @@ def unparsed_data(entry: UnparsedEntry) -> dict[str, Any]:
 
 
 def summary_data(report: Report) -> dict[str, Any]:
-    data = asdict(report.summary)
-    del data["seconds"]  # the same run gives the same text on every machine
+    """The counts in one object."""
+    data: dict[str, Any] = {}
+    for name, value in asdict(report.summary).items():
+        if name == "withheld":
+            data |= {"small": value["small"], "accepted": value["accepted"], "stale": len(report.stale)}
+            data |= {"hidden": value["hidden"], "suppressed": value["suppressed"]}
+        else:
+            data[name] = value
     return data

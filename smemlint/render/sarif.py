@@ -124,11 +124,11 @@ def _result(
             "kernel": d.kernel,
             "array": d.array,
             "grade": d.grade,
-            "ways": d.ways,
-            "waysLow": d.ways_low,
+            "ways": d.measure.ways,
+            "waysLow": d.measure.ways_low,
             "worstWays": d.worst_ways,
-            "wavefronts": d.wavefronts,
-            "ideal": d.ideal,
+            "wavefronts": d.measure.wavefronts,
+            "ideal": d.measure.ideal,
             "configuration": d.configuration,
         }.items()
         if value not in (None, "")

@@ -41,7 +41,7 @@ def summary_lines(summary: Summary, width: int) -> list[str]:
 def _parts(summary: Summary) -> list[str]:
     found = places(summary.findings, summary.lines)
     where = f"in {summary.files_with_findings} of {count(summary.files, 'file')}{_fixable(summary)}"
-    if summary.accepted and not summary.findings:
+    if summary.withheld.accepted and not summary.findings:
         found, where = "no new findings", f"in {count(summary.files, 'file')}"
     accesses = f"{count(summary.accesses, 'access')}, {summary.resolved} resolved"
     if summary.ranges:
@@ -55,14 +55,14 @@ def _parts(summary: Summary) -> list[str]:
         parts.append(f"{count(summary.unseen, 'kernel')} not analysed{_why(summary.unseen_reasons)}")
     if summary.partial:
         parts.append(f"{count(summary.partial, 'kernel')} analysed in part{_why(summary.partial_reasons)}")
-    if summary.suppressed:
-        parts.append(f"{summary.suppressed} suppressed")
-    if summary.accepted:
-        parts.append(f"{summary.accepted} accepted by the baseline")
-    if summary.small:
-        parts.append(f"{count(summary.small, 'finding')} below --min-share")
-    if summary.hidden:
-        parts.append(f"{count(summary.hidden, 'note')} not shown (--level note)")
+    if summary.withheld.suppressed:
+        parts.append(f"{summary.withheld.suppressed} suppressed")
+    if summary.withheld.accepted:
+        parts.append(f"{summary.withheld.accepted} accepted by the baseline")
+    if summary.withheld.small:
+        parts.append(f"{count(summary.withheld.small, 'finding')} below --min-share")
+    if summary.withheld.hidden:
+        parts.append(f"{count(summary.withheld.hidden, 'note')} not shown (--level note)")
     return parts
 
 

@@ -13,8 +13,9 @@ from smemlint.score.requests import Costs
 def loads_of(trace: Trace, cost: Costs) -> tuple[Load, ...]:
     """The upper end of a site's cost: number d is what stands in d loops of unknown length, for one iteration
     of each. Of several ways that a choice may go, the dearest."""
-    runs = trace.weights if trace.times is None else trace.weights * trace.times
-    open_ = np.zeros(len(runs), dtype=np.int64) if trace.open is None else trace.open
+    repeats = trace.repeats
+    runs = trace.weights if repeats is None else trace.weights * repeats.times
+    open_ = np.zeros(len(runs), dtype=np.int64) if repeats is None else repeats.depth
     active = (trace.offsets >= 0).any(axis=1) * runs
     columns = (cost.high * runs, cost.ideal * runs, active, open_)
     ways = zip(*(np.split(np.asarray(c), trace.ways) for c in columns), strict=True)

@@ -62,8 +62,8 @@ def priced(trace: Trace) -> Priced | Unresolved:
     access = Access(trace.site.op, trace.joined or trace.site.width, trace.site.matrices, _alignment(trace))
     offsets = trace.offsets
     try:
-        if trace.low is not None and trace.high is not None:
-            return Priced(access, offsets, _given(access, trace, trace.low, trace.high))
+        if trace.ends is not None:
+            return Priced(access, offsets, _given(access, trace, *trace.ends))
         if trace.data:
             return Priced(access, offsets, _joined_or_not(trace, access, lambda a: _by_data(a, trace)))
         if trace.parameter is not None and len(offsets):
@@ -184,7 +184,7 @@ def _conflict(trace: Trace, found: Priced, assumed: bool) -> Conflict:
     most, least, ideal = sums(trace, cost)
     least = least if low is None else min(low, most)
     grade = grade_of(trace, access, least == most, stride is not None, assumed)
-    known = not trace.data and trace.low is None
+    known = not trace.data and trace.ends is None
     worst = _worst(access, offsets, cost, trace.weights) if known else None
     return Conflict(
         site=trace.site,
@@ -220,7 +220,7 @@ def _worst(access: Access, offsets: Ints, cost: Costs, weights: Ints) -> Request
 
 def _visits(trace: Trace, cost: Costs) -> tuple[tuple[float, int], ...]:
     """Upper-end ways of each visit, run-length coded; visits without an active warp are left out."""
-    firsts, counts = np.array(trace.iterations, dtype=np.int64).reshape(-1, 2).T
+    firsts, counts = np.array(trace.visited.ranges, dtype=np.int64).reshape(-1, 2).T
     ideal = _sums(cost.ideal * trace.weights, firsts, counts)
     high = _sums(cost.high * trace.weights, firsts, counts)
     share = (high / np.maximum(ideal, 1)).reshape(trace.ways, -1).max(axis=0)

@@ -19,7 +19,7 @@ def sums(trace: Trace, cost: Costs) -> tuple[int, int, int]:
 
     One of the trace's ways runs, and of its groups of requests any; the ends are those of whatever runs then.
     """
-    open_ = np.zeros_like(trace.weights) if trace.open is None else trace.open
+    open_ = np.zeros_like(trace.weights) if trace.repeats is None else trace.repeats.depth
     each = (cost.high, cost.low, cost.ideal, trace.weights, _groups(trace), open_ > 0)
     ends = [
         _ends(high @ weights, low @ weights, ideal @ weights)

@@ -53,10 +53,10 @@ def requests_of(trace: Trace) -> Requests | Unresolved:
     found = priced(trace)
     if isinstance(found, Unresolved):
         return found
-    n = len(trace.offsets)
+    n, warps = len(trace.offsets), trace.visited.warps
     visit = np.zeros(n, dtype=np.int64)
-    visits = max(1, len(trace.iterations) // max(1, trace.ways))
-    for number, (first, count) in enumerate(trace.iterations):
+    visits = max(1, len(trace.visited.ranges) // max(1, trace.ways))
+    for number, (first, count) in enumerate(trace.visited.ranges):
         visit[first : first + count] = number % visits
     return Requests(
         access=found.access,
@@ -68,7 +68,7 @@ def requests_of(trace: Trace) -> Requests | Unresolved:
         weights=trace.weights,
         visit=visit,
         visits=visits,
-        warps=trace.warps if trace.warps is not None and len(trace.warps) == n else None,
+        warps=warps if warps is not None and len(warps) == n else None,
         drawn=not trace.data,
     )
 

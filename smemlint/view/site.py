@@ -34,10 +34,37 @@ class ArrayView:
 
 
 @record(frozen=True, slots=True)
+class LaunchView:
+    """What starts the kernel. kernel: with its template arguments; assumed: nothing says that it does."""
+
+    kernel: str
+    block: tuple[int, int, int]
+    origin: str
+    assumed: bool
+
+
+@record(frozen=True, slots=True)
+class SiteCost:
+    """What an access costs in one block; None where there is no number. requests: of warps."""
+
+    requests: int
+    wavefronts: int | None
+    wavefronts_low: int | None
+    ideal: int | None
+
+    @property
+    def ways(self) -> float | None:
+        """wavefronts / ideal, the upper end."""
+        if self.wavefronts is None or self.ideal is None:
+            return None
+        return self.wavefronts / self.ideal if self.ideal else 1.0
+
+
+@record(frozen=True, slots=True)
 class SiteView:
     """What is known of one access under one launch, with the map of one of its requests.
 
-    kernel: with its template arguments. width: bytes a lane of the access that runs; written: as it stands in
+    width: bytes a lane of the access that runs; written: as it stands in
     the source. visits: how often a warp comes by, at most; by_visit: ways of each, run-length coded. warps:
     numbers of the warps that make a request. map: None where there is none, for the reason `no_map`. rotated:
     banks count from an unknown start. others: ways of the same access in other instances and launches.
@@ -50,17 +77,11 @@ class SiteView:
     op: str
     width: int
     written: int
-    kernel: str
-    block: tuple[int, int, int]
-    origin: str
-    assumed: bool
+    launch: LaunchView
     array: ArrayView | None
     grade: str
     reason: str
-    executions: int
-    wavefronts: int | None
-    wavefronts_low: int | None
-    ideal: int | None
+    cost: SiteCost
     visits: int
     by_visit: tuple[tuple[float, int], ...]
     warps: tuple[int, ...]
@@ -69,13 +90,6 @@ class SiteView:
     rotated: bool = False
     parameter: str = ""
     others: tuple[str, ...] = ()
-
-    @property
-    def ways(self) -> float | None:
-        """wavefronts / ideal, the upper end; None where there is no number."""
-        if self.wavefronts is None or self.ideal is None:
-            return None
-        return self.wavefronts / self.ideal if self.ideal else 1.0
 
 
 def kernel_name(analysis: KernelAnalysis) -> str:
@@ -126,17 +140,11 @@ def site_view(
         op=site.op,
         width=conflict.joined or site.width,
         written=site.width,
-        kernel=kernel_name(analysis),
-        block=launch.block,
-        origin=launch.origin,
-        assumed=launch.assumed,
+        launch=LaunchView(kernel_name(analysis), launch.block, launch.origin, launch.assumed),
         array=array_view(array) if array is not None else None,
         grade=conflict.grade.value,
         reason=conflict.reason.text if conflict.reason is not None else "",
-        executions=conflict.executions,
-        wavefronts=conflict.wavefronts,
-        wavefronts_low=conflict.wavefronts_low,
-        ideal=conflict.ideal,
+        cost=SiteCost(conflict.executions, conflict.wavefronts, conflict.wavefronts_low, conflict.ideal),
         visits=known.visits if known is not None else 0,
         by_visit=conflict.ways_by_visit,
         warps=tuple(sorted(set(warps))),

@@ -10,14 +10,14 @@ import pytest
 from made import diagnostic, place
 
 from smemlint.diagnose.baseline import Baseline, BaselineError, compared, read, written
-from smemlint.diagnose.model import Diagnostic
+from smemlint.diagnose.model import Diagnostic, Measure
 
 PATH = "src/transpose.cu"
 
 
 def found(line: int = 10, ways: float = 32.0, expression: str = "tile[x][y]") -> Diagnostic:
     at = replace(place("tile[threadIdx.x][threadIdx.y]"), line=line)
-    return diagnostic(place=at, worst_ways=ways, expression=expression)
+    return diagnostic(place=at, measure=Measure(ways, ways, ways, None, None, None), expression=expression)
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ def test_an_access_that_wanders_through_an_array_has_one_row_for_each_visit() ->
         __shared__ int s[1024];
         #pragma unroll 1
         for (int i = 0; i < 4; i++) out[64 * i + t] = s[64 * (3 - i) + t];""")
-    assert trace.iterations == ((0, 2), (2, 2), (4, 2), (6, 2))
+    assert trace.visited.ranges == ((0, 2), (2, 2), (4, 2), (6, 2))
     assert trace.offsets[:, 0].tolist() == [768, 896, 512, 640, 256, 384, 0, 128]
 
 

@@ -161,7 +161,7 @@ def _open(result: KernelTrace, one: Trace) -> bool:
 
 
 def _allows(one: Trace, pattern: Pattern) -> bool:
-    if one.low is not None and one.high is not None:
+    if one.ends is not None:
         return _within(one, pattern)
     active = np.array([o is not None for o in pattern])
     truth = np.array([0 if o is None else o for o in pattern])
@@ -205,9 +205,10 @@ def _allows(one: Trace, pattern: Pattern) -> bool:
 
 def _within(one: Trace, pattern: Pattern) -> bool:
     """Whether the cost of a request lies between the ends of some row."""
-    assert one.low is not None and one.high is not None
+    assert one.ends is not None
+    low, high = one.ends
     cost = wavefronts(one.site.op, one.site.width, pattern).wavefronts
-    return bool(((one.low <= cost) & (cost <= one.high)).any())
+    return bool(((low <= cost) & (cost <= high)).any())
 
 
 def _one_of(distance: np.ndarray, options: np.ndarray, active: np.ndarray, alignment: int) -> bool:

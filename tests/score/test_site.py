@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smemlint.banks import wavefronts
-from smemlint.evaluate.model import DataTerm, Grade, KernelTrace, Parameter, Site, Trace, Unresolved
+from smemlint.evaluate.model import DataTerm, Grade, KernelTrace, Parameter, Site, Trace, Unresolved, Visited
 from smemlint.ir import Place
 from smemlint.score import Conflict, score, score_all
 from smemlint.score.site import lane_stride
@@ -35,7 +35,7 @@ def trace(*rows: Any, op: str = "load", width: int = 4, line: int = 1, **changes
         "offsets": offsets,
         "weights": np.ones(len(offsets), dtype=np.int64),
         "grade": Grade.EXACT,
-        "iterations": ((0, len(offsets)),),
+        "visited": Visited(((0, len(offsets)),)),
     }
     return Trace(**{**values, **changes})
 
@@ -71,17 +71,17 @@ def test_the_worst_request_is_the_one_with_the_most_ways() -> None:
 
 def test_ways_by_visit_are_run_length_coded_in_program_order() -> None:
     rows = [LANES * step for step in (8, 16, 16, 4)]
-    found = score(trace(*rows, iterations=((0, 1), (1, 1), (2, 1), (3, 1))))
+    found = score(trace(*rows, visited=Visited(((0, 1), (1, 1), (2, 1), (3, 1)))))
     assert found.ways_by_visit == ((2.0, 1), (4.0, 2), (1.0, 1))
 
 
 def test_a_visit_in_which_no_lane_is_active_is_left_out() -> None:
-    found = score(trace(LANES * 4, LANES * 0 - 1, iterations=((0, 1), (1, 1))))
+    found = score(trace(LANES * 4, LANES * 0 - 1, visited=Visited(((0, 1), (1, 1)))))
     assert found.ways_by_visit == ((1.0, 1),)
 
 
 def test_a_site_without_requests_costs_nothing() -> None:
-    found = score(trace(iterations=()))
+    found = score(trace(visited=Visited(())))
     assert sums(found) == (0, 0, 0, 0)
     assert (found.worst, found.ways, found.ways_by_visit) == (None, None, ())
 
@@ -118,7 +118,7 @@ def test_a_wide_access_with_unsure_lanes_stays_a_bound() -> None:
 
 def test_given_bounds_are_taken_as_they_are() -> None:
     found = score(
-        trace(LANES * 4, weights=np.array([5]), low=np.array([1]), high=np.array([3]), grade=Grade.BOUND)
+        trace(LANES * 4, weights=np.array([5]), ends=(np.array([1]), np.array([3])), grade=Grade.BOUND)
     )
     assert (sums(found), found.grade, found.worst) == ((5, 5, 15, 5), Grade.BOUND, None)
 

@@ -45,7 +45,7 @@ def test_the_maps_of_a_fixture_add_up_to_what_its_accesses_cost(path: Path) -> N
                 continue
             all_of_them = requests_of(conflict.trace)
             assert not isinstance(all_of_them, Unresolved)
-            if not all_of_them.drawn or conflict.trace.low is not None or conflict.trace.ways > 1:
+            if not all_of_them.drawn or conflict.trace.ends is not None or conflict.trace.ways > 1:
                 continue
             maps: dict[bytes, int] = {}
             total = 0

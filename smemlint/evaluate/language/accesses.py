@@ -350,8 +350,8 @@ def _record(m: Machine, event: Event) -> None:
         m.journal.order += 1
         event.order = m.journal.order
     event.stale, event.under = m.context.stale, m.under()
-    if m.sums is not None and event.offset.form is not None:
-        m.sums.access(event.site, event.offset.form, m.conditions())
+    if m.journal.sums is not None and event.offset.form is not None:
+        m.journal.sums.access(event.site, event.offset.form, m.conditions())
     event.site.events.append(event)
     event.site.assumed = len(m.journal.assumptions)
     m.log.append(event)

@@ -63,7 +63,7 @@ def string_value(m: Machine, e: StringLiteral) -> Value:
 
 def special_value(m: Machine, e: Special) -> Value:
     m.journal.asked.add((e.name, e.axis))
-    v = m.specials.get((e.name, e.axis))
+    v = m.threads.specials.get((e.name, e.axis))
     return v if v is not None else Other(INT, False)
 
 

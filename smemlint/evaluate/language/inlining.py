@@ -201,9 +201,7 @@ def run_closure(m: Machine, c: Closure, e: Call, want_place: bool) -> Value | Re
     bindings = _lambda_bindings(m, c, e, parent.bindings)
     frame = Frame(bindings, None, c.this or parent.this, parent, call=e.place, place=want_place)
     frame.variables.update(c.captured)
-    frame.skippable, frame.quiet, frame.sets = parent.skippable, parent.quiet, parent.sets
-    frame.open, frame.deciding = parent.open, parent.deciding
-    frame.instance = parent.instance
+    frame.slice, frame.instance = parent.slice, parent.instance
     for parameter, a in zip(c.function.parameters, expanded(m, e.arguments), strict=False):
         t = m.types.resolve(parameter.type, bindings)
         v: Value

@@ -131,8 +131,8 @@ def offset_pointer(m: Machine, p: Pointer, n: Int, place: Place | None) -> Point
         step = m.unknowns.value(LONG, "sizeof", low=1, reason=reason, varying=not m.host)
         return Pointer(p.object, add(p.offset, multiply(n, step, LONG), LONG), p.pointee, p.integer)
     offset = add(p.offset, scale(n, size, LONG), LONG)
-    if m.sums is not None and n.type.size == INT.size and not isinstance(p.pointee, ArrayOf):
-        m.sums.point(form_of(p.offset), form_of(offset), size, m.conditions())
+    if m.journal.sums is not None and n.type.size == INT.size and not isinstance(p.pointee, ArrayOf):
+        m.journal.sums.point(form_of(p.offset), form_of(offset), size, m.conditions())
     return Pointer(p.object, offset, p.pointee, p.integer)
 
 

@@ -155,7 +155,7 @@ def group_method(m: Machine, name: str, self: Value, e: Call) -> Value:
     group = group_of(m, self)
     if name in ("thread_index", "group_index", "group_dim", "dim_threads"):
         special = {"thread_index": "threadIdx", "group_index": "blockIdx"}.get(name, "blockDim")
-        return RecordValue(RecordRef("dim3"), {4 * i: m.specials[special, a] for i, a in enumerate("xyz")})
+        return _dim3(m, special)
     if name == "thread_rank" and group.rank is not None:
         return lanes_value(m, group.rank, Int(0, UINT))
     if name in ("size", "num_threads") and group.size is not None:
@@ -181,6 +181,12 @@ def group_method(m: Machine, name: str, self: Value, e: Call) -> Value:
     return m.unknown(UINT, name, uniform=False, reason=reason)
 
 
+def _dim3(m: Machine, special: str) -> RecordValue:
+    """The three axes of `threadIdx`, `blockDim` and their like."""
+    axes = enumerate("xyz")
+    return RecordValue(RecordRef("dim3"), {4 * i: m.threads.specials[special, axis] for i, axis in axes})
+
+
 def _parent_size(m: Machine, t: RecordRef) -> int | None:
     threads = m.task.threads
     parent = t.arguments[1] if len(t.arguments) > 1 else None
@@ -198,11 +204,11 @@ def _beyond_the_block(m: Machine, name: str, kind: str, values: list[Value], e: 
         o = Object(f"cluster:{p.object.id}", p.object.name, p.object.type, "global")
         return Pointer(o, p.offset, p.pointee)
     if name in ("group_dim", "dim_threads") and kind == "cluster_group":
-        return RecordValue(RecordRef("dim3"), {4 * i: m.specials["blockDim", a] for i, a in enumerate("xyz")})
+        return _dim3(m, "blockDim")
     if name in ("group_dim", "dim_blocks") and kind == "grid_group":
-        return RecordValue(RecordRef("dim3"), {4 * i: m.specials["gridDim", a] for i, a in enumerate("xyz")})
+        return _dim3(m, "gridDim")
     if name == "block_index" and kind == "grid_group":
-        return RecordValue(RecordRef("dim3"), {4 * i: m.specials["blockIdx", a] for i, a in enumerate("xyz")})
+        return _dim3(m, "blockIdx")
     if name == "thread_rank" and threads:
         base = m.unknowns.value(ULONG, f"{kind}.thread_rank()", low=0, rank=2, multiple=threads)
         return ar.binary("+", base, Int(m.threads.linear, ULONG), m.unknowns)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from smemlint.evaluate.machine.paths import Paths
 from smemlint.evaluate.machine.state import Event, Exits, Held, Mask, SiteLog, Undecided
+from smemlint.evaluate.machine.sums import Sums
 from smemlint.evaluate.model import Assumption, Stop, Unresolved
 from smemlint.evaluate.values.choices import Way
 from smemlint.evaluate.values.number import Int, Pointer, Value
@@ -64,6 +65,8 @@ class Threads:
     linear: NDArray[np.int64]
     present: Mask
     nobody: Mask
+    specials: dict[tuple[str, str], Int] = field(default_factory=dict)
+    """What the hardware gives (`threadIdx.x`), by name and axis."""
 
     @staticmethod
     def of(block: tuple[int, int, int], *, host: bool) -> Threads:
@@ -133,6 +136,8 @@ class Journal:
     """What the kernel asked of the launch: the compiler does not know it."""
     assumptions: dict[object, Assumption] = field(default_factory=dict)
     """What was assumed so far, by what told it."""
+    sums: Sums | None = None
+    """What was added up, where that is asked for; nothing is then skipped."""
 
 
 @record(eq=False, slots=True)

@@ -115,8 +115,8 @@ def run(m: Machine, s: Stmt) -> None:
     if execute is None:
         return
     frame = m.frames[-1]
-    skippable = frame.quiet if m.silent else frame.skippable
-    if skippable is None or id(s) not in skippable or id(s) in m.context.waiting:
+    skippable = frame.slice.quiet if m.silent else frame.slice.skippable
+    if id(s) not in skippable or id(s) in m.context.waiting:
         execute(m, s)
         return
     if m.host:
@@ -130,7 +130,7 @@ def run(m: Machine, s: Stmt) -> None:
             m.straight()
         for stop in size[4]:
             m.stop(stop)
-        m.forget(m.frame.sets[id(s)])
+        m.forget(m.frame.slice.sets[id(s)])
         return
     before, region, stops = replace(m.code_size), m.lines.region, len(m.journal.stops)
     _size_up(m, s, execute)
@@ -160,6 +160,6 @@ def _size_up(m: Machine, s: Stmt, execute: Callable[[Machine, Stmt], None]) -> N
         m.must, m.may, m.turns.turn, m.silent, m.context = must, may, turn, silent, context
         unknowns.interior, unknowns.certain = interior, certain
         del m.frames[frames:]
-        m.forget(m.frame.sets[id(s)])
+        m.forget(m.frame.slice.sets[id(s)])
     finally:
         effort.limit, effort.patience = limit, None

@@ -24,6 +24,7 @@ from smemlint.evaluate.machine.components import (
 from smemlint.evaluate.machine.dispatch import EndedError, SizedUpError, rvalue
 from smemlint.evaluate.machine.paths import Paths
 from smemlint.evaluate.machine.state import (
+    WHOLE,
     Barrier,
     Event,
     Exit,
@@ -33,10 +34,11 @@ from smemlint.evaluate.machine.state import (
     Join,
     Mask,
     SiteLog,
+    Slice,
     Undecided,
     World,
 )
-from smemlint.evaluate.machine.sums import Conditions, Sums
+from smemlint.evaluate.machine.sums import Conditions
 from smemlint.evaluate.model import Assumption, Stop, Unresolved
 from smemlint.evaluate.types.layout import Types
 from smemlint.evaluate.types.matching import Bindings
@@ -148,9 +150,7 @@ class Machine:
         self.code_size = CodeSize()
         self.context = Context(defaults=defaults)
         self.memo = Memo()
-        self.sums: Sums | None = None
-        """What was added up, where that is asked for; nothing is then skipped."""
-        self.specials = self._specials(grid)
+        self.threads.specials.update(self._specials(grid))
 
     # ------------------------------------------------------------------ what the hardware gives
 
@@ -236,11 +236,15 @@ class Machine:
         pointing = frozenset(id for id, o in frame.variables.items() if _may_be_shared(o))
         if frame.this is not None and frame.this.object.storage == "local":
             pointing |= {LOCAL_THIS}
-        slice = self.code.slice(f, pointing, _real(frame.bindings))
-        if self.sums is None:
-            frame.skippable, frame.quiet, frame.sets = slice.skippable, slice.quiet, slice.sets
-        frame.open = slice.open if self.task.explore else None
-        frame.deciding = slice.deciding if self.task.paths is not None else None
+        found = self.code.slice(f, pointing, _real(frame.bindings))
+        whole = self.journal.sums is not None
+        frame.slice = Slice(
+            WHOLE.skippable if whole else found.skippable,
+            WHOLE.quiet if whole else found.quiet,
+            found.sets,
+            found.open if self.task.explore else WHOLE.open,
+            found.deciding if self.task.paths is not None else WHOLE.deciding,
+        )
         if not self.host:
             frame.sinks = self.code.sinks(f)
         frame.instance = instance_of(frame.bindings)

@@ -13,7 +13,7 @@ from smemlint.ir.types import BOOL
 
 def choice_at(m: Machine, node: object) -> Choice | None:
     """The choice that a branch or loop is, where it decides what a launch depends on; else None."""
-    if m.task.paths is None or m.silent or m.frame.deciding is None or id(node) not in m.frame.deciding:
+    if m.task.paths is None or m.silent or id(node) not in m.frame.slice.deciding:
         return None
     return m.task.paths.at(node)
 

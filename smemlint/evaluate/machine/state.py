@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Set
 from dataclasses import field
 from typing import TypeAlias
 
@@ -185,6 +185,26 @@ class Exits:
     again: bool = False
 
 
+@record(frozen=True, eq=False, slots=True)
+class Slice:
+    """What matters in a function's body, by id() of its statements.
+
+    skippable: what nothing of interest depends on; quiet: the same in iterations that leave no trace; sets:
+    the variables that these would set. open: branches that are taken every way. deciding: of host code that
+    is run way by way, what decides values that launches depend on.
+    """
+
+    skippable: Set[int] = frozenset()
+    quiet: Set[int] = frozenset()
+    sets: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    open: Set[int] = frozenset()
+    deciding: Set[int] = frozenset()
+
+
+WHOLE = Slice()
+"""Nothing is passed over."""
+
+
 @record(slots=True)
 class Frame:
     """One call in progress."""
@@ -204,14 +224,7 @@ class Frame:
     place: bool = False
     """A lambda called for the place it names (`f(t) = x`), where it returns one."""
     names_place: bool = False
-    skippable: set[int] | None = None
-    """id() of the statements that nothing of interest depends on."""
-    quiet: set[int] | None = None
-    """The same in iterations that leave no trace."""
-    open: set[int] | None = None
-    deciding: set[int] | None = None
-    """Of host code that is run way by way: id() of what decides values that launches depend on."""
-    sets: dict[int, frozenset[str]] = field(default_factory=dict)
+    slice: Slice = WHOLE
     sinks: dict[int, Path] = field(default_factory=dict)
     """By id() of a statement that loads: the branches that alone use the value."""
     instance: tuple[object, ...] = ()

@@ -60,7 +60,8 @@ def asm_value(m: Machine, e: Asm) -> Value:
         if isinstance(o, PtxImmediate):
             return Int(o.value, LONG)
         if isinstance(o, PtxSpecial):
-            special = m.specials.get((o.name, o.axis)) or lane_mask(m, o.name.removeprefix("lanemask_"))
+            named = m.threads.specials.get((o.name, o.axis))
+            special = named or lane_mask(m, o.name.removeprefix("lanemask_"))
             return special if special is not None else m.unknowns.value(UINT, o.name, low=0)
         return Other()
 

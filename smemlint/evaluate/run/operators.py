@@ -113,8 +113,8 @@ def binary_value(m: Machine, e: Binary) -> Value:
     before = len(guessed)
     left, right = rvalue(m, e.left), rvalue(m, e.right)
     result = operate(m, e.op, left, right, e.place)
-    if m.sums is not None and e.op == "+" and isinstance(result, Int):
-        _note_sum(m, m.sums, e, left, right, result)
+    if m.journal.sums is not None and e.op == "+" and isinstance(result, Int):
+        _note_sum(m, m.journal.sums, e, left, right, result)
     if len(guessed) > before and not m.host and e.op in COMPARISONS:
         _assumed(m, e, guessed[-1])
     return result
@@ -217,7 +217,7 @@ def _pointer_operation(m: Machine, op: str, a: Value, b: Value, place: Place | N
 
 def assign_value(m: Machine, e: Assign) -> Value:
     if e.op == "=":
-        first = None if m.sums is None or isinstance(e.value, InitList) else rvalue(m, e.value)
+        first = None if m.journal.sums is None or isinstance(e.value, InitList) else rvalue(m, e.value)
         target = lvalue(m, e.target)
         if isinstance(e.value, InitList) and isinstance(target, Pointer):
             v: Value = build(m, target.pointee, e.value.elements, e.place)

@@ -100,7 +100,7 @@ def _run_if(m: Machine, s: If, otherwise: Stmt | None) -> None:
             if body is not None:
                 run(m, body)
             return
-    elif m.frame.open and id(s) in m.frame.open and not s.constexpr:
+    elif id(s) in m.frame.slice.open and not s.constexpr:
         c = m.unknowns.value(BOOL, "either way", low=0, high=1)
     guessed = guessed or (bool(m.context.supposed) and c.known and supposed(m, s.condition))
     if c.known and isinstance(c.const, int) and (m.host or s.constexpr or guessed or not form_of(c).terms):
@@ -248,7 +248,7 @@ def _arm(m: Machine, c: Int, lanes: Branch, body: Callable[[], None] | None) -> 
 
 def run_switch(m: Machine, s: Switch) -> None:
     value = truth(m, rvalue(m, s.value))
-    if m.frame.open and id(s) in m.frame.open:
+    if id(s) in m.frame.slice.open:
         value = m.unknowns.value(INT, "any case")
     value = here(m, value)
     exits = m.exits(switch=True)

@@ -118,7 +118,7 @@ def _runs(conflict: Conflict) -> tuple[int, int]:
 def _pair(a: Conflict, b: Conflict) -> Move | str:
     """Where the bytes of a site go, or why two sites do not correspond."""
     s, t = a.trace, b.trace
-    if Grade.UNRESOLVED in (a.grade, b.grade) or s.data or s.parameter or s.low is not None or s.ways > 1:
+    if Grade.UNRESOLVED in (a.grade, b.grade) or s.data or s.parameter or s.ends is not None or s.ways > 1:
         return "is not known exactly"
     kinds = [(c.site.op, c.site.width, c.trace.joined, c.trace.alignment) for c in (a, b)]
     if kinds[0] != kinds[1] or s.offsets.shape != t.offsets.shape or not np.array_equal(s.weights, t.weights):

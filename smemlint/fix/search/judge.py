@@ -127,9 +127,9 @@ def _moves_once(layout: Layout, each: Member, shape: Shape, warps: int) -> bool:
         whole = rows.apply(at, shape)
         column = moved - whole if whole is not None else column
     column = np.where(at.active, column, 0)
-    if trace.warps is None or len(trace.warps) * each.steps != len(column):
+    if trace.visited.warps is None or len(trace.visited.warps) * each.steps != len(column):
         return _different(column) <= warps
-    owner = repeated(trace.warps, trace.ways, each.steps)
+    owner = repeated(trace.visited.warps, trace.ways, each.steps)
     return _different(np.column_stack([owner, column])) <= len(np.unique(owner))
 
 

@@ -133,14 +133,14 @@ def movable(conflict: Conflict) -> bool:
     trace = conflict.trace
     if trace.offsets.size == 0 or trace.data or trace.parameter is not None:
         return False
-    if trace.low is not None and not only_source_open(trace):
+    if trace.ends is not None and not only_source_open(trace):
         return False
     return conflict.grade not in (Grade.UNRESOLVED, Grade.PARAMETRIC)
 
 
 def only_source_open(trace: Trace) -> bool:
     """Whether a copy's place in shared memory is known, and only where it reads from global memory is not."""
-    if trace.low is None or trace.reason is None:
+    if trace.ends is None or trace.reason is None:
         return False
     # Which of its copies run is another question, and none of where they go.
     runs = trace.reason.code == "run-time-choice" and trace.groups is not None and trace.ways == 1
@@ -163,16 +163,17 @@ def member(conflict: Conflict) -> Member | None:
 
 def runs_of(trace: Trace) -> NDArray[np.int64]:
     """How often each request runs in one block, a loop of unknown length as NOMINAL iterations."""
-    if trace.times is None and trace.open is None:
+    if trace.repeats is None:
         return trace.weights
     return np.maximum(np.rint(shares_of(trace)).astype(np.int64), np.minimum(trace.weights, 1))
 
 
 def shares_of(trace: Trace) -> NDArray[np.float64]:
     """The same where a few visits of a loop stand for all: such a request runs for its share of them."""
-    times = 1.0 if trace.times is None else trace.times
-    depth = 0 if trace.open is None else trace.open
-    return np.asarray(trace.weights * times * float(NOMINAL) ** depth, dtype=np.float64)
+    repeats = trace.repeats
+    if repeats is None:
+        return trace.weights.astype(np.float64)
+    return np.asarray(trace.weights * repeats.times * float(NOMINAL) ** repeats.depth, dtype=np.float64)
 
 
 def apart(each: Member) -> Member:

@@ -119,7 +119,7 @@ def _padded(analysis: KernelAnalysis, array: SharedArray, text: bytes, arch: Arc
 def _exact(conflict: Conflict) -> bool:
     trace = conflict.trace
     return (
-        conflict.grade is Grade.EXACT and trace.maybe is None and trace.alignment == 0 and trace.low is None
+        conflict.grade is Grade.EXACT and trace.maybe is None and trace.alignment == 0 and trace.ends is None
     )
 
 

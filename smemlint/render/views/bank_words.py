@@ -22,9 +22,9 @@ def heading(view: SiteView) -> str:
 
 def facts(view: SiteView) -> list[str]:
     """Kernel and launch, array, totals: one line each."""
-    block = ", ".join(map(str, view.block))
-    origin = f" from {view.origin}" if view.origin else ""
-    kernel = "" if view.path == TYPED else f"{view.kernel}, "
+    block = ", ".join(map(str, view.launch.block))
+    origin = f" from {view.launch.origin}" if view.launch.origin else ""
+    kernel = "" if view.path == TYPED else f"{view.launch.kernel}, "
     lines = [visible(f"{kernel}block ({block}){origin}")]
     if view.array is not None:
         pitch = f", row pitch {view.array.pitch} B" if view.array.pitch else ""
@@ -39,17 +39,19 @@ def facts(view: SiteView) -> list[str]:
 
 def totals(view: SiteView) -> str:
     """The numbers of the whole access, over one block."""
-    if view.wavefronts is None or view.ways is None:
+    if view.cost.wavefronts is None or view.cost.ways is None:
         return f"{view.grade}: {visible(view.reason)}"
-    low = view.wavefronts_low if view.wavefronts_low is not None else view.wavefronts
-    waves = f"{view.wavefronts:,}" if low == view.wavefronts else f"{low:,}..{view.wavefronts:,}"
-    ideal = view.ideal or 0
-    ways = ways_text(view.ways)
-    if low != view.wavefronts and ideal:
+    low = view.cost.wavefronts_low if view.cost.wavefronts_low is not None else view.cost.wavefronts
+    waves = (
+        f"{view.cost.wavefronts:,}" if low == view.cost.wavefronts else f"{low:,}..{view.cost.wavefronts:,}"
+    )
+    ideal = view.cost.ideal or 0
+    ways = ways_text(view.cost.ways)
+    if low != view.cost.wavefronts and ideal:
         ways = f"{ways_text(low / ideal)}..{ways}"
     noun = "wavefront" if waves == "1" else "wavefronts"
     return (
-        f"one block: {count(view.executions, 'request')}, {waves} {noun}, {ideal:,} at best: "
+        f"one block: {count(view.cost.requests, 'request')}, {waves} {noun}, {ideal:,} at best: "
         f"{ways}-way ({view.grade})"
     )
 

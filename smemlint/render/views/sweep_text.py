@@ -65,7 +65,7 @@ def render_sweep_json(over: Over, series: Series) -> str:
                 "column": view.column,
                 "expression": view.expression,
                 "op": view.op,
-                "kernel": view.kernel,
+                "kernel": view.launch.kernel,
                 "points": [_point(p) for p in points],
             }
             for view, points in series

@@ -43,8 +43,8 @@ def _access(each: Derivation, width: int) -> Iterator[str]:
             yield from _wrapped(f"line {number}: {visible(text)}", width, names + 6)
     if each.lost is not None:
         yield ""
-        yield from _lost(each.lost, view.wavefronts is not None, width)
-        if view.wavefronts is not None:
+        yield from _lost(each.lost, view.cost.wavefronts is not None, width)
+        if view.cost.wavefronts is not None:
             yield f"  {totals(view)}"
     bank_map = view.map
     if bank_map is None:
