@@ -368,7 +368,8 @@ def _write(
     layout = choice.option.layout
     built = build(layout, at, choice.pitch, taken, choice.shapes[0], value)
     pointed = isinstance(built, Refusal) and built.code in ("passed-on", "used-in-macro")
-    if not pointed or array.dynamic or instances[0].piece is not None:
+    resized = isinstance(layout, Padding)
+    if not pointed or (array.dynamic and resized) or instances[0].piece is not None:
         return built
     sites = [c.site for i in instances for c in sites_of(i.analysis, i.array)]
     found: Edited | Refusal = built

@@ -44,5 +44,10 @@ class Launch:
     """Whether one warp of any block of the family is meant, of which `block` is the shape."""
 
     @property
+    def is_guess(self) -> bool:
+        """Whether nothing else is known of it than that such blocks are usual."""
+        return self.place is None and self.origin == "candidate"
+
+    @property
     def threads(self) -> int:
         return self.block[0] * self.block[1] * self.block[2]

@@ -199,7 +199,7 @@ class _Guesses:
         return _guess(b) in self._settled
 
     def take(self, b: Begun, analysis: KernelAnalysis) -> None:
-        if not _guessed(b.launch):
+        if not b.launch.is_guess:
             return
         key = _guess(b)
         if leaves_an_array(analysis):
@@ -215,10 +215,6 @@ class _Guesses:
         enough = self._tried[key] >= TRIED or (not first and not common)
         if _is_clean(analysis) or (enough and analysis.work > HEAVY):
             self._settled.add(key)
-
-
-def _guessed(launch: Launch) -> bool:
-    return launch.place is None and launch.origin == "candidate"
 
 
 def _guess(b: Begun) -> tuple[object, ...]:

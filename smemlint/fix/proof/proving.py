@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from smemlint.evaluate.model import SharedArray
 from smemlint.fix.edits import apply as application
 from smemlint.fix.model import Refusal, Suggestion
-from smemlint.fix.proof.promise import Analyse, Promise, check
+from smemlint.fix.proof.guessed import borne_out
+from smemlint.fix.proof.promise import STRAYED, Analyse, Promise, check
 from smemlint.fix.search.candidates import Padding, addresses
 from smemlint.fix.search.choices import Choice
 from smemlint.fix.search.members import Instance, Member, repeated, score
@@ -72,15 +73,20 @@ def blame(
                 launch = replace(launch, dynamic=launch.dynamic + growth_of(move.choice, n))
             analyses[id(instance.analysis)] = replace(before, launch=launch)
     again: dict[int, KernelAnalysis] = {}
+    strayed: dict[int, tuple[Refusal, SharedArray | None]] = {}
     for key, now in zip(analyses, analyse(source.path, text, list(analyses.values())), strict=True):
         found = _broken(key, now, moves)
-        if found is not None:
+        if found is not None and analyses[key].launch.is_guess and found[0].text.endswith(STRAYED):
+            strayed[key] = found
+        elif found is not None:
             return found  # the instances that were not analysed yet never are
-        assert now is not None
-        again[key] = now
+        elif now is not None:
+            again[key] = now
+    if strayed and not borne_out([(m.choice, m.used) for m in moves], strayed.keys(), again.keys()):
+        return next(iter(strayed.values()))
     for pool in _pools(moves):
         mine = [m for m in moves if m.pool.id == pool.id]
-        asked = {id(i.analysis) for m in mine for i in m.used}
+        asked = {id(i.analysis) for m in mine for i in m.used} & again.keys()
         if all(_needless(mine, again[key], text) for key in asked):
             return Refusal("not-proved", "the padding frees no access that a narrower one does not"), pool
     return None

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from smemlint.fix.model import Refusal, TextEdit
+from smemlint.fix.text.macros import is_name_of
 from smemlint.fix.text.pointers import Pointer
 from smemlint.fix.text.source import Source, Subscript, Use
 from smemlint.ir import Place
@@ -208,8 +209,7 @@ def every_use_subscripted(at: Declared, resizes: bool = False) -> Refusal | None
 
 def _in_accessor(at: Declared, use: Use, inside: set[int]) -> bool:
     """Whether a macro's text names the array as the access that it is, or as its own name."""
-    own = at.source.text[at.source.line_start(use.offset) : use.offset]
-    return use.offset in inside or re.fullmatch(r"#[ \t]*define[ \t]+", own) is not None
+    return use.offset in inside or is_name_of(at.source, use.offset)
 
 
 def nested(at: Declared, bracket: Subscript) -> bool:

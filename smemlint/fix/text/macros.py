@@ -42,6 +42,14 @@ def macros(source: Source) -> dict[str, Macro]:
     return {name: macro for name, macro in found.items() if macro is not None}
 
 
+def is_name_of(source: Source, offset: int) -> bool:
+    """Whether a name in a directive is that of the macro which it defines."""
+    return (
+        re.fullmatch(r"#[ \t]*define[ \t]+", source.text[source.line_start(offset) : offset].lstrip())
+        is not None
+    )
+
+
 def _macro(name: str, parameters: str | None, at: int, body: str, whole: bool) -> Macro | None:
     tokens = tuple(Token(t.kind, t.text, t.offset + at) for t in tokenize(body) if t.kind != "comment")
     if not whole or not tokens or any(t.text in ("#", "##") for t in tokens):

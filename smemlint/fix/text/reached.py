@@ -13,7 +13,7 @@ from smemlint.evaluate.model import Site
 from smemlint.fix.model import Refusal
 from smemlint.fix.text.declared import Declared
 from smemlint.fix.text.flat import Term, terms
-from smemlint.fix.text.macros import expanded, macros, spelled
+from smemlint.fix.text.macros import expanded, is_name_of, macros, spelled
 from smemlint.fix.text.passed import arguments, callee, calls
 from smemlint.fix.text.source import Source, Token, parse_range
 from smemlint.records import record
@@ -95,19 +95,14 @@ class Rooms:
 def reached(source: Source, begin: int, end: int) -> Reach | None:
     """The access in [begin, end), None where it is not one of those that are read."""
     tokens = _without_members(parse_range(source, begin, end))
+    tokens = expanded(macros(source), tokens) or tokens
     if not tokens:
         return None
     if tokens[0].text == "*":
         found = _pointer(source, tokens[1:])
         return None if found is None else Reach(*found, subscript=False)
-    if tokens[-1].text != "]":
-        return None
-    opening = _opening(tokens)
-    found = _pointer(source, tokens[:opening])
-    if found is None or opening + 1 >= len(tokens) - 1:
-        return None
-    root, summands, cast = found
-    return Reach(root, (*summands, _summand(source, tokens[opening + 1 : -1], cast)), cast, subscript=True)
+    element = _element(source, tokens)
+    return None if element is None else Reach(*element, subscript=True)
 
 
 def access_end(source: Source, begin: int, end: int) -> int:
@@ -164,19 +159,28 @@ def _alone(source: Source, tokens: Sequence[Token], deep: int) -> tuple[str, tup
     elif tokens[0].text == "(":
         close = next((n for n, t in enumerate(tokens) if t.text == ")"), 0)
         to, rest = _pointee(tokens[1:close]), tokens[close + 1 :]
-    elif tokens[0].text == "&" and tokens[-1].text == "]":
-        opening = _opening(tokens)
-        inner = _pointer(source, tokens[1:opening], deep)
-        if inner is None or opening + 1 >= len(tokens) - 1:
-            return None
-        root, summands, cast = inner
-        return root, (*summands, _summand(source, tokens[opening + 1 : -1], cast)), cast
+    elif tokens[0].text == "&":
+        return _element(source, expanded(macros(source), tokens[1:], deep) or tokens[1:], deep)
     else:
         return None
     if not to or not rest:
         return None
     found = _pointer(source, rest, deep)
     return None if found is None else (found[0], found[1], to)
+
+
+def _element(
+    source: Source, tokens: Sequence[Token], deep: int = 0
+) -> tuple[str, tuple[Summand, ...], str] | None:
+    """The same of the address of an element that is written `p[i]`."""
+    if not tokens or tokens[-1].text != "]":
+        return None
+    opening = _opening(tokens)
+    inner = _pointer(source, tokens[:opening], deep)
+    if inner is None or opening + 1 >= len(tokens) - 1:
+        return None
+    root, summands, cast = inner
+    return root, (*summands, _summand(source, tokens[opening + 1 : -1], cast)), cast
 
 
 def _summand(source: Source, tokens: Sequence[Token], unit: str) -> Summand:
@@ -264,6 +268,7 @@ def rooms(at: Declared, type_: str, accesses: Sequence[tuple[int, int]]) -> Room
     for name in {*(name for name, _ in found if name), *(root for r in found.values() for root in r.roots)}:
         leading = [macros(source)[macro].body for macro in _leading_to(source, (name,))]
         read = {t.offset for body in leading for t in body if [x.text for x in body].count(name) == 1}
+        read |= {u.offset for u in source.macro_uses(name) if is_name_of(source, u.offset)}
         macro = next((use for use in source.macro_uses(name) if use.offset not in read), None)
         if macro is not None:
             return Refusal("used-in-macro", f"a macro on line {macro.line} names `{name}`")
@@ -289,11 +294,11 @@ def _uses(source: Source, room: Room, accesses: Sequence[tuple[int, int]]) -> li
 
 
 def _leading_to(source: Source, roots: Container[str]) -> set[str]:
-    """Macros that stand for one of the pointers, or for a sum that begins with one."""
+    """Macros that stand for one of the pointers, for a sum that begins with one, or for an element."""
     return {
         name
         for name, macro in macros(source).items()
-        if (value := _pointer(source, macro.body)) is not None and value[0] in roots
+        if (value := _pointer(source, macro.body) or _element(source, macro.body)) and value[0] in roots
     }
 
 

@@ -258,3 +258,35 @@ def test_visits_of_a_long_loop_that_stand_for_others_count_as_often_as_they_run(
     found, _ = fixed((MACROS % use).replace("n < 16", "n < 700"), tmp_path)
     assert found.refused is None
     assert found.after == sum(change.ideal for change in found.sites) < found.before
+
+
+ELEMENTS = """
+#define rows(i, j) rows[(i) * 32 + (j)]
+__device__ void load(half *rows, const half *in) {
+    for (int n = 0; n < 2; ++n)
+        *((float4 *)(&rows(n * 16 + threadIdx.x / 4, threadIdx.x % 4 * 8))) =
+            ((const float4 *)in)[n * 64 + threadIdx.x];
+}
+__global__ void k(float4 *out, const half *in) {
+    extern __shared__ half pool[];
+    half *rows = pool;
+    float4 sum = make_float4(0, 0, 0, 0);
+    for (int n = 0; n < 16; ++n) {
+        load(rows, in);
+        __syncthreads();
+        for (int c = 0; c < 4; ++c) sum.x += ((float4 *)(&rows(threadIdx.x % 32, 0)))[c].x;
+        float4 v = *((float4 *)(&rows(threadIdx.x % 32, 8)));
+        sum.y += v.x + v.y + v.z + v.w;
+        __syncthreads();
+    }
+    out[threadIdx.x] = sum;
+}
+void start(float4 *out, const half *in) { k<<<1, 64, 32 * 32 * sizeof(half)>>>(out, in); }
+"""
+
+
+def test_an_element_macro_of_a_pool_that_is_passed_on_is_written_out(tmp_path: Path) -> None:
+    found, after = fixed(ELEMENTS, tmp_path)
+    assert "rows[swizzle_pool((n * 16 + threadIdx.x / 4) * 32 + (threadIdx.x % 4 * 8))] =" in after
+    assert "v = *(float4 *)&rows[swizzle_pool((threadIdx.x % 32) * 32 + 8)];" in after
+    assert found.after < found.before
