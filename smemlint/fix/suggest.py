@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from smemlint.banks import Arch, architecture
@@ -308,14 +308,15 @@ def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
         names = set(taken.get(array.place.path, ()))
         outcome = _write(choice, used, source, names, texts)
         if isinstance(outcome, Edited) and source is not None:
-            suggestion = _offered(choice, instances, used, outcome, source, means)
-            move = Move(suggestion, choice, used, outcome)
-            unproved = None if means.draft else prove([move], source, means.analyse)
+            move = Move(_offered(choice, instances, used, outcome, source, means), choice, used, outcome)
+            wrong: set[int] = set()
+            unproved = None if means.draft else prove([move], source, means.analyse, wrong)
             if unproved is not None and outcome.otherwise is not None:
                 outcome = outcome.otherwise
-                suggestion = _offered(choice, instances, used, outcome, source, means)
-                move = Move(suggestion, choice, used, outcome)
-                unproved = prove([move], source, means.analyse)
+                move = Move(_offered(choice, instances, used, outcome, source, means), choice, used, outcome)
+                unproved = prove([move], source, means.analyse, wrong)
+            if unproved is None and wrong:
+                move = _without(move, wrong, instances, source, means)
             if unproved is None:
                 taken[source.path].update(names)
                 return move
@@ -325,6 +326,16 @@ def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
         if first_refusal is None and isinstance(outcome, Refusal):
             first_refusal = outcome
     return _in_words(instances, choices[0], first_refusal or Refusal("no-better-layout", ""), texts)
+
+
+def _without(
+    move: Move, wrong: Container[int], instances: Sequence[Instance], source: Source, means: Means
+) -> Move:
+    """The same edits for the launches that are left when some guesses are wrong."""
+    numbers = [n for n, i in enumerate(move.used) if id(i.analysis) not in wrong]
+    choice, used = move.choice.of(numbers), tuple(move.used[n] for n in numbers)
+    left = [i for i in instances if id(i.analysis) not in wrong]
+    return Move(_offered(choice, left, used, move.edited, source, means), choice, used, move.edited)
 
 
 def _distinct(choices: Sequence[Choice]) -> list[Choice]:

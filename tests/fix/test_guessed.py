@@ -48,3 +48,10 @@ def test_blocks_that_stay_in_the_first_row_do_not_prove_a_padding(tmp_path: Path
     found = suggestion(FLATTENED, tmp_path)
     assert found.edits is None and found.refused is not None
     assert found.refused.code == "not-proved"
+
+
+def test_numbers_are_those_of_the_blocks_that_are_left(tmp_path: Path) -> None:
+    found = suggestion(TRANSPOSED, tmp_path)
+    stored = [change for change in found.sites if change.before > change.after]
+    assert [change.before for change in stored] == [8] * 4 + [4] * 4 + [2] * 4
+    assert [change.after for change in stored] == [change.ideal for change in stored]

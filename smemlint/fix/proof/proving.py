@@ -45,14 +45,19 @@ def growth_of(choice: Choice, number: int) -> int:
     return choice.option.layout.shape(shape).bytes - shape.bytes
 
 
-def prove(moves: Sequence[Move], source: Source, analyse: Analyse | None) -> Refusal | None:
-    """Whether every lane of every site of the arrays reaches the address that the layouts predict."""
-    broken = blame(moves, source, analyse)
+def prove(
+    moves: Sequence[Move], source: Source, analyse: Analyse | None, wrong: set[int] | None = None
+) -> Refusal | None:
+    """Whether every lane of every site of the arrays reaches the address that the layouts predict.
+
+    wrong: takes the id() of each analysis under a guessed launch that the edits show to be wrong.
+    """
+    broken = blame(moves, source, analyse, wrong)
     return None if broken is None else broken[0]
 
 
 def blame(
-    moves: Sequence[Move], source: Source, analyse: Analyse | None
+    moves: Sequence[Move], source: Source, analyse: Analyse | None, wrong: set[int] | None = None
 ) -> tuple[Refusal, SharedArray | None] | None:
     """Why moves do not hold, and the array that is to blame where it is one of them; None where they hold."""
     if analyse is None:
@@ -84,6 +89,8 @@ def blame(
             again[key] = now
     if strayed and not borne_out([(m.choice, m.used) for m in moves], strayed.keys(), again.keys()):
         return next(iter(strayed.values()))
+    if wrong is not None:
+        wrong.update(strayed)
     for pool in _pools(moves):
         mine = [m for m in moves if m.pool.id == pool.id]
         asked = {id(i.analysis) for m in mine for i in m.used} & again.keys()

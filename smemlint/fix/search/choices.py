@@ -6,6 +6,7 @@ Rows are its dimensions; a one-dimensional array is one row, or rows of the pitc
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from smemlint.banks import Arch
 from smemlint.evaluate.model import SharedArray
@@ -31,6 +32,12 @@ class Choice:
     pitch: str | None
     pool: SharedArray | None = None
     """The array that is cut into parts, where this is the layout of a part."""
+
+    def of(self, numbers: Sequence[int]) -> Choice:
+        """The same for some of the instances."""
+        work = tuple(self.option.work[n] for n in numbers) if self.option.work else ()
+        option = replace(self.option, after=tuple(self.option.after[n] for n in numbers), work=work)
+        return replace(self, option=option, shapes=tuple(self.shapes[n] for n in numbers))
 
 
 @record(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from smemlint.fix.search.candidates import (
     unpadding,
 )
 from smemlint.fix.search.judge import Option, integer_work, order
-from smemlint.fix.search.members import MATRIX_ROW, Instance, Member, granule
+from smemlint.fix.search.members import MATRIX_ROW, Instance, Member, by_pitch, granule
 from smemlint.records import record
 
 Late: TypeAlias = Callable[[], bool]
@@ -126,7 +126,8 @@ def _candidates(instances: Sequence[Instance], shapes: Sequence[Shape]) -> Itera
     kept = max(unit, 1) * first.element
     # The compiler joins neighbours only where it sees that they are neighbours. Through a skew's sum it does
     # in some kernels and not in others (measured), so nothing of the kind is promised.
-    if any(m.joined for i in instances for m in i.members):
+    # A fragment is loaded by the address of its first element and one pitch.
+    if any(m.joined or by_pitch(m) for i in instances for m in i.members):
         return
     yield from (s for s in swizzles(first, kept) if all(s.fits(shape) for shape in shapes))
     if sized:

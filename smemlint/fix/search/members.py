@@ -220,11 +220,16 @@ def dearest(costs_: NDArray[np.int64], ways: int) -> int:
     return max(int(part.sum()) for part in np.split(costs_, ways))
 
 
+def by_pitch(each: Member) -> bool:
+    """Whether a site is a call that takes the address of a tile and its row pitch."""
+    return "_matrix_sync" in each.conflict.site.expression
+
+
 def granule(members: Iterable[Member]) -> int:
     """Bytes that must stay together and aligned: the widest access that runs, 16 for matrix rows."""
     widest = 1
     for each in members:
         site = each.conflict.site
-        matrix = site.op in ("ldmatrix", "stmatrix") or "_matrix_sync" in site.expression
+        matrix = site.op in ("ldmatrix", "stmatrix") or by_pitch(each)
         widest = lcm(widest, MATRIX_ROW if matrix else each.width)
     return widest
