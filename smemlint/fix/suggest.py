@@ -10,6 +10,7 @@ import itertools
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from smemlint.banks import Arch, architecture
 from smemlint.fix.asked import Key, array_key
@@ -76,10 +77,12 @@ def suggest(
     main: str = "",
     whole: Whole | None = None,
     into: dict[Key, Suggestion] | None = None,
+    included: Mapping[str, bytes] = MappingProxyType({}),
 ) -> dict[Key, Suggestion]:
     """A suggestion for each array with a conflict.
 
     Args: analyses — every kernel instance and launch of the files. sources — text by path, as analysed.
+    included — further files of the program, in which constants may be defined.
     analyse — analyses an edited text again; without it no edit is offered, because none is proved.
     arch — whose limits of shared memory hold. late — whether the time is over.
     main — the file whose launches are known; other files may start kernels that stand elsewhere.
@@ -87,7 +90,8 @@ def suggest(
     into — takes the suggestions as they are found: it holds them, and the reason `out-of-time` for the rest,
     also where the search is interrupted.
     """
-    texts = {path: Source(path, data) for path, data in sources.items()}
+    around = tuple(Source(path, data) for path, data in included.items())
+    texts = {path: Source(path, data, around) for path, data in sources.items()}
     taken = {path: set(source.names()) for path, source in texts.items()}
     means = Means(texts, taken, analyse, arch, late, main, analyses, whole)
     result: dict[Key, Suggestion] = {} if into is None else into

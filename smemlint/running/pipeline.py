@@ -47,6 +47,9 @@ OTHERS = "other files"
 """The stage in which files are read for what they say of launches."""
 OTHERS_BYTES = 4_000_000
 """Of text that clang reads for them, whatever the file itself took."""
+MOST_INCLUDED = 40
+LARGEST_INCLUDED = 200_000
+"""Included files in which the constants of a layout are looked for: how many, and of how many bytes."""
 _LATE = "the time for this file was over"
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 
@@ -155,6 +158,7 @@ def examine(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
                 main=source.path,
                 whole=_from_nothing(job, ends.fixes),
                 into=suggestions,
+                included=_included(modules, texts),
             )
         except (Exception, OutOfTimeError) as error:
             problems.append(_failed(path, "the search for fixes", error))
@@ -447,6 +451,13 @@ def _texts(analyses: Iterable[KernelAnalysis], source: SourceFile) -> dict[str, 
     others = {p.path for analysis in analyses for p in _places(analysis)} - {source.path}
     read = {path: _read(path) for path in sorted(others)}
     return {source.path: source.raw, **{path: data for path, data in read.items() if data is not None}}
+
+
+def _included(modules: Iterable[Module], texts: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Further files of the program, as many as are soon read."""
+    paths = dict.fromkeys(path for module in modules for path in module.files if path not in texts)
+    read = {path: data for path in list(paths)[:MOST_INCLUDED] if (data := _read(path)) is not None}
+    return {path: data for path, data in read.items() if len(data) <= LARGEST_INCLUDED}
 
 
 def _read(path: str) -> bytes | None:

@@ -18,7 +18,7 @@ _CONSTANT = pattern(
 
 
 class Constants:
-    """Looks names up in a launch (template arguments, block shape) and in source files.
+    """Looks names up in a launch (template arguments, block shape), in files and in what they include.
 
     arguments: kernel arguments count as well, where the launch is seen to pass a known integer.
     block: so does the block shape; without it a value is one that the compiler knows.
@@ -27,7 +27,8 @@ class Constants:
     def __init__(
         self, sources: Iterable[Source], launch: Launch, arguments: bool = False, block: bool = True
     ) -> None:
-        self._sources = tuple(sources)
+        own = tuple(sources)
+        self._sources = tuple(dict.fromkeys((*own, *(s for source in own for s in source.included))))
         self._launch = launch
         self._block = block
         self._arguments = launch.arguments if arguments else {}

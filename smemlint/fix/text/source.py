@@ -106,9 +106,11 @@ def _directive_end(text: str, start: int) -> int:
 
 
 class Source:
-    """One file's text with what the fixes ask of it."""
+    """One file's text with what the fixes ask of it. included: further files in which constants may be
+    defined."""
 
-    def __init__(self, path: str, data: bytes) -> None:
+    def __init__(self, path: str, data: bytes, included: tuple[Source, ...] = ()) -> None:
+        self.included = included
         self.path = path
         self.data = data
         self.text = data.decode("latin-1")
