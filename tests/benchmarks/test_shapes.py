@@ -35,9 +35,9 @@ EXACT = {
     "flow": 36,
     "puns": 34,
     "tables": 33,
-    "records": 34,
+    "records": 39,
     "widths": 23,
-    "idioms": 27,
+    "idioms": 28,
     "everyday": 65,
 }
 """Lines of each file of which one number is told; the others are ranges."""
@@ -49,13 +49,9 @@ OPEN = {
     ("puns", 57): "one of four loads of a union's other member runs although its value is at hand",
     ("puns", 105): "a copy by `memcpy`, whose width is left open",
     ("tables", 14): "loads through a table of pointers do not join",
-    ("records", 92): "a record is stored member by member, without its padding",
-    ("records", 94): "a record is loaded member by member, without its padding",
-    ("records", 111): "the first line of a method, counted where it is called",
     ("idioms", 47): "a template argument of the measurement that is a pointer to constant characters",
     ("idioms", 49): "a template argument of the measurement that is a pointer to constant characters",
     ("idioms", 78): "a structured binding of a reference",
-    ("idioms", 146): "a store under a predicate and one under its contrary",
 }
 """Lines that are still told wrong, and why."""
 

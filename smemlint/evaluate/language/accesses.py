@@ -20,7 +20,7 @@ from smemlint.evaluate.machine.several import lanes_of, loaded_from_a_table, one
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.layout import is_vector
 from smemlint.evaluate.values.lanes import some
-from smemlint.evaluate.values.number import Int, Pointer, Value, add, plus, same
+from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value, add, plus, same
 from smemlint.evaluate.values.objects import Object, led_to
 from smemlint.ir import ArrayOf, Expr, Function, Part, Place, PointerTo, RecordRef, Scalar, Type
 from smemlint.ir.types import LONG
@@ -115,7 +115,7 @@ def store(
         if isinstance(t, Part):
             _access_part(m, p, t, place, node, store=True)
             return
-        members = changed(m, p, v, value)
+        members = changed(m, p, v, value) or _one_by_one(m, t, v)
         if members is None:
             _access_value(m, "store", p, t, place, node)
         for start, width in members or ():
@@ -236,6 +236,9 @@ def _members_of(
     names = names if names is not None or dead is None else frozenset(layout.fields) - dead
     if not names or not names <= layout.fields.keys():
         return None
+    parts = [(at, m.types.size_of(of) or 0) for at, of in (layout.fields[name] for name in names)]
+    if len(parts) > 1 and all(isinstance(layout.fields[n][1], Scalar) for n in names) and _has_gaps(parts):
+        return sorted(parts)
     found: dict[tuple[int, int], None] = {}
     for at, of in (layout.fields[name] for name in names):
         part = m.types.size_of(of)
@@ -246,6 +249,23 @@ def _members_of(
         found |= dict.fromkeys((x, width) for x in range(first, end, width))
     covered = {x for at, width in found for x in range(at, at + width, WORD)}
     return sorted(found) if len(covered) < -(-size // WORD) else None
+
+
+def _one_by_one(m: Machine, t: Type, v: Value) -> list[tuple[int, int]] | None:
+    """(offset, width) of the members of a record with gaps that was not just copied from memory."""
+    layout = (
+        m.types.layout(t) if isinstance(t, RecordRef) and isinstance(v, RecordValue) and v.cells else None
+    )
+    if layout is None or m.task.as_written:
+        return None
+    found = [(at, of.size) for at, of in layout.fields.values() if isinstance(of, Scalar)]
+    return found if len(found) == len(layout.fields) and _has_gaps(found) else None
+
+
+def _has_gaps(members: list[tuple[int, int]]) -> bool:
+    """Whether a member is narrower than a word and alone in it: nvcc joins it with no other."""
+    words = [word for at, size in members for word in range(at // WORD, (at + size - 1) // WORD + 1)]
+    return len(words) == len(set(words)) and any(size < WORD for _, size in members)
 
 
 def record_access(

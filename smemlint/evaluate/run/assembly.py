@@ -131,12 +131,13 @@ def _access(
 ) -> None:
     base = _address(m, i.address, read)
     if isinstance(base, Pointer) and base.object.storage == "shared":
-        must, may = m.must, m.may
+        must, may, line = m.must, m.may, m.lines.region
         if i.predicate is not None:
             lanes = decode(m, _truth(m, i.predicate, read))
             m.must, m.may = lanes.must, lanes.may
+            m.arm(line, ("@", m.lines.made))
         _record(m, e, i, base, read)
-        m.must, m.may = must, may
+        m.must, m.may, m.lines.region = must, may, line
     elif i.space.startswith("shared") or i.op in ("ldmatrix", "stmatrix", "cp.async"):
         reason = base.reason if isinstance(base, Other) and base.reason else None
         text = reason.text if reason else "its address is not followed"

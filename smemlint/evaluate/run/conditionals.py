@@ -188,7 +188,9 @@ def _only_chooses(m: Machine, e: Conditional) -> bool:
     sides = [rvalue(m, x) for x in (c.left, c.right, e.then, e.otherwise)]
     m.silent -= 1
     if any(isinstance(v, Pointer) for v in sides[2:]):  # one of two places is as open as one of two numbers
-        return all(isinstance(v, Int) and v.uniform for v in sides[:2])
+        if c.op not in ("&&", "||"):
+            return all(isinstance(v, Int) and v.uniform for v in sides[:2])
+        return any(isinstance(v, Int) and v.uniform for v in sides[:2])
     if not all(isinstance(v, Int) for v in sides):
         return False
     left, right, then, otherwise = (v for v in sides if isinstance(v, Int))

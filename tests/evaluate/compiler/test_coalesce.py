@@ -411,3 +411,12 @@ def test_what_follows_a_continue_is_an_arm_of_its_own() -> None:
     assert instructions(head + "if (k > 2 * t) continue; x += s[8 * t + k]; }") == {"load 4": 8}
     assert instructions(head + "if (in[k] > 3) { x *= 2; continue; } x += s[8 * t + k]; }") == {"load 4": 8}
     assert instructions(head + "if (k > 9) continue; x += s[8 * t + k]; }") == {"load 16": 2}
+
+
+def test_accesses_under_a_predicate_of_assembly_and_its_contrary_stay_apart() -> None:
+    text = (
+        "unsigned at = (unsigned)__cvta_generic_to_shared(&s[2 * t]);"
+        'asm volatile("{ .reg .pred p; setp.lt.s32 p, %2, 32; @p st.shared.f32 [%0], %1;"'
+        ' "@!p st.shared.f32 [%0+4], %1; }" :: "r"(at), "f"(x), "r"(t));'
+    )
+    assert instructions(text) == {"store 4": 1}

@@ -10,7 +10,7 @@ from smemlint.ir import Launch
 from smemlint.source import source_from_bytes
 
 SOURCE = """
-struct Complex { float re, im; };
+struct Complex { float re, im; }; struct alignas(8) Gap { unsigned key; unsigned short value; };
 __device__ Complex real(Complex c) { return {c.re, 0.f}; }
 __device__ Complex conj(Complex c) { return {c.re, -c.im}; }
 __global__ void k(const TYPE *in, TYPE *out, float scale) {
@@ -75,3 +75,14 @@ def test_records_that_were_loaded_whole_go_back_whole(type_: str, body: str) -> 
 def test_what_may_have_changed_since_is_stored(between: str) -> None:
     found = instructions("float2", f"float x = a[i].x; {between} a[i] = make_float2(x, 0);")
     assert found["store 8"] == 1
+
+
+@pytest.mark.parametrize("body", ["a[i] = Gap{3u, 4};", "Gap g = in[t + 4]; g.value = 5; a[i] = g;"])
+def test_a_record_with_gaps_is_stored_member_by_member(body: str) -> None:
+    assert instructions("Gap", body) == {"store 4": 1, "store 2": 1}
+
+
+def test_a_record_with_gaps_is_loaded_member_by_member() -> None:
+    body = "Gap g = a[i]; out[t] = Gap{g.key + g.value, 0};"
+    assert instructions("Gap", body) == {"load 4": 1, "load 2": 1}
+    assert instructions("Gap", "out[t] = a[i];") == {"load 8": 1}

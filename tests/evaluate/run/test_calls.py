@@ -65,6 +65,26 @@ def test_a_constant_expression_may_call_host_code(head: str) -> None:
     assert (site.ways, site.grade) == (16, Grade.EXACT)
 
 
+def test_a_dependent_subscript_of_an_element_reads_nothing_of_it() -> None:
+    text = """
+    template <class T, int N> struct Row { T v[N]; __device__ T &operator[](int i) { return v[i]; } };
+    template <int N> __device__ int wrap(int i) { return i & (N - 1); }
+    template <class T> __global__ void k(T *out) {
+      __shared__ Row<T, 8> rows[32];
+      Row<T, 8> *p = rows;
+      rows[threadIdx.x][wrap<sizeof(T)>(3)] = 1;
+      __syncthreads();
+      out[threadIdx.x] = p[threadIdx.x / 2][wrap<sizeof(T)>(2)];
+    }"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    launch = Launch((32, 1, 1), template={"T": FLOAT})
+    trace = evaluate(module, module.kernels()[0], launch)
+    assert [(c.site.place.line, c.site.op, c.ways) for c in score_all(trace)] == [
+        (7, "store", 8),
+        (9, "load", 4),
+    ]
+
+
 def test_a_reference_that_nobody_reads_through_loads_nothing() -> None:
     text = """
     struct Sum { float v; __device__ Sum &operator+=(float x) { v += x; return *this; } };

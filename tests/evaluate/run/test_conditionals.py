@@ -70,6 +70,18 @@ __global__ void k(int *in) {
     assert (conflict.ways_low, conflict.ways) == (1, 32)
 
 
+def test_a_run_time_number_beside_another_condition_leaves_a_pointer_open() -> None:
+    text = """\
+__global__ void k(int n) {
+    __shared__ int a[1024], b[1024];
+    int *p = (threadIdx.x >= 3 && n > 4) ? a + 32 : b;
+    p[0] = 1;
+}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    traces = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    assert all(t.grade is not Grade.ASSUMED and not t.assumptions for t in traces)
+
+
 @pytest.mark.parametrize("other", ["threadIdx.y", "3u", "(n, 1u)"])
 def test_the_operand_that_is_not_taken_has_a_say_in_the_type(other: str) -> None:
     """(unsigned)-32 / 3 is even, -32 / 3 is -10."""
