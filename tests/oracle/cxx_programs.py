@@ -31,6 +31,28 @@ __device__ int hashed(unsigned long long x, int shift) {
   x *= 0x9E3779B97F4A7C15ull;
   return (int)(x >> shift);
 }
+enum Small : unsigned char { kOne = 1, kTwo, kMany = 40 };
+enum class Far : long long { Near = 3, Away = 1LL << 33 };
+struct Task { Small kind; Far at; short id; };
+struct Inner { char tag; struct { short lo, hi; } ends; };
+struct Outer : Inner { int more; Inner last; };
+template <typename V, int N> struct List {
+  V items[N];
+  __device__ V *begin() { return items; }
+  __device__ V *end() { return items + N; }
+  __device__ V &operator[](int i) { return items[i]; }
+};
+__device__ int falls(int x, int m) {
+  int r = 0;
+  switch (m & 3) {
+  case 3: r += x;
+  case 2: r += 2;
+    if (x & 4) break;
+  case 1: r *= 3; return r & 63;
+  default: r = x >> 1;
+  }
+  return r & 127;
+}
 template <typename P> __device__ P *shift(P *p, int k) { return p + k; }
 template <int N> __device__ int wrapped(int i) { return i & (N - 1); }
 template <typename V> __device__ V larger(V a, V b) { return a > b ? a : b; }
@@ -50,6 +72,9 @@ __shared__ T w[BM][BM + 1];
 float *u = reinterpret_cast<float *>(pool);
 double *g = reinterpret_cast<double *>(u + 512);
 constexpr int kHalf = BM / 2;
+__shared__ Task tasks[64];
+__shared__ Outer outers[64];
+__shared__ List<int, 9> lists[32];
 """
 
 
@@ -58,7 +83,14 @@ class CxxWriter(Writer):
     """Draws the additional forms besides those of C."""
 
     def place(self) -> tuple[str, bool]:
-        kind = self.number(0, 12)
+        kind = self.number(0, 15)
+        if kind == 13:
+            return f"tasks[{self.index(64, 1)}].id", True
+        if kind == 14:
+            member = self.choose("tag", "ends.lo", "ends.hi", "more", "last.ends.hi", "last.tag")
+            return f"outers[{self.index(64, 1)}].{member}", True
+        if kind == 15:
+            return f"lists[{self.index(32, 1)}][{self.expr(1)} & 7]", True
         if kind <= 2:
             return f"w[{self.index_mod('BM')}][{self.index_mod('BM')}]", True
         if kind == 3:
@@ -80,7 +112,16 @@ class CxxWriter(Writer):
 
     def leaf(self) -> str:
         if self.chance(12):
-            return self.choose("BM", "kHalf", "(int)sizeof(T)", "Tile<16>::kStride", "kPad")
+            return self.choose(
+                "BM",
+                "kHalf",
+                "(int)sizeof(T)",
+                "Tile<16>::kStride",
+                "kPad",
+                "(int)sizeof(Task)",
+                "(int)kMany",
+                "(int)Far::Near",
+            )
         return super(CxxWriter, self).leaf()
 
     def expr(self, depth: int = 2) -> str:
@@ -94,6 +135,7 @@ class CxxWriter(Writer):
                 f"Tile<32>::flat({a} & 7, {self.leaf()})",
                 f"static_cast<unsigned>({a})",
                 f"deep({self.number(0, 3)}, {a} & 15)",
+                f"falls({a}, {self.leaf()})",
             )
         return super(CxxWriter, self).expr(depth)
 
@@ -102,8 +144,10 @@ class CxxWriter(Writer):
             super(CxxWriter, self).statement(depth, returns)
             return
         writable = [v for v in self.numbers if v not in self.fixed and v.startswith("m")]
-        kind = self.number(0, 18)
-        if kind > 12:
+        kind = self.number(0, 22)
+        if kind > 18:
+            self.rows_and_records(kind)
+        elif kind > 12:
             self.later_form(kind, depth, returns)
         elif kind == 0:
             made = self.name("m")
@@ -216,6 +260,26 @@ class CxxWriter(Writer):
             self.body(0, 2, returns)
             self.numbers.remove(made)
             self.line("}")
+
+    def rows_and_records(self, kind: int) -> None:
+        """References to rows, loops over a range, records of nested and small members."""
+        made = self.name("row")
+        if kind == 19:
+            self.line(f"auto &{made} = w[{self.index_mod('BM')}];")
+            self.line(
+                self.choose(f"{made}[{self.index_mod('BM')}] = 1;", f"acc += {made}[threadIdx.x % BM];")
+            )
+        elif kind == 20:
+            at = self.index(32, 1)
+            self.line(f"for (int {made} : lists[{at}]) acc += {made};")
+        elif kind == 21:
+            at, member = self.index(64, 1), self.choose("kind = kTwo", "at = Far::Away", "id = 4")
+            self.line(f"tasks[{at}].{member};")
+        else:
+            value = self.name("m")
+            self.line(f"Inner {made}{{1, {{(short)({self.expr(1)}), 7}}}};")
+            self.line(f"int {value} = {made}.ends.{self.choose('lo', 'hi')} & 255;")
+            self.numbers.append(value)
 
     def assembly(self) -> None:
         """Inline PTX on an address made by __cvta_generic_to_shared."""

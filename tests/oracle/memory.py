@@ -12,6 +12,9 @@ SHARED = 1 << 46
 
 _REGION = 33
 _SHARED_REGION = 24
+_SHIFT = 0x2F8A80
+"""By how much more than a region shared objects lie apart: an index that is too large by a power of two then
+leads to none of them."""
 
 
 @dataclass(slots=True)
@@ -35,7 +38,7 @@ class Memory:
     def allocate(self, name: str, size: int | None, kind: str) -> Object:
         if kind == "shared":
             number = len(self._shared) + 1
-            made = Object(name, SHARED + (number << _SHARED_REGION), size, kind)
+            made = Object(name, SHARED + (number << _SHARED_REGION) + number * _SHIFT % (1 << 23), size, kind)
             self._shared[number] = made
             return made
         number = len(self._objects) + 1
