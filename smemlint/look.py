@@ -217,7 +217,7 @@ def _again_at(
 ) -> Conflict | None:
     """The access in another text or under another launch."""
     work = FixWork(clock.now() + SECONDS)
-    (edited,) = again(found.source, found.modules, job.options, work)(path, data, [analysis])
+    (edited,) = again(found.source, found.modules, job, work)(path, data, [analysis])
     return matching(seen.conflict, seen.analysis, edited)
 
 

@@ -6,6 +6,7 @@ memory, which shares nothing with clang. May import `source`, `grammar`, `banks`
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from smemlint.frontend.lower.module import Lowered, lower, lower_named
@@ -18,10 +19,13 @@ from smemlint.frontend.text.configurations import (
 )
 from smemlint.frontend.text.coverage import SkippedText, count_uses, uncovered
 from smemlint.frontend.text.kernels import lost_kernels, saying_shared
-from smemlint.ir import Member, Module, Name, StaticMember
+from smemlint.ir import Member, Module, Name, StaticMember, Unparsed
 from smemlint.ir.walk import nodes_of
+from smemlint.patterns import pattern
 from smemlint.source import SourceFile
 from smemlint.system import clock
+
+_DEVICE = pattern(rb"__global__|__shared__")
 
 __all__ = ["Known", "ParseOptions", "load", "load_again", "load_callers"]
 
@@ -38,25 +42,25 @@ def load(
     """
     options, known = options or ParseOptions(), known or Known()
     unit, implied = _first(source, options, known)
-    texts = [_own_text(unit)]
-    lowered = [_lowered(unit)]
+    own = _own_files(unit, options)
+    texts = [_own_texts(unit, own)]
+    lowered = [_lowered(unit, own=own)]
     for further in further_configurations(unit.texts()):
         if clock.late(known.until):
             break
         unit = parse_unit(source, options, configuration=(*implied, *further), known=known)
-        texts.append(_own_text(unit))
-        lowered.append(_lowered(unit))
+        texts.append(_own_texts(unit, own))
+        lowered.append(_lowered(unit, own=own))
     seen = frozenset().union(*(one.shared_refs for one in lowered))
     modules = [one.module for one in lowered]
     unparsed = uncovered(texts, seen)
-    names = {f.place.offset for m in modules for f in m.functions.values() if f.place.path == unit.path}
     modules[0] = replace(
         modules[0],
         unparsed=unparsed,
         shared_tokens=count_uses(texts),
-        lost=lost_kernels(texts, names, unparsed),
+        lost=tuple(kernel for path in sorted(own) for kernel in _lost(path, texts, modules, unparsed)),
     )
-    saying = saying_shared(texts)
+    saying = saying_shared(_of_file(unit.path, texts))
     if saying:
         modules = [replace(m, saying_shared=saying) for m in modules]
     return tuple(modules)
@@ -77,7 +81,9 @@ def load_again(
     def read(configuration: tuple[str, ...] = ()) -> Unit:
         unit = parse_unit(source, options, configuration=configuration, known=known)
         modules.append(
-            lower_named(unit, unit.path, unit.configuration, only) if only else _lowered(unit).module
+            lower_named(unit, unit.path, unit.configuration, only)
+            if only
+            else _lowered(unit, own=_own_files(unit, options)).module
         )
         return unit
 
@@ -131,13 +137,35 @@ def _calls_one(module: Module, wanted: frozenset[str]) -> bool:
     )
 
 
-def _own_text(unit: Unit) -> tuple[SkippedText, ...]:
-    """Only the main file is checked against its text: included files are lowered as far as it calls them."""
-    return tuple(text for text in unit.texts() if text.path == unit.path)
+def _own_files(unit: Unit, options: ParseOptions) -> frozenset[str]:
+    """The files that a unit stands for: itself alone, unless it only brings together what others hold."""
+    if not options.whole or _DEVICE.search(unit.source.bytes):
+        return frozenset((unit.path,))
+    return frozenset(unit.files)
 
 
-def _lowered(unit: Unit, wanted: frozenset[str] = frozenset()) -> Lowered:
-    found = lower(unit, unit.path, unit.configuration, wanted)
+def _own_texts(unit: Unit, own: frozenset[str]) -> tuple[SkippedText, ...]:
+    """These files are checked against their text: others are lowered as far as they are called."""
+    return tuple(text for text in unit.texts() if text.path in own)
+
+
+def _of_file(path: str, texts: Sequence[Sequence[SkippedText]]) -> list[tuple[SkippedText, ...]]:
+    return [tuple(text for text in configuration if text.path == path) for configuration in texts]
+
+
+def _lost(
+    path: str,
+    texts: Sequence[Sequence[SkippedText]],
+    modules: Sequence[Module],
+    unparsed: Sequence[Unparsed],
+) -> tuple[Unparsed, ...]:
+    """The kernels of one file that reached no tree."""
+    names = {f.place.offset for m in modules for f in m.functions.values() if f.place.path == path}
+    return lost_kernels(_of_file(path, texts), names, [u for u in unparsed if u.place.path == path])
+
+
+def _lowered(unit: Unit, wanted: frozenset[str] = frozenset(), own: frozenset[str] = frozenset()) -> Lowered:
+    found = lower(unit, unit.path, unit.configuration, wanted, own)
     module = replace(
         found.module, missing_includes=unit.missing_includes, files=unit.files, refused=unit.refused
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from smemlint.evaluate.language.initialisers import value_for
 from smemlint.evaluate.machine.machine import Machine
@@ -21,8 +21,8 @@ MOST_INSTANCES = 8
 def class_instances(
     module: Module, functions: Iterable[Function]
 ) -> Mapping[str, list[tuple[TemplateArgument, ...]]]:
-    """Template arguments of the classes of some methods: instantiated in so many words, or named by host
-    code."""
+    """Template arguments of the classes of some methods: instantiated in so many words, or named by host code
+    or by another class."""
     wanted = {f.record for f in functions if f.record is not None}
     wanted = {name for name in wanted if name in module.records and module.records[name].template}
     found: dict[str, dict[tuple[TemplateArgument, ...], None]] = {name: {} for name in wanted}
@@ -34,13 +34,21 @@ def class_instances(
     for primary, arguments in module.explicit_records:
         for name in of.get(primary, ()):
             found[name][arguments] = None
+    for n in _types_named(module):
+        if isinstance(n, RecordRef) and n.name in of and n.arguments and is_closed(n.arguments):
+            for name in of[n.name]:
+                found[name][n.arguments] = None
+    return {name: list(instances)[:MOST_INSTANCES] for name, instances in found.items()}
+
+
+def _types_named(module: Module) -> Iterator[object]:
+    """What host code names, and what classes are made of: `class Sort : public SortOf<128>`."""
     for f in module.functions.values():
         if f.side in ("host", "both"):
-            for n in nodes_of(f.body):
-                if isinstance(n, RecordRef) and n.name in of and n.arguments and is_closed(n.arguments):
-                    for name in of[n.name]:
-                        found[name][n.arguments] = None
-    return {name: list(instances)[:MOST_INSTANCES] for name, instances in found.items()}
+            yield from nodes_of(f.body)
+    for record in module.records.values():
+        for t in (*record.bases, *(field.type for field in record.fields)):
+            yield from walk(t)
 
 
 def is_of(m: Machine, f: Function, arguments: tuple[TemplateArgument, ...]) -> bool:

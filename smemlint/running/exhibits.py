@@ -109,7 +109,7 @@ def edited_analyses(
     data = _edited_text(found.texts, path, fix)
     if data is None:
         return "the fix is not for the text that was read"
-    return list(again(found.source, found.modules, job.options, FixWork(until))(path, data, analyses))
+    return list(again(found.source, found.modules, job, FixWork(until))(path, data, analyses))
 
 
 def _edited_text(texts: Mapping[str, bytes], path: str, fix: Suggestion) -> bytes | None:

@@ -129,7 +129,7 @@ def examine(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
             if job.named:
                 raise SourceError(source.path, REFUSED)
             return FileReport(path, skipped=REFUSED, seconds=clock.now() - began)
-        modules = load(source, parse_options(job.options), known)
+        modules = load(source, parse_options(job.options, whole=job.named), known)
     except SourceError as error:
         problem = Problem(shown(error.path), error.message, error.line, error.column)
         return FileReport(path, problems=(problem,), seconds=clock.now() - began)
@@ -152,7 +152,7 @@ def examine(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
             suggest(
                 analyses,
                 texts,
-                again(source, modules, job.options, work, known),
+                again(source, modules, job, work, known),
                 architecture(job.options.arch),
                 late=work.next_layout,
                 main=source.path,
@@ -192,13 +192,14 @@ def _faults(path: str, analyses: Iterable[KernelAnalysis], shown: Callable[[str]
             yield Problem(shown(place.path), said, place.line, place.column)
 
 
-def parse_options(options: Options) -> ParseOptions:
+def parse_options(options: Options, *, whole: bool = False) -> ParseOptions:
     return ParseOptions(
         include_dirs=options.includes,
         defines=options.defines,
         std=options.std or None,
         compile_commands=options.compile_commands,
         arch=int(options.arch.removeprefix("sm_")),
+        whole=whole,
     )
 
 
@@ -341,7 +342,7 @@ def _from_nothing(job: Job, until: float) -> Callable[[bytes], Sequence[KernelAn
 
 
 def again(
-    source: SourceFile, modules: Sequence[Module], options: Options, work: FixWork, known: Known | None = None
+    source: SourceFile, modules: Sequence[Module], job: Job, work: FixWork, known: Known | None = None
 ) -> Callable[[str, bytes, Sequence[KernelAnalysis]], Iterator[KernelAnalysis | None]]:
     """The same kernels under the same launches in the file with other text, for the proof of a fix: each
     when it is asked for, since a proof ends with the first that does not hold.
@@ -375,7 +376,7 @@ def again(
         if not (path == source.path or included) or work.over():
             yield from [None] * len(before)
             return
-        parsed, read = parse_options(options), source
+        parsed, read = parse_options(job.options, whole=job.named), source
         further = any(a.configuration for a in before)
         try:
             if path == source.path:

@@ -83,7 +83,7 @@ def test_a_kernel_is_proved_with_the_steps_that_it_was_analysed_with(tmp_path: P
     (analysis,) = found.analyses  # type: ignore[union-attr]
     assert analysis.steps is None
     work = pipeline.FixWork(float("inf"), analysis.work)
-    again = pipeline.again(found.source, found.modules, Job(str(path)).options, work)  # type: ignore[union-attr]
+    again = pipeline.again(found.source, found.modules, Job(str(path)), work)  # type: ignore[union-attr]
     (same,) = again(str(path), path.read_bytes(), [analysis])
     (less,) = again(str(path), path.read_bytes(), [replace(analysis, steps=5)])
     assert same is not None and not same.notes and same.work == analysis.work

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from smemlint.api import Job, analyse_file
 
 LAUNCHER = """
@@ -81,3 +83,26 @@ template <class G> Twice<G> twice(G g) { return Twice<G>{g}; }
 void go(int n) { start<32>(twice([=] __device__ (float *s, int t) { s[t * 32] = 1; }), n); }
 """
     assert seen(text) == {"s[t]": (32, 1, "exact"), "s[t * 32]": (32, 32, "exact")}
+
+
+DISPATCH = """
+template <class T> __global__ void twice(T *p) { __shared__ T s[64]; s[threadIdx.x * 2 % 64] = p[0]; }
+template <class F> auto typed(int type, F &&f) {
+    switch (type) {
+    case 0: return f.template operator()<float>();
+    case 1: return f.template operator()<double>();
+    default: throw type;
+    }
+}
+"""
+WRITTEN = "typed(type, [&]<typename scalar_t>() { twice<scalar_t><<<1, 32>>>((scalar_t *)p); });"
+BY_MACRO = "DISPATCH(type, [&] { twice<scalar_t><<<1, 32>>>((scalar_t *)p); });"
+
+
+@pytest.mark.parametrize("call", [WRITTEN, BY_MACRO])
+def test_a_lambda_template_gets_its_types_from_the_function_that_calls_it(call: str) -> None:
+    macro = "#define DISPATCH(TYPE, ...) typed(TYPE, [&]<typename scalar_t>() { __VA_ARGS__(); })\n"
+    text = f"{macro}{DISPATCH}void go(void *p, int type) {{ {call} }}\n"
+    report = analyse_file(Job("k.cu", text=text))
+    found = [(k.template_arguments, k.assumed) for k in report.kernels]
+    assert found == [((("T", "float"),), False), ((("T", "double"),), False)]

@@ -564,7 +564,7 @@ class ExpressionLowering:
 
     def _lambda_template(self, node: Node) -> tuple[TemplateParam, ...]:
         """`<bool even, typename T>` after a lambda's captures, which clang's cursors do not show."""
-        text = self._c.positions.text(node)
+        text = self._c.positions.text(node) or self._c.positions.body_text(node)
         found = _LAMBDA_TEMPLATE.match(text) if text else None
         if found is None:
             return ()

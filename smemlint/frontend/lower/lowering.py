@@ -137,8 +137,9 @@ class Context:
     tu: cindex.TranslationUnit
     positions: Positions
     declarations: Declarations
-    main: str = ""
-    """Path of the main file: other files' functions are lowered only when something calls them."""
+    own: frozenset[str] = frozenset()
+    """Paths of the files that are looked at: other files' functions are lowered only when something calls
+    them."""
     found: Found = field(default_factory=Found)
     work: WorkList = field(default_factory=WorkList)
     declared: Declared = field(default_factory=Declared)
@@ -175,7 +176,7 @@ class Context:
         name = definition.name
         named = definition.node.kind in (METHOD, FUNCTION_TEMPLATE)
         text = definition.text()
-        if definition.file.path == self.main and (b"__shared__" in text or b"<<<" in text):
+        if definition.file.path in self.own and (b"__shared__" in text or b"<<<" in text):
             self.work.require(definition)
         elif named and not name.startswith("operator") and name not in self.work.mentioned:
             self.work.waiting.setdefault(name, []).append(definition)

@@ -45,14 +45,19 @@ class Lowered:
 
 
 def lower(
-    unit: ParsedUnit, path: str, configuration: str = "", wanted: frozenset[str] = frozenset()
+    unit: ParsedUnit,
+    path: str,
+    configuration: str = "",
+    wanted: frozenset[str] = frozenset(),
+    own: frozenset[str] = frozenset(),
 ) -> Lowered:
     """Lowers what matters of a parsed file: kernels, device code with shared memory, launching host code, and
     whatever those call. Shares nothing with clang afterwards.
 
-    wanted: names of functions of other files that launch; their callers here matter as well.
+    wanted: names of functions of other files that launch; their callers here matter as well. own: files that
+    it stands for, beside itself.
     """
-    c = _context(unit, path)
+    c = _context(unit, path, own)
     leading = _require_roots(c, wanted)
     _drain(c)
     _require_methods(c, leading)
@@ -79,11 +84,11 @@ def lower_named(unit: ParsedUnit, path: str, configuration: str, names: frozense
     return replace(_module(c, path, configuration, ()), variable_templates=variables)
 
 
-def _context(unit: ParsedUnit, path: str) -> Context:
+def _context(unit: ParsedUnit, path: str, own: frozenset[str] = frozenset()) -> Context:
     positions = Positions(unit.tu, unit.is_project_file)
     declarations = Declarations(positions)
     declarations.walk(cursors.root(unit.tu))
-    c = Context(unit.tu, positions, declarations, main=path)
+    c = Context(unit.tu, positions, declarations, own=own | {path})
     c.types = TypeLowering(c)
     c.texts = TextLowering(c)
     c.exprs = ExpressionLowering(c)
@@ -96,11 +101,11 @@ def _context(unit: ParsedUnit, path: str) -> Context:
 
 
 def _require_roots(c: Context, wanted: frozenset[str]) -> set[str]:
-    """Of the main file all that matters; other files are analysed on their own and only answer calls here.
+    """Of the file's own text all that matters; other files are analysed alone and only answer calls here.
     Returns the names of what leads to a launch."""
     functions = list(c.declarations.functions.values())
     for found in list(c.declarations.records.values()):
-        if found.file.path == c.main and (b"__shared__" in found.text() or b"<<<" in found.text()):
+        if found.file.path in c.own and (b"__shared__" in found.text() or b"<<<" in found.text()):
             c.decls.require_record(found)
     launching = _launching_macros(c)
     shared = _shared_globals(c)
@@ -110,11 +115,11 @@ def _require_roots(c: Context, wanted: frozenset[str]) -> set[str]:
     callers, classes, leading = _callers(c, functions, roots, list(records), launching, wanted)
     c.work.starting.update(f.key for f in callers)
     for owner in classes:
-        if owner.file.path == c.main:
+        if owner.file.path in c.own:
             c.decls.require_record(owner)
     started = _starting(wanted)
     for root in (*roots, *callers):
-        if root.file.path == c.main or (started is not None and started.search(root.text())):
+        if root.file.path in c.own or (started is not None and started.search(root.text())):
             c.work.require(root)
     return leading
 
@@ -140,7 +145,7 @@ def _require_methods(c: Context, leading: set[str]) -> None:
         (f, {w.decode() for w in _WORD.findall(f.text())})
         for waiting in c.work.waiting.values()
         for f in waiting
-        if f.file.path == c.main
+        if f.file.path in c.own
     ]
     grew = True
     while grew:
@@ -160,7 +165,7 @@ def _shared_globals(c: Context) -> re.Pattern[bytes] | None:
     names = []
     for name, node in c.declarations.variables_named.items():
         point = c.positions.point(node)
-        if point is None or point[0].path != c.main:
+        if point is None or point[0].path not in c.own:
             continue
         if any(k.kind == SHARED_ATTRIBUTE for k in cursors.children(node)):
             c.decls.require_global(node, name, True)

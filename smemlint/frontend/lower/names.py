@@ -41,7 +41,7 @@ from smemlint.patterns import pattern
 
 _QUALIFIED = pattern(r"\s*(?:typename\s+)?([A-Za-z_]\w*)\s*::")
 _DEPENDENT_MEMBER = pattern(
-    r"\s*(->|\.)\s*(template\b)?\s*(~?[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*|operator\b.*)"
+    r"\s*(->|\.)\s*(template\b)?\s*(operator\s*\(\s*\)|~?[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*)"
 )
 
 
@@ -269,6 +269,8 @@ class NameLowering:
                 found = _DEPENDENT_MEMBER.match(text)
                 if found:
                     name = found.group(3).rpartition("::")[2].strip()
+                    if name.startswith("operator") and name.endswith(")"):
+                        name = "operator()"
                     return found.group(1) == "->", name, text[found.end() :].lstrip()
         found_all = list(
             re.finditer(r"(->|\.)?\s*(?:template\s+)?([A-Za-z_]\w*)\s*(<.*>)?\s*$", text, re.DOTALL)

@@ -27,7 +27,8 @@ class ParseOptions:
     the like, None: by the text. compile_commands: a compile_commands.json or the folder that holds it.
     project_root: where includes are looked up by path suffix (None: found from the file). arch:
     `__CUDA_ARCH__` / 10 of the first configuration. forced: files included before the first line.
-    edited: (absolute path, text) of included files that are read as if they stood so on disk.
+    edited: (absolute path, text) of included files that are read as if they stood so on disk. whole: a
+    file without kernels or shared memory of its own stands for those of the project files that it includes.
     """
 
     include_dirs: tuple[str, ...] = ()
@@ -39,6 +40,7 @@ class ParseOptions:
     undefines: tuple[str, ...] = ()
     forced: tuple[str, ...] = ()
     edited: tuple[tuple[str, bytes], ...] = ()
+    whole: bool = False
 
 
 def options_for(path: str, options: ParseOptions) -> ParseOptions:
