@@ -189,6 +189,14 @@ class SizeOf:
 
 
 @record(frozen=True, slots=True)
+class PackSize:
+    """`sizeof...(pack)`: how many elements a parameter pack has."""
+
+    pack: Type | Expr
+    place: Place | None = None
+
+
+@record(frozen=True, slots=True)
 class This:
     place: Place | None = None
 
@@ -291,6 +299,7 @@ Expr: TypeAlias = (
     | Construct
     | InitList
     | SizeOf
+    | PackSize
     | This
     | Lambda
     | Asm

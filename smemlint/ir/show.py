@@ -19,6 +19,7 @@ from smemlint.ir.expr import (
     Literal,
     Member,
     Name,
+    PackSize,
     SizeOf,
     Special,
     StaticMember,
@@ -207,6 +208,11 @@ def _postfix(node: Expr, depth: int) -> tuple[str, int]:
             return f"{show_type(to)}({_list(arguments_, depth)})", _POSTFIX
         case InitList(elements):
             return f"{{{_list(elements, depth)}}}", _POSTFIX
+        case PackSize(pack):
+            return (
+                f"sizeof...({show_type(pack) if isinstance(pack, _TYPES) else _expr(pack, 0, depth)})",
+                _POSTFIX,
+            )
         case SizeOf(of, align):
             inner = show_type(of) if isinstance(of, _TYPES) else _expr(of, 0, depth)
             return f"{'alignof' if align else 'sizeof'}({inner})", _POSTFIX

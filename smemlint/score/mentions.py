@@ -33,6 +33,7 @@ from smemlint.ir import (
     Module,
     Name,
     OpaqueType,
+    PackSize,
     Place,
     PointerTo,
     RecordRef,
@@ -116,7 +117,7 @@ class _Finder:
                 if use and not (reached.address or whole or isinstance(reached.type, ArrayOf)):
                     yield self._mention(node, reached, use, call)
                 stack.extend((e, LOAD, None) for e in reversed(reached.inside))
-            elif not isinstance(node, SizeOf):
+            elif not isinstance(node, PackSize | SizeOf):
                 stack.extend(reversed(list(self._below(node, use))))
 
     def _below(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from smemlint.evaluate.language.accesses import escape, load
 from smemlint.evaluate.language.conversions import type_of
 from smemlint.evaluate.language.initialisers import value_for
+from smemlint.evaluate.language.packs import length_of
 from smemlint.evaluate.language.places import place_of
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
@@ -30,6 +31,7 @@ from smemlint.ir import (
     Literal,
     Name,
     OpaqueType,
+    PackSize,
     SizeOf,
     Special,
     StringLiteral,
@@ -147,6 +149,11 @@ def size_of_value(m: Machine, e: SizeOf) -> Value:
     if n is None or m.types.is_loose(t):
         return m.unknowns.value(ULONG, "sizeof", low=1)
     return Int(n, ULONG)
+
+
+def pack_size_value(m: Machine, e: PackSize) -> Value:
+    n = length_of(m, e.pack)
+    return m.unknowns.value(ULONG, "sizeof...", low=0) if n is None else Int(n, ULONG)
 
 
 def unknown_value(m: Machine, e: UnknownExpr) -> Value:

@@ -136,7 +136,7 @@ def score_of(m: Machine, f: Function, values: Sequence[Value], bindings: Binding
     for t, have in _paired(m, f, values, bindings):
         if t == have:
             score += 4
-        elif isinstance(t, PointerTo) == isinstance(have, PointerTo | ArrayOf):
+        elif isinstance(t, PointerTo | ArrayOf) == isinstance(have, PointerTo | ArrayOf):
             score += 1
             if (
                 isinstance(t, Scalar)
@@ -157,18 +157,19 @@ def best_fits(
     this: Pointer | None = None,
     outer: Bindings | None = None,
 ) -> list[tuple[Function, dict[str, Binding]]]:
-    """The candidates that fit the values best, in their order, with their template arguments."""
+    """The candidates that fit the values best, in their order, with their template arguments. Of equally good
+    ones those without a pack: they are more special."""
     found: list[tuple[Function, dict[str, Binding]]] = []
-    best = 0
+    best = 0, True
     alone = len(candidates) == 1
     for f in candidates:
         bound = bind(m, f, explicit, values, this, outer)
         if bound is None or not converts(m, f, values, bound):
             continue
-        score = 0 if alone else score_of(m, f, values, bound)
-        if not found or score > best:
-            found, best = [], score
-        if score == best:
+        fit = 0 if alone else score_of(m, f, values, bound), not has_pack(f)
+        if not found or fit > best:
+            found, best = [], fit
+        if fit == best:
             found.append((f, bound))
     return found
 

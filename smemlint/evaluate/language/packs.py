@@ -9,7 +9,7 @@ from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.values.number import Value
 from smemlint.evaluate.values.objects import Object
-from smemlint.ir import Expr, Function, Name, PointerTo, TypeParam, UnknownExpr, Var
+from smemlint.ir import Expr, Function, Name, PointerTo, Type, TypeParam, UnknownExpr, Var
 from smemlint.ir.walk import walk
 
 EXPANSION = "parameter pack"
@@ -28,6 +28,28 @@ def pack_of(f: Function) -> Var | None:
         if isinstance(t, TypeParam) and t.id in packs:
             return parameter
     return None
+
+
+def length_of(m: Machine, pack: Type | Expr) -> int | None:
+    """How many elements a pack has that is in scope; None where that is not known."""
+    frame, id = _held(m, pack)
+    if frame is not None:
+        return len(frame.packs[id])
+    if not isinstance(pack, Name | TypeParam):
+        return None
+    # What the call gave tells more than the template's arguments, of which some are deduced one by one.
+    frame = m.frame
+    while frame is not None:
+        parameter = None if frame.function is None else pack_of(frame.function)
+        if parameter is not None and parameter.id in frame.packs and _names(parameter.type, pack.id):
+            return len(frame.packs[parameter.id])
+        frame = frame.parent
+    given = m.bindings.get(pack.id)
+    return len(given) if isinstance(given, tuple) else None
+
+
+def _names(t: Type, id: str) -> bool:
+    return any(isinstance(n, TypeParam) and n.id == id for n in walk(t))
 
 
 def expanded(m: Machine, arguments: Sequence[Expr | Value]) -> list[Expr | Value]:

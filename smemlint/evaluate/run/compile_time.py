@@ -23,6 +23,7 @@ from smemlint.ir import (
     Literal,
     Loop,
     Name,
+    PackSize,
     SizeOf,
     StaticMember,
     Unary,
@@ -192,7 +193,7 @@ def _step_of(m: Machine, e: Expr, id: str) -> tuple[str, int] | None:
 
 def is_compile_time(m: Machine, e: Expr, depth: int = 0) -> bool:
     """Whether the compiler can know an expression: nothing that the launch or memory tells is in it."""
-    if isinstance(e, Literal | SizeOf | StaticMember):
+    if isinstance(e, Literal | PackSize | SizeOf | StaticMember):
         return True
     if isinstance(e, Unary):
         return e.op in ("+", "-", "~", "!") and is_compile_time(m, e.operand, depth)

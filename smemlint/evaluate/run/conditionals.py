@@ -28,6 +28,7 @@ from smemlint.ir import (
     FloatLiteral,
     Literal,
     Name,
+    PackSize,
     SizeOf,
     Special,
     StaticMember,
@@ -229,7 +230,7 @@ _sets = by_identity(_may_set)
 
 def _plain(e: Expr) -> bool:
     """Arithmetic on names and numbers: nothing is lost when it is not evaluated."""
-    if isinstance(e, Literal | Name | Special | FloatLiteral | SizeOf | StaticMember):
+    if isinstance(e, Literal | Name | Special | FloatLiteral | PackSize | SizeOf | StaticMember):
         return True
     if isinstance(e, Unary):
         return e.op in ("+", "-", "~", "!") and _plain(e.operand)

@@ -49,6 +49,7 @@ from smemlint.ir import (
     Lambda,
     Literal,
     Name,
+    PackSize,
     Place,
     PointerTo,
     RecordRef,
@@ -139,6 +140,7 @@ class ExpressionLowering:
             144: self._lambda,
             152: self._cast,
             280: self._cast,
+            143: self._pack_size,
         }
         self._reasons = {
             108: "imaginary literal",
@@ -536,6 +538,16 @@ class ExpressionLowering:
         if isinstance(value, int):
             return Literal(value, c.types.scalar_of(cursors.cursor_type(node)), place)
         return UnknownExpr("sizeof", (), place)
+
+    def _pack_size(self, node: Node) -> Expr:
+        c = self._c
+        place = c.place(node)
+        kids = [k for k in cursors.children(node) if is_expression(k.kind)]
+        if kids:
+            return PackSize(self.lower(kids[0]), place)
+        text = c.positions.text(node)
+        read = c.texts.hinted(node).read_expression(text) if text is not None else None
+        return replace(read, place=place) if isinstance(read, PackSize) else self._not_understood(node)
 
     def _pack_expansion(self, node: Node) -> Expr:
         return UnknownExpr("parameter pack", self.lower_all(cursors.children(node)), self._c.place(node))

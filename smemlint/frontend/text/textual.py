@@ -31,6 +31,7 @@ from smemlint.ir import (
     MemberType,
     Name,
     OpaqueType,
+    PackSize,
     PointerTo,
     RecordRef,
     Scalar,
@@ -401,7 +402,7 @@ class TextParser:
 
     def _size_of(self, align: bool, angle: bool) -> Expr:
         if self.peek() == "...":
-            raise TextError("sizeof...")
+            return self._pack_size()
         if self.peek() != "(":
             return SizeOf(self._deeper(angle), align)
         start = self.at
@@ -413,6 +414,20 @@ class TextParser:
         except TextError:
             self.at = start
         return SizeOf(self._deeper(angle), align)
+
+    def _pack_size(self) -> Expr:
+        """The rest of `sizeof...(pack)`."""
+        self.expect("...")
+        self.expect("(")
+        start = self.at
+        pack: Type | Expr
+        try:
+            pack = self.type(strict=True)
+        except TextError:
+            self.at = start
+            pack = self._named()
+        self.expect(")")
+        return PackSize(pack)
 
     def _c_cast(self, angle: bool) -> Expr | None:
         start = self.at

@@ -33,6 +33,13 @@ template <typename H, typename... T> struct Bytes<H, T...> {
   static constexpr int n = sizeof(H) + Bytes<T...>::n; };
 template <typename... T> __device__ int total(T... x) { return (x + ...); }
 template <typename... T> __device__ int less(T... x) { return (x - ...); }
+template <typename... T> __device__ int types(T... x) { return sizeof...(T); }
+template <typename... T> __device__ int values(T... x) { return sizeof...(x); }
+template <int... S> struct Length { static constexpr int n = sizeof...(S); };
+template <int N> struct Extent { int n = N; };
+template <int N> __device__ int width(int by, Extent<N> e) { return N * by; }
+template <int N> __device__ int width(int by, const int (&e)[N]) { return width(by, Extent<N>{}); }
+template <typename... S> __device__ int width(int by, S... e) { return width(by, Extent<sizeof...(S)>{}); }
 """
 
 
@@ -61,6 +68,12 @@ def ways(body: str) -> list[float | None]:
         ("out[0] = s[threadIdx.x * Bytes<float, int>::n];", 8),
         ("out[0] = s[threadIdx.x * total(1, 2, 1)];", 4),
         ("out[0] = s[threadIdx.x * less(9, 4, 3)];", 8),  # 9 - (4 - 3)
+        ("out[0] = s[threadIdx.x * types(1, 2, 3, 4)];", 4),
+        ("out[0] = s[threadIdx.x * types(1, 2)] + s[threadIdx.x * types(1, 2, 3, 4)];", 2 + 4),
+        ("out[0] = s[threadIdx.x * values(1.f, 2)];", 2),
+        ("out[0] = s[threadIdx.x * Length<7, 7, 7, 7>::n];", 4),
+        ("out[0] = s[threadIdx.x * width(2, 5, 5)];", 4),  # of several that fit, those without a pack
+        ("int e[8] = {}; out[0] = s[threadIdx.x * width(2, e)];", 16),
     ],
 )
 def test_each_element_is_used_in_its_turn(body: str, total: int) -> None:
