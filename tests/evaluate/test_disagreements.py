@@ -123,6 +123,11 @@ RANGES = [
     "long m = n | (unsigned long)threadIdx.x; ((float4 *)t)[m << 1].y = 1; t[m * 8] = 1;",
     # each of any number of iterations may cost less than the first ones
     "for (int i = 0; i < 20; i++) { t[i < 2 ? threadIdx.x * 4 : threadIdx.x] = 1; if (n == i + 9) break; }",
+    # all lanes share a condition, although a part of it was worked out lane by lane
+    "for (int i = 0; i < (threadIdx.x & 3); i++) { t[threadIdx.x % 4 * 16] = 1;"
+    " if (n & 2 && 64 > threadIdx.x) break; }",
+    "for (int i = 0; i < (threadIdx.x & 3); i++) { t[threadIdx.x % 4 * 16] = 1;"
+    " if (64 > threadIdx.x && n & 2) break; }",
     # one of two pointers, of which one goes by lane
     "float *p = threadIdx.x % 2 ? t : &q[0][0]; float *u = n > 4 ? p : t; u[3] = 1;",
 ]

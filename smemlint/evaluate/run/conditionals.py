@@ -9,11 +9,11 @@ from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.join_points import merge_into
 from smemlint.evaluate.machine.local_memory import here, merge
-from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.machine.masks import decode, restore, snapshot
 from smemlint.evaluate.machine.settling import choice_at, differ, settle
 from smemlint.evaluate.values import arithmetic as ar
-from smemlint.evaluate.values.number import Int, Other, Pointer, Value, add, form_of, subtract
+from smemlint.evaluate.values.number import Int, Other, Pointer, Value, add, collapse, form_of, subtract
 from smemlint.evaluate.values.widths import common_type
 from smemlint.ir import (
     STEPS,
@@ -60,14 +60,21 @@ def logical_value(m: Machine, e: Binary) -> Value:
     before = snapshot(m) if _may_be_passed_over(m, condition, e.right) else None
     m.must, m.may = then.must, then.may
     right = ar.truth_of(truth(m, rvalue(m, e.right)), m.unknowns) if m.anyone() else Int(0, BOOL)
+    right = _shared(right, m.may)
     m.must, m.may = keep
     m.lines.region, m.lines.follows = line, (arm, line) if e.op == "&&" else (line, arm)
     if before is not None:
         after = snapshot(m)
         restore(before)
         merge_into(m, ar.one_unknown(condition, m.unknowns), after)
+    left = _shared(left, m.may)
     result = ar.logical_and(left, right) if e.op == "&&" else ar.logical_or(left, right)
     return ar.one_unknown(result, m.unknowns)
+
+
+def _shared(c: Int, lanes: Mask) -> Int:
+    """A truth value that these lanes share, as one number: beside it an unknown of all lanes stays one."""
+    return Int(collapse(c.const, lanes), BOOL, None, c.form) if c.known else c
 
 
 def continued(m: Machine, condition: Expr) -> tuple[int, int]:
