@@ -25,7 +25,8 @@ class Place:
     macro: str | None = None
     macro_line: int | None = None
     """Line on which the outermost macro use begins that this is an argument of, where that is another line:
-    the compiler sees all that a macro expands to on that line."""
+    the compiler sees all that a macro expands to on that line. Of a structured binding by reference, the line
+    that declares it: the compiler sees the element of the object there."""
 
     @property
     def compiled_line(self) -> int:

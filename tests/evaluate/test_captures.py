@@ -5,6 +5,11 @@ from __future__ import annotations
 import pytest
 from costs import scored
 
+from smemlint.evaluate import evaluate
+from smemlint.frontend import load
+from smemlint.ir import Launch
+from smemlint.source import source_from_bytes
+
 CASES = [
     pytest.param("int i = t; auto f = [=] { return i; }; i = t * 32;\ns[f()] = 1;", 1, id="all by value"),
     pytest.param(
@@ -69,3 +74,17 @@ def test_what_was_captured_bound_or_handed_out_is_what_is_used(body: str, ways: 
 def test_a_number_that_a_function_sets_is_not_known() -> None:
     store = scored("int q = threadIdx.x;\nremquof(in[q], 3.0f, &q); s[q & 1023] = 1;", block=(32, 1, 1))[-1]
     assert (store.ways_low, store.ways) == (1, 32)
+
+
+def test_elements_of_shared_memory_by_reference_are_accesses_where_the_binding_is_declared() -> None:
+    text = """\
+struct Pair { int key; float value; };
+__global__ void k(float *out) {
+    __shared__ Pair p[64];
+    const auto &[key, value] = p[threadIdx.x * 2];
+    out[0] = value;
+    out[1] = key;
+}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    traces = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    assert sorted((t.site.line, t.site.place.line) for t in traces) == [(4, 5), (4, 6)]

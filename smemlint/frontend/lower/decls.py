@@ -308,6 +308,8 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
             part: Expr = Index(whole, Literal(i), place) if indexed else Member(whole, f"#{i}", place=place)
             if isinstance(use, Name):
                 c.scope.locals[use.name] = use
+                if found[1]:
+                    c.declared.bound[kid.d0 or 0] = place
                 part_type = PointerTo(OpaqueType("auto"), True)
                 made.append(Declare(Var(use.id, use.name, part_type, "local", place, part)))
         return made

@@ -120,6 +120,8 @@ class Declared:
     shared: set[int] = field(default_factory=set)
     """Addresses of shared variables' declarations."""
     shared_refs: set[tuple[str, int]] = field(default_factory=set)
+    bound: dict[int, Place] = field(default_factory=dict)
+    """Where structured bindings by reference are declared, by the address of each."""
     local_ids: dict[str, int] = field(default_factory=dict)
 
     def local_id(self, name: str, offset: int) -> str:

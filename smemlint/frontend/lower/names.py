@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
@@ -45,6 +46,13 @@ _DEPENDENT_MEMBER = pattern(
 )
 
 
+def _as_bound(place: Place, binding: Place) -> Place:
+    """A use of a binding to an element, which the compiler sees on the line that declares it."""
+    if binding.compiled_line == place.compiled_line:
+        return place
+    return replace(place, macro_line=binding.compiled_line)
+
+
 class NameLowering:
     """Uses of declared things, by name or as members."""
 
@@ -62,7 +70,7 @@ class NameLowering:
             return self._c.calls.function_name(node, target)
         if kind == UNEXPOSED_DECL:
             instance = self._instance(node, target) if target.kind == UNEXPOSED_DECL else None
-            return instance or self.use(target, self._c.place(node))
+            return instance or self._variable(node, target)
         if kind == FIELD:
             return StaticMember(
                 self._c.types.record(cursors.semantic_parent(target)),
@@ -78,6 +86,8 @@ class NameLowering:
         if known is None:
             known = self.use(target, None)
         place = c.place(node)
+        if place is not None and key in c.declared.bound:
+            place = _as_bound(place, c.declared.bound[key])
         if key in c.declared.shared and place is not None:
             c.declared.shared_refs.add((place.path, place.offset))
         if isinstance(known, Name):
