@@ -28,7 +28,7 @@ NESTED = 8
 
 
 SIMILAR_INDEX = "whether neighbours are joined depends on how the compiler computes a similar index before it"
-SKEWED_INDEX = "whether neighbours are joined depends on whether the compiler sees what a shift drops"
+SKEWED_INDEX = "whether neighbours are joined depends on what the compiler can prove of the index"
 CHOSEN_WORDS = "which words of the element are loaded depends on what each way of a condition needs of it"
 LOOP_POINTER = (
     "whether neighbours are joined depends on where the compiler lets the pointer of the loop start"

@@ -49,8 +49,8 @@ class JoinKind:
     under: the regions that surely ran before this one, of which it is a branch, nearest first.
     affine: the base alone tells which addresses have a constant distance, whatever the lanes of the mask.
     flow: names a loop without branch or barrier in which the address never changes; None: there is none.
-    loose: its distance from others is known only if the compiler sees what a shift drops. It may join; that
-    it is another byte, or the same, proves nothing.
+    loose: its distance from others is known only if the compiler sees what a shift drops, or how well a value
+    is aligned that the launch decides. It may join; that it is another byte, or the same, proves nothing.
     """
 
     site_key: int

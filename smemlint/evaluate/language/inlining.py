@@ -13,6 +13,7 @@ from smemlint.evaluate.language.packs import expanded, pack_of
 from smemlint.evaluate.language.places import field_of, place_of
 from smemlint.evaluate.machine.dispatch import run, rvalue
 from smemlint.evaluate.machine.join_points import meet, one_of
+from smemlint.evaluate.machine.launch_choices import effects, either_value, meet_ways
 from smemlint.evaluate.machine.local_memory import write_cell
 from smemlint.evaluate.machine.machine import Frame, Machine, instance_of
 from smemlint.evaluate.model import Unresolved
@@ -273,6 +274,14 @@ def _meet_returns(m: Machine, frame: Frame) -> None:
     if brought:
         now = frame.result if frame.result is not None else brought[-1][2]
         frame.result = one_of(m, brought, now, frame.end.kept)
+    if frame.end.decisions:
+        name = frame.function.name if frame.function is not None else ""
+        if frame.result is not None:
+            frame.result = either_value(frame.end.decisions, frame.result, [None], name)
+        if frame.function is not None:
+            own = {o.id for o in frame.variables.values() if is_reference(o.type)}
+            outputs = own & effects(frame.function.body).assigned
+            meet_ways(m, (frame.end.decisions, name), {}, outputs, [None])
 
 
 def _initialise_members(m: Machine, f: Function) -> None:

@@ -13,6 +13,7 @@ from smemlint.evaluate.analysis.sinkable import Guard, Path
 from smemlint.evaluate.machine.cp_async import Copied
 from smemlint.evaluate.model import Stop, Unresolved
 from smemlint.evaluate.types.matching import Bindings
+from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.number import Int, Pointer, Value
 from smemlint.evaluate.values.objects import Object, Snapshot
 from smemlint.ir import Expr, Function, Place
@@ -168,6 +169,8 @@ class Join:
     followed: bool = True
     """Whether something comes after it."""
     ways: list[Exit] = field(default_factory=list)
+    decisions: tuple[Affine, ...] = ()
+    """Conditions on the ways to it that the launch decides, and the compiler cannot."""
 
 
 @record(slots=True)

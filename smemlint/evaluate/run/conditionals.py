@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from smemlint.evaluate.compiler.selects import element, note
 from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.join_points import merge_into
+from smemlint.evaluate.machine.launch_choices import decided_by_launch, either_value
 from smemlint.evaluate.machine.local_memory import here, merge
 from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.machine.masks import decode, restore, snapshot
@@ -122,9 +124,10 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         if guessed and m.code_size.touched > touched:
             m.stop("fork")
         _rejoin(m, line, flow, m.code_size.touched > touched)
+        other = e.otherwise if c.const else e.then
         if evaluate is rvalue and isinstance(chosen, Int):
-            return _of_common_type(m, chosen, e.otherwise if c.const else e.then)
-        return chosen
+            chosen = _of_common_type(m, chosen, other)
+        return _chosen_by_launch(m, c, chosen, other, evaluate)
     then, otherwise = decode(m, c), decode(m, ar.logical_not(c, m.unknowns))
     keep = m.must, m.may
     before = snapshot(m) if _may_be_passed_over(m, c, e.then, e.otherwise) else None
@@ -162,6 +165,23 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     if choice is not None and m.task.paths is not None and differ(m, a, b, merged):
         m.task.paths.leave_open(choice)
     return merged
+
+
+def _chosen_by_launch(
+    m: Machine, c: Int, chosen: Value, other: Expr, evaluate: Callable[[Machine, Expr], Value]
+) -> Value:
+    """What a condition chose that only the launch decides: the compiler covers the other operand as well."""
+    decision = decided_by_launch(m, c)
+    if decision is None or not isinstance(chosen, Int | Pointer):
+        return chosen
+    v: Value | None = None
+    if _tells_type(other):
+        guessed, assumed, size = list(m.unknowns.guessed), dict(m.journal.assumptions), replace(m.code_size)
+        m.silent += 1
+        v = evaluate(m, other)
+        m.silent -= 1
+        m.unknowns.guessed, m.journal.assumptions, m.code_size = guessed, assumed, size
+    return either_value(decision, chosen, [v], "?")
 
 
 def _of_common_type(m: Machine, chosen: Int, other: Expr) -> Int:

@@ -17,6 +17,7 @@ from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.machine.dispatch import run, rvalue
 from smemlint.evaluate.machine.host_loops import repeated, repeating
 from smemlint.evaluate.machine.join_points import meet, sure
+from smemlint.evaluate.machine.launch_choices import LoopOfLaunch
 from smemlint.evaluate.machine.local_memory import here
 from smemlint.evaluate.machine.machine import Event, Exit, Exits, Machine, Mask, Undecided
 from smemlint.evaluate.machine.masks import decode, restore, snapshot
@@ -90,6 +91,7 @@ def run_loop(m: Machine, s: Loop) -> None:
     ended: list[int] = []
     body: tuple[int, int] | None = None
     guards = 0
+    launched = LoopOfLaunch(m, s)
     most, entered = (0, 0, 0), (m.code_size.touched, m.code_size.operations, m.code_size.guards)
     gone = True
     once: Snapshot | None = None
@@ -110,6 +112,7 @@ def run_loop(m: Machine, s: Loop) -> None:
             if not trips and trip is None and run_uneven(m, s, exits, c, pragma):
                 left, gone = entry_may, False
                 break
+            launched.asked(c)
             taken = decode(m, c)
             if taken.may is not m.may:
                 left = left | (m.may & ~taken.may)
@@ -137,6 +140,7 @@ def run_loop(m: Machine, s: Loop) -> None:
         )
         iterate(m, s, exits)
         trips += 1
+        launched.went_round(trips)
         done = (
             m.code_size.touched - before.touched,
             m.code_size.operations - before.operations,
@@ -184,6 +188,7 @@ def run_loop(m: Machine, s: Loop) -> None:
     m.context.loops.pop()
     m.may = (left | exits.broken | m.may) & entry_may
     m.must = sure(m, entry_must)
+    launched.ended(exits.end, trips)
 
 
 @record(frozen=True, slots=True)

@@ -26,6 +26,15 @@ from smemlint.evaluate.machine.join_points import (
     suppose,
     sure,
 )
+from smemlint.evaluate.machine.launch_choices import (
+    Held,
+    contents,
+    decided_by_launch,
+    effects,
+    leaves_by_launch,
+    meet_ways,
+    tried,
+)
 from smemlint.evaluate.machine.local_memory import here, merge
 from smemlint.evaluate.machine.machine import Barrier, Exit, Exits, Machine, Mask, Undecided
 from smemlint.evaluate.machine.masks import Branch, decode, restore, snapshot
@@ -33,9 +42,10 @@ from smemlint.evaluate.machine.settling import apart, choice_at, is_limit, settl
 from smemlint.evaluate.run.conditionals import continued
 from smemlint.evaluate.run.construction import construct
 from smemlint.evaluate.values import arithmetic as ar
+from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.choices import taken
 from smemlint.evaluate.values.lanes import equal_masks, some
-from smemlint.evaluate.values.number import Int, Other, RecordValue, Value, add, form_of
+from smemlint.evaluate.values.number import Int, Other, RecordValue, Value, add, collapse, form_of
 from smemlint.evaluate.values.objects import Object
 from smemlint.evaluate.values.provenance import following
 from smemlint.ir import (
@@ -166,6 +176,7 @@ def branch(
     negated = ar.logical_not(c, m.unknowns)
     yes, no = decode(m, c), decode(m, negated)
     before = None if c.known else snapshot(m)
+    launched = _parts_by_launch(m, c, arms)
     m.must, m.may = yes.must, yes.may
     line, work, logged, touched = (
         m.lines.region,
@@ -207,6 +218,8 @@ def branch(
     if before is None or after_then is None:
         m.must, m.context.way = sure(m, yes_must | no_must), way
         note_stores(m, logged, turned, ended, arms)
+        if launched is not None:
+            meet_ways(m, *launched)
         return False
     parted = apart(m, after_then) if m.task.paths is not None else []
     # Whoever left for good has taken the state along: the present one is that of the others.
@@ -229,6 +242,22 @@ def branch(
         m.must = sure(m, must & may & ~(m.threads.nobody if yes.together and no.together else lost))
     note_stores(m, logged, turned, ended, arms)
     return any(not is_limit(m, o.cells.get(at)) for o, at in parted)
+
+
+def _parts_by_launch(
+    m: Machine, c: Int, arms: tuple[Stmt | None, Stmt | None]
+) -> tuple[Affine, Held, frozenset[str], list[Held | None]] | None:
+    """Of a condition that only the launch decides: itself, what its arms set held before, which variables
+    these are, and what they hold on the way that is not taken."""
+    decision = decided_by_launch(m, c)
+    if decision is None:
+        return None
+    leaves_by_launch(m, decision, arms)
+    assigned = frozenset[str]().union(*(effects(s).assigned for s in arms if s is not None))
+    if not assigned:
+        return None
+    other = arms[1] if collapse(c.const, m.may) else arms[0]
+    return decision, contents(m, assigned), assigned, [{} if other is None else tried(m, (other,))]
 
 
 def _arm(m: Machine, c: Int, lanes: Branch, body: Callable[[], None] | None) -> None:
@@ -261,7 +290,7 @@ def run_switch(m: Machine, s: Switch) -> None:
     if settled is not None:
         _one_case(m, s, value, settled)
     elif value.known:
-        _known_switch(m, s, value)
+        _switch_by_launch(m, s, value)
     else:
         _open_switch(m, s, value)
     meet(m, exits.end)
@@ -333,6 +362,29 @@ def _enter(m: Machine, entry: Exit, must: Mask, fell: bool) -> bool:
     # Those who jump come together, or those who fall through do: only who is among both surely is here.
     m.must, m.may = fell_must & came.must if fell else came.must, fell_may | came.may
     return True
+
+
+def _switch_by_launch(m: Machine, s: Switch, value: Int) -> None:
+    """A switch on a known value; where only the launch tells it, the compiler covers all cases."""
+    decision = decided_by_launch(m, value)
+    if decision is None:
+        _known_switch(m, s, value)
+        return
+    bodies = _bodies(s)
+    leaves_by_launch(m, decision, bodies)
+    assigned = frozenset[str]().union(*(effects(b).assigned for b in bodies))
+    before = contents(m, assigned)
+    others = [tried(m, (b,)) for b in bodies] if assigned else []
+    if all(case.value is not None for case in s.cases):
+        others.append({})
+    _known_switch(m, s, value)
+    meet_ways(m, decision, before, assigned, others)
+
+
+@by_identity
+def _bodies(s: Switch) -> tuple[Block, ...]:
+    """What each case runs up to its last `break`."""
+    return tuple(Block(c.body[:-1] if c.body and isinstance(c.body[-1], Break) else c.body) for c in s.cases)
 
 
 def _known_switch(m: Machine, s: Switch, value: Int) -> None:

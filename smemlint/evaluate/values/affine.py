@@ -23,8 +23,9 @@ class Affine:
     divides: the power of two known to divide the sum of the terms, 0 where there are none. It is that of the
     worst term that went into it: a compiler does not add up `17 * (16 - t) + t`. But it sees what a number
     and its negative leave: `(2 * t - lane) + lane` is `2 * t`.
-    dropped: a shift in it is taken to drop what was added below (`(8 * t + 1) >> 5` for `(8 * t) >> 5`),
-    which a compiler sees of most such sums, and not of all. It does not count for equality.
+    dropped: more is taken for known than a compiler must see: a shift in it drops what was added below
+    (`(8 * t + 1) >> 5` for `(8 * t) >> 5`), or a value that a launch decides is as well aligned on all ways.
+    It does not count for equality.
     """
 
     __slots__ = ("_hash", "const", "divides", "dropped", "terms")

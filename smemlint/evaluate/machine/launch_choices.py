@@ -1,0 +1,220 @@
+"""What a launch decides and the compiler does not know: `if (n > 3) stride = 2;` for a given n.
+
+Evaluation takes one way, since the launch tells n. The compiler has to cover all of them: what any way sets
+has no known distance from anything else in the machine code. Such variables keep their numbers and lose
+their affine form here, where the ways meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from dataclasses import replace
+
+from smemlint.evaluate.analysis.purity import root_of
+from smemlint.evaluate.machine.dispatch import run
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.machine.state import Join
+from smemlint.evaluate.values import affine
+from smemlint.evaluate.values.affine import Affine
+from smemlint.evaluate.values.number import Int, Pointer, Value, collapse, form_of, formed
+from smemlint.evaluate.values.objects import Cells, Object
+from smemlint.ir import (
+    STEPS,
+    Asm,
+    Assign,
+    Break,
+    Call,
+    Construct,
+    Continue,
+    Evaluate,
+    Goto,
+    Lambda,
+    Loop,
+    Name,
+    PointerTo,
+    Return,
+    Stmt,
+    Unary,
+    UnknownExpr,
+    UnknownStmt,
+)
+from smemlint.ir.memo import by_identity
+from smemlint.ir.walk import walk
+from smemlint.records import record
+
+WIDEST = 16
+"""Bytes of the widest access: what a pointer to another array is aligned to at best."""
+MOST_TRIED = 200
+"""Nodes of the IR in a way that is tried."""
+Held = dict[tuple[Object, int], Value]
+
+
+@record(frozen=True, slots=True)
+class Effects:
+    """What statements may do. assigned: variables that they set. leaves, returns: a loop or switch, a
+    function. plain: short, and nothing but arithmetic on variables, which can be tried without a trace."""
+
+    assigned: frozenset[str] = frozenset()
+    leaves: bool = False
+    returns: bool = False
+    plain: bool = True
+
+
+def _found(s: Stmt) -> Effects:
+    nodes = list(walk(s))
+    targets = [n.target for n in nodes if isinstance(n, Assign)]
+    targets += [n.operand for n in nodes if isinstance(n, Unary) and n.op in STEPS]
+    return Effects(
+        frozenset(root for t in targets if (root := root_of(t)) is not None),
+        any(isinstance(n, Break | Continue | Goto) for n in nodes),
+        any(isinstance(n, Return) for n in nodes),
+        len(nodes) <= MOST_TRIED
+        and all(isinstance(t, Name) for t in targets)
+        and not any(isinstance(n, _LEAVES_A_TRACE) for n in nodes),
+    )
+
+
+effects = by_identity(_found)
+_LEAVES_A_TRACE = (Asm, Break, Call, Construct, Continue, Goto, Lambda, Return, UnknownExpr, UnknownStmt)
+
+
+def decided_by_launch(m: Machine, c: Int) -> Affine | None:
+    """What a compiler knows of a number that all lanes here share, where it cannot know the number itself."""
+    if m.host or not c.known or not isinstance(collapse(c.const, m.may), int):
+        return None
+    form = form_of(c)
+    return form if form.terms else None
+
+
+def contents(m: Machine, variables: Collection[str]) -> Held:
+    """What variables hold, or what they refer to."""
+    objects = [_referred(o) for v in variables if (o := m.find(v)) is not None]
+    return {(o, at): v for o in objects if o.storage == "local" for at, v in o.cells.items()}
+
+
+def _referred(o: Object) -> Object:
+    """The object that a reference names, else the object itself."""
+    if isinstance(o.type, PointerTo) and o.type.reference:
+        p = o.cells.get(0)
+        return p.object if isinstance(p, Pointer) else o
+    return o
+
+
+def tried(m: Machine, statements: Iterable[Stmt]) -> Held | None:
+    """What variables would hold on a way that is not taken; None where trying it would leave a trace."""
+    ways = [effects(s) for s in statements]
+    if not all(way.plain for way in ways):
+        return None
+    variables = frozenset[str]().union(*(way.assigned for way in ways))
+    keep = {o: (dict(o.cells), o.havoc) for o, _ in contents(m, variables)}
+    size, lines, context = replace(m.code_size), (m.lines.region, m.lines.follows), m.context
+    masks, turn, stays = (m.must, m.may), m.turns.turn, m.turns.stays
+    assumed, guessed = dict(m.journal.assumptions), list(m.unknowns.guessed)
+    m.context = context.copy()
+    m.silent += 1
+    for s in statements:
+        run(m, s)
+    found = contents(m, variables)
+    m.silent -= 1
+    m.code_size, (m.lines.region, m.lines.follows), m.context = size, lines, context
+    (m.must, m.may), m.turns.turn, m.turns.stays = masks, turn, stays
+    m.journal.assumptions, m.unknowns.guessed = assumed, guessed
+    for o, (cells, havoc) in keep.items():
+        o.cells, o.havoc = Cells(cells), havoc
+    return found
+
+
+def meet_ways(
+    m: Machine, decision: Hashable, before: Held, assigned: Collection[str], others: Sequence[Held | None]
+) -> None:
+    """Take from variables what only the launch tells of them. before: what they held where ways part.
+    others: what they hold on ways that were not taken, None: nobody knows."""
+    for (o, at), now in contents(m, assigned).items():
+        kept = before.get((o, at))
+        options = [None if way is None else way.get((o, at), kept) for way in others]
+        o.cells[at] = either_value(decision, now, options, (o.id, at))
+
+
+def either_value(decision: Hashable, now: Value, options: Sequence[Value | None], name: Hashable) -> Value:
+    """A value as a compiler knows it that cannot tell it from the others. None: anything; name: tells apart
+    what one decision sets."""
+    if isinstance(now, Int):
+        return one_of_forms(decision, now, [v if isinstance(v, Int) else None for v in options], name)
+    if isinstance(now, Pointer):
+        offsets = [v.offset if isinstance(v, Pointer) else None for v in options]
+        base = any(isinstance(v, Pointer) and v.object is not now.object for v in options)
+        offset = one_of_forms(decision, now.offset, offsets, name)
+        if base:
+            start = affine.atom("base", decision, name, divides=WIDEST)
+            offset = formed(offset, affine.add(form_of(offset), start))
+        return Pointer(now.object, offset, now.pointee, now.integer)
+    return now
+
+
+def one_of_forms(decision: Hashable, now: Int, options: Sequence[Int | None], name: Hashable) -> Int:
+    form = form_of(now)
+    told = [form_of(v) for v in options if v is not None]
+    if all(other == form for other in told) and len(told) == len(options):
+        return now
+    if len(told) < len(options):
+        # Any other number: only with luck as well aligned as this one.
+        divides = form.divides or WIDEST
+        const = form.const % divides
+        return formed(
+            now, affine.atom("launch", decision, name, form, divides=divides, const=const, dropped=True)
+        )
+    for other in told:
+        form = affine.either(decision, form, other)
+    return formed(now, form)
+
+
+def leaves_by_launch(m: Machine, decision: Affine, arms: Iterable[Stmt | None]) -> None:
+    """Note at the ends that arms leave for that the launch decides whether they are reached so."""
+    found = [effects(s) for s in arms if s is not None]
+    if any(way.leaves for way in found):
+        for exits in reversed(m.context.loops):
+            exits.end.decisions += (decision,)
+            if not exits.switch and not exits.label:
+                break
+    if any(way.returns for way in found):
+        for exits in m.context.loops:
+            exits.end.decisions += (decision,)
+        if m.frame.end is not None:
+            m.frame.end.decisions += (decision,)
+
+
+@by_identity
+def _round(s: Loop) -> tuple[Stmt, ...]:
+    """What one iteration runs."""
+    return (s.body,) if s.step is None else (s.body, Evaluate(s.step))
+
+
+class LoopOfLaunch:
+    """A loop that may go round as often as only the launch tells: what it sets is then not known after it."""
+
+    def __init__(self, m: Machine, s: Loop) -> None:
+        self._m = m
+        self._statement = s
+        self._variables = frozenset[str]() if m.host else effects(s).assigned
+        self._before = contents(m, self._variables)
+        self._once: Held | None = {}
+        self._decisions: tuple[Affine, ...] = ()
+
+    def asked(self, condition: Int) -> None:
+        """A number decided whether there is another iteration."""
+        decision = decided_by_launch(self._m, condition)
+        if decision is not None and not self._decisions:
+            self._decisions = (decision,)
+
+    def went_round(self, trips: int) -> None:
+        """An iteration ended. What the first one sets tells what divides the steps of the loop."""
+        if trips == 1 and self._decisions:
+            self._once = contents(self._m, self._variables)
+
+    def ended(self, end: Join, trips: int) -> None:
+        """All ways out of the loop have met. Where the launch lets no lane in, what it would set is tried."""
+        decisions = self._decisions + end.decisions
+        if decisions and self._variables:
+            if not trips:
+                self._once = tried(self._m, _round(self._statement))
+            meet_ways(self._m, decisions, self._before, self._variables, [{}, self._once])

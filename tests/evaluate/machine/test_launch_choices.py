@@ -1,0 +1,86 @@
+"""What only the launch decides is not known to the compiler: it joins nothing by it.
+
+The widths are those of the machine code of these kernels (nvcc 13.0, sm_90, -O3).
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.evaluate import Grade, evaluate
+from smemlint.frontend import load
+from smemlint.ir import Launch
+from smemlint.score import score_all
+from smemlint.source import source_from_bytes
+
+TOLD = """\
+__device__ int pick(int n) { if (n > 3) return 5; return 1; }
+__device__ void fix(int n, int &d) { if (n < 3) return; d = 2; }
+__global__ void k(const float *in, float *out, int n) {
+    __shared__ float s[1024];
+    int t = threadIdx.x, d = 1;
+"""
+
+
+def read(body: str, reads: str, n: int) -> list[tuple[int, Grade]]:
+    """Wavefronts and grade of each load of s in a kernel of one warp that is started with n."""
+    text = f"{TOLD}{body}\nout[t] = {reads}; }}"
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    kernel = next(f for f in module.kernels() if f.name == "k")
+    traces = evaluate(module, kernel, Launch((32, 1, 1), arguments={"n": n}))
+    return [(int(c.wavefronts), c.grade) for c in score_all(traces)]
+
+
+@pytest.mark.parametrize(
+    ("body", "n"),
+    [
+        pytest.param("if (n > 3) d = 2;", 0, id="an if that is not taken"),
+        pytest.param("if (n > 3) d = 1; else d = 2;", 4, id="one that is"),
+        pytest.param("if (t < n) d = 1; else d = 2;", 32, id="one that all lanes take"),
+        pytest.param("switch (n) { case 0: d = 3; break; case 1: d = 2; break; }", 5, id="a switch"),
+        pytest.param("while (n-- > 0) d++;", 0, id="a loop that does not run"),
+        pytest.param("d = 0; for (int i = 0; i < n; i++) d++;", 1, id="one that runs once"),
+        pytest.param(
+            "d = 0; for (int i = 0; i < 8; i++) { if (i >= n) break; d++; }", 1, id="one that is left"
+        ),
+        pytest.param("d = pick(n);", 0, id="an early return"),
+        pytest.param("fix(n, d);", 0, id="an early return of a function that sets a reference"),
+        pytest.param("auto f = [&](int i) { if (i > 3) d = 2; else d = 1; }; f(n);", 0, id="a lambda"),
+        pytest.param("d = n > 3 ? 2 : 1;", 0, id="a conditional operator"),
+    ],
+)
+def test_neighbours_at_a_distance_that_the_launch_decides_are_read_one_by_one(body: str, n: int) -> None:
+    assert read(body, "s[t * 4] + s[t * 4 + d]", n) == [(4, Grade.EXACT)] * 2
+
+
+@pytest.mark.parametrize("body", ["if (n) d = 32;", "d = n ? 32 : 1;"])
+def test_an_address_that_the_launch_makes_equal_is_read_again(body: str) -> None:
+    assert read(body, "s[t * d] + s[t]", 0) == [(1, Grade.EXACT)] * 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(
+            "d = 0; if (n > 3) { d = 64; for (int i = 0; i < 3; i++) d += 4; }", id="of the other way"
+        ),
+        pytest.param("d = 0; for (int i = 0; i < n; i++) d ^= 512;", id="of the steps of a loop"),
+        pytest.param("d = n > 3 ? 8 : 0;", id="of the other operand"),
+    ],
+)
+def test_what_all_ways_are_aligned_to_is_known(body: str) -> None:
+    assert [w for w, _ in read(body, "s[t * 4 + d] + s[t * 4 + d + 1]", 0)] == [4, 0]
+
+
+def test_a_result_of_an_unknown_alignment_is_a_range() -> None:
+    first, _ = read("d = pick(n) + 1;", "s[t * 4 + d] + s[t * 4 + d + 1]", 4)
+    assert first[1] is Grade.BOUND
+
+
+def test_a_pointer_to_one_of_two_arrays_is_no_other_name_of_one() -> None:
+    body = "__shared__ float other[1024]; float *p = s; if (n > 3) p = other;"
+    assert read(body, "p[t * 4] + s[t * 4]", 0) == [(4, Grade.EXACT)] * 2
+
+
+def test_what_is_decided_when_it_is_compiled_is_known() -> None:
+    assert [w for w, _ in read("const int m = 0; if (m > 3) d = 2;", "s[t * 4] + s[t * 4 + d]", 0)] == [4, 0]
