@@ -35,6 +35,7 @@ from smemlint.profile.names import agrees, base_name, template_arguments
 
 TOLERANCE = 0.05
 """Two ratios that differ by less are the same: compilers duplicate and drop single instructions."""
+_CALL = re.compile(r"[A-Za-z_][\w:]*(<[^()]*>)?\(")
 CONFLICT = 1.05
 """Ways above which a line counts as conflicted."""
 
@@ -372,7 +373,7 @@ def judge(program: Program, report: dict[str, Any], own_files: set[str]) -> Resu
 
     own_files: base names of the program's files. A line elsewhere is library code, which smemlint reports at
     the caller's line: all library lines of one op in a launch are compared, as one, with the sites of that
-    op on lines that have no measurement of their own.
+    op that may be its (`library_sites`).
     """
     result = Result(program.name)
     for launch in program.launches:
@@ -410,15 +411,7 @@ def judge(program: Program, report: dict[str, Any], own_files: set[str]) -> Resu
                 )
                 result.verdicts.append(verdict(line, told))
         for line in merged([x for x in launch.lines if x.wavefronts and x.file not in own_files]):
-            callers = [
-                [
-                    s
-                    for place, sites in t.items()
-                    if place[2] == line.op and place not in measured_places
-                    for s in sites
-                ]
-                for t in tables
-            ]
+            callers = [library_sites(t, line.op, measured_places) for t in tables]
             told = hull([combine(sites) for sites in callers]) if callers else Told(None, None, "", problem)
             result.verdicts.append(verdict(line, told, library=True))
         result.unmeasured_conflicts += sorted(
@@ -432,6 +425,16 @@ def judge(program: Program, report: dict[str, Any], own_files: set[str]) -> Resu
             }
         )
     return result
+
+
+def library_sites(
+    table: dict[tuple[str, int, str], list[dict[str, Any]]], op: str, measured: set[tuple[str, int, str]]
+) -> list[dict[str, Any]]:
+    """The sites that a library's line may be of: calls, else what stands on lines that were not measured. A
+    profiler counts a part of what a call does on the call's own line."""
+    sites = [(place, s) for place, found in table.items() if place[2] == op for s in found]
+    calls = [s for _, s in sites if _CALL.match(s["expression"])]
+    return calls or [s for place, s in sites if place not in measured]
 
 
 def merged(lines: Sequence[Line]) -> list[Line]:

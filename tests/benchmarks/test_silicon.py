@@ -35,6 +35,7 @@ def access(
         "path": "src/k.cu",
         "line": line,
         "op": "load",
+        "expression": "s[i]",
         "wavefronts": wavefronts,
         "wavefronts_low": wavefronts if low is None else low,
         "ideal": ideal,
@@ -211,6 +212,16 @@ def test_library_lines_are_compared_with_the_callers_sites_and_not_counted(silic
     (library,) = result.library()
     assert library.category == "exact"
     assert len(result.counted()) == 1
+
+
+def test_a_librarys_line_is_of_the_calls_also_of_one_whose_own_line_was_measured(silicon: ModuleType) -> None:
+    sites = [
+        access(3, 2, 1, op="store", expression="tile[y][x]"),
+        access(4, 1, 1, op="store", expression="nvcuda::wmma::store_matrix_sync(&tile[0][0], c, 40)"),
+    ]
+    lines = [["mma.hpp", 467, "store", 1, 32, 1, 1], ["k.cu", 4, "store", 1, 32, 1, 1]]
+    result = silicon.judge(program(silicon, lines), {"kernels": [kernel(accesses=sites)]}, {"k.cu"})
+    assert [v.category for v in result.verdicts] == ["exact", "exact"]
 
 
 def test_two_possible_launches_give_the_range_of_both(silicon: ModuleType) -> None:
