@@ -150,10 +150,11 @@ def analysis(
     template: dict[str, str] | None = None,
     origin: str = "transpose.cu:108",
     configuration: str = "",
+    filled: bool = False,
 ) -> KernelAnalysis:
     start = TRANSPOSE.index("__global__")
     where = Place("src/transpose.cu", 3, 1, 11, 2, start, len(TRANSPOSE) - 1)
     kernel = Function("k", "transpose", (), Block(()), "kernel", where, VOID)
-    launch = Launch(block, origin=origin, assumed=assumed)
+    launch = Launch(block, origin=origin, assumed=assumed, filled=filled)
     declared = {a.id: a for a in (arrays if arrays is not None else [array()])}
     return KernelAnalysis(kernel, launch, configuration, template or {}, declared, conflicts)

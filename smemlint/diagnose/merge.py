@@ -34,15 +34,17 @@ def merge_kernels(reports: Iterable[FileReport]) -> tuple[KernelReport, ...]:
     """One record per kernel, template instance and launch shape.
 
     Records of the same header kernel from several files, and of several preprocessor configurations, become
-    one; a kernel whose launch is known somewhere loses its assumed launches. Accesses that no launch of
-    any of the files reaches are kept.
+    one; a kernel whose launch is known somewhere loses its assumed launches, but those of places that are
+    not known to start it. Accesses that no launch of any of the files reaches are kept.
     """
     records = [k for r in reports for k in r.kernels]
     every = sorted((reached(k) for k in records if not k.device), key=lambda k: k.configuration != "")
     known = {k.key for k in every if not k.assumed}
+    places = {(k.key, k.origin) for k in every if not k.assumed}
     merged: dict[object, KernelReport] = {}
     for kernel in every:
-        if kernel.assumed and kernel.key in known:
+        told = kernel.key in known and (not kernel.filled or (kernel.key, kernel.origin) in places)
+        if kernel.assumed and told:
             records.append(replaced(kernel))
             continue
         identity = (
@@ -265,12 +267,26 @@ def _not_seen(kernels: Iterable[Unseen]) -> Iterator[Diagnostic]:
         yield _plain("SMEM907", kernel.place, title, kernel.text, notes=reason, kernel=kernel.name.strip("`"))
 
 
+def _instance(kernel: KernelReport) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in kernel.template_arguments)
+
+
 def _about_analysis(kernels: Sequence[KernelReport], reports: Sequence[FileReport]) -> Iterator[Diagnostic]:
     assumed: dict[object, list[KernelReport]] = {}
     for kernel in kernels:
         if kernel.assumed and any(a.reached for a in kernel.accesses):
             assumed.setdefault(kernel.key, []).append(kernel)
-    for same in assumed.values():
+    for every in assumed.values():
+        if same := [k for k in every if k.filled]:
+            yield _plain(
+                "SMEM902",
+                same[0].place,
+                f"an instance of `{same[0].name}` is assumed",
+                f"tried {'; '.join(dict.fromkeys(map(_instance, same)))}: no launch tells all arguments",
+                kernel=same[0].name,
+            )
+        if not (same := [k for k in every if not k.filled]):
+            continue
         shapes = ", ".join(dict.fromkeys(shape(k) for k in same))
         yield _plain(
             "SMEM902",

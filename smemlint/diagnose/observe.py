@@ -123,6 +123,7 @@ def observe(
         min_ways=min_ways,
         notes=tuple(Note(n.code, n.text, at(n.at or kernel.kernel.place)) for n in kernel.notes),
         shares=shares,
+        filled=launch.filled,
         device=kernel.kernel.side != "kernel",
     )
 

@@ -37,6 +37,8 @@ class Launch:
     captures: Mapping[str, tuple[Type, int | None]] = field(default_factory=dict)
     """By id: the variables of host code that a lambda among the arguments takes with it, and their values."""
 
+    filled: bool = False
+    """No launch tells all template arguments: the usual ones are put in, beside instances that are known."""
     family: str = ""
     """Of a shape that is one of several: `x` where the block has an unknown number of threads along x alone,
     `yz` where it has 32 along x and unknown numbers along the others; '' for anything else."""

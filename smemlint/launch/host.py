@@ -137,7 +137,34 @@ def started_kernels(
         cut = False
         found += fresh
         shaped |= {site(s) for s in fresh if None not in s.block}
-    return tuple(s for s in found if None not in s.block or s.guessed or site(s) not in shaped)
+    found += _instantiated(module, launching, before, slices, allowance, found)
+    full = [s for s in found if None not in s.block]
+    return tuple(s for s in found if None not in s.block or s.guessed or not _told_by(s, full))
+
+
+def _told_by(s: Started, full: Iterable[Started]) -> bool:
+    """Whether another run shows the shape of a launch, of this instance or of one that it leaves open."""
+    same = [f for f in full if site(f) == site(s)]
+    return any(all(f.template.get(k) == v for k, v in s.template.items()) for f in same)
+
+
+def _instantiated(
+    module: Module,
+    launching: Mapping[str, Function],
+    begun: Container[str],
+    slices: Slicer,
+    allowance: Allowance,
+    found: Iterable[Started],
+) -> list[Started]:
+    """What the explicit instances of functions start that did not begin by themselves (ids), since others
+    call them, and that no run showed: a caller may itself be a template that nobody asks for."""
+    ids = {id for id, _ in module.explicit_instances if id in launching and id not in begun}
+    if not ids:
+        return []
+    known = {instance(s) for s in found}
+    functions = [launching[id] for id in sorted(ids)]
+    new, _ = _run(module, functions, slices, None, allowance, explore=True, reached=set())
+    return [s for s in new if instance(s) not in known]
 
 
 def _handed_out(launching: Mapping[str, Function], roots: Iterable[Function]) -> list[Function]:

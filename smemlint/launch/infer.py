@@ -151,15 +151,21 @@ def _part(argument: TemplateArgument, plain: Scalar, summed: Scalar) -> Template
 
 
 def _whole(seen: list[Started], kernel: Function, module: Module) -> tuple[list[Started], bool]:
-    """Launches whose instance is known, and True. Where all come from host templates that were run without
-    their arguments: what is missing as if nothing was seen, and whether that is known."""
+    """Launches whose instance is known, and True. Those that come from host templates that were run without
+    their arguments get what is missing as if nothing was seen: as guesses beside known ones of other places;
+    where there are no others, with whether it is known."""
     wanted = {p.name for p in kernel.template if not p.pack}
     known = [s for s in seen if wanted <= s.template.keys()]
-    if known or not seen:
+    places = {(s.place.path, s.place.offset) for s in known}
+    vague = [s for s in seen if not wanted <= s.template.keys()]
+    vague = [s for s in vague if (s.place.path, s.place.offset) not in places]
+    if not vague:
         return known, True
     instances, real = _instances(kernel, module, ())
-    filled = [replace(s, template={**x, **s.template}) for s in seen for x in instances]
-    return filled, real
+    filled = [replace(s, template={**x, **s.template}) for s in vague for x in instances]
+    if not known:
+        return filled, real
+    return [*known, *(replace(s, guessed=True, filled=True) for s in filled)], True
 
 
 def _same_kernel(a: Function, b: Function) -> bool:
@@ -178,7 +184,7 @@ def _complete(block: Sequence[int | None]) -> tuple[int, int, int] | None:
 def _launch(s: Started, block: tuple[int, int, int]) -> Launch:
     origin = f"{PurePath(s.place.path).name}:{s.place.line}"
     told = Launch(block, s.grid, s.dynamic, s.template, s.arguments, origin, s.place)
-    return replace(told, packed=s.packed, captures=s.captures)
+    return replace(told, packed=s.packed, captures=s.captures, filled=s.filled)
 
 
 def _tried(s: Started, candidate: Candidate) -> Launch:

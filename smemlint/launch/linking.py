@@ -39,15 +39,16 @@ class Program:
     others: tuple[Module, ...] = ()
     own: frozenset[str] = frozenset()
 
-    def stand_in(self, kernel: Function, module: Module) -> Module | None:
-        """A file that includes the kernel's and starts it: there it stands as it is compiled. None where the
-        module is such a file itself."""
+    def stand_in(self, kernel: Function, module: Module) -> tuple[Module, Function] | None:
+        """A file that includes the kernel's and starts it, with the kernel: there it stands as it is
+        compiled. None where the module is such a file itself."""
         if kernel.place.path != module.path and kernel.id in self.own:
             return None
         for other in self.others:
-            seen = other.functions.get(kernel.id)
-            if seen is not None and _place(seen) == _place(kernel):
-                return other
+            for seen in other.kernels():
+                # Its id may differ: a type of its parameters may be known there alone.
+                if _place(seen) == _place(kernel):
+                    return other, seen
         return None
 
 
@@ -100,11 +101,13 @@ def _shaped(started: Iterable[Started], kernels: frozenset[str]) -> bool:
 
 
 def program_around(
-    other: Module, others: Sequence[Module], kernels: frozenset[str], allowance: Allowance
+    other: Module, others: Sequence[Module], kernels: Iterable[Function], allowance: Allowance
 ) -> tuple[Started, ...]:
-    """Launches of the kernels (ids) in one of the files that were read, with the others beside it."""
+    """Launches of the kernels in one of the files that were read, with the others beside it."""
     linked = link(other, [o for o in others if o is not other])
-    return started_kernels(linked, kernels=kernels, allowance=allowance)
+    places = set(map(_place, kernels))
+    ids = frozenset(k.id for k in other.kernels() if _place(k) in places)
+    return started_kernels(linked, kernels=ids, allowance=allowance)
 
 
 def link(module: Module, others: Sequence[Module]) -> Module:
@@ -193,8 +196,8 @@ def _linked_files(
 def _means(other: Module, wanted: frozenset[str], program: Iterable[Module]) -> bool:
     """Whether a file uses one of the wanted names for what a file of the program or a third one defines, and
     not for a function of its own."""
-    known = {id for m in program for id in m.functions}
-    own = {f.name for id, f in other.functions.items() if id not in known}
+    known = {p for m in program for f in m.functions.values() for p in (f.id, _place(f))}
+    own = {f.name for f in other.functions.values() if known.isdisjoint((f.id, _place(f)))}
     named = {n.rsplit(".", 1)[-1] for f in other.functions.values() for n in said(f).names}
     for f in other.functions.values():
         named |= {n.name.rsplit("::", 1)[-1] for n in nodes_of(f.body) if isinstance(n, Name) and n.id}
@@ -249,7 +252,12 @@ def _full(s: Started) -> bool:
     numbers = [
         p.name for p in s.kernel.parameters if isinstance(p.type, Scalar) and p.type.kind in ("int", "uint")
     ]
-    return None not in s.block and s.dynamic is not None and all(n in s.arguments for n in numbers)
+    return (
+        None not in s.block
+        and s.dynamic is not None
+        and all(n in s.arguments for n in numbers)
+        and all(p.name in s.template or p.pack or p.default is not None for p in s.kernel.template)
+    )
 
 
 def _open_wrappers(module: Module, kernels: set[str] | None, among: Container[str] | None = None) -> set[str]:

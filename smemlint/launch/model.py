@@ -32,6 +32,8 @@ class Started:
     guessed: bool = False
     """It is one of several that may be made here: types that a macro of an unknown header chooses are put in,
     a pointer may lead to other kernels, or other ways through host code have shapes that are not known."""
+    filled: bool = False
+    """As in Launch."""
 
 
 @record(slots=True)

@@ -234,9 +234,11 @@ def analyse_modules(
             home, seen, started = module, kernel, project.started
             other = project.stand_in(kernel, module) if kernel.id in touching else None
             if other is not None:
-                if other.path not in around:
-                    around[other.path] = program_around(other, project.others, touching, theirs)
-                home, seen, started = other, other.functions[kernel.id], around[other.path]
+                home, seen = other
+                if home.path not in around:
+                    wanted = [k for k in module.kernels() if k.id in touching]
+                    around[home.path] = program_around(home, project.others, wanted, theirs)
+                started = around[home.path]
             launches = infer(seen, home, started, blocks)
             begun += ranked(home, seen, launches, touching=kernel.id in touching)
 

@@ -42,13 +42,31 @@ def users_of(path: str, names: Iterable[str]) -> tuple[str, ...]:
 
     Looked for beside and below `path`, then folder by folder above it, up to the first folder that has a
     user other than a header that `path` itself includes, has a build file, is the project's root, or holds
-    too much. Who links with whom is the reader's question.
+    too much. A source that another one includes is compiled there: that one comes first, in whichever of
+    these folders it lies. Who links with whom is the reader's question.
     """
     wanted = [name.encode() for name in names if name]
     if not wanted:
         return ()
     word = re.compile(rb"\b(?:" + b"|".join(sorted(map(re.escape, wanted))) + rb")\b")
     own = os.path.abspath(path)
+    around = _compiled_in(own) if own.endswith(_SOURCES) else ()
+    return tuple(dict.fromkeys((*around, *_nearest_users(own, wanted, word))))
+
+
+def _compiled_in(own: str) -> tuple[str, ...]:
+    """The nearest source that includes a source file; none for most of them."""
+    for folder in _levels(os.path.dirname(own)):
+        files = sources_below(folder)
+        if files is None:
+            break
+        found = [f for f in files if f != own and f.endswith(_SOURCES) and includes(f, own)]
+        if found:
+            return _nearest_first(found, os.path.dirname(own))[:1]
+    return ()
+
+
+def _nearest_users(own: str, wanted: list[bytes], word: re.Pattern[bytes]) -> tuple[str, ...]:
     declaring: tuple[str, ...] = ()
     for folder in _levels(os.path.dirname(own)):
         files = sources_below(folder)

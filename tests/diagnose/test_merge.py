@@ -82,6 +82,19 @@ def test_a_launch_that_is_known_somewhere_replaces_assumed_ones() -> None:
     assert "launch: block (32, 8) from transpose.cu:108" in found.notes
 
 
+def test_an_instance_that_no_launch_tells_is_kept_beside_known_ones_of_other_places() -> None:
+    filled = analysis(column(), assumed=True, filled=True, template={"T": "float"}, origin="transpose.cu:50")
+    known = analysis(clean(), template={"T": "double"})
+    (note, conflict) = sorted(findings(filled, known), key=lambda f: f.code, reverse=True)
+    assert (note.title, note.here) == (
+        "an instance of `transpose` is assumed",
+        "tried T = float: no launch tells all arguments",
+    )
+    assert (conflict.code, conflict.severity) == ("SMEM101", Severity.NOTE)
+    same = analysis(clean(), template={"T": "double"}, origin="transpose.cu:50")
+    assert findings(filled, same) == []
+
+
 def test_what_only_an_assumed_launch_reaches_is_kept_as_not_reached() -> None:
     elsewhere = column(at=place("tile[y][x]"))
     assumed = analysis(column(), elsewhere, block=(256, 1, 1), assumed=True)

@@ -218,6 +218,24 @@ def test_every_explicit_instance_of_a_launcher_counts_in_a_namespace_too(opening
     assert launches(text) == {(64, "float"), (64, "double"), (64, "int")}
 
 
+def test_an_instance_of_a_place_that_nothing_else_tells_of_is_tried_beside_known_ones() -> None:
+    """`start<double>` is code by itself; what the template starts is not known to run, and not to be idle."""
+    text = (
+        KERNEL
+        + """
+    template <typename T> void start(T *p) { sum<T><<<1, 64>>>(p, p, 1); }
+    template <> void start<double>(double *p) { sum<double><<<1, 32>>>(p, p, 1); }
+    """
+    )
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    (kernel,) = [k for k in module.kernels() if k.name == "sum"]
+    found = infer(kernel, module, started_kernels(module))
+    assert [(x.block[0], spelled(x.template["T"]), x.assumed, x.filled) for x in found] == [
+        (32, "double", False, False),
+        (64, "float", True, True),
+    ]
+
+
 def test_an_explicit_specialisation_between_instances_is_one_of_its_own() -> None:
     text = (
         "namespace a {"

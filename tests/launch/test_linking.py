@@ -317,3 +317,45 @@ def test_a_file_that_stops_without_a_macro_of_the_build_is_read_with_it(tmp_path
     folder = write(tmp_path, types_dot_h=types, fill_dot_cu=text)
     [kernel] = analyse_file(Job(str(folder / "fill.cu"), Options(suggest=False))).kernels
     assert [(a.width, a.grade) for a in kernel.accesses] == [(8, "exact")]
+
+
+SHIFT = """
+template <typename T> __global__ void shift(T *p, Int n) {
+    __shared__ T s[64];
+    s[threadIdx.x] = p[n];
+    __syncthreads();
+    *p = s[threadIdx.x];
+}
+template <typename T> void call_shift(T *p, Int n) { shift<<<1, 64>>>(p, n); }
+"""
+ASKING = "template void call_shift<double>(double *p, Int n);\n"
+
+
+def instances(path: Path) -> list[tuple[tuple[tuple[str, str], ...], bool]]:
+    report = analyse_file(Job(str(path), Options(suggest=False)))
+    assert not report.problems
+    return [(k.template_arguments, k.assumed) for k in report.kernels if k.accesses]
+
+
+def test_a_source_that_another_one_includes_is_read_there(tmp_path: Path) -> None:
+    """The file beside it calls the wrapper in a template that nothing asks for."""
+    (tmp_path / ".git").mkdir()
+    folder = tmp_path / "cuda"
+    folder.mkdir()
+    write(tmp_path, all_dot_cu='typedef int Int;\n#include "cuda/shift.cu"\n' + ASKING)
+    (folder / "shift.cu").write_text(SHIFT)
+    declared = "template <typename T> void call_shift(T *p, Int n);\n"
+    calling = "template <typename T> void forward(T *p) { call_shift(p, 3); }\n"
+    (folder / "shift.cpp").write_text(declared + calling)
+    assert instances(folder / "shift.cu") == [((("T", "double"),), False)]
+
+
+def test_a_source_that_nothing_includes_is_read_by_itself(tmp_path: Path) -> None:
+    write(tmp_path, all_dot_cu='#include "other/shift_all.cu"\n' + ASKING, shift_dot_cu=SHIFT)
+    assert instances(tmp_path / "shift.cu") == [((("T", "float"),), True)]
+
+
+def test_an_instance_that_is_asked_for_is_started_whoever_else_calls_the_function(tmp_path: Path) -> None:
+    calling = "template <typename T> void forward(T *p) { call_shift(p, 3); }\n"
+    write(tmp_path, shift_dot_cu="typedef int Int;\n" + SHIFT + calling + ASKING)
+    assert instances(tmp_path / "shift.cu") == [((("T", "double"),), False)]
