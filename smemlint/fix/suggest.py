@@ -381,12 +381,19 @@ def _write(
         )
     value = Constants([source, *texts.values()], instances[0].analysis.launch, block=False).value
     layout = choice.option.layout
+    sites = [c.site for i in instances for c in sites_of(i.analysis, i.array)]
+    if isinstance(layout, Swizzle) and layout.kept > 1 and len(at.extents) == 1:
+        # What all threads have in common stays outside of the helper: one address serves a whole loop.
+        names = set(taken)
+        neighbours = through(layout, at, sites, spelled_type(array, at), names, choice.shapes[0])
+        if isinstance(neighbours, Edited):
+            taken.update(names)
+            return neighbours
     built = build(layout, at, choice.pitch, taken, choice.shapes[0], value)
     pointed = isinstance(built, Refusal) and built.code in ("passed-on", "used-in-macro")
     resized = isinstance(layout, Padding)
     if not pointed or (array.dynamic and resized) or instances[0].piece is not None:
         return built
-    sites = [c.site for i in instances for c in sites_of(i.analysis, i.array)]
     found: Edited | Refusal = built
     if isinstance(layout, Padding) and choice.pitch is not None:
         found = wider(layout, at, sites, spelled_type(array, at), choice.pitch, choice.shapes[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import field, replace
 from itertools import chain
 from math import gcd
@@ -17,7 +17,7 @@ from smemlint.evaluate.compiler.loop_pointers import starts_off
 from smemlint.evaluate.compiler.vectorise import JoinEvent, JoinGroup, JoinKind, settle
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine, SiteLog
 from smemlint.evaluate.machine.segment import declared_alignment, starts_of
-from smemlint.evaluate.values.affine import Affine
+from smemlint.evaluate.values.affine import UNSURE, Affine
 from smemlint.evaluate.values.number import Int, gcd_of, multiple_of
 from smemlint.ir import Expr, Index, Literal, Member, Name
 from smemlint.records import record
@@ -100,8 +100,8 @@ def widened(
             dropped.add(id(member))
             if member.site is not leader.site:
                 runs[id(member.site)].followed = (group.width, leader.site)
-            if member.offset.form is not None and member.offset.form.dropped:
-                runs[id(leader.site)].doubtful = SKEWED_INDEX
+        if _skewed(e for index in group.members if isinstance(e := logged[index], Event)):
+            runs[id(leader.site)].doubtful = SKEWED_INDEX
     asked = {key: s for key, s in m.journal.sites.items() if runs[id(s)].wide and facts.late(s)}
     for key in doubts() & asked.keys() if asked else ():
         runs[id(asked[key])].doubtful = SIMILAR_INDEX
@@ -115,6 +115,12 @@ def widened(
         if written and not (r.alone or r.wide or r.followed):
             r.spared = written
     return runs
+
+
+def _skewed(members: Iterable[Event]) -> bool:
+    """Whether that some accesses are neighbours depends on what shifts drop of each."""
+    found = {form.dropped for e in members if (form := e.offset.form) is not None}
+    return len(found) > 1 or UNSURE in found
 
 
 def may_join(m: Machine) -> bool:
@@ -338,7 +344,7 @@ class _Facts:
             flow=e.flow if (id(s), e.flow) in self.still else None,
             under=self._under(e.region),
             affine=form is not None,
-            loose=form is not None and form.dropped,
+            loose=form is not None and form.dropped != 0,
         )
 
     def _over_turns(self, s: SiteLog, facts: _SiteFacts) -> int:

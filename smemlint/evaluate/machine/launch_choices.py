@@ -161,7 +161,8 @@ def one_of_forms(decision: Hashable, now: Int, options: Sequence[Int | None], na
         divides = form.divides or WIDEST
         const = form.const % divides
         return formed(
-            now, affine.atom("launch", decision, name, form, divides=divides, const=const, dropped=True)
+            now,
+            affine.atom("launch", decision, name, form, divides=divides, const=const, dropped=affine.UNSURE),
         )
     for other in told:
         form = affine.either(decision, form, other)

@@ -14,6 +14,8 @@ _MOST = 1 << 20
 """More is never asked for."""
 MASKED = 31
 _SMALL = 1 << 10
+UNSURE = 1
+"""What nothing else is sure to share (`Affine.dropped`)."""
 Terms = tuple[tuple[int, int], ...]
 
 
@@ -23,16 +25,17 @@ class Affine:
     divides: the power of two known to divide the sum of the terms, 0 where there are none. It is that of the
     worst term that went into it: a compiler does not add up `17 * (16 - t) + t`. But it sees what a number
     and its negative leave: `(2 * t - lane) + lane` is `2 * t`.
-    dropped: more is taken for known than a compiler must see: a shift in it drops what was added below
-    (`(8 * t + 1) >> 5` for `(8 * t) >> 5`), or a value that a launch decides is as well aligned on all ways.
-    It does not count for equality.
+    dropped: more is taken for known than a compiler must see; it does not count for equality. A shift drops
+    what was added below (`(8 * t + 1) >> 5` for `(8 * t) >> 5`): then what names the sums as written,
+    and two that drop the same differ by what the compiler sees. UNSURE where a value that a launch decides is
+    as well aligned on all ways. 0: nothing.
     """
 
     __slots__ = ("_hash", "const", "divides", "dropped", "terms")
     _hash: int
     """Set when it is asked first."""
 
-    def __init__(self, const: int, terms: Terms = (), divides: int = 0, dropped: bool = False) -> None:
+    def __init__(self, const: int, terms: Terms = (), divides: int = 0, dropped: int = 0) -> None:
         self.const = const
         self.terms = terms
         self.divides = divides
@@ -60,7 +63,7 @@ def atom(
     const: int = 0,
     cut: int = 0,
     small: bool = False,
-    dropped: bool = False,
+    dropped: int = 0,
 ) -> Affine:
     """A value of which only its origin is known, what divides it, and the rest `const`. cut: MASKED, or the
     power of two that it was divided by. small: a compiler sees that it is not negative, and far from the ends
@@ -68,8 +71,16 @@ def atom(
     divides = min(divides, _MOST)
     traits = (cut if cut == MASKED else cut.bit_length()) << 5 | divides.bit_length() - 1
     traits |= _SMALL if small else 0
-    dropped = dropped or any(isinstance(o, Affine) and o.dropped for o in origin)
+    dropped = _both(dropped, *(o.dropped for o in origin if isinstance(o, Affine)))
     return Affine(const, ((hash(_distinct(origin)) << 11 | traits, 1),), divides, dropped)
+
+
+def _both(*dropped: int) -> int:
+    """What names all that some values drop."""
+    found = sorted({each for each in dropped if each})
+    if len(found) < 2:
+        return found[0] if found else 0
+    return UNSURE if UNSURE in found else hash(tuple(found)) | 2
 
 
 def _distinct(value: Hashable) -> Hashable:
@@ -105,7 +116,7 @@ def add(a: Affine, b: Affine) -> Affine:
         return Affine(a.const + b.const, a.terms, a.divides, a.dropped) if b.const else a
     if not a.terms:
         return Affine(a.const + b.const, b.terms, b.divides, b.dropped)
-    dropped = a.dropped or b.dropped
+    dropped = _both(a.dropped, b.dropped)
     terms = dict(a.terms)
     for value, factor in b.terms:
         terms[value] = terms.get(value, 0) + factor
@@ -202,7 +213,8 @@ def _divided(a: Affine, by: int, *, floor: bool, unsigned: bool = False) -> Affi
         )
     if floor and shift and (unsigned or small):
         low = _without_low(a)
-        dropped = dropped or low.const != a.const
+        if low.const != a.const:
+            dropped = _both(dropped, hash(_distinct((a.const, a.terms, by))) | 2)
         a = low
     return atom("/", a, by, cut=shift, small=small, dropped=dropped)
 

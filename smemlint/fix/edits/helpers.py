@@ -15,7 +15,8 @@ from smemlint.fix.text.declared import (
     shown,
 )
 from smemlint.fix.text.literals import integer
-from smemlint.fix.text.source import Subscript, has_side_effect, parse_range
+from smemlint.fix.text.neighbours import Low, low_of
+from smemlint.fix.text.source import Source, Subscript, has_side_effect, parse_range
 from smemlint.fix.text.views import View, view_of
 
 
@@ -23,7 +24,8 @@ def swizzle(layout: Swizzle, at: Declared, taken: set[str], element: int) -> Edi
     """element: bytes of one."""
     told = f"// {_last(at)} of {at.name}, swizzled to spread the lanes over the banks; its own inverse."
     parameter = ("i" if len(at.extents) < 2 else "col",) if layout.linear else ("row", "col")
-    return _helper(at, element, taken, "swizzle", told, parameter, swizzle_formula(layout, parameter[-1]))
+    formula = swizzle_formula(layout, parameter[-1])
+    return _helper(at, element, taken, "swizzle", told, parameter, formula, layout.kept)
 
 
 def skew(layout: Skew, at: Declared, taken: set[str], element: int) -> Edited | Refusal:
@@ -71,10 +73,12 @@ def _helper(
     told: str,
     parameters: tuple[str, ...],
     formula: str,
+    kept: int = 1,
 ) -> Edited | Refusal:
     """A function before the kernel that gives the last index anew, called at every use.
 
-    parameters: of the function; two are the last two indices.
+    parameters: of the function; two are the last two indices. kept: neighbours that the text must show to
+    stay neighbours.
     """
     source = at.source
     start = source.function_start(at.index)
@@ -92,7 +96,7 @@ def _helper(
             f"__device__ __forceinline__ int {name}({declared}) {{ return {formula}; }}{newline}{newline}",
         )
     ]
-    first = ""
+    first, split = "", False
     for use in at.uses:
         if use.context == "sizeof":
             continue
@@ -110,13 +114,26 @@ def _helper(
         if view is not None:
             edits += _through(at, column, view, element, lead)
             continue
+        low = low_of(source, column.open + 1, column.close, kept) if kept > 1 else None
         edits.append(edit(source, column.open + 1, column.open + 1, lead))
-        edits.append(edit(source, column.close, column.close, ")"))
-        if not first:
+        if low is not None:
+            edits.append(edit(source, low.begin, low.end, low.groups))
+        tail = f") + {low.within}" if low is not None else ")"
+        edits.append(edit(source, column.close, column.close, tail))
+        if not first or (low is not None and not split):
             groups = [source.text[s.open + 1 : s.close] for s in use.subscripts]
-            groups[-1] = f"{lead}{groups[-1]})"
+            groups[-1] = f"{lead}{_replaced(source, column, low)}{tail}"
             first = at.name + "".join(f"[{shown(g)}]" for g in groups)
+            split = low is not None
     return checked(edits, first)
+
+
+def _replaced(source: Source, column: Subscript, low: Low | None) -> str:
+    """An index with its lowest summand as whole groups."""
+    begin, end = column.open + 1, column.close
+    if low is None:
+        return source.text[begin:end]
+    return source.text[begin : low.begin] + low.groups + source.text[low.end : end]
 
 
 def _through(

@@ -19,7 +19,17 @@ from smemlint.fix.search.candidates import Padding, Shape, Swizzle
 from smemlint.fix.text import flat
 from smemlint.fix.text.declared import Declared, Edited, checked, edit, fresh, shown
 from smemlint.fix.text.literals import integer
-from smemlint.fix.text.reached import Reach, Room, Root, Summand, accesses_of, found_in, terms_of
+from smemlint.fix.text.neighbours import Low, low_of
+from smemlint.fix.text.reached import (
+    Reach,
+    Room,
+    Root,
+    Summand,
+    accesses_of,
+    found_in,
+    parts_of,
+    terms_of,
+)
 from smemlint.fix.text.views import SIZES
 from smemlint.records import record
 
@@ -99,7 +109,8 @@ def _through(
     how = f"through `{pointers[0]}`" if pointers else "through casts"
     if pointers and pointers[0] == at.name:
         how = "in functions that get it"
-    return checked(edits, first, f"`{at.name}` is reached {how}")
+    plain = all(a.root == at.name and a.subscript and not a.cast for _, _, a in accesses)
+    return checked(edits, first, "" if plain and not pointers else f"`{at.name}` is reached {how}")
 
 
 def _lost(at: Declared) -> Refusal:
@@ -147,7 +158,7 @@ def _linear(layout: Swizzle, shape: Shape) -> Swizzle | None:
         return layout if columns % (1 << (layout.shift + layout.bits)) == 0 else None
     if columns & (columns - 1):
         return None
-    return Swizzle(layout.bits, layout.base, layout.shift + columns.bit_length() - 1, True)
+    return replace(layout, shift=layout.shift + columns.bit_length() - 1, linear=True)
 
 
 def _written(
@@ -159,7 +170,8 @@ def _written(
     own = access.cast or root.type
     if size is None or _size(array, own) is None:
         return Refusal("passed-on", f"the size of `{own}` is not known")
-    outside, inside = _outside(array, access, room, size) if array.apart else ((), access.summands)
+    summands, low = _low(array, access, size)
+    outside, inside = _outside(array, summands, root, room, size, low) if array.apart else ((), summands)
     index = _index(array, inside, root, size)
     if isinstance(index, Refusal):
         return index
@@ -167,6 +179,7 @@ def _written(
     if isinstance(before, Refusal):
         return before
     before = f"{before} + " if before else ""
+    after = f" + {low.within}" if low is not None else ""
     if re.search(r"\b(?:swizzle|skew)_\w+\s*\(", index):
         return Refusal("no-better-layout", f"`{array.at.name}` is laid out by a function already")
     moved = _scaled(array, size)
@@ -177,14 +190,14 @@ def _written(
     plain = len(array.at.extents) == 1 and root.type == array.type
     base = array.at.name if plain else f"(({root.type} *){array.at.name})"
     if root.whole:
-        element = f"{base}[{before}{helper}({index})]"
+        element = f"{base}[{before}{helper}({index}){after}]"
     elif root.lanes and room.parameters:
         return Refusal("passed-on", f"`{root.name}` points elsewhere in each thread")
     elif root.lanes:
         further = "" if index == "0" else f" + {index}"
-        element = f"{base}[{helper}(int({root.name} - {base}){further})]"
+        element = f"{base}[{helper}(int({root.name} - {base}){further}){after}]"
     else:
-        element = f"{root.name}[{before}{helper}({index})]"
+        element = f"{root.name}[{before}{helper}({index}){after}]"
     return Element(element, "" if own == root.type else own)
 
 
@@ -215,24 +228,43 @@ def _scaled(array: Array, size: int) -> Swizzle | None:
     return Swizzle(s.bits, s.base + steps, s.shift + steps, True) if s.base + steps >= 0 else None
 
 
+def _low(array: Array, access: Reach, size: int) -> tuple[tuple[Summand, ...], Low | None]:
+    """The summands in whole groups of neighbours that stay together, and what is left within a group."""
+    kept, source = array.swizzle.kept, array.at.source
+    if kept < 2 or access.cast or size != array.size:
+        return access.summands, None
+    parts = [part for each in access.summands for part in parts_of(source, each)]
+    found = [low_of(source, part.begin, part.end, kept) if part.end else None for part in parts]
+    lows = [low for low in found if low is not None]
+    if len(lows) != 1:
+        return tuple(parts), None
+    (low,) = lows
+    n = found.index(low)
+    if (low.begin, low.end) != (parts[n].begin, parts[n].end):
+        return tuple(parts), None
+    parts[n] = replace(parts[n], text=low.groups)
+    return tuple(parts), low
+
+
 def _outside(
-    array: Array, access: Reach, room: Room, size: int
+    array: Array, summands: tuple[Summand, ...], root: Root, room: Room, size: int, low: Low | None
 ) -> tuple[tuple[Summand, ...], tuple[Summand, ...]]:
-    """The summands that stay outside of the helper, and the others; none where the root is each thread's."""
-    root = room.roots[access.root]
+    """The summands that stay outside of the helper, and the others; none where the root is each thread's.
+    low: the one that counts groups of neighbours stays inside."""
     if root.lanes:
-        return (), access.summands
+        return (), summands
     scaled = _scaled(array, size) or array.swizzle
     period = 1 << (scaled.shift + scaled.bits)
     kept: list[Summand] = []
     moved: list[Summand] = []
-    for each in access.summands:
+    for each in summands:
         number = integer(each.text)
         unit = _size(array, each.unit or root.type) or size
         whole = number is not None and number * (unit // size) % period == 0
-        same = number is None and not room.by_lane(array.at.source, each.text, room.parameters)
+        within = low is not None and each.text == low.groups
+        same = number is None and not within and not room.by_lane(array.at.source, each.text, room.parameters)
         (kept if whole or same else moved).append(each)
-    return (tuple(kept), tuple(moved)) if moved else ((), access.summands)
+    return (tuple(kept), tuple(moved)) if moved else ((), summands)
 
 
 def _index(array: Array, summands: Sequence[Summand], root: Root, size: int) -> str | Refusal:

@@ -135,12 +135,15 @@ class Swizzle:
     Row and column are the last two indices. With `linear` (always in an array of one dimension) both are
     parts of the last index: `i ^ (((i >> shift) & (2**bits - 1)) << base)` with shift >= base + bits.
     Involutive, and inside the array when the columns (the length) are a multiple of 2**(base + bits).
+    kept: elements that an access reaches as one although they are written one by one; the text has to say
+    that they stay neighbours.
     """
 
     bits: int
     base: int
     shift: int
     linear: bool = False
+    kept: int = 1
 
     def shape(self, shape: Shape) -> Shape:
         return shape

@@ -124,12 +124,16 @@ def _candidates(instances: Sequence[Instance], shapes: Sequence[Shape]) -> Itera
     if first.flat:
         return
     kept = max(unit, 1) * first.element
-    # The compiler joins neighbours only where it sees that they are neighbours. Through a skew's sum it does
-    # in some kernels and not in others (measured), so nothing of the kind is promised.
     # A fragment is loaded by the address of its first element and one pitch.
-    if any(m.joined or by_pitch(m) for i in instances for m in i.members):
+    if any(by_pitch(m) for i in instances for m in i.members):
         return
-    yield from (s for s in swizzles(first, kept) if all(s.fits(shape) for shape in shapes))
+    fitting = (s for s in swizzles(first, kept) if all(s.fits(shape) for shape in shapes))
+    # The compiler joins neighbours only where it sees that they are neighbours: where what tells them apart
+    # is added behind the xor. Through a skew's sum it does in some kernels and not in others (measured).
+    if any(m.joined for i in instances for m in i.members):
+        yield from (replace(s, kept=max(unit, 1)) for s in fitting)
+        return
+    yield from fitting
     if sized:
         yield from (t for t in trims(first, kept) if all(t.swizzle.fits(t.shape(x)) for x in shapes))
         yield from (

@@ -190,6 +190,15 @@ def _summand(source: Source, tokens: Sequence[Token], unit: str) -> Summand:
     return Summand(whole, unit, tokens[0].offset, tokens[-1].end)
 
 
+def parts_of(source: Source, summand: Summand) -> list[Summand]:
+    """A summand in its own summands, where it is a sum that stands in the text as such."""
+    tokens = parse_range(source, summand.begin, summand.end)
+    parts = _split(tokens)
+    if not all(parts) or _outside(tokens, _WEAK) or spelled(source, tokens) != summand.text:
+        return [summand]
+    return [_summand(source, part, summand.unit) for part in parts]
+
+
 def _pointee(tokens: Sequence[Token]) -> str:
     """`unsigned char` of `const unsigned char *`, '' for what is no pointer type."""
     kept = [t for t in tokens if t.text not in _QUALIFIERS]

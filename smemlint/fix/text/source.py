@@ -150,6 +150,10 @@ class Source:
                     partners[partners[i]] = i
         return partners
 
+    def partner(self, index: int) -> int | None:
+        """Index in `code` of the bracket that belongs to the one at a token, None where there is none."""
+        return self._partners.get(index)
+
     @cached_property
     def newline(self) -> str:
         return "\r\n" if "\r\n" in self.text else "\n"

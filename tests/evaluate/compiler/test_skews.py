@@ -67,6 +67,35 @@ def test_what_is_added_beside_the_skew_joins_for_sure() -> None:
     assert trace.grade is Grade.EXACT
 
 
+SPLIT = """
+__device__ int swizzled(int c) { return c ^ ((c >> 3) & 4); }
+__global__ void split(float *o, int m)
+{
+    __shared__ float s[1200];
+    TYPE t = INDEX;
+    float sum = 0;
+    for (int i = 0; i < 8; ++i) {
+        ACCESS
+    }
+    o[threadIdx.x] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize("number", ["int", "unsigned"])
+@pytest.mark.parametrize("index", ["threadIdx.x", "threadIdx.x % 32", "threadIdx.x ^ m"])
+@pytest.mark.parametrize("access", ["sum += s[AT];", "s[AT] = o[m * i];"])
+def test_what_steps_by_one_behind_a_shift_joins_for_sure(number: str, index: str, access: str) -> None:
+    """What the shift drops is the same number in all four: 2 x LDS.128, 2 x STS.128, whatever t is."""
+    text = SPLIT.replace("ACCESS", access).replace("AT", "swizzled(8 * t + (i & ~3)) + (i & 3)")
+    text = text.replace("TYPE", number).replace("INDEX", index)
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (kernel,) = module.kernels()
+    (trace,) = [t for t in evaluate(module, kernel, Launch((64, 1, 1))).traces if len(t.offsets)]
+    assert trace.joined == 16
+    assert trace.reason is None or trace.reason.code != "joined-or-not"
+
+
 def test_a_skew_does_not_prove_that_a_store_leaves_a_neighbour_alone() -> None:
     """The steps of a scan: a store of `s[a]` may hit `s[b]` (LDS of lines 10, 9, 11, 9, 11: in the
     second step `s[b]` of line 10 is what was just stored)."""

@@ -124,6 +124,14 @@ def test_lanes_that_step_within_a_row_get_gaps_in_it() -> None:
     assert not any(isinstance(o.layout, Skew) for o in found((16, 16), t, joined))
 
 
+def test_a_swizzle_of_joined_neighbours_keeps_them_together() -> None:
+    t = array(8, 128)
+    joined = access(t, (16, 16), lambda x, y: (0 * x, x * 8), width=4, joined=16)
+    swizzles = [o for o in found((16, 16), t, joined) if isinstance(o.layout, Swizzle)]
+    assert swizzles and sum(swizzles[0].after[0]) == joined.ideal
+    assert all(o.layout.kept == 4 and o.layout.base >= 2 for o in swizzles if isinstance(o.layout, Swizzle))
+
+
 def test_lanes_on_one_word_cannot_be_helped() -> None:
     t = array(32)
     assert found((32, 1), t, access(t, (32, 1), lambda x, y: (x * 0,), "atomic")) == []

@@ -1,0 +1,57 @@
+"""The summand of an index that steps by single elements, and the loops whose variable it may be."""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.fix.text.neighbours import Low, low_of, unit_loops
+from smemlint.fix.text.source import Source
+
+KERNEL = """__global__ void k(int n) {
+    __shared__ float s[64];
+    for (int i = 0; i < n; i += 2)
+        for (unsigned j = 0; j < 8; ++j)
+            s[INDEX] = 0;
+    for (int done = 0; done < n; done++) { }
+}
+"""
+
+
+def low(index: str, kept: int = 4) -> Low | None:
+    source = Source("a.cu", KERNEL.replace("INDEX", index).encode())
+    begin = source.text.index("s[", source.text.index("++j")) + 2
+    return low_of(source, begin, begin + len(index), kept)
+
+
+def test_loops_that_step_by_one_and_hold_the_place() -> None:
+    source = Source("a.cu", KERNEL.encode())
+    assert unit_loops(source, source.text.index("INDEX")) == {"j"}
+    assert unit_loops(source, source.text.index("__shared__")) == frozenset()
+
+
+@pytest.mark.parametrize("index", ["threadIdx.x * 8 + j", "(8 * threadIdx.x + j)", "j + 8 * threadIdx.x"])
+def test_a_loop_variable_is_split_at_groups(index: str) -> None:
+    found = low(index)
+    assert found is not None
+    assert (found.groups, found.within) == ("(j & ~3)", "(j & 3)")
+
+
+def test_a_number_is_split_as_a_number() -> None:
+    found = low("8 * threadIdx.x + 7")
+    assert found is not None
+    assert (found.groups, found.within) == ("4", "3")
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        "8 * threadIdx.x - j",  # counts down
+        "8 * threadIdx.x + j + 1",  # two of them may carry
+        "8 * threadIdx.x + 2 * j",
+        "8 * threadIdx.x + i",
+        "8 * threadIdx.x + 4",
+        "threadIdx.x ^ j",
+    ],
+)
+def test_what_does_not_step_by_single_elements_is_left(index: str) -> None:
+    assert low(index) is None
