@@ -23,7 +23,7 @@ from smemlint.evaluate import Budget, Unresolved, evaluate
 from smemlint.evaluate.machine.faults import INTERNAL, fault
 from smemlint.fix.asked import Key, may_conflict
 from smemlint.fix.model import Suggestion, renamed
-from smemlint.frontend import Known, ParseOptions, load, load_again, load_callers
+from smemlint.frontend import Known, ParseOptions, load, load_again, load_callers, read_instead
 from smemlint.ir import Function, Launch, Module, Place, PointerTo, RecordRef, Scalar
 from smemlint.launch import Allowance, Blocks, Program, Started, infer, program_around, program_of
 from smemlint.launch.missing import missing_kernels
@@ -117,6 +117,18 @@ def report_of(found: Examined, job: Job, shown: Callable[[str], str], began: flo
 def examine(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
     """Everything that is found of one file; the report at once where it cannot be read or parsed, or is
     passed over."""
+    if job.text is None:
+        return _examined(job, shown)
+    # A header is analysed through the files that start its kernels: they include this text as well.
+    with read_instead(os.path.abspath(job.path), _bytes(job.text)):  # noqa: PTH100  links stay as they are
+        return _examined(job, shown)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", errors="surrogateescape")
+
+
+def _examined(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
     sys.setrecursionlimit(max(sys.getrecursionlimit(), DEEPEST))
     began = clock.now()
     clock.begin()
@@ -325,7 +337,7 @@ def _source(job: Job) -> SourceFile:
     path = os.path.abspath(job.path)  # noqa: PTH100  links stay as they are
     if job.text is None:
         return read_source(path)
-    return source_from_bytes(path, job.text.encode("utf-8", errors="surrogateescape"))
+    return source_from_bytes(path, _bytes(job.text))
 
 
 def _from_nothing(job: Job, until: float) -> Callable[[bytes], Sequence[KernelAnalysis] | None]:

@@ -14,12 +14,21 @@ from __future__ import annotations
 import os
 import re
 from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
 from smemlint.patterns import pattern
 from smemlint.records import record
-from smemlint.source import ProjectIndex, SourceError, SourceFile, project_index, read_source
+from smemlint.source import (
+    ProjectIndex,
+    SourceError,
+    SourceFile,
+    project_index,
+    read_source,
+    source_from_bytes,
+)
 from smemlint.system.observed import is_no_folder, remembered
 
 Included: TypeAlias = "tuple[str, tuple[tuple[str, bool], ...]]"
@@ -211,8 +220,25 @@ class Scan:
     refused: str = ""
 
 
+_instead: dict[str, bytes] = {}
+
+
+@contextmanager
+def read_instead(path: str, data: bytes) -> Iterator[None]:
+    """Whoever includes a file meanwhile gets this text: an edit in memory, which its callers must see too."""
+    before = dict(_instead)
+    _instead[path] = data
+    try:
+        yield
+    finally:
+        _instead.clear()
+        _instead.update(before)
+
+
 def scan_file(path: str) -> Scan:
     """Read an included file, once for each version of it."""
+    if path in _instead:
+        return _scanned(lambda: source_from_bytes(path, _instead[path]))
     try:
         status = os.stat(path)
     except OSError as error:
@@ -223,8 +249,12 @@ def scan_file(path: str) -> Scan:
 
 @remembered(maxsize=2048)
 def _scan(path: str, modified: int, size: int) -> Scan:
+    return _scanned(lambda: read_source(path))
+
+
+def _scanned(read: Callable[[], SourceFile]) -> Scan:
     try:
-        source = read_source(path)
+        source = read()
     except SourceError as error:
         return Scan(0, refused=error.message)
     return Scan(len(source.bytes), source.bytes, _includes(source.bytes))
