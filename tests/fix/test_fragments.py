@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from smemlint.fix.edits.apply import apply
-from smemlint.fix.text.fragments import leading_dimension
+from smemlint.fix.text.fragments import as_element, leading_dimension
 from smemlint.fix.text.source import Source
 from tests.fix.test_suggest import of_text
 
@@ -48,6 +50,29 @@ def test_ldm_grows_with_the_row(tmp_path: Path) -> None:
     # The rows of an 8 x 8 matrix lie 144 bytes apart: 36 words, a different bank group each.
     assert len({row * 144 // 4 % 32 // 4 for row in range(8)}) == 8
     assert found["a"].after == sum(c.ideal for c in found["a"].sites)
+
+
+@pytest.mark.parametrize(
+    ("pointer", "after"),
+    [
+        ("b + kk * 64 + w * 16", "b + kk * B_PITCH + w * 16, B_PITCH"),
+        ("b + (kk * 64 + w * 16)", "b + (kk * B_PITCH + w * 16), B_PITCH"),
+        ("b", "b, B_PITCH"),
+    ],
+)
+def test_a_sum_is_as_good_as_the_address_of_an_element(pointer: str, after: str, tmp_path: Path) -> None:
+    text = KERNEL.replace("&b[kk * 64 + w * 16]", pointer).encode()
+    found, _ = of_text(tmp_path, text)
+    assert f"load_matrix_sync(fb, {after})" in apply(list(found["b"].edits or ()), text).decode()
+    assert found["b"].safe
+
+
+@pytest.mark.parametrize("pointer", ["(half *)b + kk * 64", "b - w + kk * 64 + w", "b + (w ? kk * 64 : 0)"])
+def test_other_pointers_are_not_rewritten_as_elements(pointer: str) -> None:
+    text = f"wmma::load_matrix_sync(fb, {pointer}, 64);"
+    source = Source("a.cu", text.encode())
+    (use,) = list(source.uses("b", 0, len(source.code), 1))
+    assert as_element(source, use) is use
 
 
 def test_rows_of_a_fragment_stay_aligned(tmp_path: Path) -> None:

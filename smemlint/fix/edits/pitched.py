@@ -90,7 +90,7 @@ def _in_rows(
         if any(bracket.open < at_ < bracket.close for at_ in inside) or holding & {t.text for t in tokens}:
             continue
         text = shown(source.text[bracket.open + 1 : bracket.close])
-        if integer(text) == 0:
+        if not text or integer(text) == 0:
             continue
         if has_side_effect(tokens):
             return []

@@ -29,6 +29,7 @@ from smemlint.fix.text.reached import (
     found_in,
     parts_of,
     terms_of,
+    way_terms,
 )
 from smemlint.fix.text.views import SIZES
 from smemlint.records import record
@@ -133,18 +134,24 @@ def wider(
         return seen
     found, accesses = seen
     indices = [flat.IndexText(tuple(terms)) for _, _, a in accesses if (terms := terms_of(source, a))]
+    ways = way_terms(source, found)
+    indices += [flat.IndexText(tuple(way)) for way in ways]
     hits = {hit.offset: hit for hit in flat.occurrences(indices, pitch)}
+    # A pointer that moves by one row moves by the pitch alone.
+    alone = [t.factors[0] for way in ways for t in way if len(t.factors) == 1]
+    rows_on = {factor.offset: factor for factor in alone if factor.text == pitch}
     new = plus(pitch, layout.extra)
     bracket, old = at.extents[0], at.extent(0)
     rows, value = shape.dims
     size = flat.terms(source, bracket.open + 1, bracket.close)
     extent = flat.new_size(old, size, bracket.open + 1, pitch, f"({new})", rows * value, value)
-    if not hits or new is None:
+    if not (hits or rows_on) or new is None:
         return Refusal("pitch-not-found", f"no row pitch is seen in the indices of `{at.name}`")
     if extent is None:
         return Refusal("size-not-rows", f"`[{shown(old)}]` is not said as rows of `{pitch}`")
     edits = [edit(source, bracket.open + 1, bracket.close, extent)]
     edits += [edit(source, hit.offset, hit.end, f"({new})") for hit in hits.values()]
+    edits += [edit(source, row.offset, row.end, new) for row in rows_on.values()]
     how = "in functions that get it" if len(found.rooms) > 1 else "through pointers"
     return checked(edits, f"{at.name}[{shown(extent)}]", f"`{at.name}` is reached {how}")
 

@@ -18,7 +18,7 @@ from smemlint.fix.search.members import Instance
 from smemlint.fix.text import flat
 from smemlint.fix.text.constants import Constants
 from smemlint.fix.text.declared import Declared, declared, pointed, spelled
-from smemlint.fix.text.reached import accesses_of, found_in, terms_of
+from smemlint.fix.text.reached import accesses_of, found_in, terms_of, way_terms
 from smemlint.fix.text.source import Source
 from smemlint.records import record
 
@@ -185,15 +185,15 @@ def _flat_shapes(
 
 
 def _through_pointers(instances: Sequence[Instance], at: Declared) -> list[flat.IndexText]:
-    """What accesses add to pointers into an array; [] where not all are read."""
+    """What accesses add to pointers into an array, and pointers to one another; [] where not all are read."""
     own = [(i, i.array.id) for i in instances]
     sites = [c.site for i, array in own for c in i.analysis.conflicts if c.site.array == array]
     ranges = accesses_of(at, sites)
     seen = found_in(at, spelled(at), ranges) if not isinstance(ranges, Refusal) else ranges
     if isinstance(seen, Refusal):
         return []
-    found = (tuple(terms_of(at.source, access)) for _, _, access in seen[1])
-    return [flat.IndexText(terms) for terms in found if terms]
+    found = [terms_of(at.source, access) for _, _, access in seen[1]] + way_terms(at.source, seen[0])
+    return [flat.IndexText(tuple(terms)) for terms in found if terms]
 
 
 def locate(instance: Instance, texts: Mapping[str, Source]) -> Declared | Refusal:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from smemlint.fix.model import Refusal, TextEdit
+from smemlint.fix.text.fragments import as_element
 from smemlint.fix.text.macros import is_name_of
 from smemlint.fix.text.pointers import Pointer
 from smemlint.fix.text.source import Source, Subscript, Use
@@ -104,6 +105,8 @@ def declared(
     uses = tuple(u for u in source.uses(name, after, last, dims) if not _invokes(source, u, through))
     if any(_declares_again(source, use) for use in uses):
         return Refusal("declared-twice", f"`{name}` is declared again in the same scope")
+    if dims == 1:
+        uses = tuple(as_element(source, use) for use in uses)
     uses += tuple(through.values())
     return Declared(source, name, index, (after, last), extents, uses, scope is not None, others)
 
@@ -177,6 +180,7 @@ def pointed(
     uses = tuple(use for use in source.uses(pointer.name, after, scope[1], 1) if use.offset not in starts)
     if any(_declares_again(source, use) for use in uses):
         return Refusal("declared-twice", f"`{pointer.name}` is declared again in the same scope")
+    uses = tuple(as_element(source, use) for use in uses)
     return Declared(source, pointer.name, pointer.index, (after, scope[1]), (), uses, True, others)
 
 

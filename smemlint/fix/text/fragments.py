@@ -6,12 +6,14 @@ In: a use of an array. Out: where the text says how far the rows are apart that 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-from smemlint.fix.text.source import Source, Use
+from smemlint.fix.text.source import Source, Subscript, Use
 
 _POINTERS = {"load_matrix_sync": 1, "store_matrix_sync": 0}
 """Call -> which argument is the pointer; the one after both it and the fragment is ldm."""
 _LDM = 2
+_NOT_ADDED = ("?", ":", "<<", ">>", "&", "|", "^", "==", "<", ">")
 _OPEN, _CLOSE = ("(", "[", "{"), (")", "]", "}")
 
 
@@ -42,6 +44,26 @@ def leading_dimension(source: Source, use: Use) -> tuple[int, int] | None:
             position += 1
         i -= 1
     return None
+
+
+def as_element(source: Source, use: Use) -> Use:
+    """A use as the pointer of a fragment, `tile + r * 16 + c`, as one of `tile[r * 16 + c]`; others as they
+    are."""
+    code = source.code
+    i = source.index_at(use.offset)
+    if use.context != "whole" or use.subscripts or code[i - 1].text not in ("(", ","):
+        return use
+    if code[i + 1].text not in ("+", ",") or leading_dimension(source, use) is None:
+        return use
+    first = last = i + 1
+    depth = 0
+    while depth or code[last].text != ",":
+        depth += (code[last].text in _OPEN) - (code[last].text in _CLOSE)
+        last += 1
+    if any(t.text in _NOT_ADDED for t in code[first:last]):
+        return use
+    summands = Subscript(code[first].offset if first < last else code[last].offset - 1, code[last].offset)
+    return replace(use, subscripts=(summands,), end=summands.close, context="subscript")
 
 
 def _argument(source: Source, opening: int, number: int) -> tuple[int, int] | None:

@@ -82,10 +82,12 @@ class Room:
 @record(frozen=True, slots=True)
 class Rooms:
     """All functions that reach an array. addresses: byte ranges of pointer expressions whose address is taken
-    as it is (`__cvta_generic_to_shared`)."""
+    as it is (`__cvta_generic_to_shared`). ways: what is added where a pointer is set, moved or passed on, in
+    elements of the pointer that it comes from."""
 
     rooms: tuple[Room, ...]
     addresses: tuple[tuple[int, int], ...]
+    ways: tuple[tuple[int, int], ...] = ()
 
     def at(self, source: Source, offset: int) -> Room | None:
         index = source.index_at(offset)
@@ -265,11 +267,12 @@ def rooms(at: Declared, type_: str, accesses: Sequence[tuple[int, int]]) -> Room
     own = Room(*at.scope, {at.name: Root(at.name, type_, whole=True)})
     found: dict[tuple[str, int], Room] = {("", 0): own}
     addresses: dict[tuple[int, int], None] = {}
+    ways: dict[tuple[int, int], None] = {}
     while True:
         before = sum(len(room.roots) + sum(r.lanes for r in room.roots.values()) for room in found.values())
         for room in list(found.values()):
             for i in _uses(source, room, accesses):
-                told = _use(at, room, i, found, addresses)
+                told = _use(at, room, i, found, addresses, ways)
                 if told is not None:
                     return told
         if before == sum(len(m.roots) + sum(r.lanes for r in m.roots.values()) for m in found.values()):
@@ -284,7 +287,7 @@ def rooms(at: Declared, type_: str, accesses: Sequence[tuple[int, int]]) -> Room
     for name, position in found:
         if name and not _only_with(source, name, position, list(found.values())):
             return Refusal("passed-on", f"`{name}`, which gets `{at.name}`, is also called with others")
-    return Rooms(tuple(found.values()), tuple(addresses))
+    return Rooms(tuple(found.values()), tuple(addresses), tuple(ways))
 
 
 def _uses(source: Source, room: Room, accesses: Sequence[tuple[int, int]]) -> list[int]:
@@ -317,11 +320,12 @@ def _use(
     index: int,
     found: dict[tuple[str, int], Room],
     addresses: dict[tuple[int, int], None],
+    ways: dict[tuple[int, int], None],
 ) -> Refusal | None:
     """Note what a use of a root leads to; a Refusal where it cannot be followed."""
     source = at.source
     token = source.code[index]
-    set_ = _sets(at, room, index)
+    set_ = _sets(at, room, index, ways)
     if set_ is not None:
         if set_.name not in room.roots or (set_.lanes and not room.roots[set_.name].lanes):
             room.roots[set_.name] = set_
@@ -346,6 +350,7 @@ def _use(
     if called is None:
         return refused
     root = room.roots[value[0]]
+    ways.update(dict.fromkeys(_added(value[1])))
     lanes = root.lanes or any(room.by_lane(source, s.text) for s in value[1])
     inner = _parameter(source, called[0], position, lanes)
     if inner is None or (value[2] or root.type) != next(iter(inner.roots.values())).type:
@@ -439,6 +444,11 @@ def terms_of(source: Source, access: Reach) -> list[Term]:
     return [term for s in own for term in terms(source, s.begin, s.end)]
 
 
+def way_terms(source: Source, found: Rooms) -> list[list[Term]]:
+    """The same of what is added where pointers are set, moved or passed on."""
+    return [terms(source, begin, end) for begin, end in found.ways]
+
+
 def found_in(
     at: Declared, type_: str, ranges: Sequence[tuple[int, int]]
 ) -> tuple[Rooms, list[tuple[int, int, Reach]]] | Refusal:
@@ -461,9 +471,14 @@ def found_in(
     return found, result
 
 
-def _sets(at: Declared, room: Room, index: int) -> Root | None:
+def _added(summands: Sequence[Summand]) -> list[tuple[int, int]]:
+    """Where what is added to a pointer stands, in elements of its own."""
+    return [(s.begin, s.end) for s in summands if not s.unit and s.end]
+
+
+def _sets(at: Declared, room: Room, index: int, ways: dict[tuple[int, int], None]) -> Root | None:
     """The pointer that a statement declares, or sets from another one that is known; None for any other use
-    of the name at a token."""
+    of the name at a token. ways: takes what is added there."""
     source, known = at.source, room.roots
     code = source.code
     first = last = index
@@ -481,6 +496,7 @@ def _sets(at: Declared, room: Room, index: int) -> Root | None:
         step = source.text[piece[2].offset : piece[-1].end]
         moved = known[texts[0]]
         here = piece[0].offset == here and not any(t.text in known for t in piece[2:])
+        ways[piece[2].offset, piece[-1].end] = None
         return Root(moved.name, moved.type, moved.lanes or room.by_lane(source, step)) if here else None
     equals = texts.index("=") if "=" in texts else len(piece)
     head = [t for t in piece[:equals] if t.text not in _QUALIFIERS]
@@ -501,6 +517,7 @@ def _sets(at: Declared, room: Room, index: int) -> Root | None:
     value = _pointer(source, piece[equals + 1 :])
     if value is None or value[0] not in known or (value[2] or known[value[0]].type) != type_:
         return None
+    ways.update(dict.fromkeys(_added(value[1])))
     lanes = known[value[0]].lanes or any(room.by_lane(source, s.text) for s in value[1])
     return Root(name, type_, lanes)
 

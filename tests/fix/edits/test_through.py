@@ -178,6 +178,43 @@ def test_a_widened_pitch_leaves_the_result_alone(tmp_path: Path) -> None:
     assert emulated.run(after, tmp_path) == before
 
 
+STEPPING = """
+const int TS = 16;
+__global__ void k(float *out, const float *in, int n)
+{
+    __shared__ float tile[TS * TS];
+    int tx = threadIdx.x, ty = threadIdx.y;
+    float sum[TS] = {};
+    for (int i = 0; i < 4; ++i) {
+        float *column = tile + TS * tx;
+        column[i * 4 + ty] = in[tx + 16 * (i * 4 + ty)];
+    }
+    __syncthreads();
+    const float *row = tile;
+    for (int i = 0; i < TS; ++i) {
+        for (int j = 0; j < TS; ++j) sum[j] += row[j] * in[tx];
+        row += TS;
+    }
+    for (int j = 0; j < TS; ++j) out[(tx + 16 * ty) * TS + j] = sum[j];
+}
+void start(float *out, const float *in) { k<<<1, dim3(16, 4)>>>(out, in, 32); }
+"""
+
+
+def test_a_pitch_that_pointers_are_set_and_moved_by_is_widened_there(tmp_path: Path) -> None:
+    found, after = fixed(STEPPING, tmp_path)
+    assert "__shared__ float tile[TS * (TS + 4)];" in after
+    assert "float *column = tile + (TS + 4) * tx;" in after
+    assert "        row += TS + 4;\n" in after
+    assert found.after < found.before and not found.safe
+
+
+@emulated.needs_compiler
+def test_pointers_that_move_by_a_wider_row_lead_to_the_same(tmp_path: Path) -> None:
+    _, after = fixed(STEPPING, tmp_path)
+    assert emulated.run(after, tmp_path) == emulated.run(STEPPING, tmp_path)
+
+
 def test_a_size_that_is_taken_keeps_the_pitch(tmp_path: Path) -> None:
     text = ROWS.replace("float total = 0;", "float total = sizeof(tile);")
     found, _ = fixed(text, tmp_path)
