@@ -104,6 +104,7 @@ def analysed(path: Path) -> dict[str, Any] | None:
                 "kind": s.kind,
                 "safe": s.safe,
                 "kernels": sorted({c.kernel for c in s.sites}),
+                "promised": promised(s, str(path), edited.before, edited.suggestions),
             }
             for s in edited.suggestions
         ],
@@ -119,6 +120,22 @@ def analysed(path: Path) -> dict[str, Any] | None:
             if a.kernel.place.path == str(path) and any(c.site.reached for c in a.conflicts)
         ],
     }
+
+
+def promised(fix: Any, path: str, text: bytes, fixes_: Iterable[Any]) -> list[list[Any]]:
+    """[kernel, line after the edits, op, wavefronts before and after, ideal] of each access, as promised."""
+    edits = sorted((e for f in fixes_ for e in f.edits or ()), key=lambda e: e.offset)
+    found = []
+    for change in fix.sites:
+        place = change.site.place
+        if place.path != path or not change.ideal:
+            continue
+        before = [e for e in edits if e.offset <= place.offset]
+        moved = sum(e.replacement.count("\n") - text[e.offset : e.end_offset].count(b"\n") for e in before)
+        found.append(
+            [change.kernel, place.line + moved, change.site.op, change.before, change.after, change.ideal]
+        )
+    return found
 
 
 def programs(facts: dict[str, Any], size: int) -> Iterator[tuple[str, dict[str, Any], dict[str, str]]]:
@@ -209,6 +226,8 @@ def measure(folder: Path, arch: str) -> int:
             results[n] = {"build": {v: builds[n, v].result() for v in VERSIONS}}
             if not any(results[n]["build"].values()):
                 results[n].update(compare(work, n))
+                of = told[n]["kernel"].rpartition("::")[2]
+                results[n]["registers"] = {v: registers(work / f"{v}_{n}.ptxas", of) for v in VERSIONS}
             print(n, results[n], f"{time.monotonic() - began:.0f} s", flush=True)
     save(folder, profiler.device(), arch, told, results)
     ran = [n for n in results if results[n].get("us")]
@@ -243,7 +262,8 @@ def build(
     ]
     wraps = [part for call in fixes.WRAPPED for part in ("-Xlinker", f"--wrap={call}")]
     source = home / f"{version}_{name}.cu"
-    call = ["nvcc", f"-arch={arch}", "-std=c++17", "-O3", "-lineinfo", "-w", "-Dmain=main_of_the_file"]
+    call = ["nvcc", f"-arch={arch}", "-std=c++17", "-O3", "-lineinfo", "-w", "-Xptxas=-v"]
+    call += ["-Dmain=main_of_the_file"]
     call += [*(f"-I{p}" for p in includes), "-o", str(work / f"{version}_{name}.out"), str(source)]
     # What only the host code of the file calls is never called here.
     call += [str(harness), *wraps, "-Xlinker", "--unresolved-symbols=ignore-all"]
@@ -252,8 +272,16 @@ def build(
     except subprocess.TimeoutExpired:
         return "time"
     lines = (done.stderr + done.stdout).splitlines()
+    (work / f"{version}_{name}.ptxas").write_text("\n".join(lines), encoding="utf-8")
     error = next((line for line in lines if "error" in line or "undefined" in line), (lines or [""])[-1])
     return "" if done.returncode == 0 else error[-300:] or "nvcc failed"
+
+
+def registers(said: Path, kernel: str) -> int:
+    """The most registers of an instance of a kernel, as the assembler says."""
+    parts = said.read_text(encoding="utf-8").split("Compiling entry function")[1:]
+    mine = [part for part in parts if kernel in part.partition("\n")[0]]
+    return max((int(n) for part in mine for n in re.findall(r"Used (\d+) registers", part)), default=0)
 
 
 def compare(work: Path, name: str) -> dict[str, Any]:
@@ -325,6 +353,8 @@ COLUMNS = (
     "same output",
     "wavefronts before",
     "after",
+    "lines as promised",
+    "registers",
     "before, us",
     "after, us",
     "speed-up",
@@ -335,7 +365,7 @@ def table(path: Path) -> int:
     facts = json.loads(path.read_text(encoding="utf-8"))
     print(f"Device: {facts['device']}, {facts['date']}.\n")
     print("| " + " | ".join(COLUMNS) + " |")
-    print("| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: |")
+    print("| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     rows, ratios = [], []
     for name, result in facts["results"].items():
         if not result.get("us"):
@@ -346,6 +376,9 @@ def table(path: Path) -> int:
         same = "yes" if result["same"] else "NO" if result["repeats"] else "differs from itself"
         kinds = ", ".join(dict.fromkeys(f["kind"] for f in known["fixes"]))
         cells = [re.sub(r".*\+", "", known["repository"]), f"`{known['kernel']}`", kinds, same, *sums]
+        cells.append(kept(known, result.get("profile_after") or []))
+        used = result.get("registers") or {}
+        cells.append(" -> ".join(str(used.get(v, "")) for v in VERSIONS))
         rows.append((old / new, [*cells, f"{old:.1f}", f"{new:.1f}", f"{old / new:.2f}x"]))
         ratios.append(old / new)
     for _, cells in sorted(rows, key=lambda row: -row[0]):
@@ -355,6 +388,29 @@ def table(path: Path) -> int:
         ends = f"least {min(ratios):.2f}x, most {max(ratios):.2f}x"
         print(f"\n{len(ratios)} kernels: geometric mean {mean:.2f}x, {ends}")
     return 0
+
+
+def kept(known: dict[str, Any], measured: Iterable[Sequence[Any]]) -> str:
+    """On how many of the lines that both know the ways are what was promised: `5 of 6`; the others follow."""
+    lines: dict[int, list[float]] = {}
+    for fix in known["fixes"]:
+        for kernel, line, _, _, after, ideal in fix.get("promised", ()):
+            if kernel == known["kernel"]:
+                sums = lines.setdefault(line, [0, 0])
+                sums[0] += after
+                sums[1] += ideal
+    ran: dict[int, list[float]] = {}
+    for line, _, wavefronts, ideal in measured:
+        sums = ran.setdefault(line, [0, 0])
+        sums[0] += wavefronts
+        sums[1] += ideal
+    both = [line for line in sorted(lines) if ran.get(line, [0, 0])[1]]
+    wrong = [
+        f"line {line}: {lines[line][0] / lines[line][1]:.2f} ways promised, {ran[line][0] / ran[line][1]:.2f}"
+        for line in both
+        if ran[line][0] / ran[line][1] > lines[line][0] / lines[line][1] * 1.05
+    ]
+    return "; ".join([f"{len(both) - len(wrong)} of {len(both)}", *wrong]) if both else ""
 
 
 def main() -> int:
