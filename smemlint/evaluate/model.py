@@ -189,6 +189,8 @@ class Trace:
     None: all of them are of one number."""
     left_out: tuple[str, ...] = ()
     """Names of the unknown parts that are the same for all lanes and are not in the offsets."""
+    steps: tuple[int, ...] = ()
+    """Bytes by which these parts move a request, each by multiples of one of them; ascending."""
 
 
 @record(frozen=True, slots=True)

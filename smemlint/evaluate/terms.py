@@ -36,13 +36,14 @@ class Terms:
 
     loose: whether choices that all lanes share are too many, and are taken as if each lane had its own.
     alignment: what divides the terms that move whole requests, in bytes; 0 without any. left_out: the names
-    of these.
+    of these; steps: by how many bytes each of them moves a request.
     """
 
     def __init__(self, threads: int, width: int) -> None:
         self.loose = False
         self.alignment = 0
         self.left_out: dict[str, None] = {}
+        self.steps: dict[int, None] = {}
         self._threads = threads
         self._width = width
         self._options: list[tuple[int, list[NDArray[np.int64]], Unresolved | None]] = []
@@ -142,8 +143,10 @@ class Terms:
 
     def _aside(self, mono: Monomial, coefficient: int) -> None:
         """Leave out a term that moves whole requests."""
+        step = coefficient * multiple_of(mono)
         self.left_out[name_of(mono)] = None
-        self.alignment = gcd(self.alignment, coefficient * multiple_of(mono))
+        self.steps[step] = None
+        self.alignment = gcd(self.alignment, step)
 
     def _same_in_warps(self, mono: Monomial, c: Lanes, requests: Requests) -> bool:
         """Whether a term moves the active lanes of each request together, and leaves its cost alone."""

@@ -255,6 +255,7 @@ class _Builder:
             assumptions=_assumptions(self.m, self.log, launch),
             groups=visits.groups(),
             left_out=tuple(terms.left_out),
+            steps=tuple(sorted(terms.steps)),
         )
 
     def _reason(self, maybe: NDArray[np.bool_] | None) -> Unresolved | None:

@@ -5,7 +5,7 @@ site of the array must be where the layout said it would be.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from contextlib import suppress
 from math import isclose
 from pathlib import Path
@@ -29,11 +29,13 @@ STRAYED = "reaches other addresses"
 
 @record(frozen=True, slots=True)
 class Promise:
-    """A site under the new layout. offsets: of its requests, shape (requests, 32); after: wavefronts."""
+    """A site under the new layout. offsets: of its requests, shape (requests, 32); after: wavefronts.
+    steps: bytes by which parts that are not in the offsets move them."""
 
     member: Member
     offsets: NDArray[np.int64]
     after: int
+    steps: tuple[int, ...] = ()
 
 
 def sites_of(analysis: KernelAnalysis, array: SharedArray) -> list[Conflict]:
@@ -73,7 +75,7 @@ def check(
     for promise in promised:
         conflict = promise.member.conflict
         found = by_site[id(conflict)]
-        if not _same_addresses(promise.offsets, conflict, found):
+        if not _same_addresses(promise.offsets, conflict, found) or found.trace.steps != promise.steps:
             return f"`{conflict.site.expression}` on line {conflict.site.place.line} {STRAYED}"
         cost = _cost(found)
         if cost is None or cost > max(promise.after, found.ideal or 0):
@@ -88,10 +90,12 @@ def _check_together(array: SharedArray, promised: Sequence[Promise], sites: Sequ
     and the compiler drops others than before. So the distinct requests are compared, and what all cost."""
     expected: set[tuple[object, ...]] = set()
     found: set[tuple[object, ...]] = set()
+    places: tuple[set[bytes], set[bytes]] = (set(), set())
     for p in promised:
         trace = p.member.conflict.trace
         rows = _folded(p.offsets, p.member.weights, bool(trace.alignment))
         expected.update((trace.site.op, p.member.width, row) for row in rows)
+        places[0].update(_rows(p.offsets))
     reasons = {r.code for p in promised if (r := p.member.conflict.trace.reason) is not None}
     for c in sites:
         trace = c.trace
@@ -100,7 +104,9 @@ def _check_together(array: SharedArray, promised: Sequence[Promise], sites: Sequ
             return f"`{trace.site.expression}` on line {trace.site.place.line} is not resolved any more"
         rows = _folded(trace.offsets, trace.weights, bool(trace.alignment))
         found.update((trace.site.op, trace.joined or trace.site.width, row) for row in rows)
-    if expected != found:
+        places[1].update(_rows(trace.offsets))
+    steps = ({s for p in promised for s in p.steps}, {s for c in sites for s in c.trace.steps})
+    if expected != found or steps[0] != steps[1] or not _of_one_kind(*places):
         return f"the accesses of `{array.name}` reach other addresses"
     # What the compiler drops no longer, now that it sees less, runs as well; it may cost what it has to.
     total, ideal = sum(_cost(c) or 0 for c in sites), sum(c.ideal or 0 for c in sites)
@@ -128,7 +134,19 @@ def _same_addresses(offsets: NDArray[np.int64], before: Conflict, after: Conflic
     # How many visits of a long loop are gone through depends on the work of each; one stands for the rest.
     mine = _folded(offsets, shares_of(before.trace), bool(before.trace.alignment))
     theirs = _folded(trace.offsets, shares_of(trace), bool(trace.alignment))
-    return mine.keys() == theirs.keys() and all(isclose(mine[key], theirs[key]) for key in mine)
+    alike = mine.keys() == theirs.keys() and all(isclose(mine[key], theirs[key]) for key in mine)
+    return alike and _of_one_kind(_rows(offsets), _rows(trace.offsets))
+
+
+def _rows(offsets: NDArray[np.int64]) -> set[bytes]:
+    """The distinct requests, where they are."""
+    return {np.ascontiguousarray(row, dtype=np.int64).tobytes() for row in offsets}
+
+
+def _of_one_kind(mine: Set[bytes], theirs: Set[bytes]) -> bool:
+    """Whether requests are where they should be, as far as both were gone through: of a long loop, one may
+    have been followed further than the other."""
+    return mine <= theirs or theirs <= mine
 
 
 def _lost(before: Conflict, after: Conflict) -> bool:

@@ -13,7 +13,7 @@ from smemlint.fix.edits import apply as application
 from smemlint.fix.model import Refusal, Suggestion
 from smemlint.fix.proof.guessed import borne_out
 from smemlint.fix.proof.promise import STRAYED, Analyse, Promise, check
-from smemlint.fix.search.candidates import Padding, addresses
+from smemlint.fix.search.candidates import Padding, addresses, moved_step
 from smemlint.fix.search.choices import Choice
 from smemlint.fix.search.members import Instance, Member, repeated, score
 from smemlint.fix.search.padding import padded_arrays
@@ -148,13 +148,14 @@ def _promised(
         start += sum(bytes_ for end, bytes_ in growth if start >= end)
         for each in instance.members:
             at = addresses(each.offsets, each.conflict.trace.alignment, shape)
-            moved = move.choice.option.layout.apply(at, shape)
-            if moved is None:
+            layout = move.choice.option.layout
+            moved = layout.apply(at, shape)
+            steps = [moved_step(layout, step, shape) for step in each.conflict.trace.steps]
+            if moved is None or None in steps:
                 return None
-            alignment = move.choice.option.layout.alignment(at, shape)
-            promised.append(
-                Promise(each, np.where(moved >= 0, moved + start, -1), _once(each, moved, alignment))
-            )
+            cost = _once(each, moved, layout.alignment(at, shape))
+            known = tuple(sorted(step for step in steps if step is not None))
+            promised.append(Promise(each, np.where(moved >= 0, moved + start, -1), cost, known))
             done.add(id(each.conflict))
     for _, _, instance in moves[:1]:
         for each in instance.piece.rest if instance.piece is not None else ():
@@ -164,7 +165,7 @@ def _promised(
             for end, bytes_ in growth:
                 moved = np.where(each.offsets >= end, moved + bytes_, moved)
             cost = _once(each, each.offsets, each.conflict.trace.alignment)
-            promised.append(Promise(each, moved, cost))
+            promised.append(Promise(each, moved, cost, each.conflict.trace.steps))
     return promised
 
 

@@ -219,6 +219,17 @@ class Skew:
         return np.where(at.active, at.offsets + moved, -1)
 
 
+def moved_step(layout: Layout, step: int, shape: Shape) -> int | None:
+    """How far an unknown part moves a request under a layout, where it moves it by `step` bytes today: by as
+    many rows and columns. None where the layout cannot be."""
+    if isinstance(layout, Trimmed):
+        return moved_step(layout.padding, step, shape)
+    if isinstance(layout, Swizzle):
+        return step
+    moved = layout.apply(addresses(np.array([[abs(step)]], dtype=np.int64), 0, shape), shape)
+    return None if moved is None else int(moved[0, 0]) * (1 if step > 0 else -1)
+
+
 Layout: TypeAlias = "Padding | Exchange | Swizzle | Trimmed | Skew"
 
 

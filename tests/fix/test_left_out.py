@@ -1,0 +1,83 @@
+"""Where part of an address is not known, the part that is known still has to be where it was promised.
+
+Measured: a matrix product with rows of 4 elements, of which an index counts 128 at once, was given a pitch of
+5 that this index did not follow; it ran at 2.4 times the speed and computed something else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from fix.cases import access, array, kernel
+from smemlint.evaluate.model import Trace
+from smemlint.fix.proof.promise import Promise, check
+from smemlint.fix.search.candidates import Exchange, Padding, Shape, Skew, Swizzle, Trimmed, moved_step
+from smemlint.fix.search.members import apart, member
+from smemlint.score.model import Conflict, KernelAnalysis
+
+ROWS, COLUMNS = 256, 4
+T = array(ROWS * COLUMNS)
+
+
+def reading(pitch: int, steps: tuple[int, ...] = (), joined: int | None = None, rows: int = 0) -> Conflict:
+    """Two requests of a loop: 32 rows of 4 elements, and the 32 `rows` elements further."""
+    further = rows or 32 * pitch
+    found = access(T, (64, 1), lambda x, y: (x % 32 * pitch + x // 32 * further,), joined=joined)
+    trace: Trace = replace(found.trace, alignment=8, steps=steps)
+    return replace(found, trace=trace)
+
+
+def analysed(conflict: Conflict) -> KernelAnalysis:
+    return kernel((64, 1), [T], [conflict])
+
+
+def told(
+    before: Conflict, after: Conflict, steps: tuple[int, ...] = (), *, separate: bool = False
+) -> str | None:
+    """Why a promise of rows of 5 does not hold after an edit."""
+    each = member(before)
+    assert each is not None
+    each = apart(each) if separate else each
+    moved = each.offsets // 16 * 20 + each.offsets % 16
+    promised = Promise(each, moved, 10_000, steps)
+    return check(analysed(before), T, [promised], analysed(after))
+
+
+@pytest.mark.parametrize("separate", [False, True])
+def test_rows_that_do_not_follow_the_pitch_are_noticed(separate: bool) -> None:
+    before = reading(4, joined=8 if separate else None)
+    halves = separated(5, 160) if separate else reading(5)
+    strayed = separated(5, 128) if separate else reading(5, rows=128)
+    assert told(before, halves, separate=separate) is None
+    assert "other addresses" in (told(before, strayed, separate=separate) or "")
+
+
+def separated(pitch: int, rows: int) -> Conflict:
+    """The same elements and their neighbours, one by one."""
+    found = access(T, (128, 1), lambda x, y: (x % 32 * pitch + x // 32 % 2 * rows + x // 64,))
+    return replace(found, trace=replace(found.trace, alignment=8))
+
+
+def test_unknown_rows_have_to_move_as_far_as_known_ones() -> None:
+    before = reading(4, steps=(512,))
+    assert told(before, reading(5, steps=(640,)), steps=(640,)) is None
+    assert told(before, reading(5, steps=(512,)), steps=(640,)) is not None
+
+
+@pytest.mark.parametrize(
+    ("layout", "step", "moved"),
+    [
+        (Padding(1, 1), 16, 20),
+        (Padding(1, 1), -512, -640),
+        (Padding(1, 1), 8, 8),
+        (Skew(5, 4), 128, 144),
+        (Swizzle(1, 2, 5, True), 512, 512),
+        (Trimmed(Padding(1, -1), Swizzle(1, 2, 5, True)), 16, 12),
+        (Exchange(0), 16, 4),
+    ],
+)
+def test_an_unknown_part_moves_by_rows_and_columns(layout: object, step: int, moved: int) -> None:
+    shape = Shape((1, 1024), 4) if isinstance(layout, Skew) else Shape((ROWS, COLUMNS), 4)
+    assert moved_step(layout, step, shape) == moved  # type: ignore[arg-type]
