@@ -13,7 +13,11 @@ import pytest
 from fix import emulated
 from smemlint.api import Job, analyse_file
 from smemlint.fix.edits.apply import apply
-from smemlint.fix.model import Suggestion
+from smemlint.fix.edits.helpers import swizzle
+from smemlint.fix.model import Refusal, Suggestion
+from smemlint.fix.search.candidates import Swizzle
+from smemlint.fix.text.declared import declared
+from smemlint.fix.text.source import Source
 
 PRODUCT = """template <int N, int K> __global__ void product(float *out, const float *in)
 {
@@ -75,6 +79,57 @@ def test_a_second_fix_finds_nothing(how: dict[str, str], tmp_path: Path) -> None
     _, after = fixed(PRODUCT % how, tmp_path)
     (tmp_path / "a.cu").write_text(after, encoding="utf-8")
     assert all(s.edits is None for s in analyse_file(Job(str(tmp_path / "a.cu"))).suggestions)
+
+
+WIDE = """template <int N, int K> __global__ void product(float *out, const float *in)
+{
+    __shared__ float tile[K * N];
+    const int t = threadIdx.x, row = t / (N / 4), column = t % (N / 4) * 4;
+    float4 sum = make_float4(0, 0, 0, 0);
+    if (row < K) *(float4 *)&tile[row * N + column] = *(const float4 *)&in[row * N + column];
+    __syncthreads();
+    for (int k = 0; k < K; ++k)
+        for (int j = 0; j < 8; j += 4) {
+            float4 part = *(const float4 *)&tile[k * N + t % (N / 8) * 8 + j];
+            sum.x += part.x; sum.y += part.y; sum.z += part.z; sum.w += part.w;
+        }
+    *(float4 *)&out[4 * t] = sum;
+}
+void start(float *out, const float *in)
+{
+    product<128, 8><<<1, 256>>>(out, in);
+}
+"""
+
+
+def test_whole_periods_stay_outside_of_the_helper(tmp_path: Path) -> None:
+    """One address serves the whole loop: 39 registers, 234 instructions; with the row inside 56 and 826."""
+    text = WIDE
+    _, after = fixed(text, tmp_path)
+    assert "&tile[row * N + swizzle_tile(column)]" in after
+    assert "&tile[k * N + swizzle_tile(t % (N / 8) * 8 + j)]" in after
+    (tmp_path / "a.cu").write_text(after, encoding="utf-8")
+    assert all(s.edits is None for s in analyse_file(Job(str(tmp_path / "a.cu"))).suggestions)
+
+
+@pytest.mark.parametrize(("row", "outside"), [(128, "row * N + "), (32, "")])
+def test_rows_that_are_no_period_go_inside(row: int, outside: str) -> None:
+    """What holds in every instance is kept as the longer way."""
+    source = Source("a.cu", WIDE.encode())
+    at = declared(source, "tile", WIDE.index("tile["), 0, 1)
+    assert not isinstance(at, Refusal)
+    edited = swizzle(Swizzle(1, 2, 5, True), at, set(), 4, {"N": row}.get)
+    assert not isinstance(edited, Refusal)
+    texts = [apply(list(e.edits), WIDE.encode()).decode() for e in (edited, edited.otherwise or edited)]
+    assert f"&tile[{outside}swizzle_tile({'' if outside else 'row * N + '}column)]" in texts[0]
+    assert "&tile[swizzle_tile(row * N + column)]" in texts[1]
+
+
+@emulated.needs_compiler
+def test_wide_loads_of_the_fixed_product_are_the_same(tmp_path: Path) -> None:
+    text = WIDE
+    _, after = fixed(text, tmp_path)
+    assert emulated.run(after, tmp_path) == emulated.run(text, tmp_path)
 
 
 def test_neighbours_that_begin_anywhere_are_never_split(tmp_path: Path) -> None:

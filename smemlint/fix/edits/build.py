@@ -57,12 +57,13 @@ def build(
         return skew(layout, at, taken, shape.element)
     if isinstance(layout, Trimmed):
         trimmed = _padding(layout.padding, at, value)
-        swizzled = swizzle(layout.swizzle, at, taken, shape.element)
+        swizzled = swizzle(layout.swizzle, at, taken, shape.element, value)
         if isinstance(trimmed, Refusal) or isinstance(swizzled, Refusal):
             return trimmed if isinstance(trimmed, Refusal) else swizzled
+        swizzled = swizzled.otherwise or swizzled  # a multiple of the old row is none of the new one
         edits = sorted((*trimmed.edits, *swizzled.edits), key=lambda e: (e.offset, e.end_offset))
         return Edited(tuple(edits), f"{trimmed.code}`, `{swizzled.code}")
-    return swizzle(layout, at, taken, shape.element)
+    return swizzle(layout, at, taken, shape.element, value)
 
 
 def _computed_by(at: Declared, use: Use) -> str:
@@ -70,7 +71,7 @@ def _computed_by(at: Declared, use: Use) -> str:
     if not use.subscripts:
         return ""
     last = use.subscripts[-1]
-    found = re.match(r"\s*((?:swizzle|skew)_\w+)\s*\(", at.source.text[last.open + 1 : last.close])
+    found = re.search(r"\b((?:swizzle|skew)_\w+)\s*\(", at.source.text[last.open + 1 : last.close])
     return found.group(1) if found else ""
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from smemlint.fix.model import Refusal, TextEdit
 from smemlint.fix.search.candidates import Skew, Swizzle
 from smemlint.fix.text.declared import (
     Declared,
     Edited,
+    Value,
     checked,
     edit,
     every_use_subscripted,
@@ -15,17 +18,40 @@ from smemlint.fix.text.declared import (
     shown,
 )
 from smemlint.fix.text.literals import integer
-from smemlint.fix.text.neighbours import Low, low_of
+from smemlint.fix.text.neighbours import Low, low_of, multiples
 from smemlint.fix.text.source import Source, Subscript, has_side_effect, parse_range
 from smemlint.fix.text.views import View, view_of
+from smemlint.records import record
 
 
-def swizzle(layout: Swizzle, at: Declared, taken: set[str], element: int) -> Edited | Refusal:
-    """element: bytes of one."""
+@record(frozen=True, slots=True)
+class Period:
+    """After how many elements a swizzle of one index begins anew: what is added in multiples of it stays
+    outside, where one address serves a whole loop. value: of an expression that the compiler knows."""
+
+    elements: int
+    value: Value
+
+    def split(self, source: Source, index: Subscript) -> tuple[str, str]:
+        return multiples(source, index.open + 1, index.close, self.elements, self.value)
+
+
+def swizzle(
+    layout: Swizzle, at: Declared, taken: set[str], element: int, value: Value | None = None
+) -> Edited | Refusal:
+    """element: bytes of one. value: of an expression that the compiler knows."""
     told = f"// {_last(at)} of {at.name}, swizzled to spread the lanes over the banks; its own inverse."
     parameter = ("i" if len(at.extents) < 2 else "col",) if layout.linear else ("row", "col")
     formula = swizzle_formula(layout, parameter[-1])
-    return _helper(at, element, taken, "swizzle", told, parameter, formula, layout.kept)
+    names = set(taken)
+    whole = _helper(at, element, taken, "swizzle", told, parameter, formula, layout.kept)
+    if not layout.linear or value is None or isinstance(whole, Refusal):
+        return whole
+    period = Period(1 << (layout.shift + layout.bits), value)
+    parted = _helper(at, element, names, "swizzle", told, parameter, formula, layout.kept, period)
+    if isinstance(parted, Refusal) or parted.edits == whole.edits:
+        return whole
+    return replace(parted, otherwise=whole)
 
 
 def skew(layout: Skew, at: Declared, taken: set[str], element: int) -> Edited | Refusal:
@@ -74,11 +100,12 @@ def _helper(
     parameters: tuple[str, ...],
     formula: str,
     kept: int = 1,
+    period: Period | None = None,
 ) -> Edited | Refusal:
     """A function before the kernel that gives the last index anew, called at every use.
 
     parameters: of the function; two are the last two indices. kept: neighbours that the text must show to
-    stay neighbours.
+    stay neighbours. period: what may stay outside of the function.
     """
     source = at.source
     start = source.function_start(at.index)
@@ -115,6 +142,12 @@ def _helper(
             edits += _through(at, column, view, element, lead)
             continue
         low = low_of(source, column.open + 1, column.close, kept) if kept > 1 else None
+        outside, inside = period.split(source, column) if period is not None and low is None else ("", "")
+        if outside and inside:
+            parted = f"{outside} + {lead}{inside})"
+            edits.append(edit(source, column.open + 1, column.close, parted))
+            first = first or f"{at.name}[{shown(parted)}]"
+            continue
         edits.append(edit(source, column.open + 1, column.open + 1, lead))
         if low is not None:
             edits.append(edit(source, low.begin, low.end, low.groups))

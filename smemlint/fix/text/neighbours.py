@@ -1,17 +1,22 @@
-"""What tells neighbouring elements apart in an index: the `j` of `row * 8 + j` in a loop over j.
+"""The summands of an index that a swizzle leaves alone: whole periods of it, and steps by single elements.
 
-In: the summands of an index. Out: the one that steps by single elements, split into what counts whole groups
-of neighbours and what is left within a group.
+In: an index as the text has it. Out: the summands that are multiples of a number, and the others; the one
+that tells neighbours apart (the `j` of `row * 8 + j`), split into whole groups of neighbours and the rest.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from math import prod
 
 from smemlint.fix.text.flat import terms
 from smemlint.fix.text.literals import integer
-from smemlint.fix.text.source import Source
+from smemlint.fix.text.source import Source, parse_range
 from smemlint.records import record
+
+_OPEN, _CLOSE = ("(", "[", "{"), (")", "]", "}")
+_WEAK = ("-", "<<", ">>", "&", "|", "^", "?", ":", "<", ">", "<=", ">=", "==", "!=", "&&", "||", ",", "=")
 
 
 @record(frozen=True, slots=True)
@@ -40,6 +45,41 @@ def low_of(source: Source, begin: int, end: int, kept: int) -> Low | None:
     if number is not None:
         return Low(low.offset, low.end, str(number - number % kept), str(number % kept))
     return Low(low.offset, low.end, f"({low.text} & ~{kept - 1})", f"({low.text} & {kept - 1})")
+
+
+def multiples(
+    source: Source, begin: int, end: int, of: int, value: Callable[[str], int | None]
+) -> tuple[str, str]:
+    """The summands of the index in [begin, end) that are multiples of a number, and the others, each as a
+    sum, '' where there are none. value: of an expression that the compiler knows."""
+    parts = summands(source, begin, end)
+    whole = [part for part in parts if _is_multiple(source, part, of, value)]
+    rest = [part for part in parts if part not in whole]
+    return tuple(" + ".join(source.text[a:b] for a, b in each) for each in (whole, rest))  # type: ignore[return-value]
+
+
+def _is_multiple(source: Source, part: tuple[int, int], of: int, value: Callable[[str], int | None]) -> bool:
+    product = terms(source, *part)
+    if len(product) != 1:
+        return False
+    known = [n for factor in product[0].factors if (n := value(factor.text)) is not None]
+    return prod(known) % of == 0
+
+
+def summands(source: Source, begin: int, end: int) -> list[tuple[int, int]]:
+    """The byte ranges of the summands of an index; all of it where it is no plain sum."""
+    tokens = parse_range(source, begin, end)
+    marks: list[int] = []
+    depth = 0
+    for n, token in enumerate(tokens):
+        depth += (token.text in _OPEN) - (token.text in _CLOSE)
+        if depth == 0 and token.text in _WEAK:
+            return [(begin, end)]
+        if depth == 0 and token.text == "+" and n:
+            marks.append(n)
+    ends = [*marks, len(tokens)]
+    starts = [0, *(n + 1 for n in marks)]
+    return [(tokens[a].offset, tokens[b - 1].end) for a, b in zip(starts, ends, strict=True) if a < b]
 
 
 def unit_loops(source: Source, offset: int) -> frozenset[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from smemlint.fix.text.neighbours import Low, low_of, unit_loops
+from smemlint.fix.text.neighbours import Low, low_of, multiples, unit_loops
 from smemlint.fix.text.source import Source
 
 KERNEL = """__global__ void k(int n) {
@@ -55,3 +55,21 @@ def test_a_number_is_split_as_a_number() -> None:
 )
 def test_what_does_not_step_by_single_elements_is_left(index: str) -> None:
     assert low(index) is None
+
+
+@pytest.mark.parametrize(
+    ("index", "whole", "rest"),
+    [
+        ("k * N + t * 8 + j", "k * N", "t * 8 + j"),
+        ("(k + 1) * N + t + 64", "(k + 1) * N + 64", "t"),
+        ("t * 2 * M + k", "t * 2 * M", "k"),
+        ("k * M + t", "", "k * M + t"),
+        ("k * N - t", "", "k * N - t"),
+        ("k * N | t", "", "k * N | t"),
+        ("k * N", "k * N", ""),
+    ],
+)
+def test_summands_that_are_whole_periods(index: str, whole: str, rest: str) -> None:
+    source = Source("a.cu", f"a[{index}]".encode())
+    values = {"N": 128, "M": 32, "1": 1, "2": 2, "8": 8, "64": 64}
+    assert multiples(source, 2, 2 + len(index), 64, values.get) == (whole, rest)
