@@ -135,8 +135,8 @@ REASONS: dict[str, tuple[str, str]] = {
         "",
     ),
     "not-proved": (
-        "after the edit some access did not reach the predicted address: the pitch is also "
-        "written somewhere else",
+        "after the edit some access did not reach the predicted address, because the pitch is also "
+        "written somewhere else, or the compiler joined it with other neighbours",
         "",
     ),
 }

@@ -33,3 +33,10 @@ def test_an_access_is_counted_once_over_all_instances() -> None:
 
 def test_an_array_without_conflicts_is_told_in_words() -> None:
     assert effect([change(1, 32, 1), change(2, 1, 1)]) == "both accesses of the array are then conflict-free"
+
+
+def test_a_sum_below_the_ideal_names_no_ideal() -> None:
+    """Pairs of lanes that agree share a wavefront: one access below its ideal makes up for another above."""
+    assert effect([change(1, 32, 5, 4), change(2, 32, 2, 4)]) == (
+        "64 wavefronts become 7 (accesses: 1 freed, 1 with fewer conflicts)"
+    )

@@ -25,6 +25,8 @@ Analyse: TypeAlias = Callable[[str, bytes, Sequence[KernelAnalysis]], Iterable[K
 asked for; None where it cannot say."""
 STRAYED = "reaches other addresses"
 """Of a site that the layout does not describe, in the words of a refusal."""
+OTHERWISE = "is joined with other neighbours than before"
+"""Of one that the compiler runs in another way after the edit."""
 
 
 @record(frozen=True, slots=True)
@@ -76,13 +78,26 @@ def check(
         conflict = promise.member.conflict
         found = by_site[id(conflict)]
         if not _same_addresses(promise.offsets, conflict, found) or found.trace.steps != promise.steps:
-            return f"`{conflict.site.expression}` on line {conflict.site.place.line} {STRAYED}"
+            alike = found.trace.steps == promise.steps and _same_bytes(promised, sites)
+            why = OTHERWISE if alike else STRAYED
+            return f"`{conflict.site.expression}` on line {conflict.site.place.line} {why}"
         cost = _cost(found)
         if cost is None or cost > max(promise.after, found.ideal or 0):
             return f"`{conflict.site.expression}` on line {conflict.site.place.line} keeps its conflict"
         if (found.trace.joined or 0) < (conflict.trace.joined or 0):
             return f"`{conflict.site.expression}` on line {conflict.site.place.line} loses its wide access"
     return _others_unharmed(before, after, [array, *aside])
+
+
+def _same_bytes(promised: Sequence[Promise], sites: Sequence[Conflict]) -> bool:
+    """Whether all accesses together reach what they should, in whatever requests."""
+    mine = [_bytes(p.offsets, p.member.width) for p in promised]
+    theirs = [_bytes(c.trace.offsets, c.trace.joined or c.trace.site.width) for c in sites]
+    return np.array_equal(np.unique(np.concatenate(mine)), np.unique(np.concatenate(theirs)))
+
+
+def _bytes(offsets: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+    return np.unique(np.add.outer(offsets[offsets >= 0], np.arange(width, dtype=np.int64)))
 
 
 def _check_together(array: SharedArray, promised: Sequence[Promise], sites: Sequence[Conflict]) -> str | None:

@@ -12,7 +12,7 @@ from smemlint.evaluate.model import SharedArray
 from smemlint.fix.edits import apply as application
 from smemlint.fix.model import Refusal, Suggestion
 from smemlint.fix.proof.guessed import borne_out
-from smemlint.fix.proof.promise import STRAYED, Analyse, Promise, check
+from smemlint.fix.proof.promise import OTHERWISE, STRAYED, Analyse, Promise, check
 from smemlint.fix.search.candidates import Padding, addresses, moved_step
 from smemlint.fix.search.choices import Choice
 from smemlint.fix.search.members import Instance, Member, repeated, score
@@ -81,7 +81,11 @@ def blame(
     strayed: dict[int, tuple[Refusal, SharedArray | None]] = {}
     for key, now in zip(analyses, analyse(source.path, text, list(analyses.values())), strict=True):
         found = _broken(key, now, moves)
-        if found is not None and analyses[key].launch.is_guess and found[0].text.endswith(STRAYED):
+        if (
+            found is not None
+            and analyses[key].launch.is_guess
+            and found[0].text.endswith((STRAYED, OTHERWISE))
+        ):
             strayed[key] = found
         elif found is not None:
             return found  # the instances that were not analysed yet never are

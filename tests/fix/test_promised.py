@@ -1,4 +1,4 @@
-"""Where part of an address is not known, the part that is known still has to be where it was promised.
+"""Whether requests are where they were promised, also where part of an address is not known.
 
 Measured: a matrix product with rows of 4 elements, of which an index counts 128 at once, was given a pitch of
 5 that this index did not follow; it ran at 2.4 times the speed and computed something else.
@@ -81,3 +81,13 @@ def test_unknown_rows_have_to_move_as_far_as_known_ones() -> None:
 def test_an_unknown_part_moves_by_rows_and_columns(layout: object, step: int, moved: int) -> None:
     shape = Shape((1, 1024), 4) if isinstance(layout, Skew) else Shape((ROWS, COLUMNS), 4)
     assert moved_step(layout, step, shape) == moved  # type: ignore[arg-type]
+
+
+def test_a_request_that_the_compiler_joins_otherwise_is_told_as_that() -> None:
+    """Together they reach what they should: four requests of 4 bytes for one of 16."""
+    before = reading(4, joined=16)
+    single = access(T, (256, 1), lambda x, y: (x % 64 * 5 + x // 64,))
+    single = replace(single, trace=replace(single.trace, alignment=8))
+    assert "is joined with other neighbours than before" in (told(before, single) or "")
+    strayed = access(T, (256, 1), lambda x, y: (x % 64 * 5 + x // 64 + x // 32 % 2,))
+    assert "reaches other addresses" in (told(before, strayed) or "")
