@@ -30,16 +30,18 @@ PRODUCT = """template <int N, int K> __global__ void product(float *out, const f
     for (int k = 0; k < K; ++k) {
         float part[8];
 #pragma unroll
-        for (int j = 0; j < 8; ++j)
-            part[j] = tile%(loaded)s;
+        for (int j = 0; j < 8; ++j) {
+            %(local)spart[j] = tile%(loaded)s;
+        }
         for (int j = 0; j < 8; ++j) sum[j] += part[j] * in[k];
     }
     for (int j = 0; j < 8; ++j) out[t * 8 + j] = sum[j];
 }
 void start(float *out, const float *in) { product<128, 8><<<1, 256>>>(out, in); }
 """
-ROWS = {"extents": "[K][N]", "stored": "[i / N][i % N]", "loaded": "[k][t % 16 * 8 + j]"}
-FLAT = {"extents": "[K * N]", "stored": "[i]", "loaded": "[k * N + t % 16 * 8 + j]"}
+ROWS = {"extents": "[K][N]", "stored": "[i / N][i % N]", "loaded": "[k][t % 16 * 8 + j]", "local": ""}
+FLAT = {**ROWS, "extents": "[K * N]", "stored": "[i]", "loaded": "[k * N + t % 16 * 8 + j]"}
+LOCAL = {**ROWS, "loaded": "[k][at]", "local": "const int at = t % 16 * 8 + j; "}
 SEVEN = {**ROWS, "loaded": "[k][t % 16 * 7 + j]"}
 
 
@@ -58,6 +60,12 @@ def test_a_column_is_swizzled_and_what_steps_by_one_stays_behind_it(tmp_path: Pa
     assert found.safe and found.before == 2 * found.after - 32
 
 
+def test_a_local_that_holds_the_column_is_written_out(tmp_path: Path) -> None:
+    found, after = fixed(PRODUCT % LOCAL, tmp_path)
+    assert "part[j] = tile[k][swizzle_tile(t % 16 * 8 + (j & ~3)) + (j & 3)];" in after
+    assert found.safe
+
+
 def test_of_a_flat_tile_the_row_stays_outside_as_well(tmp_path: Path) -> None:
     found, after = fixed(PRODUCT % FLAT, tmp_path)
     assert "tile[swizzle_tile(i)] = in[i];" in after
@@ -66,7 +74,7 @@ def test_of_a_flat_tile_the_row_stays_outside_as_well(tmp_path: Path) -> None:
 
 
 @emulated.needs_compiler
-@pytest.mark.parametrize("how", [ROWS, FLAT])
+@pytest.mark.parametrize("how", [ROWS, FLAT, LOCAL])
 def test_the_fixed_product_computes_the_same(how: dict[str, str], tmp_path: Path) -> None:
     text = PRODUCT % how
     _, after = fixed(text, tmp_path)
@@ -74,7 +82,7 @@ def test_the_fixed_product_computes_the_same(how: dict[str, str], tmp_path: Path
     assert emulated.run(after, tmp_path) == emulated.run(text, tmp_path)
 
 
-@pytest.mark.parametrize("how", [ROWS, FLAT])
+@pytest.mark.parametrize("how", [ROWS, FLAT, LOCAL])
 def test_a_second_fix_finds_nothing(how: dict[str, str], tmp_path: Path) -> None:
     _, after = fixed(PRODUCT % how, tmp_path)
     (tmp_path / "a.cu").write_text(after, encoding="utf-8")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from math import prod
 
-from smemlint.fix.text.flat import terms
+from smemlint.fix.text.flat import Factor, local_definition, terms
 from smemlint.fix.text.literals import integer
 from smemlint.fix.text.source import Source, parse_range
 from smemlint.records import record
@@ -35,16 +35,39 @@ def low_of(source: Source, begin: int, end: int, kept: int) -> Low | None:
     single = [t.factors[0] for t in terms(source, begin, end) if len(t.factors) == 1]
     stepping = unit_loops(source, begin)
     found = [f for f in single if f.text in stepping or (integer(f.text) or 0) % kept]
-    if len(found) != 1:
+    if len(found) > 1:
         return None
+    if not found:
+        written = (_written_out(source, f, kept) for f in single if _is_added(source, f, begin))
+        return next((low for low in written if low is not None), None)
     (low,) = found
-    before = source.code[source.index_at(low.offset) - 1]
-    if before.offset >= begin and before.text not in ("+", "("):
+    if not _is_added(source, low, begin):
         return None
     number = integer(low.text)
     if number is not None:
         return Low(low.offset, low.end, str(number - number % kept), str(number % kept))
     return Low(low.offset, low.end, f"({low.text} & ~{kept - 1})", f"({low.text} & {kept - 1})")
+
+
+def _is_added(source: Source, summand: Factor, begin: int) -> bool:
+    before = source.code[source.index_at(summand.offset) - 1]
+    return before.offset < begin or before.text in ("+", "(")
+
+
+def _written_out(source: Source, local: Factor, kept: int) -> Low | None:
+    """A local variable that holds a sum with such a summand, `column = 8 * t + j`, as that sum split."""
+    here = source.index_at(local.offset)
+    scope = source.scope_of(here)
+    if scope is None or not local.text.isidentifier():
+        return None
+    definition = local_definition(source, local.text, scope)
+    if definition is None or source.index_at(definition[0]) > here:
+        return None
+    low = low_of(source, *definition, kept)
+    if low is None:
+        return None
+    text = source.text[definition[0] : low.begin] + low.groups + source.text[low.end : definition[1]]
+    return Low(local.offset, local.end, text, low.within)
 
 
 def multiples(

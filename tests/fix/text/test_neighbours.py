@@ -42,6 +42,17 @@ def test_a_number_is_split_as_a_number() -> None:
     assert (found.groups, found.within) == ("4", "3")
 
 
+def test_a_local_of_the_same_block_is_written_out() -> None:
+    body = "{ int at = 8 * t + j; s[at] = 0; }"
+    source = Source("a.cu", KERNEL.replace("s[INDEX] = 0;", body).encode())
+    begin = source.text.index("s[at]") + 2
+    found = low_of(source, begin, begin + 2, 4)
+    assert found is not None
+    assert (found.groups, found.within) == ("8 * t + (j & ~3)", "(j & 3)")
+    moved = Source("a.cu", source.text.replace("s[at]", "at += 2; s[at]").encode())
+    assert low_of(moved, begin + 9, begin + 11, 4) is None
+
+
 @pytest.mark.parametrize(
     "index",
     [
