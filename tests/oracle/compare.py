@@ -132,9 +132,11 @@ def outside(requests: list[Request], result: KernelTrace) -> list[str]:
     """Requests that no row of the traces allows, where lanes and addresses may depend on data.
 
     A row allows a request when its certain lanes take part, no lane does that it rules out, and the
-    addresses agree up to what it leaves open. How often a request happens is not compared.
+    addresses agree up to what it leaves open. How often a request happens is not compared. A kernel that used
+    up its steps, and says so, has nothing to say of lines that it did not get to.
     """
     wrong: list[str] = []
+    stopped = any(note.code == "budget" for note in result.notes)
     seen: set[tuple[Key, Pattern]] = set()
     for r in requests:
         assert r.place is not None
@@ -146,6 +148,7 @@ def outside(requests: list[Request], result: KernelTrace) -> list[str]:
         lost = any(
             t.grade is Grade.UNRESOLVED and not t.site.width for t in here
         )  # a pointer to who knows what
+        lost = lost or (stopped and not here)
         here = [t for t in here if t.site.width == key[2]]
         traces = [t for t in here if _array(result, t) == key[3]]
         traces += [replace(t, alignment=gcd(t.alignment, ROTATION)) for t in here if _open(result, t)]

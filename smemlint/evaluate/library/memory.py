@@ -23,9 +23,21 @@ from smemlint.evaluate.machine.functions import (
 from smemlint.evaluate.machine.groups import Group, group_of
 from smemlint.evaluate.machine.local_memory import known_offset, write_cells
 from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.machine.segment import declared_alignment
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.layout import is_vector
-from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, add, is_uniform, scale
+from smemlint.evaluate.values.affine import whole
+from smemlint.evaluate.values.number import (
+    Int,
+    Other,
+    Pointer,
+    RecordValue,
+    Value,
+    add,
+    form_of,
+    is_uniform,
+    scale,
+)
 from smemlint.evaluate.values.objects import Cells, led_to
 from smemlint.evaluate.values.pieces import within
 from smemlint.ir import (
@@ -98,6 +110,8 @@ def _to_shared(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Va
 def _memcpy(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     values = [rvalue(m, a) for a in e.arguments]
     name = called(e) or "memcpy"
+    if "memset" not in name and len(values) == 3 and _copied_to_registers(m, e, *values):
+        return values[0]
     sources = values[:1] if "memset" in name else values[:2]
     for v, op in zip(sources, ("store", "load"), strict=False):
         if isinstance(v, Pointer) and v.object.storage == "shared":
@@ -109,6 +123,55 @@ def _memcpy(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value
     if isinstance(target, Pointer) and len(values) == 3:
         _copy_bytes(m, target, values[1], number(values[2]))
     return values[0] if values else Other()
+
+
+def _copied_to_registers(m: Machine, e: Call, target: Value, source: Value, size: Value) -> bool:
+    """Copy a whole local variable to or from shared memory as its type is loaded or stored, or, where the
+    compiler knows less of the alignment, in smaller parts. False where the copy is another one."""
+    n = number(size)
+    if n is None or not isinstance(target, Pointer) or not isinstance(source, Pointer):
+        return False
+    shared, own = (target, source) if target.object.storage == "shared" else (source, target)
+    if shared.object.storage != "shared" or own.object.storage != "local":
+        return False
+    t = _whole_type(m, own, n)
+    if t is None:
+        return False
+    of, count = (t.element, n // (m.types.size_of(t.element) or n)) if isinstance(t, ArrayOf) else (t, 1)
+    each, aligned = n // count, _provable_alignment(m, shared)
+    if aligned < (m.types.align_of(of) or n) and not isinstance(of, Scalar):
+        return False
+    for at in range(0, n, each):
+        there, here = (Pointer(p.object, add(p.offset, Int(at), LONG), of) for p in (shared, own))
+        if aligned < each and isinstance(of, Scalar):
+            for part in range(0, each, aligned):
+                piece = Pointer(there.object, add(there.offset, Int(part), LONG), UCHAR)
+                op = "store" if shared is target else "load"
+                record_access(m, op, aligned, piece, e.place, node=e.arguments[-1])
+            if shared is source:
+                store(m, here, Other(of), e.place)
+        elif shared is target:
+            store(m, there, load(m, here, e.place), e.place, e.arguments[-1])
+        else:
+            store(m, here, load(m, there, e.place, e.arguments[-1]), e.place)
+    return True
+
+
+def _whole_type(m: Machine, p: Pointer, n: int) -> Type | None:
+    """The type of the n bytes of a local variable that a pointer leads to; None where these are no whole
+    one."""
+    if known_offset(m, p) == 0 and m.types.size_of(p.object.type) == n:
+        return p.object.type
+    if known_offset(m, p) is not None and m.types.size_of(p.pointee) == n:
+        return p.pointee
+    return None
+
+
+def _provable_alignment(m: Machine, p: Pointer) -> int:
+    """The power of two that the compiler knows to divide an address in shared memory."""
+    known = whole(form_of(p.offset))
+    declared = declared_alignment(m, p.object)
+    return min(known, declared) if known else declared
 
 
 def _copy_bytes(m: Machine, target: Pointer, source: Value, n: int | None) -> None:

@@ -59,7 +59,8 @@ def moves(t: Part, store: bool) -> Iterator[tuple[str, int, int]]:
     """The accesses of shared memory that a read or write takes: op, byte offset, width.
 
     What is not aligned goes in smaller parts. A bit-field is stored with its neighbours, which are read
-    before, unless it is a whole byte, half or word.
+    before, unless it is a whole byte, half or word. Of an unsigned one nothing below it is read where it
+    begins in the middle of its unit, or a byte before the end.
     """
     bits = t.bits or 8 * t.of.size
     first, last = t.start, t.start + bits
@@ -70,8 +71,12 @@ def moves(t: Part, store: bool) -> Iterator[tuple[str, int, int]]:
             if store and (8 * at < first or 8 * (at + t.align) > last):
                 yield "load", at, t.align
             yield op, at, t.align
+    elif not store and last == 8 * unit and first and t.of.kind == "int" and unit < 8:
+        yield op, 0, unit  # its sign comes with the shift
     elif bits in (8, 16, 32, 64) and first % bits == 0:
         yield op, first // 8, bits // 8
+    elif not store and 8 * unit - first in (8, 16, 32) and first and t.of.kind != "int":
+        yield op, first // 8, unit - first // 8  # nothing but a shift, and what is above it
     elif not store:
         half = unit == 8 and first // 32 == (last - 1) // 32
         yield (op, first // 32 * 4, 4) if half else (op, 0, unit)

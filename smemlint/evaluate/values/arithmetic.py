@@ -42,6 +42,7 @@ from smemlint.evaluate.values.widths import (
     promoted,
     range_of,
     reduced,
+    short_steps,
     wrap_lanes,
     wrapped,
 )
@@ -110,7 +111,7 @@ def _binary(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
     else:
         raise ValueError(f"no integer operator {op!r}")
     if r.terms:
-        return r if op != "*" else reduced(r)
+        return short_steps(r) if op != "*" else reduced(r)
     if isinstance(r.const, int) and -(1 << 31) <= r.const < (1 << 31) and (r.const >= 0 or t.kind == "int"):
         return r
     if t.kind == "int" and op != "*" and not isinstance(r.const, int):

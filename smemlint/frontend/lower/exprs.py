@@ -9,6 +9,7 @@ from dataclasses import replace
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.kinds import (
+    ARRAY_SUBSCRIPT,
     DECL_REF,
     INIT_LIST,
     MEMBER_REF,
@@ -117,7 +118,7 @@ class ExpressionLowering:
             110: self._character,
             111: self._paren,
             112: self._unary,
-            113: self._index,
+            ARRAY_SUBSCRIPT: self._index,
             _BINARY_OPERATOR: self._binary,
             115: self._compound,
             116: self._conditional,

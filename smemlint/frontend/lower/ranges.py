@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
+from smemlint.frontend.clang.kinds import ARRAY_SUBSCRIPT, UNEXPOSED
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.types import CONSTANT_ARRAY
 from smemlint.ir import (
@@ -46,17 +47,24 @@ def range_loop(c: Context, range_node: Node, variables: list[Stmt], body: Stmt, 
         listed = _local(c, "range", ArrayOf(_element_type(item.type), Literal(length)), elements, place)
         before.append(Declare(listed))
         elements = Name(listed.id, listed.name)
+        extent: Expr = Literal(length)
     else:
         type_ = cursors.canonical_type(cursors.cursor_type(range_node))
-        if type_.kind != CONSTANT_ARRAY:
-            return _by_iterators(c, elements, item, body, place) if _iterates(c, range_node) else None
-        length = int(cursors.array_size(type_))
+        if type_.kind == CONSTANT_ARRAY:
+            extent = Literal(int(cursors.array_size(type_)))
+        else:
+            dependent = _type_of(c, range_node)
+            if isinstance(dependent, RecordRef):
+                return _by_iterators(c, elements, item, body, place)
+            if not isinstance(dependent, ArrayOf) or dependent.extent is None:
+                return None
+            extent = dependent.extent
     counter = _local(c, "index", INT, Literal(0), place)
     index = Name(counter.id, counter.name)
     taken = Declare(replace(item, init=Index(elements, index, place)))
     loop = Loop(
         Declare(counter),
-        Binary("<", index, Literal(length)),
+        Binary("<", index, extent),
         Unary("++x", index),
         Block((taken, body)),
         place=place,
@@ -64,12 +72,20 @@ def range_loop(c: Context, range_node: Node, variables: list[Stmt], body: Stmt, 
     return Block((*before, loop))
 
 
-def _iterates(c: Context, range_node: Node) -> bool:
-    """Whether a range is an object of a class."""
-    type_ = c.types.of(range_node)
+def _type_of(c: Context, node: Node) -> Type | None:
+    """The type of a range; of an element in a template, whose index clang leaves open, by what it is of."""
+    type_ = c.types.of(node)
     while isinstance(type_, PointerTo) and type_.reference:
         type_ = type_.to
-    return isinstance(type_, RecordRef)
+    if isinstance(type_, RecordRef | ArrayOf):
+        return type_
+    kids = cursors.children(node)
+    if node.kind == UNEXPOSED and len(kids) == 1:
+        return _type_of(c, kids[0])
+    if node.kind != ARRAY_SUBSCRIPT or len(kids) != 2:
+        return None
+    base = _type_of(c, kids[0])
+    return base.element if isinstance(base, ArrayOf) else None
 
 
 def _by_iterators(c: Context, elements: Expr, item: Var, body: Stmt, place: Place) -> Stmt:

@@ -115,6 +115,46 @@ def test_a_byte_copy_is_named() -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "shared", "access"),
+    [
+        pytest.param(
+            "int r[2]; memcpy(r, &s[2 * threadIdx.x], 8);", "int s[1024]", ("load", 8, 1.0), id="an array"
+        ),
+        pytest.param(
+            "float v = in[0]; memcpy(&s[threadIdx.x * 2], &v, sizeof(v));",
+            "float s[1024]",
+            ("store", 4, 2.0),
+            id="a number",
+        ),
+        pytest.param(
+            "unsigned v; memcpy(&v, &s[4 * threadIdx.x], 4);",
+            "unsigned char s[1024]",
+            ("load", 1, 1.0),
+            id="one byte by byte",
+        ),
+        pytest.param(
+            "unsigned v; memcpy(&v, &s[4 * threadIdx.x], 4);",
+            "__align__(4) unsigned char s[1024]",
+            ("load", 4, 1.0),
+            id="one of bytes that are aligned",
+        ),
+        pytest.param(
+            "long long v; memcpy(&v, &s[(threadIdx.x * 2) & 127], sizeof(v)); out[0] = v;",
+            "double s[128]",
+            ("load", 8, 2.0),
+            id="the bits of a double",
+        ),
+    ],
+)
+def test_a_copy_of_a_whole_local_variable_is_a_load_or_store(
+    body: str, shared: str, access: tuple[str, int, float]
+) -> None:
+    """As in nvcc 13's machine code: LDS.64, STS, four LDS.U8, LDS, LDS.64."""
+    (conflict,) = scored(body, shared=shared)
+    assert (conflict.site.op, conflict.joined or conflict.site.width, conflict.ways) == access
+
+
+@pytest.mark.parametrize(
     ("to", "come", "low", "high"),
     [
         ("threadIdx.x", "threadIdx.x + n", 1.0, 1.0),

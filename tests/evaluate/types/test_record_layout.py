@@ -137,6 +137,23 @@ def test_a_long_bit_field_reads_the_half_that_it_needs() -> None:
 
 
 @pytest.mark.parametrize(
+    ("record", "field", "access"),
+    [
+        ("unsigned kind : 4, cell : 20, x : 1;", "x", ("load", 1, [3, 7])),
+        ("unsigned kind : 16, x : 1;", "x", ("load", 2, [2, 6])),
+        ("unsigned kind : 8, x : 1;", "x", ("load", 4, [0, 4])),
+        ("unsigned kind : 16, x : 16;", "x", ("load", 2, [2, 6])),
+        ("int kind : 24, x : 8;", "x", ("load", 4, [0, 4])),
+    ],
+)
+def test_of_a_bit_field_at_the_end_of_its_unit_only_the_end_is_read(
+    record: str, field: str, access: tuple[str, int, list[int]]
+) -> None:
+    """As nvcc 13 does: LDS.U8 [R+3], LDS.U16 [R+2], LDS [R], LDS.U16 [R+2]; LDS [R] where it has a sign."""
+    assert moved(f"struct R {{ {record} }};", f"o[t] = r[t].{field};") == [access]
+
+
+@pytest.mark.parametrize(
     ("assigned", "read", "truth"),
     [
         ("x.a = t", "x.a", lambda t: t & 7),

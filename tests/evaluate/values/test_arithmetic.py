@@ -13,6 +13,7 @@ from oracle.values import convert as c_convert
 
 from smemlint.evaluate.values import arithmetic
 from smemlint.evaluate.values.number import Int, Symbol, bounds
+from smemlint.evaluate.values.unknowns import Unknowns
 from smemlint.ir import Scalar
 from smemlint.ir.types import CHAR, INT, LONG, SHORT, UCHAR, UINT, ULONG
 
@@ -204,3 +205,13 @@ def test_conversions_keep_what_the_type_holds(
         assume(target.size < 4 or truth == first)
     result = arithmetic.convert(a.value, target, arithmetic.Unknowns(count=100))
     check(result, truth, choice, f"({target.name}) {a.value} with {[(s.name, v) for s, v in choice.items()]}")
+
+
+def test_lanes_of_an_unsigned_sum_that_wrapped_stand_beside_those_that_did_not() -> None:
+    """`(x + m) + (5 - x)` is `m + 5` in all lanes, also in those above 5, where `5 - x` wraps."""
+    table = Unknowns()
+    x, m = Int(LANES, UINT), table.value(INT, "m", low=0)
+    left = arithmetic.binary("+", x, m, table)
+    right = arithmetic.binary("-", Int(5), x, table)
+    found = arithmetic.binary("+", left, right, table)
+    assert np.array_equal(np.broadcast_to(found.const, (32,)), np.full(32, 5))

@@ -2,8 +2,9 @@
 import pytest
 from lowered import function, kernel, lines
 
-from smemlint.ir import Asm, Block, Goto, If, Labeled, Loop, Switch, UnknownStmt
+from smemlint.ir import Asm, Binary, Block, Goto, If, Labeled, Loop, Switch, UnknownStmt
 from smemlint.ir.show import show
+from smemlint.ir.walk import walk
 
 
 def loops(text: str) -> list[Loop]:
@@ -92,6 +93,19 @@ def test_a_switch_falls_through_by_the_order_of_its_cases() -> None:
     values = [None if c.value is None else c.value.value for c in found.cases]  # type: ignore[union-attr]
     assert values == [1, 2, 3, None]
     assert [len(c.body) for c in found.cases] == [1, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("range_", "condition"), [("tab[wrapped<N>(n)]", "<"), ("lists[wrapped<N>(n)]", "!=")]
+)
+def test_a_range_for_over_an_element_of_a_template_is_a_loop(range_: str, condition: str) -> None:
+    text = f"""template <typename V> struct List {{ V items[9]; __device__ V *begin(); __device__ V *end(); }};
+    template <int N> __device__ int wrapped(int i) {{ return i & (N - 1); }}
+    template <int N> __global__ void k(int n) {{ __shared__ int tab[32][N]; __shared__ List<int> lists[32];
+    for (int x : {range_}) n += x; }}"""
+    whole = function(text, "k").body.body[-1]  # type: ignore[union-attr]
+    (loop,) = [s for s in walk(whole) if isinstance(s, Loop)]
+    assert isinstance(loop.condition, Binary) and loop.condition.op == condition
 
 
 def test_a_range_for_over_unknown_things_keeps_its_parts() -> None:
