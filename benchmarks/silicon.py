@@ -430,11 +430,12 @@ def judge(program: Program, report: dict[str, Any], own_files: set[str]) -> Resu
 def library_sites(
     table: dict[tuple[str, int, str], list[dict[str, Any]]], op: str, measured: set[tuple[str, int, str]]
 ) -> list[dict[str, Any]]:
-    """The sites that a library's line may be of: calls, else what stands on lines that were not measured. A
-    profiler counts a part of what a call does on the call's own line."""
-    sites = [(place, s) for place, found in table.items() if place[2] == op for s in found]
-    calls = [s for _, s in sites if _CALL.match(s["expression"])]
-    return calls or [s for place, s in sites if place not in measured]
+    """The sites that a library's line may be of: calls, those first on lines that were not measured, else
+    whatever stands on such lines. A profiler may count a part of what a call does on the call's own line."""
+    sites = [(place in measured, s) for place, found in table.items() if place[2] == op for s in found]
+    calls = [(elsewhere, s) for elsewhere, s in sites if _CALL.match(s["expression"])]
+    apart = [s for elsewhere, s in calls or sites if not elsewhere]
+    return apart or [s for _, s in calls]
 
 
 def merged(lines: Sequence[Line]) -> list[Line]:

@@ -19,9 +19,9 @@ from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
 from smemlint.evaluate.trace import shared_arrays, traces_of, unresolved_traces
 from smemlint.evaluate.types.matching import Binding, is_type
 from smemlint.evaluate.values import affine
-from smemlint.evaluate.values.number import Int, RecordValue, Value
-from smemlint.evaluate.values.objects import Object
-from smemlint.ir import Function, Launch, Module, RecordRef, Scalar, Type, Var
+from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value
+from smemlint.evaluate.values.objects import NO_ADDRESS, Object
+from smemlint.ir import Function, Launch, Module, PointerTo, RecordRef, Scalar, Type, Var
 from smemlint.ir.types import INT
 
 
@@ -264,6 +264,8 @@ def bind_arguments(m: Machine, kernel: Function, launch: Launch) -> None:
         known = launch.arguments.get(p.name)
         if known is not None and isinstance(t, Scalar) and t.kind != "float":
             o.cells[0] = Int(known, t, None, affine.atom("argument", p.id))
+        elif known == 0 and isinstance(t, PointerTo):
+            o.cells[0] = Pointer(Object(NO_ADDRESS, p.name, t.to, "global"), Int(0), t.to)
         elif not isinstance(t, RecordRef):
             v: Value = m.unknown(t, p.name, uniform=True, rank=3, size=True)
             if not isinstance(v, RecordValue):

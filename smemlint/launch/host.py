@@ -12,7 +12,7 @@ import smemlint.evaluate.run.evaluators  # noqa: F401  says which function runs 
 from smemlint.evaluate.analysis.facts import SliceLike, Slicer
 from smemlint.evaluate.kernel import bind_arguments
 from smemlint.evaluate.language.accesses import load
-from smemlint.evaluate.language.conversions import as_int, coerce, type_of
+from smemlint.evaluate.language.conversions import as_int, coerce, is_null, type_of
 from smemlint.evaluate.language.inlining import MAX_DEPTH
 from smemlint.evaluate.language.names import resolve_arguments
 from smemlint.evaluate.language.overloads import bind, is_open
@@ -488,6 +488,8 @@ def _started(
         n = coerce(m, v, m.types.resolve(p.type, bound)) if isinstance(v, Int) else None
         if isinstance(n, Int):
             given[p.name] = n
+        elif is_null(m, v if n is None else n):
+            given[p.name] = Int(0)
     known = {name: _number(m, v) for name, v in given.items()}
     arguments = {name: number for name, number in known.items() if number is not None}
     likely: tuple[Candidate, ...] = ()

@@ -45,6 +45,9 @@ EXACT = {
     "hashes": 30,
     "modern": 37,
     "hardware": 34,
+    "decided": 22,
+    "objects": 27,
+    "mixed": 36,
 }
 """Lines of each file of which one number is told; the others are ranges."""
 OPEN = {
@@ -55,6 +58,8 @@ OPEN = {
     ("tables", 14): "loads through a table of pointers do not join",
     ("idioms", 47): "a template argument of the measurement that is a pointer to constant characters",
     ("idioms", 49): "a template argument of the measurement that is a pointer to constant characters",
+    ("decided", 97): "of two launches, the one that passes a null pointer is not told apart",
+    ("mixed", 49): "a load that is counted on the line of the store after it",
 }
 """Lines that are still told wrong, and why."""
 

@@ -7,10 +7,19 @@ from smemlint.evaluate.machine.groups import generalised
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.parts import truncated
 from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.values import affine, floats
 from smemlint.evaluate.values import arithmetic as ar
-from smemlint.evaluate.values import floats
-from smemlint.evaluate.values.number import Closure, Int, Other, Pointer, RecordValue, Value, is_uniform
-from smemlint.evaluate.values.objects import Object, led_to
+from smemlint.evaluate.values.number import (
+    Closure,
+    Int,
+    Other,
+    Pointer,
+    RecordValue,
+    Value,
+    formed,
+    is_uniform,
+)
+from smemlint.evaluate.values.objects import NO_ADDRESS, Object, led_to
 from smemlint.ir import (
     Expr,
     Literal,
@@ -83,7 +92,7 @@ def truth(m: Machine, v: Value) -> Int:
     if isinstance(v, Int):
         return v
     if isinstance(v, Pointer):
-        return Int(int(not is_null(m, v)), BOOL)
+        return ar.logical_not(null_test(m, v), m.unknowns)
     reason = v.reason if isinstance(v, Other) else None
     return m.unknowns.value(
         BOOL, "condition", varying=not is_uniform(v) and not m.host, low=0, high=1, reason=reason
@@ -91,8 +100,17 @@ def truth(m: Machine, v: Value) -> Int:
 
 
 def is_null(m: Machine, v: Value) -> bool:
-    """Whether host code holds no address. In kernels a pointer that is tested is taken to lead somewhere."""
-    return m.host and isinstance(v, Pointer) and v.object.id == "null"
+    """Whether a value is no address: in host code, or because the launch passes none. Another pointer that a
+    kernel tests is taken to lead somewhere."""
+    return isinstance(v, Pointer) and v.object.id in (("null", NO_ADDRESS) if m.host else (NO_ADDRESS,))
+
+
+def null_test(m: Machine, p: Pointer) -> Int:
+    """1 where a pointer is null. The compiler does not know it of what a kernel is given."""
+    found = Int(int(is_null(m, p)), BOOL)
+    if m.host or p.object.storage != "global":
+        return found
+    return formed(found, affine.atom("null", p.object.id))
 
 
 def coerce(m: Machine, v: Value, t: Type) -> Value:

@@ -27,6 +27,7 @@ from smemlint.evaluate.values.number import (
     Pointer,
     RecordValue,
     Value,
+    plus,
 )
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import (
@@ -237,6 +238,7 @@ def _run_body(m: Machine, frame: Frame, body: Callable[[], None], f: Function | 
     must, may, way = m.must, m.may, m.context.way
     loops, m.context.loops = m.context.loops, []
     frame.end = m.join()
+    frame.looped = m.frame.looped or any(not exits.switch and not exits.label for exits in loops)
     m.frames.append(frame)
     m.effort.depth += 1
     ended = False
@@ -277,7 +279,7 @@ def _meet_returns(m: Machine, frame: Frame) -> None:
     if frame.end.decisions:
         name = frame.function.name if frame.function is not None else ""
         if frame.result is not None:
-            frame.result = either_value(frame.end.decisions, frame.result, [None], name)
+            frame.result = either_value(m, frame.end.decisions, frame.result, [None], name)
         if frame.function is not None:
             own = {o.id for o in frame.variables.values() if is_reference(o.type)}
             outputs = own & effects(frame.function.body).assigned
@@ -296,7 +298,26 @@ def _initialise_members(m: Machine, f: Function) -> None:
             # `View(float &x) : at(x) {}` binds, and reads nothing.
             write_cell(m, this.object, start + field[0], place_of(m, init), field[1])
             continue
-        target = field_of(m, this, name, None)
+        target = (None if field is not None else _base_of(m, this, name)) or field_of(m, this, name, None)
         if isinstance(target, Pointer):
             v = value_for(m, target.pointee, init)
             store(m, target, v, None)
+
+
+def _base_of(m: Machine, this: Pointer, name: str) -> Pointer | None:
+    """The part of an object that a constructor names: a base of its class, or, where it hands on to another
+    constructor, all of it."""
+    found = m.types.record_of(this.pointee) if isinstance(this.pointee, RecordRef) else None
+    layout = m.types.layout(this.pointee) if isinstance(this.pointee, RecordRef) else None
+    if found is None or layout is None:
+        return None
+    if found[0].name.rsplit("::", 1)[-1] == name:
+        return this
+    for base in (m.types.resolve(b, found[1]) for b in found[0].bases):
+        if not isinstance(base, RecordRef) or base.name.rsplit("::", 1)[-1] != name:
+            continue
+        inner = m.types.layout(base)
+        for field, (at, _) in inner.fields.items() if inner is not None else ():
+            if field in layout.fields:
+                return Pointer(this.object, plus(this.offset, layout.fields[field][0] - at), base)
+    return None

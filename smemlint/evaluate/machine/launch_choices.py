@@ -132,12 +132,20 @@ def meet_ways(
     for (o, at), now in contents(m, assigned).items():
         kept = before.get((o, at))
         options = [None if way is None else way.get((o, at), kept) for way in others]
-        o.cells[at] = either_value(decision, now, options, (o.id, at))
+        o.cells[at] = either_value(m, decision, now, options, (o.id, at))
 
 
-def either_value(decision: Hashable, now: Value, options: Sequence[Value | None], name: Hashable) -> Value:
+def either_value(
+    m: Machine, decision: Hashable, now: Value, options: Sequence[Value | None], name: Hashable
+) -> Value:
     """A value as a compiler knows it that cannot tell it from the others. None: anything; name: tells apart
-    what one decision sets."""
+    what one decision sets.
+
+    Around a short loop without a barrier the decision may be taken before it, with a copy of the loop for
+    each way, in which the value is known.
+    """
+    if _in_loop(m):
+        return _taken_for_known(now)
     if isinstance(now, Int):
         return one_of_forms(decision, now, [v if isinstance(v, Int) else None for v in options], name)
     if isinstance(now, Pointer):
@@ -149,6 +157,21 @@ def either_value(decision: Hashable, now: Value, options: Sequence[Value | None]
             offset = formed(offset, affine.add(form_of(offset), start))
         return Pointer(now.object, offset, now.pointee, now.integer)
     return now
+
+
+def _in_loop(m: Machine) -> bool:
+    return m.frame.looped or any(not exits.switch and not exits.label for exits in m.context.loops)
+
+
+def _taken_for_known(v: Value) -> Value:
+    if isinstance(v, Pointer):
+        return Pointer(v.object, _loose(v.offset), v.pointee, v.integer)
+    return _loose(v) if isinstance(v, Int) else v
+
+
+def _loose(v: Int) -> Int:
+    form = form_of(v)
+    return formed(v, Affine(form.const, form.terms, form.divides, affine.UNSURE))
 
 
 def one_of_forms(decision: Hashable, now: Int, options: Sequence[Int | None], name: Hashable) -> Int:

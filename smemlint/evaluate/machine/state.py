@@ -236,3 +236,5 @@ class Frame:
     """By id of a parameter that is a pack: what it holds."""
     arguments: tuple[object, ...] = ()
     """The expressions (or values) that the parameters were given."""
+    looped: bool = False
+    """Called in a loop."""

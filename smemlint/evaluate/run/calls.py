@@ -55,6 +55,8 @@ def _call(m: Machine, e: Call, want_place: bool) -> Value | Reference:
         )
         if isinstance(v, FunctionValue) and callee.arguments:
             v = replace(v, arguments=resolve_arguments(m, callee.arguments))
+        if isinstance(v, FunctionValue) and m.frame.this is not None and _needs_object(v):
+            v = Method(callee.name, m.frame.this, v.candidates, v.arguments)
     else:
         v = _called(m, callee)
         if isinstance(v, Other) and isinstance(callee, Name):
@@ -83,6 +85,11 @@ def _closure_at(p: Pointer) -> Closure | None:
     """The lambda that a variable holds."""
     held = p.object.cells.get(0) if p.object.storage == "local" else None
     return held if isinstance(held, Closure) else None
+
+
+def _needs_object(v: FunctionValue) -> bool:
+    """Whether functions that are named by their class, as in `Base::get(i)`, are methods of this object."""
+    return any(f.record is not None and not f.static for f in v.candidates)
 
 
 def _owner_name(m: Machine, callee: StaticMember) -> str:

@@ -181,7 +181,7 @@ def _chosen_by_launch(
         v = evaluate(m, other)
         m.silent -= 1
         m.unknowns.guessed, m.journal.assumptions, m.code_size = guessed, assumed, size
-    return either_value(decision, chosen, [v], "?")
+    return either_value(m, decision, chosen, [v], "?")
 
 
 def _of_common_type(m: Machine, chosen: Int, other: Expr) -> Int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from smemlint.evaluate.analysis.line_attribution import copied
 from smemlint.evaluate.compiler.slow_paths import division_stops
 from smemlint.evaluate.language.accesses import load, store
-from smemlint.evaluate.language.conversions import as_int, coerce, is_null
+from smemlint.evaluate.language.conversions import as_int, coerce, is_null, null_test
 from smemlint.evaluate.language.places import lost, offset_pointer, place_of, pointer_of
 from smemlint.evaluate.library.atomics import operator_on_atomic
 from smemlint.evaluate.machine.dispatch import build, converted, lvalue, rvalue
@@ -59,7 +59,7 @@ def unary_value(m: Machine, e: Unary) -> Value:
         if op == "!":
             return ar.logical_not(v, m.unknowns)
     if isinstance(v, Pointer) and op == "!":
-        return Int(int(is_null(m, v)), BOOL)
+        return null_test(m, v)
     if op == "!":
         return m.unknowns.value(BOOL, "!", varying=not is_uniform(v) and not m.host, low=0, high=1)
     if isinstance(v, Other):
@@ -190,10 +190,12 @@ def _pointer_operation(m: Machine, op: str, a: Value, b: Value, place: Place | N
         return m.unknowns.value(ULONG, "pointer arithmetic", rank=3)
     if isinstance(b, Pointer) and op == "+":
         a, b = b, a
-    if is_null(m, a) or is_null(m, b):
+    if m.host and (is_null(m, a) or is_null(m, b)):
         return Int(int(op == "=="), BOOL) if op in ("==", "!=") else Other(None, False)
     if not isinstance(a, Pointer):
         return Int(int(op == "!="), BOOL) if op in ("==", "!=") else Other(None, False)
+    if op in ("==", "!=") and not m.host and isinstance(b, Int) and b.known:
+        return null_test(m, a) if op == "==" else ar.logical_not(null_test(m, a), m.unknowns)
     n = as_int(m, b, place)
     if op == "+":
         return offset_pointer(m, a, n, place)

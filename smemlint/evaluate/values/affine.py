@@ -28,7 +28,7 @@ class Affine:
     dropped: more is taken for known than a compiler must see; it does not count for equality. A shift drops
     what was added below (`(8 * t + 1) >> 5` for `(8 * t) >> 5`): then what names the sums as written,
     and two that drop the same differ by what the compiler sees. UNSURE where a value that a launch decides is
-    as well aligned on all ways. 0: nothing.
+    as well aligned on all ways, or known in a loop. 0: nothing.
     """
 
     __slots__ = ("_hash", "const", "divides", "dropped", "terms")
@@ -112,11 +112,11 @@ def whole(v: Affine) -> int:
 
 
 def add(a: Affine, b: Affine) -> Affine:
-    if not b.terms:
-        return Affine(a.const + b.const, a.terms, a.divides, a.dropped) if b.const else a
-    if not a.terms:
-        return Affine(a.const + b.const, b.terms, b.divides, b.dropped)
     dropped = _both(a.dropped, b.dropped)
+    if not b.terms:
+        return Affine(a.const + b.const, a.terms, a.divides, dropped) if b.const or dropped else a
+    if not a.terms:
+        return Affine(a.const + b.const, b.terms, b.divides, dropped)
     terms = dict(a.terms)
     for value, factor in b.terms:
         terms[value] = terms.get(value, 0) + factor
@@ -135,18 +135,23 @@ def scale(a: Affine, by: int) -> Affine:
     if by == 1:
         return a
     if by == 0:
-        return Affine(0)
+        return Affine(0, dropped=a.dropped)
     divides = min(a.divides * power_of_two_in(by), _MOST)
     return Affine(a.const * by, tuple((v, f * by) for v, f in a.terms), divides, a.dropped)
 
 
 def multiply(a: Affine, b: Affine) -> Affine:
     if not b.terms:
-        return scale(a, b.const)
+        return _loosened(scale(a, b.const), b)
     if not a.terms:
-        return scale(b, a.const)
+        return _loosened(scale(b, a.const), a)
     first, second = sorted((a, b), key=lambda v: (v.terms, v.const))
     return atom("*", first, second, divides=max(whole(a), 1) * max(whole(b), 1))
+
+
+def _loosened(a: Affine, by: Affine) -> Affine:
+    """What was made of two, where more of the second is taken for known than a compiler must see."""
+    return Affine(a.const, a.terms, a.divides, _both(a.dropped, by.dropped)) if by.dropped else a
 
 
 def either(condition: Hashable, a: Affine, b: Affine) -> Affine:

@@ -53,6 +53,10 @@ class Snapshot:
     havoc: dict[Object, bool] = field(default_factory=dict)
 
 
+NO_ADDRESS = "no address"
+"""Id of what a pointer leads to that a launch passes as null."""
+
+
 @record(eq=False, slots=True)
 class Object:
     """One variable or allocation.

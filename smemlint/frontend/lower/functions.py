@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.kinds import is_expression
+from smemlint.frontend.clang.kinds import CALL, INIT_LIST, TEMPLATE_REF, TYPE_REF, UNEXPOSED, is_expression
 from smemlint.frontend.clang.names import (
     CONSTRUCTOR,
     CONVERSION,
@@ -25,6 +25,7 @@ from smemlint.ir import (
     Block,
     Expr,
     Function,
+    InitList,
     Name,
     Place,
     Stmt,
@@ -144,10 +145,9 @@ class FunctionLowering:
             elif kid.kind == MEMBER_REFERENCE and node.kind in (CONSTRUCTOR, FUNCTION_TEMPLATE):
                 if index + 1 < len(kids) and is_expression(kids[index + 1].kind):
                     initialisers.append((cursors.spelling(kid), c.exprs.lower(kids[index + 1])))
-            elif kid.kind == 43 and index + 1 < len(kids) and kids[index + 1].kind == 103:
+            elif kid.kind in (TYPE_REF, TEMPLATE_REF):
                 if node.kind == CONSTRUCTOR and parameters_done(kids, index):
-                    base = cursors.referenced(kid)
-                    initialisers.append((cursors.spelling(base), c.exprs.lower(kids[index + 1])))
+                    initialisers += self._base(kids, index)
             elif kid.kind in (202, 224):
                 body = kid
         if not cluster_dims:
@@ -180,6 +180,19 @@ class FunctionLowering:
             initialisers=tuple(initialisers),
             declared=body is None and node.kind == FUNCTION_TEMPLATE and not cursors.is_definition(node),
         )
+
+    def _base(self, kids: list[Node], index: int) -> list[tuple[str, Expr]]:
+        """What a constructor gives the base that is named at an index, or another constructor of its class:
+        `Base(p)`, `Base{p}`, `Base<T>(p)`."""
+        if index and kids[index - 1].kind in (TYPE_REF, TEMPLATE_REF):
+            return []  # a template argument of the one before
+        given = next((k for k in kids[index + 1 :] if k.kind not in (TYPE_REF, TEMPLATE_REF)), None)
+        if given is None or given.kind not in (CALL, INIT_LIST, UNEXPOSED):
+            return []
+        exprs = self._c.exprs
+        parts = cursors.children(given)
+        value = exprs.lower(given) if given.kind == CALL else InitList(tuple(map(exprs.lower, parts)))
+        return [(cursors.spelling(cursors.referenced(kids[index])), value)]
 
     @staticmethod
     def _first_parameters(node: Node) -> list[Node]:

@@ -29,6 +29,7 @@ from smemlint.ir import (
     Member,
     Name,
     Place,
+    RecordRef,
     Scalar,
     Special,
     StaticMember,
@@ -207,7 +208,11 @@ class NameLowering:
             return self.enumerator(target, self._c.place(node))
         place = self._c.place(node)
         if base_node is None:
-            return Member(This(place), name, True, place, self._member_arguments(node, target))
+            arguments = self._member_arguments(node, target)
+            if target.kind in FUNCTIONS and _QUALIFIED.match(self._c.positions.text(node) or ""):
+                owner = self._c.types.record(cursors.semantic_parent(target))
+                return StaticMember(owner, name, place, arguments)  # `Base::get(i)`, whatever overrides it
+            return Member(This(place), name, True, place, arguments)
         base = self._c.exprs.lower(base_node)
         special = special_member(base, name)
         if isinstance(special, Special):
@@ -261,10 +266,22 @@ class NameLowering:
         c.work.mention(name)
         arguments = c.texts.template_arguments(rest) if rest.startswith("<") else ()
         if base_node is None:
+            owner = self._named_base(c.positions.text(node) or "", name)
+            if owner is not None:
+                return StaticMember(owner, name, place, arguments)
             return Member(This(place), name, True, place, arguments)
         base = self._c.exprs.lower(base_node)
         special = special_member(base, name)
         return special if special is not None else Member(base, name, arrow, place, arguments)
+
+    def _named_base(self, text: str, name: str) -> RecordRef | None:
+        """The base whose method `Base<T>::get` names, whatever overrides it."""
+        qualifier, _, rest = text.rpartition("::")
+        own = self._c.found.records.get(self._c.scope.record or "")
+        if own is None or rest.strip() != name:
+            return None
+        owner = self._c.texts.read_type(qualifier.removeprefix("typename").strip())
+        return owner if isinstance(owner, RecordRef) and owner in own.bases else None
 
     def _member_tail(self, node: Node, base_node: Node | None) -> tuple[bool, str, str] | None:
         """(arrow, name, text after the name) of a member expression, from its text."""

@@ -10,6 +10,7 @@ import pytest
 from smemlint.evaluate import Grade, evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch
+from smemlint.launch.host import started_kernels
 from smemlint.score import score_all
 from smemlint.source import source_from_bytes
 
@@ -84,3 +85,32 @@ def test_a_pointer_to_one_of_two_arrays_is_no_other_name_of_one() -> None:
 
 def test_what_is_decided_when_it_is_compiled_is_known() -> None:
     assert [w for w, _ in read("const int m = 0; if (m > 3) d = 2;", "s[t * 4] + s[t * 4 + d]", 0)] == [4, 0]
+
+
+def test_in_a_loop_the_decision_may_be_taken_before_it() -> None:
+    """nvcc makes a loop for each way (`mode2` of the measured shapes): there the distance is known."""
+    text = """__global__ void k(const float *in, float *out, int n) {
+    __shared__ float s[1024];
+    int t = threadIdx.x;
+    for (int r = 0; r < 32; r++) s[n == 1 ? t * 32 + r : r * 32 + t] = in[r * 32 + t]; }"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    traces = evaluate(module, module.kernels()[0], Launch((32, 1, 1), arguments={"n": 1}))
+    (conflict,) = score_all(traces)
+    assert (conflict.grade, conflict.ways_low, conflict.ways) == (Grade.BOUND, 8, 32)
+
+
+@pytest.mark.parametrize("test", ["p", "p != nullptr", "!(!p)"])
+def test_a_launch_that_passes_no_address_takes_the_way_without(test: str) -> None:
+    text = f"""__global__ void k(float *out, const float *p) {{
+    __shared__ float s[1024];
+    int step = 1;
+    if ({test}) step = 32;
+    out[0] = s[threadIdx.x * step]; }}
+    void with(float *a) {{ k<<<1, 32>>>(a, a); }}
+    void without(float *a) {{ k<<<1, 32>>>(a, nullptr); }}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    kernel = module.kernels()[0]
+    for arguments, wavefronts in (({}, 32), ({"p": 0}, 1)):
+        (conflict,) = score_all(evaluate(module, kernel, Launch((32, 1, 1), arguments=arguments)))
+        assert conflict.wavefronts == wavefronts
+    assert {tuple(s.arguments.items()) for s in started_kernels(module)} == {(), (("p", 0),)}
