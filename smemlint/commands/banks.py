@@ -17,7 +17,7 @@ from smemlint.commands.looking import (
     picture_options,
     width,
 )
-from smemlint.commands.options import UsageError
+from smemlint.commands.usage import UsageError
 from smemlint.system.streams import say
 
 if TYPE_CHECKING:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,23 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from smemlint import config
 from smemlint.commands import CLEAN, FAILED, FINDINGS
-from smemlint.commands.jobs import Run, analysed, jobs_of, with_progress
-from smemlint.commands.options import STDIN, UsageError, number, source_options, source_settings, whole
+from smemlint.commands.jobs import analysed, jobs_of, with_progress
+from smemlint.commands.options import STDIN, number, source_options, source_settings, whole
+from smemlint.commands.run import Run
+from smemlint.commands.usage import UsageError
+from smemlint.commands.writing import form_of, outputs_of, printed_look, status_of, write, write_file
 from smemlint.config import DEFAULTS, FORMATS, SEVERITIES, Settings
 from smemlint.configurations import Configurations
 from smemlint.system import streams
-from smemlint.system.streams import OutputError, put, say
+from smemlint.system.streams import put, say
 from smemlint.system.visible import visible_path
 
 if TYPE_CHECKING:
-    from smemlint.commands.streaming import Stream
     from smemlint.diagnose.model import Report
-    from smemlint.render.style import Look
     from smemlint.repair import Skipped
-
-
-ENDINGS = {".sarif": "sarif", ".json": "json", ".jsonl": "jsonl", ".html": "html", ".txt": "full"}
-"""Endings of files that tell a format."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -195,7 +190,7 @@ def _check(
     """Findings alone: written as they become final; when a signal ends the run, those that are known."""
     from smemlint.commands.streaming import Stream
 
-    stream = Stream(lambda settings: (_form_of(settings), _look(_form_of(settings), settings, options)))
+    stream = Stream(lambda settings: (form_of(settings), printed_look(form_of(settings), settings, options)))
     run, report = analysed(
         options, said, suggest=True, exhibits=exhibits, partial=True, stream=stream, part=options.shard
     )
@@ -280,21 +275,6 @@ def _check_adding(options: argparse.Namespace) -> None:
         raise UsageError("--add-ignore cannot change standard input")
 
 
-def outputs_of(texts: Sequence[str]) -> list[tuple[str, Path]]:
-    """Format and file of each `--output`. Raises UsageError."""
-    outputs = []
-    for text in texts:
-        name, equals, file = text.partition("=")
-        if not equals and (ending := ENDINGS.get(Path(text).suffix)):
-            name, equals, file = ending, "=", text
-        if not equals or not file:
-            raise UsageError(f"--output {text}: expected FORMAT=FILE, such as sarif=smemlint.sarif")
-        if name not in FORMATS:
-            raise UsageError(f"--output {text}: the formats are {', '.join(FORMATS)}")
-        outputs.append((name, Path(file)))
-    return outputs
-
-
 def _repair(
     options: argparse.Namespace, run: Run, report: Report, outputs: Sequence[tuple[str, Path]]
 ) -> int:
@@ -320,7 +300,7 @@ def _repair(
     _tell(skipped, repair.summary(files, written=False, unsafe=left))
     # A patch must hold the file's own bytes, whatever the terminal's encoding is.
     streams.put_bytes("".join(f.diff() for f in files).encode("utf-8", "surrogateescape"))
-    return _status(report, run.settings)
+    return status_of(report, run.settings)
 
 
 def _tell(skipped: Sequence[Skipped], summary: str) -> None:
@@ -329,68 +309,13 @@ def _tell(skipped: Sequence[Skipped], summary: str) -> None:
     say(summary)
 
 
-def _form_of(settings: Settings) -> str:
-    return settings.output_format or "full"
-
-
-def _look(form: str, settings: Settings, options: argparse.Namespace) -> Look:
-    """How a format looks on standard output. GitHub shows the first ten findings: the costliest ones."""
-    color = {"auto": None, "always": True, "never": False}[options.color]
-    look = look_of(settings, options.top, color)
-    return replace(look, sort="cost") if form == "github" and not settings.sort else look
-
-
-def _plain_look(form: str, settings: Settings) -> Look:
-    """How it looks in a file."""
-    from smemlint.render.style import Look
-
-    return Look(sort="cost" if form == "github" else "path", docs=settings.docs_url or "")
-
-
-def write(
-    report: Report,
-    settings: Settings,
-    outputs: Sequence[tuple[str, Path]],
-    options: argparse.Namespace,
-    stream: Stream | None = None,
-) -> int:
-    """Write all formats, to standard output what a stream has not written yet; the exit status."""
-    from smemlint.render import render
-    from smemlint.render.summary import statistics
-
-    written = [_write_file(path, render(name, report, _plain_look(name, settings))) for name, path in outputs]
-    form = _form_of(settings)
-    text = render(form, report, _look(form, settings, options))
-    put(text if stream is None else stream.rest(text))
-    if settings.statistics:
-        text = statistics(report.summary)
-        if form in ("full", "concise"):
-            put(text)
-        else:
-            say(text.rstrip("\n"), lines=True)
-    return _status(report, settings) if all(written) else FAILED
-
-
-def _status(report: Report, settings: Settings) -> int:
-    from smemlint.diagnose.select import UNSEEN
-    from smemlint.rules import Severity
-
-    if report.problems:
-        return FAILED
-    gate = Severity(settings.fail_on).rank
-    gated = any(d.severity.rank >= gate for d in report.diagnostics)
-    if settings.fail_on_unseen:
-        gated = gated or any(d.code == UNSEEN for d in report.diagnostics)
-    return FINDINGS if gated and not settings.exit_zero else CLEAN
-
-
 def _write_baseline(path: Path, report: Report) -> int:
     """Accept what is found; findings about what was not looked at are no findings to accept."""
     from smemlint.diagnose.baseline import written
     from smemlint.diagnose.group import groups
     from smemlint.render.summary import places
 
-    if not _write_file(path, written(report.diagnostics, path)):
+    if not write_file(path, written(report.diagnostics, path)):
         return FAILED
     found = places(len(groups(report.diagnostics)), len(report.diagnostics))
     say(f"{found} accepted in {path}; check with --baseline {path}")
@@ -407,7 +332,7 @@ def _budget(
 
     kernels = ranked(report.kernels)
     if options.write_budget:
-        written = _write_file(Path(options.write_budget), budget_text(kernels))
+        written = write_file(Path(options.write_budget), budget_text(kernels))
         return FAILED if report.problems or not written else CLEAN
     try:
         found = exceeded(kernels, loaded(Path(options.budget)), options.budget)
@@ -418,25 +343,3 @@ def _budget(
         grown = f"{number(e.excess)} excess wavefronts a block, {number(e.allowed)} allowed"
         say(f"over budget: {visible_path(e.path)}: {e.name}: {grown}")
     return FAILED if status == FAILED else FINDINGS if found else CLEAN
-
-
-def _write_file(path: Path, text: str) -> bool:
-    try:
-        streams.write_file(path, text.encode("utf-8", errors="replace"))
-    except (OSError, ValueError, OutputError) as error:
-        said = error.strerror if isinstance(error, OSError) else None
-        say(f"error: {path}: cannot be written: {(said or str(error)).lower()}")
-        return False
-    return True
-
-
-def look_of(settings: Settings, top: int | None = None, color: bool | None = None) -> Look:
-    """How text for people looks where it goes. color: None where the terminal and the environment tell."""
-    from smemlint.render.style import Look
-
-    terminal = sys.stdout.isatty()
-    if color is None:
-        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-        color = not plain and (terminal or bool(os.environ.get("FORCE_COLOR")))
-    sort = settings.sort or ("cost" if terminal or top is not None else "path")
-    return Look(color, streams.columns(), sort, top, settings.docs_url or "")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from smemlint.commands import CLEAN, FAILED
 from smemlint.commands.jobs import jobs_of
 from smemlint.commands.looking import deliver, format_of, picture_options, width
-from smemlint.commands.options import UsageError, source_settings
+from smemlint.commands.options import source_settings
+from smemlint.commands.usage import UsageError
 from smemlint.config import short
 from smemlint.configurations import Configurations
 from smemlint.system.streams import say

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from smemlint.commands import CLEAN
 from smemlint.commands.asked import chosen_of, options_of
-from smemlint.commands.options import UsageError, reading_options, source_settings
+from smemlint.commands.options import reading_options, source_settings
+from smemlint.commands.usage import UsageError
 from smemlint.config import SEVERITIES, TIMEOUT, ConfigError, Settings
 from smemlint.configurations import Configurations
 

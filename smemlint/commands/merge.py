@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from smemlint.commands.options import UsageError, whole
+from smemlint.commands.options import whole
+from smemlint.commands.usage import UsageError
 from smemlint.config import DEFAULTS, FORMATS, SEVERITIES, Settings
 from smemlint.system.visible import visible_path
 
 if TYPE_CHECKING:
-    from smemlint.commands.jobs import Run
+    from smemlint.commands.run import Run
     from smemlint.shards import Shard
 
 _MAX_BYTES = 2**30
-_SAID = (
-    "select", "ignore", "min_share", "level", "fail_on", "fail_on_unseen", "exit_zero", "statistics",
-    "show_unresolved", "baseline",
-)  # fmt: skip
-"""Settings of the command line that say what is shown of what was found."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -43,8 +39,8 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from smemlint import shards
     from smemlint.api import shown
-    from smemlint.commands.check import outputs_of, write
-    from smemlint.commands.jobs import tell
+    from smemlint.commands.run import tell
+    from smemlint.commands.writing import outputs_of, write
 
     outputs = outputs_of(options.output or ())
     if "html" in (options.output_format, *(name for name, _ in outputs)):
@@ -95,18 +91,10 @@ def _read(path: str) -> tuple[str, Any]:
     raise UsageError(f"{name}: is no report of a shard (`smemlint check --shard I/N --output-format json`)")
 
 
-def said_of(options: argparse.Namespace, said: Settings) -> dict[str, Any]:
-    """What a shard hands on of its command line."""
-    found = {name: getattr(said, name) for name in _SAID if getattr(said, name) is not None}
-    found["blocks"] = {name: list(block) for name, block in (said.blocks or {}).items()}
-    found["config"] = options.config
-    found["diff_base"] = options.diff_base
-    return json.loads(json.dumps(found))  # type: ignore[no-any-return]
-
-
 def _run(options: argparse.Namespace, ordered: Sequence[Shard], form: str) -> Run:
     """The run that the shards are parts of."""
-    from smemlint.commands.jobs import Run, baseline_of, changed_since
+    from smemlint.commands.run import Run, baseline_of, changed_since
+    from smemlint.commands.sharding import settings_said
     from smemlint.configurations import Configurations
     from smemlint.running.jobs import Job
 
@@ -115,7 +103,7 @@ def _run(options: argparse.Namespace, ordered: Sequence[Shard], form: str) -> Ru
     blocks = {name: tuple(block) for name, block in said.pop("blocks", {}).items()}
     lists = {name: tuple(value) for name, value in said.items() if isinstance(value, list)}
     settings = replace(
-        Settings(**{**_known(said), **lists}, blocks=blocks or None),
+        Settings(**{**settings_said(said), **lists}, blocks=blocks or None),
         output_format=options.output_format or form,
         sort=options.sort,
     )
@@ -136,7 +124,3 @@ def _run(options: argparse.Namespace, ordered: Sequence[Shard], form: str) -> Ru
         changed_since(revision),
         wrong=ordered[0].wrong,
     )
-
-
-def _known(said: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in said.items() if name in _SAID}

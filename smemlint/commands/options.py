@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Callable
 from math import isfinite
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 from smemlint import config
+from smemlint.commands.usage import UsageError
 from smemlint.config import DEFAULTS, RANGES, ConfigError, Glob, Settings
-from smemlint.system.streams import put
 
 STDIN = "-"
 
@@ -21,19 +21,6 @@ exit status: 0 clean, 1 findings at or above --fail-on, 2 usage, configuration, 
 analysed (the others still are). Settings come from the closest smemlint.toml or [tool.smemlint] in
 pyproject.toml, up to the root of the repository. Its keys are the options that say how code is read and what
 counts; what writes, starts programs or takes more of the machine is said here alone."""
-
-
-class UsageError(Exception):
-    """The command line cannot be followed."""
-
-
-class Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message} (see `{self.prog} --help`)")
-
-    def _print_message(self, message: str, file: object = None) -> None:
-        """As argparse does, but a standard output that takes nothing is told."""
-        put(message)
 
 
 def source_options(parser: argparse.ArgumentParser) -> None:

@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from types import FrameType
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from smemlint.records import record
 from smemlint.system.stopping import held_back, leave_to_the_system
@@ -42,6 +42,8 @@ SOON = 0.85
 PATIENCE = 2
 """Seconds that processes have for ending once they are told to."""
 PR_SET_PDEATHSIG = 1
+GROWTH = 100 * 2**20
+"""Bytes by which a worker has grown when another takes its place: what is freed is not all given back."""
 COLLECTION = (100_000, 20, 20)
 """Objects that a worker makes before it looks for cycles among the youngest; how often among older ones."""
 
@@ -86,6 +88,13 @@ class OutOfTimeError(BaseException):
 @record(frozen=True, slots=True)
 class _Said:
     stage: str
+
+
+@record(frozen=True, slots=True)
+class _Last:
+    """A result after which the worker ends."""
+
+    result: Any
 
 
 _say: list[Callable[[str], None]] = []
@@ -209,7 +218,7 @@ class _Worker(Generic[Item, Result]):
 
     def take(self) -> Result | Failure | _Said:
         try:
-            result: Result | Failure | _Said = self.connection.recv()
+            result: Result | Failure | _Said | _Last = self.connection.recv()
         except (EOFError, OSError):
             self.index = None
             self.dead = True
@@ -219,9 +228,12 @@ class _Worker(Generic[Item, Result]):
             return Failure(f"the analysis crashed ({_ending(self.process.exitcode)})", self.stage)
         if isinstance(result, _Said):
             self.stage = result.stage
-        else:
-            self.index = None
-        return result
+            return result
+        self.index = None
+        if not isinstance(result, _Last):
+            return result
+        self.dead = True
+        return cast("Result | Failure", result.result)
 
 
 def _late(seconds: float) -> str:
@@ -255,6 +267,7 @@ def _serve(
     if not debug:  # native code writes its own crash reports there
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     _say[:] = [lambda stage: connection.send(_Said(stage))]
+    began = _held()
     while True:
         try:
             item = connection.recv()
@@ -278,10 +291,21 @@ def _serve(
                 traceback.print_exc()
             result = Failure(f"internal error: {type(error).__name__}: {error}")
         _stop_clock()
+        full = _held() - began > GROWTH
         try:
-            connection.send(result)
+            connection.send(_Last(result) if full else result)
         except OSError:
             return
+        if full:
+            return
+
+
+def _held() -> int:
+    """The bytes that this process has held at most, 0 where the system does not tell."""
+    if resource is None:
+        return 0
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024
 
 
 def _end_with_parent() -> None:

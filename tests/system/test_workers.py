@@ -37,6 +37,10 @@ def work(item: str) -> str:
         raise ValueError("no such thing")
     if item == "memory":
         raise MemoryError
+    if item == "fill":
+        bytearray(200 * 2**20)
+    if item in ("fill", "who"):
+        return str(os.getpid())
     if item == "deep":
         return work(item)
     return item.upper()
@@ -92,6 +96,12 @@ def test_a_consumer_that_leaves_early_leaves_no_process_behind() -> None:
     started = time.monotonic()
     running.close()  # type: ignore[attr-defined]
     assert time.monotonic() - started < 5
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the system does not tell")
+def test_a_worker_that_has_held_much_gives_way_to_another() -> None:
+    one, same, other = results("who", "fill", "who")
+    assert one == same != other
 
 
 def test_no_more_workers_are_started_than_there_are_items(monkeypatch: pytest.MonkeyPatch) -> None:
