@@ -172,7 +172,7 @@ class Slice:
 
     def _link(self, n: Assign, links: list[tuple[str, Expr]], flows: list[tuple[str, Expr]]) -> None:
         """Note what an assignment makes a variable depend on."""
-        root = root_of(n.target)
+        root = root_of(n.target, self.names.types)
         if root in self.names.memory and not isinstance(n.target, Name):
             links.append((root, n.target))  # what lies there is not known anyway
         elif root is not None:

@@ -18,6 +18,7 @@ from smemlint.ir import (
     ArrayOf,
     Asm,
     Assign,
+    Binary,
     Call,
     Cast,
     Conditional,
@@ -92,10 +93,14 @@ class Calls:
             if callee.id:
                 return callee.id in self._module.functions and all(map(self._function, {callee.id, *alike}))
             return all(map(self._function, alike)) if alike else pure(callee.name)
-        if isinstance(callee, Member):
+        if isinstance(callee, Member) or (isinstance(callee, StaticMember) and self._is_read(callee.owner)):
             found = self._methods.get(callee.name, ())
             return bool(found) and all(map(self._function, found))
         return False
+
+    def _is_read(self, owner: Type) -> bool:
+        """Whether the classes of the module say what a static function of this one does."""
+        return isinstance(owner, RecordRef) and owner.name in self._module.records
 
     def own_members(self, f: Function, local: bool) -> OwnMembers:
         """What lies in the object that a method runs on. local: it is a local variable."""
@@ -106,8 +111,8 @@ class Calls:
         return named_functions(self._module, e)
 
     def methods(self, e: Call) -> list[Function]:
-        """The methods of the module that a call by `.` or `->` may mean."""
-        ids = self._methods.get(e.callee.name, ()) if isinstance(e.callee, Member) else ()
+        """The methods of the module that a call by `.`, `->` or of a static one may mean."""
+        ids = self._methods.get(e.callee.name, ()) if isinstance(e.callee, Member | StaticMember) else ()
         return [f for id in ids if (f := self._module.functions.get(id)) is not None]
 
     def outputs(self, e: Call | Asm) -> Iterator[Expr]:
@@ -116,8 +121,9 @@ class Calls:
             yield from e.outputs
             return
         found = self.functions(e)
-        if isinstance(e.callee, Member):
-            yield e.callee.base
+        if isinstance(e.callee, Member | StaticMember):
+            if isinstance(e.callee, Member):
+                yield e.callee.base
             found = self.methods(e)
         elif not found and isinstance(e.callee, Name):
             if matrix(e.callee.name):
@@ -272,10 +278,28 @@ def plain(e: Asm) -> bool:
     return all(isinstance(i, PtxCompute | PtxUnknown) for i in parse(e.text))
 
 
-def root_of(e: Expr) -> str | None:
-    """The variable that an assignment target belongs to, or points from."""
+def root_of(e: Expr, types: Mapping[str, Type] | None = None) -> str | None:
+    """The variable that an assignment target belongs to, or points from. types: of variables, by which the
+    pointer in `*(p + i)` is known."""
     inner = innermost(e)
+    while types is not None and isinstance(inner, Binary) and inner.op in ("+", "-"):
+        pointing = [side for side in (inner.left, inner.right) if _points(side, types)]
+        if len(pointing) != 1:
+            return None
+        inner = innermost(pointing[0])
     return inner.id or None if isinstance(inner, Name) else None
+
+
+def _points(e: Expr, types: Mapping[str, Type]) -> bool:
+    """Whether a variable, or one with a number added, is known to be a pointer."""
+    while isinstance(e, Cast):
+        e = e.operand
+    if isinstance(e, Binary):
+        return e.op in ("+", "-") and (_points(e.left, types) or _points(e.right, types))
+    t = types.get(e.id) if isinstance(e, Name) else None
+    if isinstance(t, PointerTo) and t.reference:
+        t = t.to
+    return isinstance(t, PointerTo | ArrayOf)
 
 
 def place_of(e: Expr) -> str | None:

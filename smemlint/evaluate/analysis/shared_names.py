@@ -85,7 +85,7 @@ class SharedNames:
                 elif n.init is not None and n.storage != "param" and n.id not in self.passed.known:
                     links.append((n.id, n.init))
             elif isinstance(n, Assign):
-                root = root_of(n.target)
+                root = root_of(n.target, self.types)
                 if root is not None:
                     links.append((root, n.value))
         links += [(parameter.id, value) for parameter, value in self.passed.links]
@@ -214,7 +214,7 @@ class SharedNames:
     def _holds_pointers(self, e: Index | Member) -> bool:
         """A row of a shared array, or an element of a local array or record that shared addresses were put
         into."""
-        root = root_of(e)
+        root = root_of(e, self.types)
         if root not in self.shared:
             return False
         if isinstance(self.calls.written_type(e, self.types), ArrayOf):

@@ -147,7 +147,7 @@ class StatementFacts:
             if id(n) in passed_over:
                 continue
             if isinstance(n, Assign):
-                root = root_of(n.target)
+                root = root_of(n.target, self.names.types)
                 if (member := self.members.computed_by(n)) is not None:
                     facts.assigned.add(id_of(member))
                 elif root is None:
@@ -155,7 +155,7 @@ class StatementFacts:
                 elif root not in self.names.memory or isinstance(n.target, Name):
                     facts.assigned.add(root)
             elif isinstance(n, Unary) and n.op in STEPS:
-                root = root_of(n.operand)
+                root = root_of(n.operand, self.names.types)
                 if root is None:
                     facts.sticky = True
                 else:

@@ -442,3 +442,61 @@ template <typename T> __global__ void k(T *out, const T *in, int n) {
         loop = next(id(n) for n in walk(f.body) if isinstance(n, Loop))
         general, real = (slicer(module)(f, frozenset(), frozenset(ids)).skippable for ids in ((), (t,)))
         assert loop not in general and loop in real, f.name
+
+
+def test_static_functions_of_a_class_that_only_compute_are_passed_over() -> None:
+    text = """
+struct Field {
+    unsigned v[2];
+    static __device__ Field add(const Field &a, const Field &b) {
+        Field c;
+        for (int i = 0; i < 2; i++) c.v[i] = a.v[i] + b.v[i];
+        return c;
+    }
+    static __device__ void twice(Field &a) { a = add(a, a); }
+    static __device__ void wait(Field &a) { __syncthreads(); a.v[0]++; }
+};
+__global__ void k(Field *out) {
+    __shared__ Field t[64];
+    Field x = t[threadIdx.x], y, z;
+    y = Field::add(x, x);
+    Field::twice(y);
+    Field::wait(z);
+    out[0] = y;
+}
+"""
+    assert skipped(text) == ["y = Field::add(x, x)", "Field::twice(y)", "out[0] = y"]
+
+
+def test_what_a_static_function_hands_back_is_an_address_where_it_is_used_as_one() -> None:
+    found = ways("""
+struct Rows {
+    static __device__ int at(int i) { return i * 32; }
+    static __device__ void move(int &i) { i = threadIdx.x * 8; }
+};
+__global__ void k() {
+    __shared__ float t[2048], u[2048];
+    t[Rows::at(threadIdx.x)] = 1;
+    int i;
+    Rows::move(i);
+    u[i] = 2;
+}""")
+    assert found["t[Rows::at(threadIdx.x)]"] == (32, "exact")
+    assert found["u[i]"] == (8, "exact")
+
+
+def test_a_store_through_a_pointer_and_a_number_is_one_of_the_pointer() -> None:
+    text = """
+__global__ void k(float *out, int n) {
+    __shared__ float t[64];
+    float f[8];
+    float *p = f;
+    for (int i = 0; i < 8; i++) *(p + i) = 2 * out[i];
+    *(n + (p - 1)) *= 2;
+    int at[2];
+    int *q = at;
+    *(q + 1) = threadIdx.x;
+    t[at[1]] = f[3];
+}
+"""
+    assert skipped(text) == ["*(p + i) = 2 * out[i]", "*(n + (p - 1)) *= 2"]
