@@ -186,6 +186,8 @@ class Exits:
     label: str = ""
     """Of what only `goto` leaves, or begins again."""
     again: bool = False
+    rounds: int = 1
+    """About how often what a loop holds is run."""
 
 
 @record(frozen=True, eq=False, slots=True)

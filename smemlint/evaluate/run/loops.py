@@ -8,6 +8,7 @@ the loop is met again, the forms of the earlier visit are taken and verified ins
 from __future__ import annotations
 
 from itertools import accumulate
+from math import prod
 from operator import add
 
 import numpy as np
@@ -52,6 +53,8 @@ _WAYS = 16
 """Iterations of a loop that may be left at any of them which are looked at one by one."""
 _VISITS = 6
 """Iterations of a long loop that are run, trials included, before one stands for all that are left."""
+_FOR_ALL = 2
+"""The same of a loop of unknown length: a trial, and the one that stands for all."""
 
 
 def run_labeled(m: Machine, s: Labeled) -> None:
@@ -76,7 +79,7 @@ def run_loop(m: Machine, s: Loop) -> None:
     entry_must, entry_may, turn = m.must, m.may, m.turns.turn
     exits, way = m.exits(label=s.label), m.context.way
     exits.again = bool(s.label)
-    around = _VISITS ** len(m.context.loops)
+    around = prod(outer.rounds for outer in m.context.loops)
     m.context.loops.append(exits)
     left = m.threads.nobody
     m.code_size.flow += 1
@@ -84,6 +87,7 @@ def run_loop(m: Machine, s: Loop) -> None:
     began = latest = m.effort.steps
     alike, length = False, 0
     trip = compile_time_trips(m, s)
+    exits.rounds = _VISITS if trip is None else min(trip, _VISITS)
     pragma = _pragma(m, s, trip)
     ends: frozenset[int] = frozenset()
     starts: list[tuple[int, int]] = []
@@ -269,6 +273,7 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
 
     asked: whether there is a first one. The mask is then that of the lanes that leave by the condition.
     """
+    exits.rounds = _FOR_ALL
     # What was there before the loop is no more likely than what it sets.
     defaults, m.context.defaults = m.context.defaults, False
     start = snapshot(m)

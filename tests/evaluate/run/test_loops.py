@@ -53,3 +53,30 @@ def test_a_second_buffer_moves_no_bank(start: str, index: str, step: str) -> Non
     body = f"int a = {start}, sum = 0; {loop} out[0] = sum;"
     (load,) = [c for c in scored(body, shared="int s[4096]") if c.site.op == "load"]
     assert (load.ways, load.ways_low, load.grade.value) == (2, 2, "exact")
+
+
+def test_a_loop_that_disappears_is_joined_inside_loops_of_unknown_length() -> None:
+    """As measured on an H100 in a product of SparseConvNet: 8 loads of 16 bytes a warp, not 32 of 4."""
+    body = """
+double sum[8], other[8]; int tx = threadIdx.x, ty[8];
+for (int v = 0; v < 8; v++) ty[v] = threadIdx.y + v * 4;
+for (int a = 0; a < n; a++) {
+    for (int v = 0; v < 8; v++) w[ty[v]][tx] = in[ty[v] * n + tx];
+    for (int s = blockIdx.x * 32; s < n; s += 32 * gridDim.x) {
+        __syncthreads();
+        for (int v = 0; v < 8; v++) { i[ty[v]][tx] = in[s + v]; d[ty[v]][tx] = in[n + s + v]; }
+        __syncthreads();
+        #pragma unroll
+        for (int k = 0; k < 32; k++)
+            #pragma unroll
+            for (int v = 0; v < 8; v++) {
+                sum[v] += d[ty[v]][k] * w[tx][k];
+                other[v] += i[k][ty[v]] * d[k][tx];
+            }
+        __syncthreads();
+    }
+}
+for (int v = 0; v < 8; v++) out[v * n + tx] = sum[v] + other[v];
+"""
+    costs = scored(body, shared="float w[32][32], d[32][32], i[32][32]", block=(32, 4, 1))
+    assert (4 * 8 * 32, 4 * 8 * 4) in [(c.wavefronts, c.ideal) for c in costs if c.site.op == "load"]
