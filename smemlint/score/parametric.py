@@ -35,13 +35,15 @@ pass."""
 class Parametric:
     """costs: of each request at the worst residue, and `low` the least sum over all values tried.
 
-    offsets: the addresses of all requests at a value with the worst residue.
+    offsets: the addresses of all requests at a value with the worst residue. ends: the least and the most
+    that each request costs at any value, for sums in which not all of them take part.
     """
 
     stride: Stride | None
     costs: Costs
     low: int
     offsets: Ints
+    ends: Costs
 
 
 def parametric(
@@ -68,7 +70,10 @@ def parametric(
         ways[residue] = int(cost.high @ rows.weights) / ideal if ideal else 0.0
     worst = max(by_residue, key=lambda residue: (ways[residue], -residue))
     low = min(int(cost.low @ rows.weights) for cost in by_residue.values())
-    low = min(low, _small(access, rows, modulus, parameter.multiple_of))
+    small = _small(access, rows, modulus, parameter.multiple_of)
+    low = min([low, *(int(least @ rows.weights) for least in small)])
+    floor = np.minimum.reduce([*(cost.low for cost in by_residue.values()), *small])
+    ceiling = np.maximum.reduce([cost.high for cost in by_residue.values()])
     clean = condition(parameter.name, modulus, {r for r in by_residue if ways[r] == 1.0}, set(by_residue))
     most = by_residue[worst]
     return Parametric(
@@ -78,6 +83,7 @@ def parametric(
         addresses(
             offsets, parameter.coefficient, _shown(access, rows, most, worst, modulus, parameter.multiple_of)
         ),
+        Costs(floor[back], ceiling[back], most.ideal[back]),
     )
 
 
@@ -127,13 +133,24 @@ def by_way(access: Access, trace: Trace, parameter: Parameter) -> Parametric:
     ]
     if len(found) == 1:
         return found[0]
-    low, high, ideal = (
-        np.concatenate([getattr(f.costs, end) for f in found]) for end in ("low", "high", "ideal")
-    )
     ideals = [int(f.costs.ideal @ trace.weights[part]) for f, part in zip(found, parts, strict=True)]
     whole = max(ideals)
     least = min((f.low * whole // n for f, n in zip(found, ideals, strict=True) if n), default=0)
-    return Parametric(None, Costs(low, high, ideal), least, np.concatenate([f.offsets for f in found]))
+    return Parametric(
+        None,
+        _joined([f.costs for f in found]),
+        least,
+        np.concatenate([f.offsets for f in found]),
+        _joined([f.ends for f in found]),
+    )
+
+
+def _joined(parts: Sequence[Costs]) -> Costs:
+    """The costs of all requests of several ways."""
+    low, high, ideal = (
+        np.concatenate([getattr(part, end) for part in parts]) for end in ("low", "high", "ideal")
+    )
+    return Costs(low, high, ideal)
 
 
 def cycle(access: Access, coefficient: Ints, active: Bools) -> int:
@@ -170,13 +187,13 @@ def _costs(access: Access, rows: _Rows, values: Sequence[int]) -> dict[int, Cost
     return found
 
 
-def _small(access: Access, rows: _Rows, modulus: int, multiple_of: int) -> int:
-    """The least sum over values from 1 to two cycles."""
+def _small(access: Access, rows: _Rows, modulus: int, multiple_of: int) -> list[Ints]:
+    """The least cost of each request for values from 1 to two cycles."""
     values = range(multiple_of, 2 * modulus + 1, multiple_of)
     if len(values) * len(rows.offsets) > _MOST:
-        return int(rows.weights[(rows.offsets >= 0).any(axis=1)].sum())
-    tried = _costs(access, rows, values).values()
-    return min((int(cost.low @ rows.weights) for cost in tried), default=int(np.iinfo(np.int64).max))
+        least: Ints = (rows.offsets >= 0).any(axis=1).astype(np.int64)
+        return [least]
+    return [cost.low for cost in _costs(access, rows, values).values()]
 
 
 def _shown(access: Access, rows: _Rows, worst: Costs, residue: int, modulus: int, multiple_of: int) -> int:

@@ -20,7 +20,7 @@ from smemlint.score.loads import loads_of
 from smemlint.score.model import Conflict, Request, Stride
 from smemlint.score.parametric import by_way
 from smemlint.score.requests import Access, Costs, MisalignedError, aligned, costs
-from smemlint.score.totals import sums
+from smemlint.score.totals import optional, sums
 
 Ints = NDArray[np.int64]
 
@@ -45,13 +45,15 @@ def score(trace: Trace, *, assumed: bool = False) -> Conflict:
 @record(frozen=True, slots=True)
 class Priced:
     """What each request of a trace costs. offsets: the addresses that were counted, of a parametric trace at
-    a value with the worst residue; low: the least sum over all values of a parameter, else None."""
+    a value with the worst residue; low: the least sum over all values of a parameter, else None; ends: what
+    each request costs at least and at most over these values, else None."""
 
     access: Access
     offsets: Ints
     costs: Costs
     stride: Stride | None = None
     low: int | None = None
+    ends: Costs | None = None
 
 
 def priced(trace: Trace) -> Priced | Unresolved:
@@ -68,7 +70,7 @@ def priced(trace: Trace) -> Priced | Unresolved:
             return Priced(access, offsets, _joined_or_not(trace, access, lambda a: _by_data(a, trace)))
         if trace.parameter is not None and len(offsets):
             answer = by_way(access, trace, trace.parameter)
-            return Priced(access, answer.offsets, answer.costs, answer.stride, answer.low)
+            return Priced(access, answer.offsets, answer.costs, answer.stride, answer.low, answer.ends)
         return Priced(
             access, offsets, _joined_or_not(trace, access, lambda a: costs(a, offsets, trace.maybe))
         )
@@ -182,7 +184,11 @@ def _given(access: Access, trace: Trace, low: Ints, high: Ints) -> Costs:
 def _conflict(trace: Trace, found: Priced, assumed: bool) -> Conflict:
     access, offsets, cost, stride, low = found.access, found.offsets, found.costs, found.stride, found.low
     most, least, ideal = sums(trace, cost)
-    least = least if low is None else min(low, most)
+    if found.ends is not None and optional(trace):
+        high, least, _ = sums(trace, found.ends)
+        most = max(most, high)
+    elif low is not None:
+        least = min(low, most)
     grade = grade_of(trace, access, least == most, stride is not None, assumed)
     known = not trace.data and trace.ends is None
     worst = _worst(access, offsets, cost, trace.weights) if known else None

@@ -37,6 +37,11 @@ def sums(trace: Trace, cost: Costs) -> tuple[int, int, int]:
     return -(-most.numerator // most.denominator), least.numerator // least.denominator, whole
 
 
+def optional(trace: Trace) -> bool:
+    """Whether some of the requests need not run."""
+    return bool(_groups(trace).any())
+
+
 def _groups(trace: Trace) -> Ints:
     """By request, the number of those that run with it, 0: it surely runs. A request that no lane surely
     takes part in runs by itself, or does not."""

@@ -51,6 +51,19 @@ def test_what_surely_runs_bounds_what_may_be_left_out() -> None:
     assert (c.ways_low, c.ways) == (1, 33 / 2)
 
 
+def test_rounds_with_a_run_time_stride_may_be_left_out_as_well() -> None:
+    body = """
+    int at = 1;
+    for (int i = threadIdx.x & 15; i < 77; i += 40) {
+        out[i] = ((float4 *)s)[(1 + at) * n].y;
+        if ((n & 1) == 0) break;
+        at = i ^ 1;
+    }"""
+    (c,) = [c for c in scored(body) if c.site.op == "load"]
+    assert c.grade is Grade.PARAMETRIC
+    assert (c.ways_low, c.ways) == (1, 17 / 2)  # an even n ends it after the first round
+
+
 def test_what_was_assumed_is_told() -> None:
     body = "int i = blockIdx.x * 64 + threadIdx.x; s[0] = 1; if (i < n) s[threadIdx.x * 2] = 1; "
     first, second = traced(body + "if (threadIdx.x < n) out[i] = s[threadIdx.x];").traces[:2]
