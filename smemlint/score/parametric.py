@@ -191,7 +191,7 @@ def _small(access: Access, rows: _Rows, modulus: int, multiple_of: int) -> list[
     """The least cost of each request for values from 1 to two cycles."""
     values = range(multiple_of, 2 * modulus + 1, multiple_of)
     if len(values) * len(rows.offsets) > _MOST:
-        least: Ints = (rows.offsets >= 0).any(axis=1).astype(np.int64)
+        least: Ints = np.where((rows.offsets >= 0).any(axis=1), 1, 0)
         return [least]
     return [cost.low for cost in _costs(access, rows, values).values()]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from costs import scored
 
 from smemlint.evaluate import Grade, Trace, evaluate
 from smemlint.frontend import load
@@ -174,3 +175,9 @@ def test_a_number_beyond_any_size_is_compared_by_its_type() -> None:
     assert words("(unsigned)n <= 0xFFFFFFFFu ? t : 0") == list(range(32))
     assert words("t < (size_t)-1 ? t : 0") == list(range(32))
     assert words("-1 < (int)t ? t : 0") == list(range(32))
+
+
+def test_a_rest_of_data_from_which_more_was_taken_may_be_negative() -> None:
+    body = "int d = ((int *)out)[threadIdx.x] & 31; s[threadIdx.x * 2 + 1 + (d - 16) % 2] = 1;"
+    (c,) = [c for c in scored(body) if c.site.op == "store" and c.site.array]
+    assert c.ways == 3  # words 0, 32 and 64: rests of 0 and 1 alone would ask one bank for two
