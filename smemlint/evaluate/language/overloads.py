@@ -34,7 +34,8 @@ def bind(
     this: Pointer | None = None,
     outer: Bindings | None = None,
 ) -> dict[str, Binding] | None:
-    """Template arguments of a call: written, deduced from the values, then defaults."""
+    """Template arguments of a call: written, deduced from the values, then defaults. What a value that is not
+    given would tell has no default: C++ deduces it first."""
     bindings: dict[str, Binding] = dict(record_bindings(m, f, this) if outer is None else outer)
     written = [a if isinstance(a, Int) else bound(a) for a in explicit]
     for i, parameter in enumerate(f.template):
@@ -68,12 +69,19 @@ def bind(
             for k, x in deduced.items():
                 if not is_open(x):
                     bindings.setdefault(k, x)
+    told = _told_by(f, len(values))
     for parameter in f.template:
         if parameter.pack and parameter.kind == "type":
             bindings.setdefault(parameter.id, ())
-        if parameter.id not in bindings and parameter.default is not None:
+        if parameter.id not in bindings and parameter.id not in told and parameter.default is not None:
             bindings[parameter.id] = bound(m.types.argument(parameter.default, bindings))
     return bindings
+
+
+def _told_by(f: Function, given: int) -> set[str]:
+    """The type parameters that the function's parameters from this one on would tell."""
+    rest = [p.type for p in f.parameters[given:] if p.init is None]
+    return {t.id for each in rest for t in walk(each) if isinstance(t, TypeParam)}
 
 
 def is_open(binding: object) -> bool:

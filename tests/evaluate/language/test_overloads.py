@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from smemlint.evaluate import Grade, evaluate
+from smemlint.evaluate.language.overloads import bind
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.values.number import Int
 from smemlint.frontend import load
-from smemlint.ir import Launch
+from smemlint.ir import Launch, RecordRef
 from smemlint.source import source_from_bytes
 
 ROOT = """
@@ -104,3 +107,25 @@ def test_a_template_without_the_specialisation_that_is_called_is_not_known() -> 
     trace = evaluate(module, kernel, Launch((128, 1, 1), template={"V": 3}))
     assert not trace.traces
     assert trace.notes[0].code == "unknown-function"
+
+
+def test_what_an_argument_would_tell_has_no_default() -> None:
+    source = """
+    struct Wide { double a, b; };
+    struct Hash { typedef Wide result; };
+    template <typename V> __global__ void k(const V *in) { __shared__ V s[32]; s[threadIdx.x] = in[0]; }
+    template <typename F, typename V = typename F::result> void host(const V *in, int n) {
+        k<V><<<1, n>>>(in);
+    }
+    template <typename F, typename V = typename F::result> void bare(int n, const V *in = nullptr) {
+        k<V><<<1, n>>>(in);
+    }
+    """
+    (module,) = load(source_from_bytes("k.cu", source.encode()))
+    machine = Machine(module, (1, 1, 1), host=True)
+    of = {f.name: f for f in module.functions.values()}
+    names = {f.name: [p.id for p in f.template] for f in of.values()}
+    alone = bind(machine, of["host"], [RecordRef("Hash")], ())
+    assert alone is not None and list(alone) == names["host"][:1]
+    told = bind(machine, of["bare"], [RecordRef("Hash")], (Int(1),))
+    assert told is not None and list(told) == names["bare"]
