@@ -551,3 +551,9 @@ def test_an_object_made_with_new_has_what_its_constructor_gives_it() -> None:
 def test_an_array_made_with_new_is_not_an_object() -> None:
     found = launches("int main() { int *sizes = new int[4]; sum<<<1, *sizes>>>(0, 0); }")
     assert all(x.assumed for x in found)
+
+
+def test_a_switch_over_names_of_a_header_that_is_not_there_has_its_cases_and_not_their_power_set() -> None:
+    cases = " ".join(f"case KIND_{i}: sum<<<1, {32 * i}>>>(0, 0); break;" for i in range(1, 19))
+    text = '#include "kinds.h"\nvoid go(int kind) { switch (kind) {' + cases + "} }"
+    assert sorted(x.block[0] or 0 for x in launches(text)) == [32 * i for i in range(1, 19)]

@@ -45,7 +45,7 @@ from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.choices import taken
 from smemlint.evaluate.values.lanes import equal_masks, some
-from smemlint.evaluate.values.number import Int, Other, RecordValue, Value, add, collapse, form_of
+from smemlint.evaluate.values.number import Int, Other, RecordValue, Value, add, collapse, form_of, subtract
 from smemlint.evaluate.values.objects import Object
 from smemlint.evaluate.values.provenance import following
 from smemlint.ir import (
@@ -307,8 +307,8 @@ def _open_switch(m: Machine, s: Switch, value: Int) -> None:
         i: ar.compare("==", value, label, m.unknowns) for i, label in enumerate(labels) if label is not None
     }
     others = Int(1, BOOL)
-    for hit in hits.values():
-        others = ar.logical_and(others, ar.logical_not(hit, m.unknowns))
+    for hit in hits.values():  # no two labels are the same; a product would have two terms for each, in each
+        others = subtract(others, hit, BOOL)
     path: Int | None = None
     m.must, m.may = m.threads.nobody, m.threads.nobody
     for i, case in enumerate(s.cases):
