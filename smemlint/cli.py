@@ -15,8 +15,8 @@ from typing import NoReturn
 
 from smemlint import __version__
 from smemlint.commands import CLEAN, COMMANDS, FAILED, command
-from smemlint.commands.options import EPILOG
-from smemlint.commands.usage import Parser, UsageError
+from smemlint.commands.common.options import EPILOG
+from smemlint.commands.common.usage import Parser, UsageError
 from smemlint.config import ConfigError
 from smemlint.system import streams
 from smemlint.system.stopping import Stopped, stopped_by_signals

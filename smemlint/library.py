@@ -62,8 +62,8 @@ def _report(
     from dataclasses import replace
 
     from smemlint import api
-    from smemlint.commands.jobs import jobs_of
-    from smemlint.commands.run import Run, baseline_of
+    from smemlint.commands.common.jobs import jobs_of
+    from smemlint.commands.common.run import Run, baseline_of
     from smemlint.config import settings_from
     from smemlint.configurations import Configurations
 

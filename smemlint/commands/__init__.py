@@ -1,8 +1,8 @@
 """The commands, one module each: `options` declares what it accepts, `run` does it and gives the exit status.
 
 In: parsed arguments. Out: text on the streams and CLEAN, FINDINGS or FAILED. A module imports what is heavy
-inside of `run`, so that `--help` and mistakes are told at once; `options.py` holds what commands accept in
-common, `jobs.py` how they turn paths into reports.
+inside of `run`, so that `--help` and mistakes are told at once; `common/` holds what several commands accept,
+and how they turn paths into reports.
 """
 
 from __future__ import annotations

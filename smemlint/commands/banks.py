@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smemlint.commands import CLEAN, FAILED
-from smemlint.commands.looking import (
+from smemlint.commands.common.looking import (
     access_asked,
     asked,
     color,
@@ -17,7 +17,7 @@ from smemlint.commands.looking import (
     picture_options,
     width,
 )
-from smemlint.commands.usage import UsageError
+from smemlint.commands.common.usage import UsageError
 from smemlint.system.streams import say
 
 if TYPE_CHECKING:

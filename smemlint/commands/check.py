@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from smemlint import config
 from smemlint.commands import CLEAN, FAILED, FINDINGS
-from smemlint.commands.jobs import analysed, jobs_of, with_progress
-from smemlint.commands.options import STDIN, number, source_options, source_settings, whole
-from smemlint.commands.run import Run
-from smemlint.commands.usage import UsageError
-from smemlint.commands.writing import form_of, outputs_of, printed_look, status_of, write, write_file
+from smemlint.commands.common.jobs import analysed, jobs_of, with_progress
+from smemlint.commands.common.options import STDIN, number, source_options, source_settings, whole
+from smemlint.commands.common.run import Run
+from smemlint.commands.common.usage import UsageError
+from smemlint.commands.common.writing import form_of, outputs_of, printed_look, status_of, write, write_file
 from smemlint.config import DEFAULTS, FORMATS, SEVERITIES, Settings
 from smemlint.configurations import Configurations
 from smemlint.system import streams
@@ -158,7 +158,7 @@ def run(options: argparse.Namespace) -> int:
     if options.write_baseline:
         return _write_baseline(Path(options.write_baseline), report)
     if adding:
-        from smemlint.commands.adding import add_ignores
+        from smemlint.commands.common.adding import add_ignores
 
         return add_ignores(options, report)
     return _repair(options, run, report, outputs)
@@ -188,7 +188,7 @@ def _check(
     options: argparse.Namespace, said: Settings, outputs: Sequence[tuple[str, Path]], *, exhibits: bool
 ) -> int:
     """Findings alone: written as they become final; when a signal ends the run, those that are known."""
-    from smemlint.commands.streaming import Stream
+    from smemlint.commands.common.streaming import Stream
 
     stream = Stream(lambda settings: (form_of(settings), printed_look(form_of(settings), settings, options)))
     run, report = analysed(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from smemlint.commands import CLEAN, FAILED
-from smemlint.commands.jobs import analysed
-from smemlint.commands.looking import width
-from smemlint.commands.options import source_options, source_settings
-from smemlint.commands.profiles import profile_of
+from smemlint.commands.common.jobs import analysed
+from smemlint.commands.common.looking import width
+from smemlint.commands.common.options import source_options, source_settings
+from smemlint.commands.common.profiles import profile_of
 from smemlint.system.streams import put
 
 

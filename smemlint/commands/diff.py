@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from smemlint.commands import CLEAN, FINDINGS
-from smemlint.commands.usage import UsageError
+from smemlint.commands.common.usage import UsageError
 from smemlint.system.streams import put
 from smemlint.system.visible import visible, visible_path
 

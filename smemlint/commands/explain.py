@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from smemlint.commands import CLEAN
-from smemlint.commands.usage import UsageError
+from smemlint.commands.common.usage import UsageError
 from smemlint.system.streams import put
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from smemlint.commands import CLEAN, FAILED
-from smemlint.commands.jobs import analysed
-from smemlint.commands.options import source_options, source_settings
+from smemlint.commands.common.jobs import analysed
+from smemlint.commands.common.options import source_options, source_settings
 from smemlint.system.streams import put
 
 

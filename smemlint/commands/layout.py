@@ -6,10 +6,10 @@ import argparse
 from typing import TYPE_CHECKING
 
 from smemlint.commands import CLEAN, FAILED
-from smemlint.commands.jobs import jobs_of
-from smemlint.commands.looking import deliver, format_of, picture_options, width
-from smemlint.commands.options import source_settings
-from smemlint.commands.usage import UsageError
+from smemlint.commands.common.jobs import jobs_of
+from smemlint.commands.common.looking import deliver, format_of, picture_options, width
+from smemlint.commands.common.options import source_settings
+from smemlint.commands.common.usage import UsageError
 from smemlint.config import short
 from smemlint.configurations import Configurations
 from smemlint.system.streams import say

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smemlint.commands import CLEAN
-from smemlint.commands.asked import chosen_of, options_of
-from smemlint.commands.options import reading_options, source_settings
-from smemlint.commands.usage import UsageError
+from smemlint.commands.common.asked import chosen_of, options_of
+from smemlint.commands.common.options import reading_options, source_settings
+from smemlint.commands.common.usage import UsageError
 from smemlint.config import SEVERITIES, TIMEOUT, ConfigError, Settings
 from smemlint.configurations import Configurations
 

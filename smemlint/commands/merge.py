@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from smemlint.commands.options import whole
-from smemlint.commands.usage import UsageError
+from smemlint.commands.common.options import whole
+from smemlint.commands.common.usage import UsageError
 from smemlint.config import DEFAULTS, FORMATS, SEVERITIES, Settings
 from smemlint.system.visible import visible_path
 
 if TYPE_CHECKING:
-    from smemlint.commands.run import Run
+    from smemlint.commands.common.run import Run
     from smemlint.shards import Shard
 
 _MAX_BYTES = 2**30
@@ -39,8 +39,8 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from smemlint import shards
     from smemlint.api import shown
-    from smemlint.commands.run import tell
-    from smemlint.commands.writing import outputs_of, write
+    from smemlint.commands.common.run import tell
+    from smemlint.commands.common.writing import outputs_of, write
 
     outputs = outputs_of(options.output or ())
     if "html" in (options.output_format, *(name for name, _ in outputs)):
@@ -93,8 +93,8 @@ def _read(path: str) -> tuple[str, Any]:
 
 def _run(options: argparse.Namespace, ordered: Sequence[Shard], form: str) -> Run:
     """The run that the shards are parts of."""
-    from smemlint.commands.run import Run, baseline_of, changed_since
-    from smemlint.commands.sharding import settings_said
+    from smemlint.commands.common.run import Run, baseline_of, changed_since
+    from smemlint.commands.common.sharding import settings_said
     from smemlint.configurations import Configurations
     from smemlint.running.jobs import Job
 

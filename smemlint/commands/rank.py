@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from smemlint.commands import CLEAN, FAILED
-from smemlint.commands.jobs import analysed
-from smemlint.commands.options import number, source_options, source_settings, whole
-from smemlint.commands.writing import look_of
+from smemlint.commands.common.jobs import analysed
+from smemlint.commands.common.options import number, source_options, source_settings, whole
+from smemlint.commands.common.writing import look_of
 from smemlint.system.streams import put
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from smemlint.commands import CLEAN, FAILED
-from smemlint.commands.looking import (
+from smemlint.commands.common.looking import (
     access_asked,
     asked,
     deliver,
@@ -14,7 +14,7 @@ from smemlint.commands.looking import (
     picture_options,
     width,
 )
-from smemlint.commands.usage import UsageError
+from smemlint.commands.common.usage import UsageError
 from smemlint.system.streams import say
 
 FORMATS = ("text", "svg", "json")

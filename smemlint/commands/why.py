@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from smemlint.commands import CLEAN, FAILED
-from smemlint.commands.looking import access_asked, asked, nothing, width
-from smemlint.commands.options import reading_options
+from smemlint.commands.common.looking import access_asked, asked, nothing, width
+from smemlint.commands.common.options import reading_options
 from smemlint.system.streams import put, say
 
 

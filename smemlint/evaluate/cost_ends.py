@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from smemlint.banks import wavefront_range
 from smemlint.evaluate.machine.cp_async import ends, in_order, lines_of
 from smemlint.evaluate.machine.machine import Event, SiteLog
-from smemlint.evaluate.machine.spread import cost_ends
+from smemlint.evaluate.memory.spread import cost_ends
 from smemlint.evaluate.visits import Requests
 
 Ends = tuple[NDArray[np.int64], NDArray[np.int64]]

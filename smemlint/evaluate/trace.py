@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from smemlint.evaluate.compiler.address_patterns import Forms, lead
 from smemlint.evaluate.compiler.coalesce import as_written, widened
+from smemlint.evaluate.control_flow.edge_blocks import forget_aside
 from smemlint.evaluate.cost_ends import CostEnds
-from smemlint.evaluate.machine.edge_blocks import forget_aside
 from smemlint.evaluate.machine.faults import fault
 from smemlint.evaluate.machine.machine import Event, Machine, SiteLog
-from smemlint.evaluate.machine.segment import places_of
-from smemlint.evaluate.machine.spread import together
+from smemlint.evaluate.memory.segment import places_of
+from smemlint.evaluate.memory.spread import together
 from smemlint.evaluate.model import (
     Assumption,
     Grade,

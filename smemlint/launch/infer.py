@@ -31,6 +31,7 @@ from smemlint.ir.walk import nodes_of, walk
 from smemlint.launch.implied import implied_blocks
 from smemlint.launch.model import Started
 from smemlint.launch.open import USUAL, Candidate
+from smemlint.launch.started import template_arguments
 from smemlint.records import record
 
 MAX_THREADS = 1024
@@ -268,10 +269,8 @@ def _instances(
 
 
 def _named(m: Machine, kernel: Function, arguments: Sequence[object]) -> dict[str, Type | int]:
-    from smemlint.launch.host import _template
-
     bound = bind(m, kernel, arguments, ())  # type: ignore[arg-type]
-    template = _template(m, kernel, bound or {})
+    template = template_arguments(m, kernel, bound or {})
     for p in kernel.template:
         if p.kind == "type" and p.name not in template and not p.pack:
             template[p.name] = FLOAT

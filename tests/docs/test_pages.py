@@ -15,7 +15,7 @@ import pytest
 
 from smemlint.cli import _parser, main
 from smemlint.commands import COMMANDS
-from smemlint.commands.usage import UsageError
+from smemlint.commands.common.usage import UsageError
 from smemlint.config import KEYS
 from smemlint.configurations import load
 

@@ -9,7 +9,7 @@ from smemlint.evaluate.types.layout import type_name
 from smemlint.frontend import load
 from smemlint.ir import RecordRef, Scalar
 from smemlint.launch import infer, started_kernels
-from smemlint.launch.host import launching_functions
+from smemlint.launch.starters import launching_functions
 from smemlint.score import score_all
 from smemlint.source import source_from_bytes
 

@@ -16,7 +16,7 @@ from smemlint.evaluate.compiler.address_patterns import Form, Forms, Pattern, le
 from smemlint.evaluate.compiler.loop_pointers import starts_off
 from smemlint.evaluate.compiler.vectorise import JoinEvent, JoinGroup, JoinKind, settle
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine, SiteLog
-from smemlint.evaluate.machine.segment import declared_alignment, starts_of
+from smemlint.evaluate.memory.segment import declared_alignment, starts_of
 from smemlint.evaluate.values.affine import UNSURE, Affine
 from smemlint.evaluate.values.number import Int, gcd_of, multiple_of
 from smemlint.ir import Expr, Index, Literal, Member, Name

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from smemlint.evaluate.compiler.hoist import reads_first
-from smemlint.evaluate.machine.local_memory import merge
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine
+from smemlint.evaluate.memory.local_memory import merge
 from smemlint.evaluate.values.number import Int, same
 from smemlint.ir import (
     STEPS,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from smemlint.evaluate.compiler.address_patterns import Pattern
 from smemlint.evaluate.compiler.unroll import unrolled
-from smemlint.evaluate.machine.segment import layout
+from smemlint.evaluate.memory.segment import layout
 from smemlint.records import record
 
 __all__ = ["JoinEvent", "JoinGroup", "JoinKind", "join", "layout", "redundant", "settle", "unrolled"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from smemlint.evaluate.analysis.line_attribution import line_of, opens_call
 from smemlint.evaluate.language.stored_back import changed, remember
 from smemlint.evaluate.machine.cp_async import Copied
-from smemlint.evaluate.machine.local_memory import known_offset, merge, read_cells, scatter, write_cell
 from smemlint.evaluate.machine.machine import (
     Barrier,
     BudgetExceededError,
@@ -15,8 +14,9 @@ from smemlint.evaluate.machine.machine import (
     SiteLog,
     World,
 )
-from smemlint.evaluate.machine.parts import moves, read_part, truncated, write_part
-from smemlint.evaluate.machine.several import lanes_of, loaded_from_a_table, one_of, options_of, split
+from smemlint.evaluate.memory.local_memory import known_offset, merge, read_cells, scatter, write_cell
+from smemlint.evaluate.memory.parts import moves, read_part, truncated, write_part
+from smemlint.evaluate.memory.several import lanes_of, loaded_from_a_table, one_of, options_of, split
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.layout import is_vector
 from smemlint.evaluate.values.lanes import some

@@ -5,7 +5,7 @@ from __future__ import annotations
 from smemlint.evaluate.machine.dispatch import converted, rvalue
 from smemlint.evaluate.machine.groups import generalised
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.machine.parts import truncated
+from smemlint.evaluate.memory.parts import truncated
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import affine, floats
 from smemlint.evaluate.values import arithmetic as ar

@@ -5,8 +5,8 @@ from __future__ import annotations
 from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import coerce
 from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
-from smemlint.evaluate.machine.local_memory import write_cell
 from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.memory.local_memory import write_cell
 from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value, plus
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import ArrayOf, Expr, InitList, Literal, Scalar, StringLiteral, Type

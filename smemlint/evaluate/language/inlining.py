@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from smemlint.evaluate.control_flow.join_points import meet, one_of
+from smemlint.evaluate.control_flow.launch_choices import effects, either_value, meet_ways
 from smemlint.evaluate.language.accesses import store
 from smemlint.evaluate.language.conversions import coerce, type_of
 from smemlint.evaluate.language.initialisers import value_for
@@ -12,10 +14,8 @@ from smemlint.evaluate.language.overloads import best_fits, specialisation, take
 from smemlint.evaluate.language.packs import expanded, pack_of
 from smemlint.evaluate.language.places import field_of, place_of
 from smemlint.evaluate.machine.dispatch import run, rvalue
-from smemlint.evaluate.machine.join_points import meet, one_of
-from smemlint.evaluate.machine.launch_choices import effects, either_value, meet_ways
-from smemlint.evaluate.machine.local_memory import write_cell
 from smemlint.evaluate.machine.machine import Frame, Machine, instance_of
+from smemlint.evaluate.memory.local_memory import write_cell
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.matching import Binding, Bindings
 from smemlint.evaluate.values.number import (

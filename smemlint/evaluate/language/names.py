@@ -9,8 +9,8 @@ from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import coerce, constant_of
 from smemlint.evaluate.language.initialisers import initialise
 from smemlint.evaluate.machine.dispatch import rvalue
-from smemlint.evaluate.machine.local_memory import as_seen
 from smemlint.evaluate.machine.machine import Frame, Machine
+from smemlint.evaluate.memory.local_memory import as_seen
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.layout import type_name
 from smemlint.evaluate.types.matching import Binding, bound, is_type

@@ -6,8 +6,8 @@ from smemlint.banks import CAS_LOOP, CAS_LOOP_LOAD
 from smemlint.evaluate.language.accesses import load, record_access, store
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.functions import called, short_name
-from smemlint.evaluate.machine.local_memory import known_offset
 from smemlint.evaluate.machine.machine import Frame, Machine
+from smemlint.evaluate.memory.local_memory import known_offset
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.number import Int, Other, Pointer, Value
 from smemlint.ir import (

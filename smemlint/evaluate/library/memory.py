@@ -21,9 +21,9 @@ from smemlint.evaluate.machine.functions import (
     record_argument,
 )
 from smemlint.evaluate.machine.groups import Group, group_of
-from smemlint.evaluate.machine.local_memory import known_offset, write_cells
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.machine.segment import declared_alignment
+from smemlint.evaluate.memory.local_memory import known_offset, write_cells
+from smemlint.evaluate.memory.segment import declared_alignment
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.layout import is_vector
 from smemlint.evaluate.values.affine import whole

@@ -24,14 +24,14 @@ from smemlint.evaluate.analysis.ptx import (
     PtxUnread,
     parse,
 )
+from smemlint.evaluate.control_flow.masks import decode
 from smemlint.evaluate.language.accesses import load, record_access, store
 from smemlint.evaluate.language.conversions import coerce
 from smemlint.evaluate.library.warp import lane_mask
 from smemlint.evaluate.machine.cp_async import CHUNK, Copied
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
-from smemlint.evaluate.machine.local_memory import merge
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.machine.masks import decode
+from smemlint.evaluate.memory.local_memory import merge
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.run.operators import operate
 from smemlint.evaluate.run.ptx_integers import computed

@@ -8,10 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from smemlint.evaluate.analysis.purity import root_of
+from smemlint.evaluate.control_flow.masks import restore
+from smemlint.evaluate.control_flow.recurrence import (
+    closed,
+    confirmed,
+    difference,
+    form_of,
+    kind_of,
+    moved_by,
+)
 from smemlint.evaluate.machine.components import Carried
 from smemlint.evaluate.machine.machine import Exits, Machine
-from smemlint.evaluate.machine.masks import restore
-from smemlint.evaluate.machine.recurrence import closed, confirmed, difference, form_of, kind_of, moved_by
 from smemlint.evaluate.run.iterations import Cell, State, changes_of, trial
 from smemlint.evaluate.run.trips import set_by
 from smemlint.evaluate.values.number import Int, Pointer, Symbol, Value, bounds, same

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from smemlint.evaluate.compiler.selects import element, note
+from smemlint.evaluate.control_flow.join_points import merge_into
+from smemlint.evaluate.control_flow.launch_choices import decided_by_launch, either_value
+from smemlint.evaluate.control_flow.masks import decode, restore, snapshot
+from smemlint.evaluate.control_flow.settling import choice_at, differ, settle
 from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
-from smemlint.evaluate.machine.join_points import merge_into
-from smemlint.evaluate.machine.launch_choices import decided_by_launch, either_value
-from smemlint.evaluate.machine.local_memory import here, merge
 from smemlint.evaluate.machine.machine import Machine, Mask
-from smemlint.evaluate.machine.masks import decode, restore, snapshot
-from smemlint.evaluate.machine.settling import choice_at, differ, settle
+from smemlint.evaluate.memory.local_memory import here, merge
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.number import Int, Other, Pointer, Value, add, collapse, form_of, subtract
 from smemlint.evaluate.values.widths import common_type

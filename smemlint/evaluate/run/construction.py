@@ -11,9 +11,9 @@ from smemlint.evaluate.language.inlining import invoke
 from smemlint.evaluate.language.places import place_of
 from smemlint.evaluate.library.builtins import constructed
 from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
-from smemlint.evaluate.machine.local_memory import write_cell
 from smemlint.evaluate.machine.machine import Frame, Machine
-from smemlint.evaluate.machine.parts import write_part
+from smemlint.evaluate.memory.local_memory import write_cell
+from smemlint.evaluate.memory.parts import write_part
 from smemlint.evaluate.types.matching import Bindings
 from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, is_uniform
 from smemlint.evaluate.values.objects import Object

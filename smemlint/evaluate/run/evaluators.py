@@ -22,6 +22,7 @@ from smemlint.evaluate.language.places import index_place, member_place, value_a
 from smemlint.evaluate.language.record_conversions import by_conversion
 from smemlint.evaluate.machine.dispatch import Builders, Places, Runners, Values, answer_by
 from smemlint.evaluate.run.assembly import asm_value
+from smemlint.evaluate.run.branches import run_if
 from smemlint.evaluate.run.calls import call_place, call_value
 from smemlint.evaluate.run.conditionals import conditional_place, conditional_value
 from smemlint.evaluate.run.construction import (
@@ -34,6 +35,7 @@ from smemlint.evaluate.run.construction import (
     init_list_value,
 )
 from smemlint.evaluate.run.folds import fold_value
+from smemlint.evaluate.run.jumps import run_break, run_continue, run_goto, run_return
 from smemlint.evaluate.run.loops import run_labeled, run_loop
 from smemlint.evaluate.run.operators import (
     assign_value,
@@ -43,19 +45,8 @@ from smemlint.evaluate.run.operators import (
     unary_place,
     unary_value,
 )
-from smemlint.evaluate.run.statements import (
-    run_block,
-    run_break,
-    run_continue,
-    run_declare,
-    run_evaluate,
-    run_goto,
-    run_if,
-    run_launch,
-    run_return,
-    run_switch,
-    run_unknown,
-)
+from smemlint.evaluate.run.statements import run_block, run_declare, run_evaluate, run_launch, run_unknown
+from smemlint.evaluate.run.switches import run_switch
 from smemlint.ir import (
     ArrayOf,
     Asm,

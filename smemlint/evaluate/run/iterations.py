@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from smemlint.evaluate.control_flow.join_points import meet, outer, sure
+from smemlint.evaluate.control_flow.masks import snapshot
 from smemlint.evaluate.machine.dispatch import run, rvalue
-from smemlint.evaluate.machine.join_points import meet, outer, sure
 from smemlint.evaluate.machine.machine import Barrier, Event, Exits, Machine
-from smemlint.evaluate.machine.masks import snapshot
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Value, collapse, same, subtract
 from smemlint.evaluate.values.objects import Object

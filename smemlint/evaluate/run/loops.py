@@ -14,15 +14,15 @@ from operator import add
 import numpy as np
 
 from smemlint.evaluate.compiler.unroll import run_time_copies, straight_lines
+from smemlint.evaluate.control_flow.host_loops import repeated, repeating
+from smemlint.evaluate.control_flow.join_points import meet, sure
+from smemlint.evaluate.control_flow.launch_choices import LoopOfLaunch
+from smemlint.evaluate.control_flow.masks import decode, restore, snapshot
+from smemlint.evaluate.control_flow.settling import choice_at, settle
 from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.machine.dispatch import run, rvalue
-from smemlint.evaluate.machine.host_loops import repeated, repeating
-from smemlint.evaluate.machine.join_points import meet, sure
-from smemlint.evaluate.machine.launch_choices import LoopOfLaunch
-from smemlint.evaluate.machine.local_memory import here
 from smemlint.evaluate.machine.machine import Event, Exit, Exits, Machine, Mask, Undecided
-from smemlint.evaluate.machine.masks import decode, restore, snapshot
-from smemlint.evaluate.machine.settling import choice_at, settle
+from smemlint.evaluate.memory.local_memory import here
 from smemlint.evaluate.run.carried import Draft, Plan, foreseen, planned, verified
 from smemlint.evaluate.run.compile_time import compile_time_trips, counter_of
 from smemlint.evaluate.run.iterations import (

@@ -10,8 +10,8 @@ from smemlint.evaluate.language.places import lost, offset_pointer, place_of, po
 from smemlint.evaluate.library.atomics import operator_on_atomic
 from smemlint.evaluate.machine.dispatch import build, converted, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.machine.several import lost_among
 from smemlint.evaluate.machine.sums import Sums
+from smemlint.evaluate.memory.several import lost_among
 from smemlint.evaluate.model import Assumption
 from smemlint.evaluate.run.conditionals import logical_value
 from smemlint.evaluate.values import arithmetic as ar

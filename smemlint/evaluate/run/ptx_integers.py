@@ -15,8 +15,8 @@ from smemlint.evaluate.library.integers import (
     named_function,
     shifted,
 )
-from smemlint.evaluate.machine.local_memory import merge
 from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.memory.local_memory import merge
 from smemlint.evaluate.run.operators import operate
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.number import Int, Other, Pointer, Value

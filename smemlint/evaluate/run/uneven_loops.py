@@ -11,11 +11,11 @@ import re
 import numpy as np
 
 from smemlint.evaluate.compiler.unroll import Ints, run_time_copies, uneven_lines
+from smemlint.evaluate.control_flow.masks import restore, snapshot
+from smemlint.evaluate.control_flow.recurrence import difference
 from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Exits, Machine
-from smemlint.evaluate.machine.masks import restore, snapshot
-from smemlint.evaluate.machine.recurrence import difference
 from smemlint.evaluate.run.carried import planned
 from smemlint.evaluate.run.compile_time import begins_constant, is_compile_time, start_of
 from smemlint.evaluate.run.iterations import Cell, State, changes_of, iterate, line_up, take_turns, trial

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
@@ -23,16 +24,14 @@ from smemlint.frontend.clang.kinds import (
 )
 from smemlint.frontend.clang.names import (
     FIELD,
-    PARAMETER,
     valid,
 )
 from smemlint.frontend.clang.opcodes import binary_operator, unary_operator
 from smemlint.frontend.lower.builtin_operators import builtin_operator
+from smemlint.frontend.lower.lambdas import lambda_, statement_expression
+from smemlint.frontend.lower.literals import boolean, character, floating, integer, string
 from smemlint.frontend.lower.lowering import DEPTH_LIMIT, NODE_LIMIT, Context
-from smemlint.frontend.text.captures import captures_of
 from smemlint.frontend.text.folds import fold_of
-from smemlint.frontend.text.literals import integer_literal, literal_from_text
-from smemlint.frontend.text.scalars import builtin_scalar
 from smemlint.ir import (
     Assign,
     Binary,
@@ -40,31 +39,22 @@ from smemlint.ir import (
     Cast,
     Conditional,
     Construct,
-    Declare,
-    Evaluate,
     Expr,
     FloatLiteral,
     Fold,
     Index,
     InitList,
-    Lambda,
     Literal,
-    Name,
     PackSize,
     Place,
     PointerTo,
-    RecordRef,
-    Return,
     SizeOf,
     StringLiteral,
-    TemplateParam,
     This,
-    Type,
     Unary,
     UnknownExpr,
-    Var,
 )
-from smemlint.ir.types import BOOL, DOUBLE, INT
+from smemlint.ir.types import DOUBLE, INT
 from smemlint.patterns import pattern
 
 _OPERATORS = ("=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "^=", "|=")
@@ -93,13 +83,9 @@ _BETWEEN = frozenset(
 )
 _WORD = pattern(r"[A-Za-z_]\w*")
 _REFERENCE_CAST = pattern(r"_cast\s*<[^;{}&]*&\s*>\s*\(|\([\w\s:<>,]*[\w>]\s*&\s*\)")
-_ON_DEVICE = pattern(r"__device__|\b[A-Z_]*(?:DEVICE|LAMBDA|HD)[A-Z_]*\b")
 _TEMPLATE_CALL = pattern(r"(?:::|\.|->)\s*[A-Za-z_]\w*\s*<[^;{}]*>\s*\(")
-_LAMBDA_TEMPLATE = pattern(r"\s*\[[^\]]*\]\s*<([^<>]*)>")
 
 _BINARY_OPERATOR = 114
-_VARIABLE_REFERENCE = 50
-"""clang's cursor of a name between the brackets of a lambda."""
 
 
 class ExpressionLowering:
@@ -112,10 +98,10 @@ class ExpressionLowering:
             101: lambda node: context.names.name(node),
             102: lambda node: context.names.member(node),
             103: self._call,
-            106: self._integer,
-            107: self._floating,
-            109: self._string,
-            110: self._character,
+            106: partial(integer, context),
+            107: partial(floating, context),
+            109: partial(string, context),
+            110: partial(character, context),
             111: self._paren,
             112: self._unary,
             ARRAY_SUBSCRIPT: self._index,
@@ -125,20 +111,20 @@ class ExpressionLowering:
             117: self._cast,
             118: self._compound_literal,
             119: self._init_list,
-            121: self._statement_expression,
+            121: partial(statement_expression, context),
             123: self._null,
             124: self._cast,
             125: self._cast,
             126: self._reinterpret,
             127: self._cast,
             128: self._functional_cast,
-            130: self._bool,
+            130: partial(boolean, context),
             131: self._null,
             132: self._this,
             134: self._new,
             136: self._size_of,
             142: self._pack_expansion,
-            144: self._lambda,
+            144: partial(lambda_, context),
             152: self._cast,
             280: self._cast,
             143: self._pack_size,
@@ -280,42 +266,6 @@ class ExpressionLowering:
         return found if found is not None else UnknownExpr(f"not read: {text[:40]}", (), place)
 
     # Literals
-
-    def _integer(self, node: Node) -> Expr:
-        positions = self._c.positions
-        text = None if positions.in_macro(node) else positions.text(node)
-        found = integer_literal(text) if text else None
-        if found is not None:
-            return found
-        value = cursors.evaluate(node)
-        scalar = self._c.types.scalar_of(cursors.cursor_type(node))
-        if isinstance(value, int):
-            return Literal(value, scalar, self._c.place(node))
-        return UnknownExpr("integer literal", (), self._c.place(node))
-
-    def _floating(self, node: Node) -> Expr:
-        text = None if self._c.positions.in_macro(node) else self._c.positions.text(node)
-        found = literal_from_text(text) if text else None
-        if isinstance(found, FloatLiteral):
-            return found
-        value = cursors.evaluate(node)
-        scalar = self._c.types.scalar_of(cursors.cursor_type(node))
-        return FloatLiteral(float(value) if value is not None else 0.0, scalar)
-
-    def _character(self, node: Node) -> Expr:
-        value = cursors.evaluate(node)
-        scalar = self._c.types.scalar_of(cursors.cursor_type(node))
-        return Literal(int(value) if value is not None else 0, scalar)
-
-    def _string(self, node: Node) -> Expr:
-        return StringLiteral(cursors.spelling(node), self._c.place(node))
-
-    def _bool(self, node: Node) -> Expr:
-        text = self._c.positions.text(node)
-        if text in ("true", "false"):
-            return Literal(int(text == "true"), BOOL)
-        value = cursors.evaluate(node)
-        return Literal(int(value) if value is not None else 0, BOOL)
 
     def _null(self, node: Node) -> Expr:
         return Literal(0, INT)
@@ -552,97 +502,6 @@ class ExpressionLowering:
 
     def _pack_expansion(self, node: Node) -> Expr:
         return UnknownExpr("parameter pack", self.lower_all(cursors.children(node)), self._c.place(node))
-
-    def _lambda(self, node: Node) -> Expr:
-        c = self._c
-        template = self._lambda_template(node)
-        closure = self._closure(node)
-        c.scope.templates.append(template)
-        try:
-            found = self._lambda_of(node, template)
-        finally:
-            c.scope.templates.pop()
-        return replace(found, closure=closure) if closure and isinstance(found, Lambda) else found
-
-    def _closure(self, node: Node) -> Type | None:
-        """The class of a lambda that host code may give to a kernel."""
-        c = self._c
-        text = c.positions.text(node)
-        if text is None or not _ON_DEVICE.search(text[: text.find("{")]):
-            return None
-        declaration = cursors.type_declaration(cursors.cursor_type(node))
-        c.decls.enter_local(declaration)
-        found = c.types.of(node)
-        return found if isinstance(found, RecordRef) else None
-
-    def _lambda_template(self, node: Node) -> tuple[TemplateParam, ...]:
-        """`<bool even, typename T>` after a lambda's captures, which clang's cursors do not show."""
-        text = self._c.positions.text(node) or self._c.positions.body_text(node)
-        found = _LAMBDA_TEMPLATE.match(text) if text else None
-        if found is None:
-            return ()
-        parameters: list[TemplateParam] = []
-        for part in found.group(1).split(","):
-            words = part.split("=")[0].split()
-            if len(words) < 2 or "..." in part:
-                return ()
-            type_ = builtin_scalar(words[:-1])
-            kind = "type" if words[0] in ("typename", "class") else "value"
-            id = self._c.declared.local_id(words[-1], cursors.extent(node).begin)
-            parameters.append(TemplateParam(id, words[-1], kind, type=type_ if kind == "value" else None))
-        return tuple(parameters)
-
-    def _lambda_of(self, node: Node, template: tuple[TemplateParam, ...]) -> Expr:
-        c = self._c
-        parameters: list[Var] = []
-        body: Node | None = None
-        named: list[Node] = []
-        for kid in cursors.children(node):
-            if kid.kind == PARAMETER:
-                parameters.append(c.decls.parameter(kid))
-            elif kid.kind == 202:
-                body = kid
-            elif kid.kind == _VARIABLE_REFERENCE:
-                named.append(cursors.referenced(kid))
-        place = c.place(node)
-        if body is None:
-            return UnknownExpr("lambda without a body", (), place)
-        written = captures_of(c.positions.text(node) or "")
-        own: list[Var] = []
-        copies: list[Name] = []
-        references: list[Name] = []
-        for target in named:
-            name = cursors.spelling(target)
-            if name in written.made:
-                own += [s.var for s in c.decls.local(target) if isinstance(s, Declare)]
-                continue
-            use = c.names.use(target, None)
-            if isinstance(use, Name):
-                (copies if name in written.copied else references).append(use)
-        lowered = c.stmts.lower(body)
-        return Lambda(
-            tuple(parameters),
-            lowered,
-            place,
-            template,
-            captures=tuple(own),
-            copies=tuple(copies),
-            copies_all="=" in written.copied,
-            references=tuple(references),
-            copies_this="*this" in written.copied,
-        )
-
-    def _statement_expression(self, node: Node) -> Expr:
-        """`({ ...; value; })` is a lambda that is called at once."""
-        c = self._c
-        kids = cursors.children(node)
-        place = c.place(node)
-        if len(kids) != 1:
-            return UnknownExpr("statement expression", (), place)
-        body = list(c.stmts.statements(cursors.children(kids[0])))
-        if body and isinstance(body[-1], Evaluate):
-            body[-1] = Return(body[-1].expr)
-        return Call(Lambda((), c.stmts.block(body), place), (), place)
 
     def _call(self, node: Node) -> Expr:
         return self._c.calls.call(node)

@@ -21,6 +21,7 @@ from smemlint.frontend.clang.names import (
     valid,
 )
 from smemlint.frontend.lower.lowering import Context, Scope
+from smemlint.frontend.lower.template_parameters import parameter_list
 from smemlint.ir import (
     Block,
     Expr,
@@ -61,8 +62,6 @@ class FunctionLowering:
         def record_name(self, node: Node) -> str: ...
 
         def stored_name(self, found: Definition) -> str: ...
-
-        def parameter_list(self, given: list[Node], defaults: list[Node]) -> tuple[TemplateParam, ...]: ...
 
         def parameter(self, node: Node, first: Node | None = None) -> Var: ...
 
@@ -237,7 +236,7 @@ class FunctionLowering:
         defaults: list[Node] = []
         if valid(first) and first.d0 != found.node.d0:
             defaults = [k for k in cursors.children(first) if k.kind in TEMPLATE_PARAMETERS]
-        return self.parameter_list(given, defaults) if given else ()
+        return parameter_list(self._c, given, defaults) if given else ()
 
     def _list_specialisation(self, node: Node, identifier: str) -> None:
         template = cursors.specialized_template(node)

@@ -11,7 +11,6 @@ from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.kinds import is_expression
 from smemlint.frontend.clang.names import (
-    ALIAS,
     ALIAS_TEMPLATE,
     CLASS_TEMPLATE,
     CONSTRUCTOR,
@@ -24,29 +23,25 @@ from smemlint.frontend.clang.names import (
     PARTIAL,
     RECORDS,
     TEMPLATE_PARAMETERS,
-    TYPE_PARAMETER,
     TYPEDEFS,
     UNION,
-    VALUE_PARAMETER,
     VARIABLE,
     Definition,
     valid,
 )
 from smemlint.frontend.lower.lowering import Context, Scope
-from smemlint.frontend.lower.substitute import substitute_type
+from smemlint.frontend.lower.template_parameters import template_parameters, type_template
 from smemlint.frontend.lower.types import own_arguments
+from smemlint.frontend.lower.vectors import vector_alignment
 from smemlint.frontend.text.packing import packing
 from smemlint.ir import (
     Expr,
     Field,
     Literal,
     Member,
-    Name,
-    OpaqueType,
     Place,
     Record,
     RecordRef,
-    Scalar,
     StaticMember,
     TemplateArgument,
     TemplateParam,
@@ -55,19 +50,11 @@ from smemlint.ir import (
     TypeTemplate,
     Var,
 )
-from smemlint.ir.types import DOUBLE, FLOAT, INT, LONG, SHORT, UINT, ULONG, USHORT, primary_name
-from smemlint.patterns import pattern
+from smemlint.ir.types import primary_name
 
 BASE_SPECIFIER = 44
 PACKED_ATTRIBUTE = 408
 _PUBLIC = 1
-_VECTOR = pattern(r"(u?)(char|short|int|long|longlong|float|double)([1-4])$")
-_ELEMENTS: dict[str, Scalar] = {
-    "short": SHORT, "ushort": USHORT, "int": INT, "uint": UINT, "long": LONG, "ulong": ULONG,
-    "longlong": Scalar("long long", 8, "int"), "ulonglong": Scalar("unsigned long long", 8, "uint"),
-    "char": Scalar("signed char", 1, "int"), "uchar": Scalar("unsigned char", 1, "uint"),
-    "float": FLOAT, "double": DOUBLE,
-}  # fmt: skip
 
 
 def _itself(record: str, known: Record) -> RecordRef:
@@ -162,7 +149,7 @@ class RecordLowering:
         if known is None:
             self._parameters[found.key] = ()
             with self._c.within(Scope([self.outer_parameters(found)])):
-                known = self.template_parameters(found.node, self._previous(found))
+                known = template_parameters(self._c, found.node, self._previous(found))
             self._parameters[found.key] = known
         return known
 
@@ -196,90 +183,6 @@ class RecordLowering:
 
     def is_pattern(self, found: Definition) -> bool:
         return bool(self.own_parameters(found) or self.outer_parameters(found))
-
-    def template_parameters(self, node: Node, first: Node | None) -> tuple[TemplateParam, ...]:
-        """A template's parameters, with default arguments that only its first declaration has."""
-        given = [k for k in cursors.children(node) if k.kind in TEMPLATE_PARAMETERS]
-        defaults = (
-            [k for k in cursors.children(first) if k.kind in TEMPLATE_PARAMETERS] if first is not None else []
-        )
-        return self.parameter_list(given, defaults)
-
-    def parameter_list(self, given: list[Node], defaults: list[Node]) -> tuple[TemplateParam, ...]:
-        c = self._c
-        result: list[TemplateParam] = []
-        c.scope.templates.append(())
-        for index, node in enumerate(given):
-            parameter = self._template_parameter(node)
-            if parameter.default is None and index < len(defaults):
-                default = self._template_default(defaults[index], parameter.kind)
-                parameter = TemplateParam(
-                    parameter.id, parameter.name, parameter.kind, default, parameter.pack, parameter.type
-                )
-            result.append(parameter)
-            if parameter.kind == "value":
-                c.declared.variables[node.d0 or 0] = Name(parameter.id, parameter.name)
-            c.scope.templates[-1] = tuple(result)
-        c.scope.templates.pop()
-        return tuple(result)
-
-    def _template_parameter(self, node: Node) -> TemplateParam:
-        c = self._c
-        name = cursors.spelling(node)
-        point = c.positions.point(node)
-        identifier = c.declared.local_id(name, point[1] if point else 0)
-        kind = {TYPE_PARAMETER: "type", VALUE_PARAMETER: "value"}.get(node.kind, "template")
-        text = c.positions.text(node) or ""
-        pack = "..." in text
-        type_ = c.types.of(node) if kind == "value" else None
-        return TemplateParam(identifier, name, kind, self._template_default(node, kind), pack, type_)
-
-    def _template_default(self, node: Node, kind: str) -> TemplateArgument | None:
-        c = self._c
-        if kind == "value":
-            kids = [k for k in cursors.children(node) if is_expression(k.kind)]
-            text = c.positions.text(node)
-            if not kids or (text is not None and "=" not in text):
-                return None
-            return c.exprs.lower(kids[-1])
-        text = c.positions.text(node) or ""
-        if "=" not in text:
-            return None
-        return c.texts.hinted(node).read_type(text.split("=", 1)[1])
-
-    def expand_alias(self, declaration: Node, arguments: tuple[TemplateArgument, ...]) -> Type:
-        """An alias template's type with its arguments put in."""
-        c = self._c
-        kids = cursors.children(declaration)
-        alias = next((k for k in kids if k.kind == ALIAS), None)
-        if alias is None:
-            return OpaqueType(cursors.spelling(declaration))
-        outer: tuple[TemplateParam, ...] = ()
-        parent = cursors.semantic_parent(declaration)
-        found = c.declarations.record(parent) if parent.kind in RECORDS else None
-        if found is not None:
-            outer = (*self.outer_parameters(found), *self.own_parameters(found))
-        with c.within(Scope([outer] if outer else [])):
-            parameters = self.template_parameters(declaration, None)
-            c.scope.templates.append(parameters)
-            pattern = c.types.lower(cursors.typedef_underlying(alias))
-        values: dict[str, TemplateArgument] = {}
-        for index, parameter in enumerate(parameters):
-            if index < len(arguments):
-                values[parameter.id] = arguments[index]
-            elif parameter.default is not None:
-                values[parameter.id] = parameter.default
-        return substitute_type(pattern, values)
-
-    def _type_template(self, declaration: Node) -> TypeTemplate:
-        """An alias template of the record that is being read."""
-        c = self._c
-        parameters = self.template_parameters(declaration, None)
-        c.scope.templates.append(parameters)
-        alias = next((k for k in cursors.children(declaration) if k.kind == ALIAS), None)
-        to = c.types.lower(cursors.typedef_underlying(alias)) if alias is not None else None
-        c.scope.templates.pop()
-        return TypeTemplate(parameters, to or OpaqueType(cursors.spelling(declaration)))
 
     # Lowering
 
@@ -358,7 +261,7 @@ class RecordLowering:
 
         for kid in kids:
             if kid.kind == ALIAS_TEMPLATE:
-                templates[cursors.spelling(kid)] = self._type_template(kid)
+                templates[cursors.spelling(kid)] = type_template(self._c, kid)
             elif kid.kind in TYPEDEFS:
                 aliases[cursors.spelling(kid)] = c.types.lower(cursors.typedef_underlying(kid))
             elif kid.kind in RECORDS:
@@ -588,36 +491,14 @@ class RecordLowering:
         if not valid(defined):
             return
         with c.within(Scope()):
-            parameters = self.template_parameters(defined, None)
+            parameters = template_parameters(self._c, defined, None)
             c.scope.templates.append(parameters)
             kids = cursors.children(defined)
             fields = [self._field(k) for k in kids if k.kind == FIELD]
             if not fields:
                 return  # what is in it is not declared here
-            align = self.alignment(kids) or self._vector_alignment(name)
+            align = self.alignment(kids) or vector_alignment(name)
             union = defined.kind == UNION
             c.found.records[name] = Record(
                 name, tuple(fields), self.place_of(defined), parameters, union, align
             )
-
-    @staticmethod
-    def _vector_alignment(name: str) -> Expr | None:
-        if name in ("__half2", "__nv_bfloat162"):
-            return Literal(4)
-        found = _VECTOR.match(name)
-        if not found or found.group(3) in "13":
-            return None
-        size = _ELEMENTS[found.group(1) + found.group(2)].size * int(found.group(3))
-        return Literal(min(size, 16))
-
-    def vector_record(self, name: str) -> Type | None:
-        """`float4` and its like by name alone."""
-        found = _VECTOR.match(name)
-        if not found:
-            return None
-        if name not in self._c.found.records:
-            element = _ELEMENTS[found.group(1) + found.group(2)]
-            nowhere = Place("", 1, 1, 1, 1, 0, 0)
-            fields = tuple(Field(axis, element, nowhere) for axis in "xyzw"[: int(found.group(3))])
-            self._c.found.records[name] = Record(name, fields, nowhere, align=self._vector_alignment(name))
-        return RecordRef(name)

@@ -9,6 +9,7 @@ from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.kinds import is_expression
 from smemlint.frontend.clang.names import ENUM, ENUMERATOR, TEMPLATE_PARAMETERS
 from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.vectors import vector_record
 from smemlint.frontend.text.scalars import SPECIAL_NAMES, library_scalar
 from smemlint.frontend.text.textual import TextError, TextParser, lex
 from smemlint.ir import Expr, MemberType, Name, RecordRef, TemplateArgument, Type, TypeParam
@@ -86,7 +87,7 @@ class TextLowering:
         if node is None and (name.startswith("std::") or "::" not in name or arguments is not None):
             node = declarations.library_type(last)
             if node is None and arguments is None:
-                return self._c.decls.vector_record(last)
+                return vector_record(self._c, last)
         if node is None and arguments is not None and name in (last, f"std::{last}", f"cuda::std::{last}"):
             return _trait(last, arguments)
         if node is None or node.kind == ENUMERATOR:

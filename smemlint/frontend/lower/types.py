@@ -16,6 +16,7 @@ from smemlint.frontend.clang.names import (
 )
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.substitute import substitute_type
+from smemlint.frontend.lower.template_parameters import expand_alias
 from smemlint.frontend.text.scalars import BY_KIND, library_scalar
 from smemlint.ir import (
     ArrayOf,
@@ -218,7 +219,7 @@ class TypeLowering:
         return RecordRef(name, arguments)
 
     def _alias_template(self, declaration: Node, arguments: tuple[TemplateArgument, ...]) -> Type:
-        return self._c.decls.expand_alias(declaration, arguments)
+        return expand_alias(self._c, declaration, arguments)
 
     @staticmethod
     def _is_any(name: str) -> bool:

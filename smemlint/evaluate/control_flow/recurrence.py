@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.machine.several import lost_among, one_of, within
+from smemlint.evaluate.memory.several import lost_among, one_of, within
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.number import (
     Int,

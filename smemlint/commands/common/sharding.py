@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from smemlint import shards
-from smemlint.commands.run import broken
+from smemlint.commands.common.run import broken
 from smemlint.config import Settings
 
 if TYPE_CHECKING:
-    from smemlint.commands.run import Run
+    from smemlint.commands.common.run import Run
     from smemlint.diagnose.model import FileReport
     from smemlint.running.jobs import Job
 

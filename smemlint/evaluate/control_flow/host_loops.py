@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from smemlint.evaluate.control_flow.masks import snapshot
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.machine.masks import snapshot
 from smemlint.evaluate.values.number import same
 from smemlint.evaluate.values.objects import Snapshot
 from smemlint.ir import Loop, Name

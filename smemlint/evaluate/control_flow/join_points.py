@@ -15,9 +15,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from smemlint.evaluate.machine.local_memory import merge
+from smemlint.evaluate.control_flow.masks import changes_since, restore, snapshot
 from smemlint.evaluate.machine.machine import Exit, Exits, Join, Machine, Mask, Undecided
-from smemlint.evaluate.machine.masks import changes_since, restore, snapshot
+from smemlint.evaluate.memory.local_memory import merge
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.choices import taken
 from smemlint.evaluate.values.lanes import some

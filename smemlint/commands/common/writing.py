@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smemlint.commands import CLEAN, FAILED, FINDINGS
-from smemlint.commands.usage import UsageError
+from smemlint.commands.common.usage import UsageError
 from smemlint.config import FORMATS, Settings
 from smemlint.system import streams
 from smemlint.system.streams import OutputError, put, say
 
 if TYPE_CHECKING:
-    from smemlint.commands.streaming import Stream
+    from smemlint.commands.common.streaming import Stream
     from smemlint.diagnose.model import Report
     from smemlint.render.style import Look
 

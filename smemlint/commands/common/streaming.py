@@ -21,7 +21,7 @@ from smemlint.system.reading import UnreadableError, read_regular
 from smemlint.system.streams import OutputError, finish, put, say
 
 if TYPE_CHECKING:
-    from smemlint.commands.run import Run
+    from smemlint.commands.common.run import Run
     from smemlint.config import Settings
     from smemlint.diagnose.model import FileReport, Unseen
     from smemlint.render.style import Look

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from smemlint.commands import FAILED
-from smemlint.commands.jobs import jobs_of
-from smemlint.commands.options import reading_options, source_settings
-from smemlint.commands.usage import UsageError
+from smemlint.commands.common.jobs import jobs_of
+from smemlint.commands.common.options import reading_options, source_settings
+from smemlint.commands.common.usage import UsageError
 from smemlint.config import TIMEOUT, short
 from smemlint.configurations import Configurations
 from smemlint.system import streams

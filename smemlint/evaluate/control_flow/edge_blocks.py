@@ -6,9 +6,9 @@ for its accesses alone, by lanes that may or may not take part, and leaves nothi
 
 from __future__ import annotations
 
+from smemlint.evaluate.control_flow.masks import restore, snapshot
 from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Event, Machine
-from smemlint.evaluate.machine.masks import restore, snapshot
 from smemlint.ir import Asm, Call, Construct, Expr, Index, Member, Name, Stmt, Unary
 from smemlint.ir.walk import walk
 

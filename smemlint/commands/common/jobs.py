@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smemlint.commands.asked import options_of
-from smemlint.commands.options import STDIN
-from smemlint.commands.run import Run, baseline_of, changed_since, tell
-from smemlint.commands.usage import UsageError
+from smemlint.commands.common.asked import options_of
+from smemlint.commands.common.options import STDIN
+from smemlint.commands.common.run import Run, baseline_of, changed_since, tell
+from smemlint.commands.common.usage import UsageError
 from smemlint.config import TIMEOUT, Settings
 from smemlint.configurations import Configurations, matches
 from smemlint.system.stopping import Stopped
@@ -22,7 +22,7 @@ from smemlint.system.streams import say
 from smemlint.system.visible import visible_path
 
 if TYPE_CHECKING:
-    from smemlint.commands.streaming import Stream
+    from smemlint.commands.common.streaming import Stream
     from smemlint.diagnose.model import FileReport, Report
     from smemlint.running.cache import Cache
     from smemlint.running.jobs import Job
@@ -84,7 +84,7 @@ def analysed(
     report = run.collect(run.reports)
     if part is not None and run.stopped is None:  # an interrupted part is none to merge
         pairs = [(numbers[index], found[index]) for index in sorted(found)]
-        from smemlint.commands.sharding import handed_on
+        from smemlint.commands.common.sharding import handed_on
 
         report = replace(report, shard=handed_on(options, run, every, pairs, missing))
     tell(run, report)

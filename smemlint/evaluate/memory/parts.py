@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from smemlint.evaluate.machine.local_memory import known_offset, write_cell
 from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.memory.local_memory import known_offset, write_cell
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.number import Int, Other, Pointer, Value, in_words

@@ -9,7 +9,7 @@ from math import gcd
 import numpy as np
 
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.machine.several import either, loaded_from_a_table, lost_among, narrowed, one_of
+from smemlint.evaluate.memory.several import either, loaded_from_a_table, lost_among, narrowed, one_of
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.arithmetic import convert

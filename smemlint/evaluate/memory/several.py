@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate.machine.machine import Machine, Mask, World
-from smemlint.evaluate.machine.segment import declared_alignment, starts_so_far
+from smemlint.evaluate.memory.segment import declared_alignment, starts_so_far
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.comparison import one_of_two, select, too_long
 from smemlint.evaluate.values.number import (

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from smemlint import config
-from smemlint.commands.usage import UsageError
+from smemlint.commands.common.usage import UsageError
 from smemlint.config import DEFAULTS, RANGES, ConfigError, Glob, Settings
 
 STDIN = "-"
@@ -140,7 +140,7 @@ def source_settings(options: argparse.Namespace) -> Settings:
     """What `source_options` say. Raises UsageError."""
     blocks = dict(_read("--block", config.parse_named_block, text) for text in options.block or ())
     if options.launches_from:
-        from smemlint.commands.profiles import blocks_from
+        from smemlint.commands.common.profiles import blocks_from
 
         blocks = {**blocks_from(options.launches_from), **blocks}
     for folder in options.include or ():

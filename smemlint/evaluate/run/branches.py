@@ -1,0 +1,225 @@
+"""An `if`: both arms under their masks, and what holds where they join."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from smemlint.evaluate.compiler.selects import gives_element, note, note_stores
+from smemlint.evaluate.compiler.sink import move, released
+from smemlint.evaluate.control_flow.edge_blocks import look_aside, supposed
+from smemlint.evaluate.control_flow.join_points import left_whole, merge_into, outer, suppose, sure
+from smemlint.evaluate.control_flow.launch_choices import (
+    Held,
+    contents,
+    decided_by_launch,
+    effects,
+    leaves_by_launch,
+    meet_ways,
+    tried,
+)
+from smemlint.evaluate.control_flow.masks import Branch, decode, restore, snapshot
+from smemlint.evaluate.control_flow.settling import apart, choice_at, is_limit, settle, ways_out
+from smemlint.evaluate.language.conversions import truth
+from smemlint.evaluate.machine.dispatch import run, rvalue
+from smemlint.evaluate.machine.machine import Barrier, Machine
+from smemlint.evaluate.memory.local_memory import here
+from smemlint.evaluate.run.conditionals import continued
+from smemlint.evaluate.values import arithmetic as ar
+from smemlint.evaluate.values.affine import Affine
+from smemlint.evaluate.values.lanes import equal_masks, some
+from smemlint.evaluate.values.number import Int, collapse, form_of
+from smemlint.evaluate.values.provenance import following
+from smemlint.ir import Expr, If, Stmt
+from smemlint.ir.types import BOOL
+
+PREDICATED = 8
+"""Up to this many accesses and operations an `if` becomes predicates, and the straight line goes on after
+it."""
+
+
+def run_if(m: Machine, s: If) -> None:
+    run_either(m, s, s.otherwise)
+
+
+def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
+    """otherwise: what runs where the condition does not hold, its own arm and perhaps more."""
+    held = released(m, id(s)) if m.context.waiting and not m.silent else []
+    guesses = m.unknowns.guesses
+    line, m.lines.follows = m.lines.region, None
+    c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
+    roots = continued(m, s.condition)
+    guessed = m.unknowns.guesses != guesses
+    choice = None if c.known and not guessed else choice_at(m, s)
+    if choice is not None and m.task.paths is not None:
+        if guessed:
+            c = _undecided(m, s.condition)
+        way = m.task.paths.settled.get(choice)
+        if way is not None:
+            settle(m, c, way)
+            body = s.then if way else otherwise
+            if body is not None:
+                run(m, body)
+            return
+    elif id(s) in m.frame.slice.open and not s.constexpr:
+        c = m.unknowns.value(BOOL, "either way", low=0, high=1)
+    guessed = guessed or (bool(m.context.supposed) and c.known and supposed(m, s.condition))
+    if c.known and isinstance(c.const, int) and (m.host or s.constexpr or guessed or not form_of(c).terms):
+        if guessed:
+            m.arm(roots[not c.const], m.lines.made)
+            if not s.constexpr:
+                look_aside(m, otherwise if c.const else s.then)
+        move(m, held, None)
+        move(m, held, bool(c.const))
+        if c.const:
+            run(m, s.then)
+        elif otherwise is not None:
+            run(m, otherwise)
+        if guessed:
+            m.straight()
+            m.lines.parents[m.lines.region] = line
+        return
+
+    outside = m.unknowns.given
+
+    def arm(taken: bool, body: Stmt | None) -> None:
+        move(m, held, taken)
+        if body is not None:
+            m.unknowns.given = following(c, Int(int(taken)), m.unknowns)
+            run(m, body)
+            m.unknowns.given = outside
+
+    move(m, held, None)
+    either = otherwise is not None or bool(held)
+    target = gives_element(s.then)
+    chosen = target is not None and target == gives_element(s.otherwise)
+    way_out = (lambda: arm(False, otherwise)) if either else None
+    left = ways_out(m) if choice is not None else 0
+    parted = branch(m, c, lambda: arm(True, s.then), way_out, roots, (s.then, s.otherwise), chosen=chosen)
+    if choice is not None and m.task.paths is not None and (parted or ways_out(m) > left):
+        m.task.paths.leave_open(choice)
+
+
+def _undecided(m: Machine, condition: Expr) -> Int:
+    """A condition of host code that scale would decide, left open."""
+    m.unknowns.certain, certain = True, m.unknowns.certain
+    c = here(m, ar.truth_of(truth(m, rvalue(m, condition)), m.unknowns))
+    m.unknowns.certain = certain
+    return m.unknowns.value(BOOL, "either way", low=0, high=1) if c.known else c
+
+
+def branch(
+    m: Machine,
+    c: Int,
+    then: Callable[[], None],
+    otherwise: Callable[[], None] | None,
+    roots: tuple[int, int] | None = None,
+    arms: tuple[Stmt | None, Stmt | None] = (None, None),
+    *,
+    chosen: bool = False,
+) -> bool:
+    """Both ways of a condition that differs between lanes or is not known. roots: the lines that lead there.
+    arms: the code of both; chosen: they give one variable an element. Returns, of host code that is run way
+    by way, whether it matters which way is taken."""
+    c = ar.one_unknown(c, m.unknowns)
+    must, may = m.must, m.may
+    m.context.stale = m.context.stale and not equal_masks(may, m.threads.present)
+    negated = ar.logical_not(c, m.unknowns)
+    yes, no = decode(m, c), decode(m, negated)
+    before = None if c.known else snapshot(m)
+    launched = _parts_by_launch(m, c, arms)
+    m.must, m.may = yes.must, yes.may
+    line, work, logged, touched = (
+        m.lines.region,
+        m.code_size.touched + m.code_size.operations,
+        len(m.log),
+        m.code_size.touched,
+    )
+    m.code_size.flow += 1
+    condition = form_of(c)
+    yes_root, no_root = roots or (line, line)
+    m.arm(yes_root, (condition, True))
+    way = m.context.way
+    if m.anyone():
+        _arm(m, c, yes, then)
+    yes_must, yes_may, yes_way = m.must, m.may, m.context.way
+    after_then = None if before is None else snapshot(m)
+    if before is not None:
+        restore(before)
+    m.must, m.may, m.context.way = no.must, no.may, way
+    m.code_size.flow += 1
+    m.arm(no_root, (condition, False))
+    turned = len(m.log)
+    if m.anyone():
+        _arm(m, negated, no, otherwise)
+        if otherwise is not None:
+            note(m, c, logged, turned, arms, chosen)
+    ended = len(m.log)
+    m.code_size.flow += 1
+    m.straight()
+    stops = {e.stop for e in m.log[logged:] if isinstance(e, Barrier)}
+    if "barrier" not in stops:
+        m.lines.parents[m.lines.region] = line
+    if m.code_size.touched + m.code_size.operations - work <= PREDICATED and not stops & {"barrier", "call"}:
+        m.lines.region = line
+        if m.code_size.touched > touched:
+            m.stop("fork")
+    no_must, no_may = m.must, m.may
+    m.may = yes_may | no_may
+    if before is None or after_then is None:
+        m.must, m.context.way = sure(m, yes_must | no_must), way
+        note_stores(m, logged, turned, ended, arms)
+        if launched is not None:
+            meet_ways(m, *launched)
+        return False
+    parted = apart(m, after_then) if m.task.paths is not None else []
+    # Whoever left for good has taken the state along: the present one is that of the others.
+    if not some(yes_may) and some(yes.may):
+        pass
+    elif not some(no_may) and some(no.may):
+        restore(after_then)
+        m.context.way = yes_way
+    else:
+        m.context.way = way
+        merge_into(m, c, after_then)
+    lost = (yes.may & ~yes_may) | (no.may & ~no_may)
+    if some(lost) and m.context.loops:
+        m.context.loops[-1].uncertain = True
+    if not some(yes_may):
+        m.must = no_must & m.may
+    elif not some(no_may):
+        m.must = yes_must & m.may
+    else:
+        m.must = sure(m, must & may & ~(m.threads.nobody if yes.together and no.together else lost))
+    note_stores(m, logged, turned, ended, arms)
+    return any(not is_limit(m, o.cells.get(at)) for o, at in parted)
+
+
+def _parts_by_launch(
+    m: Machine, c: Int, arms: tuple[Stmt | None, Stmt | None]
+) -> tuple[Affine, Held, frozenset[str], list[Held | None]] | None:
+    """Of a condition that only the launch decides: itself, what its arms set held before, which variables
+    these are, and what they hold on the way that is not taken."""
+    decision = decided_by_launch(m, c)
+    if decision is None:
+        return None
+    leaves_by_launch(m, decision, arms)
+    assigned = frozenset[str]().union(*(effects(s).assigned for s in arms if s is not None))
+    if not assigned:
+        return None
+    other = arms[1] if collapse(c.const, m.may) else arms[0]
+    return decision, contents(m, assigned), assigned, [{} if other is None else tried(m, (other,))]
+
+
+def _arm(m: Machine, c: Int, lanes: Branch, body: Callable[[], None] | None) -> None:
+    """Run an arm of a branch where c holds."""
+    if c.known:
+        if body is not None:
+            body()
+        return
+    suppose(m, c, lanes.together)
+    if body is not None:
+        strayed = [(j, j.strays) for j in outer(m)]
+        body()
+        if lanes.together and not m.may.any():
+            left_whole(m, strayed, lanes.may)
+    m.context.undecided.pop()

@@ -1,0 +1,82 @@
+"""Ways out: return, break, continue and goto take masks and state along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from smemlint.evaluate.control_flow.join_points import joins_of, leave
+from smemlint.evaluate.language.initialisers import value_for
+from smemlint.evaluate.machine.dispatch import lvalue, rvalue
+from smemlint.evaluate.machine.machine import Exits, Machine
+from smemlint.evaluate.memory.local_memory import merge
+from smemlint.evaluate.values.number import Int, Value
+from smemlint.ir import Break, Continue, Expr, Goto, Index, Member, Name, PointerTo, Return, Unary
+
+
+def run_return(m: Machine, s: Return) -> None:
+    frame = m.frame
+    v: Value | None = None
+    if s.value is not None:
+        if frame.function is not None:
+            t = m.resolve(frame.function.returns)
+            by_reference = isinstance(t, PointerTo) and t.reference
+            v = lvalue(m, s.value) if by_reference else value_for(m, t, s.value)
+        else:
+            frame.names_place = frame.place and _names_a_place(s.value)
+            v = lvalue(m, s.value) if frame.names_place else rvalue(m, s.value)
+    frame.returned = m.may if frame.returned is None else frame.returned | m.may
+    if frame.end is None:
+        m.must, m.may = m.threads.nobody, m.threads.nobody
+        return
+    decided = len(frame.end.ways)
+    may = m.may
+    leave(m, frame.end, joins_of(m.context.loops), v)
+    if decided == len(frame.end.ways) and v is not None:
+        kept = frame.result
+        frame.result = v if kept is None else merge(m, Int(may.astype(np.int64)), v, kept)
+
+
+def run_break(m: Machine, s: Break) -> None:
+    _break_out(m, lambda exits: not exits.label)
+
+
+def _break_out(m: Machine, of: Callable[[Exits], bool]) -> None:
+    """Leave the innermost loop, switch or labeled statement of a kind."""
+    for i in range(len(m.context.loops) - 1, -1, -1):
+        exits = m.context.loops[i]
+        if of(exits):
+            exits.broken = exits.broken | m.may
+            leave(m, exits.end, [exits.next, *joins_of(m.context.loops[i + 1 :])])
+            return
+    m.must, m.may = m.threads.nobody, m.threads.nobody
+
+
+def run_continue(m: Machine, s: Continue) -> None:
+    _go_on(m, lambda exits: not exits.switch and not exits.label)
+
+
+def _go_on(m: Machine, of: Callable[[Exits], bool]) -> None:
+    """Begin the next iteration of the innermost loop of a kind."""
+    for i in range(len(m.context.loops) - 1, -1, -1):
+        exits = m.context.loops[i]
+        if of(exits):
+            exits.continued = exits.continued | m.may
+            leave(m, exits.next, joins_of(m.context.loops[i + 1 :]))
+            return
+    m.must, m.may = m.threads.nobody, m.threads.nobody
+
+
+def run_goto(m: Machine, s: Goto) -> None:
+    around = [exits for exits in m.context.loops if exits.label == s.label]
+    if not around:
+        m.note("unknown-statement", "goto into a block", s.place)
+    elif s.over or not around[-1].again:
+        _break_out(m, lambda exits: exits is around[-1])
+    else:
+        _go_on(m, lambda exits: exits is around[-1])
+
+
+def _names_a_place(e: Expr) -> bool:
+    return isinstance(e, Name | Index | Member) or (isinstance(e, Unary) and e.op == "*")

@@ -1,0 +1,179 @@
+"""A switch: one case, or each of them with what falls into it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from smemlint.evaluate.control_flow.join_points import bring, meet, merge_at, sure
+from smemlint.evaluate.control_flow.launch_choices import (
+    contents,
+    decided_by_launch,
+    effects,
+    leaves_by_launch,
+    meet_ways,
+    tried,
+)
+from smemlint.evaluate.control_flow.masks import decode, snapshot
+from smemlint.evaluate.control_flow.settling import choice_at
+from smemlint.evaluate.language.conversions import truth
+from smemlint.evaluate.machine.dispatch import rvalue
+from smemlint.evaluate.machine.machine import Exit, Machine, Mask, Undecided
+from smemlint.evaluate.memory.local_memory import here
+from smemlint.evaluate.run.statements import run_all
+from smemlint.evaluate.values import arithmetic as ar
+from smemlint.evaluate.values.choices import taken
+from smemlint.evaluate.values.lanes import some
+from smemlint.evaluate.values.number import Int, add, form_of, subtract
+from smemlint.evaluate.values.provenance import following
+from smemlint.ir import Block, Break, Switch
+from smemlint.ir.memo import by_identity
+from smemlint.ir.types import BOOL, INT
+
+
+def run_switch(m: Machine, s: Switch) -> None:
+    value = truth(m, rvalue(m, s.value))
+    if id(s) in m.frame.slice.open:
+        value = m.unknowns.value(INT, "any case")
+    value = here(m, value)
+    exits = m.exits(switch=True)
+    m.context.loops.append(exits)
+    entry_must, way = m.must, m.context.way
+    choice = None if value.known else choice_at(m, s)
+    settled = m.task.paths.settled.get(choice) if choice is not None and m.task.paths is not None else None
+    if choice is not None and m.task.paths is not None and settled is None:
+        m.task.paths.leave_open(choice, len(s.cases) + all(case.value is not None for case in s.cases))
+    if settled is not None:
+        _one_case(m, s, value, settled)
+    elif value.known:
+        _switch_by_launch(m, s, value)
+    else:
+        _open_switch(m, s, value)
+    meet(m, exits.end)
+    m.context.loops.pop()
+    m.may, m.context.way = m.may | exits.broken, way
+    m.must = sure(m, entry_must)
+
+
+def _open_switch(m: Machine, s: Switch, value: Int) -> None:
+    """A switch on a value that is not known: each label is a way in, beside falling through from before."""
+    entry, must, may, way, outside = snapshot(m), m.must, m.may, m.context.way, m.unknowns.given
+    labels = [None if case.value is None else truth(m, rvalue(m, case.value)) for case in s.cases]
+    hits = {
+        i: ar.compare("==", value, label, m.unknowns) for i, label in enumerate(labels) if label is not None
+    }
+    others = Int(1, BOOL)
+    for hit in hits.values():  # no two labels are the same; a product would have two terms for each, in each
+        others = subtract(others, hit, BOOL)
+    path: Int | None = None
+    m.must, m.may = m.threads.nobody, m.threads.nobody
+    for i, case in enumerate(s.cases):
+        c = ar.one_unknown(hits.get(i, others), m.unknowns)
+        fell = m.anyone()
+        path = c if not fell else None if path is None else add(path, c, BOOL)
+        came = _enter(m, Exit(may, entry, c, together=True), must, fell)
+        if not came and not fell:
+            continue
+        m.context.way = {**way, **taken(c, truth=True)} if came and not fell else way
+        label = labels[i]
+        m.unknowns.given = outside if label is None else following(value, label, m.unknowns)
+        m.context.undecided.append(
+            Undecided(c if path is None else path, path is not None and not value.varying)
+        )
+        m.code_size.flow += 1
+        m.straight()
+        run_all(m, case.body)
+        m.context.undecided.pop()
+        m.unknowns.given = outside
+    m.code_size.flow += 1
+    m.straight()
+    if None not in labels:
+        _enter(m, Exit(may, entry, ar.one_unknown(others, m.unknowns), together=True), must, m.anyone())
+
+
+def _one_case(m: Machine, s: Switch, value: Int, at: int) -> None:
+    """The case that a choice was settled to be; none where it is beyond the last."""
+    if at >= len(s.cases):
+        return
+    label = s.cases[at].value
+    if label is not None:
+        m.unknowns.given = following(value, truth(m, rvalue(m, label)), m.unknowns)
+    for case in s.cases[at:]:
+        run_all(m, case.body)
+
+
+def _enter(m: Machine, entry: Exit, must: Mask, fell: bool) -> bool:
+    """Let lanes that jump to a label join those that fall through to it; whether there may be any."""
+    assert entry.condition is not None
+    fell_must, fell_may = m.must, m.may
+    m.must, m.may = must, entry.may
+    came = decode(m, entry.condition)
+    m.must, m.may = fell_must, fell_may
+    if not some(came.may):
+        return False
+    if fell:
+        merge_at(m, entry, came.may)
+    else:
+        bring(m, entry, came.may)
+    # Those who jump come together, or those who fall through do: only who is among both surely is here.
+    m.must, m.may = fell_must & came.must if fell else came.must, fell_may | came.may
+    return True
+
+
+def _switch_by_launch(m: Machine, s: Switch, value: Int) -> None:
+    """A switch on a known value; where only the launch tells it, the compiler covers all cases."""
+    decision = decided_by_launch(m, value)
+    if decision is None:
+        _known_switch(m, s, value)
+        return
+    bodies = _bodies(s)
+    leaves_by_launch(m, decision, bodies)
+    assigned = frozenset[str]().union(*(effects(b).assigned for b in bodies))
+    before = contents(m, assigned)
+    others = [tried(m, (b,)) for b in bodies] if assigned else []
+    if all(case.value is not None for case in s.cases):
+        others.append({})
+    _known_switch(m, s, value)
+    meet_ways(m, decision, before, assigned, others)
+
+
+@by_identity
+def _bodies(s: Switch) -> tuple[Block, ...]:
+    """What each case runs up to its last `break`."""
+    return tuple(Block(c.body[:-1] if c.body and isinstance(c.body[-1], Break) else c.body) for c in s.cases)
+
+
+def _known_switch(m: Machine, s: Switch, value: Int) -> None:
+    waiting_must, waiting_may = m.must, m.may
+    matched = m.threads.nobody
+    labels: list[Mask | None] = []
+    for case in s.cases:
+        if case.value is None:
+            labels.append(None)
+            continue
+        c = ar.compare("==", value, truth(m, rvalue(m, case.value)), m.unknowns)
+        hit = np.broadcast_to(np.asarray(c.const) != 0, (m.threads.size,)) if c.known else m.threads.present
+        labels.append(hit & ~matched)
+        matched = matched | hit
+    m.must, m.may = m.threads.nobody, m.threads.nobody
+    apart = not isinstance(value.const, int) or bool(form_of(value).terms)
+    for case, label in zip(s.cases, labels, strict=True):
+        if apart:
+            m.code_size.flow += 1
+            m.straight()
+        enter = ~matched if label is None else label
+        _join_label(m, waiting_must & enter, waiting_may & enter)
+        if m.anyone():
+            run_all(m, case.body)
+    if apart:
+        m.code_size.flow += 1
+        m.straight()
+    default = any(label is None for label in labels)
+    if not default:
+        _join_label(m, waiting_must & ~matched, waiting_may & ~matched)
+
+
+def _join_label(m: Machine, must: Mask, may: Mask) -> None:
+    """Let lanes that jump to a label join those that fall through to it, of whom some may have left."""
+    if some(may):
+        m.must = sure(m, m.must)
+    m.must, m.may = m.must | must, m.may | may

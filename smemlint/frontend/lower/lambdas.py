@@ -1,0 +1,124 @@
+"""Lambdas: parameters, what they capture and how, and expressions made of statements."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang.cursors import Node
+from smemlint.frontend.clang.names import PARAMETER
+from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.text.captures import captures_of
+from smemlint.frontend.text.scalars import builtin_scalar
+from smemlint.ir import (
+    Call,
+    Declare,
+    Evaluate,
+    Expr,
+    Lambda,
+    Name,
+    RecordRef,
+    Return,
+    TemplateParam,
+    Type,
+    UnknownExpr,
+    Var,
+)
+from smemlint.patterns import pattern
+
+_ON_DEVICE = pattern(r"__device__|\b[A-Z_]*(?:DEVICE|LAMBDA|HD)[A-Z_]*\b")
+_LAMBDA_TEMPLATE = pattern(r"\s*\[[^\]]*\]\s*<([^<>]*)>")
+_VARIABLE_REFERENCE = 50
+"""clang's cursor of a name between the brackets of a lambda."""
+
+
+def lambda_(c: Context, node: Node) -> Expr:
+    template = _template(c, node)
+    closure = _closure(c, node)
+    c.scope.templates.append(template)
+    try:
+        found = _body(c, node, template)
+    finally:
+        c.scope.templates.pop()
+    return replace(found, closure=closure) if closure and isinstance(found, Lambda) else found
+
+
+def _closure(c: Context, node: Node) -> Type | None:
+    """The class of a lambda that host code may give to a kernel."""
+    text = c.positions.text(node)
+    if text is None or not _ON_DEVICE.search(text[: text.find("{")]):
+        return None
+    declaration = cursors.type_declaration(cursors.cursor_type(node))
+    c.decls.enter_local(declaration)
+    found = c.types.of(node)
+    return found if isinstance(found, RecordRef) else None
+
+
+def _template(c: Context, node: Node) -> tuple[TemplateParam, ...]:
+    """`<bool even, typename T>` after a lambda's captures, which clang's cursors do not show."""
+    text = c.positions.text(node) or c.positions.body_text(node)
+    found = _LAMBDA_TEMPLATE.match(text) if text else None
+    if found is None:
+        return ()
+    parameters: list[TemplateParam] = []
+    for part in found.group(1).split(","):
+        words = part.split("=")[0].split()
+        if len(words) < 2 or "..." in part:
+            return ()
+        type_ = builtin_scalar(words[:-1])
+        kind = "type" if words[0] in ("typename", "class") else "value"
+        id = c.declared.local_id(words[-1], cursors.extent(node).begin)
+        parameters.append(TemplateParam(id, words[-1], kind, type=type_ if kind == "value" else None))
+    return tuple(parameters)
+
+
+def _body(c: Context, node: Node, template: tuple[TemplateParam, ...]) -> Expr:
+    parameters: list[Var] = []
+    body: Node | None = None
+    named: list[Node] = []
+    for kid in cursors.children(node):
+        if kid.kind == PARAMETER:
+            parameters.append(c.decls.parameter(kid))
+        elif kid.kind == 202:
+            body = kid
+        elif kid.kind == _VARIABLE_REFERENCE:
+            named.append(cursors.referenced(kid))
+    place = c.place(node)
+    if body is None:
+        return UnknownExpr("lambda without a body", (), place)
+    written = captures_of(c.positions.text(node) or "")
+    own: list[Var] = []
+    copies: list[Name] = []
+    references: list[Name] = []
+    for target in named:
+        name = cursors.spelling(target)
+        if name in written.made:
+            own += [s.var for s in c.decls.local(target) if isinstance(s, Declare)]
+            continue
+        use = c.names.use(target, None)
+        if isinstance(use, Name):
+            (copies if name in written.copied else references).append(use)
+    lowered = c.stmts.lower(body)
+    return Lambda(
+        tuple(parameters),
+        lowered,
+        place,
+        template,
+        captures=tuple(own),
+        copies=tuple(copies),
+        copies_all="=" in written.copied,
+        references=tuple(references),
+        copies_this="*this" in written.copied,
+    )
+
+
+def statement_expression(c: Context, node: Node) -> Expr:
+    """`({ ...; value; })` is a lambda that is called at once."""
+    kids = cursors.children(node)
+    place = c.place(node)
+    if len(kids) != 1:
+        return UnknownExpr("statement expression", (), place)
+    body = list(c.stmts.statements(cursors.children(kids[0])))
+    if body and isinstance(body[-1], Evaluate):
+        body[-1] = Return(body[-1].expr)
+    return Call(Lambda((), c.stmts.block(body), place), (), place)

@@ -1,0 +1,96 @@
+"""Template parameters and their defaults, and alias templates."""
+
+from __future__ import annotations
+
+from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang.cursors import Node
+from smemlint.frontend.clang.kinds import is_expression
+from smemlint.frontend.clang.names import ALIAS, RECORDS, TEMPLATE_PARAMETERS, TYPE_PARAMETER, VALUE_PARAMETER
+from smemlint.frontend.lower.lowering import Context, Scope
+from smemlint.frontend.lower.substitute import substitute_type
+from smemlint.ir import Name, OpaqueType, TemplateArgument, TemplateParam, Type, TypeTemplate
+
+
+def template_parameters(c: Context, node: Node, first: Node | None) -> tuple[TemplateParam, ...]:
+    """A template's parameters, with default arguments that only its first declaration has."""
+    given = [k for k in cursors.children(node) if k.kind in TEMPLATE_PARAMETERS]
+    defaults = (
+        [k for k in cursors.children(first) if k.kind in TEMPLATE_PARAMETERS] if first is not None else []
+    )
+    return parameter_list(c, given, defaults)
+
+
+def parameter_list(c: Context, given: list[Node], defaults: list[Node]) -> tuple[TemplateParam, ...]:
+    result: list[TemplateParam] = []
+    c.scope.templates.append(())
+    for index, node in enumerate(given):
+        parameter = _parameter(c, node)
+        if parameter.default is None and index < len(defaults):
+            default = _default(c, defaults[index], parameter.kind)
+            parameter = TemplateParam(
+                parameter.id, parameter.name, parameter.kind, default, parameter.pack, parameter.type
+            )
+        result.append(parameter)
+        if parameter.kind == "value":
+            c.declared.variables[node.d0 or 0] = Name(parameter.id, parameter.name)
+        c.scope.templates[-1] = tuple(result)
+    c.scope.templates.pop()
+    return tuple(result)
+
+
+def _parameter(c: Context, node: Node) -> TemplateParam:
+    name = cursors.spelling(node)
+    point = c.positions.point(node)
+    identifier = c.declared.local_id(name, point[1] if point else 0)
+    kind = {TYPE_PARAMETER: "type", VALUE_PARAMETER: "value"}.get(node.kind, "template")
+    text = c.positions.text(node) or ""
+    pack = "..." in text
+    type_ = c.types.of(node) if kind == "value" else None
+    return TemplateParam(identifier, name, kind, _default(c, node, kind), pack, type_)
+
+
+def _default(c: Context, node: Node, kind: str) -> TemplateArgument | None:
+    if kind == "value":
+        kids = [k for k in cursors.children(node) if is_expression(k.kind)]
+        text = c.positions.text(node)
+        if not kids or (text is not None and "=" not in text):
+            return None
+        return c.exprs.lower(kids[-1])
+    text = c.positions.text(node) or ""
+    if "=" not in text:
+        return None
+    return c.texts.hinted(node).read_type(text.split("=", 1)[1])
+
+
+def type_template(c: Context, declaration: Node) -> TypeTemplate:
+    """An alias template of the record that is being read."""
+    parameters = template_parameters(c, declaration, None)
+    c.scope.templates.append(parameters)
+    alias = next((k for k in cursors.children(declaration) if k.kind == ALIAS), None)
+    to = c.types.lower(cursors.typedef_underlying(alias)) if alias is not None else None
+    c.scope.templates.pop()
+    return TypeTemplate(parameters, to or OpaqueType(cursors.spelling(declaration)))
+
+
+def expand_alias(c: Context, declaration: Node, arguments: tuple[TemplateArgument, ...]) -> Type:
+    """An alias template's type with its arguments put in."""
+    kids = cursors.children(declaration)
+    alias = next((k for k in kids if k.kind == ALIAS), None)
+    if alias is None:
+        return OpaqueType(cursors.spelling(declaration))
+    outer: tuple[TemplateParam, ...] = ()
+    parent = cursors.semantic_parent(declaration)
+    found = c.declarations.record(parent) if parent.kind in RECORDS else None
+    if found is not None:
+        outer = (*c.decls.outer_parameters(found), *c.decls.own_parameters(found))
+    with c.within(Scope([outer] if outer else [])):
+        parameters = template_parameters(c, declaration, None)
+        c.scope.templates.append(parameters)
+        pattern = c.types.lower(cursors.typedef_underlying(alias))
+    values: dict[str, TemplateArgument] = {}
+    for index, parameter in enumerate(parameters):
+        if index < len(arguments):
+            values[parameter.id] = arguments[index]
+        elif parameter.default is not None:
+            values[parameter.id] = parameter.default
+    return substitute_type(pattern, values)

@@ -1,0 +1,190 @@
+"""A start of a kernel in host code, as a record: template, shape, arguments, captures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+import smemlint.evaluate.run.evaluators  # noqa: F401  says which function runs what
+from smemlint.evaluate.control_flow.settling import limits_here
+from smemlint.evaluate.language.accesses import load
+from smemlint.evaluate.language.conversions import as_int, coerce, is_null, type_of
+from smemlint.evaluate.language.overloads import is_open
+from smemlint.evaluate.language.packs import expanded, pack_of
+from smemlint.evaluate.machine.dispatch import rvalue
+from smemlint.evaluate.machine.machine import Frame, Machine
+from smemlint.evaluate.types.matching import Binding, is_type
+from smemlint.evaluate.values.number import (
+    VALUES,
+    Closure,
+    FunctionValue,
+    Int,
+    Other,
+    Pointer,
+    RecordValue,
+    Value,
+)
+from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.provenance import value_at
+from smemlint.ir import Expr, Function, InitList, LaunchStmt, Module, Name, PointerTo, RecordRef, Type
+from smemlint.ir.walk import walk
+from smemlint.launch.addressed import targets
+from smemlint.launch.model import Started
+from smemlint.launch.open import Candidate, candidates
+from smemlint.launch.overloaded import meant
+
+Shape: TypeAlias = tuple["int | None", "int | None", "int | None"]
+
+
+def starts_of(m: Machine, s: LaunchStmt) -> Iterator[Started]:
+    """Yield what one launch starts: a record for each kernel that its expression may mean."""
+    kernel = rvalue(m, s.kernel)
+    values = [v if isinstance(v, VALUES) else rvalue(m, v) for v in expanded(m, s.arguments)]
+    extents = _extents(m, s.block)
+    grid = _numbers(m, _extents(m, s.grid))
+    bytes_ = rvalue(m, s.dynamic) if s.dynamic is not None else Int(0)
+    if isinstance(kernel, Pointer):
+        kernel = load(m, kernel, s.place)
+    one_of = (kernel, *kernel.others) if isinstance(kernel, FunctionValue) else ()
+    if not any(f.candidates for f in one_of):
+        one_of = targets(m, s.kernel, len(values))
+    fits = [fit for one in one_of for fit in meant(m, one, values)]
+    for f, bound in fits:
+        started = _started(m, s, f, bound, values, extents, grid, bytes_)
+        yield replace(started, guessed=len(fits) > 1)
+
+
+def _started(
+    m: Machine,
+    s: LaunchStmt,
+    f: Function,
+    bound: dict[str, Binding],
+    values: Sequence[Value],
+    extents: Sequence[Int] | None,
+    grid: Shape,
+    bytes_: Value,
+) -> Started:
+    """The launch of one kernel under its template arguments."""
+    block = _numbers(m, extents)
+    given: dict[str, Int] = {}
+    for p, v in zip(f.parameters, values, strict=False):
+        n = coerce(m, v, m.types.resolve(p.type, bound)) if isinstance(v, Int) else None
+        if isinstance(n, Int):
+            given[p.name] = n
+        elif is_null(m, v if n is None else n):
+            given[p.name] = Int(0)
+    known = {name: _number(m, v) for name, v in given.items()}
+    arguments = {name: number for name, number in known.items() if number is not None}
+    likely: tuple[Candidate, ...] = ()
+    if None in block and extents is not None:
+        dynamic = bytes_ if isinstance(bytes_, Int) else None
+        likely = candidates(extents, dynamic, given, m.unknowns.recipes or {}, limits_here(m))
+    return Started(
+        f, block, likely, grid, _number(m, bytes_), template_arguments(m, f, bound), arguments, s.place,
+        _packed(m, f, values), captured(m, values),
+    )  # fmt: skip
+
+
+def _packed(m: Machine, f: Function, values: Sequence[Value]) -> tuple[tuple[Type, int | None], ...]:
+    """What a kernel's parameter pack is given."""
+    pack = pack_of(f)
+    return tuple((type_of(v), _number(m, v)) for v in values[f.parameters.index(pack) :]) if pack else ()
+
+
+def captured(m: Machine, values: Sequence[Value]) -> dict[str, tuple[Type, int | None]]:
+    """What the lambdas among some values take with them, those that they hold themselves included."""
+    found: dict[str, tuple[Type, int | None]] = {}
+    queue = list(values)
+    for v in queue:
+        if isinstance(v, RecordValue):
+            queue += [x for x in v.cells.values() if isinstance(x, Closure)]
+        if not isinstance(v, Closure) or not isinstance(v.frame, Frame):
+            continue
+        for id in _named(m.module, v.function.body):
+            o = None if id in found else _visible(v.frame, id)
+            if o is not None:
+                held = o.cells.get(0)
+                found[id] = o.type, _number(m, held) if isinstance(held, Int) else None
+                queue += [held] if isinstance(held, Closure) else []
+                if isinstance(held, Closure) and held.type is not None:
+                    found[id] = held.type, None
+    return found
+
+
+def _named(module: Module, body: object) -> list[str]:
+    """Ids of what some code names, the members of its own classes included."""
+    ids: dict[str, None] = {}
+    seen: set[str] = set()
+    queue = [body]
+    for part in queue:
+        for n in walk(part):
+            if isinstance(n, Name):
+                ids[n.id] = None
+            elif isinstance(n, RecordRef) and n.name not in seen and n.name in module.records:
+                seen.add(n.name)
+                queue += [f.type for f in module.records[n.name].fields]
+    return list(ids)
+
+
+def _visible(frame: Frame | None, id: str) -> Object | None:
+    """The object of a variable that a frame or one around it holds."""
+    while frame is not None:
+        if id in frame.variables:
+            return frame.variables[id]
+        frame = frame.parent
+    return None
+
+
+def template_arguments(m: Machine, f: Function, bound: Mapping[str, Binding]) -> dict[str, Type | int]:
+    template: dict[str, Type | int] = {}
+    for p in f.template:
+        b = bound.get(p.id)
+        if isinstance(b, Int):
+            n = _number(m, b)
+            if n is not None:
+                template[p.name] = n
+        elif p.kind == "template" and isinstance(b, RecordRef):
+            template[p.name] = RecordRef(b.name)
+        elif b is not None and is_type(b) and not is_open(b):
+            template[p.name] = b  # type: ignore[assignment]
+    return template
+
+
+def _number(m: Machine, v: Value) -> int | None:
+    """A number that is known, or follows from the branch that runs."""
+    if not isinstance(v, Int):
+        return None
+    if v.known:
+        return v.const if isinstance(v.const, int) else None
+    given = m.unknowns.given
+    return value_at(v, given, m.unknowns.recipes or {}) if given else None
+
+
+def _numbers(m: Machine, extents: Sequence[Int] | None) -> Shape:
+    if extents is None:
+        return None, None, None
+    x, y, z = (_number(m, v) for v in extents)
+    return x, y, z
+
+
+def _extents(m: Machine, e: Expr | None) -> list[Int] | None:
+    """A dim3 expression's three extents."""
+    if e is None:
+        return None
+    if isinstance(e, InitList):
+        parts: list[Value] = [rvalue(m, x) for x in e.elements]
+    else:
+        v = rvalue(m, e)
+        if isinstance(v, Pointer) and not isinstance(v.pointee, PointerTo):
+            v = load(m, v, None)
+        if isinstance(v, RecordValue):
+            # `dim3 block; block.x = n;`: the other extents are 1 unless they were set as well
+            rest: Value = Int(1) if 0 in v.cells else Other()
+            parts = [v.cells.get(4 * i, rest) for i in range(3)]
+        elif isinstance(v, Int):
+            parts = [v]
+        else:
+            return None
+    parts = [*parts, *(Int(1) for _ in range(3 - len(parts)))]
+    return [as_int(m, p) for p in parts]

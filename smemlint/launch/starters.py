@@ -1,0 +1,142 @@
+"""Which functions of host code lead to a launch, and what each of them says in so many words."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+
+import smemlint.evaluate.run.evaluators  # noqa: F401  says which function runs what
+from smemlint.ir import (
+    SHARED,
+    Call,
+    Construct,
+    Function,
+    LaunchStmt,
+    Member,
+    Module,
+    Name,
+    RecordRef,
+    StaticMember,
+)
+from smemlint.ir.memo import by_identity
+from smemlint.ir.walk import nodes_of
+from smemlint.launch.receivers import made_to_call, methods_meant
+from smemlint.launch.slicing import named_as_value, names_as_value
+from smemlint.records import record
+
+
+@record(frozen=True, slots=True)
+class Said:
+    """What a function says of others. ids: of what it names; names: the same where only they are known;
+    instances: names with template arguments; values: ids, or names where only they are known, of what it
+    names and does not call."""
+
+    ids: frozenset[str]
+    names: frozenset[str]
+    values: frozenset[str]
+    instances: tuple[Name, ...]
+    launches: tuple[LaunchStmt, ...]
+
+
+def said(f: Function) -> Said:
+    """What a function says; found once, as files that are linked are asked again and again."""
+    return _said(f.body)
+
+
+@by_identity
+def _said(body: object) -> Said:
+    nodes = nodes_of(body)
+    names = [n for n in nodes if isinstance(n, Name)]
+    return Said(
+        frozenset(n.id for n in names if n.id),
+        frozenset(_open_names(nodes)),
+        named_as_value(nodes),
+        tuple(n for n in names if n.arguments),
+        tuple(n for n in nodes if isinstance(n, LaunchStmt)),
+    )
+
+
+def open_name(f: Function) -> str:
+    """What a function is called by where only its name is known: `name`, or `.name` of a method."""
+    return f".{f.name}" if f.record is not None else f.name
+
+
+def _open_names(nodes: Iterable[object]) -> set[str]:
+    """What is called only by a name in some code."""
+    found: set[str] = set()
+    for n in nodes:
+        if isinstance(n, Name) and not n.id:
+            found.add(n.name.rsplit("::", 1)[-1])
+        elif isinstance(n, Member | StaticMember):
+            found.add(f".{n.name}")
+        elif isinstance(n, Construct) and isinstance(n.type, RecordRef):
+            found.add("." + n.type.name.rsplit("::", 1)[-1])
+        elif isinstance(n, Call) and isinstance(n.callee, Construct):
+            found.add(".operator()")
+    return found
+
+
+def launching_functions(module: Module, kernels: frozenset[str] | None = None) -> dict[str, Function]:
+    """Host functions that start kernels (ids; None: any), themselves or through others."""
+    host = {f.id: f for f in module.functions.values() if f.side in ("host", "both")}
+    calls = {id: said(f).ids for id, f in host.items()}
+    overloads = {id: open_name(f) for id, f in host.items()}
+    named = {id: said(f).names for id, f in host.items()}
+    found = {id for id, f in host.items() if _starts_one(module, f, kernels)}
+    while True:
+        names = {overloads[id] for id in found}
+        reached = found | tables_of(module, found | names)
+        more = {
+            id
+            for id, f in host.items()
+            if id not in found and (calls[id] & reached or _names_one(module, f, named[id] & names, found))
+        }
+        if not more:
+            return {id: f for id, f in host.items() if id in found}
+        found |= more
+
+
+def _names_one(module: Module, f: Function, names: Container[str], functions: set[str]) -> bool:
+    """Whether f means one of the functions (ids) by these names that it says."""
+    if not names:
+        return False
+    if any(name in names for name in said(f).names if not name.startswith(".")):
+        return True
+    return any(
+        (
+            isinstance(n, Member | StaticMember)
+            and f".{n.name}" in names
+            and _may_mean(module, f, n, functions)
+        )
+        or (isinstance(n, Call) and not functions.isdisjoint(made_to_call(module, n)))
+        or (
+            isinstance(n, Construct)
+            and isinstance(n.type, RecordRef)
+            and "." + n.type.name.rsplit("::", 1)[-1] in names
+        )
+        for n in nodes_of(f.body)
+    )
+
+
+def _may_mean(module: Module, f: Function, n: Member | StaticMember, functions: set[str]) -> bool:
+    meant = methods_meant(module, f, n)
+    return meant is None or not meant.isdisjoint(functions)
+
+
+def tables_of(module: Module, functions: Container[str]) -> set[str]:
+    """Variables outside functions that hold one of the functions, by id or by open name."""
+    return {
+        id
+        for id, var in module.globals.items()
+        if var.init is not None and var.storage not in SHARED and names_as_value(var.init, functions)
+    }
+
+
+def _starts_one(module: Module, f: Function, kernels: frozenset[str] | None) -> bool:
+    """Whether a function holds a launch, of one of the kernels or of one that only running it tells."""
+    for launch in said(f).launches:
+        if kernels is None or not isinstance(launch.kernel, Name):
+            return True
+        target = module.functions.get(launch.kernel.id)
+        if target is None or target.side != "kernel" or target.id in kernels:
+            return True
+    return False
