@@ -27,7 +27,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-import silicon  # noqa: E402
+import measurements  # noqa: E402
 from checkout import Checkout  # noqa: E402
 
 from smemlint.api import Job, Options, View, analyse, collect, shown  # noqa: E402
@@ -224,7 +224,7 @@ def from_paths(paths: Sequence[Path], temporary: Path) -> Iterator[Work]:
 
 def from_measurements(options: Any, temporary: Path) -> Iterator[Work]:
     checkouts: dict[Path, Checkout] = {}
-    for program in silicon.load(options.measurements):
+    for program in measurements.load(options.measurements):
         if options.program and program.name not in options.program:
             continue
         root = options.sources / program.repo.replace("/", "+")
@@ -236,14 +236,14 @@ def from_folders(options: Any, temporary: Path) -> Iterator[Work]:
     checkout = Checkout(options.sources)
     for folder in options.folder:
         name = Path(folder).name
-        program = silicon.Program(name, "", folder, None, tuple(options.define), (), False, ())
+        program = measurements.Program(name, "", folder, None, tuple(options.define), (), False, ())
         yield staged(program, checkout, temporary / name)
 
 
-def staged(program: silicon.Program, checkout: Checkout, copy: Path) -> Work:
+def staged(program: measurements.Program, checkout: Checkout, copy: Path) -> Work:
     copy.mkdir(parents=True)
     files = []
-    for path in silicon.stage(program, checkout, copy):
+    for path in measurements.stage(program, checkout, copy):
         files += sorted(path.rglob("*.cu")) if path.is_dir() else [path] if path.suffix == ".cu" else []
     root = checkout.root
     own = [p for p in (root / program.folder).rglob("*") if p.is_dir()]

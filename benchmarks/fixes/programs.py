@@ -66,7 +66,7 @@ def described(path: Path) -> list[Public]:
 
 def prepare(programs: Path, sources: Path, out: Path) -> int:
     import criterion
-    import silicon
+    import measurements
     from checkout import Checkout
 
     from smemlint.api import Job, View, analyse, collect
@@ -76,7 +76,7 @@ def prepare(programs: Path, sources: Path, out: Path) -> int:
     facts: dict[str, Any] = {}
     for public in described(programs):
         root = sources / public.repo.replace("/", "+")
-        program = silicon.Program(
+        program = measurements.Program(
             public.name, public.repo, public.folder, public.only, (), public.edits, False, ()
         )
         slug = re.sub(r"\W+", "_", public.name)

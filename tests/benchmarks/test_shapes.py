@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import measurements
 import pytest
 
 SHAPES = Path(__file__).parent / "shapes"
@@ -66,7 +67,7 @@ OPEN = {
 
 @pytest.mark.parametrize("name", EXACT)
 def test_every_line_is_told_as_it_was_measured(silicon: ModuleType, name: str) -> None:
-    (program,) = [p for p in silicon.load(SHAPES / "measured.json") if p.name == name]
+    (program,) = [p for p in measurements.load(SHAPES / "measured.json") if p.name == name]
     command = [str(Path(sys.executable).with_name("smemlint"))]
     result = silicon.run(program, SHAPES, command, [], 300.0)
     off = [v for v in result.counted() if v.category not in ("exact", "bounded")]
