@@ -271,6 +271,12 @@ def _instance(kernel: KernelReport) -> str:
     return ", ".join(f"{name} = {value}" for name, value in kernel.template_arguments)
 
 
+def _assumed(kernel: KernelReport, what: str, tried: str) -> Diagnostic:
+    return _plain(
+        "SMEM902", kernel.place, f"{what} of `{kernel.name}` is assumed", f"tried {tried}", kernel=kernel.name
+    )
+
+
 def _about_analysis(kernels: Sequence[KernelReport], reports: Sequence[FileReport]) -> Iterator[Diagnostic]:
     assumed: dict[object, list[KernelReport]] = {}
     for kernel in kernels:
@@ -278,23 +284,11 @@ def _about_analysis(kernels: Sequence[KernelReport], reports: Sequence[FileRepor
             assumed.setdefault(kernel.key, []).append(kernel)
     for every in assumed.values():
         if same := [k for k in every if k.filled]:
-            yield _plain(
-                "SMEM902",
-                same[0].place,
-                f"an instance of `{same[0].name}` is assumed",
-                f"tried {'; '.join(dict.fromkeys(map(_instance, same)))}: no launch tells all arguments",
-                kernel=same[0].name,
-            )
-        if not (same := [k for k in every if not k.filled]):
-            continue
-        shapes = ", ".join(dict.fromkeys(shape(k) for k in same))
-        yield _plain(
-            "SMEM902",
-            same[0].place,
-            f"the block shape of `{same[0].name}` is assumed",
-            f"tried {shapes}; tell it with --block {same[0].name}=X,Y,Z",
-            kernel=same[0].name,
-        )
+            tried = "; ".join(dict.fromkeys(map(_instance, same)))
+            yield _assumed(same[0], "an instance", f"{tried}: no launch tells all arguments")
+        if same := [k for k in every if not k.filled]:
+            tried = ", ".join(dict.fromkeys(shape(k) for k in same))
+            yield _assumed(same[0], "the block shape", f"{tried}; tell it with --block {same[0].name}=X,Y,Z")
     seen: set[object] = set()
     for report in reports:
         for entry in report.unparsed:
