@@ -111,7 +111,7 @@ def test_a_finding_that_changed_all_the_same_is_said_and_the_whole_report_follow
     main(["--output-format", "concise", "."])
     whole = capsys.readouterr().out
     outlook = Outlook(monkeypatch, capsys, [0, 1, 2, 3])
-    from smemlint.commands import streaming
+    from smemlint.commands.common import streaming
 
     monkeypatch.setattr(streaming, "render_findings", lambda *_: ["another text\n"])
     main(["--output-format", "concise", "."])
