@@ -175,4 +175,4 @@ class Module:
     """Included files that were not read, each with the reason."""
 
     def kernels(self) -> tuple[Function, ...]:
-        return tuple(f for f in self.functions.values() if f.side == "kernel")
+        return tuple(f for f in self.functions.values() if f.side == "kernel" and not f.declared)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from smemlint.evaluate.language.conversions import type_of
-from smemlint.evaluate.language.overloads import best_fits, takes
+from smemlint.evaluate.language.overloads import best_fits, specialisation, takes
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.types.matching import Binding
 from smemlint.evaluate.values.number import FunctionValue, Value
@@ -23,7 +23,14 @@ def meant(
     hidden = [i for i, v in enumerate(values) if _is_open(type_of(v))]
     first = [_parameter(f, i) for f, _ in fits[:1] for i in hidden]
     alike = all([_parameter(f, i) for i in hidden] == first for f, _ in fits)
-    return fits[:1] if alike else fits
+    return [runs for fit in (fits[:1] if alike else fits) if (runs := _as_written(m, *fit)) is not None]
+
+
+def _as_written(
+    m: Machine, f: Function, bound: dict[str, Binding]
+) -> tuple[Function, dict[str, Binding]] | None:
+    """The explicit specialisation for these arguments, else the template itself where it has a body."""
+    return specialisation(m, f, bound) or (None if f.declared else (f, bound))
 
 
 def _is_open(t: Type) -> bool:

@@ -557,3 +557,26 @@ def test_a_switch_over_names_of_a_header_that_is_not_there_has_its_cases_and_not
     cases = " ".join(f"case KIND_{i}: sum<<<1, {32 * i}>>>(0, 0); break;" for i in range(1, 19))
     text = '#include "kinds.h"\nvoid go(int kind) { switch (kind) {' + cases + "} }"
     assert sorted(x.block[0] or 0 for x in launches(text)) == [32 * i for i in range(1, 19)]
+
+
+def test_a_kernel_that_is_declared_alone_stands_for_its_specialisations() -> None:
+    """What runs is the specialisation for the arguments of the launch, each under its own block."""
+    text = """
+    template <int N> __global__ void k(float *o);
+    template <> __global__ void k<1>(float *o) { __shared__ float s[4096]; o[0] = s[threadIdx.x * 32]; }
+    template <> __global__ void k<2>(float *o) { __shared__ float s[4096]; o[0] = s[threadIdx.x * 33]; }
+    template <int N> void start(int n) { k<N><<<1, n>>>(0); }
+    int main() { start<1>(64); start<2>(96); }"""
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    told = [x for k in module.kernels() for x in infer(k, module, started_kernels(module, None))]
+    assert [(x.block[0], x.assumed) for x in told] == [(64, False), (96, False)]
+
+
+def test_a_specialised_kernel_is_not_the_template_of_the_launch() -> None:
+    text = """
+    template <int N> __global__ void k(float *o) { __shared__ float s[4096]; o[0] = s[threadIdx.x * N]; }
+    template <> __global__ void k<1>(float *o) { __shared__ float s[4096]; o[0] = s[threadIdx.x * 32]; }
+    template <int N> void start() { k<N><<<1, 64>>>(0); }
+    int main() { start<1>(); }"""
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    assert [s.kernel.specialises is not None for s in started_kernels(module, None)] == [True]

@@ -167,7 +167,7 @@ class Declarations:
         if where is None or not where[0].project or valid(cursors.definition(template)):
             return
         entry = self._definition(template, cursors.spelling(template), where[0], None)
-        if entry.key not in self.functions and b"__global__" not in entry.text():
+        if entry.key not in self.functions:
             self.functions[entry.key] = entry
             self.functions_named.setdefault(entry.name, []).append(entry)
 
