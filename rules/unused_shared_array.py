@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from smemlint.rules.base import DeclarationRule, Finding, Kernel, shared
 from smemlint.rules.body import body_range
 
-from smemlint.ir import Place
+from smemlint.ir import Name, Place
+from smemlint.ir.walk import nodes_of
 
 if TYPE_CHECKING:
     from smemlint.score.model import KernelAnalysis
@@ -25,7 +26,8 @@ class UnusedSharedArray(DeclarationRule):
 
     ## Fix safety
     The name must not be used by an `#if` branch of another configuration; the rule looks at the text of all
-    of them.
+    of them. It says nothing of a kernel that uses names in capitals which nothing defines: macros, which may
+    use the array.
 
     ## References
     None.
@@ -33,13 +35,16 @@ class UnusedSharedArray(DeclarationRule):
 
     code, name = "SMEM201", "unused-shared-array"
     conflicting = (Kernel("s[threadIdx.x] = 0;", shared("float s[32]", "float old[32]"), (32,)),)
-    clean = (Kernel("s[threadIdx.x] = 0;", shared("float s[32]"), (32,)),)
+    clean = (
+        Kernel("s[threadIdx.x] = 0;", shared("float s[32]"), (32,)),
+        Kernel("s[threadIdx.x] = 0;\nTRANSFORM", shared("float s[32]", "float spare[32]"), (32,)),
+    )
 
     def check(self, kernel: KernelAnalysis, text: str | None) -> Iterator[tuple[Place, Finding]]:
         # What is accessed may be by a macro that another file defines.
         accessed = {conflict.site.array for conflict in kernel.conflicts}
         unaccessed = [array for name, array in kernel.arrays.items() if name not in accessed]
-        if text is None or "##" in text or not unaccessed:
+        if text is None or "##" in text or not unaccessed or _uses_unknown_macros(kernel):
             return
         place = kernel.kernel.place
         start, end = body_range(text, place.offset)
@@ -53,3 +58,8 @@ class UnusedSharedArray(DeclarationRule):
                     array.place,
                     Finding("declared, never used", title=f"shared array `{array.name}` is never used"),
                 )
+
+
+def _uses_unknown_macros(kernel: KernelAnalysis) -> bool:
+    names = (n for n in nodes_of(kernel.kernel.body) if isinstance(n, Name) and not n.id)
+    return any(n.name.isupper() for n in names)

@@ -23,6 +23,7 @@ PHRASES = {
     "library-storage": "storage of a library",
     "unparsed": "not parsed",
     "unknown-function": "functions not defined here",
+    "unknown-macro": "macros not defined here",
     "unknown-name": "unknown names",
     "unknown-member": "unknown names",
     "unknown-expression": "C++ that is not read",

@@ -38,6 +38,13 @@ def test_a_header_is_found_by_its_suffix_without_include_paths(tmp_path: Path) -
     assert unit.healed == {}
 
 
+def test_a_link_into_a_submodule_that_is_not_there_is_a_missing_header(tmp_path: Path) -> None:
+    (tmp_path / "include/lib").mkdir(parents=True)
+    (tmp_path / "include/lib/tile.h").symlink_to("../../third_party/lib/tile.h")
+    unit = unit_of(tmp_path, {"k.cu": "#include <lib/tile.h>\nint a;\n"}, "k.cu")
+    assert (unit.missing_includes, unit.refused) == (("lib/tile.h",), ())
+
+
 def test_the_prelude_answers_for_standard_headers_even_when_the_project_has_a_namesake(
     tmp_path: Path,
 ) -> None:

@@ -196,8 +196,8 @@ class _Walk:
         if not quoted and is_answered(name):
             return None, ""
         found = self._index.find(name, current)
-        if found is None or not found.endswith("/" + name):
-            return None, ""
+        if found is None or not found.endswith("/" + name) or not _is_there(found):
+            return None, ""  # a link into a submodule that is not checked out leads nowhere
         folder = found[: -len(name) - 1]
         if folder in self._dropped:
             return None, ""
