@@ -19,6 +19,7 @@ from smemlint.score.grade import STATED
 WHOLE_WARPS = Assumption("whole-warps", "a block of whole warps; any shape gives the same")
 _CLOSED = (Grade.EXACT, Grade.ASSUMED)
 _ROUNDING = 1e-9
+_DIGITS = 9
 
 
 def any_of(launches: Sequence[Launch]) -> Launch:
@@ -32,13 +33,14 @@ def any_of(launches: Sequence[Launch]) -> Launch:
 
 
 def with_any_block(
-    tried: Sequence[KernelAnalysis], analyse: Callable[[Launch], KernelAnalysis]
+    tried: Sequence[KernelAnalysis], analyse: Callable[[], KernelAnalysis]
 ) -> list[KernelAnalysis]:
-    """The analyses of shapes of one family, with what holds for all of it told as such."""
+    """The analyses of shapes of one family, with what holds for all of it told as such. analyse: gives what
+    one warp of any of its blocks tells."""
     told = [a for a in tried if a.conflicts and not stopped(a)]
     if not told:
         return list(tried)
-    warp = analyse(any_of([a.launch for a in tried]))
+    warp = analyse()
     if stopped(warp):
         return list(tried)
     ways = _ways(warp.conflicts)
@@ -47,6 +49,30 @@ def with_any_block(
             if own is None or abs(own - (ways.get(site) or 0)) > _ROUNDING:
                 ways.pop(site, None)
     return [_marked(a, ways) for a in tried]
+
+
+def is_the_same(shape: KernelAnalysis, warp: KernelAnalysis) -> bool:
+    """Whether one warp of any block has the accesses that it has under one shape, and the same is told of
+    each: one answer that all visits have in common, a number, a range or none at all."""
+    if stopped(shape) or stopped(warp):
+        return False
+    own, any_block = _answers(shape.conflicts), _answers(warp.conflicts)
+    return own.keys() == any_block.keys() and all(
+        answer is not None and answer == any_block[site] for site, answer in own.items()
+    )
+
+
+def _answers(conflicts: Iterable[Conflict]) -> dict[tuple[object, ...], set[tuple[object, ...]] | None]:
+    """By site: what is told of its ways; None where that is nothing, or not the same at each visit."""
+    found: dict[tuple[object, ...], set[tuple[object, ...]] | None] = {}
+    for c in conflicts:
+        key, told = _site(c), found.setdefault(_site(c), set())
+        if c.grade is Grade.UNRESOLVED or len({w for w, _ in c.ways_by_visit}) > 1:
+            found[key] = None
+        elif told is not None:
+            ends = (None if w is None else round(w, _DIGITS) for w in (c.ways_low, c.ways))
+            told.add((*ends, c.stride, c.reason.code if c.reason else ""))
+    return found
 
 
 def _ways(conflicts: Iterable[Conflict]) -> dict[tuple[object, ...], float | None]:

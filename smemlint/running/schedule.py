@@ -8,14 +8,15 @@ cost least: what a kernel has taken, times how often it would have run.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from smemlint.evaluate import Budget
 from smemlint.ir import Function, Launch, Module, Place
 from smemlint.records import record
-from smemlint.running.any_block import with_any_block
+from smemlint.running.any_block import any_of, is_the_same, with_any_block
+from smemlint.running.same_code import Evaluated
 from smemlint.running.variants import told_apart
 from smemlint.score import Conflict, KernelAnalysis
 from smemlint.score.bounds import leaves_an_array
@@ -114,7 +115,7 @@ def in_turn(
     """
     done: dict[int, Sequence[KernelAnalysis]] = {}
     cost: dict[int, int] = {}
-    guesses = _Guesses()
+    guesses, evaluated = _Guesses(), Evaluated()
     work = 0
 
     def over() -> str:
@@ -122,11 +123,17 @@ def in_turn(
 
     def one(b: Begun, launch: Launch) -> KernelAnalysis:
         nonlocal work
+        known = evaluated.find(b.module, b.kernel, launch)
+        if known is not None:
+            return known
         steps = min(max(WORK - work, SHARE), Budget().steps)
         analysis = analyse(b, launch, Budget(steps=steps, until=until))
         cost[id(b.kernel)] = max(cost.get(id(b.kernel), 0), analysis.work)
         work += analysis.work
+        evaluated.keep(b.module, analysis)
         return analysis
+
+    families = {id(b): family for family in _families(begun) for b in family.members}
 
     def take(b: Begun) -> None:
         left = over()
@@ -136,6 +143,8 @@ def in_turn(
             done[id(b)] = []
         elif left == "time" or (left and b.rank > 0):
             done[id(b)] = [leave(b, left)]
+        elif id(b) in families and families[id(b)].is_settled(done, one):
+            done[id(b)] = []
         else:
             analysis = one(b, replace(b.launch, variants=()))
             done[id(b)] = [analysis]
@@ -156,21 +165,52 @@ def in_turn(
         take(b)
         split(b)
     done |= {id(b): [] for b in begun if guesses.is_refuted(b)}
-    for family in _families(begun):
-        tried = [b for b in family if done[id(b)]]
+    for family in dict.fromkeys(families.values()):
+        tried = [b for b in family.members if done[id(b)]]
         if tried and not over():
-            asked = partial(one, tried[0])
-            told = with_any_block([done[id(b)][0] for b in tried], asked)
+            told = with_any_block([done[id(b)][0] for b in tried], partial(family.warp, one))
             done |= {id(b): [analysis] for b, analysis in zip(tried, told, strict=True)}
     return [analysis for b in begun for analysis in done[id(b)]]
 
 
-def _families(begun: Sequence[Begun]) -> list[list[Begun]]:
+class _Family:
     """Launches of one kernel instance that differ in the shape of a block that is left open."""
-    found: dict[tuple[object, ...], list[Begun]] = {}
+
+    def __init__(self) -> None:
+        self.members: list[Begun] = []
+        self._warp: KernelAnalysis | None = None
+        self._settled: bool | None = None
+
+    def warp(self, analyse: Callable[[Begun, Launch], KernelAnalysis]) -> KernelAnalysis:
+        """What one warp tells of any block of the family."""
+        if self._warp is None:
+            self._warp = analyse(self.members[0], any_of([b.launch for b in self.members]))
+        return self._warp
+
+    def is_settled(
+        self,
+        done: Mapping[int, Sequence[KernelAnalysis]],
+        analyse: Callable[[Begun, Launch], KernelAnalysis],
+    ) -> bool:
+        """Whether no access surely conflicts under a shape that has been tried, and any other one tells the
+        same of each. done: by id() of what was begun, what it told."""
+        if self._settled is None:
+            tried = [done[id(b)][0] for b in self.members if done.get(id(b))]
+            left = [b for b in self.members if id(b) not in done]
+            if not tried or len(left) < 2:
+                return False
+            open_ended = any(map(_conflicts, tried[0].conflicts)) or any(map(leaves_an_array, tried))
+            self._settled = not open_ended and is_the_same(tried[0], self.warp(analyse))
+        return self._settled
+
+
+def _families(begun: Sequence[Begun]) -> list[_Family]:
+    """The families whose shapes are tried."""
+    found: dict[tuple[object, ...], _Family] = {}
     for b in begun:
         if b.touching and b.launch.family and not b.launch.variants:
-            found.setdefault((_guess(b), b.launch.family, b.launch.place), []).append(b)
+            key = (_guess(b), b.launch.family, b.launch.place)
+            found.setdefault(key, _Family()).members.append(b)
     return list(found.values())
 
 

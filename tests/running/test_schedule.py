@@ -67,3 +67,27 @@ def test_a_shape_under_which_an_array_is_left_was_not_meant(tmp_path: Path) -> N
 
 def test_shapes_that_all_leave_an_array_are_kept(tmp_path: Path) -> None:
     assert shapes(tmp_path, CONFLICTED.replace("s[threadIdx.x % 32", "s[32 + threadIdx.x % 32")) == ALL
+
+
+OPEN = """
+void host(float *p, int threads) { columns<<<1, threads>>>(p); }
+"""
+
+
+def test_a_launch_whose_shape_is_open_is_looked_at_once_where_one_warp_tells_the_same(
+    tmp_path: Path,
+) -> None:
+    clean = CONFLICTED.replace("* 64", "")
+    assert len(shapes(tmp_path, clean + OPEN)) == 1
+
+
+def test_a_sure_conflict_or_another_answer_is_asked_of_every_shape(tmp_path: Path) -> None:
+    assert shapes(tmp_path, CONFLICTED + OPEN) == ALL
+    by_size = CONFLICTED.replace("threadIdx.x % 32 * 64", "threadIdx.x * (blockDim.x / 256 + 1) % 2048")
+    assert shapes(tmp_path, by_size + OPEN) == ALL
+
+
+def test_an_access_that_only_larger_blocks_have_is_not_lost(tmp_path: Path) -> None:
+    more = "    if (blockDim.x > 256) s[threadIdx.x % 32 * 32] = 1;\n"
+    larger = CONFLICTED.replace("* 64", "").replace("    p[threadIdx.x] =", f"{more}    p[threadIdx.x] =")
+    assert shapes(tmp_path, larger + OPEN) == ALL
