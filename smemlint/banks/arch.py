@@ -9,6 +9,10 @@ from __future__ import annotations
 from smemlint.records import record
 
 KIB = 1024
+REGISTERS = 64 * KIB
+"""32-bit registers of a multiprocessor; the same for every architecture of the table."""
+MOST_REGISTERS = 255
+"""Of a thread."""
 
 
 @record(frozen=True, slots=True)
@@ -50,6 +54,11 @@ class Arch:
         used = -(-(shared + self.shared_reserved) // self.shared_granularity) * self.shared_granularity
         by_shared = self.shared_sm // used if used else self.blocks_sm
         return min(self.blocks_sm, self.warps_sm // warps, by_shared)
+
+    def registers_for(self, threads: int, blocks: int) -> int:
+        """The most registers of a thread with which so many blocks of `threads` are resident."""
+        warps = -(-threads // 32) * blocks
+        return min(REGISTERS // (warps * 32) // 8 * 8, MOST_REGISTERS)
 
 
 def _arch(number: int, block: int, sm: int, threads_sm: int, blocks_sm: int) -> Arch:

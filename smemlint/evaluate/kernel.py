@@ -10,6 +10,7 @@ import numpy as np
 import smemlint.evaluate.run.evaluators  # noqa: F401  says which function runs what
 from smemlint.banks import wavefront_range
 from smemlint.evaluate.compiler.coalesce import may_join
+from smemlint.evaluate.held import blocks_asked, held
 from smemlint.evaluate.language.packs import pack_of
 from smemlint.evaluate.machine.dispatch import EndedError, run
 from smemlint.evaluate.machine.faults import INTERNAL, fault
@@ -63,7 +64,14 @@ def evaluate(
         m.journal.notes.append(Unresolved("no-access", text, kernel.place))
     # What is asked of the arrays is little, also where the evaluation was stopped.
     m.effort.limit = m.effort.steps + LONG
-    return KernelTrace(shared_arrays(m), _ordered(traces), tuple(m.journal.notes), m.work + m.effort.spent)
+    return KernelTrace(
+        shared_arrays(m),
+        _ordered(traces),
+        tuple(m.journal.notes),
+        m.work + m.effort.spent,
+        held=held(m),
+        blocks_asked=blocks_asked(m, kernel),
+    )
 
 
 def _machine(module: Module, launch: Launch, budget: Budget | None, *, as_written: bool = False) -> Machine:

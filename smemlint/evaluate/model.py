@@ -203,3 +203,7 @@ class KernelTrace:
     """Budget hit, functions not followed, and the like: things that may hide accesses."""
     work: int = 0
     """What it took, in steps; the same on every machine."""
+    held: int = 0
+    """Bytes of a thread's own arrays, records and floating-point numbers."""
+    blocks_asked: int = 0
+    """Resident blocks that `__launch_bounds__` asks the compiler for; 0: none."""

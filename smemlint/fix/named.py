@@ -18,9 +18,10 @@ from smemlint.fix.model import Refusal, SiteChange, Suggestion, TextEdit
 from smemlint.fix.proof.remapped import launched, remapped
 from smemlint.fix.proof.safety import open_questions, stale_comment
 from smemlint.fix.search.choices import locate
-from smemlint.fix.search.judge import SHARE, kernel_wavefronts, standing
+from smemlint.fix.search.judge import kernel_wavefronts, least_share, standing
 from smemlint.fix.search.layouts import Late
 from smemlint.fix.search.members import Instance, granule
+from smemlint.fix.search.registers import first_step
 from smemlint.fix.text.constants import Constants
 from smemlint.fix.text.declared import Declared, edit
 from smemlint.fix.text.flat import terms
@@ -212,9 +213,11 @@ def _suggestion(
     whole = sum(n or 0 for n in known)
     code = "`, `".join(best.texts)
     before = sum(c.before for c in best.changes)
-    if best.saved < SHARE * max(whole, before):
+    step = first_step([i.analysis for i in instances], arch)
+    risk = step.text if step is not None else ""
+    if best.saved < least_share(step) * max(whole, before):
         text = f"`{code}` saves {best.saved} of {max(whole, before)} wavefronts"
-        return Refusal("not-worth-it", text)
+        return Refusal("not-worth-it", "; ".join(filter(None, (text, risk))))
     grown, blocks = _room(best, analyses, mine, arch)
     if blocks[1] == 0:
         return Refusal("no-better-layout", f"with `{code}` a block no longer fits")
@@ -233,16 +236,17 @@ def _suggestion(
                     f"make the named pitch larger: `{code}`",
                     f"{effect(best.changes)}, {grown:+d} B",
                     stale_comment(source, best.edits),
+                    risk if unsafe else "",
                 ),
             )
         ),
         edits=tuple(sorted(best.edits, key=lambda e: e.offset)),
         refused=None,
-        safe=not unsafe,
+        safe=not (unsafe or risk),
         sites=best.changes,
         bytes_added=grown,
         blocks_per_sm=blocks,
-        unsafe_because=unsafe,
+        unsafe_because=unsafe or risk,
         code=code,
         kernel=_kernel(best, analyses, mine),
     )

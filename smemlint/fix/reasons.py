@@ -55,6 +55,8 @@ def _cheap(choice: Choice, instances: Sequence[Instance], texts: Mapping[str, So
     lost = option.blocks[0] - option.blocks[1]
     if lost:
         text += f" and {lost} of {option.blocks[0]} resident blocks per SM"
+    if option.step is not None:
+        text += f"; {option.step.text}"
     return Refusal("not-worth-it", text + _accesses(worse(option, instances)))
 
 

@@ -431,20 +431,28 @@ def _offered(
         unsafe = f"{aside.text}: what it costs after the edit is not known"
     if instances[0].array.dynamic and not unsafe:
         unsafe = unknown_launch(source, instances[0].analysis.kernel.name, places_of(instances))
+    step = choice.option.step.text if choice.option.step is not None else ""
     changes = _changes(choice, used)
     return Suggestion(
         kind=kind(choice),
         array=instances[0].pool,
         words="; ".join(
-            filter(None, (words(choice, edited.code, changes), stale_comment(source, edited.edits)))
+            filter(
+                None,
+                (
+                    words(choice, edited.code, changes),
+                    stale_comment(source, edited.edits),
+                    step if unsafe else "",
+                ),
+            )
         ),
         edits=edited.edits,
         refused=None,
-        safe=not unsafe,
+        safe=not (unsafe or step),
         sites=changes,
         bytes_added=choice.option.bytes_added,
         blocks_per_sm=choice.option.blocks,
-        unsafe_because=unsafe,
+        unsafe_because=unsafe or step,
         code=edited.code,
         kernel=_kernel(choice, used),
     )

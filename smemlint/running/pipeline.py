@@ -330,7 +330,15 @@ def _analysis(
         return _without_evaluation(module, kernel, launch, fault(error, kernel.place))
     bare = _without_evaluation(module, kernel, launch, *trace.notes)
     steps = None if budget is None or budget.steps == Budget().steps else budget.steps
-    return replace(bare, arrays=trace.arrays, conflicts=conflicts, work=trace.work, steps=steps)
+    return replace(
+        bare,
+        arrays=trace.arrays,
+        conflicts=conflicts,
+        work=trace.work,
+        steps=steps,
+        held=trace.held,
+        blocks_asked=trace.blocks_asked,
+    )
 
 
 def _source(job: Job) -> SourceFile:

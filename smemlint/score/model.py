@@ -104,3 +104,7 @@ class KernelAnalysis:
     steps: int | None = None
     """Evaluation steps that it might take, where that was less than a kernel has: loops are followed less
     far then, so that another analysis that is held against it must have no more."""
+    held: int = 0
+    """Bytes of a thread's own arrays, records and floating-point numbers."""
+    blocks_asked: int = 0
+    """Resident blocks that `__launch_bounds__` asks the compiler for; 0: none."""

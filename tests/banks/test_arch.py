@@ -56,3 +56,13 @@ def test_resident_blocks_follow_from_threads_and_shared_memory(
     name: str, threads: int, shared: int, blocks: int
 ) -> None:
     assert architecture(name).resident_blocks(threads, shared) == blocks
+
+
+@pytest.mark.parametrize(
+    ("threads", "blocks", "registers"),
+    [(256, 2, 128), (256, 3, 80), (512, 2, 64), (128, 2, 255), (33, 16, 64)],
+)
+def test_registers_of_a_thread_follow_from_threads_and_blocks(
+    threads: int, blocks: int, registers: int
+) -> None:
+    assert architecture("sm_90").registers_for(threads, blocks) == registers

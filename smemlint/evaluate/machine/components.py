@@ -16,7 +16,7 @@ from smemlint.evaluate.model import Assumption, Stop, Unresolved
 from smemlint.evaluate.values.choices import Way
 from smemlint.evaluate.values.number import Int, Pointer, Value
 from smemlint.evaluate.values.objects import Object
-from smemlint.ir import Expr, LaunchStmt
+from smemlint.ir import Expr, LaunchStmt, Type
 from smemlint.records import record
 
 STRETCH = 1000
@@ -136,6 +136,8 @@ class Journal:
     """What the kernel asked of the launch: the compiler does not know it."""
     assumptions: dict[object, Assumption] = field(default_factory=dict)
     """What was assumed so far, by what told it."""
+    locals: dict[str, Type] = field(default_factory=dict)
+    """By id of a variable: arrays, records and floating-point numbers that each thread has for itself."""
     sums: Sums | None = None
     """What was added up, where that is asked for; nothing is then skipped."""
 

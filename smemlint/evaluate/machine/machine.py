@@ -59,6 +59,7 @@ from smemlint.evaluate.values.number import (
 from smemlint.evaluate.values.objects import Object
 from smemlint.evaluate.values.unknowns import Unknowns
 from smemlint.ir import (
+    ArrayOf,
     Expr,
     Function,
     LaunchStmt,
@@ -354,6 +355,8 @@ class Machine:
     def declare(self, var: Var, t: Type, *, storage: str = "local") -> Object:
         o = Object(var.id, var.name, t, storage, var)
         self.frame.variables[var.id] = o
+        if isinstance(t, ArrayOf | RecordRef) or (isinstance(t, Scalar) and t.kind == "float"):
+            self.journal.locals[var.id] = t
         return o
 
     def barrier(self) -> None:

@@ -32,6 +32,7 @@ from smemlint.fix.search.candidates import (
 )
 from smemlint.fix.search.judge import Option, integer_work, order
 from smemlint.fix.search.members import MATRIX_ROW, Instance, Member, by_pitch, granule
+from smemlint.fix.search.registers import first_step
 from smemlint.records import record
 
 Late: TypeAlias = Callable[[], bool]
@@ -72,6 +73,7 @@ def search(
     nearest: Option | None = None
     perfect: set[type] = set()
     tried = 0
+    step = first_step([i.analysis for i in instances], arch)
     for layout in _candidates(instances, shapes):
         # Candidates of a kind come simplest first: after one that leaves nothing, the rest only costs more.
         if type(layout) in perfect:
@@ -86,7 +88,7 @@ def search(
         if after is None:
             continue
         bytes_added = max(layout.shape(s).bytes - s.bytes for s in shapes)
-        option = Option(layout, after, bytes_added, blocks)
+        option = Option(layout, after, bytes_added, blocks, step=step)
         if option.total < before:
             found.append(option)
         elif nearest is None or option.total < nearest.total:
