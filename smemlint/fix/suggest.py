@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 from smemlint.banks import Arch, architecture
 from smemlint.fix.asked import Key, array_key
+from smemlint.fix.edits.aligned import ALIGNED, aligned, is_aligned
 from smemlint.fix.edits.apply import compatible
 from smemlint.fix.edits.build import build
 from smemlint.fix.edits.through import through, wider
@@ -310,7 +311,7 @@ def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
         if kind in strayed:
             continue
         names = set(taken.get(array.place.path, ()))
-        outcome = _write(choice, used, source, names, texts)
+        outcome = _aligned(_write(choice, used, source, names, texts), choice, used, source)
         if isinstance(outcome, Edited) and source is not None:
             move = Move(_offered(choice, instances, used, outcome, source, means), choice, used, outcome)
             wrong: set[int] = set()
@@ -403,6 +404,19 @@ def _write(
     return built if in_macro and isinstance(found, Refusal) else found
 
 
+def _aligned(
+    outcome: Edited | Refusal, choice: Choice, instances: Sequence[Instance], source: Source | None
+) -> Edited | Refusal:
+    """The edits of an array whose neighbours the compiler joins, with the alignment that this needs."""
+    if isinstance(outcome, Refusal) or source is None or instances[0].piece is not None:
+        return outcome
+    at = locate(instances[0], {source.path: source})
+    if isinstance(at, Refusal):
+        return outcome
+    wanted = max((m.conflict.joined or 0 for i in instances for m in i.members if not m.apart), default=0)
+    return aligned(outcome, at, instances[0].array.align, wanted)
+
+
 def _changes(choice: Choice | None, instances: Sequence[Instance]) -> tuple[SiteChange, ...]:
     used = [i for i in instances if i.members]
     changes = []
@@ -442,6 +456,7 @@ def _offered(
                 (
                     words(choice, edited.code, changes),
                     stale_comment(source, edited.edits),
+                    ALIGNED if is_aligned(edited) else "",
                     step if unsafe else "",
                 ),
             )

@@ -52,6 +52,28 @@ def test_ldm_grows_with_the_row(tmp_path: Path) -> None:
     assert found["a"].after == sum(c.ideal for c in found["a"].sites)
 
 
+def test_ldm_grows_where_a_pointer_leads_to_the_row(tmp_path: Path) -> None:
+    kernel = KERNEL.replace(
+        "wmma::load_matrix_sync(fa, &a[w * 16][kk], 64);",
+        "const half *rows = &a[w * 16][kk]; wmma::load_matrix_sync(fa, rows, 64);",
+    )
+    found, _ = of_text(tmp_path, kernel.encode())
+    assert found["a"].edits is not None, found["a"].refused
+    text = apply(list(found["a"].edits), kernel.encode()).decode()
+    assert "half a[64][72];" in text and "load_matrix_sync(fa, rows, 72)" in text
+
+
+def test_a_pointer_that_leads_elsewhere_later_is_noticed(tmp_path: Path) -> None:
+    kernel = KERNEL.replace(
+        "wmma::load_matrix_sync(fa, &a[w * 16][kk], 64);",
+        "const half *rows = &a[w * 16][kk]; wmma::load_matrix_sync(fa, rows, 64); rows = b;"
+        "wmma::load_matrix_sync(fb, rows, 64);",
+    )
+    found, _ = of_text(tmp_path, kernel.encode())
+    assert found["a"].edits is None and found["a"].refused is not None
+    assert found["a"].refused.code == "not-proved"
+
+
 @pytest.mark.parametrize(
     ("pointer", "after"),
     [

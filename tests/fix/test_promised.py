@@ -91,3 +91,19 @@ def test_a_request_that_the_compiler_joins_otherwise_is_told_as_that() -> None:
     assert "is joined with other neighbours than before" in (told(before, single) or "")
     strayed = access(T, (256, 1), lambda x, y: (x % 64 * 5 + x // 64 + x // 32 % 2,))
     assert "reaches other addresses" in (told(before, strayed) or "")
+
+
+def test_another_array_must_be_reached_where_it_was() -> None:
+    other = array(ROWS * COLUMNS, name="u", offset=9)
+    column = access(T, (64, 1), lambda x, y: (x * 4,))
+    each = member(column)
+    assert each is not None
+
+    def both(pitch: int, rows: int) -> KernelAnalysis:
+        moved = access(T, (64, 1), lambda x, y: (x * pitch,))
+        return kernel((64, 1), [T, other], [moved, access(other, (64, 1), lambda x, y: (x * rows,))])
+
+    before = both(4, 2)
+    promised = [Promise(each, each.offsets // 16 * 20 + each.offsets % 16, 10_000)]
+    assert check(before, T, promised, both(5, 2)) is None
+    assert "u[...]` on line" in (check(before, T, promised, both(5, 1)) or "")

@@ -144,3 +144,30 @@ def test_neighbours_that_begin_anywhere_are_never_split(tmp_path: Path) -> None:
     (tmp_path / "a.cu").write_text(PRODUCT % SEVEN, encoding="utf-8")
     for found in analyse_file(Job(str(tmp_path / "a.cu"))).suggestions:
         assert not any("~3" in e.replacement for e in found.edits or ())
+
+
+def test_the_array_is_aligned_so_that_the_compiler_still_joins(tmp_path: Path) -> None:
+    found, after = fixed(PRODUCT % ROWS, tmp_path)
+    assert "__shared__ __align__(16) float tile[K][N];" in after
+    assert "aligned, so that neighbours are still joined" in found.words
+
+
+@pytest.mark.parametrize("said", ["__align__(16)", "alignas(16)"])
+def test_what_is_aligned_stays_as_it_is(tmp_path: Path, said: str) -> None:
+    text = (PRODUCT % ROWS).replace("__shared__ float", f"__shared__ {said} float")
+    found, after = fixed(text, tmp_path)
+    assert found.edits and after.count("align") == 1 and "aligned" not in found.words
+
+
+def test_an_array_whose_neighbours_are_not_joined_is_not_aligned(tmp_path: Path) -> None:
+    text = """__global__ void turn(float *out, const float *in)
+{
+    __shared__ float tile[32][32];
+    tile[threadIdx.y][threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+void start(float *out, const float *in) { turn<<<1, dim3(32, 32)>>>(out, in); }
+"""
+    found, after = fixed(text, tmp_path)
+    assert found.edits and "__align__" not in after and "aligned" not in found.words

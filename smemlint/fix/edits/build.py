@@ -116,7 +116,7 @@ def _padding(layout: Padding, at: Declared, value: Value | None) -> Edited | Ref
             if not isinstance(told, TextEdit):
                 return told or Refusal("extent-not-an-expression", "the pitch of a fragment is not read")
             further.append(told)
-    rows = [use for use in wholes if use.subscripts]
+    rows = [use for use in wholes if len(use.subscripts) == len(at.extents) - 1]
     unsafe = f"`{at.name}` is passed on as a pointer on line {rows[0].line}" if rows else ""
     edits = sorted((changed, *further), key=lambda e: e.offset)
     return Edited(tuple(edits), at.text({layout.dim: new}), unsafe or _in_macros(at))

@@ -197,6 +197,9 @@ def _others_unharmed(
     for a, b in zip(old, new, strict=True):
         if a.wavefronts is not None and (b.wavefronts is None or b.wavefronts > a.wavefronts):
             return f"`{a.site.expression}` on line {a.site.place.line} gets worse"
+        joined = a.trace.joined == b.trace.joined and a.trace.steps == b.trace.steps
+        if joined and not _same_addresses(a.trace.offsets, a, b):
+            return f"`{a.site.expression}` on line {a.site.place.line} {STRAYED}"
     return None
 
 

@@ -5,7 +5,7 @@ In: a use of an array. Out: where the text says how far the rows are apart that 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from smemlint.fix.text.source import Source, Subscript, Use
@@ -18,8 +18,28 @@ _OPEN, _CLOSE = ("(", "[", "{"), (")", "]", "}")
 
 
 def leading_dimensions(source: Source, uses: Iterable[Use]) -> list[tuple[int, int]]:
-    """Return the texts [begin, end) of ldm in the calls that reach a fragment through an array."""
-    return sorted({p for use in uses if (p := leading_dimension(source, use)) is not None})
+    """Return the texts [begin, end) of ldm in the calls that reach a fragment through an array, or through a
+    local pointer that is set to an element of it."""
+    found = set()
+    for use in uses:
+        for each in (use, *_uses_of_pointer(source, use)):
+            found.add(leading_dimension(source, each))
+    return sorted(p for p in found if p is not None)
+
+
+def _uses_of_pointer(source: Source, use: Use) -> Iterator[Use]:
+    """The uses of the pointer that is declared with the address that a use has (`float *p = &tile[r][0];`)
+    and set nowhere else."""
+    code = source.code
+    i = source.index_at(use.offset) - 1
+    i -= code[i].text == "&"
+    declares = i > 2 and code[i].text == "=" and code[i - 1].kind == "name" and code[i - 2].text == "*"
+    scope = source.scope_of(i) if declares else None
+    if scope is None:
+        return
+    found = list(source.uses(code[i - 1].text, source.index_at(use.end), scope[1], 1))
+    if not any(code[source.index_at(each.end)].text == "=" for each in found if not each.subscripts):
+        yield from found
 
 
 def leading_dimension(source: Source, use: Use) -> tuple[int, int] | None:

@@ -21,11 +21,13 @@ _DEEP = 4
 @record(frozen=True, slots=True)
 class Argument:
     """An array as the argument of a call. function: the callee's name; position: of the argument; explicit:
-    whether the call names template arguments."""
+    whether the call names template arguments; chosen: its dimensions that subscripts of the argument choose
+    from (`tiles[stage]`)."""
 
     function: str
     position: int
     explicit: bool
+    chosen: int = 0
 
 
 @record(frozen=True, slots=True)
@@ -42,22 +44,26 @@ def inner_extents(at: Declared, use: Use, dim: int) -> list[Subscript] | Refusal
     """The brackets that hold the extent of dimension `dim` in all functions that get the array from a use."""
     found: list[Subscript] = []
     seen: set[tuple[str, int]] = set()
-    todo = [(use, at.name, at.scope)]
+    todo = [(use, at.name, at.scope, len(at.extents))]
     for _ in range(_DEEP):
         later = []
-        for each, name, scope in todo:
+        for each, name, scope, all_dims in todo:
             argument = argument_of(at.source, each)
             if argument is None:
                 return _refused(at, each)
+            dims = all_dims - argument.chosen
+            own = dim - (len(at.extents) - dims)
+            if own < 1:  # a padding between what the function gets is none inside of it
+                continue
             key = (argument.function, argument.position)
             if key in seen:
                 continue
             seen.add(key)
-            parameters = _parameters(at.source, argument, len(at.extents))
+            parameters = _parameters(at.source, argument, dims)
             if not parameters or _others(at.source, argument, name, scope):
                 return _refused(at, each)
             for parameter in parameters:
-                bracket = parameter.extents[dim - 1]
+                bracket = parameter.extents[own - 1]
                 if bracket is not None:
                     found.append(bracket)
                 elif argument.explicit:
@@ -65,8 +71,8 @@ def inner_extents(at: Declared, use: Use, dim: int) -> list[Subscript] | Refusal
                 for inner in parameter.uses:
                     if inner.context == "sizeof":
                         return Refusal("size-elsewhere", f"`sizeof` on line {inner.line} would change")
-                    if inner.context == "whole" and len(inner.subscripts) < len(at.extents) - 1:
-                        later.append((inner, parameter.name, _body(at.source, inner)))
+                    if inner.context == "whole" and len(inner.subscripts) < dims - 1:
+                        later.append((inner, parameter.name, _body(at.source, inner), dims))
         if not later:
             return found
         todo = later
@@ -89,10 +95,10 @@ def _body(source: Source, use: Use) -> tuple[int, int]:
 
 
 def argument_of(source: Source, use: Use) -> Argument | None:
-    """The call that a use is an argument of, where the name stands there alone."""
+    """The call that a use is an argument of, where it stands there alone."""
     code = source.code
     i = source.index_at(use.offset)
-    if use.subscripts or code[i - 1].text not in ("(", ",") or code[i + 1].text not in (",", ")"):
+    if code[i - 1].text not in ("(", ",") or code[source.index_at(use.end)].text not in (",", ")"):
         return None
     position, depth, j = 0, 0, i - 1
     while j > 0:
@@ -109,7 +115,7 @@ def argument_of(source: Source, use: Use) -> Argument | None:
             position += 1
         j -= 1
     called = callee(source, j)
-    return None if called is None else Argument(called[0], position, called[1])
+    return None if called is None else Argument(called[0], position, called[1], len(use.subscripts))
 
 
 def callee(source: Source, opening: int) -> tuple[str, bool] | None:
@@ -169,7 +175,10 @@ def _others(source: Source, argument: Argument, name: str, scope: tuple[int, int
             return True
         first, last = parts[argument.position]
         inside = scope[0] <= opening < scope[1]
-        if not inside or last - first != 1 or source.code[first].text != name:
+        groups = source.subscripts_after(first)
+        end = source.index_at(groups[-1].close) + 1 if groups else first + 1
+        alike = last == end and len(groups) == argument.chosen and source.code[first].text == name
+        if not inside or not alike:
             return True
     return False
 

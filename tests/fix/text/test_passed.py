@@ -60,3 +60,32 @@ def test_a_function_that_another_kernel_calls_keeps_the_array_as_it_is(tmp_path:
     text = (TEXT.replace("@HEAD@", head) + other).encode()
     fix = of_text(tmp_path, text)[0]["tile"]
     assert fix.edits is None and fix.refused is not None and fix.refused.code == "passed-on"
+
+
+STAGES = """__device__ void fill(const float *in, float t[][32])
+{ t[threadIdx.y][threadIdx.x] = in[threadIdx.x]; }
+__global__ void k(float *out, const float *in) {
+    __shared__ float tiles[2][32][32];
+    fill(in, tiles[0]);
+    fill(in, @SECOND@);
+    __syncthreads();
+    out[threadIdx.x] = tiles[0][threadIdx.x][threadIdx.y] + tiles[1][threadIdx.x][threadIdx.y];
+}
+void start(float *o, const float *i) { k<<<4, dim3(32, 32)>>>(o, i); }
+"""
+
+
+def test_one_stage_of_several_is_padded_with_the_parameter_that_gets_it(tmp_path: Path) -> None:
+    text = STAGES.replace("@SECOND@", "tiles[1]").encode()
+    fix = of_text(tmp_path, text)[0]["tiles"]
+    assert fix.edits is not None, fix.refused
+    after = apply(fix.edits, text).decode()
+    assert "float t[][33]" in after and "tiles[2][32][33]" in after and fix.safe
+
+
+def test_a_stage_of_another_array_keeps_it_as_it_is(tmp_path: Path) -> None:
+    text = STAGES.replace("@SECOND@", "more[1]").replace(
+        "    fill(in, tiles[0]);", "    __shared__ float more[2][32][32];\n    fill(in, tiles[0]);"
+    )
+    fix = of_text(tmp_path, text.encode())[0]["tiles"]
+    assert fix.edits is None and fix.refused is not None and fix.refused.code == "passed-on"
