@@ -99,11 +99,11 @@ def test_another_array_must_be_reached_where_it_was() -> None:
     each = member(column)
     assert each is not None
 
-    def both(pitch: int, rows: int) -> KernelAnalysis:
-        moved = access(T, (64, 1), lambda x, y: (x * pitch,))
-        return kernel((64, 1), [T, other], [moved, access(other, (64, 1), lambda x, y: (x * rows,))])
+    def both(mine: Conflict, rows: int) -> KernelAnalysis:
+        return kernel((64, 1), [T, other], [mine, access(other, (64, 1), lambda x, y: (x * rows,))])
 
-    before = both(4, 2)
+    before = both(column, 2)
+    moved = access(T, (64, 1), lambda x, y: (x * 5,))
     promised = [Promise(each, each.offsets // 16 * 20 + each.offsets % 16, 10_000)]
-    assert check(before, T, promised, both(5, 2)) is None
-    assert "u[...]` on line" in (check(before, T, promised, both(5, 1)) or "")
+    assert check(before, T, promised, both(moved, 2)) is None
+    assert "u[...]` on line" in (check(before, T, promised, both(moved, 1)) or "")
