@@ -203,7 +203,7 @@ void start(float *out, const float *in) { k<<<1, dim3(16, 4)>>>(out, in, 32); }
 
 def test_a_pitch_that_pointers_are_set_and_moved_by_is_widened_there(tmp_path: Path) -> None:
     found, after = fixed(STEPPING, tmp_path)
-    assert "__shared__ float tile[TS * (TS + 4)];" in after
+    assert "__shared__ __align__(16) float tile[TS * (TS + 4)];" in after
     assert "float *column = tile + (TS + 4) * tx;" in after
     assert "        row += TS + 4;\n" in after
     assert found.after < found.before and not found.safe

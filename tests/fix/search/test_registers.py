@@ -73,7 +73,7 @@ def test_one_instance_that_is_near_is_enough() -> None:
     assert first_step([holding(4)], ARCH) is None
 
 
-def test_near_a_step_a_layout_must_free_a_tenth() -> None:
+def test_near_a_step_a_layout_must_free_a_twentieth() -> None:
     conflict = access(TILE, (32, 1), lambda x, y: (x, y))
     rows = [access(TILE, (32, 1), lambda x, y: (y, x)) for _ in range(600)]
     members = tuple(m for c in [conflict] if (m := member(c)) is not None)
