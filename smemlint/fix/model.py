@@ -20,7 +20,8 @@ Kind = Literal["padding", "pitch", "swizzle", "skew", "exchange", "layout"]
 class TextEdit:
     """Replace the bytes [offset, end_offset) of a file, which read `original`, by `replacement`.
 
-    Both texts are ASCII. An insertion has offset == end_offset.
+    Both texts are ASCII. An insertion has offset == end_offset. once: where another fix inserts the same
+    there, one of them is enough.
     """
 
     path: str
@@ -28,6 +29,7 @@ class TextEdit:
     end_offset: int
     replacement: str
     original: str = ""
+    once: bool = False
 
 
 @record(frozen=True, slots=True)

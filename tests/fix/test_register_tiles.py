@@ -171,3 +171,23 @@ void start(float *out, const float *in) { turn<<<1, dim3(32, 32)>>>(out, in); }
 """
     found, after = fixed(text, tmp_path)
     assert found.edits and "__align__" not in after and "aligned" not in found.words
+
+
+def test_arrays_of_one_declaration_are_aligned_once(tmp_path: Path) -> None:
+    text = (
+        (PRODUCT % ROWS)
+        .replace("float tile[K][N];", "float tile[K][N], other[K][N];")
+        .replace(
+            "tile[i / N][i % N] = in[i];", "{ tile[i / N][i % N] = in[i]; other[i / N][i % N] = in[i + 1]; }"
+        )
+        .replace(
+            "part[j] = tile[k][t % 16 * 8 + j];",
+            "part[j] = tile[k][t % 16 * 8 + j] + other[k][t % 16 * 8 + j];",
+        )
+    )
+    path = tmp_path / "a.cu"
+    path.write_text(text, encoding="utf-8")
+    found = analyse_file(Job(str(path))).suggestions
+    assert len(found) == 2 and all(s.edits for s in found)
+    after = apply([e for s in found for e in s.edits or ()], text.encode()).decode()
+    assert "__shared__ __align__(16) float tile[K][N], other[K][N];" in after

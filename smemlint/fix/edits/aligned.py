@@ -36,6 +36,6 @@ def _insertion(at: Declared, wanted: int) -> TextEdit | None:
     i = at.index - 1
     while i >= 0 and code[i].text not in (";", "{", "}"):
         if code[i].text == "__shared__":
-            return TextEdit(at.source.path, code[i].end, code[i].end, f"{_ALIGN}({wanted})")
+            return TextEdit(at.source.path, code[i].end, code[i].end, f"{_ALIGN}({wanted})", once=True)
         i -= 1
     return None

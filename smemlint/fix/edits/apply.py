@@ -20,7 +20,11 @@ def apply(edits: Sequence[TextEdit], data: bytes) -> bytes:
     ordered = sorted(edits, key=lambda e: (e.offset, e.end_offset))
     pieces = []
     position = 0
+    done: set[TextEdit] = set()
     for edit in ordered:
+        if edit.once and edit in done:
+            continue
+        done.add(edit)
         if edit.offset < position:
             raise EditError(f"{edit.path}: two edits overlap at byte {edit.offset}")
         if data[edit.offset : edit.end_offset] != edit.original.encode():
