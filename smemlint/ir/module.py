@@ -176,3 +176,14 @@ class Module:
 
     def kernels(self) -> tuple[Function, ...]:
         return tuple(f for f in self.functions.values() if f.side == "kernel" and not f.declared)
+
+    def overloaded(self, name: str) -> tuple[str, ...]:
+        """Ids of the functions that a name may mean which clang left unresolved. Written with `std::`, or
+        with `::` alone, it means nothing of other namespaces."""
+        qualifier, qualified, last = name.rpartition("::")
+        ids = self.overloads.get(last, ())
+        if not qualified or qualifier not in ("", "std"):
+            return ids
+        namespace = f"@N@{qualifier}@" if qualifier else ""
+        scopes = ((id, id.partition("@F")[0] + "@") for id in ids)
+        return tuple(id for id, scope in scopes if (namespace in scope if namespace else "@N@" not in scope))

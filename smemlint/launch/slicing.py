@@ -288,7 +288,7 @@ class HostSlice:
         if not isinstance(callee, Name):
             return []
         own = self.module.functions.get(callee.id)
-        ids = () if callee.id else self.module.overloads.get(callee.name.rsplit("::", 1)[-1], ())
+        ids = () if callee.id else self.module.overloaded(callee.name)
         return (
             [own] if own is not None else [f for i in ids if (f := self.module.functions.get(i)) is not None]
         )

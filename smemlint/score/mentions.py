@@ -167,7 +167,7 @@ class _Finder:
             return [self.module.functions[callee.id]]
         if not isinstance(callee, Name | Member):
             return []
-        ids = self.module.overloads.get(callee.name.rsplit("::", 1)[-1], ())
+        ids = self.module.overloaded(callee.name)
         return [self.module.functions[id] for id in ids if id in self.module.functions]
 
     def _kept(self, t: Type, elements: Sequence[Expr]) -> list[tuple[object, tuple[str, ...], Place | None]]:

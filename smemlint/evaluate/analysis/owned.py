@@ -37,7 +37,7 @@ def _meant(module: Module, call: Call) -> set[str]:
         return {id for ids in methods for id in ids}
     if not isinstance(call.callee, Name):
         return set()
-    alike = set(module.overloads.get(call.callee.name.rsplit("::", 1)[-1], ()))
+    alike = set(module.overloaded(call.callee.name))
     alike |= {call.callee.id} if call.callee.id else set()
     return alike | {special for id in alike for special in module.specialisations.get(id, ())}
 

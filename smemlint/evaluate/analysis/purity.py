@@ -89,7 +89,7 @@ class Calls:
         """Whether a call of a function, method or operator does arithmetic only."""
         callee = e.callee
         if isinstance(callee, Name):
-            alike = self._module.overloads.get(callee.name.rsplit("::", 1)[-1], ())
+            alike = self._module.overloaded(callee.name)
             if callee.id:
                 return callee.id in self._module.functions and all(map(self._function, {callee.id, *alike}))
             return all(map(self._function, alike)) if alike else pure(callee.name)
@@ -329,7 +329,7 @@ def named_functions(module: Module, e: Call) -> list[Function]:
     """The functions of a module that a call by name may mean; none when others may be meant."""
     if not isinstance(e.callee, Name):
         return []
-    alike = module.overloads.get(e.callee.name.rsplit("::", 1)[-1], ())
+    alike = module.overloaded(e.callee.name)
     ids = {e.callee.id, *alike} if e.callee.id else set(alike)
     ids |= {special for id in ids for special in module.specialisations.get(id, ())}
     found = [module.functions.get(id) for id in sorted(ids)]

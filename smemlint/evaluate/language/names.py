@@ -114,7 +114,7 @@ def _without_place(m: Machine, e: Name) -> Value:
     if variable is not None:
         return variable
     if not e.id or e.id not in m.module.globals:
-        ids = m.module.overloads.get(e.name) or m.module.overloads.get(e.name.rsplit("::", 1)[-1], ())
+        ids = m.module.overloaded(e.name)
         candidates = tuple(m.module.functions[i] for i in ids if i in m.module.functions)
         if candidates or e.arguments:
             return FunctionValue(e.name, candidates, resolve_arguments(m, arguments))

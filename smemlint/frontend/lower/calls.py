@@ -132,10 +132,19 @@ class CallLowering:
                     return Member(This(place), name, True, place, arguments)
                 return StaticMember(self._c.types.record(parent), name, place, arguments)
             if not candidates:
-                return Name("", self._c.declarations.qualified(library), place, arguments)
+                full = self._c.declarations.qualified(library)
+                return Name("", self._in_full(node, name, full), place, arguments)
         if not candidates:
             candidates = self._c.declarations.functions_named.get(name, [])
         return self.overload_set(name, candidates, place, arguments)
+
+    def _in_full(self, node: Node, name: str, found: str) -> str:
+        """The name of a function of the library; with `::` in front where it is written so, and a function of
+        the program has the same one: no argument brings that in."""
+        if found != name or not self._c.declarations.functions_named.get(name):
+            return found
+        text = self._c.positions.text(node) or ""
+        return f"::{name}" if text.lstrip().startswith("::") else found
 
     def overload_set(
         self,

@@ -60,6 +60,34 @@ _BINARY_LEVEL = {
     "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7, ">=": 7,
     "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
 }  # fmt: skip
+_BEHIND_ARGUMENTS = frozenset(
+    (
+        "(",
+        "{",
+        ")",
+        "]",
+        ",",
+        ";",
+        "",
+        "::",
+        ">",
+        "}",
+        "<<",
+        "||",
+        "&&",
+        "?",
+        ":",
+        "==",
+        "!=",
+        "<=",
+        ">=",
+        "/",
+        "%",
+        "|",
+        "^",
+    )
+)
+"""What may stand behind `name<...>`, and not behind the right side of `name < ... >`."""
 _ASSIGN = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
 _CASTS = {"static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"}
 _CV = {
@@ -313,9 +341,7 @@ class TextParser:
         except TextError:
             self.at = start
             return None
-        if speculative and not (
-            self.peek() in ("(", "{", ")", ",", ";", "", "::", ">", "}", "<<") or self.done()
-        ):
+        if speculative and not (self.peek() in _BEHIND_ARGUMENTS or self.done()):
             self.at = start
             return None
         return tuple(arguments)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+
 from smemlint.evaluate import Grade, evaluate
 from smemlint.evaluate.language.overloads import bind
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.values.number import Int
 from smemlint.frontend import load
-from smemlint.ir import Launch, RecordRef
+from smemlint.ir import Launch, RecordRef, Scalar
+from smemlint.ir.types import INT, LONG
+from smemlint.score import score_all
 from smemlint.source import source_from_bytes
 
 ROOT = """
@@ -129,3 +133,29 @@ def test_what_an_argument_would_tell_has_no_default() -> None:
     assert alone is not None and list(alone) == names["host"][:1]
     told = bind(machine, of["bare"], [RecordRef("Hash")], (Int(1),))
     assert told is not None and list(told) == names["bare"]
+
+
+WRAPPED = """
+#include <cmath>
+#include <type_traits>
+namespace mine {
+template <class T> __device__ auto abs(T x)
+    -> std::enable_if_t<std::is_same_v<float, T> || std::is_same_v<int, T>, T> { return LIBRARY(x); }
+template <class T> __device__ auto abs(T x)
+    -> std::enable_if_t<!std::is_same_v<float, T> && !std::is_same_v<int, T>, T> { return x < T(0) ? -x : x; }
+}
+template <class T> __global__ void k(T *p) { __shared__ T s[256]; s[threadIdx.x * mine::abs(T(-4))] = *p; }
+"""
+
+
+@pytest.mark.parametrize("library", ["std::abs", "::abs"])
+@pytest.mark.parametrize("element", [INT, LONG])
+def test_a_namesake_of_the_library_that_calls_it_by_its_full_name_does_not_call_itself(
+    library: str, element: Scalar
+) -> None:
+    text = WRAPPED.replace("LIBRARY", library)
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (kernel,) = module.kernels()
+    trace = evaluate(module, kernel, Launch((32, 1, 1), template={"T": element}))
+    assert not trace.notes
+    assert [(c.ways, c.grade) for c in score_all(trace)] == [(4, Grade.EXACT)]
