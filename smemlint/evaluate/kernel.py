@@ -18,11 +18,11 @@ from smemlint.evaluate.machine.machine import Budget, BudgetExceededError, Machi
 from smemlint.evaluate.machine.sums import Sums
 from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
 from smemlint.evaluate.trace import shared_arrays, traces_of, unresolved_traces
-from smemlint.evaluate.types.matching import Binding, is_type
+from smemlint.evaluate.types.matching import Binding
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value
 from smemlint.evaluate.values.objects import NO_ADDRESS, Object
-from smemlint.ir import Function, Launch, Module, PointerTo, RecordRef, Scalar, Type, Var
+from smemlint.ir import Function, Launch, Module, PointerTo, RecordRef, Scalar, TemplateParam, Type, Var
 from smemlint.ir.types import INT
 
 
@@ -221,11 +221,17 @@ def bind_kernel(kernel: Function, launch: Launch) -> dict[str, Binding]:
     bindings: dict[str, Binding] = {}
     for p in kernel.template:
         value = launch.template.get(p.name)
-        if isinstance(value, int):
-            bindings[p.id] = Int(value, p.type if isinstance(p.type, Scalar) else Int(0).type)
-        elif value is not None and is_type(value):
-            bindings[p.id] = value
+        if isinstance(value, tuple):
+            bindings[p.id] = tuple(_bound(p, v) for v in value)
+        elif value is not None:
+            bindings[p.id] = _bound(p, value)
     return bindings
+
+
+def _bound(p: TemplateParam, value: Type | int) -> Type | Int:
+    if isinstance(value, int):
+        return Int(value, p.type if isinstance(p.type, Scalar) else INT)
+    return value
 
 
 def unbound(m: Machine, kernel: Function) -> dict[str, Binding]:

@@ -34,7 +34,7 @@ from smemlint.ir.expr import (
     UnknownExpr,
     Var,
 )
-from smemlint.ir.launch import Launch
+from smemlint.ir.launch import Launch, TemplateValue
 from smemlint.ir.module import (
     Field,
     Function,
@@ -132,6 +132,7 @@ __all__ = [
     "Switch",
     "TemplateArgument",
     "TemplateParam",
+    "TemplateValue",
     "This",
     "Type",
     "TypeParam",

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import TypeAlias
 
 from smemlint.ir.place import Place
 from smemlint.ir.types import Type
 from smemlint.records import record
+
+TemplateValue: TypeAlias = "Type | int | tuple[Type | int, ...]"
+"""What a template parameter stands for; of a pack, all of it."""
 
 
 @record(frozen=True, slots=True)
@@ -26,7 +30,7 @@ class Launch:
     block: tuple[int, int, int]
     grid: tuple[int | None, int | None, int | None] = (None, None, None)
     dynamic: int | None = None
-    template: Mapping[str, Type | int] = field(default_factory=dict)
+    template: Mapping[str, TemplateValue] = field(default_factory=dict)
     arguments: Mapping[str, int] = field(default_factory=dict)
     origin: str = ""
     place: Place | None = None

@@ -82,9 +82,13 @@ class FunctionType:
 
 @record(frozen=True, slots=True)
 class OpaqueType:
-    """A type whose layout is not known (healed name, library type). `spelling` as written."""
+    """A type whose layout is not known (healed name, library type). `spelling` as written.
+
+    of: the expression whose type it is, of `decltype(of)`; who knows what is visible there knows the type.
+    """
 
     spelling: str
+    of: Expr | None = None
 
 
 @record(frozen=True, slots=True)

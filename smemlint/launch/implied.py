@@ -20,13 +20,13 @@ from smemlint.ir import (
     Module,
     Name,
     Special,
-    Type,
+    TemplateValue,
 )
 from smemlint.ir.walk import nodes_of
 
 
 def implied_blocks(
-    kernel: Function, module: Module, template: Mapping[str, Type | int], axes: str
+    kernel: Function, module: Module, template: Mapping[str, TemplateValue], axes: str
 ) -> list[tuple[tuple[int, int, int], str]]:
     """At most one shape, with its reason: `tile[16][17]` indexed by `[threadIdx.y][threadIdx.x]` implies
     (16, 16)."""

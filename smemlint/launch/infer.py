@@ -24,6 +24,7 @@ from smemlint.ir import (
     Scalar,
     Special,
     TemplateArgument,
+    TemplateValue,
     Type,
 )
 from smemlint.ir.types import BFLOAT16, DOUBLE, FLOAT, HALF
@@ -136,11 +137,19 @@ def _typed(s: Started) -> list[Started]:
     return found
 
 
-def _filled(value: Type | int, plain: Scalar, summed: Scalar) -> Type | int:
+def _filled(value: TemplateValue, plain: Scalar, summed: Scalar) -> TemplateValue:
+    return (
+        tuple(_one_filled(v, plain, summed) for v in value)
+        if isinstance(value, tuple)
+        else _one_filled(value, plain, summed)
+    )
+
+
+def _one_filled(value: Type | int, plain: Scalar, summed: Scalar) -> Type | int:
     if isinstance(value, OpaqueType):
         return summed if "acc" in value.spelling.lower() else plain
     if isinstance(value, PointerTo):
-        to = _filled(value.to, plain, summed)
+        to = _one_filled(value.to, plain, summed)
         return replace(value, to=to) if not isinstance(to, int) else value
     if isinstance(value, RecordRef):
         return replace(value, arguments=tuple(_part(a, plain, summed) for a in value.arguments))
@@ -148,7 +157,7 @@ def _filled(value: Type | int, plain: Scalar, summed: Scalar) -> Type | int:
 
 
 def _part(argument: TemplateArgument, plain: Scalar, summed: Scalar) -> TemplateArgument:
-    return _filled(argument, plain, summed) if is_type(argument) else argument  # type: ignore[arg-type, return-value]
+    return _one_filled(argument, plain, summed) if is_type(argument) else argument  # type: ignore[arg-type, return-value]
 
 
 def _whole(seen: list[Started], kernel: Function, module: Module) -> tuple[list[Started], bool]:
@@ -246,12 +255,12 @@ def _variants(differing: Sequence[Mapping[str, int]]) -> tuple[Mapping[str, int]
 
 def _instances(
     kernel: Function, module: Module, seen: Sequence[Started]
-) -> tuple[list[Mapping[str, Type | int]], bool]:
+) -> tuple[list[Mapping[str, TemplateValue]], bool]:
     """Template arguments that the project uses, and True; else the defaults, or float for a type, and
     False."""
     if not kernel.template:
         return [{}], True
-    different: dict[frozenset[tuple[str, Type | int]], Mapping[str, Type | int]] = {}
+    different: dict[frozenset[tuple[str, TemplateValue]], Mapping[str, TemplateValue]] = {}
     for s in seen:
         different.setdefault(frozenset(s.template.items()), s.template)
     found = list(different.values())
@@ -268,7 +277,7 @@ def _instances(
     return [_named(m, kernel, ())], False
 
 
-def _named(m: Machine, kernel: Function, arguments: Sequence[object]) -> dict[str, Type | int]:
+def _named(m: Machine, kernel: Function, arguments: Sequence[object]) -> dict[str, TemplateValue]:
     bound = bind(m, kernel, arguments, ())  # type: ignore[arg-type]
     template = template_arguments(m, kernel, bound or {})
     for p in kernel.template:
@@ -280,7 +289,7 @@ def _named(m: Machine, kernel: Function, arguments: Sequence[object]) -> dict[st
 def _without_launch(
     kernel: Function,
     module: Module,
-    template: Mapping[str, Type | int],
+    template: Mapping[str, TemplateValue],
     blocks: Blocks,
     seen: Sequence[Started],
     real: bool,
@@ -348,7 +357,7 @@ def _axes(kernel: Function) -> str:
     return "xyz" if "z" in used else "xy" if "y" in used else "x"
 
 
-def _launch_bounds(kernel: Function, module: Module, template: Mapping[str, Type | int]) -> int | None:
+def _launch_bounds(kernel: Function, module: Module, template: Mapping[str, TemplateValue]) -> int | None:
     if not kernel.launch_bounds:
         return None
     expr: Expr = kernel.launch_bounds[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from smemlint.ir import Function, Place, Type
+from smemlint.ir import Function, Place, TemplateValue, Type
 from smemlint.launch.open import Candidate
 from smemlint.records import record
 
@@ -23,7 +23,7 @@ class Started:
     likely: tuple[Candidate, ...]
     grid: tuple[int | None, int | None, int | None]
     dynamic: int | None
-    template: Mapping[str, Type | int]
+    template: Mapping[str, TemplateValue]
     arguments: Mapping[str, int]
     place: Place
     packed: tuple[tuple[Type, int | None], ...] = ()

@@ -27,7 +27,19 @@ from smemlint.evaluate.values.number import (
 )
 from smemlint.evaluate.values.objects import Object
 from smemlint.evaluate.values.provenance import value_at
-from smemlint.ir import Expr, Function, InitList, LaunchStmt, Module, Name, PointerTo, RecordRef, Type
+from smemlint.ir import (
+    Expr,
+    Function,
+    InitList,
+    LaunchStmt,
+    Module,
+    Name,
+    PointerTo,
+    RecordRef,
+    TemplateParam,
+    TemplateValue,
+    Type,
+)
 from smemlint.ir.walk import walk
 from smemlint.launch.addressed import targets
 from smemlint.launch.model import Started
@@ -136,19 +148,24 @@ def _visible(frame: Frame | None, id: str) -> Object | None:
     return None
 
 
-def template_arguments(m: Machine, f: Function, bound: Mapping[str, Binding]) -> dict[str, Type | int]:
-    template: dict[str, Type | int] = {}
+def template_arguments(m: Machine, f: Function, bound: Mapping[str, Binding]) -> dict[str, TemplateValue]:
+    template: dict[str, TemplateValue] = {}
     for p in f.template:
         b = bound.get(p.id)
-        if isinstance(b, Int):
-            n = _number(m, b)
-            if n is not None:
-                template[p.name] = n
-        elif p.kind == "template" and isinstance(b, RecordRef):
-            template[p.name] = RecordRef(b.name)
-        elif b is not None and is_type(b) and not is_open(b):
-            template[p.name] = b  # type: ignore[assignment]
+        known = [_template_argument(m, p, x) for x in (b if isinstance(b, tuple) else (b,))]
+        told = [x for x in known if x is not None]
+        if len(told) == len(known):
+            template[p.name] = tuple(told) if isinstance(b, tuple) else told[0]
     return template
+
+
+def _template_argument(m: Machine, p: TemplateParam, b: Type | Int | None) -> Type | int | None:
+    """What one argument is, None where it is not known."""
+    if isinstance(b, Int):
+        return _number(m, b)
+    if p.kind == "template" and isinstance(b, RecordRef):
+        return RecordRef(b.name)
+    return b if b is not None and is_type(b) and not is_open(b) else None
 
 
 def _number(m: Machine, v: Value) -> int | None:

@@ -72,5 +72,7 @@ def _split(arguments: str) -> Iterator[str]:
 
 
 def agrees(measured: Sequence[str], told: Sequence[str]) -> bool:
-    """Whether an instance may be the one that ran: no argument that both know differs."""
+    """Whether an instance may be the one that ran: no argument that both know differs. One that is told for a
+    pack stands for as many as it holds."""
+    told = [part for text in told for part in _split(text)]
     return all(m == normal(t) for m, t in zip(measured, told, strict=False) if t not in ("", "?"))

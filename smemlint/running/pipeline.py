@@ -567,7 +567,9 @@ def _moved(place: Place, shown: Callable[[str], str]) -> Place:
 
 
 def spelled(value: object) -> str:
-    """A template argument as a user writes it."""
+    """A template argument as a user writes it; all of what a pack stands for."""
+    if isinstance(value, tuple):
+        return ", ".join(map(spelled, value))
     if isinstance(value, Scalar):
         return value.name
     if isinstance(value, PointerTo):

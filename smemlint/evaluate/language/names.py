@@ -185,6 +185,9 @@ def resolve_arguments(m: Machine, arguments: tuple[object, ...]) -> tuple[Type |
     for a in arguments:
         if isinstance(a, TypeParam) and isinstance(m.bindings.get(a.id), Int):
             result.append(m.bindings[a.id])  # type: ignore[arg-type]
+        elif isinstance(a, OpaqueType) and isinstance(a.of, Name):
+            o = m.find(a.of.id)
+            result.append(a if o is None else o.type)
         elif is_type(a):
             result.append(m.resolve(a))  # type: ignore[arg-type]
         elif isinstance(a, Int):

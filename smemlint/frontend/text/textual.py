@@ -196,9 +196,7 @@ class TextParser:
         if self.peek() in ("decltype", "auto"):
             word = self.tokens[self.at]
             self.at += 1
-            if word == "decltype":
-                self._skip_group()
-            return OpaqueType(word)
+            return self._type_of_expression() if word == "decltype" else OpaqueType(word)
         owner, name, arguments = self._qualified(value_wanted=False)
         if owner is not None:
             return MemberType(owner, name, arguments or ()) if name else owner
@@ -214,6 +212,18 @@ class TextParser:
         if strict:
             raise TextError(f"{name} is not known as a type")
         return OpaqueType(name)
+
+    def _type_of_expression(self) -> Type:
+        start = self.at
+        try:
+            self.expect("(")
+            of = self.expression()
+            self.expect(")")
+            return OpaqueType("decltype", of)
+        except TextError:
+            self.at = start
+            self._skip_group()
+            return OpaqueType("decltype")
 
     def _skip_group(self) -> None:
         self.expect("(")

@@ -159,3 +159,30 @@ def test_a_namesake_of_the_library_that_calls_it_by_its_full_name_does_not_call_
     trace = evaluate(module, kernel, Launch((32, 1, 1), template={"T": element}))
     assert not trace.notes
     assert [(c.ways, c.grade) for c in score_all(trace)] == [(4, Grade.EXACT)]
+
+
+def test_the_type_of_a_parameter_chooses_an_overload_through_a_template() -> None:
+    """Both calls name the type by `decltype`; each reads with the stride of its own overload."""
+    source = """
+template <class T> struct Tag {};
+template <class F> __device__ void each(Tag<int> &, F f) { f(threadIdx.x * 2); }
+template <class F> __device__ void each(Tag<float> &, F f) { f(threadIdx.x * 8); }
+template <class A, class F> __device__ void on(F f) {
+    typename std::remove_reference<A>::type a;
+    each(a, f);
+}
+template <class T> __device__ void read(Tag<T> &tag, const float *s, float *out) {
+    on<decltype(tag)>([&](int i) { out[i] = s[i]; });
+}
+__global__ void k(float *out) {
+    __shared__ float s[1024];
+    Tag<float> first;
+    Tag<int> second;
+    read(first, s, out);
+    read(second, s, out);
+}
+"""
+    (module,) = load(source_from_bytes("k.cu", source.encode()))
+    (kernel,) = module.kernels()
+    (conflict,) = score_all(evaluate(module, kernel, Launch((32, 1, 1))))
+    assert (conflict.wavefronts, conflict.ideal) == (2 + 8, 2)

@@ -10,6 +10,7 @@ import pytest
 from smemlint.evaluate import Grade, evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch
+from smemlint.launch import infer, started_kernels
 from smemlint.score import score_all
 from smemlint.source import source_from_bytes
 
@@ -88,3 +89,27 @@ def test_a_pack_that_is_not_known_leaves_an_access() -> None:
     (module,) = load(source_from_bytes("k.cu", text.encode()))
     (one,) = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
     assert one.grade is not Grade.EXACT
+
+
+@pytest.mark.parametrize(
+    ("parameters", "body", "given", "total"),
+    [
+        ("int... S", "((out[S] = s[threadIdx.x * S]), ...);", "2, 16", 2 + 16),
+        ("int... S", "out[0] = s[threadIdx.x * (S * ... * 1)];", "2, 4", 8),
+        ("int First, int... S", "out[0] = s[threadIdx.x * First * sizeof...(S)];", "4, 7, 7", 8),
+        ("class... T", "((out[sizeof(T)] = s[threadIdx.x * sizeof(T)]), ...);", "int, short, double", 4 + 2 + 8),
+    ],
+)
+def test_a_launch_tells_all_that_a_kernels_pack_stands_for(
+    parameters: str, body: str, given: str, total: int
+) -> None:
+    text = (
+        f"template <{parameters}> __global__ void k(float *out) {{ __shared__ float s[1024]; {body} }}"
+        f" int main() {{ k<{given}><<<1, 32>>>(0); }}"
+    )
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (kernel,) = module.kernels()
+    (launch,) = infer(kernel, module, started_kernels(module))
+    trace = evaluate(module, kernel, launch)
+    assert {t.grade for t in trace.traces} == {Grade.EXACT}
+    assert sum(c.wavefronts or 0 for c in score_all(trace)) == total
