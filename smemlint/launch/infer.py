@@ -97,7 +97,11 @@ def infer(
         vague = [s for s in guessed if s.template == template]
         if vague or frozenset(template.items()) not in covered:
             launches.extend(_without_launch(kernel, module, template, blocks, vague or seen, real))
-    return tuple(_merged(launches)[:MAX_LAUNCHES])
+    return tuple(_merged(launches, _pointers(kernel))[:MAX_LAUNCHES])
+
+
+def _pointers(kernel: Function) -> frozenset[str]:
+    return frozenset(p.name for p in kernel.parameters if isinstance(p.type, PointerTo))
 
 
 USUAL_TYPES: tuple[tuple[Scalar, Scalar], ...] = (
@@ -223,7 +227,7 @@ def _common(facts: Sequence[Started]) -> dict[str, int]:
     return {k: v for k, v in first.items() if all(f.arguments.get(k) == v for f in facts)}
 
 
-def _merged(launches: Sequence[Launch]) -> list[Launch]:
+def _merged(launches: Sequence[Launch], pointers: frozenset[str]) -> list[Launch]:
     """One launch per block shape, template instance and dynamic size; arguments that differ become variants,
     grids that differ are dropped."""
     groups: dict[tuple[object, ...], list[Launch]] = {}
@@ -235,22 +239,28 @@ def _merged(launches: Sequence[Launch]) -> list[Launch]:
         first = group[0]
         arguments = {k: v for k, v in first.arguments.items() if all(g.arguments.get(k) == v for g in group)}
         grid = first.grid if all(g.grid == first.grid for g in group) else (None, None, None)
-        variants = _variants([{k: v for k, v in g.arguments.items() if k not in arguments} for g in group])
+        differing = [{k: v for k, v in g.arguments.items() if k not in arguments} for g in group]
+        variants = _variants(differing, pointers)
         merged.append(replace(first, arguments=arguments, grid=grid, variants=variants))
     return merged
 
 
-def _variants(differing: Sequence[Mapping[str, int]]) -> tuple[Mapping[str, int], ...]:
-    """The values of the arguments that all launches pass, of as many arguments as make few combinations."""
-    names = [k for k in differing[0] if all(k in d for d in differing)]
-    names.sort(key=lambda k: len({d[k] for d in differing}))
-    kept: dict[tuple[int, ...], None] = {}
+def _variants(
+    differing: Sequence[Mapping[str, int]], pointers: frozenset[str]
+) -> tuple[Mapping[str, int], ...]:
+    """The values of the arguments that all launches pass, of as many arguments as make few combinations. Of
+    the pointers it is known only that they are null: without a number they are not."""
+    passed = dict.fromkeys(k for d in differing for k in d)
+    names = [k for k in passed if k in pointers or all(k in d for d in differing)]
+    names.sort(key=lambda k: (k not in pointers, len({d.get(k) for d in differing})))
+    kept: dict[tuple[int | None, ...], None] = {}
     for n in range(1, len(names) + 1):
-        combined = dict.fromkeys(tuple(d[k] for k in names[:n]) for d in differing)
+        combined = dict.fromkeys(tuple(d.get(k) for k in names[:n]) for d in differing)
         if len(combined) > MAX_VARIANTS:
             break
         kept = combined
-    return tuple(dict(zip(names, values, strict=False)) for values in kept) if len(kept) > 1 else ()
+    given = (zip(names, values, strict=False) for values in kept)
+    return tuple({k: v for k, v in pairs if v is not None} for pairs in given) if len(kept) > 1 else ()
 
 
 def _instances(

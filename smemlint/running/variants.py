@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from smemlint.evaluate import Grade
-from smemlint.ir import Launch
+from smemlint.ir import Launch, PointerTo
 from smemlint.score import Conflict, KernelAnalysis
 
 _SURE = (Grade.EXACT, Grade.ASSUMED)
@@ -22,8 +22,14 @@ def told_apart(
     analyse: Callable[[Launch], KernelAnalysis],
     late: Callable[[], bool],
 ) -> list[KernelAnalysis]:
-    """What all variants of a launch have in common; or the variants whose ways differ, worst first."""
-    if all(c.grade in _SURE for c in common.conflicts):
+    """What all variants of a launch have in common; or the variants whose ways differ, worst first.
+
+    Without an argument a pointer counts as one that leads somewhere. Where some launches pass a null pointer
+    this is but one of the variants, and says nothing of the others.
+    """
+    pointers = {p.name for p in common.kernel.parameters if isinstance(p.type, PointerTo)}
+    null = any(not pointers.isdisjoint(v) for v in launch.variants)
+    if not null and all(c.grade in _SURE for c in common.conflicts):
         return [common]
     found: dict[tuple[object, ...], KernelAnalysis] = {}
     for variant in launch.variants:
@@ -31,9 +37,11 @@ def told_apart(
             return [common]
         arguments = {**launch.arguments, **variant}
         one = analyse(replace(launch, arguments=arguments, variants=(variant,)))
-        if stopped(one) or (not found and _unsure(one) >= _unsure(common)):
+        if stopped(one) or (not null and not found and _unsure(one) >= _unsure(common)):
             return [common]
         found.setdefault(tuple(map(_cost, one.conflicts)), one)
+    if null and len(found) == 1:
+        return [common]
     return sorted(found.values(), key=_worst, reverse=True)
 
 

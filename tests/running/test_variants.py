@@ -58,3 +58,31 @@ def test_a_number_that_changes_no_ways_is_left_unknown(report: Report) -> None:
     (kernel,) = report.kernels
     assert (kernel.variant, kernel.arguments) == ((), ())
     assert {a.grade for a in kernel.accesses} == {"exact"}
+
+
+NULLABLE = """
+__global__ void scaled(const float *in, const float *bias, float *out) {
+    __shared__ float s[1024];
+    int step = 1;
+    s[threadIdx.x] = in[threadIdx.x];
+    if (bias) step = USE;
+    __syncthreads();
+    out[threadIdx.x] = s[threadIdx.x * step];
+}
+int main() {
+    float *p;
+    scaled<<<1, 64>>>(p, p + 64, p);
+    scaled<<<1, 64>>>(p, nullptr, p);
+}
+"""
+
+
+@pytest.mark.parametrize(("step", "told"), [("4", [(4, ()), (1, (("bias", 0),))]), ("1", [(1, ())])])
+def test_a_launch_that_passes_a_null_pointer_is_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, told: list[tuple[int, object]]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.cu").write_text(NULLABLE.replace("USE", step))
+    report = check([Job("a.cu")], View(level=Severity.NOTE))
+    ways = [(next(a for a in k.accesses if a.op == "load").ways, k.variant) for k in report.kernels]
+    assert ways == told

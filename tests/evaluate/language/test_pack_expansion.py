@@ -97,7 +97,12 @@ def test_a_pack_that_is_not_known_leaves_an_access() -> None:
         ("int... S", "((out[S] = s[threadIdx.x * S]), ...);", "2, 16", 2 + 16),
         ("int... S", "out[0] = s[threadIdx.x * (S * ... * 1)];", "2, 4", 8),
         ("int First, int... S", "out[0] = s[threadIdx.x * First * sizeof...(S)];", "4, 7, 7", 8),
-        ("class... T", "((out[sizeof(T)] = s[threadIdx.x * sizeof(T)]), ...);", "int, short, double", 4 + 2 + 8),
+        (
+            "class... T",
+            "((out[sizeof(T)] = s[threadIdx.x * sizeof(T)]), ...);",
+            "int, short, double",
+            4 + 2 + 8,
+        ),
     ],
 )
 def test_a_launch_tells_all_that_a_kernels_pack_stands_for(
