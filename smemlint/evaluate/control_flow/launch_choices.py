@@ -7,7 +7,7 @@ their affine form here, where the ways meet.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from smemlint.evaluate.analysis.purity import root_of
@@ -26,7 +26,9 @@ from smemlint.ir import (
     Call,
     Construct,
     Continue,
+    Declare,
     Evaluate,
+    Expr,
     Goto,
     Lambda,
     Loop,
@@ -64,14 +66,27 @@ def _found(s: Stmt) -> Effects:
     nodes = list(walk(s))
     targets = [n.target for n in nodes if isinstance(n, Assign)]
     targets += [n.operand for n in nodes if isinstance(n, Unary) and n.op in STEPS]
+    named = {
+        n.var.id: n.var.init
+        for n in nodes
+        if isinstance(n, Declare) and isinstance(n.var.type, PointerTo) and n.var.type.reference
+    }
     return Effects(
-        frozenset(root for t in targets if (root := root_of(t)) is not None),
+        frozenset(root for t in targets if (root := _named_by(t, named)) is not None),
         any(isinstance(n, Break | Continue | Goto) for n in nodes),
         any(isinstance(n, Return) for n in nodes),
         len(nodes) <= MOST_TRIED
-        and all(isinstance(t, Name) for t in targets)
+        and all(isinstance(e, Name) for e in (*targets, *named.values()))
         and not any(isinstance(n, _LEAVES_A_TRACE) for n in nodes),
     )
+
+
+def _named_by(target: Expr, references: Mapping[str, Expr | None]) -> str | None:
+    """The variable that is set, also through references that are declared beside. references: to what."""
+    root = root_of(target)
+    while root is not None and (to := references.get(root)) is not None:
+        root = root_of(to)
+    return root
 
 
 effects = by_identity(_found)

@@ -73,6 +73,19 @@ def test_what_all_ways_are_aligned_to_is_known(body: str) -> None:
     assert [w for w, _ in read(body, "s[t * 4 + d] + s[t * 4 + d + 1]", 0)] == [4, 0]
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("if (n > 3) { int &r = d; r += 31; }", id="a reference"),
+        pytest.param("if (n > 3) { int &r = d; int &q = r; q += 31; }", id="one to a reference"),
+        pytest.param("int v[2] = {1, 5}; if (n > 3) { int &r = v[0]; r = 32; } d = v[0];", id="an element"),
+        pytest.param("switch (n) { case 4: { int &r = d; r *= 32; break; } }", id="a case"),
+    ],
+)
+def test_what_a_way_that_is_not_taken_sets_through_a_reference_stays_as_it_was(body: str) -> None:
+    assert read(body, "s[t * d]", 0) == [(1, Grade.EXACT)]
+
+
 def test_a_result_of_an_unknown_alignment_is_a_range() -> None:
     first, _ = read("d = pick(n) + 1;", "s[t * 4 + d] + s[t * 4 + d + 1]", 4)
     assert first[1] is Grade.BOUND
