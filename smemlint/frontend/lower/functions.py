@@ -21,7 +21,7 @@ from smemlint.frontend.clang.names import (
     valid,
 )
 from smemlint.frontend.lower.lowering import Context, Scope
-from smemlint.frontend.lower.template_parameters import parameter_list
+from smemlint.frontend.lower.templates.parameters import parameter_list
 from smemlint.ir import (
     Block,
     Expr,

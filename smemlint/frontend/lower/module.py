@@ -16,9 +16,9 @@ from smemlint.frontend.lower.exprs import ExpressionLowering
 from smemlint.frontend.lower.lowering import Context, ParsedUnit, Scope
 from smemlint.frontend.lower.names import NameLowering
 from smemlint.frontend.lower.stmts import StatementLowering
+from smemlint.frontend.lower.templates.variables import variable_templates
 from smemlint.frontend.lower.text import TextLowering
 from smemlint.frontend.lower.types import TypeLowering
-from smemlint.frontend.lower.variable_templates import variable_templates
 from smemlint.frontend.text.expansion import DEFINE, Macro, expanded, macro_of, uses_of
 from smemlint.ir import Function, Module, Record, TemplateArgument, Var
 from smemlint.records import record

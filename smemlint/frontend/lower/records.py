@@ -30,7 +30,7 @@ from smemlint.frontend.clang.names import (
     valid,
 )
 from smemlint.frontend.lower.lowering import Context, Scope
-from smemlint.frontend.lower.template_parameters import template_parameters, type_template
+from smemlint.frontend.lower.templates.parameters import template_parameters, type_template
 from smemlint.frontend.lower.types import own_arguments
 from smemlint.frontend.lower.vectors import vector_alignment
 from smemlint.frontend.text.packing import packing

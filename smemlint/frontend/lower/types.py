@@ -15,8 +15,8 @@ from smemlint.frontend.clang.names import (
     valid,
 )
 from smemlint.frontend.lower.lowering import Context
-from smemlint.frontend.lower.substitute import substitute_type
-from smemlint.frontend.lower.template_parameters import expand_alias
+from smemlint.frontend.lower.templates.parameters import expand_alias
+from smemlint.frontend.lower.templates.substitute import substitute_type
 from smemlint.frontend.text.scalars import BY_KIND, library_scalar
 from smemlint.ir import (
     ArrayOf,

@@ -13,7 +13,8 @@ from dataclasses import field
 from typing import Protocol
 
 from smemlint.frontend.text.literals import literal_from_text
-from smemlint.frontend.text.scalars import BUILTIN_TYPES, SPECIAL_AXES, SPECIAL_NAMES, builtin_scalar
+from smemlint.frontend.text.scalars import BUILTIN_TYPES, SPECIAL_NAMES, builtin_scalar
+from smemlint.frontend.text.specials import special_member, special_value
 from smemlint.ir import (
     ArrayOf,
     Assign,
@@ -33,10 +34,8 @@ from smemlint.ir import (
     OpaqueType,
     PackSize,
     PointerTo,
-    RecordRef,
     Scalar,
     SizeOf,
-    Special,
     StaticMember,
     StringLiteral,
     TemplateArgument,
@@ -599,24 +598,3 @@ class TextParser:
                 base = Unary("x" + token, base)
             else:
                 return base
-
-
-def special_member(base: Expr, name: str) -> Expr | None:
-    """`threadIdx.x`, when the base is one of the hardware's index variables."""
-    if isinstance(base, Construct) and name in ("x", "y", "z") and len(base.arguments) == 3:
-        first = base.arguments[0]
-        if isinstance(first, Special) and first.axis == "x":
-            return Special(first.name, name, first.place)
-    return None
-
-
-def special_value(name: str) -> Expr:
-    """A whole `threadIdx` (three values) or `warpSize`."""
-    if name in SPECIAL_AXES:
-        return special_triple(name)
-    return Special(name)
-
-
-def special_triple(name: str) -> Construct:
-    kind = "uint3" if name in ("threadIdx", "blockIdx") else "dim3"
-    return Construct(RecordRef(kind), tuple(Special(name, axis) for axis in "xyz"))

@@ -7,7 +7,7 @@ from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.kinds import is_expression
 from smemlint.frontend.clang.names import ALIAS, RECORDS, TEMPLATE_PARAMETERS, TYPE_PARAMETER, VALUE_PARAMETER
 from smemlint.frontend.lower.lowering import Context, Scope
-from smemlint.frontend.lower.substitute import substitute_type
+from smemlint.frontend.lower.templates.substitute import substitute_type
 from smemlint.ir import Name, OpaqueType, TemplateArgument, TemplateParam, Type, TypeTemplate
 
 

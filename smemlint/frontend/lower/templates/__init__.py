@@ -1,0 +1,1 @@
+"""Templates: parameters and their defaults, arguments put in, variable templates."""
