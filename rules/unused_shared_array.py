@@ -8,6 +8,7 @@ from smemlint.rules.base import DeclarationRule, Finding, Kernel, shared
 from smemlint.rules.body import body_range
 
 from smemlint.ir import Name, Place
+from smemlint.ir.macros import is_macro_like
 from smemlint.ir.walk import nodes_of
 
 if TYPE_CHECKING:
@@ -62,4 +63,4 @@ class UnusedSharedArray(DeclarationRule):
 
 def _uses_unknown_macros(kernel: KernelAnalysis) -> bool:
     names = (n for n in nodes_of(kernel.kernel.body) if isinstance(n, Name) and not n.id)
-    return any(n.name.isupper() for n in names)
+    return any(is_macro_like(n.name) for n in names)

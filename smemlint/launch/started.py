@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-import smemlint.evaluate.run.evaluators  # noqa: F401  says which function runs what
 from smemlint.evaluate.control_flow.settling import limits_here
 from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import as_int, coerce, is_null, type_of
@@ -149,6 +148,7 @@ def _visible(frame: Frame | None, id: str) -> Object | None:
 
 
 def template_arguments(m: Machine, f: Function, bound: Mapping[str, Binding]) -> dict[str, TemplateValue]:
+    """Return what the template parameters of a kernel stand for, by name, as far as it is known."""
     template: dict[str, TemplateValue] = {}
     for p in f.template:
         b = bound.get(p.id)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
-import smemlint.evaluate.run.evaluators  # noqa: F401  says which function runs what
 from smemlint.ir import (
     SHARED,
     Call,

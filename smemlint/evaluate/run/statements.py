@@ -36,11 +36,11 @@ from smemlint.ir import (
     Type,
     UnknownStmt,
 )
+from smemlint.ir.macros import is_macro_like
 from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
 from smemlint.patterns import pattern
 
-_MACRO = pattern(r"[A-Z][A-Z0-9_]{2,}$")
 _INERT_MACRO = pattern(
     r"(?:^|_)(?:ASSERT|CHECK|PRINTF?|LOG|DEBUG|DBG|TRACE|PROFILE|UNUSED|PRAGMA|UNROLL)(?:_|$)"
 )
@@ -148,22 +148,23 @@ def _deduced(t: Type, v: Value) -> Type:
 def run_evaluate(m: Machine, s: Evaluate) -> None:
     since, guesses = len(m.log), m.unknowns.guesses
     m.context.discarded = s.expr
-    if (macro := _undefined_macro(m, s.expr)) and not m.host:
-        text = f"`{macro}` is not defined in the files that were read: what it stands for was not analysed"
-        m.note("unknown-macro", text, s.expr.place)
+    if not m.host and (macro := _written_macro(s)) is not None and macro.name not in m.module.overloads:
+        text = "is not defined in the files that were read: what it stands for was not analysed"
+        m.note("unknown-macro", f"`{macro.name}` {text}", macro.place)
     rvalue(m, (m.host and _asserted(s.expr)) or s.expr)
     if m.unknowns.guesses != guesses and isinstance(s.expr, Assign) and isinstance(s.expr.target, Name):
         m.context.supposed.add(s.expr.target.id)
     _hold(m, s, since)
 
 
-def _undefined_macro(m: Machine, e: Expr) -> str:
-    """The name in capitals that a statement consists of, with or without arguments, and that nothing defines;
-    '' where there is none, or it only checks or prints."""
-    called = e.callee if isinstance(e, Call) else e
-    if not isinstance(called, Name) or called.id or called.name in m.module.overloads:
-        return ""
-    return called.name if _MACRO.match(called.name) and not _INERT_MACRO.search(called.name) else ""
+@by_identity
+def _written_macro(s: Evaluate) -> Name | None:
+    """The name in capitals that a statement consists of, with or without arguments, and that clang knows
+    nothing of; None where there is none, or it only checks or prints."""
+    called = s.expr.callee if isinstance(s.expr, Call) else s.expr
+    if not isinstance(called, Name) or called.id or not is_macro_like(called.name):
+        return None
+    return None if _INERT_MACRO.search(called.name) else called
 
 
 def _asserted(e: Expr) -> Expr | None:

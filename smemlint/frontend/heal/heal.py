@@ -20,7 +20,6 @@ from smemlint.frontend.heal.dispatch import (
 from smemlint.frontend.heal.spelling import (
     DECLARATION_WORDS,
     asks_for_type,
-    is_macro_like,
     qualifier_macro,
     statement_macro,
 )
@@ -41,6 +40,7 @@ from smemlint.frontend.text.healed import (
     Healed,
     HealedNames,
 )
+from smemlint.ir.macros import is_macro_like
 from smemlint.patterns import pattern
 
 _RANKS = (VALUE, FUNCTION, NAMESPACE, NUMBER_TYPE, TYPE, MACRO)

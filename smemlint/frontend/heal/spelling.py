@@ -39,10 +39,6 @@ def asks_for_type(what: str, around: Usage | None) -> bool:
     )
 
 
-def is_macro_like(name: str) -> bool:
-    return len(name) > 2 and (name.isupper() or (name.startswith("__") and name.endswith("__")))
-
-
 def statement_macro(name: str, around: Usage) -> str:
     arguments = "(...)" if around.next.startswith("(") else ""
     return arguments + (' _Pragma("unroll")' if "UNROLL" in name and "NO" not in name else "")

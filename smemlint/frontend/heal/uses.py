@@ -8,7 +8,7 @@ from collections.abc import Callable
 from clang.cindex import Diagnostic
 
 from smemlint.frontend.heal.dispatch import MAX_CODE, code_macro, opening
-from smemlint.frontend.heal.spelling import is_macro_like, reads_like_type, type_kind
+from smemlint.frontend.heal.spelling import reads_like_type, type_kind
 from smemlint.frontend.text.context import (
     Usage,
     argument_kinds,
@@ -19,6 +19,7 @@ from smemlint.frontend.text.context import (
     usage,
 )
 from smemlint.frontend.text.healed import FUNCTION, KERNEL, NAMESPACE, TYPE, VALUE, Healed
+from smemlint.ir.macros import is_macro_like
 from smemlint.patterns import pattern
 from smemlint.records import record
 

@@ -30,6 +30,7 @@ def vector_record(c: Context, name: str) -> Type | None:
 
 
 def vector_alignment(name: str) -> Expr | None:
+    """Return the bytes that CUDA aligns a vector type to; None: as its elements are aligned."""
     if name in ("__half2", "__nv_bfloat162"):
         return Literal(4)
     found = _VECTOR.match(name)
