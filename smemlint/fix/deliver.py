@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from smemlint.fix.edits.apply import EditError, apply, compatible, diff
@@ -34,6 +35,8 @@ class Skipped:
 
     path: str
     message: str
+    apart: bool = False
+    """Fewer of the fixes may hold."""
 
 
 def plan(
@@ -68,12 +71,39 @@ def plan(
         chosen.setdefault(path, []).append(suggestion)
     files = []
     for path, accepted in chosen.items():
-        done = _edit_file(path, accepted, read, verify_with, recheck)
-        if isinstance(done, Skipped):
-            skipped.append(done)
-        else:
+
+        def attempt(some: Sequence[Suggestion], path: str = path) -> EditedFile | Skipped:
+            in_order = [s for s in chosen[path] if any(s is other for other in some)]
+            return _edit_file(path, in_order, read, verify_with, recheck)
+
+        done, left = _those_that_hold(sorted(accepted, key=lambda s: s.after - s.before), attempt)
+        skipped += left
+        if done is not None:
             files.append(done)
     return files, skipped
+
+
+def _those_that_hold(
+    suggestions: Sequence[Suggestion],
+    attempt: Callable[[Sequence[Suggestion]], EditedFile | Skipped],
+    kept: EditedFile | None = None,
+) -> tuple[EditedFile | None, list[Skipped]]:
+    """A file with those of the fixes that hold beside the ones that are kept, and why the others do not.
+
+    All of them are tried at once, then each half by itself: not every fix needs an attempt of its own.
+    """
+    done = attempt((*(kept.suggestions if kept is not None else ()), *suggestions))
+    if isinstance(done, EditedFile):
+        return done, []
+    if not done.apart:
+        return kept, [done]
+    if len(suggestions) == 1:
+        name = suggestions[0].array.name
+        return kept, [replace(done, message=f"the fix of `{name}` is left: {done.message}")]
+    half = (len(suggestions) + 1) // 2
+    some, first = _those_that_hold(suggestions[:half], attempt, kept)
+    some, second = _those_that_hold(suggestions[half:], attempt, some)
+    return some, [*first, *second] if some is not None else [done]
 
 
 def _distinct(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
@@ -103,12 +133,14 @@ def _edit_file(
         return Skipped(path, f"{visible_path(path)}: {error.message}")
     broken = recheck(path, after, suggestions) if recheck is not None else None
     if broken is not None:
-        return Skipped(path, f"{visible_path(path)}: the fixes do not hold together: {visible(broken)}")
+        together = f"{visible_path(path)}: the fixes do not hold together: {visible(broken)}"
+        return Skipped(path, together, apart=True)
     if verify_with is not None:
         said = verify(verify_with, path, after)
         if said is not None:
             name = visible_path(path)
-            return Skipped(path, f"{name}: the edited file does not compile, left as it is\n{said}")
+            why = f"{name}: the edited file does not compile, left as it is\n{said}"
+            return Skipped(path, why, apart=True)
     return EditedFile(path, before, after, tuple(suggestions))
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from smemlint.evaluate.model import Site
 from smemlint.fix.deliver import plan, summary, unsafe_fixes, write
-from smemlint.fix.model import Suggestion, TextEdit, renamed
-from tests.fix.cases import array
+from smemlint.fix.model import SiteChange, Suggestion, TextEdit, renamed
+from tests.fix.cases import array, place
 
 TEXT = b"float a[4];\nfloat b[4];\n"
 
@@ -97,6 +100,48 @@ def test_a_verify_command_that_is_not_there_is_told(path: str) -> None:
 def test_fixes_that_do_not_hold_together_are_left(path: str) -> None:
     files, skipped = plan([suggestion(path, 8)], read, recheck=lambda *_: "`a` keeps its conflict")
     assert not files and "do not hold together: `a` keeps" in skipped[0].message
+
+
+LINES = b"".join(b"float %c[4];\n" % name for name in b"abcdefgh")
+
+
+def eight(folder: Path) -> list[Suggestion]:
+    """One fix for each of eight arrays, in the order of the text."""
+    path = folder / "eight.cu"
+    path.write_bytes(LINES)
+    return [suggestion(str(path), 8 + 12 * n) for n in range(8)]
+
+
+def test_of_fixes_that_do_not_hold_together_those_are_done_that_do(tmp_path: Path) -> None:
+    tried: list[int] = []
+
+    def recheck(_path: str, data: bytes, some: Sequence[Suggestion]) -> str | None:
+        tried.append(len(some))
+        return "`f` gets worse" if b"f[5]" in data else None
+
+    files, skipped = plan(eight(tmp_path), read, recheck=recheck)
+    assert [f.after for f in files] == [LINES.replace(b"[4]", b"[5]").replace(b"f[5]", b"f[4]")]
+    assert [len(f.suggestions) for f in files] == [7]
+    assert [s.message.partition(":")[0] for s in skipped] == ["the fix of `at68` is left"]
+    assert len(tried) < 8  # not one after the other
+
+
+def test_what_saves_most_is_done_where_one_of_two_fixes_holds(path: str) -> None:
+    site = Site(place(), "load", 4, "t", "t[...]")
+    little, much = (
+        replace(suggestion(path, at), sites=(SiteChange("k", site, before, 1, 1),))
+        for at, before in ((8, 2), (20, 32))
+    )
+    files, skipped = plan(
+        [little, much], read, recheck=lambda _path, _data, some: "both" if len(some) > 1 else None
+    )
+    assert [f.after for f in files] == [b"float a[4];\nfloat b[5];\n"]
+    assert ["at8" in s.message for s in skipped] == [True]
+
+
+def test_where_no_subset_compiles_the_compiler_is_told_once(tmp_path: Path) -> None:
+    files, skipped = plan(eight(tmp_path), read, verify_with="sh -c 'echo no such type; exit 1' --")
+    assert not files and len(skipped) == 1 and "no such type" in skipped[0].message
 
 
 def test_paths_are_renamed_everywhere() -> None:
