@@ -139,9 +139,10 @@ def _group(group: Sequence[tuple[Key, list[Instance]]], means: Means) -> dict[Ke
         if broken is None:
             means.taken[path].update(drafting.taken[path])
             return {key: move.suggestion for key, move in moves.items()}
-        if broken[1] is None:
+        if not broken[1]:
             break
-        moves = {key: move for key, move in moves.items() if move.pool.id != broken[1].id}
+        blamed = {pool.id for pool in broken[1]}
+        moves = {key: move for key, move in moves.items() if move.pool.id not in blamed}
     return {}
 
 
@@ -396,7 +397,7 @@ def _write(
     if not pointed or (array.dynamic and resized) or instances[0].piece is not None:
         return built
     found: Edited | Refusal = built
-    if isinstance(layout, Padding) and choice.pitch is not None:
+    if isinstance(layout, Padding) and choice.pitch is not None and len(at.extents) == 1:
         found = wider(layout, at, sites, spelled_type(array, at), choice.pitch, choice.shapes[0])
     elif isinstance(layout, Swizzle) and choice.pitch is None:
         found = through(layout, at, sites, spelled_type(array, at), taken, choice.shapes[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from smemlint.api import Job
 from smemlint.fix.proof import proving
 from smemlint.running import pipeline
+from smemlint.score.model import KernelAnalysis
 from tests.fix.test_suggest import of_text
 
 KERNEL = """
@@ -64,8 +66,8 @@ def test_the_array_to_blame_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     def blame(*args: object) -> object:
         found = real(*args)  # type: ignore[arg-type]
-        if found is not None and found[1] is not None:
-            blamed.append(found[1].name)
+        if found is not None:
+            blamed.extend(pool.name for pool in found[1])
         return found
 
     monkeypatch.setattr("smemlint.fix.suggest.blame", blame)
@@ -74,6 +76,51 @@ def test_the_array_to_blame_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyP
     found, _ = of_text(tmp_path, text.encode())
     assert found["a"].edits is not None and found["b"].edits is not None
     assert set(blamed) <= {"c"}
+
+
+def test_all_arrays_that_do_not_hold_cost_one_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = counted(monkeypatch)
+    drafts: list[tuple[str, ...]] = []
+    real = proving.blame
+
+    def blame(moves: Sequence[proving.Move], *args: object) -> object:
+        drafts.append(tuple(m.pool.name for m in moves))
+        return real(moves, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("smemlint.fix.suggest.blame", blame)
+    # The pitch of `b` and `c` is written a second time, in an index of the row before.
+    text = (KERNEL % "").replace("+ b[y][x] + c[y][x]", "+ b[0][y * 32 + x] + c[0][y * 32 + x]")
+    text = text.replace("__shared__ float c", "__shared__ float d[32][32]; __shared__ float c")
+    text = text.replace("c[x][y] = ", "d[x][y] = o[x]; c[x][y] = ").replace(
+        "a[y][x] +", "a[y][x] + d[y][x] +"
+    )
+    found, _ = of_text(tmp_path, text.encode())
+    assert found["a"].edits is not None and found["d"].edits is not None
+    assert set(drafts[0]) == set("abcd") and set(drafts[1]) == set("ad")
+    assert len(drafts) == 2 and asked[:2] == [1, 1]
+
+
+def test_kernels_that_cost_least_are_proved_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[int]] = []
+    real = pipeline.again
+
+    def again(*args: object) -> object:
+        analyse = real(*args)  # type: ignore[arg-type]
+
+        def one(path: str, data: bytes, before: Sequence[KernelAnalysis]) -> object:
+            asked.append([each.work for each in before])
+            return analyse(path, data, before)
+
+        return one
+
+    monkeypatch.setattr(pipeline, "again", again)
+    text = (KERNEL % "").replace("__global__", "template <int N> __global__")
+    text = text.replace("__syncthreads();", "for (int n = 0; n < N; ++n) o[n] = a[y][n]; __syncthreads();", 1)
+    launches = "".join(f"k<{n}><<<1, dim3(32, 32)>>>(o); " for n in (24, 2, 12))
+    text = text.replace("k<<<1, dim3(32, 32)>>>(o); ", launches)
+    found, _ = of_text(tmp_path, text.encode())
+    assert found["a"].edits is not None
+    assert len(asked[0]) == 3 and asked[0] == sorted(asked[0]) and asked[0][0] < asked[0][2]
 
 
 def test_a_kernel_is_proved_with_the_steps_that_it_was_analysed_with(tmp_path: Path) -> None:

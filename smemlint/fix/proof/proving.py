@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,9 @@ from smemlint.fix.text.declared import Edited
 from smemlint.fix.text.source import Source
 from smemlint.records import record
 from smemlint.score.model import KernelAnalysis
+
+Broken: TypeAlias = "tuple[Refusal, tuple[SharedArray, ...]]"
+"""Why edits do not hold, and the arrays that are to blame."""
 
 
 @record(frozen=True, slots=True)
@@ -58,17 +62,20 @@ def prove(
 
 def blame(
     moves: Sequence[Move], source: Source, analyse: Analyse | None, wrong: set[int] | None = None
-) -> tuple[Refusal, SharedArray | None] | None:
-    """Why moves do not hold, and the array that is to blame where it is one of them; None where they hold."""
+) -> Broken | None:
+    """Why moves do not hold, and the arrays that are to blame where it is some of them; None where they hold.
+
+    Kernels that cost least are analysed first: what does not hold shows early.
+    """
     if analyse is None:
-        return Refusal("not-proved", "the edited file was not analysed again"), None
+        return Refusal("not-proved", "the edited file was not analysed again"), ()
     try:
         text = application.apply(
             sorted((e for m in moves for e in m.edited.edits), key=lambda e: (e.offset, e.end_offset)),
             source.data,
         )
     except application.EditError as error:
-        return Refusal("not-proved", str(error)), None
+        return Refusal("not-proved", str(error)), ()
     analyses: dict[int, KernelAnalysis] = {}
     for move in moves:
         for n, instance in enumerate(move.used):
@@ -77,8 +84,9 @@ def blame(
             if launch.dynamic:
                 launch = replace(launch, dynamic=launch.dynamic + growth_of(move.choice, n))
             analyses[id(instance.analysis)] = replace(before, launch=launch)
+    analyses = dict(sorted(analyses.items(), key=lambda pair: pair[1].work))
     again: dict[int, KernelAnalysis] = {}
-    strayed: dict[int, tuple[Refusal, SharedArray | None]] = {}
+    strayed: dict[int, Broken] = {}
     for key, now in zip(analyses, analyse(source.path, text, list(analyses.values())), strict=True):
         found = _broken(key, now, moves)
         if (
@@ -99,7 +107,7 @@ def blame(
         mine = [m for m in moves if m.pool.id == pool.id]
         asked = {id(i.analysis) for m in mine for i in m.used} & again.keys()
         if all(_needless(mine, again[key], text) for key in asked):
-            return Refusal("not-proved", "the padding frees no access that a narrower one does not"), pool
+            return Refusal("not-proved", "the padding frees no access that a narrower one does not"), (pool,)
     return None
 
 
@@ -107,26 +115,29 @@ def _pools(moves: Sequence[Move]) -> list[SharedArray]:
     return list({m.pool.id: m.pool for m in moves}.values())
 
 
-def _broken(
-    key: int, edited: KernelAnalysis | None, moves: Sequence[Move]
-) -> tuple[Refusal, SharedArray | None] | None:
-    """What does not hold in one instance."""
+def _broken(key: int, edited: KernelAnalysis | None, moves: Sequence[Move]) -> Broken | None:
+    """What does not hold in one instance: the first reason, and all arrays that have one."""
     mine = [(m, n, i) for m in moves for n, i in enumerate(m.used) if id(i.analysis) == key]
     _, _, first = mine[0]
     if edited is None:
         name = first.analysis.kernel.name
         why = "the time was over, or it stands in a file that the analysed one includes"
-        return Refusal("not-proved", f"`{name}` was not analysed again: {why}"), None
+        return Refusal("not-proved", f"`{name}` was not analysed again: {why}"), ()
     pools = _pools([m for m, _, _ in mine])
+    broken: list[tuple[str, SharedArray]] = []
     for pool in pools:
         promised = _promised([each for each in mine if each[0].pool.id == pool.id])
-        if promised is None:
-            return Refusal("not-proved", "part of an address is not known"), pool
         others = [p for p in pools if p.id != pool.id]
-        broken = check(first.analysis, pool, promised, edited, others)
-        if broken is not None:
-            return Refusal("not-proved", broken), pool
-    return None
+        why_not = (
+            "part of an address is not known"
+            if promised is None
+            else check(first.analysis, pool, promised, edited, others)
+        )
+        if why_not is not None:
+            broken.append((why_not, pool))
+    if not broken:
+        return None
+    return Refusal("not-proved", broken[0][0]), tuple(pool for _, pool in broken)
 
 
 def _needless(moves: Sequence[Move], edited: KernelAnalysis, text: bytes) -> bool:
