@@ -50,16 +50,17 @@ def pitch(
         fixed = value_of is None or value_of(pitch) is not None
         return _pool_pitch(layout, at, at.pool, pitch, hits, taken, shape, fixed)
     name = fresh(f"{at.name.upper()}_PITCH", taken)
-    bracket = at.extents[0]
-    old = at.extent(0)
-    rows, value = shape.dims
+    bracket = at.extents[-1]
+    old = at.extent(len(at.extents) - 1)
+    *_, rows, value = shape.dims
     size = flat.terms(source, bracket.open + 1, bracket.close)
-    new = flat.new_size(old, size, bracket.open + 1, pitch, name, rows * value, value)
+    seen = _visible(at, pitch, value)
+    new = flat.new_size(old, size, bracket.open + 1, pitch, name, rows * value, value, seen)
     if new is None:
         return Refusal("size-not-rows", f"`[{shown(old)}]` is not said as rows of `{pitch}`")
     from smemlint.fix.text.expressions import plus
 
-    padded = plus(_visible(at, pitch, value), layout.extra)
+    padded = plus(seen, layout.extra)
     if padded is None:
         return Refusal("extent-not-an-expression", f"`{pitch}` is not read as a C expression")
     start = source.statement_start(at.index)
@@ -85,7 +86,7 @@ def _in_rows(
     holding = {each.local for each in indices if each.local and flat.occurrences([each], pitch)}
     edits: list[TextEdit | Refusal] = []
     for use in at.uses:
-        bracket = use.subscripts[0]
+        bracket = use.subscripts[-1]
         tokens = parse_range(source, bracket.open + 1, bracket.close)
         if any(bracket.open < at_ < bracket.close for at_ in inside) or holding & {t.text for t in tokens}:
             continue

@@ -24,7 +24,8 @@ CYCLE = 128
 class Shape:
     """How an array is laid out today. dims: elements per dimension, outermost first; element: bytes.
 
-    flat: the source declares one dimension, and `dims` is (rows, pitch) as its index expression has it.
+    flat: the last two of `dims` are rows and their pitch as an index has them; the source declares one
+    dimension for both.
     """
 
     dims: tuple[int, ...]

@@ -1,6 +1,6 @@
 """The layouts of one array that pay, over all ways to see rows in it.
 
-Rows are its dimensions; a one-dimensional array is one row, or rows of the pitch that its indices have.
+Rows are its dimensions; the last of them is one row, or rows of the pitch that its indices have.
 """
 
 from __future__ import annotations
@@ -148,11 +148,13 @@ def _shapes(
         shapes.append(Shape(tuple(known), instance.array.element))
     if shapes:
         yield tuple(shapes), None
+        yield from _flat_shapes(instances, [s.dims[-1] for s in shapes], texts)
 
 
 def _flat_shapes(
     instances: Sequence[Instance], lengths: Sequence[int], texts: Mapping[str, Source]
 ) -> Iterator[tuple[tuple[Shape, ...], str]]:
+    """Rows in the last dimension, as `As[2][BM * BK]` has them. lengths: of the last dimension."""
     at = locate(instances[0], texts)
     if isinstance(at, Refusal):
         return
@@ -162,26 +164,36 @@ def _flat_shapes(
     if all(use.context == "subscript" for use in at.uses):
         indices, _ = flat.index_texts(at.source, at.uses, at.scope)
     else:
-        indices = [] if cut or instances[0].array.dynamic else _through_pointers(instances, at)
+        pointed_at = not cut and not instances[0].array.dynamic and len(at.extents) == 1
+        indices = _through_pointers(instances, at) if pointed_at else []
     if not indices:
         return
     size = []
     if not cut:
-        bracket = at.extents[0]
+        bracket = at.extents[-1]
         size = flat.terms(at.source, bracket.open + 1, bracket.close)
     constants = [Constants([at.source, *texts.values()], i.analysis.launch, arguments=cut) for i in instances]
+    in_size = {factor.text for term in size for factor in term.factors}
     for pitch in flat.pitches(indices, size, constants[0].value)[:3]:
+        # Where rows are a dimension of their own, only an extent that is a product has further ones in it.
+        if len(instances[0].array.dims) > 1 and pitch not in in_size:
+            continue
         values = [c.value(pitch) for c in constants]
         if any(not v or v > n or (n % v and not cut) for v, n in zip(values, lengths, strict=True)):
             continue
         yield (
             tuple(
-                Shape((-(-n // v), v), i.array.element, flat=True)
+                Shape((*_outer(i), -(-n // v), v), i.array.element, flat=True)
                 for n, v, i in zip(lengths, values, instances, strict=True)
                 if v
             ),
             pitch,
         )
+
+
+def _outer(instance: Instance) -> list[int]:
+    """The dimensions around the last one."""
+    return [d for d in instance.array.dims[:-1] if d is not None]
 
 
 def _through_pointers(instances: Sequence[Instance], at: Declared) -> list[flat.IndexText]:

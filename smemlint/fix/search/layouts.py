@@ -121,7 +121,8 @@ def _candidates(instances: Sequence[Instance], shapes: Sequence[Shape]) -> Itera
         yield bare
     if len(first.dims) > 1 and sized:
         for padding in paddings(min(shapes, key=lambda s: s.element), 1):
-            if all(_aligned(padding, s, g) for s, g in zip(shapes, together, strict=True)):
+            inner = padding.dim == len(first.dims) - 1 or not first.flat
+            if inner and all(_aligned(padding, s, g) for s, g in zip(shapes, together, strict=True)):
                 yield padding
     if first.flat:
         return

@@ -130,7 +130,7 @@ class IndexText:
 
 
 def index_texts(source: Source, uses: Sequence[Use], scope: tuple[int, int]) -> tuple[list[IndexText], str]:
-    """The index expressions of all uses, locals followed one level deep, each variable's definition once.
+    """The last index of all uses, locals followed one level deep, each variable's definition once.
 
     A local that also serves something else is taken as it is; the second result says in words where it does.
     """
@@ -139,7 +139,7 @@ def index_texts(source: Source, uses: Sequence[Use], scope: tuple[int, int]) -> 
     seen: set[str] = set()
     inside = [(s.open, s.close) for use in uses for s in use.subscripts]
     for use in uses:
-        (subscript,) = use.subscripts[:1]
+        subscript = use.subscripts[-1]
         own = terms(source, subscript.open + 1, subscript.close)
         rest: list[Term] = []
         for term in own:
@@ -246,11 +246,13 @@ def occurrences(indices: Iterable[IndexText], pitch: str) -> list[Factor]:
 
 
 def new_size(
-    text: str, size: Sequence[Term], base: int, pitch: str, name: str, whole: int, value: int
+    text: str, size: Sequence[Term], base: int, pitch: str, name: str, whole: int, value: int, said: str = ""
 ) -> str | None:
-    """The declared extent with the pitch's new name: `BM * BK` -> `BM * AS_PITCH`, `256` -> `16 * AS_PITCH`.
+    """The declared extent with the pitch's new name: `BM * BK` -> `BM * AS_PITCH`, `256` -> `16 * AS_PITCH`,
+    `TILE_SIZE` -> `TILE_SIZE / BK * AS_PITCH`.
 
-    base: byte offset of `text`; whole, value: extent and pitch as numbers. None when it cannot be said.
+    base: byte offset of `text`; whole, value: extent and pitch as numbers; said: the pitch as it can be
+    written there. None when it cannot be said.
     """
     if whole % value:
         return None
@@ -261,6 +263,9 @@ def new_size(
             factor = found[-1]
             result = result[: factor.offset - base] + name + result[factor.end - base :]
         return result
-    if integer(text) is not None:
+    said = said or pitch
+    if integer(text) is not None and integer(said) is not None:
         return f"{whole // value} * {name}"
-    return None
+    product = text.strip() if re.fullmatch(r"[\w\s*]+", text) else f"({text.strip()})"
+    row = said if said.isidentifier() or integer(said) is not None else f"({said})"
+    return f"{product} / {row} * {name}"

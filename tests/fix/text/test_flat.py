@@ -95,6 +95,19 @@ def test_the_declared_size_takes_the_new_pitch() -> None:
 
     assert resized("BM * BK", 1024) == "BM * P"
     assert resized("2 * BM * BK + BK", 1024) == "2 * BM * P + P"
-    assert resized("256", 256) == "16 * P"
+    assert resized("256", 256) == "256 / BK * P"  # whatever BK is in another instance
     assert resized("100", 100) is None
-    assert resized("SIZE", 256) is None
+    assert resized("SIZE", 256) == "SIZE / BK * P"
+    assert resized("2 * SIZE", 256) == "2 * SIZE / BK * P"
+    assert resized("SIZE + 16", 256) == "(SIZE + 16) / BK * P"
+
+
+def test_the_declared_size_is_divided_by_what_can_be_written_there() -> None:
+    def resized(extent: str, pitch: str, said: str) -> str | None:
+        source = Source("a.cu", extent.encode())
+        size = flat.terms(source, 0, len(extent))
+        return flat.new_size(extent, size, 0, pitch, "P", 256, 16, said)
+
+    assert resized("256", "16", "16") == "16 * P"
+    assert resized("256", "BK", "16") == "16 * P"
+    assert resized("SIZE", "(W + 1)", "W + 1") == "SIZE / (W + 1) * P"
