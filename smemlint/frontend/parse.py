@@ -142,7 +142,7 @@ def parse_unit(
     told: frozenset[str] = frozenset()
     before: list[int] = []
     while True:
-        tu = _Attempt(source, main, options, plan, configuration).parse(healing.text())
+        tu = _parsed(_Attempt(source, main, options, plan, configuration), healing)
         rounds += 1
         size += len(source.bytes) + sum(
             scan_file(path).size for path in _included(tu) if path not in plan.blanked
@@ -206,7 +206,8 @@ class _Attempt:
     plan: IncludePlan
     configuration: tuple[str, ...]
 
-    def parse(self, healed: str) -> TranslationUnit:
+    def parse(self, healed: str) -> TranslationUnit | None:
+        """The translation unit; None where clang gives up."""
         std = standard(self.options, self.source.bytes)
         prelude = "" if prelude_arguments(std) else prelude_text()
         text = prelude + configuration_text(self.options, self.configuration) + healed
@@ -234,11 +235,22 @@ class _Attempt:
                         options=TU_RECORD | TU_INCOMPLETE | TU_KEEP_GOING,
                     )
                 return unit
-            except TranslationUnitLoadError as error:
-                if last:
-                    raise SourceError(self.source.path, "cannot be parsed: clang gives up on it") from error
-                forget_prelude(std)
-        raise AssertionError("unreachable")
+            except TranslationUnitLoadError:
+                if not last:
+                    forget_prelude(std)
+        return None
+
+
+def _parsed(attempt: _Attempt, healing: Healing) -> TranslationUnit:
+    """The translation unit with what is healed so far. clang ends where a constant array of objects of a class
+    template has an extent of unknown type: then values are healed as integers."""
+    tu = attempt.parse(healing.text())
+    if tu is None and not healing.numbers:
+        healing.numbers = True
+        tu = attempt.parse(healing.text())
+    if tu is None:
+        raise SourceError(attempt.source.path, "cannot be parsed: clang gives up on it")
+    return tu
 
 
 def _problems(tu: TranslationUnit) -> list[Problem]:

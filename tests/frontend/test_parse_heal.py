@@ -359,3 +359,19 @@ def test_one_unknown_class_becomes_another_in_one_way() -> None:
     """)
     assert not unit.problems
     assert uses(unit, "image") == 2 and uses(unit, "copy") == 1
+
+
+def test_constant_array_of_objects_with_an_unknown_extent() -> None:
+    """clang itself ends at this array where its extent has no type."""
+    unit = parsed(
+        """
+        static const std::string NAMES[COUNT] = {"H", "He"};
+        __global__ void k(float* p) { __shared__ float s[32]; s[threadIdx.x] = p[OFFSET]; }
+        """
+    )
+    assert {name: kind for name, kind in unit.healed.items() if name in ("COUNT", "OFFSET")} == {
+        "COUNT": VALUE,
+        "OFFSET": VALUE,
+    }
+    assert uses(unit, "s") == 1
+    assert uses(unit, "OFFSET") == 1

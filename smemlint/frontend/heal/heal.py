@@ -62,9 +62,11 @@ class Healing:
         self._given_up: set[str] = set()
         self._corrected: set[tuple[str, int]] = set()
         self._looked = 0
+        self.numbers = False
+        """Whether values are declared as integers."""
 
     def text(self) -> str:
-        return self._names.text()
+        return self._names.text(numbers=self.numbers)
 
     @property
     def tree(self) -> HealedNames:

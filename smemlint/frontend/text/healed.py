@@ -113,13 +113,14 @@ class HealedNames:
         """Take in the names of a unit that was read later: where both know one, it knows more."""
         _join(self.root, other.root)
 
-    def text(self) -> str:
-        """The header. Empty when nothing is healed."""
+    def text(self, *, numbers: bool = False) -> str:
+        """The header. Empty when nothing is healed. numbers: values are integers, which clang checks as such:
+        less of what they stand in is kept."""
         if not self.root.children:
             return ""
         lines = [f"#define {e.name}{e.text}" for e in self.root.children.values() if e.kind == MACRO]
         lines.append("#pragma clang force_cuda_host_device begin")
-        lines += _scope(self.root, count())
+        lines += _scope(self.root, count(), "const int" if numbers else "smemlint_undeclared")
         lines.append("#pragma clang force_cuda_host_device end\n")
         return "\n".join(lines)
 
@@ -192,17 +193,17 @@ _STRUCT = (
 )
 
 
-def _scope(scope: Healed, number: Iterator[int]) -> list[str]:
-    """Declarations of everything in a namespace or class."""
+def _scope(scope: Healed, number: Iterator[int], value: str) -> list[str]:
+    """Declarations of everything in a namespace or class. value: the type of a value."""
     inside_class = scope.kind != NAMESPACE
     lines = []
     for entry in scope.children.values():
         if entry.kind == NAMESPACE:
-            lines += _namespace(entry, number, top_level=scope.name == "")
+            lines += _namespace(entry, number, value, top_level=scope.name == "")
         elif entry.kind == NUMBER_TYPE and not entry.children and entry.parameters is None:
             lines.append(f"typedef _BitInt({_WIDTHS[next(number) % len(_WIDTHS)]}) {entry.name};")
         elif entry.kind in (TYPE, NUMBER_TYPE):
-            body = [_STRUCT.format(entry.name), *_scope(entry, number)]
+            body = [_STRUCT.format(entry.name), *_scope(entry, number, value)]
             lines += [f"{_template(entry)}struct {entry.name} {{", *body, "};"]
         elif entry.kind == FUNCTION:
             parameters = "".join(f"{p}, " for p in _parameters(entry.parameters or ""))
@@ -224,15 +225,15 @@ def _scope(scope: Healed, number: Iterator[int]) -> list[str]:
                 f"{_template(entry)}{'static ' if inside_class else ''}constexpr int {entry.name} = 1;"
             )
         elif entry.kind == VALUE:
-            lines.append(f"{'static' if inside_class else 'extern'} smemlint_undeclared {entry.name};")
+            lines.append(f"{'static' if inside_class else 'extern'} {value} {entry.name};")
     return lines
 
 
-def _namespace(entry: Healed, number: Iterator[int], top_level: bool) -> list[str]:
+def _namespace(entry: Healed, number: Iterator[int], value: str, top_level: bool) -> list[str]:
     real = ALIASES.get(entry.name) if top_level else None
     if real is None:
-        return [f"namespace {entry.name} {{", *_scope(entry, number), "}"]
-    return [f"namespace {real} {{", *_scope(entry, number), "}", f"namespace {entry.name} = {real};"]
+        return [f"namespace {entry.name} {{", *_scope(entry, number, value), "}"]
+    return [f"namespace {real} {{", *_scope(entry, number, value), "}", f"namespace {entry.name} = {real};"]
 
 
 def _template(entry: Healed) -> str:
