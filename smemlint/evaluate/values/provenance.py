@@ -221,15 +221,15 @@ def chain(v: Int, recipes: Recipes) -> list[Symbol]:
     return found
 
 
-def roots(v: Int, recipes: Recipes, depth: int = 0) -> set[int]:
-    """Orders of the unknowns that v is made of in the end."""
+def roots(v: Int, recipes: Recipes) -> set[int]:
+    """Orders of the unknowns that v is made of in the end, as far as DEEPEST operations lead."""
     found: set[int] = set()
-    for mono in v.terms:
-        for s in mono:
-            recipe = recipes.get(s.order) if depth < DEEPEST else None
-            if recipe is None:
-                found.add(s.order)
-            else:
-                for operand in recipe[1:]:
-                    found |= roots(operand, recipes, depth + 1)
+    seen: set[int] = set()
+    level = [v]
+    for depth in range(DEEPEST + 1):
+        orders = {s.order for x in level for mono in x.terms for s in mono} - seen
+        seen |= orders
+        made = {n: recipes.get(n) if depth < DEEPEST else None for n in orders}
+        found |= {n for n, recipe in made.items() if recipe is None}
+        level = [x for recipe in made.values() if recipe is not None for x in recipe[1:]]
     return found
