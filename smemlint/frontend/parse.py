@@ -242,8 +242,8 @@ class _Attempt:
 
 
 def _parsed(attempt: _Attempt, healing: Healing) -> TranslationUnit:
-    """The translation unit with what is healed so far. clang ends where a constant array of objects of a class
-    template has an extent of unknown type: then values are healed as integers."""
+    """The translation unit with what is healed so far. clang ends where a constant array of objects of a
+    class template has an extent of unknown type: then values are healed as integers."""
     tu = attempt.parse(healing.text())
     if tu is None and not healing.numbers:
         healing.numbers = True

@@ -176,7 +176,7 @@ def _access_part(
 
 def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None, node: Expr | None) -> None:
     """An access of a whole value: split the way the compiler moves it."""
-    m.effort.reached = True
+    m.effort.reached += 1
     if m.silent:
         return
     size = m.types.size_of(t)
@@ -285,7 +285,7 @@ def record_access(
     copied: where a cp.async past L1 reads."""
     if place is None or p.object.storage != "shared":
         return
-    m.effort.reached = True
+    m.effort.reached += 1
     if m.silent:
         return
     may = m.may if mask is None else m.may & mask

@@ -85,8 +85,8 @@ class Effort:
     limit: int
     """Steps after which what runs now may have to stop."""
     steps: int = 0
-    reached: bool = False
-    """Whether shared memory was accessed, if only in an iteration that leaves no trace."""
+    reached: int = 0
+    """Accesses of shared memory, also in iterations that leave no trace."""
     patience: int | None = None
     """Steps after which what runs for its size alone stops."""
     firsts: int = 0

@@ -21,7 +21,7 @@ from smemlint.evaluate.machine.components import Carried
 from smemlint.evaluate.machine.machine import Exits, Machine
 from smemlint.evaluate.run.iterations import Cell, State, changes_of, trial
 from smemlint.evaluate.run.trips import set_by
-from smemlint.evaluate.values.number import Int, Pointer, Symbol, Value, bounds, same
+from smemlint.evaluate.values.number import Int, Other, Pointer, Symbol, Value, bounds, same
 from smemlint.evaluate.values.objects import Cells, Object, Snapshot, led_to
 from smemlint.evaluate.values.pieces import even
 from smemlint.ir import Assign, Expr, Loop, Name, Unary
@@ -67,6 +67,8 @@ class Draft:
         self.count = m.unknowns.fresh("iteration", low=0, rank=1)
         self.values: dict[Cell, Value] = {}
         self.carried: dict[Cell, Carried] = {}
+        self.refuted = False
+        """Whether an iteration from it ended otherwise."""
 
     def before(self, cell: Cell) -> Value | None:
         """What a variable holds before the loop."""
@@ -102,6 +104,10 @@ class Draft:
 
     def holds(self, second: State) -> bool:
         """Whether an iteration from the forms of an earlier visit ends as they say, and none is too wide."""
+        self.refuted = not self._holds(second)
+        return not self.refuted
+
+    def _holds(self, second: State) -> bool:
         before, unknowns = self.start.cells, self.m.unknowns
         if any(even(before.get(o, cells), cells, unknowns) for o, cells in second.items()):
             return False
@@ -217,6 +223,8 @@ def verified(m: Machine, s: Loop, exits: Exits, start: Snapshot, draft: Draft) -
 
 def _like(seen: Value | None, after: Value) -> bool:
     """Whether a number is as little known as one that stood for it: in all lanes, and not below zero."""
+    if isinstance(seen, Int) and isinstance(after, Other) and after.type == seen.type and not seen.uniform:
+        return (bounds(seen)[0] or -1) < 0
     if not isinstance(seen, Int) or not isinstance(after, Int) or (seen.uniform and not after.uniform):
         return False
     low, lowest = bounds(seen)[0], bounds(after)[0]

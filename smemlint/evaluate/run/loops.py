@@ -97,7 +97,7 @@ def run_loop(m: Machine, s: Loop) -> None:
     guards = 0
     launched = LoopOfLaunch(m, s)
     most, entered = (0, 0, 0), (m.code_size.touched, m.code_size.operations, m.code_size.guards)
-    gone = True
+    gone, reached = True, m.effort.reached
     once: Snapshot | None = None
     counter = counter_of(s)
     constants, counters = set(m.context.constants), m.context.counters
@@ -125,8 +125,9 @@ def run_loop(m: Machine, s: Loop) -> None:
             m.must, m.may = taken.must, taken.may
         if not m.anyone():
             break
-        # In a loop that disappears accesses join from iteration to iteration: none can stand for others.
+        # In a loop that disappears its accesses join from iteration to iteration: none can stand for others.
         whole = gone and trip is not None and 2 * length * trip * around <= m.effort.budget.steps
+        whole = whole and m.effort.reached > reached
         few = 1 if alike and trips >= 3 and not whole else 8
         spent = m.effort.steps - began > few * m.effort.budget.loop_steps
         unsure = exits.uncertain and trips >= (2 if trip is None or trip > _WAYS or around > 1 else _WAYS)
@@ -277,21 +278,26 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
     # What was there before the loop is no more likely than what it sets.
     defaults, m.context.defaults = m.context.defaults, False
     start = snapshot(m)
-    if not _speculate(m, s, exits, asked, left, start):
-        plan, size = _planned(m, s, exits, start)
+    draft = _draft(m, s, start)
+    if draft is None or not _speculate(m, s, exits, asked, left, start, draft):
+        plan, size = _planned(m, s, exits, start, draft)
         _stand_in(m, s, exits, asked, left, start, plan, size)
     m.context.defaults = defaults
 
 
-def _speculate(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None, start: Snapshot) -> bool:
+def _draft(m: Machine, s: Loop, start: Snapshot) -> Draft | None:
+    """What an earlier visit of a loop says of this one, to be verified."""
+    return None if m.host or (id(s), m.frame.instance) not in m.memo.trials else foreseen(m, s, start)
+
+
+def _speculate(
+    m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None, start: Snapshot, draft: Draft
+) -> bool:
     """In a trial of a loop around this one: run the iteration that stands for all as an earlier visit says.
     False, and all as before, where it does not end so."""
-    spent = m.memo.trials.get((id(s), m.frame.instance))
-    if not m.silent or m.host or spent is None:
+    if not m.silent:
         return False
-    draft = foreseen(m, s, start)
-    if draft is None:
-        return False
+    spent = m.memo.trials[id(s), m.frame.instance]
     size = m.code_size
     before, attempt = (size.touched, size.operations, size.guards), Attempt(m, exits)
     if _stand_in(m, s, exits, asked, left, start, draft.plan(), spent[0], draft):
@@ -340,8 +346,10 @@ def _stand_in(
         m.context.undecided.append(Undecided(m.unknowns.value(BOOL, "runs", low=0, high=1), taken.together))
     done = m.code_size.touched, m.code_size.operations, m.code_size.guards
     inside, logged = (m.must, m.may), len(m.log)
-    holds = True
+    holds, reached = True, m.effort.reached
     for i in range(1 if m.silent else copies):
+        if i == 1 and m.effort.reached == reached:
+            break  # without an access the others would only count
         if s.condition is not None:
             c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
             if i == 0 and left is None and (c.known or c.varying):
@@ -360,7 +368,7 @@ def _stand_in(
             break
     if left is None and holds and m.anyone():
         _only_first(m, inside[1] & ~m.may, logged)
-    if m.silent and m.anyone():  # nothing is logged: the other copies would only count
+    if (m.silent or m.effort.reached == reached) and m.anyone():  # the other copies would only count
         m.code_size.touched += (copies - 1) * (m.code_size.touched - done[0])
         m.code_size.operations += (copies - 1) * (m.code_size.operations - done[1])
         m.code_size.guards += (copies - 1) * (m.code_size.guards - done[2])
@@ -387,14 +395,16 @@ def _stand_in(
     return True
 
 
-def _planned(m: Machine, s: Loop, exits: Exits, start: Snapshot) -> tuple[Plan, tuple[int, int]]:
-    """What a generic iteration begins with, and the accesses and operations of one."""
+def _planned(
+    m: Machine, s: Loop, exits: Exits, start: Snapshot, draft: Draft | None
+) -> tuple[Plan, tuple[int, int]]:
+    """What a generic iteration begins with, and the accesses and operations of one. draft: what an earlier
+    visit says."""
     key = id(s), m.frame.instance
     size = m.code_size
-    spent = m.memo.trials.get(key)
     before = size.touched, size.operations, size.guards
-    draft = None if spent is None or m.host else foreseen(m, s, start)
-    if spent is not None and draft is not None:
+    if draft is not None and not draft.refuted:
+        spent = m.memo.trials[key]
         if verified(m, s, exits, start, draft):
             # The code is as large as where all trials ran.
             size.touched, size.operations, size.guards = map(add, before, spent[1])

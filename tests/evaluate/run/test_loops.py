@@ -80,3 +80,26 @@ for (int v = 0; v < 8; v++) out[v * n + tx] = sum[v] + other[v];
 """
     costs = scored(body, shared="float w[32][32], d[32][32], i[32][32]", block=(32, 4, 1))
     assert (4 * 8 * 32, 4 * 8 * 4) in [(c.wavefronts, c.ideal) for c in costs if c.site.op == "load"]
+
+
+MIXING = """
+unsigned h[16];
+#pragma unroll
+for (int i = 0; i < 16; i++) h[i] = n * i;
+#pragma unroll
+for (int round = 0; round < 64; round++) {
+  #pragma unroll
+  for (int i = 0; i < 16; i++) h[i] = (h[i] ^ (h[(i + 3) & 15] << 7)) + (h[(i + 5) & 15] >> 3) * 0x9e3779b9u;
+}
+s[(h[0] + threadIdx.x * 2) & 1023] = 1;
+__syncthreads();
+out[threadIdx.x] = s[threadIdx.x * 2];
+"""
+
+
+def test_long_work_before_the_first_access() -> None:
+    """1,024 rounds of arithmetic between a start that nobody knows and an address: the kernel is not given
+    up, and what they leave is not known."""
+    store, load = scored(MIXING, shared="unsigned s[1024]")
+    assert (store.ways_low, store.ways, store.grade.value) == (1, 32, "bound")
+    assert (load.ways, load.grade.value) == (2, "exact")
