@@ -29,6 +29,8 @@ def nothing_found(choices: Choices, instances: Sequence[Instance], texts: Mappin
         return Refusal(
             "no-better-layout", f"lanes that update the same word on line {line} take turns in any layout"
         )
+    if choices.unfit is not None:
+        return _no_room(choices.unfit, instances, texts)
     if choices.nearest is None:
         return _untried(choices, instances)
     option = choices.nearest.option
@@ -58,6 +60,23 @@ def _cheap(choice: Choice, instances: Sequence[Instance], texts: Mapping[str, So
     if option.step is not None:
         text += f"; {option.step.text}"
     return Refusal("not-worth-it", text + _accesses(worse(option, instances)))
+
+
+def _no_room(choice: Choice, instances: Sequence[Instance], texts: Mapping[str, Source]) -> Refusal:
+    """Of a layout that costs less and needs more shared memory than there is."""
+    before = sum(m.before for i in instances for m in i.members)
+    most = max(_bytes(i) for i in instances)
+    text = (
+        f"{_named(choice, instances, texts)} would make {before} wavefronts {choice.option.total}; it takes "
+    )
+    text += f"{choice.option.bytes_added} B more than the {most} B that a block has already"
+    return Refusal("no-room", text)
+
+
+def _bytes(instance: Instance) -> int:
+    """Shared memory of a block, static and dynamic."""
+    static = sum(a.bytes or 0 for a in instance.analysis.arrays.values() if not a.dynamic)
+    return static + (instance.analysis.launch.dynamic or 0)
 
 
 def _named(choice: Choice, instances: Sequence[Instance], texts: Mapping[str, Source]) -> str:

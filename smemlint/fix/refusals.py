@@ -12,6 +12,11 @@ REASONS: dict[str, tuple[str, str]] = {
         "take turns anywhere",
         "let other lanes meet: another distribution of the work, or fewer lanes on one word",
     ),
+    "no-room": (
+        "a padding would cost less, and a block has no room for it: 48 KiB of shared memory, static and "
+        "dynamic, are what it has without asking for more",
+        "a smaller tile, or dynamic shared memory with `cudaFuncSetAttribute`",
+    ),
     "not-worth-it": (
         "a layout costs less, and saves less than 2 % of the kernel's shared-memory wavefronts, "
         "or about as much as its integer work or the resident blocks that it takes cost; the "

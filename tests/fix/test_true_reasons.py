@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from smemlint.banks import architecture, cost_of
 from smemlint.fix.reasons import nothing_found
-from smemlint.fix.search.candidates import Shape, addresses
+from smemlint.fix.search.candidates import Padding, Shape, addresses
 from smemlint.fix.search.choices import Choice, Choices
 from smemlint.fix.search.layouts import _candidates, search
 from smemlint.fix.search.members import Instance, member
@@ -58,3 +60,24 @@ def test_the_accesses_that_are_named_get_worse_by_what_is_said(seed: int) -> Non
     for each, after in zip(instance.members, costs(instance, nearest.layout), strict=True):
         said = f"line {each.conflict.site.place.line} from {each.before} to {after}"
         assert (said in text) == (after > each.before)
+
+
+def test_a_layout_that_a_block_has_no_room_for_is_named_with_its_numbers() -> None:
+    tile, rest = array(32, 64), array(10, 1024, name="rest", offset=2)
+    conflicts = [access(tile, (32, 8), lambda x, y: (x, y), "store", width=4, joined=None)]
+    analysis = kernel((32, 8), [tile, rest], conflicts)
+    one = Instance(analysis, tile, tuple(m for c in conflicts if (m := member(c)) is not None))
+    shape = Shape((32, 64), 4)
+    small = search([one], [shape], replace(SM90, shared_static=tile.bytes + rest.bytes))
+    roomy = search([one], [shape], replace(SM90, shared_static=tile.bytes + rest.bytes + 128))
+    assert (small.unfit is not None and roomy.unfit is None) or roomy.options
+    best = small.unfit
+    assert best is not None and isinstance(best.layout, Padding)
+    assert best.total == int(
+        cost_of("store", 4, best.layout.apply(addresses(one.members[0].offsets, 0, shape), shape))[0].sum()
+    )
+    text = nothing_found(Choices((), unfit=Choice(best, (shape,), None)), [one], {}).text
+    assert text.startswith(f"`t[32][65]` would make {one.members[0].before} wavefronts {best.total}; ")
+    assert text.endswith(
+        f"{best.bytes_added} B more than the {tile.bytes + rest.bytes} B that a block has already"
+    )

@@ -44,7 +44,8 @@ class Choice:
 class Choices:
     """What the search for an array came to. pays: the layouts that pay, best first; cheap: the best of those
     that cost less and do not pay; nearest: the best of those that cost no less; tried: how many were
-    scored; refused: why there is none that pays, where there is more to say than numbers."""
+    scored; refused: why there is none that pays, where there is more to say than numbers; unfit: the best of
+    those that cost less and do not fit into the shared memory of a block."""
 
     pays: tuple[Choice, ...] = ()
     cheap: Choice | None = None
@@ -53,6 +54,7 @@ class Choices:
     refused: Refusal | None = None
     rowless: Refusal | None = None
     """Why an array of one dimension was seen as one row only; None where it has rows."""
+    unfit: Choice | None = None
 
 
 def find_choices(
@@ -61,6 +63,7 @@ def find_choices(
     """Layouts that pay, best first, over all ways to see rows in the array."""
     found: list[Choice] = []
     nearest: Choice | None = None
+    unfit: Choice | None = None
     tried = 0
     rows = False
     for shapes, pitch in _shapes(instances, texts):
@@ -78,6 +81,8 @@ def find_choices(
         seen: Found = search(instances, shapes, arch, late)
         tried += seen.tried
         found += map(choice, seen.options)
+        if seen.unfit is not None and (unfit is None or seen.unfit.total < unfit.option.total):
+            unfit = choice(seen.unfit)
         other = seen.nearest
         if other is not None and (nearest is None or other.total < nearest.option.total):
             nearest = choice(other)
@@ -92,7 +97,9 @@ def find_choices(
         )
     flat_one = bool(instances) and len(instances[0].array.dims) == 1
     rowless = _rowless(instances[0], texts) if flat_one and not rows and not pays else None
-    return Choices(pays, ordered[0] if ordered and not pays else None, nearest, tried, refused, rowless)
+    return Choices(
+        pays, ordered[0] if ordered and not pays else None, nearest, tried, refused, rowless, unfit
+    )
 
 
 def _rowless(instance: Instance, texts: Mapping[str, Source]) -> Refusal:

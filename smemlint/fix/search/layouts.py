@@ -43,11 +43,13 @@ _WEIGHED = 24
 @record(frozen=True, slots=True)
 class Found:
     """What a search saw. options: the layouts that lower the sum of wavefronts, best first; nearest: the best
-    of those that do not; tried: how many were scored."""
+    of those that do not; tried: how many were scored; unfit: the best of those that lower it and need more
+    shared memory than a block can have."""
 
     options: tuple[Option, ...] = ()
     nearest: Option | None = None
     tried: int = 0
+    unfit: Option | None = None
 
 
 def options(
@@ -72,6 +74,7 @@ def search(
     found: list[Option] = []
     nearest: Option | None = None
     perfect: set[type] = set()
+    unfit: Option | None = None
     tried = 0
     step = first_step([i.analysis for i in instances], arch)
     for layout in _candidates(instances, shapes):
@@ -82,6 +85,7 @@ def search(
             break
         blocks = _blocks(instances, shapes, layout, arch)
         if blocks is None:
+            unfit = _better(unfit, _unfit(groups, layout, shapes, before))
             continue
         tried += 1
         after = _try(groups, layout, before if nearest is None else max(before, nearest.total))
@@ -97,7 +101,24 @@ def search(
             perfect.add(type(layout))
     found = _weighed(found, instances, shapes)
     ordered = order([(o, False) for o in found], instances)
-    return Found(tuple(found[n] for n in ordered), nearest, tried)
+    return Found(tuple(found[n] for n in ordered), nearest, tried, unfit)
+
+
+def _unfit(
+    groups: Sequence[Sequence[Batch]], layout: Layout, shapes: Sequence[Shape], before: int
+) -> Option | None:
+    """A layout for which a block has no room, where it would lower the sum of wavefronts."""
+    after = _try(groups, layout, before - 1)
+    if after is None:
+        return None
+    return Option(layout, after, max(layout.shape(s).bytes - s.bytes for s in shapes), (0, 0))
+
+
+def _better(one: Option | None, other: Option | None) -> Option | None:
+    """The one with fewer wavefronts; of two that are alike the first."""
+    if one is None or other is None:
+        return one or other
+    return other if other.total < one.total else one
 
 
 def _weighed(found: Sequence[Option], instances: Sequence[Instance], shapes: Sequence[Shape]) -> list[Option]:
