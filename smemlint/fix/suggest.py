@@ -22,7 +22,7 @@ from smemlint.fix.model import Refusal, SiteChange, Suggestion
 from smemlint.fix.named import Whole, named_pitch
 from smemlint.fix.proof.promise import STRAYED, Analyse, sites_of
 from smemlint.fix.proof.proving import Move, blame, growth_of, prove
-from smemlint.fix.proof.safety import harmed, not_evaluated, open_questions, stale_comment
+from smemlint.fix.proof.safety import harmed, not_evaluated, open_questions, rescheduled, stale_comment
 from smemlint.fix.proof.understood import left_aside, not_understood
 from smemlint.fix.reasons import nothing_found
 from smemlint.fix.sampled import sampled, worth_a_sample
@@ -440,7 +440,7 @@ def _offered(
     unsafe = (
         edited.unsafe or harmed(choice.option, used) or open_questions(instances, means.analyses, means.main)
     )
-    unsafe = unsafe or not_evaluated(instances, source)
+    unsafe = unsafe or not_evaluated(instances, source) or rescheduled(choice.option, used)
     aside = left_aside(instances)
     if aside is not None and not unsafe:
         unsafe = f"{aside.text}: what it costs after the edit is not known"

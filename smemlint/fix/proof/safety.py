@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 from smemlint.evaluate.model import Grade
 from smemlint.fix.model import Refusal, TextEdit
+from smemlint.fix.search.candidates import Skew, Swizzle, Trimmed
 from smemlint.fix.search.choices import locate
 from smemlint.fix.search.judge import Option
 from smemlint.fix.search.members import Instance, only_source_open
+from smemlint.fix.search.registers import tile_kept
 from smemlint.fix.text.source import Source
 from smemlint.score.model import KernelAnalysis
 
@@ -51,6 +53,20 @@ def harmed(option: Option, instances: Sequence[Instance]) -> str:
         return ""
     before = sum(m.before for m in instance.members)
     return f"{instance_name(instance.analysis)} goes from {before} to {before + loss} wavefronts"
+
+
+def rescheduled(option: Option, instances: Sequence[Instance]) -> str:
+    """The kernel whose loop nvcc may schedule in another way, '' when there is none.
+
+    Measured: behind other swizzled indices, kernels with a tile in registers ran at 0.95 to 1.35 times their
+    speed with all wavefronts as promised.
+    """
+    if not isinstance(option.layout, Swizzle | Trimmed | Skew):
+        return ""
+    kept = tile_kept([i.analysis for i in instances])
+    if kept is None:
+        return ""
+    return f"{instance_name(kept)} keeps a tile in registers; what nvcc makes of its loop may change"
 
 
 def open_questions(instances: Sequence[Instance], analyses: Sequence[KernelAnalysis], main: str) -> str:

@@ -53,3 +53,8 @@ def step_near(analysis: KernelAnalysis, arch: Arch) -> Step | None:
     if arch.resident_blocks(threads, shared + (analysis.launch.dynamic or 0)) < 2:
         return None
     return Step(most, threads) if words * _LEAST <= most < words + _MORE else None
+
+
+def tile_kept(analyses: Sequence[KernelAnalysis]) -> KernelAnalysis | None:
+    """The first kernel that keeps a tile in registers; None without one."""
+    return next((a for a in analyses if a.held // 4 >= _TILE), None)

@@ -10,7 +10,8 @@ import pytest
 from smemlint.api import Job, analyse_file
 from smemlint.banks import architecture
 from smemlint.fix.model import Suggestion
-from smemlint.fix.search.candidates import Padding
+from smemlint.fix.proof.safety import rescheduled
+from smemlint.fix.search.candidates import Padding, Swizzle
 from smemlint.fix.search.judge import Option, worth
 from smemlint.fix.search.members import Instance, member
 from smemlint.fix.search.registers import Step, first_step, step_near
@@ -101,3 +102,19 @@ def test_the_edit_of_a_product_with_a_tile_is_not_safe_and_says_why(tmp_path: Pa
 def test_it_is_safe_where_two_blocks_are_asked_for_or_never_were(tmp_path: Path) -> None:
     assert suggested(tmp_path, "__launch_bounds__(256, 2)").safe
     assert suggested(tmp_path, rows=4).safe
+
+
+def test_a_swizzle_beside_a_tile_in_registers_is_not_safe() -> None:
+    tile = array(32, 32)
+    conflict = access(tile, (32, 8), lambda x, y: (x, y), "store")
+    inside = member(conflict)
+    assert inside is not None
+    bare = kernel((32, 8), [tile], [conflict])
+
+    def said(layout: object, words: int) -> str:
+        analysis = replace(bare, held=4 * words)
+        option = Option(layout, ((8,),), 0, (1, 1))  # type: ignore[arg-type]
+        return rescheduled(option, [Instance(analysis, tile, (inside,))])
+
+    assert "keeps a tile in registers" in said(Swizzle(5, 0, 0), 64)
+    assert said(Swizzle(5, 0, 0), 16) == "" and said(Padding(1, 1), 64) == ""
