@@ -329,6 +329,12 @@ def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
             if unproved.text.endswith(STRAYED):  # it does so however many elements are added
                 strayed.add(kind)
             outcome = unproved
+            if means.late():
+                first_refusal = first_refusal or Refusal(
+                    "out-of-time",
+                    "the work for the fixes of this file was used up before a layout was proved",
+                )
+                break
         if first_refusal is None and isinstance(outcome, Refusal):
             first_refusal = outcome
     return _in_words(instances, choices[0], first_refusal or Refusal("no-better-layout", ""), texts)

@@ -10,6 +10,7 @@ import pytest
 from smemlint.api import Job, analyse_file
 from smemlint.fix.edits.apply import apply
 from smemlint.fix.model import Suggestion
+from smemlint.running import pipeline
 from smemlint.system.workers import OutOfTimeError
 
 HEAD = "#include <cuda_fp16.h>\n"
@@ -490,3 +491,28 @@ def test_a_search_that_is_interrupted_leaves_the_reason(
     assert "time" in problem.message
     (found,) = report.suggestions
     assert found.refused is not None and found.refused.code == "out-of-time"
+
+
+def test_a_proof_that_the_work_of_a_file_cuts_off_is_out_of_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = b"""__global__ void k(float *o) { __shared__ float t[32][32]; int x = threadIdx.x, y = threadIdx.y;
+    t[x][y] = o[x]; __syncthreads(); o[y * 32 + x] = t[y][x]; }
+void f(float *o) { k<<<1, dim3(32, 32)>>>(o); }
+"""
+    assert of_text(tmp_path, text)[0]["t"].edits is not None
+    real = pipeline.again
+
+    def again(*args: object) -> object:
+        real(*args)  # type: ignore[arg-type]
+        work = args[3]
+
+        def nothing(_path: str, _data: bytes, before: list[object]) -> list[None]:
+            work.take(10**9)  # type: ignore[attr-defined]
+            return [None] * len(before)
+
+        return nothing
+
+    monkeypatch.setattr(pipeline, "again", again)
+    found = of_text(tmp_path, text)[0]["t"]
+    assert found.edits is None and found.refused is not None and found.refused.code == "out-of-time"
