@@ -141,6 +141,12 @@ REFUSED = [
         "t[tx].a = 0; out[tx] = t[tx].b;",
         "struct-layout",
     ),
+    (
+        "struct S { float a, b, c; };",
+        "__shared__ S t[64];",
+        "t[tx].a = 0; float *p = (float *)t; out[tx] = p[tx * 32 % 192];",
+        "passed-on",
+    ),
     ("", "extern __shared__ float t[];", "t[tx * 32 + ty] = 0;", "size-elsewhere"),
     (
         "",

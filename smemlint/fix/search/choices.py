@@ -20,7 +20,11 @@ from smemlint.fix.text.constants import Constants
 from smemlint.fix.text.declared import Declared, declared, pointed, spelled
 from smemlint.fix.text.reached import accesses_of, found_in, terms_of, way_terms
 from smemlint.fix.text.source import Source
+from smemlint.patterns import pattern
 from smemlint.records import record
+
+_MEMBER = pattern(r"(?:\.|->)\s*\w+\s*(?:\[[^\[\]]*\]\s*)*$")
+"""The end of an access that names a member."""
 
 
 @record(frozen=True, slots=True)
@@ -125,6 +129,9 @@ def _hopeless(instances: Sequence[Instance]) -> Refusal | None:
     if any(i.length is None for i in instances) or (array.dynamic and instances[0].piece is None):
         return Refusal("size-elsewhere", f"the size of `{array.name}` is given at the launch")
     for owner, site in conflicted:
+        if site.width < owner.element and not _MEMBER.search(site.expression):
+            said = f"`{site.expression}` on line {site.place.line} reaches {site.width}-byte elements"
+            return Refusal("passed-on", f"{said}, and `{array.name}` has {owner.element}-byte ones")
         if site.width < owner.element:
             return Refusal(
                 "struct-layout", f"lanes reach {owner.element}-byte elements member by member at any pitch"
