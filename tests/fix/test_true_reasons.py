@@ -12,7 +12,7 @@ from smemlint.fix.reasons import nothing_found
 from smemlint.fix.search.candidates import Padding, Shape, addresses
 from smemlint.fix.search.choices import Choice, Choices
 from smemlint.fix.search.layouts import _candidates, search
-from smemlint.fix.search.members import Instance, member
+from smemlint.fix.search.members import Instance, Piece, member
 from tests.fix.cases import access, array, kernel
 
 SM90 = architecture("sm_90")
@@ -81,3 +81,17 @@ def test_a_layout_that_a_block_has_no_room_for_is_named_with_its_numbers() -> No
     assert text.endswith(
         f"{best.bytes_added} B more than the {tile.bytes + rest.bytes} B that a block has already"
     )
+
+
+def test_where_the_launch_does_not_tell_the_bytes_nothing_is_said_of_room() -> None:
+    pool = replace(array(32, 64), dynamic=True)
+    conflicts = [access(pool, (32, 8), lambda x, y: (x, y), "store")]
+    analysis = kernel((32, 8), [pool], conflicts)
+    open_ = replace(analysis, launch=replace(analysis.launch, dynamic=None))
+    members = tuple(m for c in conflicts if (m := member(c)) is not None)
+    piece = Piece(pool, 0, pool.bytes or 0, (), None, (), (), "")
+    shape = Shape((32, 64), 4)
+    tiny = replace(SM90, shared_static=64)
+    known = replace(analysis, launch=replace(analysis.launch, dynamic=pool.bytes))
+    assert search([Instance(known, pool, members, piece)], [shape], tiny).unfit is not None
+    assert search([Instance(open_, pool, members, piece)], [shape], tiny).unfit is None

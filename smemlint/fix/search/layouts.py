@@ -85,7 +85,8 @@ def search(
             break
         blocks = _blocks(instances, shapes, layout, arch)
         if blocks is None:
-            unfit = _better(unfit, _unfit(groups, layout, shapes, before))
+            if all(i.analysis.launch.dynamic is not None or not i.array.dynamic for i in instances):
+                unfit = _better(unfit, _unfit(groups, layout, shapes, before))
             continue
         tried += 1
         after = _try(groups, layout, before if nearest is None else max(before, nearest.total))
