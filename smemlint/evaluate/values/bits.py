@@ -58,8 +58,7 @@ def bit_and(a: Int, b: Int, unknowns: Unknowns) -> Int:
         top = mask >> low_zeros
         full = (1 << (8 * t.size - low_zeros)) - 1
         if low_zeros and (top == -1 or top == full):
-            low = modulo_floor(a, 1 << low_zeros, t, "%", unknowns)
-            return subtract(a, low, t)
+            return _rounded_down(a, 1 << low_zeros, t, unknowns)
         if mask > 0:
             _, rest = split(a, 1 << mask.bit_length())
             if rest.known:
@@ -73,6 +72,14 @@ def bit_and(a: Int, b: Int, unknowns: Unknowns) -> Int:
     high_a, high_b = bounds(a)[1], bounds(b)[1]
     highs = [h for h, v in ((high_a, a), (high_b, b)) if h is not None and (bounds(v)[0] or 0) >= 0]
     return unknowns.derived("&", a, b, t, 0 if highs else None, min(highs) if highs else None)
+
+
+def _rounded_down(a: Int, step: int, t: Scalar, unknowns: Unknowns) -> Int:
+    """a & -step. `(n + 15) & ~15` becomes 16 times an unknown: its known part is a multiple too."""
+    known = collapse(a.const)
+    if isinstance(known, int) and known % step and not any(s.varying for mono in a.terms for s in mono):
+        return scale(divide_floor(a, step, t, "/", unknowns), step, t)
+    return subtract(a, modulo_floor(a, step, t, "%", unknowns), t)
 
 
 def _power_of_two(n: int) -> bool:
