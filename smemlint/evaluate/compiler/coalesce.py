@@ -279,7 +279,7 @@ class _Facts:
             kind = self._kind(e, pattern, moves, form)
         else:
             proved = form and (form.terms, form.divides, form.dropped)
-            key = (id(e.site), pattern, e.region, e.flow, e.volatile, e.among, proved)
+            key = (id(e.site), pattern, e.region, e.flow, e.volatile, e.computed, e.among, proved)
             known = self.kinds.get(key)
             kind = known or self.kinds.setdefault(key, self._kind(e, pattern, (), form))
         at = lead(e.offset.const, pattern)
@@ -329,6 +329,7 @@ class _Facts:
             alignment=variable & -variable,
             region=e.region,
             volatile=e.volatile,
+            computed=e.computed,
             declared=facts.declared,
             base=(
                 (form.terms, facts.path)

@@ -51,6 +51,7 @@ class JoinKind:
     flow: names a loop without branch or barrier in which the address never changes; None: there is none.
     loose: its distance from others is known only if the compiler sees what a shift drops, or how well a value
     is aligned that the launch decides. It may join; that it is another byte, or the same, proves nothing.
+    computed: a stored number of type half or bfloat16 that is no copy; four of these join, and not eight.
     """
 
     site_key: int
@@ -68,6 +69,7 @@ class JoinKind:
     under: tuple[int, ...] = ()
     affine: bool = False
     loose: bool = False
+    computed: bool = False
 
 
 @record(frozen=True, eq=False, slots=True)
@@ -441,7 +443,7 @@ def _span(kind: JoinKind, address: _Address) -> int:
     if kind.width == 1:
         widest = WIDEST if early else 0
     elif kind.width == 2:
-        widest = WIDEST if early and kind.op == "store" else 8
+        widest = WIDEST if early and kind.op == "store" and not kind.computed else 8
     else:
         widest = WIDEST
     span = min(widest, address.modulus)

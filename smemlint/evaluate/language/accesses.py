@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from smemlint.evaluate.analysis.computed_halves import is_computed
 from smemlint.evaluate.analysis.line_attribution import line_of, opens_call
 from smemlint.evaluate.language.stored_back import changed, remember
 from smemlint.evaluate.machine.cp_async import Copied
@@ -23,7 +24,7 @@ from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value, add, plus, same
 from smemlint.evaluate.values.objects import Object, led_to
 from smemlint.ir import ArrayOf, Expr, Function, Part, Place, PointerTo, RecordRef, Scalar, Type
-from smemlint.ir.types import LONG
+from smemlint.ir.types import BFLOAT16, HALF, LONG
 
 WORD = 4
 
@@ -116,7 +117,9 @@ def store(
             _access_part(m, p, t, place, node, store=True)
             return
         members = changed(m, p, v, value) or _one_by_one(m, t, v)
-        if members is None:
+        if members is None and t in (HALF, BFLOAT16):
+            record_access(m, "store", 2, p, place, node=node, computed=_is_computed(m, value))
+        elif members is None:
             _access_value(m, "store", p, t, place, node)
         for start, width in members or ():
             record_access(m, "store", width, Pointer(o, plus(p.offset, start), t), place, node=node)
@@ -135,6 +138,13 @@ def store(
         scatter(m, p, v)
     else:
         write_cell(m, o, at, v, t)
+
+
+def _is_computed(m: Machine, value: Expr | None) -> bool:
+    frame = m.frame
+    while frame.function is None and frame.parent is not None:
+        frame = frame.parent
+    return value is not None and frame.function is not None and is_computed(frame.function, value)
 
 
 def _store_several(m: Machine, p: Pointer, v: Value) -> None:
@@ -280,9 +290,10 @@ def record_access(
     mask: Mask | None = None,
     node: Expr | None = None,
     copied: Copied | None = None,
+    computed: bool = False,
 ) -> None:
     """Log one access by the lanes of the mask. node: the expression whose end decides its line;
-    copied: where a cp.async past L1 reads."""
+    copied: where a cp.async past L1 reads; computed: see Event."""
     if place is None or p.object.storage != "shared":
         return
     m.effort.reached += 1
@@ -306,6 +317,7 @@ def record_access(
             m.journal.order,
             m.code_size.flow,
             o.volatile,
+            computed,
             copied,
             m.turns.turn,
         )

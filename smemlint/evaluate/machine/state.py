@@ -41,6 +41,8 @@ class Event:
     flow: int = 0
     """Accesses of one flow stand in one loop, with no branch or barrier between."""
     volatile: bool = False
+    computed: bool = False
+    """What is stored is a number of type half or bfloat16 that was computed, not copied."""
     copied: Copied | None = None
     turn: int = 0
     stale: bool = False

@@ -420,3 +420,49 @@ def test_accesses_under_a_predicate_of_assembly_and_its_contrary_stay_apart() ->
         ' "@!p st.shared.f32 [%0+4], %1; }" :: "r"(at), "f"(x), "r"(t));'
     )
     assert instructions(text) == {"store 4": 1}
+
+
+EIGHT_HALVES = """#include <cuda_fp16.h>
+extern __shared__ unsigned char bytes[];
+__global__ void k(const half *in, const float *wide, half *out, int n) {
+  half *s = (half *)(bytes + (%s)) + threadIdx.x * 32;
+  half a[8];
+  for (int i = 0; i < 8; ++i) a[i] = in[threadIdx.x * 9 + i];
+  for (int i = 0; i < 8; ++i) { s[i] = %s; }
+  __syncthreads();
+  out[threadIdx.x] = s[7 - threadIdx.x %% 8];
+}
+"""
+
+
+def joined_stores(start: str, value: str) -> list[int | None]:
+    """Bytes of each store instruction that runs. Read off the machine code of nvcc 13.0 for sm_90."""
+    (module,) = load(source_from_bytes("k.cu", (EIGHT_HALVES % (start, value)).encode()))
+    (kernel,) = module.kernels()
+    trace = evaluate(module, kernel, Launch((32, 1, 1)))
+    return [t.joined or t.site.width for t in trace.traces if t.site.op == "store" for w in t.weights if w]
+
+
+@pytest.mark.parametrize(
+    ("value", "bytes_a_lane"),
+    [
+        ("a[i]", 16),
+        ("__ushort_as_half(i)", 16),
+        ("__float2half(wide[i])", 8),
+        ("(half)wide[i]", 8),
+        ("__hadd(a[i], a[i ^ 1])", 8),
+        ("a[i] * a[0]", 8),
+        ("i < 4 ? a[i] : __hneg(a[i])", 8),
+    ],
+)
+def test_halves_that_are_computed_join_by_four(value: str, bytes_a_lane: int) -> None:
+    assert joined_stores("0", value) == [bytes_a_lane] * (16 // bytes_a_lane)
+
+
+@pytest.mark.parametrize("start", ["n & ~15", "(n + 15) & ~15", "(n * 4 + 15) & ~15", "(n + 15) / 16 * 16"])
+def test_a_size_rounded_up_is_aligned(start: str) -> None:
+    assert joined_stores(start, "a[i]") == [16]
+
+
+def test_a_size_rounded_up_to_less_is_aligned_to_less() -> None:
+    assert joined_stores("(n + 7) & ~7", "a[i]") == [8, 8]

@@ -1,0 +1,103 @@
+"""Which numbers of 16 bits are computed, not only copied: nvcc joins four stores of such, and not eight.
+
+The functions and operators of `__half` and `__nv_bfloat16` are inline PTX, and so are conversions to them.
+In: a function and what it stores. Out: whether an instruction of these types makes the value.
+"""
+
+from __future__ import annotations
+
+from smemlint.ir import (
+    ArrayOf,
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Construct,
+    Declare,
+    Expr,
+    FloatLiteral,
+    Function,
+    Index,
+    Literal,
+    Member,
+    Name,
+    PointerTo,
+    Scalar,
+    Type,
+    Unary,
+)
+from smemlint.ir.memo import by_identity
+from smemlint.ir.walk import nodes_of
+from smemlint.toolkit.model import Effect
+from smemlint.toolkit.table import effect_of
+
+__all__ = ["is_computed"]
+
+_SAME_BITS = frozenset({"__ushort_as_half", "__short_as_half", "__ushort_as_bfloat16", "__short_as_bfloat16"})
+_MOVES = (Effect.LOAD, Effect.EXCHANGE)
+
+
+def is_computed(f: Function, value: Expr) -> bool:
+    """Whether arithmetic or a conversion makes this number of type half or bfloat16."""
+    return _computed(value, _sources(f), _types(f), frozenset())
+
+
+@by_identity
+def _types(f: Function) -> dict[str, Type]:
+    """By name's id: the types of parameters and local variables."""
+    declared = [n.var for n in nodes_of(f.body) if isinstance(n, Declare)]
+    return {v.id: v.type for v in (*f.parameters, *declared)}
+
+
+@by_identity
+def _sources(f: Function) -> dict[str, list[Expr]]:
+    """By id of a local variable or array: what is put into it."""
+    found: dict[str, list[Expr]] = {}
+    for n in nodes_of(f.body):
+        if isinstance(n, Declare) and n.var.init is not None:
+            found.setdefault(n.var.id, []).append(n.var.init)
+        elif isinstance(n, Assign) and (name := _root(n.target)) is not None:
+            found.setdefault(name.id, []).append(n.value)
+    return found
+
+
+def _computed(e: Expr, sources: dict[str, list[Expr]], types: dict[str, Type], seen: frozenset[str]) -> bool:
+    if isinstance(e, Cast | Construct):
+        inner = e.operand if isinstance(e, Cast) else e.arguments[0] if len(e.arguments) == 1 else None
+        return inner is None or _is_wider(inner, types) or _computed(inner, sources, types, seen)
+    if isinstance(e, Conditional):
+        return any(_computed(way, sources, types, seen) for way in (e.then, e.otherwise))
+    if isinstance(e, Call):
+        name = e.callee.name if isinstance(e.callee, Name) else ""
+        return name not in _SAME_BITS and effect_of(name) not in _MOVES
+    if isinstance(e, Binary | FloatLiteral | Literal):
+        return True
+    if isinstance(e, Unary) and e.op != "*":
+        return True
+    root = _root(e)
+    if root is None or root.id in seen or _points(types.get(root.id)):
+        return False
+    if _is_wider(e, types):
+        return True
+    return any(_computed(x, sources, types, seen | {root.id}) for x in sources.get(root.id, ()))
+
+
+def _root(e: Expr) -> Name | None:
+    """The variable of which an expression is an element or a member."""
+    while isinstance(e, Index | Member | Cast) or (isinstance(e, Unary) and e.op == "*"):
+        e = e.base if isinstance(e, Index | Member) else e.operand
+    return e if isinstance(e, Name) else None
+
+
+def _is_wider(e: Expr, types: dict[str, Type]) -> bool:
+    """Whether the variable holds numbers of more than 16 bits, so that there is a conversion."""
+    root = _root(e)
+    t = None if root is None else types.get(root.id)
+    while isinstance(t, ArrayOf | PointerTo):
+        t = t.element if isinstance(t, ArrayOf) else t.to
+    return isinstance(t, Scalar) and t.size > 2
+
+
+def _points(t: Type | None) -> bool:
+    return isinstance(t, PointerTo)
