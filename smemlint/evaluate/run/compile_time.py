@@ -19,9 +19,12 @@ from smemlint.ir import (
     Evaluate,
     Expr,
     Goto,
+    Index,
+    InitList,
     Lambda,
     Literal,
     Loop,
+    Member,
     Name,
     PackSize,
     SizeOf,
@@ -203,6 +206,8 @@ def is_compile_time(m: Machine, e: Expr, depth: int = 0) -> bool:
         return is_compile_time(m, e.operand, depth)
     if isinstance(e, Conditional):
         return all(is_compile_time(m, x, depth) for x in (e.condition, e.then, e.otherwise))
+    if isinstance(e, Member | Index | InitList):
+        return _is_of_a_constant(m, e, depth)
     if isinstance(e, Name):
         if e.id in m.bindings or e.id in m.context.constants:
             return True
@@ -218,6 +223,23 @@ def is_compile_time(m: Machine, e: Expr, depth: int = 0) -> bool:
             return value.const == m.constant(o.var.init, m.bindings)  # else it was changed since
         return True
     return False
+
+
+def _is_of_a_constant(m: Machine, e: Expr, depth: int) -> bool:
+    """Whether this is a constant record or array, or a part of one, made of what the compiler knows."""
+    if isinstance(e, Member):
+        return not e.arrow and _is_of_a_constant(m, e.base, depth)
+    if isinstance(e, Index):
+        return is_compile_time(m, e.index, depth) and _is_of_a_constant(m, e.base, depth)
+    if isinstance(e, InitList):
+        return all(is_compile_time(m, x, depth) for x in e.elements)
+    if not isinstance(e, Name) or depth >= 6:
+        return False
+    o = m.find(e.id)
+    var = m.module.globals.get(e.id) if o is None else o.var
+    if var is None or not var.const or var.init is None or var.storage == "param":
+        return False
+    return _is_of_a_constant(m, var.init, depth + 1)
 
 
 def begins_constant(m: Machine, init: Expr | None) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 from smemlint.frontend.clang import cursors
-from smemlint.frontend.clang.cursors import CType, Node
+from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.kinds import UNEXPOSED, is_expression
 from smemlint.frontend.clang.names import ENUMERATOR, PARAMETER, UNEXPOSED_DECL, UNION, VARIABLE, valid
 from smemlint.frontend.lower.calls import converted
 from smemlint.frontend.lower.functions import FunctionLowering
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.records import RecordLowering
+from smemlint.frontend.lower.types import ARRAYS, innermost, is_constant
 from smemlint.ir import (
     SHARED,
     ArrayOf,
@@ -134,22 +135,11 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         align = self.alignment(kids)
         if align is None and storage in SHARED:
             align = self._written_alignment(node)
-        const = bool(cursors.is_const(type_))
-        volatile = storage in SHARED and self._is_volatile(type_)
+        const = is_constant(type_)
+        volatile = storage in SHARED and bool(cursors.is_volatile(innermost(type_)))
         return Var(identifier, name, lowered, storage, self.name_place(node), init, align, const, volatile)
 
-    @staticmethod
-    def _is_volatile(type_: CType) -> bool:
-        """Whether a variable, or the elements of an array, are volatile."""
-        from smemlint.frontend.lower.types import ARRAYS
-
-        while type_.kind in ARRAYS:
-            type_ = cursors.element_type(type_)
-        return bool(cursors.is_volatile(type_))
-
     def _variable_type(self, type_: cursors.CType, extents: list[Node]) -> Type:
-        from smemlint.frontend.lower.types import ARRAYS
-
         c = self._c
         if type_.kind in ARRAYS and extents:
             lowered = list(c.exprs.lower_all(extents))
@@ -382,7 +372,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
             storage = "global"
             if shared:
                 storage = "extern_shared" if cursors.storage_class(declared) == EXTERN else "shared"
-            const = bool(cursors.is_const(cursors.cursor_type(declared)))
+            const = is_constant(cursors.cursor_type(declared))
             if storage == "global" and const and valid(cursors.initializer(declared)):
                 storage = "constant"
             var = self.variable(declared, kids, identifier, name, storage)

@@ -31,7 +31,7 @@ from smemlint.frontend.clang.names import (
 )
 from smemlint.frontend.lower.lowering import Context, Scope
 from smemlint.frontend.lower.templates.parameters import template_parameters, type_template
-from smemlint.frontend.lower.types import own_arguments
+from smemlint.frontend.lower.types import is_constant, own_arguments
 from smemlint.frontend.lower.vectors import vector_alignment
 from smemlint.frontend.text.packing import packing
 from smemlint.ir import (
@@ -369,7 +369,7 @@ class RecordLowering:
         name = cursors.spelling(node)
         kids = cursors.children(node)
         identifier = cursors.usr(node)
-        storage = "constant" if cursors.is_const(cursors.cursor_type(node)) else "static"
+        storage = "constant" if is_constant(cursors.cursor_type(node)) else "static"
         if any(k.kind == 416 for k in kids):
             storage = "shared"
         var = self.variable(node, kids, identifier, name, storage)

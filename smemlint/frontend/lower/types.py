@@ -311,6 +311,18 @@ class TypeLowering:
         return found if isinstance(found, Scalar) else INT
 
 
+def innermost(type_: CType) -> CType:
+    """The elements of an array, of however many dimensions; any other type as it is."""
+    while type_.kind in ARRAYS:
+        type_ = cursors.element_type(type_)
+    return type_
+
+
+def is_constant(type_: CType) -> bool:
+    """Whether a variable of this type is const; of `const T x[]` clang says so of the elements only."""
+    return bool(cursors.is_const(type_) or cursors.is_const(innermost(type_)))
+
+
 def own_arguments(parameters: tuple[TemplateParam, ...]) -> tuple[TemplateArgument, ...]:
     """A template's parameters as the arguments that name them."""
     return tuple(TypeParam(p.id, p.name) if p.kind == "type" else Name(p.id, p.name) for p in parameters)

@@ -1,4 +1,5 @@
 # ruff: noqa: E501 - a kernel on one line is easier to compare with what becomes of it
+import pytest
 from lowered import function, kernel, lines, module
 
 from smemlint.ir import ArrayOf, Declare, MemberType, PointerTo, Record, RecordRef, Scalar, TypeParam, Var
@@ -241,3 +242,16 @@ def test_an_enumeration_is_as_wide_as_the_type_that_is_written() -> None:
         ("unsigned long", 8),
         ("int", 4),
     ]
+
+
+@pytest.mark.parametrize("declared", ["constexpr int n[] =", "const int n[] =", "constexpr int n[3] ="])
+def test_an_array_of_constants_is_one_whether_its_length_is_written_or_not(declared: str) -> None:
+    text = f"{declared} {{4, 8, 16}}; __global__ void k(int *out) {{ out[0] = n[1]; }}"
+    (n,) = module(text).globals.values()
+    assert (n.storage, n.const) == ("constant", True)
+
+
+def test_an_array_that_may_change_is_no_constant() -> None:
+    text = "__device__ int n[] = {4, 8, 16}; __global__ void k(int *out) { out[0] = n[1]; }"
+    (n,) = module(text).globals.values()
+    assert (n.storage, n.const) == ("global", False)
