@@ -78,16 +78,16 @@ def index_place(m: Machine, e: Index) -> Pointer | Value:
 
 def _operator(m: Machine, e: Index) -> Call | None:
     """The call behind `buffer[i]` of a record: in a template clang does not know the operator yet."""
-    t = _type_at(m, e.base)
+    t = type_at(m, e.base)
     if not isinstance(t, RecordRef) or not methods_of(m, t, "operator[]"):
         return None
     return Call(Member(e.base, "operator[]", place=e.base.place), (e.index,), place=e.place)
 
 
-def _type_at(m: Machine, e: Expr) -> Type | None:
+def type_at(m: Machine, e: Expr) -> Type | None:
     """The type of a variable, its member or element; None where to ask for it would run something."""
     if isinstance(e, Index):
-        t = _type_at(m, e.base)
+        t = type_at(m, e.base)
         return t.element if isinstance(t, ArrayOf) else t.to if isinstance(t, PointerTo) else None
     place = lvalue(m, e) if _stays(e) else None
     return place.pointee if isinstance(place, Pointer) else None

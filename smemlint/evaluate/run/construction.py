@@ -8,6 +8,7 @@ from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import coerce
 from smemlint.evaluate.language.initialisers import fill_array, value_for
 from smemlint.evaluate.language.inlining import invoke
+from smemlint.evaluate.language.overloads import takes
 from smemlint.evaluate.language.places import place_of
 from smemlint.evaluate.library.builtins import constructed
 from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
@@ -178,12 +179,32 @@ def cast_value(m: Machine, e: Cast) -> Value:
     made = constructed(m, t, Construct(t, (e.operand,), e.place)) if isinstance(t, RecordRef) else None
     if made is not None:
         return made
+    if isinstance(t, RecordRef):
+        return _record_of(m, t, e)
     v = rvalue(m, e.operand)
     if isinstance(t, Scalar) and t.kind == "void":
         return Other()
-    if isinstance(t, RecordRef):
-        return v if isinstance(v, RecordValue) else construct_from(m, t, [v], e.place)
     return coerce(m, v, t)
+
+
+def _record_of(m: Machine, t: RecordRef, e: Cast) -> Value:
+    """`T(x)`, which is a cast to clang in a template: a copy of x, or what a constructor makes of it. One
+    that takes a reference loads nothing."""
+    if _takes_a_reference(m, t):
+        p = place_of(m, e.operand)
+        if p.pointee != t:
+            return construct_from(m, t, [p], e.place)
+        return load(m, p, e.place, e.operand)
+    v = rvalue(m, e.operand)
+    return v if isinstance(v, RecordValue) else construct_from(m, t, [v], e.place)
+
+
+def _takes_a_reference(m: Machine, t: RecordRef) -> bool:
+    """Whether each constructor that takes one argument takes a reference."""
+    found = m.types.record_of(t)
+    ids = found[0].constructors if found is not None else ()
+    fitting = takes([m.module.functions[i] for i in ids if i in m.module.functions], 1)
+    return bool(fitting) and all(f.parameters and is_reference(f.parameters[0].type) for f in fitting)
 
 
 def cast_place(m: Machine, e: Cast) -> Pointer | Value:

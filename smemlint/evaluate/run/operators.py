@@ -6,6 +6,7 @@ from smemlint.evaluate.analysis.line_attribution import copied
 from smemlint.evaluate.compiler.slow_paths import division_stops
 from smemlint.evaluate.language.accesses import load, store
 from smemlint.evaluate.language.conversions import as_int, coerce, is_null, null_test
+from smemlint.evaluate.language.operator_methods import operator_method
 from smemlint.evaluate.language.places import lost, offset_pointer, place_of, pointer_of
 from smemlint.evaluate.library.atomics import operator_on_atomic
 from smemlint.evaluate.machine.dispatch import build, converted, lvalue, rvalue
@@ -40,6 +41,9 @@ UNFOLLOWED = "goes through arithmetic that is not followed"
 
 def unary_value(m: Machine, e: Unary) -> Value:
     op = e.op
+    called = operator_method(m, e)
+    if called is not None:
+        return rvalue(m, called)
     if op == "&":
         return place_of(m, e.operand) if isinstance(e.operand, Construct) else lvalue(m, e.operand)
     if op == "*":
@@ -68,6 +72,9 @@ def unary_value(m: Machine, e: Unary) -> Value:
 
 
 def unary_place(m: Machine, e: Unary) -> Pointer | Value:
+    called = operator_method(m, e)
+    if called is not None:
+        return lvalue(m, called)
     if e.op == "*":
         v = pointer_of(m, e.operand)
         if isinstance(v, Pointer):
@@ -109,6 +116,9 @@ def binary_value(m: Machine, e: Binary) -> Value:
     if e.op == ",":
         rvalue(m, e.left)
         return rvalue(m, e.right)
+    called = operator_method(m, e)
+    if called is not None:
+        return rvalue(m, called)
     guessed = m.unknowns.guessed
     before = len(guessed)
     left, right = rvalue(m, e.left), rvalue(m, e.right)
@@ -230,6 +240,9 @@ def assign_value(m: Machine, e: Assign) -> Value:
             node = copied(e.target, e.value, target.pointee)
             store(m, target, v, _target_place(e), node, e.value)
         return v
+    called = operator_method(m, e)
+    if called is not None:
+        return rvalue(m, called)
     target = lvalue(m, e.target)
     if not isinstance(target, Pointer):
         rvalue(m, e.value)

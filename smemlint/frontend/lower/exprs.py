@@ -33,6 +33,7 @@ from smemlint.frontend.lower.literals import boolean, character, floating, integ
 from smemlint.frontend.lower.lowering import DEPTH_LIMIT, NODE_LIMIT, Context
 from smemlint.frontend.text.folds import fold_of
 from smemlint.ir import (
+    ArrayOf,
     Assign,
     Binary,
     Call,
@@ -386,7 +387,8 @@ class ExpressionLowering:
         if not kids:
             return UnknownExpr("cast without operand", (), place)
         type_ = self._c.types.of(node)
-        if self._names_a_reference(node, kids[-1]):
+        # there is no cast to an array: what names one is a reference
+        if isinstance(type_, ArrayOf) or self._names_a_reference(node, kids[-1]):
             type_ = PointerTo(type_, reference=True)
         return Cast(type_, self.lower(kids[-1]), reinterpret, place)
 
