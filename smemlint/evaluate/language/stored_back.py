@@ -87,9 +87,9 @@ def _key(v: Value | None) -> object:
     """What stands for a loaded value, and for no other."""
     if isinstance(v, Other):
         return v
-    if isinstance(v, Int) and v.const == 0 and isinstance(v.const, int) and len(v.terms) == 1:
+    if isinstance(v, Int) and isinstance(v.const, int) and v.const == 0 and len(v.terms) == 1:
         ((mono, factor),) = v.terms.items()
-        return mono[0] if len(mono) == 1 and factor == 1 else None
+        return mono[0] if len(mono) == 1 and isinstance(factor, int) and factor == 1 else None
     return None
 
 

@@ -86,3 +86,8 @@ def test_a_record_with_gaps_is_loaded_member_by_member() -> None:
     body = "Gap g = a[i]; out[t] = Gap{g.key + g.value, 0};"
     assert instructions("Gap", body) == {"load 4": 1, "load 2": 1}
     assert instructions("Gap", "out[t] = a[i];") == {"load 8": 1}
+
+
+def test_a_member_that_each_lane_sets_otherwise_is_stored() -> None:
+    assert instructions("int2", "a[i] = make_int2(a[i].x, t);") == {"store 4": 1}
+    assert instructions("int2", "a[i] = make_int2(t > 3 ? a[i].x * t : t * 3, a[i].y);")["store 4"] == 1
