@@ -28,8 +28,8 @@ _BETWEEN = pattern(rb"[^;{}]+")
 _LONG = 4_000
 """Bytes; a shorter stretch has no room for what the limits forbid."""
 _OPERATOR = pattern(rb"[-+*/%&|^~!<>=?.:]+|\)\s*(?=[\w(])|\b(?:else|while|do|for|if|return)\b")
-_MACRO = pattern(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE)
-_WORD = pattern(rb"[A-Za-z_]\w*")
+_MACRO = pattern(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)(\(?)((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE)
+_WORD = pattern(rb"([A-Za-z_]\w*)((?:\s|\\\r?\n)*\()?|([()])")
 _ELSE = pattern(rb"\belse\b")
 
 
@@ -108,19 +108,44 @@ def _exploding_macro(data: bytes) -> Excess | None:
     """A macro that expands to more text than a parser can hold, by naming others that do."""
     if data.count(b"define") < MAX_DOUBLINGS:
         return None
-    bodies = {
-        found.group(1): (found.start(1), _WORD.findall(found.group(2))) for found in _MACRO.finditer(data)
-    }
+    found = list(_MACRO.finditer(data))
+    bodies = {m.group(1): (m.start(1), _uses(m.group(3))) for m in found}
+    with_arguments = {m.group(1) for m in found if m.group(2)}
     sizes: dict[bytes, int] = {}
 
     def size(name: bytes, within: frozenset[bytes]) -> int:
         if name not in bodies or name in within or len(within) > 100:
             return 1
         if name not in sizes:
-            sizes[name] = sum(size(word, within | {name}) for word in bodies[name][1]) + 1
+            total, picked = 1, dict[int, int]()
+            for word, called, around in bodies[name][1]:
+                words = size(word, within | {name})
+                if called or word not in with_arguments:
+                    total += words
+                else:
+                    picked[around] = max(picked.get(around, 0), words)
+            sizes[name] = total + sum(picked.values())
         return sizes[name]
 
     for name, (offset, _) in bodies.items():
         if size(name, frozenset()) > MAX_EXPANSION:
             return Excess(offset, f"this macro expands to more than {MAX_EXPANSION} words")
     return None
+
+
+def _uses(body: bytes) -> list[tuple[bytes, bool, int]]:
+    """The words of a macro, whether each is called, and which brackets it stands in.
+
+    What is only named, as an argument, expands where it is called: of `PICK(F3, F2, F1)(x)` one does.
+    """
+    uses: list[tuple[bytes, bool, int]] = []
+    around = [0]
+    for n, match in enumerate(_WORD.finditer(body), 1):
+        word, called, bracket = match.groups()
+        if word:
+            uses.append((word, bool(called), around[-1]))
+        if called or bracket == b"(":
+            around.append(n)
+        elif bracket and len(around) > 1:
+            around.pop()
+    return uses

@@ -58,3 +58,23 @@ def test_the_place_is_where_the_limit_is_passed() -> None:
     excess = find_excess(b"int x = " + b"(" * 1000)
     assert excess is not None
     assert excess.offset == 8 + MAX_NESTING
+
+
+def test_macros_of_which_one_is_picked_do_not_add_up() -> None:
+    """As libraries apply one to each of their arguments: `PICK(__VA_ARGS__, F64, ..., F1)(__VA_ARGS__)`."""
+    each = ["#define F1(f, a) f(a)"]
+    each += [f"#define F{n}(f, a, ...) {'f(a) ' * 100}F{n - 1}(f, __VA_ARGS__)" for n in range(2, 65)]
+    names = ", ".join(f"F{n}" for n in range(64, 0, -1))
+    each.append(f"#define ALL(...) PICK(__VA_ARGS__, {names})(__VA_ARGS__)")
+    assert (
+        find_excess("\n".join([*each, "#define TWICE(...) ALL(__VA_ARGS__) ALL(__VA_ARGS__)"]).encode())
+        is None
+    )
+
+
+def test_macros_that_are_handed_on_add_up_at_each_call() -> None:
+    lines = ["#define RUN(f, a) f(a)", "#define D0(a) a"]
+    lines += [f"#define D{n}(a) RUN(D{n - 1}, a) RUN(D{n - 1}, a)" for n in range(1, 20)]
+    found = find_excess("\n".join(lines).encode())
+    assert found is not None
+    assert "expands to more than" in found.message

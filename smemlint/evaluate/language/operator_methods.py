@@ -27,12 +27,11 @@ _POSTFIX = ("x++", "x--")
 
 def operator_method(m: Machine, e: Unary | Binary | Assign) -> Expr | None:
     """The call of a method that an operator means; None where it is the language's own."""
-    first, rest = _operands(e)
-    op = e.op.replace("x", "")
-    declared = _declared(m.module)
-    if op == "=" or (rest and isinstance(rest[0], InitList)):
+    op, declared = e.op.replace("x", ""), _declared(m.module)
+    if op == "=" or (op not in declared and not (op == "!=" and "==" in declared)):
         return None
-    if op not in declared and not (op == "!=" and "==" in declared):
+    first, rest = _operands(e)
+    if rest and isinstance(rest[0], InitList):
         return None
     t = _type(m, first)
     if _returned(m, t, op, len(rest)) is not None:
