@@ -118,7 +118,7 @@ class Settings:
         return replace(base, **said)
 
 
-TIMEOUT = 120.0
+TIMEOUT = 600.0
 """Seconds of computing that a file may take: a guard against what no count sees. It lies far behind what the
 counts allow on an ordinary machine, so that a slow one tells the same."""
 DEFAULTS = Settings(

@@ -243,7 +243,7 @@ def _after(found: Examined, job: Job, seen: Seen, now: SiteView) -> After | None
     fix = found.suggestions.get(array_key(array)) if array is not None else None
     if fix is None:
         return None
-    edited = edited_analyses(found, job, fix, [seen.analysis], clock.now() + SECONDS)
+    edited = edited_analyses(found, job, fix, [seen.analysis], FixWork(clock.now() + SECONDS))
     if isinstance(edited, str):
         return After(fix.words, fix.code, fix.safe, fix.bytes_added, None, edited)
     conflict = matching(seen.conflict, seen.analysis, edited[0])

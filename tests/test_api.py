@@ -74,6 +74,19 @@ def test_every_kernel_has_its_first_launch_before_any_has_its_second(
     ]
 
 
+def test_a_first_launch_ends_with_the_limit_of_first_launches(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedule, "WORK", 0)
+    monkeypatch.setattr(schedule, "FIRST_WORK", 0)
+    text = HEADER + HEADER.replace("column", "other")
+    for name in ("column", "other"):
+        text += f"void {name}8(float *o) {{ {name}<float><<<1, dim3(32, 8)>>>(o); }}\n"
+    kernels = analyse_file(Job("both.cu", text=text)).kernels
+    assert [{a.ways for a in k.accesses} for k in kernels] == [{None}, {None}]
+    assert "further kernels were left out after 0 evaluation steps" in str(kernels[1].notes)
+
+
 def test_second_launches_of_cheap_kernels_come_before_those_of_dear_ones(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

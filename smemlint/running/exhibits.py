@@ -23,8 +23,8 @@ from smemlint.view.gallery import Exhibit, strip
 if TYPE_CHECKING:
     from smemlint.running.jobs import Job
 
-SECONDS = 20.0
-"""Computing time for what comes after the analysis."""
+SECONDS = 200.0
+"""Computing time after which, in any case, no further edit is looked at."""
 MOST = 400
 """Exhibits of one file."""
 _LEAST_WAYS = 1.05
@@ -84,22 +84,22 @@ class _Edited:
     def __init__(self, found: Examined, job: Job) -> None:
         self.found = found
         self.job = job
-        self.until = clock.now() + SECONDS
+        self.work = FixWork(clock.now() + SECONDS)
         self.known: dict[tuple[Key, int], KernelAnalysis | None] = {}
 
     def of(self, key: Key, fix: Suggestion, analysis: KernelAnalysis) -> KernelAnalysis | None:
         at = (key, id(analysis))
         if at not in self.known:
-            late = clock.late(self.until)
-            found = "late" if late else edited_analyses(self.found, self.job, fix, [analysis], self.until)
+            late = self.work.over()
+            found = "late" if late else edited_analyses(self.found, self.job, fix, [analysis], self.work)
             self.known[at] = None if isinstance(found, str) else found[0]
         return self.known[at]
 
 
 def edited_analyses(
-    found: Examined, job: Job, fix: Suggestion, analyses: Sequence[KernelAnalysis], until: float
+    found: Examined, job: Job, fix: Suggestion, analyses: Sequence[KernelAnalysis], work: FixWork
 ) -> Sequence[KernelAnalysis | None] | str:
-    """The same kernels with the edits of a fix done; in words why not. until: of the computing time."""
+    """The same kernels with the edits of a fix done; in words why not."""
     if not fix.edits:
         return fix.refused.text if fix.refused is not None else "no edit is offered"
     paths = {edit.path for edit in fix.edits}
@@ -109,7 +109,7 @@ def edited_analyses(
     data = _edited_text(found.texts, path, fix)
     if data is None:
         return "the fix is not for the text that was read"
-    return list(again(found.source, found.modules, job, FixWork(until))(path, data, analyses))
+    return list(again(found.source, found.modules, job, work)(path, data, analyses))
 
 
 def _edited_text(texts: Mapping[str, bytes], path: str, fix: Suggestion) -> bytes | None:

@@ -270,9 +270,11 @@ def _nobody(path: str, names: Iterable[str]) -> tuple[str, ...]:
 
 def _left_out(b: Begun, code: str) -> KernelAnalysis:
     """A launch that is not analysed."""
+    further = b.rank > 0
+    what, most = ("further launches", schedule.WORK) if further else ("further kernels", schedule.FIRST_WORK)
     texts = {
         "time": _LATE,
-        "budget": f"further launches were left out after {schedule.WORK:,} evaluation steps in this file",
+        "budget": f"{what} were left out after {most:,} evaluation steps in this file",
     }
     notes = [Unresolved(code, texts[code], b.kernel.place)] if code else []
     return _without_evaluation(b.module, b.kernel, b.launch, *notes)

@@ -26,6 +26,8 @@ WORK = 600_000
 """Evaluation steps of a file after which only launches of kernels that had none yet are analysed."""
 SHARE = 20_000
 """Evaluation steps that each of them has all the same."""
+FIRST_WORK = 1_500_000
+"""Evaluation steps of a file after which these are left out, too."""
 HEAVY = 10_000
 """Evaluation steps of a kernel that is not tried under one shape after the other."""
 TRIED = 3
@@ -63,7 +65,7 @@ class Ends:
     """Computing times of the process at which a stage is ended.
 
     They guard against what the counts do not see, and lie so far behind them that they decide nothing where
-    a machine is a few times slower.
+    a machine is ten times slower.
     """
 
     reading: float
@@ -121,6 +123,11 @@ def in_turn(
     def over() -> str:
         return "budget" if work >= WORK else "time" if clock.late(until) else ""
 
+    def ended(b: Begun) -> str:
+        """Why it is left out; a kernel's first launch has a share of its own."""
+        left = over()
+        return "" if left == "budget" and b.rank == 0 and work < FIRST_WORK else left
+
     def one(b: Begun, launch: Launch) -> KernelAnalysis:
         nonlocal work
         known = evaluated.find(b.module, b.kernel, launch)
@@ -136,12 +143,11 @@ def in_turn(
     families = {id(b): family for family in _families(begun) for b in family.members}
 
     def take(b: Begun) -> None:
-        left = over()
         if not b.touching:
             done[id(b)] = [leave(b, "")]
         elif b.rank > 0 and guesses.settled(b):
             done[id(b)] = []
-        elif left == "time" or (left and b.rank > 0):
+        elif left := ended(b):
             done[id(b)] = [leave(b, left)]
         elif id(b) in families and families[id(b)].is_settled(done, one):
             done[id(b)] = []
