@@ -65,6 +65,7 @@ from smemlint.ir.stmt import (
 )
 from smemlint.ir.types import (
     ArrayOf,
+    FunctionRef,
     FunctionType,
     MemberType,
     OpaqueType,
@@ -100,6 +101,7 @@ __all__ = [
     "FloatLiteral",
     "Fold",
     "Function",
+    "FunctionRef",
     "FunctionType",
     "Goto",
     "If",

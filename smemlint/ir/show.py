@@ -47,6 +47,7 @@ from smemlint.ir.stmt import (
 )
 from smemlint.ir.types import (
     ArrayOf,
+    FunctionRef,
     FunctionType,
     MemberType,
     OpaqueType,
@@ -65,7 +66,10 @@ _LEVEL = {
 }  # fmt: skip
 _ASSIGNMENT, _CONDITIONAL, _UNARY, _POSTFIX = 2, 3, 14, 15
 _DEPTH = 100
-_TYPES = (Scalar, Part, PointerTo, ArrayOf, RecordRef, TypeParam, MemberType, FunctionType, OpaqueType)
+_TYPES = (
+    *(Scalar, Part, PointerTo, ArrayOf, RecordRef, TypeParam),
+    *(MemberType, FunctionType, FunctionRef, OpaqueType),
+)
 
 
 def show(node: Expr | Stmt) -> str:
@@ -119,6 +123,8 @@ def _base(type_: Type) -> str:
             return f"{show_type(owner)}::{name}" + _arguments(arguments)
         case Part(of, start, bits):
             return f"{show_type(of)}:{start}+{bits}"
+        case FunctionRef(name, _, arguments):
+            return f"&{name}" + _arguments(arguments)
         case FunctionType(spelling) | OpaqueType(spelling):
             return spelling
         case _:

@@ -81,6 +81,18 @@ class FunctionType:
 
 
 @record(frozen=True, slots=True)
+class FunctionRef:
+    """A function that a template parameter is given: `name<arguments>`, one of `functions` (their ids).
+
+    Stands where a type may stand, so that it travels with an instance; no source writes it.
+    """
+
+    name: str
+    functions: tuple[str, ...]
+    arguments: tuple[TemplateArgument, ...] = ()
+
+
+@record(frozen=True, slots=True)
 class OpaqueType:
     """A type whose layout is not known (healed name, library type). `spelling` as written.
 
@@ -106,7 +118,16 @@ class Part:
 
 
 Type: TypeAlias = (
-    Scalar | Part | PointerTo | ArrayOf | RecordRef | TypeParam | MemberType | FunctionType | OpaqueType
+    Scalar
+    | Part
+    | PointerTo
+    | ArrayOf
+    | RecordRef
+    | TypeParam
+    | MemberType
+    | FunctionType
+    | FunctionRef
+    | OpaqueType
 )
 TemplateArgument: TypeAlias = "Type | Expr"
 

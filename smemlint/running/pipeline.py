@@ -24,7 +24,7 @@ from smemlint.evaluate.machine.faults import INTERNAL, fault
 from smemlint.fix.asked import Key, may_conflict
 from smemlint.fix.model import Suggestion, renamed
 from smemlint.frontend import Known, ParseOptions, load, load_again, load_callers, read_instead
-from smemlint.ir import Function, Launch, Module, Place, PointerTo, RecordRef, Scalar
+from smemlint.ir import Function, FunctionRef, Launch, Module, Place, PointerTo, RecordRef, Scalar
 from smemlint.launch import Allowance, Blocks, Program, Started, infer, program_around, program_of
 from smemlint.launch.missing import missing_kernels
 from smemlint.launch.reach import kernels_with_shared_memory
@@ -580,6 +580,8 @@ def spelled(value: object) -> str:
         arguments = ", ".join(spelled(a) for a in value.arguments)
         name = value.name.split("@", 1)[0]
         return f"{name}<{arguments}>" if arguments else name
+    if isinstance(value, FunctionRef):
+        return f"&{value.name}"
     return str(
         getattr(value, "spelling", None) or getattr(value, "name", None) or getattr(value, "value", value)
     )

@@ -19,6 +19,7 @@ from smemlint.evaluate.values.objects import Object
 from smemlint.ir import (
     SHARED,
     ArrayOf,
+    FunctionRef,
     FunctionType,
     Literal,
     Name,
@@ -27,6 +28,7 @@ from smemlint.ir import (
     RecordRef,
     Scalar,
     StaticMember,
+    TemplateArgument,
     Type,
     TypeParam,
     Var,
@@ -106,6 +108,8 @@ def _without_place(m: Machine, e: Name) -> Value:
     bound = _binding(m, e.id)
     if isinstance(bound, Int):
         return bound
+    if isinstance(bound, FunctionRef):
+        return _function_of(m, bound)
     function = m.module.functions.get(e.id)
     arguments = tuple(e.arguments)
     if function is not None:
@@ -120,6 +124,20 @@ def _without_place(m: Machine, e: Name) -> Value:
             return FunctionValue(e.name, candidates, resolve_arguments(m, arguments))
     reason = Unresolved("unknown-name", f"`{e.name}` is not declared in the files that were read", e.place)
     return Other(None, True, reason)
+
+
+def _function_of(m: Machine, given: FunctionRef) -> FunctionValue:
+    """The function that a template parameter was given."""
+    candidates = tuple(m.module.functions[i] for i in given.functions)
+    return FunctionValue(given.name, candidates, resolve_arguments(m, given.arguments))
+
+
+def _reference_to(v: FunctionValue) -> FunctionRef | None:
+    """A function as a template argument; None where it depends on a record's arguments."""
+    if not v.candidates or v.outer:
+        return None
+    arguments = tuple(OpaqueType("?") if isinstance(x := _literal(a), Int) else x for a in v.arguments)
+    return FunctionRef(v.name, tuple(f.id for f in v.candidates), arguments)
 
 
 def variable_template(m: Machine, e: Name) -> Value | None:
@@ -151,7 +169,7 @@ def variable_template(m: Machine, e: Name) -> Value | None:
         m.frames.pop()
 
 
-def _literal(a: Type | Int) -> Type | Int | Literal:
+def _literal(a: TemplateArgument | Int) -> TemplateArgument | Int:
     """A template argument as patterns are matched with it."""
     if isinstance(a, Int) and a.known and isinstance(a.const, int):
         return Literal(a.const, a.type)
@@ -194,7 +212,8 @@ def resolve_arguments(m: Machine, arguments: tuple[object, ...]) -> tuple[Type |
             result.append(a)
         else:
             v = rvalue(m, a)  # type: ignore[arg-type]
-            result.append(v if isinstance(v, Int) else OpaqueType("?"))
+            function = _reference_to(v) if isinstance(v, FunctionValue) else None
+            result.append(v if isinstance(v, Int) else function or OpaqueType("?"))
     return tuple(result)
 
 

@@ -12,6 +12,7 @@ from smemlint.evaluate.values.number import Int, Pointer, Value
 from smemlint.ir import (
     ArrayOf,
     Function,
+    FunctionRef,
     FunctionType,
     Literal,
     OpaqueType,
@@ -45,13 +46,13 @@ def bind(
             break
         if i < len(written):
             value = written[i]
-            if isinstance(parameter.type, FunctionType) and not isinstance(value, Int):
+            if isinstance(parameter.type, FunctionType) and not isinstance(value, Int | FunctionRef):
                 continue  # a function: what it gives is not known
             if isinstance(value, OpaqueType) and value.spelling == "?":
                 if m.host and parameter.kind == "value":
                     continue  # a constant that a macro of an unknown header declares
                 return None
-            if (parameter.kind == "value") != isinstance(value, Int):
+            if (parameter.kind == "value") != isinstance(value, Int | FunctionRef):
                 return None
             bindings[parameter.id] = value
     if not f.template:

@@ -63,6 +63,7 @@ from smemlint.ir import (
     Evaluate,
     FloatLiteral,
     Fold,
+    FunctionRef,
     FunctionType,
     Goto,
     If,
@@ -159,6 +160,7 @@ BUILDERS: Builders = {
     TypeParam: build_single,
     MemberType: build_single,
     FunctionType: build_single,
+    FunctionRef: build_single,
     OpaqueType: build_single,
     Part: build_single,
 }

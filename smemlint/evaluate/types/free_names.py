@@ -11,6 +11,7 @@ from smemlint.ir import (
     Binary,
     Cast,
     Conditional,
+    FunctionRef,
     FunctionType,
     Literal,
     MemberType,
@@ -31,7 +32,7 @@ from smemlint.ir.walk import walk
 
 _CLOSED: Final = frozenset(
     (
-        *(ArrayOf, FunctionType, MemberType, OpaqueType, Part, PointerTo, Scalar),
+        *(ArrayOf, FunctionType, FunctionRef, MemberType, OpaqueType, Part, PointerTo, Scalar),
         *(Binary, Cast, Conditional, Literal, SizeOf, StaticMember, Unary),
     )
 )

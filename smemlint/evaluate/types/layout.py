@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from smemlint.evaluate.types.free_names import free_names, key_of
-from smemlint.evaluate.types.matching import Binding, Bindings, Patterns, bound, is_type
+from smemlint.evaluate.types.matching import Binding, Bindings, Patterns, bound, function_named, is_type
 from smemlint.evaluate.types.record_layout import Builder, Layout, round_up
 from smemlint.evaluate.values.number import Int, Value
 from smemlint.ir import (
     ArrayOf,
     Expr,
+    FunctionRef,
     FunctionType,
     Literal,
     MemberType,
@@ -77,7 +78,7 @@ class Around:
     type: Type
 
 
-_PLAIN = frozenset((Scalar, FunctionType, Part, OpaqueType))
+_PLAIN = frozenset((Scalar, FunctionType, FunctionRef, Part, OpaqueType))
 """Types that are what they are under any template arguments."""
 
 
@@ -120,7 +121,8 @@ class Types:
         self._depth = 0
         templates = [r.template for r in module.records.values()]
         templates += [f.template for f in module.functions.values()]
-        self.patterns = Patterns(frozenset(p.id for template in templates for p in template if p.pack))
+        packs = frozenset(p.id for template in templates for p in template if p.pack)
+        self.patterns = Patterns(packs, module.functions)
 
     def remember(self, t: RecordRef, name: str, constant: Value | None) -> None:
         """Keep what a constant or method of a record is."""
@@ -187,6 +189,9 @@ class Types:
                 n = self.constant(StaticMember(a.owner, a.name), bindings)
                 return self.resolve(a, bindings) if n is None else Literal(n)
             return self.resolve(a, bindings)  # type: ignore[arg-type]
+        function = function_named(self.module, a, bindings)
+        if function is not None:
+            return replace(function, arguments=tuple(self.argument(x, bindings) for x in function.arguments))
         n = self.constant(a, bindings)  # type: ignore[arg-type]
         return a if n is None else Literal(n)
 
@@ -543,6 +548,8 @@ def type_name(t: Type) -> str:
     if isinstance(t, MemberType):
         own = f"<{', '.join(argument_name(a) for a in t.arguments)}>" if t.arguments else ""
         return f"{type_name(t.owner)}::{t.name}{own}"
+    if isinstance(t, FunctionRef):
+        return f"&{t.name}"
     return t.spelling
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import TypeAlias
 
 from smemlint.evaluate.values.number import Int
 from smemlint.ir import (
     ArrayOf,
+    Cast,
+    FunctionRef,
     FunctionType,
     Literal,
     MemberType,
+    Module,
     Name,
     OpaqueType,
     Part,
@@ -20,11 +23,15 @@ from smemlint.ir import (
     TemplateArgument,
     Type,
     TypeParam,
+    Unary,
 )
 
 Binding: TypeAlias = "Type | Int | tuple[Type | Int, ...]"
 Bindings: TypeAlias = Mapping[str, Binding]
-TYPES = (Scalar, Part, PointerTo, ArrayOf, RecordRef, TypeParam, MemberType, FunctionType, OpaqueType)
+TYPES = (
+    *(Scalar, Part, PointerTo, ArrayOf, RecordRef, TypeParam),
+    *(MemberType, FunctionType, FunctionRef, OpaqueType),
+)
 _TYPES = frozenset(TYPES)
 
 
@@ -42,11 +49,26 @@ def bound(argument: TemplateArgument) -> Binding:
     return OpaqueType("?")
 
 
-class Patterns:
-    """Unifies the patterns of specialisations with arguments. packs: ids of the parameters that are packs."""
+def function_named(module: Module, a: TemplateArgument, bindings: Bindings) -> FunctionRef | None:
+    """Return the function that a template argument names (`f`, `&f`), or that a parameter stands for."""
+    while isinstance(a, Cast) or (isinstance(a, Unary) and a.op == "&"):
+        a = a.operand
+    if not isinstance(a, Name):
+        return None
+    held = bindings.get(a.id)
+    if isinstance(held, FunctionRef):
+        return held
+    ids = tuple(id for id in ((a.id,) if a.id else module.overloaded(a.name)) if id in module.functions)
+    return FunctionRef(a.name, ids, a.arguments) if ids else None
 
-    def __init__(self, packs: frozenset[str]) -> None:
+
+class Patterns:
+    """Unifies the patterns of specialisations with arguments. packs: ids of the parameters that are packs.
+    functions: ids of functions, which a pattern may name as well as a parameter."""
+
+    def __init__(self, packs: frozenset[str], functions: Container[str] = ()) -> None:
         self.packs = packs
+        self.functions = functions
 
     def arguments(
         self, patterns: tuple[TemplateArgument, ...], arguments: tuple[TemplateArgument, ...]
@@ -79,6 +101,8 @@ class Patterns:
             value = bound(argument)
             if isinstance(value, OpaqueType) and value.spelling == "?":
                 return False
+            if pattern.id in self.functions:
+                return isinstance(value, FunctionRef) and value.functions == (pattern.id,)
             old = bindings.get(pattern.id)
             if old is None:
                 bindings[pattern.id] = value

@@ -133,6 +133,14 @@ class TextParser:
         if not self.take(token):
             raise TextError(f"expected {token!r} before {self.peek()!r}")
 
+    def _within(self, macro: str, body: str, depth: int) -> TextParser:
+        """A parser of a macro's body, in which other macros may stand."""
+
+        def expand(name: str) -> str | None:
+            return None if name == macro else self.expand(name)
+
+        return TextParser(lex(body), self.resolver, expand, depth=self.depth + depth)
+
     @contextmanager
     def _nested(self) -> Iterator[None]:
         self.depth += 1
@@ -181,7 +189,7 @@ class TextParser:
             return found
         body = self.expand(name) if arguments is None else None
         if body is not None:
-            inner = TextParser(lex(body), self.resolver, depth=self.depth + 1)
+            inner = self._within(name, body, 1)
             result = inner.type(strict=strict)
             if inner.done():
                 return result
@@ -528,7 +536,7 @@ class TextParser:
             return special_value(name)
         body = self.expand(name) if arguments is None else None
         if body is not None:
-            inner = TextParser(lex(body), self.resolver, depth=self.depth + 5)
+            inner = self._within(name, body, 5)
             result = inner.expression()
             if inner.done():
                 return result
