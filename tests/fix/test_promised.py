@@ -34,15 +34,21 @@ def analysed(conflict: Conflict) -> KernelAnalysis:
 
 
 def told(
-    before: Conflict, after: Conflict, steps: tuple[int, ...] = (), *, separate: bool = False
+    before: Conflict,
+    now: Conflict,
+    steps: tuple[int, ...] = (),
+    *,
+    separate: bool = False,
+    pitch: int = 5,
+    after: int = 10_000,
 ) -> str | None:
-    """Why a promise of rows of 5 does not hold after an edit."""
+    """Why a promise of rows of so many elements does not hold after an edit."""
     each = member(before)
     assert each is not None
     each = apart(each) if separate else each
-    moved = each.offsets // 16 * 20 + each.offsets % 16
-    promised = Promise(each, moved, 10_000, steps)
-    return check(analysed(before), T, [promised], analysed(after))
+    moved = each.offsets // 16 * (4 * pitch) + each.offsets % 16
+    promised = Promise(each, moved, after, steps)
+    return check(analysed(before), T, [promised], analysed(now))
 
 
 @pytest.mark.parametrize("separate", [False, True])
@@ -91,6 +97,22 @@ def test_a_request_that_the_compiler_joins_otherwise_is_told_as_that() -> None:
     assert "is joined with other neighbours than before" in (told(before, single) or "")
     strayed = access(T, (256, 1), lambda x, y: (x % 64 * 5 + x // 64 + x // 32 % 2,))
     assert "reaches other addresses" in (told(before, strayed) or "")
+
+
+def pairs(pitch: int, joined: bool = False, rows: int = 0) -> Conflict:
+    """Rows of which two neighbours are read: one by one, or both at once as the compiler joins them."""
+    further = rows or 32 * pitch
+    if joined:
+        return access(T, (64, 1), lambda x, y: (x % 32 * pitch + x // 32 * further,), joined=8)
+    return access(T, (128, 1), lambda x, y: (x % 32 * pitch + x // 32 % 2 * further + x // 64,))
+
+
+def test_neighbours_that_are_joined_after_the_edit_only_keep_the_promise() -> None:
+    before = pairs(4)
+    assert told(before, pairs(6, joined=True), pitch=6) is None
+    assert "other addresses" in (told(before, pairs(6, joined=True, rows=128), pitch=6) or "")
+    cheap = told(before, pairs(6, joined=True), pitch=6, after=1)
+    assert cheap is not None
 
 
 def test_another_array_must_be_reached_where_it_was() -> None:

@@ -78,6 +78,8 @@ def check(
         conflict = promise.member.conflict
         found = by_site[id(conflict)]
         if not _same_addresses(promise.offsets, conflict, found) or found.trace.steps != promise.steps:
+            if _joined_wider(promised, [by_site[id(p.member.conflict)] for p in promised]):
+                break
             alike = found.trace.steps == promise.steps and _same_bytes(promised, sites)
             why = OTHERWISE if alike else STRAYED
             return f"`{conflict.site.expression}` on line {conflict.site.place.line} {why}"
@@ -94,6 +96,38 @@ def _same_bytes(promised: Sequence[Promise], sites: Sequence[Conflict]) -> bool:
     mine = [_bytes(p.offsets, p.member.width) for p in promised]
     theirs = [_bytes(c.trace.offsets, c.trace.joined or c.trace.site.width) for c in sites]
     return np.array_equal(np.unique(np.concatenate(mine)), np.unique(np.concatenate(theirs)))
+
+
+def _joined_wider(promised: Sequence[Promise], sites: Sequence[Conflict]) -> bool:
+    """Whether the compiler joins more than it did, to the same end: every lane reads and writes the bytes
+    that it should, no access is narrower, and all together cost no more than promised.
+
+    An edit that says the alignment of an array may do that to accesses besides those that it is for.
+    """
+    mine: set[tuple[str, int, int]] = set()
+    theirs: set[tuple[str, int, int]] = set()
+    cost = 0
+    for promise, found in zip(promised, sites, strict=True):
+        before, trace = promise.member.conflict, found.trace
+        width = trace.joined or trace.site.width
+        paid = _cost(found)
+        if _lost(before, found) or before.site.op != found.site.op or trace.steps != promise.steps:
+            return False
+        if any(t.data or t.alignment for t in (trace, before.trace)) or paid is None:
+            return False
+        if trace.offsets.size and width < promise.member.width:
+            return False
+        mine |= _by_lane(before.site.op, promise.offsets, promise.member.width)
+        theirs |= _by_lane(found.site.op, trace.offsets, width)
+        cost += paid
+    return mine == theirs and cost <= sum(p.after for p in promised)
+
+
+def _by_lane(op: str, offsets: NDArray[np.int64], width: int) -> set[tuple[str, int, int]]:
+    """Which bytes each lane reaches, by what kind of access."""
+    rows, lanes = np.nonzero(offsets >= 0)
+    pairs = np.unique(np.column_stack([lanes, offsets[rows, lanes]]), axis=0)
+    return {(op, int(lane), int(at) + n) for lane, at in pairs for n in range(width)}
 
 
 def _bytes(offsets: NDArray[np.int64], width: int) -> NDArray[np.int64]:
