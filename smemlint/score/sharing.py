@@ -92,7 +92,7 @@ class Sharing:
             found.update(known.constructors)
             for method in (*members, *CONVERSIONS):
                 found.update(known.methods.get(method, ()))
-        return [functions[id] for id in found if id in functions]
+        return [functions[id] for id in sorted(found) if id in functions]
 
     def _with_bases(self, classes: set[str]) -> list[str]:
         """The classes that are known, those that they are made of included; the set grows by these."""

@@ -56,3 +56,9 @@ def test_a_class_that_a_launch_binds_is_in_play() -> None:
     bound = Launch((32, 1, 1), template={"F": RecordRef("Tile")})
     assert sharing(kernel, bound) == "`load`, which it calls, declares `t`"
     assert sharing(kernel) == ""
+
+
+def test_the_same_one_of_many_is_named_in_every_run() -> None:
+    many = "".join(f"__device__ void f{i}() {{ __shared__ int t{i}; t{i} = 0; }}\n" for i in range(9))
+    calls = "".join(f"f{i}();" for i in reversed(range(9)))
+    assert sharing(f"{many}__global__ void k() {{ {calls} }}") == "`f8`, which it calls, declares `t8`"
