@@ -87,6 +87,19 @@ def test_a_first_launch_ends_with_the_limit_of_first_launches(
     assert "further kernels were left out after 0 evaluation steps" in str(kernels[1].notes)
 
 
+def test_instances_for_functions_of_one_template_are_told_apart() -> None:
+    text = """
+template <int N> __device__ int by(int t) { return t * N; }
+template <int (*F)(int)> __global__ void k(float *p) { __shared__ float s[1024]; s[F(threadIdx.x)] = *p; }
+void go(float *p) { k<by<2>><<<1, 32>>>(p); k<by<4>><<<1, 32>>>(p); }
+"""
+    kernels = analyse_file(Job("by.cu", text=text)).kernels
+    assert [(k.template_arguments, [a.ways for a in k.accesses]) for k in kernels] == [
+        ((("F", "&by<2>"),), [2]),
+        ((("F", "&by<4>"),), [4]),
+    ]
+
+
 def test_second_launches_of_cheap_kernels_come_before_those_of_dear_ones(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -576,12 +576,10 @@ def spelled(value: object) -> str:
         return value.name
     if isinstance(value, PointerTo):
         return f"{spelled(value.to)} {'&' if value.reference else '*'}"
-    if isinstance(value, RecordRef):
+    if isinstance(value, RecordRef | FunctionRef):
         arguments = ", ".join(spelled(a) for a in value.arguments)
-        name = value.name.split("@", 1)[0]
+        name = value.name.split("@", 1)[0] if isinstance(value, RecordRef) else f"&{value.name}"
         return f"{name}<{arguments}>" if arguments else name
-    if isinstance(value, FunctionRef):
-        return f"&{value.name}"
     return str(
         getattr(value, "spelling", None) or getattr(value, "name", None) or getattr(value, "value", value)
     )

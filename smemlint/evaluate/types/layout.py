@@ -549,7 +549,8 @@ def type_name(t: Type) -> str:
         own = f"<{', '.join(argument_name(a) for a in t.arguments)}>" if t.arguments else ""
         return f"{type_name(t.owner)}::{t.name}{own}"
     if isinstance(t, FunctionRef):
-        return f"&{t.name}"
+        own = f"<{', '.join(argument_name(a) for a in t.arguments)}>" if t.arguments else ""
+        return f"&{t.name}{own}"
     return t.spelling
 
 
