@@ -122,10 +122,11 @@ def tried(m: Machine, statements: Iterable[Stmt]) -> Held | None:
         return None
     variables = frozenset[str]().union(*(way.assigned for way in ways))
     keep = {o: (dict(o.cells), o.havoc) for o, _ in contents(m, variables)}
-    size, lines, context = replace(m.code_size), (m.lines.region, m.lines.follows), m.context
+    size, lines, context = m.code_size, (m.lines.region, m.lines.follows), m.context
     masks, turn, stays = (m.must, m.may), m.turns.turn, m.turns.stays
     assumed, guessed = dict(m.journal.assumptions), list(m.unknowns.guessed)
-    m.context = context.copy()
+    # Loops around count in the object that they know.
+    m.code_size, m.context = replace(size), context.copy()
     m.silent += 1
     for s in statements:
         run(m, s)

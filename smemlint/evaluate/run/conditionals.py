@@ -176,7 +176,8 @@ def _chosen_by_launch(
         return chosen
     v: Value | None = None
     if _tells_type(other):
-        guessed, assumed, size = list(m.unknowns.guessed), dict(m.journal.assumptions), replace(m.code_size)
+        guessed, assumed = list(m.unknowns.guessed), dict(m.journal.assumptions)
+        size, m.code_size = m.code_size, replace(m.code_size)  # loops around count in the one they know
         m.silent += 1
         v = evaluate(m, other)
         m.silent -= 1

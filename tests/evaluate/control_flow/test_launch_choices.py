@@ -127,3 +127,23 @@ def test_a_launch_that_passes_no_address_takes_the_way_without(test: str) -> Non
         (conflict,) = score_all(evaluate(module, kernel, Launch((32, 1, 1), arguments=arguments)))
         assert conflict.wavefronts == wavefronts
     assert {tuple(s.arguments.items()) for s in started_kernels(module)} == {(), (("p", 0),)}
+
+
+@pytest.mark.parametrize(
+    "choice", ["int y; if (mode) y = 1; else y = 2; x += y;", "int y = mode ? i + 1 : i + 2; x += y;"]
+)
+def test_a_loop_is_as_long_as_its_body_also_where_the_launch_chooses_in_it(choice: str) -> None:
+    """A long body is not copied, so nothing joins from iteration to iteration."""
+    text = f"""__global__ void k(float *g, int n, int mode) {{
+    __shared__ float s[256];
+    float v = 0, x = 0;
+    for (int i = 0; i < n; i++) {{
+        v += s[i];
+        {choice}
+    #pragma unroll
+        for (int j = 0; j < 64; j++) g[j * 33 + i] *= x;
+    }}
+    g[0] = v; }}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1), arguments={"mode": 1}))
+    assert [(t.joined, t.grade) for t in trace.traces] == [(None, Grade.EXACT)]
