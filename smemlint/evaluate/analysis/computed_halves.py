@@ -32,7 +32,7 @@ from smemlint.ir.walk import nodes_of
 from smemlint.toolkit.model import Effect
 from smemlint.toolkit.table import effect_of
 
-__all__ = ["is_computed"]
+__all__ = ["is_computed", "is_wider", "types_of"]
 
 _SAME_BITS = frozenset({"__ushort_as_half", "__short_as_half", "__ushort_as_bfloat16", "__short_as_bfloat16"})
 _MOVES = (Effect.LOAD, Effect.EXCHANGE)
@@ -40,11 +40,11 @@ _MOVES = (Effect.LOAD, Effect.EXCHANGE)
 
 def is_computed(f: Function, value: Expr) -> bool:
     """Whether arithmetic or a conversion makes this number of type half or bfloat16."""
-    return _computed(value, _sources(f), _types(f), frozenset())
+    return _computed(value, _sources(f), types_of(f), frozenset())
 
 
 @by_identity
-def _types(f: Function) -> dict[str, Type]:
+def types_of(f: Function) -> dict[str, Type]:
     """By name's id: the types of parameters and local variables."""
     declared = [n.var for n in nodes_of(f.body) if isinstance(n, Declare)]
     return {v.id: v.type for v in (*f.parameters, *declared)}
@@ -65,7 +65,7 @@ def _sources(f: Function) -> dict[str, list[Expr]]:
 def _computed(e: Expr, sources: dict[str, list[Expr]], types: dict[str, Type], seen: frozenset[str]) -> bool:
     if isinstance(e, Cast | Construct):
         inner = e.operand if isinstance(e, Cast) else e.arguments[0] if len(e.arguments) == 1 else None
-        return inner is None or _is_wider(inner, types) or _computed(inner, sources, types, seen)
+        return inner is None or is_wider(inner, types) or _computed(inner, sources, types, seen)
     if isinstance(e, Conditional):
         return any(_computed(way, sources, types, seen) for way in (e.then, e.otherwise))
     if isinstance(e, Call):
@@ -78,7 +78,7 @@ def _computed(e: Expr, sources: dict[str, list[Expr]], types: dict[str, Type], s
     root = _root(e)
     if root is None or root.id in seen or _points(types.get(root.id)):
         return False
-    if _is_wider(e, types):
+    if is_wider(e, types):
         return True
     return any(_computed(x, sources, types, seen | {root.id}) for x in sources.get(root.id, ()))
 
@@ -90,7 +90,7 @@ def _root(e: Expr) -> Name | None:
     return e if isinstance(e, Name) else None
 
 
-def _is_wider(e: Expr, types: dict[str, Type]) -> bool:
+def is_wider(e: Expr, types: dict[str, Type]) -> bool:
     """Whether the variable holds numbers of more than 16 bits, so that there is a conversion."""
     root = _root(e)
     t = None if root is None else types.get(root.id)

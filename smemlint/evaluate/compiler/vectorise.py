@@ -51,7 +51,8 @@ class JoinKind:
     flow: names a loop without branch or barrier in which the address never changes; None: there is none.
     loose: its distance from others is known only if the compiler sees what a shift drops, or how well a value
     is aligned that the launch decides. It may join; that it is another byte, or the same, proves nothing.
-    computed: a stored number of type half or bfloat16 that is no copy; four of these join, and not eight.
+    computed: a stored number of type half or bfloat16 that is no copy; four of these join, and not eight. Or
+    a loaded integer of 16 bits that is widened; in a plain array these do not join.
     """
 
     site_key: int
@@ -442,8 +443,10 @@ def _span(kind: JoinKind, address: _Address) -> int:
     early = _known_early(kind)
     if kind.width == 1:
         widest = WIDEST if early else 0
+    elif kind.width == 2 and kind.op == "load":
+        widest = 0 if kind.computed and not early else 8
     elif kind.width == 2:
-        widest = WIDEST if early and kind.op == "store" and not kind.computed else 8
+        widest = WIDEST if early and not kind.computed else 8
     else:
         widest = WIDEST
     span = min(widest, address.modulus)

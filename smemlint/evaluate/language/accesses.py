@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from smemlint.evaluate.analysis.computed_halves import is_computed
 from smemlint.evaluate.analysis.line_attribution import line_of, opens_call
+from smemlint.evaluate.analysis.widened_loads import is_widened
 from smemlint.evaluate.language.stored_back import changed, remember
 from smemlint.evaluate.machine.cp_async import Copied
 from smemlint.evaluate.machine.machine import (
@@ -24,7 +25,7 @@ from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value, add, plus, same
 from smemlint.evaluate.values.objects import Object, led_to
 from smemlint.ir import ArrayOf, Expr, Function, Part, Place, PointerTo, RecordRef, Scalar, Type
-from smemlint.ir.types import BFLOAT16, HALF, LONG
+from smemlint.ir.types import BFLOAT16, HALF, LONG, SHORT, USHORT
 
 WORD = 4
 
@@ -53,7 +54,10 @@ def load(m: Machine, p: Pointer, place: Place | None, node: Expr | None = None) 
     if o.storage != "shared":
         return _loaded(m, p, t, place)
     logged = len(m.log)
-    _access_value(m, "load", p, t, place, node)
+    if t in (SHORT, USHORT) and node is not None and _is_widened(m, node):
+        record_access(m, "load", 2, p, place, node=node, computed=True)
+    else:
+        _access_value(m, "load", p, t, place, node)
     v = _loaded(m, p, t, place)
     return remember(m, p, v, node) if len(m.log) == logged + 1 else v
 
@@ -140,11 +144,22 @@ def store(
         write_cell(m, o, at, v, t)
 
 
-def _is_computed(m: Machine, value: Expr | None) -> bool:
+def _function(m: Machine) -> Function | None:
+    """The function that runs: that around a lambda."""
     frame = m.frame
     while frame.function is None and frame.parent is not None:
         frame = frame.parent
-    return value is not None and frame.function is not None and is_computed(frame.function, value)
+    return frame.function
+
+
+def _is_computed(m: Machine, value: Expr | None) -> bool:
+    f = _function(m)
+    return value is not None and f is not None and is_computed(f, value)
+
+
+def _is_widened(m: Machine, node: Expr) -> bool:
+    f = _function(m)
+    return f is not None and is_widened(f, node)
 
 
 def _store_several(m: Machine, p: Pointer, v: Value) -> None:

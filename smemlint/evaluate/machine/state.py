@@ -42,7 +42,8 @@ class Event:
     """Accesses of one flow stand in one loop, with no branch or barrier between."""
     volatile: bool = False
     computed: bool = False
-    """What is stored is a number of type half or bfloat16 that was computed, not copied."""
+    """What is stored is a number of type half or bfloat16 that was computed, not copied; what is loaded, an
+    integer of 16 bits that is widened."""
     copied: Copied | None = None
     turn: int = 0
     stale: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from smemlint.evaluate.types.free_names import free_names, key_of
@@ -266,6 +266,8 @@ class Types:
             return a.to if isinstance(a, PointerTo) and a.reference else a  # type: ignore[return-value]
         if short == "enable_if" and len(arguments) == 1:
             return arguments[0]  # type: ignore[return-value]
+        if short in ("OpMathType", "AccumulateType") and arguments:
+            return _computed_in(arguments[0], owner.arguments[1:])  # type: ignore[arg-type]
         return None
 
     def _of_iterator(self, iterator: Type, name: str) -> Type | None:
@@ -558,3 +560,16 @@ def argument_name(a: TemplateArgument) -> str:
     if is_type(a):
         return type_name(a)  # type: ignore[arg-type]
     return str(a.value) if isinstance(a, Literal) else "?"
+
+
+def _computed_in(t: Type, on_device: Sequence[TemplateArgument]) -> Type | None:
+    """The type in which PyTorch computes with numbers of this one; with a second argument, that of sums."""
+    if not isinstance(t, Scalar):
+        return None
+    if t in (HALF, BFLOAT16):
+        return FLOAT
+    if not on_device:
+        return t
+    if t == FLOAT and isinstance(on_device[0], Literal) and not on_device[0].value:
+        return DOUBLE
+    return LONG if t.kind in ("int", "uint") else t

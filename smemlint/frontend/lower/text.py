@@ -88,7 +88,7 @@ class TextLowering:
             node = declarations.library_type(last)
             if node is None and arguments is None:
                 return vector_record(self._c, last)
-        if node is None and arguments is not None and name in (last, f"std::{last}", f"cuda::std::{last}"):
+        if node is None and arguments is not None and name.removesuffix(last) in TRAIT_SCOPES:
             return _trait(last, arguments)
         if node is None or node.kind == ENUMERATOR:
             return None
@@ -185,10 +185,11 @@ class TextLowering:
 TRAITS = frozenset(
     (
         "conditional", "enable_if", "remove_const", "remove_cv", "remove_reference", "remove_cvref", "decay",
-        "is_same", "integral_constant", "bool_constant",
+        "is_same", "integral_constant", "bool_constant", "remove_pointer", "OpMathType", "AccumulateType",
     )
 )  # fmt: skip
-"""Templates of the standard library that sizes and instances depend on."""
+"""Templates of the standard library and of PyTorch that sizes and instances depend on."""
+TRAIT_SCOPES = ("", "std::", "cuda::std::", "at::")
 
 
 def _trait(name: str, arguments: tuple[TemplateArgument, ...]) -> Type | None:
