@@ -115,6 +115,15 @@ def test_neighbours_that_are_joined_after_the_edit_only_keep_the_promise() -> No
     assert cheap is not None
 
 
+def test_so_do_those_whose_common_part_is_not_known() -> None:
+    relative = {"alignment": 64, "steps": (64,)}
+    before, now = (replace(c, trace=replace(c.trace, **relative)) for c in (pairs(4), pairs(6, joined=True)))
+    assert told(before, now, (64,), pitch=6) is None
+    assert told(before, now, (96,), pitch=6) is not None
+    further = replace(now, trace=replace(now.trace, offsets=now.trace.offsets + 8))
+    assert told(before, further, (64,), pitch=6) is not None
+
+
 def test_another_array_must_be_reached_where_it_was() -> None:
     other = array(ROWS * COLUMNS, name="u", offset=9)
     column = access(T, (64, 1), lambda x, y: (x * 4,))

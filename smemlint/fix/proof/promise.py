@@ -113,7 +113,7 @@ def _joined_wider(promised: Sequence[Promise], sites: Sequence[Conflict]) -> boo
         paid = _cost(found)
         if _lost(before, found) or before.site.op != found.site.op or trace.steps != promise.steps:
             return False
-        if any(t.data or t.alignment for t in (trace, before.trace)) or paid is None:
+        if trace.data or before.trace.data or paid is None:
             return False
         if trace.offsets.size and width < promise.member.width:
             return False
