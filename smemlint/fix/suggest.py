@@ -20,7 +20,7 @@ from smemlint.fix.edits.build import build
 from smemlint.fix.edits.through import through, wider
 from smemlint.fix.model import Refusal, SiteChange, Suggestion
 from smemlint.fix.named import Whole, named_pitch
-from smemlint.fix.proof.promise import STRAYED, Analyse, sites_of
+from smemlint.fix.proof.promise import ELSEWHERE, STRAYED, Analyse, sites_of
 from smemlint.fix.proof.proving import Move, blame, growth_of, prove
 from smemlint.fix.proof.safety import harmed, not_evaluated, open_questions, rescheduled, stale_comment
 from smemlint.fix.proof.understood import left_aside, not_understood
@@ -317,8 +317,12 @@ def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
             move = Move(_offered(choice, instances, used, outcome, source, means), choice, used, outcome)
             wrong: set[int] = set()
             unproved = None if means.draft else prove([move], source, means.analyse, wrong)
-            if unproved is not None and outcome.otherwise is not None:
-                outcome = outcome.otherwise
+            longer = outcome.otherwise
+            if unproved is not None and longer is None and unproved.text.endswith(ELSEWHERE):
+                names = set(taken.get(array.place.path, ()))
+                longer = _by_pointers(choice, used, source, names)
+            if unproved is not None and longer is not None:
+                outcome = longer
                 move = Move(_offered(choice, instances, used, outcome, source, means), choice, used, outcome)
                 unproved = prove([move], source, means.analyse, wrong)
             if unproved is None and wrong:
@@ -338,6 +342,20 @@ def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
         if first_refusal is None and isinstance(outcome, Refusal):
             first_refusal = outcome
     return _in_words(instances, choices[0], first_refusal or Refusal("no-better-layout", ""), texts)
+
+
+def _by_pointers(
+    choice: Choice, instances: Sequence[Instance], source: Source, taken: set[str]
+) -> Edited | None:
+    """A swizzle at every access, where one at the array's own uses leaves out some: the address of an element
+    (`&As(0, n)` of a macro) starts a pointer. None for what is written in no such way."""
+    layout, at = choice.option.layout, locate(instances[0], {source.path: source})
+    flat = choice.pitch is None and instances[0].piece is None
+    if not isinstance(layout, Swizzle) or isinstance(at, Refusal) or not flat:
+        return None
+    sites = [c.site for i in instances for c in sites_of(i.analysis, i.array)]
+    found = through(layout, at, sites, spelled_type(instances[0].array, at), taken, choice.shapes[0])
+    return found if isinstance(found, Edited) else None
 
 
 def _without(

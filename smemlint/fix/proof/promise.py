@@ -27,6 +27,10 @@ STRAYED = "reaches other addresses"
 """Of a site that the layout does not describe, in the words of a refusal."""
 OTHERWISE = "is joined with other neighbours than before"
 """Of one that the compiler runs in another way after the edit."""
+_APART = "reach other addresses"
+"""Of an array whose joined accesses are taken apart, and do not reach what the layout describes."""
+ELSEWHERE = (STRAYED, OTHERWISE, _APART)
+"""What is said where edits leave an access out."""
 
 
 @record(frozen=True, slots=True)
@@ -156,7 +160,7 @@ def _check_together(array: SharedArray, promised: Sequence[Promise], sites: Sequ
         places[1].update(_rows(trace.offsets))
     steps = ({s for p in promised for s in p.steps}, {s for c in sites for s in c.trace.steps})
     if expected != found or steps[0] != steps[1] or not _of_one_kind(*places):
-        return f"the accesses of `{array.name}` reach other addresses"
+        return f"the accesses of `{array.name}` {_APART}"
     # What the compiler drops no longer, now that it sees less, runs as well; it may cost what it has to.
     total, ideal = sum(_cost(c) or 0 for c in sites), sum(c.ideal or 0 for c in sites)
     excess = sum(p.after - p.member.ideal for p in promised)

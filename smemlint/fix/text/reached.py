@@ -425,12 +425,14 @@ def _only_with(source: Source, function: str, position: int, known: Sequence[Roo
 
 
 def accesses_of(at: Declared, sites: Sequence[Site]) -> list[tuple[int, int]] | Refusal:
-    """Byte ranges of the accesses that stand in the text as such; a Refusal where one is hidden in a macro,
-    stands in another file or within another one."""
+    """Byte ranges of the accesses that stand in the text as such, or as one call of a macro; a Refusal where
+    one is hidden in a longer macro, stands in another file or within another one."""
     source = at.source
     plain = [s.place for s in sites if s.op not in _BY_ADDRESS]
     ranges = {(p.offset, access_end(source, p.offset, p.end_offset)) for p in plain}
-    if any(p.path != source.path or p.macro is not None for p in plain):
+    called = [p for p in plain if p.macro is not None and p.path == source.path]
+    hidden = any(reached(source, p.offset, p.end_offset) is None for p in called)
+    if hidden or any(p.path != source.path for p in plain):
         line = next((u.line for u in at.uses if u.context == "whole"), source.line_of(at.scope[0]))
         return Refusal("passed-on", f"`{at.name}` is used as a pointer on line {line}")
     if any(o != r and o[0] <= r[0] and r[1] <= o[1] for o in ranges for r in ranges):
