@@ -168,7 +168,7 @@ def _examined(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
                 architecture(job.options.arch),
                 late=work.next_layout,
                 main=source.path,
-                whole=_from_nothing(job, ends.fixes),
+                whole=_from_nothing(job, work),
                 into=suggestions,
                 included=_included(modules, texts),
             )
@@ -350,17 +350,21 @@ def _source(job: Job) -> SourceFile:
     return source_from_bytes(path, _bytes(job.text))
 
 
-def _from_nothing(job: Job, until: float) -> Callable[[bytes], Sequence[KernelAnalysis] | None]:
-    """The whole file with another text, launches and all, without a search for fixes."""
+def _from_nothing(job: Job, work: FixWork) -> Callable[[bytes], Sequence[KernelAnalysis] | None]:
+    """The whole file with another text, launches and all, without a search for fixes. work: what that may
+    take."""
     bare = replace(job.options, suggest=False)
 
     def analyse(data: bytes) -> Sequence[KernelAnalysis] | None:
-        seconds = until - clock.now()
-        if seconds <= 0:
+        seconds = work.until - clock.now()
+        if work.over() or seconds <= 0:
             return None
         text = data.decode("utf-8", errors="surrogateescape")
         found = examine(replace(job, text=text, options=bare, seconds=seconds), lambda path: path)
-        return None if isinstance(found, FileReport) else found.analyses
+        if isinstance(found, FileReport):
+            return None
+        work.take(sum(a.work for a in found.analyses))
+        return found.analyses
 
     return analyse
 

@@ -135,3 +135,14 @@ def test_a_kernel_is_proved_with_the_steps_that_it_was_analysed_with(tmp_path: P
     (less,) = again(str(path), path.read_bytes(), [replace(analysis, steps=5)])
     assert same is not None and not same.notes and same.work == analysis.work
     assert less is not None and [n.code for n in less.notes] == ["budget"]
+
+
+def test_a_file_analysed_with_another_text_takes_its_steps_from_the_fixes(tmp_path: Path) -> None:
+    path = tmp_path / "a.cu"
+    path.write_text(KERNEL % "")
+    work = pipeline.FixWork(float("inf"))
+    whole, left = pipeline._from_nothing(Job(str(path)), work), work.left
+    found = whole(path.read_bytes())
+    assert found and left - work.left == sum(a.work for a in found) > 0
+    work.take(work.left)
+    assert whole(path.read_bytes()) is None
