@@ -90,6 +90,7 @@ def note_stores(m: Machine, then: int, otherwise: int, end: int, arms: tuple[Nod
 
 def _last_stores(then: Node, otherwise: Node) -> Iterator[Assign]:
     """Assignments to one place with which both arms end, the last one first."""
+    one_each = len(_statements(then)) == len(_statements(otherwise)) == 1
     for a, b in zip(reversed(_statements(then)), reversed(_statements(otherwise)), strict=False):
         if not isinstance(a, Evaluate) or not isinstance(b, Evaluate):
             return
@@ -99,8 +100,11 @@ def _last_stores(then: Node, otherwise: Node) -> Iterator[Assign]:
         values = (one.value, other.value)
         if show(one.target) != show(other.target) or any(_does_more(v) for v in values):
             return
+        if one.op != other.op and not one_each:
+            return  # each arm works out the address for itself
         yield one
-        if one.op != "=" or any(element(n) for v in values for n in walk(v)):  # type: ignore[arg-type]
+        loads = any(element(n) for v in values for n in walk(v))  # type: ignore[arg-type]
+        if one.op != other.op or one.op != "=" or loads:
             return  # a load that stays in its arm keeps the stores before it there
 
 

@@ -364,6 +364,11 @@ ARMS = {
         [2, 2],
     ),
     "other places": ("if (t & 1) s[2 * t] = 1; else s[2 * t + 64] = 0;", [2, 2]),
+    "one of them adds": ("if (t & 1) s[2 * t] = 1; else s[2 * t] += 32;", [2, 2]),
+    "one of them adds, behind more": (
+        "if (t & 1) { in[t] = 1; s[2 * t] = 1; } else { in[t] = 3; s[2 * t] += 32; }",
+        [2, 2, 2],
+    ),
 }
 
 
