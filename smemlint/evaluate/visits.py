@@ -48,7 +48,7 @@ class Visits:
         self._open: list[int] = []
         self._warps: list[NDArray[np.int64]] = []
         self._under: list[Hashable] = []
-        """Of each visit, the undecided conditions on the way to it."""
+        """Of each request, the undecided conditions on the way to it."""
 
     def requests(self, pattern: Pattern) -> Requests:
         found = self._requests.get(pattern)
@@ -69,7 +69,7 @@ class Visits:
         self._times.append(event.times)
         self._open.append(event.open)
         self._warps.append(requests.warps)
-        self._under.append(event.under)
+        self._under += _conditions(event, requests.warps)
         n = len(requests.active)
         self.ranges.append((self.count, n))
         self.count += n
@@ -123,10 +123,18 @@ class Visits:
         found = [numbers.setdefault(key, len(numbers)) for key in self._under]
         if len(set(found)) < 2:
             return None
-        return np.repeat(np.array(found, dtype=np.int64), self._each())
+        return np.array(found, dtype=np.int64)
 
     def _each(self) -> list[int]:
         return [n for _, n in self.ranges]
+
+
+def _conditions(event: Event, warps: NDArray[np.int64]) -> list[Hashable]:
+    """The undecided conditions on the way to each request of an event."""
+    if not event.parted:
+        return [event.under] * len(warps)
+    more = [tuple(c for c, parted in event.parted if parted[w]) for w in warps.tolist()]
+    return [(event.under, *parted) if parted else event.under for parted in more]
 
 
 def _requests(pattern: Pattern) -> Requests:

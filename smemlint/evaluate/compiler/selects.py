@@ -84,7 +84,8 @@ def note_stores(m: Machine, then: int, otherwise: int, end: int, arms: tuple[Nod
     for a, b in zip(first, second, strict=False):
         if not _alike(a, b, "store") or not same(a.offset, b.offset):
             return
-        b.region, b.under, b.must = m.lines.region, m.under(), m.must & (a.may | b.may)
+        b.region, b.must = m.lines.region, m.must & (a.may | b.may)
+        b.under, b.parted = m.under(b.must)
         m.journal.selected.append((b, a, b.offset))
 
 

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from smemlint.evaluate.control_flow.masks import changes_since, restore, snapshot
-from smemlint.evaluate.machine.machine import Exit, Exits, Join, Machine, Mask, Undecided
+from smemlint.evaluate.machine.machine import Exit, Join, Machine, Mask, Undecided
 from smemlint.evaluate.memory.local_memory import merge
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.choices import taken
@@ -52,6 +52,8 @@ def leave(m: Machine, join: Join, inner: Sequence[Join], value: Value | None = N
     if not conditions and not passed:
         join.gone = join.gone | m.may
     elif not m.host:
+        under, _ = m.under(m.must)
+        join.left[under] = join.left.get(under, m.threads.nobody) | m.may
         join.strays = join.strays | (parting(m, join, inner, m.may) if together else m.may)
     if not join.followed:
         pass
@@ -68,7 +70,7 @@ def leave(m: Machine, join: Join, inner: Sequence[Join], value: Value | None = N
 def parting(m: Machine, join: Join, inner: Sequence[Join], lanes: Mask) -> Mask:
     """Those of some lanes that leave lanes of their warp behind, as they go to a join point together."""
     behind = join.lanes & ~join.gone & ~lanes
-    for j in outer(m):
+    for j in m.ahead():
         if not any(j is k for k in (join, *inner)):
             behind = behind & ~j.gone
     if not behind.any():
@@ -78,20 +80,10 @@ def parting(m: Machine, join: Join, inner: Sequence[Join], lanes: Mask) -> Mask:
     return parted
 
 
-def joins_of(loops: Sequence[Exits]) -> list[Join]:
-    """The join points of loops and switches."""
-    return [j for exits in loops for j in (exits.end, exits.next)]
-
-
-def outer(m: Machine) -> list[Join]:
-    """The join points that are still to come in this call."""
-    return joins_of(m.context.loops) + ([] if m.frame.end is None else [m.frame.end])
-
-
 def sure(m: Machine, must: Mask) -> Mask:
     """Lanes that are surely here, of those that surely were where ways part."""
     must = must & m.may
-    for j in outer(m):
+    for j in m.ahead():
         must = must & ~j.strays
     return must
 
@@ -114,7 +106,7 @@ def meet(m: Machine, join: Join) -> list[Int]:
         return []
     ways, join.ways = join.ways, []
     present = m.may | join.kept
-    for j in outer(m):
+    for j in m.ahead():
         present = present | j.kept
     selectors = _selectors(m, ways, present)
     _merge_states(m, list(zip(selectors, ways, strict=True)), present)

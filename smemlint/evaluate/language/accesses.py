@@ -396,7 +396,8 @@ def _record(m: Machine, event: Event) -> None:
         m.log.append(Barrier(m.lines.region, m.journal.order))
         m.journal.order += 1
         event.order = m.journal.order
-    event.stale, event.under = m.context.stale, m.under()
+    event.stale = m.context.stale
+    event.under, event.parted = m.under(event.must)
     if m.journal.sums is not None and event.offset.form is not None:
         m.journal.sums.access(event.site, event.offset.form, m.conditions())
     event.site.events.append(event)

@@ -236,6 +236,7 @@ def _lambda_bindings(m: Machine, c: Closure, e: Call, outer: Bindings) -> Bindin
 
 def _run_body(m: Machine, frame: Frame, body: Callable[[], None], f: Function | None) -> Value | Reference:
     must, may, way = m.must, m.may, m.context.way
+    around, m.context.left = m.context.left, m.departures()
     loops, m.context.loops = m.context.loops, []
     frame.end = m.join()
     frame.looped = m.frame.looped or any(not exits.switch and not exits.label for exits in loops)
@@ -251,7 +252,7 @@ def _run_body(m: Machine, frame: Frame, body: Callable[[], None], f: Function | 
     finally:
         m.effort.depth -= 1
         m.frames.pop()
-        m.context.loops = loops
+        m.context.loops, m.context.left = loops, around
         m.must, m.may, m.context.way = must, may, way
     if ended:
         m.frame.exited = True

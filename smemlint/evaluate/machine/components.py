@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.evaluate.machine.departures import Departures
 from smemlint.evaluate.machine.paths import Paths
 from smemlint.evaluate.machine.state import Event, Exits, Held, Mask, SiteLog, Undecided
 from smemlint.evaluate.machine.sums import Sums
@@ -234,6 +235,8 @@ class Context:
     """Whether a variable has what it was given first, where nobody knows which way was taken (host code)."""
     stale: bool = False
     """Whether a variable was set in some lanes only since the mask last was whole."""
+    left: Departures = field(default_factory=dict)
+    """Who may have left for the join points of the calls around."""
     aside: bool = False
     """Whether what runs is only run by blocks at the edge of the grid."""
     supposed: set[str] = field(default_factory=set)

@@ -21,6 +21,7 @@ from smemlint.evaluate.machine.components import (
     Threads,
     Turns,
 )
+from smemlint.evaluate.machine.departures import Departures, Parts, stayed, together
 from smemlint.evaluate.machine.dispatch import EndedError, SizedUpError, rvalue
 from smemlint.evaluate.machine.paths import Paths
 from smemlint.evaluate.machine.state import (
@@ -37,6 +38,7 @@ from smemlint.evaluate.machine.state import (
     Slice,
     Undecided,
     World,
+    joins_of,
 )
 from smemlint.evaluate.machine.sums import Conditions
 from smemlint.evaluate.model import Assumption, Stop, Unresolved
@@ -92,6 +94,7 @@ __all__ = [
     "Undecided",
     "World",
     "instance_of",
+    "joins_of",
 ]
 """The records of `state` are given out here as well: who needs one needs the machine."""
 
@@ -388,14 +391,28 @@ class Machine:
         """Note what is taken for granted from here on."""
         self.journal.assumptions.setdefault((kind, text), Assumption(kind, text, place))
 
-    def under(self) -> Hashable:
-        """The undecided conditions on the way to what runs now; () where it surely runs."""
-        if not self.context.way and not self.context.undecided:
-            return ()
+    def ahead(self) -> list[Join]:
+        """The join points that are still to come in this call."""
+        return joins_of(self.context.loops) + ([] if self.frame.end is None else [self.frame.end])
+
+    def departures(self) -> Departures:
+        """Who may have left for join points that are still to come."""
+        around = self.context.left
+        own = [j.left for j in self.ahead() if j.left]
+        return together([around, *own]) if own else around
+
+    def under(self, must: Mask) -> tuple[Hashable, Parts]:
+        """The undecided conditions on the way to what runs now, () where it surely runs; and those of some of
+        its warps. must: lanes that run it if these hold."""
+        departures = self.departures()
+        if not self.context.way and not self.context.undecided and not departures:
+            return (), ()
         known = {(s.order, n) for s, n in self.context.way.items()}
         conditions = [u.condition for u in self.context.undecided]
         others = {s.order for c in conditions for mono in c.terms for s in mono if s not in self.context.way}
-        return frozenset(known | {(order, None) for order in others})
+        here: frozenset[Hashable] = frozenset(known | {(order, None) for order in others})
+        whole, parts = stayed(departures, here, must)
+        return here.union(whole) or (), parts
 
     def conditions(self) -> Conditions:
         return tuple(self.context.undecided), self.may

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Set
+from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import field
 from typing import TypeAlias
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from smemlint.evaluate.analysis.sinkable import Guard, Path
 from smemlint.evaluate.machine.cp_async import Copied
+from smemlint.evaluate.machine.departures import Parts
 from smemlint.evaluate.model import Stop, Unresolved
 from smemlint.evaluate.types.matching import Bindings
 from smemlint.evaluate.values.affine import Affine
@@ -62,6 +63,8 @@ class Event:
     """What divides the distances between them, in bytes; 0: there is one object."""
     under: Hashable = ()
     """The undecided conditions on the way to it; accesses of one such key run together, or none does."""
+    parted: Parts = ()
+    """More such conditions, of some warps only."""
     worlds: tuple[World, ...] = ()
     """Where lanes of one request go to several objects: the ways in which they may. `offset` is then what is
     added to the offsets there."""
@@ -172,6 +175,8 @@ class Join:
     followed: bool = True
     """Whether something comes after it."""
     ways: list[Exit] = field(default_factory=list)
+    left: dict[Hashable, Mask] = field(default_factory=dict)
+    """By the undecided conditions on the way to it: the lanes that left for it if these hold."""
     decisions: tuple[Affine, ...] = ()
     """Conditions on the ways to it that the launch decides, and the compiler cannot."""
 
@@ -191,6 +196,11 @@ class Exits:
     again: bool = False
     rounds: int = 1
     """About how often what a loop holds is run."""
+
+
+def joins_of(loops: Sequence[Exits]) -> list[Join]:
+    """The join points of loops and switches."""
+    return [j for exits in loops for j in (exits.end, exits.next)]
 
 
 @record(frozen=True, eq=False, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from smemlint.evaluate.compiler.selects import gives_element, note, note_stores
 from smemlint.evaluate.compiler.sink import move, released
 from smemlint.evaluate.control_flow.edge_blocks import look_aside, supposed
-from smemlint.evaluate.control_flow.join_points import left_whole, merge_into, outer, suppose, sure
+from smemlint.evaluate.control_flow.join_points import left_whole, merge_into, suppose, sure
 from smemlint.evaluate.control_flow.launch_choices import (
     Held,
     contents,
@@ -166,7 +166,9 @@ def branch(
     no_must, no_may = m.must, m.may
     m.may = yes_may | no_may
     if before is None or after_then is None:
-        m.must, m.context.way = sure(m, yes_must | no_must), way
+        if some(yes_may):
+            m.context.way = way if some(no_may) else yes_way
+        m.must = sure(m, yes_must | no_must)
         note_stores(m, logged, turned, ended, arms)
         if launched is not None:
             meet_ways(m, *launched)
@@ -218,7 +220,7 @@ def _arm(m: Machine, c: Int, lanes: Branch, body: Callable[[], None] | None) -> 
         return
     suppose(m, c, lanes.together)
     if body is not None:
-        strayed = [(j, j.strays) for j in outer(m)]
+        strayed = [(j, j.strays) for j in m.ahead()]
         body()
         if lanes.together and not m.may.any():
             left_whole(m, strayed, lanes.may)

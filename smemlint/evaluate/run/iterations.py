@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from smemlint.evaluate.control_flow.join_points import meet, outer, sure
+from smemlint.evaluate.control_flow.join_points import meet, sure
 from smemlint.evaluate.control_flow.masks import snapshot
 from smemlint.evaluate.machine.dispatch import run, rvalue
 from smemlint.evaluate.machine.machine import Barrier, Event, Exits, Machine
@@ -71,7 +71,7 @@ def iterate(m: Machine, s: Loop, exits: Exits) -> None:
     """Body and step once."""
     must, way = m.must, m.context.way
     exits.continued = exits.next.kept = exits.next.strays = exits.next.gone = m.threads.nobody
-    exits.next.lanes = m.may
+    exits.next.lanes, exits.next.left = m.may, {}
     run(m, s.body)
     resumed = exits.continued
     if resumed is not m.threads.nobody:
@@ -79,6 +79,7 @@ def iterate(m: Machine, s: Loop, exits: Exits) -> None:
             m.context.way = way
         meet(m, exits.next)
         exits.next.kept = exits.next.strays = exits.next.gone = m.threads.nobody
+        exits.next.left = {}
         m.may = m.may | resumed
         m.must = sure(m, m.must | (must & resumed))  # others may have left the loop instead
     if s.step is not None and m.anyone():
@@ -114,9 +115,9 @@ class Attempt:
         self.exits = exits
         self.left = exits.broken, exits.continued, exits.uncertain
         self.frames = [(f, f.returned, f.result) for f in m.frames]
-        self.joins = [(j, j.kept, j.strays, j.gone, j.ways) for j in outer(m)]
-        for j, *_, ways in self.joins:
-            j.ways = list(ways)
+        self.joins = [(j, j.kept, j.strays, j.gone, j.ways, j.left) for j in m.ahead()]
+        for j, *_, ways, left in self.joins:
+            j.ways, j.left = list(ways), dict(left)
         self.code = m.lines.region, m.code_size.flow
 
     def undo(self, m: Machine) -> None:
@@ -124,8 +125,8 @@ class Attempt:
         self.exits.broken, self.exits.continued, self.exits.uncertain = self.left
         for f, returned, result in self.frames:
             f.returned, f.result = returned, result
-        for j, kept, strays, gone, ways in self.joins:
-            j.kept, j.strays, j.gone, j.ways = kept, strays, gone, ways
+        for j, kept, strays, gone, ways, left in self.joins:
+            j.kept, j.strays, j.gone, j.ways, j.left = kept, strays, gone, ways, left
         m.must, m.may, m.context.way = self.masks
         m.lines.region, m.code_size.flow = self.code
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from smemlint.evaluate.control_flow.join_points import joins_of, leave
+from smemlint.evaluate.control_flow.join_points import leave
 from smemlint.evaluate.language.initialisers import value_for
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
-from smemlint.evaluate.machine.machine import Exits, Machine
+from smemlint.evaluate.machine.machine import Exits, Machine, joins_of
 from smemlint.evaluate.memory.local_memory import merge
 from smemlint.evaluate.values.number import Int, Value
 from smemlint.ir import Break, Continue, Expr, Goto, Index, Member, Name, PointerTo, Return, Unary

@@ -229,6 +229,40 @@ def test_lanes_that_leave_together_leave_none_in_doubt(body: str) -> None:
     assert last(f"{body}\ns[t * 2] = 1;").grade is Grade.EXACT
 
 
+BEHIND = {
+    "the rest of the body": "for (int i = 0; i < 2; i++) { s[(t << (5 * i)) & 1023] = 1;"
+    " if (t > 40) continue; if (mode & 1) break; }",
+    "behind a way on that is sure": "for (int i = t & 1; i <= (t & 1) + 1; i++) {"
+    " s[(t << (5 * (i - (t & 1)))) & 1023] = 1; if (mode & 1) break; continue; }",
+}
+
+
+@pytest.mark.parametrize("body", BEHIND.values(), ids=BEHIND)
+def test_an_iteration_behind_a_way_out_need_not_run(body: str) -> None:
+    """The first store is a 1-way access and the second a 32-way one, which runs where nobody left."""
+    found = last(body)
+    assert found.grade is Grade.BOUND
+    assert (found.ways_low, found.ways) == (1, 16.5)
+
+
+def test_a_warp_that_may_have_left_need_not_run() -> None:
+    """Of two warps the second returns where mode is not 3; its store is a 32-way access."""
+    text = (
+        "__global__ void k(int mode) { __shared__ int s[4096]; int t = threadIdx.x;"
+        " if (mode != 3) { if (t >= 32) return; } s[t < 32 ? t : t * 32] = 1; }"
+    )
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (found,) = score_all(evaluate(module, module.kernels()[0], Launch((64, 1, 1))))
+    assert found.grade is Grade.BOUND
+    assert (found.ways_low, found.ways) == (1, 16.5)
+
+
+def test_who_stays_where_one_condition_is_asked_again_is_told_alike() -> None:
+    """In all three iterations the same condition decides: all three stores run, or none does."""
+    body = "for (int i = 0; i < 3; i++) { if (mode & 1) continue; s[(t << i) & 1023] = 1; }"
+    assert last(body).grade is Grade.EXACT
+
+
 def test_lanes_part_at_one_time_on_one_way() -> None:
     """Where mode is 0, odd lanes leave the switch by the first break and even ones by the second."""
     body = "switch (mode) { case 0: x = t + 63; if (t & 1) break; x = t + 65; break; case 2: x = 0; }"

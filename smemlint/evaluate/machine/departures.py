@@ -1,0 +1,58 @@
+"""Who may have left for a join point that is still to come, and what that says of those who stay.
+
+Behind `if (n & 1) break;` the rest of the body runs where the condition does not hold, and so does the next
+iteration: it is no more certain than the arm that left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Set
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Mask: TypeAlias = NDArray[np.bool_]
+Departures: TypeAlias = Mapping[Hashable, Mask]
+"""By the undecided conditions on the way there: the lanes that left if these hold."""
+Parts: TypeAlias = tuple[tuple[Hashable, Mask], ...]
+"""Conditions that only some warps ran under, and which warps these are."""
+WARP = 32
+
+
+def together(several: Iterable[Departures]) -> dict[Hashable, Mask]:
+    """All that left, for whichever join point."""
+    found: dict[Hashable, Mask] = {}
+    for departures in several:
+        for conditions, lanes in departures.items():
+            before = found.get(conditions)
+            found[conditions] = lanes if before is None else before | lanes
+    return found
+
+
+def stayed(departures: Departures, known: Set[object], must: Mask) -> tuple[list[Hashable], Parts]:
+    """What those who are here did not leave under: all warps of them, and some. known: the conditions that
+    hold here, each an unknown and its value; must: lanes that surely run here, if all conditions hold."""
+    whole: list[Hashable] = []
+    parts: list[tuple[Hashable, Mask]] = []
+    present = must.reshape(-1, WARP).any(axis=1)
+    for conditions, lanes in departures.items():
+        if isinstance(conditions, frozenset) and any(_refuted(c, known) for c in conditions):
+            continue
+        warps = np.asarray((lanes & must).reshape(-1, WARP).any(axis=1))
+        if not warps.any():
+            continue
+        key: Hashable = ("stayed", conditions)
+        if (warps | ~present).all():
+            whole.append(key)
+        else:
+            parts.append((key, warps))
+    return whole, tuple(parts)
+
+
+def _refuted(condition: Hashable, known: Set[object]) -> bool:
+    """Whether an unknown has the other value here."""
+    match condition:
+        case (int() as order, 0 | 1 as value):
+            return (order, 1 - value) in known
+    return False
