@@ -1,7 +1,7 @@
 """Accesses in both arms of a condition that run as one.
 
 Of loads the compiler chooses the address, then loads; stores of one address with which both arms end become
-one behind the arms, of the value that was chosen, on the line of the second.
+one behind the arms, of the value that was chosen, on the line of one of them (`behind_arms`).
 
 `c ? s[i] : s[j]` is one load of the chosen element, in the lanes of both arms, and so is a load of one
 address with which both arms begin (docs/dev/joining.md). In: the log. Out: the log with one load for the two.
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
+from smemlint.evaluate.analysis.behind_arms import Behind, behind_arms, is_number
 from smemlint.evaluate.compiler.hoist import reads_first
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine
 from smemlint.evaluate.memory.local_memory import merge
@@ -27,6 +28,7 @@ from smemlint.ir import (
     Construct,
     Evaluate,
     Expr,
+    If,
     Index,
     Lambda,
     Member,
@@ -75,22 +77,46 @@ def _head(log: Sequence[Event | Barrier], arm: Node) -> Iterator[Event]:
         yield e
 
 
-def note_stores(m: Machine, then: int, otherwise: int, end: int, arms: tuple[Node, Node]) -> None:
-    """Remember which stores of two arms run as one, behind them. end: of the second arm."""
+def note_stores(
+    m: Machine, then: int, otherwise: int, end: int, arms: tuple[Node, Node], at: If | None = None
+) -> None:
+    """Remember which stores of two arms run as one, behind them. end: of the second arm; at: the `if`."""
     if m.silent or m.task.as_written or then == otherwise or otherwise == end:
         return
-    count = sum(1 for _ in _last_stores(*arms))
+    behind = _behind(m, at)
+    if behind is Behind.JOIN:
+        return
+    pairs = [*_last_stores(*arms)]
+    if pairs and _keeps_a_number(pairs[0], behind):
+        return
+    count = len(pairs)
     first, second = _tail(m.log[then:otherwise], count), _tail(m.log[otherwise:end], count)
     for a, b in zip(first, second, strict=False):
         if not _alike(a, b, "store") or not same(a.offset, b.offset):
             return
+        if behind is Behind.STEP:
+            a, b = b, a
         b.region, b.must = m.lines.region, m.must & (a.may | b.may)
         b.under, b.parted = m.under(b.must)
         m.journal.selected.append((b, a, b.offset))
 
 
-def _last_stores(then: Node, otherwise: Node) -> Iterator[Assign]:
-    """Assignments to one place with which both arms end, the last one first."""
+def _behind(m: Machine, at: If | None) -> Behind:
+    f = m.frame.function
+    found = None if at is None or f is None else behind_arms(f).get(id(at))
+    if found is Behind.CODE and m.context.loops:
+        return Behind.LOOPED  # of a function that is called there
+    return found or Behind.LOOPED
+
+
+def _keeps_a_number(pair: tuple[Assign, Assign], behind: Behind) -> bool:
+    """Whether the store that would be kept is of a number, and the other one is not: both stay."""
+    kept, other = pair if behind is Behind.STEP else pair[::-1]
+    return behind is not Behind.LOOPED and is_number(kept.value) and not is_number(other.value)
+
+
+def _last_stores(then: Node, otherwise: Node) -> Iterator[tuple[Assign, Assign]]:
+    """Assignments to one place with which both arms end, the last ones first."""
     one_each = len(_statements(then)) == len(_statements(otherwise)) == 1
     for a, b in zip(reversed(_statements(then)), reversed(_statements(otherwise)), strict=False):
         if not isinstance(a, Evaluate) or not isinstance(b, Evaluate):
@@ -103,7 +129,7 @@ def _last_stores(then: Node, otherwise: Node) -> Iterator[Assign]:
             return
         if one.op != other.op and not one_each:
             return  # each arm works out the address for itself
-        yield one
+        yield one, other
         loads = any(element(n) for v in values for n in walk(v))  # type: ignore[arg-type]
         if one.op != other.op or one.op != "=" or loads:
             return  # a load that stays in its arm keeps the stores before it there

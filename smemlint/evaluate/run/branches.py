@@ -94,7 +94,7 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
     chosen = target is not None and target == gives_element(s.otherwise)
     way_out = (lambda: arm(False, otherwise)) if either else None
     left = ways_out(m) if choice is not None else 0
-    parted = branch(m, c, lambda: arm(True, s.then), way_out, roots, (s.then, s.otherwise), chosen=chosen)
+    parted = branch(m, c, lambda: arm(True, s.then), way_out, roots, (s.then, s.otherwise), s, chosen=chosen)
     if choice is not None and m.task.paths is not None and (parted or ways_out(m) > left):
         m.task.paths.leave_open(choice)
 
@@ -114,12 +114,13 @@ def branch(
     otherwise: Callable[[], None] | None,
     roots: tuple[int, int] | None = None,
     arms: tuple[Stmt | None, Stmt | None] = (None, None),
+    at: If | None = None,
     *,
     chosen: bool = False,
 ) -> bool:
     """Both ways of a condition that differs between lanes or is not known. roots: the lines that lead there.
-    arms: the code of both; chosen: they give one variable an element. Returns, of host code that is run way
-    by way, whether it matters which way is taken."""
+    arms: the code of both, of the `if` at hand; chosen: they give one variable an element. Returns, of host
+    code that is run way by way, whether it matters which way is taken."""
     c = ar.one_unknown(c, m.unknowns)
     must, may = m.must, m.may
     m.context.stale = m.context.stale and not equal_masks(may, m.threads.present)
@@ -169,7 +170,7 @@ def branch(
         if some(yes_may):
             m.context.way = way if some(no_may) else yes_way
         m.must = sure(m, yes_must | no_must)
-        note_stores(m, logged, turned, ended, arms)
+        note_stores(m, logged, turned, ended, arms, at)
         if launched is not None:
             meet_ways(m, *launched)
         return False
@@ -192,7 +193,7 @@ def branch(
         m.must = yes_must & m.may
     else:
         m.must = sure(m, must & may & ~(m.threads.nobody if yes.together and no.together else lost))
-    note_stores(m, logged, turned, ended, arms)
+    note_stores(m, logged, turned, ended, arms, at)
     return any(not is_limit(m, o.cells.get(at)) for o, at in parted)
 
 

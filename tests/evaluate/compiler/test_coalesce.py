@@ -381,6 +381,51 @@ def test_stores_with_which_both_arms_end_are_one(body: str, wavefronts: list[int
     assert [c.wavefronts for c in found if c.ideal] == wavefronts
 
 
+PAIR = "if (in[t + k] > 0) s[2 * t] = %s; else s[2 * t] = %s;"
+KEPT = {
+    "more code, in no loop: the second": (PAIR % ("in[t + 5]", "in[t + 9]"), (False, True)),
+    "more code, in a loop: the second": (
+        "for (; k < n; ++k) { %s in[k] = 1; }" % (PAIR % ("in[t + 5]", "in[t + 9]")),
+        (False, True),
+    ),
+    "the end of a while loop: the second": (
+        "while (in[3] > k) { ++k; %s }" % (PAIR % ("in[t + 5]", "in[t + 9]")),
+        (False, True),
+    ),
+    "the step of a for loop: the first": (
+        "for (; k < 8; ++k) { %s }" % (PAIR % ("in[t + 5]", "in[t + 9]")),
+        (True, False),
+    ),
+    "the end of another arm: both": (
+        "if (in[7] > 3) { %s }" % (PAIR % ("in[t + 5]", "in[t + 9]")),
+        (True, True),
+    ),
+    "the second is a number, in no loop: both": (PAIR % ("in[t + 5]", "-1"), (True, True)),
+    "the first is a number, in no loop: the second": (PAIR % ("0", "in[t + 5]"), (False, True)),
+    "both are numbers: the second": (PAIR % ("0", "1"), (False, True)),
+    "the first is a number, before a step: both": (
+        "for (; k < 8; ++k) { %s }" % (PAIR % ("0", "in[t + 5]")),
+        (True, True),
+    ),
+    "the second is a number, before a step: the first": (
+        "for (; k < 8; ++k) { %s }" % (PAIR % ("in[t + 5]", "0")),
+        (True, False),
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "runs"), KEPT.values(), ids=KEPT)
+def test_what_comes_behind_two_arms_decides_which_store_is_kept(body: str, runs: tuple[bool, bool]) -> None:
+    """As nvcc 13.0 compiles it for sm_90: the line of the STS is that of one arm, or each has its own."""
+    text = (
+        "__global__ void k(int *in, int n) { __shared__ int s[1024]; int t = threadIdx.x; int k = 0;\n"
+        f"{body}\n__syncthreads(); in[t] = s[t]; }}"
+    )
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    found = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
+    assert tuple(bool(c.ideal) for c in found if c.site.op == "store") == runs
+
+
 def test_a_store_is_not_overwritten_for_lanes_that_have_left() -> None:
     """Lane 9 leaves after its first store; those that go on store there again."""
     text = (

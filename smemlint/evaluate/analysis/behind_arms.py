@@ -1,0 +1,60 @@
+"""What comes right behind an `if`: it decides which of two equal stores nvcc keeps (`compiler/selects`).
+
+Measured with nvcc 13.0 for sm_90: docs/dev/joining.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum, auto
+
+from smemlint.ir import Block, Cast, Expr, FloatLiteral, Function, If, Literal, Loop, Stmt, Unary
+from smemlint.ir.memo import by_identity
+from smemlint.ir.walk import children
+
+
+class Behind(Enum):
+    STEP = auto()
+    """The step of a `for` loop: the first store is kept."""
+    JOIN = auto()
+    """The end of an arm of another `if`: three ways meet there, and each arm keeps its own."""
+    CODE = auto()
+    """More code, in no loop of this function: the second store is kept."""
+    LOOPED = auto()
+    """More code in a loop: the second store is kept."""
+
+
+@by_identity
+def behind_arms(f: Function) -> Mapping[int, Behind]:
+    """By id() of each `if` of a function, what comes behind it."""
+    found: dict[int, Behind] = {}
+
+    def look(node: object, looped: bool) -> None:
+        if isinstance(node, If):
+            found.setdefault(id(node), Behind.LOOPED if looped else Behind.CODE)
+            for arm in (node.then, node.otherwise):
+                if (last := _last(arm)) is not None:
+                    found[id(last)] = Behind.JOIN
+        if isinstance(node, Loop):
+            looped = True
+            if node.step is not None and (last := _last(node.body)) is not None:
+                found[id(last)] = Behind.STEP
+        for child in children(node):
+            look(child, looped)
+
+    look(f.body, False)
+    return found
+
+
+def is_number(e: Expr) -> bool:
+    """Whether an expression is a number as it is written."""
+    while isinstance(e, Cast) or (isinstance(e, Unary) and e.op in "+-"):
+        e = e.operand
+    return isinstance(e, Literal | FloatLiteral)
+
+
+def _last(s: Stmt | None) -> If | None:
+    """The `if` with which a statement ends."""
+    while isinstance(s, Block) and s.body:
+        s = s.body[-1]
+    return s if isinstance(s, If) else None
