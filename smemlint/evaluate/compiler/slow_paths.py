@@ -46,6 +46,13 @@ _INTRINSICS: tuple[tuple[re.Pattern[str], Stop], ...] = (
     (pattern(r"__fdividef|fdividef"), "predicate"),
 )
 _BARRIERS = pattern(r"v?printf|__nanosleep")
+_OPAQUE = pattern(
+    r"__ld(?:g|c[agsv]|lu)|__st(?:wb|c[gs]|wt)|__shfl\w*|__(?:any|all|ballot|uni)(?:_sync)?|__activemask"
+    r"|__match_\w+|atomic\w+|__reduce_\w+_sync|__dp[24]a\w*|clock(?:64)?"
+    r"|__(?:float|double)2(?:half|bfloat16)\w*|__floats2(?:half|bfloat16)2_rn|__float22(?:half|bfloat16)2_rn"
+    r"|__(?:half|bfloat16)2float|__(?:half|bfloat16)22float2|__(?:low|high)2float"
+)
+"""Functions that CUDA's headers or the compiler make of assembler."""
 _ENDS_IN_F = ("erf", "normcdf")
 
 
@@ -68,6 +75,12 @@ def function_stops(m: Machine, name: str, operands: list[Value]) -> None:
         m.stop("fork")
     elif _CALL[size].fullmatch(plain):
         m.stop("call")
+
+
+def opaque_stop(m: Machine, name: str) -> None:
+    """Log that a function is assembler to the optimiser."""
+    if not m.host and _OPAQUE.fullmatch(short_name(name)):
+        m.stop("opaque")
 
 
 def division_stops(m: Machine, a: Value, b: Value) -> None:

@@ -24,7 +24,7 @@ __all__ = ["JoinEvent", "JoinGroup", "JoinKind", "join", "layout", "redundant", 
 WIDEST = 16
 """Bytes a lane of the widest shared-memory instruction."""
 
-_PASSABLE = ("fork", "call", "predicate")
+_PASSABLE = ("fork", "call", "predicate", "opaque")
 _ATOMICS = frozenset({"atomic", "cas", "cas loop load", "cas loop", "increment"})
 
 
@@ -33,7 +33,7 @@ class JoinKind:
     """What accesses of one site, or barriers, have in common that differ by one number in their address.
 
     site_key: the caller's name for the site. op: `load`, `store`, an atomic (`atomic`, `cas`,
-    `increment`), `fork`, `call` and `predicate` (see machine.Barrier), or anything else (`barrier`,
+    `increment`), `fork`, `call`, `predicate` and `opaque` (see machine.Barrier), or anything else (`barrier`,
     `ldmatrix`, `cp.async`, ...), which nothing moves across.
     width: bytes a lane. pattern: which threads take part, and how their addresses differ; None: nobody.
     alignment: the largest power of two that provably divides every *variable* part of the address (lane
@@ -328,12 +328,15 @@ class _Window:
     """(index of the event, its address, position)."""
     epochs: set[int] = field(default_factory=set)
     """Those of the late part in which its members stand."""
+    opaque: int = 0
+    """What the early part does not look through, up to its last member."""
 
 
 class _Windows:
     """Collects windows, as two parts of nvcc do.
 
-    The early part knows what may alias, but of addresses only what declarations promise. The late part
+    The early part knows what may alias, but of addresses only what declarations promise, and does not look
+    through assembler. The late part
     knows where arrays lie, but takes every shared store for one that may alias.
     """
 
@@ -345,15 +348,19 @@ class _Windows:
         """Counts what ends the late part's load windows: stores, atomics, barriers."""
         self.barriers = 0
         self.forks = 0
+        self.opaque = 0
         self.open: dict[Hashable, _Window] = {}
         self.last: Hashable = None
-        """Window of the latest shared access, if that was a store for the late part."""
+        """Window of the latest shared access, if that was a store."""
         self.loads = _Log()
         self.stores = _Log()
 
     def take(self, index: int, address: _Address | None) -> None:
         kind = self.events[index].kind
         self.position += 1
+        if kind.op == "opaque":
+            self.opaque += 1
+            return
         if kind.op in _PASSABLE:
             self.forks += kind.op == "fork"
             self.epoch += kind.op == "call"
@@ -369,8 +376,7 @@ class _Windows:
         span, early = _span(kind, address), _known_early(kind)
         if span:
             self._place(index, address, span, early)
-        late_store = kind.op == "store" and span and not early
-        self.last = self._key(kind, address, span) if late_store else None
+        self.last = self._key(kind, address, span) if kind.op == "store" and span else None
         (self.loads if kind.op == "load" else self.stores).add(address, self.position)
 
     def _stop(self, kind: JoinKind) -> None:
@@ -394,11 +400,11 @@ class _Windows:
         if early:
             name: Hashable = (key, self.barriers, self.forks if kind.op == "store" else 0)
             window = self.open.get(name)
-            if window is not None and self._blocked(kind, address, window):
+            if window is not None and self._parted(key, kind, address, window):
                 window = None
             if window is None and kind.op == "load":
                 window = self._before(kind, address, span, 0)
-                if window is not None and self._blocked(kind, address, window):
+                if window is not None and self._parted(key, kind, address, window):
                     window = None
         elif kind.op == "load":
             name = (key, self.barriers, self.epoch)
@@ -411,6 +417,7 @@ class _Windows:
             self.all.append(window)
         window.members.append((index, address, self.position))
         window.epochs.add(self.epoch)
+        window.opaque = self.opaque
 
     def _before(self, kind: JoinKind, address: _Address, span: int, epoch: int) -> _Window | None:
         """The window of a load that surely ran before, and can load what a branch needs with it."""
@@ -420,6 +427,14 @@ class _Windows:
             if window is not None:
                 return window
         return None
+
+    def _parted(self, key: Hashable, kind: JoinKind, address: _Address, window: _Window) -> bool:
+        """Whether an access that the early part could join stays out of a window. Behind assembler it is left
+        to the late part."""
+        if self._blocked(kind, address, window):
+            return True
+        late = self.last == key if kind.op == "store" else window.epochs == {self.epoch}
+        return window.opaque != self.opaque and not late
 
     def _blocked(self, kind: JoinKind, address: _Address, window: _Window) -> bool:
         """A load moves up to the window's first member, the members of a store window down to the new one."""

@@ -6,7 +6,7 @@ this one fill: lanes, groups, memory, atomics, wmma. Integer functions are here.
 
 from __future__ import annotations
 
-from smemlint.evaluate.compiler.slow_paths import function_stops
+from smemlint.evaluate.compiler.slow_paths import function_stops, opaque_stop
 from smemlint.evaluate.language.accesses import load, store
 from smemlint.evaluate.language.conversions import as_int, coerce
 from smemlint.evaluate.language.inlining import run_closure
@@ -91,6 +91,12 @@ _BARRIER_OBJECTS = frozenset(("cuda::init", "init", "cuda::device::barrier_nativ
 
 def function(m: Machine, name: str, arguments: Arguments, e: Call, discarded: bool) -> Value:
     """A call of a function that has no body in the project."""
+    value = _function(m, name, arguments, e, discarded)
+    opaque_stop(m, name)
+    return value
+
+
+def _function(m: Machine, name: str, arguments: Arguments, e: Call, discarded: bool) -> Value:
     handler = FUNCTIONS.get(name) or FUNCTIONS.get(short_name(name))
     if handler is not None:
         return handler(m, e, arguments, discarded)

@@ -84,8 +84,9 @@ class Barrier:
     """Something that keeps accesses apart.
 
     stop: `barrier`, which no access is moved across; `fork`, predicates around an access of memory or in
-    slow arithmetic, which no store is moved across; `call` and `predicate`, which only machine code has: no
-    access, or no store, is joined there across it.
+    slow arithmetic, which no store is moved across; `opaque`, assembler and what is made of it, which the
+    optimiser moves nothing across, but machine code does; `call` and `predicate`, which only machine code
+    has: no access, or no store, is joined there across it.
     """
 
     region: int

@@ -44,6 +44,8 @@ from smemlint.ir.types import BOOL, LONG, UINT, ULONG
 def asm_value(m: Machine, e: Asm) -> Value:
     """Accesses and integer results of one asm statement, which has no value itself."""
     inputs = [rvalue(m, x) for x in e.inputs]
+    if not m.host:
+        m.stop("opaque")
     registers: dict[str, Value] = {}
     count = len(e.outputs)
     written: set[PtxTarget] = set()
