@@ -78,14 +78,22 @@ def _head(log: Sequence[Event | Barrier], arm: Node) -> Iterator[Event]:
 
 
 def note_stores(
-    m: Machine, then: int, otherwise: int, end: int, arms: tuple[Node, Node], at: If | None = None
+    m: Machine,
+    then: int,
+    otherwise: int,
+    end: int,
+    arms: tuple[Node, Node],
+    at: If | None,
+    *,
+    together: bool,
 ) -> None:
-    """Remember which stores of two arms run as one, behind them. end: of the second arm; at: the `if`."""
+    """Remember which stores of two arms run as one, behind them. end: of the second arm; at: the `if`;
+    together: all lanes take the same arm."""
     if m.silent or m.task.as_written or then == otherwise or otherwise == end:
         return
     behind = _behind(m, at)
-    if behind is Behind.JOIN:
-        return
+    if behind is Behind.JOIN or (behind is Behind.STEP and together):
+        return  # a loop on such a condition is written twice, once for each arm
     pairs = [*_last_stores(*arms)]
     if pairs and _keeps_a_number(pairs[0], behind):
         return

@@ -170,7 +170,7 @@ def branch(
         if some(yes_may):
             m.context.way = way if some(no_may) else yes_way
         m.must = sure(m, yes_must | no_must)
-        note_stores(m, logged, turned, ended, arms, at)
+        note_stores(m, logged, turned, ended, arms, at, together=yes.together)
         if launched is not None:
             meet_ways(m, *launched)
         return False
@@ -193,7 +193,7 @@ def branch(
         m.must = yes_must & m.may
     else:
         m.must = sure(m, must & may & ~(m.threads.nobody if yes.together and no.together else lost))
-    note_stores(m, logged, turned, ended, arms, at)
+    note_stores(m, logged, turned, ended, arms, at, together=yes.together)
     return any(not is_limit(m, o.cells.get(at)) for o, at in parted)
 
 

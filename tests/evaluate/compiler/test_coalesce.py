@@ -396,6 +396,10 @@ KEPT = {
         "for (; k < 8; ++k) { %s }" % (PAIR % ("in[t + 5]", "in[t + 9]")),
         (True, False),
     ),
+    "a condition of all lanes, before a step: both": (
+        "for (; k < 8; ++k) { if (n > 3) s[2 * t] = in[t + 5]; else s[2 * t] = in[t + 9]; }",
+        (True, True),
+    ),
     "the end of another arm: both": (
         "if (in[7] > 3) { %s }" % (PAIR % ("in[t + 5]", "in[t + 9]")),
         (True, True),
