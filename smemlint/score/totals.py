@@ -18,12 +18,13 @@ def sums(trace: Trace, cost: Costs) -> tuple[int, int, int]:
     """Wavefronts at most, at least, and the ideal that both are measured by.
 
     One of the trace's ways runs, and of its groups of requests any; the ends are those of whatever runs then.
+    Where some request has two ends, iterations that may be repeated tell those of their own as well.
     """
     open_ = np.zeros_like(trace.weights) if trace.repeats is None else trace.repeats.depth
     each = (cost.high, cost.low, cost.ideal, trace.weights, _groups(trace), open_ > 0)
     ends = [
         _ends(high @ weights, low @ weights, ideal @ weights)
-        if not numbers.any()
+        if not numbers.any() and not (repeated.any() and (low < high).any())
         else _of_groups(high * weights, low * weights, ideal * weights, numbers, repeated)
         for high, low, ideal, weights, numbers, repeated in zip(
             *(np.split(x, trace.ways) for x in each), strict=True
