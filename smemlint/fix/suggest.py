@@ -208,12 +208,12 @@ def _suggestion(instances: list[Instance], means: Means) -> Suggestion:
     if moves:
         return _together(moves, texts, means.analyse)
     in_words = [each for each in found if isinstance(each, Suggestion)]
-    if not in_words or not instances[0].array.dynamic:
-        # Pointers to rows (`&As[r * BK]`) cut no parts: the array is laid out as a whole.
+    # Pointers to rows (`&As[r * BK]`) cut no parts: the array is laid out as a whole, of whatever size.
+    if not in_words or all(i.length is not None for i in instances):
         whole = _best(instances, means)
         if isinstance(whole, Move):
             return whole.suggestion
-        in_words.insert(0, whole)
+        in_words.insert(len(in_words) if instances[0].array.dynamic else 0, whole)
     return max(in_words, key=lambda s: (s.refused is not None and s.after < s.before, s.before - s.after))
 
 

@@ -22,7 +22,7 @@ from smemlint.score.model import Conflict
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 FILES = [
     "cooperative.cu", "device_functions.cu", "file_arrays.cu", "gemm_registers.cu", "histogram.cu",
-    "joined.cu", "loops.cu", "pool.cu", "ptx.cu", "structs.cu", "views.cu",
+    "joined.cu", "loops.cu", "ptx.cu", "structs.cu", "views.cu",
 ]  # fmt: skip
 
 

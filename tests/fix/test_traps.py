@@ -199,6 +199,35 @@ void start(float *out, const float *in) { deep::k<<<1, dim3(32, 16)>>>(out, in);
     out[ty * 32 + tx] = a[tx * 32 + ty] + b[ty * 32 + tx] + (float)c[tx];""",
         dynamic=", 32 * 32 * 4 + 32 * 16 * sizeof(float) + 32 * sizeof(double)",
     ),
+    "rows of a dynamic array that each thread has a pointer to": kernel(
+        """    extern __shared__ float t[];
+    float *row = t + tx * 32;
+    for (int i = ty; i < 32; i += 16) t[i * 32 + tx] = in[i * 32 + tx];
+    __syncthreads();
+    out[ty * 32 + tx] = row[ty] + row[ty + 16];""",
+        dynamic=", 32 * 32 * sizeof(float)",
+    ),
+    "parts of a dynamic pool that is used again as a whole": kernel(
+        """    extern __shared__ float pool[];
+    float *a = pool, *b = pool + 512, *whole = pool;
+    a[ty * 32 + tx] = in[ty * 32 + tx];
+    b[ty * 32 + tx] = in[ty * 32 + tx + 5];
+    __syncthreads();
+    float v = a[tx * 16 + ty] + 3 * b[tx * 16 + ty];
+    __syncthreads();
+    whole[ty * 64 + tx] = v;
+    whole[ty * 64 + tx + 32] = v + 1;
+    __syncthreads();
+    out[ty * 32 + tx] = whole[tx * 32 + ty];""",
+        dynamic=", 2 * 512 * sizeof(float)",
+    ),
+    "a dynamic array with an access by data": kernel(
+        """    extern __shared__ float t[];
+    for (int i = ty; i < 32; i += 16) t[i * 32 + tx] = in[i * 32 + tx];
+    __syncthreads();
+    out[ty * 32 + tx] = t[tx * 32 + ty] + t[(int)in[tx] & 1023];""",
+        dynamic=", 32 * 32 * sizeof(float)",
+    ),
     "a pool with two columns": kernel(
         """    extern __shared__ float pool[];
     float *a = pool, *b = &pool[32 * 32];

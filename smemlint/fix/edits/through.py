@@ -23,6 +23,7 @@ from smemlint.fix.text.neighbours import Low, low_of
 from smemlint.fix.text.reached import (
     Reach,
     Room,
+    Rooms,
     Root,
     Summand,
     accesses_of,
@@ -31,8 +32,11 @@ from smemlint.fix.text.reached import (
     terms_of,
     way_terms,
 )
+from smemlint.fix.text.source import Source
 from smemlint.fix.text.views import SIZES
 from smemlint.records import record
+
+_ASM = ("asm", "__asm__", "__asm")
 
 
 @record(frozen=True, slots=True)
@@ -46,6 +50,8 @@ class Array:
     swizzle: Swizzle
     apart: bool
     """Whether summands that are the same for all threads stay outside of the helper."""
+    qualifier: str = ""
+    """`volatile ` where a function that reaches the array says it of anything but the array."""
 
 
 @record(frozen=True, slots=True)
@@ -90,7 +96,7 @@ def _through(
     if whole is None:
         return Refusal("passed-on", f"the rows of `{at.name}` are no power of two wide")
     found, accesses = seen
-    array = Array(at, type_, shape.element, whole, apart)
+    array = Array(at, type_, shape.element, whole, apart, _qualifier(at, found))
     names: dict[int, str] = {}
     first = ""
     edits: list[TextEdit | Refusal] = []
@@ -99,7 +105,7 @@ def _through(
         written = _written(array, access, room, names, taken) if room is not None else _lost(at)
         if isinstance(written, Refusal):
             return Refusal(written.code, f"{written.text} on line {source.line_of(begin)}")
-        text = _spelled(written, access, (begin, end) in found.addresses)
+        text = _spelled(written, access, (begin, end) in found.addresses, array.qualifier)
         first = first or text
         edits.append(edit(source, begin, end, text))
     start = min((s for r in found.rooms if (s := source.function_start(r.first)) is not None), default=None)
@@ -195,26 +201,47 @@ def _written(
     helper = names.setdefault(size, "") or fresh(f"swizzle_{array.at.name}", taken)
     names[size] = helper
     plain = len(array.at.extents) == 1 and root.type == array.type
-    base = array.at.name if plain else f"(({root.type} *){array.at.name})"
+    start = array.at.name if plain else f"(({root.type} *){array.at.name})"
+    base = f"(({array.qualifier}{root.type} *){array.at.name})" if array.qualifier and root.lanes else start
     if root.whole:
         element = f"{base}[{before}{helper}({index}){after}]"
     elif root.lanes and room.parameters:
         return Refusal("passed-on", f"`{root.name}` points elsewhere in each thread")
     elif root.lanes:
         further = "" if index == "0" else f" + {index}"
-        element = f"{base}[{helper}(int({root.name} - {base}){further}){after}]"
+        element = f"{base}[{helper}(int({root.name} - {start}){further}){after}]"
     else:
         element = f"{root.name}[{before}{helper}({index}){after}]"
     return Element(element, "" if own == root.type else own)
 
 
-def _spelled(element: Element, access: Reach, taken_as_is: bool) -> str:
+def _qualifier(at: Declared, found: Rooms) -> str:
+    """What pointers that the edit leaves out may have said of an access."""
+    code = at.source.code
+    begin = at.source.index_at(at.source.statement_start(at.index))
+    first = [_head(at.source, room.first) for room in found.rooms]
+    said = (
+        i
+        for start, room in zip(first, found.rooms, strict=True)
+        for i in range(start, room.last)
+        if code[i].text == "volatile" and code[i - 1].text not in _ASM and not begin <= i < at.index
+    )
+    return "volatile " if next(said, None) is not None else ""
+
+
+def _head(source: Source, index: int) -> int:
+    """The first token of the function around a token, its parameters included."""
+    start = source.function_start(index)
+    return index if start is None else source.index_at(start)
+
+
+def _spelled(element: Element, access: Reach, taken_as_is: bool, qualifier: str = "") -> str:
     """The access, or the address, of an element."""
     if taken_as_is:
         return f"({element.cast} *)&{element.text}" if element.cast else f"&{element.text}"
     if not element.cast:
         return element.text
-    viewed = f"({element.cast} *)&{element.text}"
+    viewed = f"({qualifier}{element.cast} *)&{element.text}"
     return f"({viewed})[0]" if access.subscript else f"*{viewed}"
 
 

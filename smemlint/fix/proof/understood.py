@@ -36,7 +36,8 @@ def not_understood(instances: Sequence[Instance]) -> Refusal | None:
                 data = data or _moving(conflict, said)
                 plain = conflict.site.op in _ONE_BY_ONE
                 widest = max(widest, (conflict.trace.joined or conflict.site.width) if plain else MATRIX_ROW)
-        if data is not None and (array.dynamic or instance.piece or widest > array.element):
+        whole = not array.dynamic if instance.piece is None else instance.piece.pointer is None
+        if data is not None and (not whole or widest > array.element):
             # What is not known may not stay aligned, or may leave its part.
             return data
     return None

@@ -327,3 +327,23 @@ def test_an_element_macro_of_a_pool_that_is_passed_on_is_written_out(tmp_path: P
     assert "rows[swizzle_pool((n * 16 + threadIdx.x / 4) * 32 + (threadIdx.x % 4 * 8))] =" in after
     assert "v = *(float4 *)&rows[swizzle_pool((threadIdx.x % 32) * 32 + 8)];" in after
     assert found.after < found.before
+
+
+VOLATILE = """__global__ void k(int *out, const int *in)
+{
+    extern __shared__ int s[];
+    volatile int *mine = s + threadIdx.x * 8;
+    for (int i = 0; i < 8; ++i) mine[i] = in[i * 128 + threadIdx.x];
+    int sum = 0;
+    for (int i = 7; i >= 0; --i) sum = sum * 3 + mine[i];
+    out[threadIdx.x] = sum;
+}
+void start(int *out, const int *in) { k<<<1, 128, 4096>>>(out, in); }
+"""
+
+
+def test_an_access_stays_volatile_where_its_pointer_said_so(tmp_path: Path) -> None:
+    found, after = fixed(VOLATILE, tmp_path)
+    assert found.kind == "swizzle"
+    assert "((volatile int *)s)[swizzle_s(int(mine - s) + i)] = in[" in after
+    assert after.count("((volatile int *)s)[") == 2
