@@ -6,7 +6,7 @@ import numpy as np
 
 from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.values.lanes import some
-from smemlint.evaluate.values.number import Int, Value
+from smemlint.evaluate.values.number import Int, Symbol, Value
 from smemlint.evaluate.values.objects import Cells, Object, Snapshot
 from smemlint.records import record
 
@@ -20,30 +20,50 @@ class Branch:
     together: bool = True
 
 
-def decode(m: Machine, c: Int) -> Branch:
+def decode(m: Machine, c: Int, *, stays: bool = False) -> Branch:
     """The lanes of the mask for which a 0/1 value is, or may be, 1.
 
     A condition that is unknown but the same for all lanes keeps them all: when the branch runs at all,
-    it runs with the full mask.
+    it runs with the full mask. stays: who takes the branch comes back from it, so that of one that a single
+    lane takes, whichever, the first that may be it stands for it.
     """
     if c.known and isinstance(c.const, int):
         return Branch(m.must, m.may) if c.const else Branch(m.threads.nobody, m.threads.nobody)
     if c.known:
         taken = c.const != 0
         return Branch(m.must & taken, m.may & taken)
+    alone = _of_one_lane(c) if stays else None
     undecided = np.zeros(m.threads.size, dtype=bool)
     varying = np.zeros(m.threads.size, dtype=bool)
     for mono, coefficient in c.terms.items():
         hit = coefficient != 0
         undecided |= hit
         for s in mono:
-            if s.varying:
+            if s.varying and s is not alone:
                 varying |= hit
                 break
+    if alone is not None:
+        may = _first(m.may & undecided)
+        sure = m.threads.nobody if some(varying & may) else m.must & may
+        return Branch(sure, may, together=not some(varying & may))
     may = m.may & (undecided | (c.const != 0))
     if not some(varying) and _together(c, may, undecided):
         return Branch(m.must & may, may)
     return Branch(m.must & may & ~undecided, may, together=False)
+
+
+def _of_one_lane(c: Int) -> Symbol | None:
+    """The unknown that is 1 in one lane alone, of a value that is 0 without it."""
+    found = next((s for mono in c.terms for s in mono if s.alone), None)
+    without = found is None or np.any(c.const) or any(found not in mono for mono in c.terms)
+    return None if without else found
+
+
+def _first(lanes: Mask) -> Mask:
+    """The first of some lanes."""
+    one = np.zeros_like(lanes)
+    one[np.argmax(lanes)] = True
+    return one & lanes
 
 
 def _together(c: Int, may: Mask, undecided: Mask) -> bool:

@@ -135,7 +135,7 @@ def _access(
     if isinstance(base, Pointer) and base.object.storage == "shared":
         must, may, line = m.must, m.may, m.lines.region
         if i.predicate is not None:
-            lanes = decode(m, _truth(m, i.predicate, read))
+            lanes = decode(m, _truth(m, i.predicate, read), stays=True)
             m.must, m.may = lanes.must, lanes.may
             m.arm(line, ("@", m.lines.made))
         _record(m, e, i, base, read)

@@ -29,8 +29,10 @@ from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.lanes import equal_masks, some
 from smemlint.evaluate.values.number import Int, collapse, form_of
 from smemlint.evaluate.values.provenance import following
-from smemlint.ir import Expr, If, Stmt
+from smemlint.ir import Break, Continue, Expr, Goto, If, Return, Stmt
+from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BOOL
+from smemlint.ir.walk import walk
 
 PREDICATED = 8
 """Up to this many accesses and operations an `if` becomes predicates, and the straight line goes on after
@@ -125,7 +127,7 @@ def branch(
     must, may = m.must, m.may
     m.context.stale = m.context.stale and not equal_masks(may, m.threads.present)
     negated = ar.logical_not(c, m.unknowns)
-    yes, no = decode(m, c), decode(m, negated)
+    yes, no = decode(m, c, stays=not _leaves(arms[0])), decode(m, negated, stays=not _leaves(arms[1]))
     before = None if c.known else snapshot(m)
     launched = _parts_by_launch(m, c, arms)
     m.must, m.may = yes.must, yes.may
@@ -195,6 +197,16 @@ def branch(
         m.must = sure(m, must & may & ~(m.threads.nobody if yes.together and no.together else lost))
     note_stores(m, logged, turned, ended, arms, at, together=yes.together)
     return any(not is_limit(m, o.cells.get(at)) for o, at in parted)
+
+
+def _leaves(arm: Stmt | None) -> bool:
+    """Whether an arm may go elsewhere than to its end."""
+    return arm is not None and _jumps(arm)
+
+
+@by_identity
+def _jumps(arm: Stmt) -> bool:
+    return any(isinstance(n, Break | Continue | Goto | Return) for n in walk(arm))
 
 
 def _parts_by_launch(

@@ -57,7 +57,7 @@ def logical_value(m: Machine, e: Binary) -> Value:
     m.arm(root, (e.op, m.lines.made))
     arm = m.lines.region
     condition = left if e.op == "&&" else ar.logical_not(left, m.unknowns)
-    then = decode(m, condition)
+    then = decode(m, condition, stays=True)
     keep = m.must, m.may
     before = snapshot(m) if _may_be_passed_over(m, condition, e.right) else None
     m.must, m.may = then.must, then.may
@@ -128,7 +128,8 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         if evaluate is rvalue and isinstance(chosen, Int):
             chosen = _of_common_type(m, chosen, other)
         return _chosen_by_launch(m, c, chosen, other, evaluate)
-    then, otherwise = decode(m, c), decode(m, ar.logical_not(c, m.unknowns))
+    then = decode(m, c, stays=True)
+    otherwise = decode(m, ar.logical_not(c, m.unknowns), stays=True)
     keep = m.must, m.may
     before = snapshot(m) if _may_be_passed_over(m, c, e.then, e.otherwise) else None
     m.must, m.may = then.must, then.may

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.choices import each_way
@@ -105,10 +106,8 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
                 unknowns.guessed.append(INTERIOR if middle else LARGE)
                 return guess
     if op in ("==", "!=") and not d.uniform and not d.varying and _one_lane(d):
-        # one lane of the block matches: which one changes nothing
-        hit = np.zeros(len(np.asarray(d.const)), dtype=np.int64)
-        hit[0] = 1
-        return Int(hit if op == "==" else 1 - hit, BOOL)
+        hit = unknowns.one_lane(d, _may_be_zero(d))
+        return hit if op == "==" else subtract(Int(1, BOOL), hit, BOOL)
     return _either(op, d, Int(0), unknowns)
 
 
@@ -167,6 +166,18 @@ def _one_lane(d: Int) -> bool:
     if isinstance(d.const, int) or any(not isinstance(c, int) for c in d.terms.values()):
         return False
     return len(np.unique(d.const)) == len(d.const)
+
+
+def _may_be_zero(d: Int) -> NDArray[np.bool_]:
+    """The lanes in which d may be 0, by the range of what is the same for all of them."""
+    low, high = bounds(Int(0, d.type, d.terms))
+    const = np.asarray(d.const)
+    may = np.ones(len(const), dtype=bool)
+    if low is not None:
+        may &= const <= -low
+    if high is not None:
+        may &= const >= -high
+    return may
 
 
 def _decided(op: str, low: int | None, high: int | None) -> bool | None:

@@ -54,6 +54,8 @@ class Symbol:
     """Of 0/1 unknowns of which at most one is 1 (each stands for one way to a join point): their number."""
     shared: bool = False
     """Where it varies: whether the lanes of one warp have one value, which other warps need not have."""
+    alone: bool = False
+    """Of a 0/1 unknown: whether it is 1 in one lane of the block, whichever that is (`threadIdx.x == u`)."""
 
     @property
     def bit(self) -> bool:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.number import (
     Int,
     Symbol,
+    collapse,
 )
 from smemlint.ir import Scalar
 from smemlint.ir.types import BOOL, LONG
 from smemlint.records import record
 
 NONLINEAR = "nonlinear-index"
+ONE_LANE = Unresolved("data-dependent", "which lane it is depends on a run-time value")
 LONGEST = 60
 """Characters of a value's text from which on messages leave it out."""
 
@@ -89,6 +94,18 @@ class Unknowns:
             (mono,) = made.terms
             self.memo["==", key] = replace(mono[0], choice=choice)
         return Int(0, BOOL, {(self.memo["==", key],): 1})
+
+    def one_lane(self, d: Int, lanes: NDArray[np.bool_]) -> Int:
+        """Whether d, of which each lane knows another part, is 0, as 0 or 1: it is in one of some lanes."""
+        assert not isinstance(d.const, int)
+        key = ("one lane", d.const.tobytes(), Int(0, d.type, d.terms).key())
+        if key not in self.memo:
+            reason = next((s.reason for m in d.terms for s in m if s.reason), None)
+            self.memo[key] = replace(
+                self.fresh(f"({name_of(d)} == 0)", varying=True, low=0, high=1, reason=reason or ONE_LANE),
+                alone=True,
+            )
+        return Int(0, BOOL, {(self.memo[key],): collapse(lanes.astype(np.int64))})
 
     def value(self, type: Scalar, name: str, **facts: object) -> Int:
         return Int(0, type, {(self.fresh(name, **facts),): 1})  # type: ignore[arg-type]
