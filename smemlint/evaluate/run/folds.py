@@ -42,4 +42,5 @@ _OF_NONE: dict[str, Value] = {"&&": Int(1, BOOL), "||": Int(0, BOOL)}
 
 def _logical(m: Machine, op: str, a: Value, b: Value) -> Value:
     left, right = (ar.truth_of(truth(m, v), m.unknowns) for v in (a, b))
-    return ar.logical_and(left, right) if op == "&&" else ar.logical_or(left, right)
+    result = ar.logical_and(left, right) if op == "&&" else ar.logical_or(left, right)
+    return ar.one_unknown(result, m.unknowns)  # terms of a long fold would multiply

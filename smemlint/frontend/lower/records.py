@@ -39,6 +39,7 @@ from smemlint.ir import (
     Field,
     Literal,
     Member,
+    OpaqueType,
     Place,
     Record,
     RecordRef,
@@ -61,6 +62,16 @@ def _itself(record: str, known: Record) -> RecordRef:
     """A record as its own members name it."""
     own = own_arguments(known.template) if known.specialises is None else known.specialises
     return RecordRef(primary_name(record), own)
+
+
+def _around(record: str) -> str:
+    """The name of what a record is nested in, "" at the outermost: template arguments may hold `::` too."""
+    depth = 0
+    for at in range(len(record) - 1, 1, -1):
+        depth += (record[at] == ">") - (record[at] == "<")
+        if not depth and record[at] == record[at - 1] == ":":
+            return record[: at - 1]
+    return ""
 
 
 def _makes_more_of(kid: Node) -> bool:
@@ -273,7 +284,13 @@ class RecordLowering:
             elif kid.kind == ENUM:
                 self._enumerators(kid, constants, aliases)
             elif kid.kind == BASE_SPECIFIER:
-                bases.append(c.types.of(kid))
+                base = c.types.of(kid)
+                own = own_arguments(parameters) if specialises is None else specialises
+                itself = isinstance(base, RecordRef) and (base.name, base.arguments) == (
+                    primary_name(stored),
+                    own,
+                )
+                bases.append(OpaqueType(cursors.type_spelling(cursors.cursor_type(kid))) if itself else base)
             elif kid.kind in FUNCTIONS:
                 self._method(kid, found, methods)
             else:
@@ -460,12 +477,15 @@ class RecordLowering:
         return self._c.found.records.get(self.stored_name(found)) if found is not None else None
 
     def member_type(self, record: str, name: str) -> Type | None:
+        """The type that a name means in a record, those around it searched too."""
         known = self._known_record(record)
-        if known is None:
-            return None
-        if primary_name(record).rpartition("::")[2] == name:
-            return _itself(record, known)
-        return known.aliases.get(name)
+        if known is not None:
+            if primary_name(record).rpartition("::")[2] == name:
+                return _itself(record, known)
+            if name in known.aliases:
+                return known.aliases[name]
+        around = _around(record)
+        return self.member_type(around, name) if around else None
 
     def member_value(self, record: str, name: str) -> Expr | None:
         known = self._known_record(record)

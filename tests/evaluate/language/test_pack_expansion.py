@@ -20,6 +20,7 @@ template <int... S> struct Stages {
   static __device__ float left(const float *s) { return (0.f + ... + s[threadIdx.x * S]); }
   static __device__ int product() { return (S * ...); }
   static __device__ bool both() { return ((S > 1) && ...); }
+  static __device__ bool any(const float *s) { return ((s[S] > 1) || ...); }
 };
 template <int... S> struct Sum;
 template <> struct Sum<> { static __device__ float run(const float *s) { return 0; } };
@@ -75,6 +76,10 @@ def ways(body: str) -> list[float | None]:
         ("out[0] = s[threadIdx.x * Length<7, 7, 7, 7>::n];", 4),
         ("out[0] = s[threadIdx.x * width(2, 5, 5)];", 4),  # of several that fit, those without a pack
         ("int e[8] = {}; out[0] = s[threadIdx.x * width(2, e)];", 16),
+        (
+            f"out[0] = Stages<{', '.join(map(str, range(40)))}>::any(out) ? s[0] : s[1];",
+            1 + 1,
+        ),  # not 2^40 terms
     ],
 )
 def test_each_element_is_used_in_its_turn(body: str, total: int) -> None:

@@ -255,3 +255,13 @@ def test_an_array_that_may_change_is_no_constant() -> None:
     text = "__device__ int n[] = {4, 8, 16}; __global__ void k(int *out) { out[0] = n[1]; }"
     (n,) = module(text).globals.values()
     assert (n.storage, n.const) == ("global", False)
+
+
+def test_the_base_of_a_nested_record_is_found_through_an_alias_of_the_record_around() -> None:
+    text = """template <class D> struct Base { struct Parameters { float f; }; };
+    template <class D> struct Pinhole : Base<Pinhole<D>> { using B = Base<Pinhole<D>>; struct Parameters : B::Parameters { int w; }; };
+    struct P : Pinhole<P> {};
+    __global__ void k(P::Parameters p) {}"""
+    (base,) = module(text).records["Pinhole::Parameters"].bases
+    assert isinstance(base, MemberType) and base.name == "Parameters"
+    assert isinstance(base.owner, RecordRef) and base.owner.name == "Base"
