@@ -98,6 +98,12 @@ OPEN = [
     # some lanes leave a switch at one label, and others come in at the next
     "switch (threadIdx.x) { case 3: if (n) break; case 0: t[threadIdx.x] = 1; }",
     "switch (threadIdx.x) { default: if (blockIdx.x) break; case 2: t[threadIdx.x * 32] = 1; }",
+    # an unsigned sum wraps before it is widened, divided, compared or chosen from
+    "long i = ~(threadIdx.x + !(n & 4)); t[(i > threadIdx.x) * 32 + threadIdx.x] = 1;",
+    "long i = 1l + ((n & 3) - threadIdx.x); t[(i >> 30) * 33 + threadIdx.x] = 1;",
+    "if ((n & 3) - threadIdx.x > (n & 3)) t[threadIdx.x * 32] = 1;",
+    "if ((unsigned long)(n & 3) - threadIdx.x > (n & 3)) t[threadIdx.x * 32] = 1;",
+    "unsigned x = !(n & 4); t[max(x - 1, 2u) / 1073741824 * 33 + threadIdx.x] = 1;",
     # who goes on with the next iteration may have left the loop instead
     "for (int i = 0; i < 3; i++) { t[threadIdx.x] = 1; if (threadIdx.x % 4 ? out[0] > 0 : i) break;"
     "  continue; }",

@@ -303,7 +303,7 @@ def smaller_or_larger(m: Machine, a: Value, b: Value, pick: str) -> Value:
 
 def _decided(m: Machine, a: Int, b: Int, pick: str) -> Int:
     t = ar.common_type(a.type, b.type)
-    a, b = (ar.convert(v, t, m.unknowns) if v.known else v for v in (a, b))
+    a, b = (ar.convert(v, t, m.unknowns) if v.known else ar.in_register(v, m.unknowns) for v in (a, b))
     keep = m.unknowns.certain
     m.unknowns.certain = not m.host
     less = ar.compare("<", a, b, m.unknowns)

@@ -38,6 +38,7 @@ from smemlint.evaluate.values.number import (
 from smemlint.evaluate.values.unknowns import Unknowns
 from smemlint.evaluate.values.widths import (
     common_type,
+    in_register,
     operand,
     promoted,
     range_of,
@@ -98,6 +99,8 @@ def _binary(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
     if op in ("^", "|"):
         return bitwise(op, a, b, unknowns)
     t = common_type(a.type, b.type)
+    if t.size > 4 and (a.terms or b.terms):
+        a, b = (v if v.type.size == t.size else in_register(v, unknowns) for v in (a, b))
     if t.size > 8:
         return _of_128_bits(op, a, b, t, unknowns)
     if op == "+":
@@ -176,6 +179,7 @@ __all__ = [
     "compare",
     "convert",
     "divide",
+    "in_register",
     "logical_and",
     "logical_not",
     "logical_or",

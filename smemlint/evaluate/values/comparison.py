@@ -71,12 +71,13 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
         if isinstance(r, bool):
             return Int(int(r), BOOL, None, _of_the_launch(op, a, b))
         return Int(np.asarray(r).astype(np.int64), BOOL)
-    if (d := subtract(a, b, LONG)).known:
+    t = common_type(a.type, b.type)
+    around = t.kind == "uint" and op not in ("==", "!=") and (_may_wrap(a) or _may_wrap(b))
+    if (d := subtract(a, b, LONG)).known and not around:
         return compare(op, d, Int(0), unknowns)
     by_way = each_way(lambda x, y: compare(op, x, y, unknowns), a, b)
     if by_way is not None:
         return by_way
-    t = common_type(a.type, b.type)
     a, b = operand(a, t, unknowns), operand(b, t, unknowns)
     if t.kind == "uint" and (_may_wrap(a) or _may_wrap(b)):
         return _either(op, a, b, unknowns)
@@ -129,8 +130,11 @@ def _either(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
 
 
 def _may_wrap(v: Int) -> bool:
-    """Whether an unsigned number is known to go below zero for some values: `0u - (data & 3)`."""
-    return not v.known and (bounds(v)[0] or 0) < 0
+    """Whether an unsigned number is known to go below zero for some values: `0u - (data & 3)`. Of 64 bits, a
+    size is taken not to."""
+    if v.known or (v.type.size >= 8 and rank_of(v) > 0):
+        return False
+    return (bounds(v.typed(LONG))[0] or 0) < 0
 
 
 def _by_block(d: Int) -> bool:

@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.values.choices import each_way
 from smemlint.evaluate.values.number import (
     Int,
     Lanes,
     Monomial,
     bounds,
     in_words,
+    lanes_equal,
+    symbol_range,
 )
 from smemlint.evaluate.values.unknowns import Unknowns
 from smemlint.ir import Scalar
@@ -180,11 +183,45 @@ def may_be_negative(v: Int) -> bool:
     return low is None or low < 0
 
 
+def in_register(v: Int, unknowns: Unknowns) -> Int:
+    """v as an unsigned register of 32 bits holds it, where sums of known ends may leave that: lanes below 0
+    are large numbers. Sizes and counts are taken not to wrap."""
+    if not v.terms or v.type.kind != "uint" or v.type.size != 4 or unknowns.recipes is not None:
+        return v
+    if any(s.rank or s.low is None or s.high is None for mono in v.terms for s in mono):
+        return v
+    least, most = bounds(v)
+    if least is None or most is None or (least >= 0 and most < 1 << 32):
+        return v
+    turns = _turns(v)
+    if turns is not None:
+        return Int(v.const - (turns << 32), v.type, v.terms, v.form)
+    by_way = each_way(lambda x: in_register(wrapped(x), unknowns), v)
+    if by_way is not None:
+        return by_way
+    return unknowns.derived("unsigned", v, Int(v.type.size), v.type, *range_of(v.type))
+
+
+def _turns(v: Int) -> Lanes | None:
+    """How many times 2**32 each lane of v is over 0, or under it; None where a lane may be here or there."""
+    least, most = v.const, v.const
+    for mono, c in v.terms.items():
+        low, high = symbol_range(mono)
+        if low is None or high is None:
+            return None
+        ends = (c * low, c * high)
+        least = least + (min(ends) if isinstance(c, int) else np.minimum(*ends))
+        most = most + (max(ends) if isinstance(c, int) else np.maximum(*ends))
+    return least >> 32 if lanes_equal(least >> 32, most >> 32) else None
+
+
 def operand(v: Int, t: Scalar, unknowns: Unknowns) -> Int:
     """v as an operand of type t, in numbers: what wraps does so in v's own type first."""
     if not v.terms or unknowns.recipes is not None:
         return v
     v = tame(v, unknowns)
+    if v.type.kind == "uint" and (t.kind == "uint" or t.size > v.type.size):
+        return in_register(v, unknowns)
     if t.kind == "uint" and v.type.kind == "int" and may_be_negative(v):
         return unknowns.derived("unsigned", v, Int(t.size), t, *range_of(t))
     return v

@@ -181,3 +181,16 @@ def test_a_rest_of_data_from_which_more_was_taken_may_be_negative() -> None:
     body = "int d = ((int *)out)[threadIdx.x] & 31; s[threadIdx.x * 2 + 1 + (d - 16) % 2] = 1;"
     (c,) = [c for c in scored(body) if c.site.op == "store" and c.site.array]
     assert c.ways == 3  # words 0, 32 and 64: rests of 0 and 1 alone would ask one bank for two
+
+
+def test_an_unsigned_sum_with_an_unknown_wraps_before_it_is_widened() -> None:
+    """Of `~(t + bit)` all lanes are large, whatever the bit is."""
+    trace = traced("(i > 4000000000l) * 64 + t", "long i = ~(t + !(n & 1));")
+    assert trace.grade is Grade.EXACT
+    assert [int(o) // 4 for o in trace.offsets[0]] == [64 + lane for lane in range(32)]
+
+
+def test_a_comparison_of_an_unsigned_difference_that_may_wrap_is_open() -> None:
+    """`x - t > x` holds in the lanes in which the difference wraps: t > x."""
+    (c,) = scored("unsigned x = n & 31; if (x - threadIdx.x > x) s[threadIdx.x * 32 & 1023] = 1;")
+    assert c.grade is not Grade.EXACT
