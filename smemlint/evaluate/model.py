@@ -101,6 +101,8 @@ class Parameter:
     coefficient: NDArray[np.int64]
     """Shape (requests, 32), bytes per unit of the value."""
     multiple_of: int = 1
+    data: bool = False
+    """Whether it is a number like any other, which may be 0, and no size."""
 
 
 @record(frozen=True, slots=True)

@@ -79,7 +79,8 @@ class Terms:
     def parameter(self, count: int) -> Parameter | None:
         """The one run-time value that lane terms are multiplied by; None without any."""
         for mono, parts in self._parameters.items():
-            return Parameter(name_of(mono), _spread(parts, count), multiple_of(mono))
+            data = any(not s.rank and (s.low is None or s.low <= 0) for s in mono)
+            return Parameter(name_of(mono), _spread(parts, count), multiple_of(mono), data)
         return None
 
     def data(self, count: int) -> tuple[DataTerm, ...]:

@@ -26,6 +26,9 @@ _LISTED = 6
 _TOGETHER = 1 << 15
 """Requests scored at once."""
 
+_MEETINGS = 64
+"""Values tried at which lanes meet."""
+
 _MOST = 1 << 19
 """Requests evaluated for small values, which can only be cheaper; beyond, their cost is bounded by one
 pass."""
@@ -53,7 +56,8 @@ def parametric(
 
     Values are tried as residues modulo the number after which all banks repeat, far from 0, where different
     rows never share a word. Small values from 1 on are tried as well: their rows can overlap, which only
-    ever helps. A value of 0 is left out: it would be no stride.
+    ever helps. A value of 0 is left out where it would be no stride; of data it is tried, and so are those at
+    which the lanes that it moves meet the others.
 
     Raises: MisalignedError when no value keeps the lanes aligned.
     """
@@ -70,7 +74,8 @@ def parametric(
         ways[residue] = int(cost.high @ rows.weights) / ideal if ideal else 0.0
     worst = max(by_residue, key=lambda residue: (ways[residue], -residue))
     low = min(int(cost.low @ rows.weights) for cost in by_residue.values())
-    small = _small(access, rows, modulus, parameter.multiple_of)
+    near = range(parameter.multiple_of, 2 * modulus + 1, parameter.multiple_of)
+    small = _small(access, rows, [*near, *(_meetings(rows, parameter) if parameter.data else ())])
     low = min([low, *(int(least @ rows.weights) for least in small)])
     floor = np.minimum.reduce([*(cost.low for cost in by_residue.values()), *small])
     ceiling = np.maximum.reduce([cost.high for cost in by_residue.values()])
@@ -124,7 +129,7 @@ def by_way(access: Access, trace: Trace, parameter: Parameter) -> Parametric:
     found = [
         parametric(
             access,
-            Parameter(parameter.name, parameter.coefficient[part], parameter.multiple_of),
+            Parameter(parameter.name, parameter.coefficient[part], parameter.multiple_of, parameter.data),
             trace.offsets[part],
             trace.weights[part],
             None if trace.maybe is None else trace.maybe[part],
@@ -187,13 +192,31 @@ def _costs(access: Access, rows: _Rows, values: Sequence[int]) -> dict[int, Cost
     return found
 
 
-def _small(access: Access, rows: _Rows, modulus: int, multiple_of: int) -> list[Ints]:
-    """The least cost of each request for values from 1 to two cycles."""
-    values = range(multiple_of, 2 * modulus + 1, multiple_of)
+def _small(access: Access, rows: _Rows, values: Sequence[int]) -> list[Ints]:
+    """The least cost of each request for each of some values."""
     if len(values) * len(rows.offsets) > _MOST:
         least: Ints = np.where((rows.offsets >= 0).any(axis=1), 1, 0)
         return [least]
     return [cost.low for cost in _costs(access, rows, values).values()]
+
+
+def _meetings(rows: _Rows, parameter: Parameter) -> list[int]:
+    """0, and values at which a lane that the value moves most is where one is that it moves least."""
+    found = {0}
+    for offsets, coefficient in zip(rows.offsets, rows.coefficient, strict=True):
+        taking = offsets >= 0
+        if not taking.any():
+            continue
+        least, most = coefficient[taking].min(), coefficient[taking].max()
+        if least == most:
+            continue
+        here = offsets[taking & (coefficient == least)]
+        ways = here[:, None] - offsets[taking & (coefficient == most)][None, :]
+        met = ways[ways % (most - least) == 0] // (most - least)
+        found.update(met[met % parameter.multiple_of == 0].tolist())
+        if len(found) > _MEETINGS:
+            break
+    return sorted(found, key=lambda value: (abs(value), value))[:_MEETINGS]
 
 
 def _shown(access: Access, rows: _Rows, worst: Costs, residue: int, modulus: int, multiple_of: int) -> int:

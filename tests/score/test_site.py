@@ -388,3 +388,16 @@ def test_what_may_be_joined_or_not_is_a_range_over_both() -> None:
     assert sums(score(trace(LANES * 16, joined=16))) == (1, 4, 4, 4)
     unsure = score(trace(LANES * 16, joined=16, grade=Grade.BOUND, maybe=np.zeros((1, 32), dtype=np.bool_)))
     assert sums(unsure) == (1, 4, 16, 4)
+
+
+@pytest.mark.parametrize("apart", [0, 4096])
+def test_a_number_that_moves_half_of_the_lanes_may_take_them_to_the_others(apart: int) -> None:
+    """They are in one bank for any multiple of 32: on one word or on two. A size is not taken to be that."""
+    moved = np.where(LANES < 16, 0, 4).reshape(1, 32)
+    base = np.where(LANES < 16, apart, 0)
+    ends = []
+    for data in (True, False):
+        parameter = Parameter("x", moved, 32, data)
+        found = score(trace(base, parameter=parameter, grade=Grade.PARAMETRIC))
+        ends.append((found.ways_low, found.ways))
+    assert ends == [(1.0, 2.0), (2.0, 2.0)]
