@@ -10,6 +10,7 @@ import numpy as np
 import smemlint.evaluate.run.evaluators  # noqa: F401  says which function runs what
 from smemlint.banks import wavefront_range
 from smemlint.evaluate.compiler.coalesce import may_join
+from smemlint.evaluate.compiler.passes import compiled
 from smemlint.evaluate.held import blocks_asked, held
 from smemlint.evaluate.language.packs import pack_of
 from smemlint.evaluate.machine.dispatch import EndedError, run
@@ -106,7 +107,7 @@ def _wherever_members_begin(m: Machine, kernel: Function, launch: Launch, traces
     That rotates the banks, but it also decides whether neighbouring accesses are joined: sites for which
     something else comes out when they begin at multiples of 16 bytes are unresolved.
     """
-    if not may_join(m) or all(t.grade is Grade.UNRESOLVED for t in traces):
+    if not may_join(m, compiled(m)) or all(t.grade is Grade.UNRESOLVED for t in traces):
         return traces
     other = _machine(m.module, launch, m.effort.budget)
     other.unknowns.begin = 16

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from smemlint.evaluate.compiler.address_patterns import Forms, lead
 from smemlint.evaluate.compiler.coalesce import as_written, widened
-from smemlint.evaluate.control_flow.edge_blocks import forget_aside
+from smemlint.evaluate.compiler.passes import compiled, plain
 from smemlint.evaluate.cost_ends import CostEnds
 from smemlint.evaluate.machine.faults import fault
 from smemlint.evaluate.machine.machine import Event, Machine, SiteLog
@@ -83,9 +83,8 @@ def traces_of(
     doubts: Callable[[], Set[tuple[object, ...]]] = frozenset,
 ) -> list[Trace]:
     """All events as requests: one Trace per site and width at which it runs. views, doubts: see widened()."""
-    forget_aside(m)
     forms = Forms(m.threads.size)
-    runs = as_written(m) if m.task.as_written else widened(m, forms, views, doubts)
+    runs = as_written(m, plain(m)) if m.task.as_written else widened(m, compiled(m), forms, views, doubts)
     starts = places_of(m) if any(log.object.options for log in m.journal.sites.values()) else {}
     groups: dict[tuple[int, int], int] = {}
 
@@ -155,6 +154,7 @@ def _built(
     events = together(starts, events) if log.object.options else events
     spread = any(event.worlds for event in events)
     builder = _Builder(m, forms, log, width, starts if spread else None)
+    builder.aside = all(event.aside for event in events)
     if not spread:
         builder.choose(events)
     for way in builder.ways:
@@ -185,6 +185,8 @@ class _Builder:
         self.m = m
         self.forms = forms
         self.log = log
+        self.aside = False
+        """Whether only blocks at the edge of the grid run it."""
         self.ways: list[dict[Symbol, int]] = [{}]
         self.visits = Visits()
         self.terms = Terms(m.threads.size, width)
@@ -262,7 +264,7 @@ class _Builder:
         of_terms = self.terms.reason()
         if of_terms is not None:
             return of_terms
-        if maybe is not None and all(e.aside for e in self.log.events):
+        if maybe is not None and self.aside:
             return Unresolved("edge-of-grid", "only blocks at the edge of the grid run it", self.log.place)
         if maybe is not None:
             return Unresolved("data-dependent-mask", "which lanes take part depends on data", self.log.place)

@@ -11,9 +11,10 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.evaluate.compiler import hoist, selects, sink
 from smemlint.evaluate.compiler.address_patterns import Form, Forms, Pattern, lead
+from smemlint.evaluate.compiler.log import Entry, Log
 from smemlint.evaluate.compiler.loop_pointers import starts_off
+from smemlint.evaluate.compiler.passes import compiled
 from smemlint.evaluate.compiler.vectorise import JoinEvent, JoinGroup, JoinKind, settle
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine, SiteLog
 from smemlint.evaluate.memory.segment import declared_alignment, starts_of
@@ -50,41 +51,36 @@ class Runs:
     """Why what runs wide here may as well run one by one."""
 
 
-def as_written(m: Machine) -> dict[int, Runs]:
+def as_written(m: Machine, log: Log) -> dict[int, Runs]:
     """Runs of sites that run as the source has them."""
-    return {id(s): Runs(alone=list(s.events)) for s in m.journal.sites.values()}
+    return {id(s): Runs(alone=[*log.of(s)]) for s in m.journal.sites.values()}
 
 
 def widened(
     m: Machine,
+    log: Log,
     forms: Forms,
     views: Callable[[], Iterator[Machine]] = lambda: iter(()),
     doubts: Callable[[], Set[tuple[object, ...]]] = frozenset,
 ) -> dict[int, Runs]:
     """Runs by id() of the SiteLog.
 
-    forms: those of the machine's log. views: give the same evaluation under other launches: what differs is
-    not known to the compiler. doubts: gives the keys of sites of which it may know less.
+    log: after all passes; forms: those of its addresses. views: give the same evaluation under other
+    launches: what differs is not known to the compiler. doubts: gives the keys of sites of which it may know
+    less.
     """
-    sink.settle(m)
-    merged = selects.settle(m)
-    hoist.settle(m)
     runs = {
-        id(s): Runs(alone=list(s.events), spared=[] if id(s) in merged else None)
-        for s in m.journal.sites.values()
+        id(s): Runs(alone=[*log.of(s)], spared=None if log.of(s) else []) for s in m.journal.sites.values()
     }
-    logged = _logged(m)
+    logged = _logged(m, log)
     if not logged:
         return runs
-    facts = _Facts(m, forms, logged)
+    facts = _Facts(m, log, forms, logged)
     events = [facts.event(e) for e in logged]
     groups, gone = settle(events)
     if not groups and not gone:
         return runs
     for other in views() if not facts.proves_all(logged) else ():
-        sink.settle(other)
-        selects.settle(other)
-        hoist.settle(other)
         facts.compare(other)
         groups, gone = settle([facts.event(e) for e in logged])
         if not groups and not gone:
@@ -123,32 +119,32 @@ def _skewed(members: Iterable[Event]) -> bool:
     return len(found) > 1 or UNSURE in found
 
 
-def may_join(m: Machine) -> bool:
+def may_join(m: Machine, log: Log) -> bool:
     """Return whether any two accesses stand where the compiler could join them."""
-    return bool(_logged(m))
+    return bool(_logged(m, log))
 
 
-def _logged(m: Machine) -> Sequence[Event | Barrier]:
+def _logged(m: Machine, log: Log) -> Sequence[Entry]:
     """The part of the log that matters: where two accesses of one array meet, and all that lies between."""
     joinable = {
         id(s) for s in m.journal.sites.values() if s.op in ("load", "store") and s.width in (*NARROW, 16)
     }
     within: Counter[tuple[int, int]] = Counter()
     flowing: Counter[tuple[int, int]] = Counter()
-    for e in m.log:
-        if isinstance(e, Event) and id(e.site) in joinable:
+    for e in log.events:
+        if id(e.site) in joinable:
             array = id(e.site.object)
             within[_root(m, e.region), array] += 1
             flowing[e.flow, array] += 1
     regions = {number for (number, _), n in within.items() if n > 1}
     flows = {number for (number, _), n in flowing.items() if n > 1}
-    spans = _spans(m, regions, flows)
-    inside = np.zeros(len(m.log) + 1, dtype=np.int64)
+    spans = _spans(m, log, regions, flows)
+    inside = np.zeros(len(log.entries) + 1, dtype=np.int64)
     for first, last in spans:
         inside[first] += 1
         inside[last + 1] -= 1
     kept = np.cumsum(inside)[:-1] > 0
-    return [e for e, keep in zip(m.log, kept.tolist(), strict=True) if keep]
+    return [e for e, keep in zip(log.entries, kept.tolist(), strict=True) if keep]
 
 
 def _root(m: Machine, region: int) -> int:
@@ -159,12 +155,12 @@ def _root(m: Machine, region: int) -> int:
     return region
 
 
-def _spans(m: Machine, regions: set[int], flows: set[int]) -> Iterator[tuple[int, int]]:
+def _spans(m: Machine, log: Log, regions: set[int], flows: set[int]) -> Iterator[tuple[int, int]]:
     """First and last position in the log of each of the regions, with their branches, and flows."""
     region_ends: dict[int, tuple[int, int]] = {}
     flow_ends: dict[int, tuple[int, int]] = {}
     roots: dict[int, int] = {}
-    for at, e in enumerate(m.log):
+    for at, e in enumerate(log.entries):
         if isinstance(e, Event):
             region = roots.get(e.region)
             if region is None:
@@ -202,20 +198,21 @@ class _SiteFacts:
 class _Facts:
     """What the compiler knows of the logged addresses."""
 
-    def __init__(self, m: Machine, forms: Forms, logged: Sequence[Event | Barrier]) -> None:
+    def __init__(self, m: Machine, log: Log, forms: Forms, logged: Sequence[Entry]) -> None:
         self.m = m
+        self.log = log
         self.forms = forms
         starts = starts_of(m)
-        off, self.doubtful = starts_off(m)
+        off, self.doubtful = starts_off(m, log)
         regions = {e.region for e in logged if isinstance(e, Event)}
         self.stale = {e.region for e in logged if isinstance(e, Event) and e.stale}
-        self.still = _still(m)
+        self.still = _still(log)
         self.sites = {
             id(s): _SiteFacts(
                 declared_alignment(m, s.object),
                 starts.get(id(s.object)),
-                gcd(_steps(m, forms, s, regions), _off(m, s, off)),
-                _path(forms, s),
+                gcd(_steps(m, forms, log.of(s), regions), _off(m, s, off)),
+                _path(forms, log.of(s)),
             )
             for s in {id(e.site): e.site for e in logged if isinstance(e, Event)}.values()
         }
@@ -230,23 +227,25 @@ class _Facts:
     def compare(self, other: Machine) -> None:
         """Find what the launch decides, from the same kernel under another launch."""
         self.kinds.clear()
+        as_run = compiled(other)
         for key, site in self.m.journal.sites.items():
             twin = other.journal.sites.get(key)
-            if id(site) not in self.sites or twin is None or not twin.events:
+            ours, theirs = self.log.of(site), as_run.of(twin) if twin is not None else ()
+            if id(site) not in self.sites or not theirs:
                 continue
             # Where a loop runs another number of times, the first event's move stands for all.
-            alike = len(twin.events) == len(site.events)
-            first = self._move(site.events[0], twin.events[0])
-            for i, e in enumerate(site.events):
-                move = self._move(e, twin.events[i]) if alike else first
+            alike = len(theirs) == len(ours)
+            first = self._move(ours[0], theirs[0])
+            for i, e in enumerate(ours):
+                move = self._move(e, theirs[i]) if alike else first
                 if move.source is not move.target or move.number:
                     self.moves.setdefault(id(e), []).append(move)
-            both = site.events[0].may & twin.events[0].may
+            both = ours[0].may & theirs[0].may
             if both.any():
                 facts = self.sites[id(site)]
-                facts.unsure = gcd(facts.unsure, self._variable(twin.events[0], both))
+                facts.unsure = gcd(facts.unsure, self._variable(theirs[0], both))
 
-    def proves_all(self, logged: Sequence[Event | Barrier]) -> bool:
+    def proves_all(self, logged: Sequence[Entry]) -> bool:
         """Return whether operators alone tell all addresses: no other launch changes what they prove."""
         fixed = {id(s) for s in self.m.journal.sites.values() if _is_fixed(self.m, s.node)}
         return all(
@@ -261,7 +260,7 @@ class _Facts:
 
     def late(self, s: SiteLog) -> bool:
         """Return whether that index is a sum."""
-        form = s.events[0].offset.form
+        form = self.log.of(s)[0].offset.form
         return self.by_index(s) and form is not None and len(form.terms) > 1
 
     def _move(self, e: Event, twin: Event) -> _Move:
@@ -269,7 +268,7 @@ class _Facts:
         start, end = a if isinstance(a, int) else int(a[0]), b if isinstance(b, int) else int(b[0])
         return _Move(self.forms.form(a), self.forms.form(b), end - start)
 
-    def event(self, e: Event | Barrier) -> JoinEvent:
+    def event(self, e: Entry) -> JoinEvent:
         if isinstance(e, Barrier):
             return JoinEvent(JoinKind(-1, e.stop, 0, "", None, 0, e.region), 0, e.order)
         pattern = self.forms.pattern(e.offset.const, e.may)
@@ -351,7 +350,7 @@ class _Facts:
     def _over_turns(self, s: SiteLog, facts: _SiteFacts) -> int:
         """What divides the address in the lanes of any turn: the few lanes of one turn prove nothing."""
         if facts.turns is None:
-            facts.turns = gcd(*(self._variable(e, e.may) for e in s.events))
+            facts.turns = gcd(*(self._variable(e, e.may) for e in self.log.of(s)))
         return facts.turns
 
     def _variable(self, e: Event, active: NDArray[np.bool_]) -> int:
@@ -403,12 +402,12 @@ def _off(m: Machine, s: SiteLog, off: Mapping[int, int]) -> int:
     return 0 if declared_alignment(m, s.object) >= 2 * s.width else off.get(id(s), 0)
 
 
-def _steps(m: Machine, forms: Forms, s: SiteLog, chosen: set[int]) -> int:
+def _steps(m: Machine, forms: Forms, events: Sequence[Event], chosen: set[int]) -> int:
     """What divides the way from a site's event in one line of a loop to its event in the next."""
     previous: dict[int, tuple[int, int]] = {}
     position: Counter[int] = Counter()
     g = 0
-    for e in s.events:
+    for e in events:
         if e.turn in m.turns.uneven:
             continue
         turn = m.turns.lined.get(e.turn, e.turn)
@@ -422,7 +421,7 @@ def _steps(m: Machine, forms: Forms, s: SiteLog, chosen: set[int]) -> int:
     return g
 
 
-def _proved(m: Machine, logged: Sequence[Event | Barrier]) -> dict[int, int]:
+def _proved(m: Machine, logged: Sequence[Entry]) -> dict[int, int]:
     """By id() of an event, what divides its address in every turn of the loops that stay loops: the code is
     the same in all of them."""
     turns: dict[int, dict[int, list[Event]]] = {}
@@ -444,25 +443,24 @@ def _proved(m: Machine, logged: Sequence[Event | Barrier]) -> dict[int, int]:
     return found
 
 
-def _still(m: Machine) -> set[tuple[int, int]]:
+def _still(log: Log) -> set[tuple[int, int]]:
     """(id() of a site, flow) where all of the site's events in the flow have one address."""
     still: dict[tuple[int, int], Event | None] = {}
-    for s in m.journal.sites.values():
-        for e in s.events:
-            key = (id(s), e.flow)
-            before = still.setdefault(key, e)
-            if before is not None and before is not e and not _same_address(before, e):
-                still[key] = None
+    for e in log.events:
+        key = (id(e.site), e.flow)
+        before = still.setdefault(key, e)
+        if before is not None and before is not e and not _same_address(before, e):
+            still[key] = None
     return {key for key, e in still.items() if e is not None}
 
 
-def _path(forms: Forms, s: SiteLog) -> Hashable:
+def _path(forms: Forms, events: Sequence[Event]) -> Hashable:
     """How a site moves from turn to turn of the loops that stay loops; None if it does not.
 
     Only two that move alike have a distance that the compiler knows.
     """
     firsts: dict[int, int] = {}
-    for e in s.events:
+    for e in events:
         if e.turn not in firsts:
             firsts[e.turn] = _first(forms, e)
     if len(set(firsts.values())) < 2:

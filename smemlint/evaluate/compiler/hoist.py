@@ -13,7 +13,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from smemlint.evaluate.machine.machine import Barrier, Event, Machine
+from smemlint.evaluate.compiler.log import Entry, Log
+from smemlint.evaluate.machine.components import Journal
+from smemlint.evaluate.machine.machine import Barrier, Event
 from smemlint.evaluate.values.number import Int, collapse, same
 from smemlint.ir import (
     Assign,
@@ -35,36 +37,32 @@ from smemlint.ir.walk import walk
 Where = tuple[str, int]
 
 
-def settle(m: Machine) -> None:
-    """Take loads out of the log that run where the same load stands after their branch."""
+def lift(log: Log, journal: Journal) -> Log:
+    """Drop loads that run where the same load stands after their branch. A site keeps its loads where it
+    would be left without any."""
     heads: dict[Where, tuple[Where, ...]] = {}
-    for f in {
-        id(s.function): s.function for s in m.journal.sites.values() if s.function is not None
-    }.values():
+    for f in {id(s.function): s.function for s in log.sites() if s.function is not None}.values():
         heads |= _heads(f.body)
     if not heads:
-        return
+        return log
     gone: set[int] = set()
     before = -1
-    for at, e in enumerate(m.log):
+    for at, e in enumerate(log.entries):
         if isinstance(e, Event) and e.region != before and e.site.op == "load":
             head = heads.get((e.site.place.path, e.site.place.offset))
             if head is not None:
-                gone |= _made_again(m, at, head)
+                gone |= _made_again(log.entries, at, head)
         before = e.region
-    for site in m.journal.sites.values():
-        left = [e for e in site.events if id(e) not in gone]
-        if left:
-            site.events = left
-        else:
-            gone -= {id(e) for e in site.events}
     if gone:
-        m.log = [e for e in m.log if id(e) not in gone]
+        left = {id(e.site) for e in log.events if e.order not in gone}
+        gone = {e.order for e in log.events if e.order in gone and id(e.site) in left}
+    return log.without(gone)
 
 
-def _made_again(m: Machine, at: int, head: Sequence[Where]) -> set[int]:
-    """id() of the loads at the head of a branch, which begins at a place in the log, that move before it."""
-    arm, after = _line(m, at), _line(m, at + len(_line(m, at)))
+def _made_again(entries: Sequence[Entry], at: int, head: Sequence[Where]) -> set[int]:
+    """Orders of the loads at the head of a branch, which begins at this place, that move before it."""
+    arm = _line(entries, at)
+    after = _line(entries, at + len(arm))
     found: set[int] = set()
     later = iter(_known(arm, after))
     for where, e in zip(head, arm, strict=False):
@@ -75,14 +73,14 @@ def _made_again(m: Machine, at: int, head: Sequence[Where]) -> set[int]:
         y = next(later, None)
         if y is None or not _same(e, y) or bool((e.may & ~y.may).any()) or y.turn != e.turn:
             break
-        found.add(id(e))
+        found.add(e.order)
     return found
 
 
-def _line(m: Machine, at: int) -> list[Event]:
+def _line(entries: Sequence[Entry], at: int) -> list[Event]:
     """The accesses from a place in the log on that stand in one line, up to a barrier."""
     found: list[Event] = []
-    for e in m.log[at : at + 64]:
+    for e in entries[at : at + 64]:
         if isinstance(e, Barrier) and e.passable:
             continue
         if not isinstance(e, Event) or (found and e.region != found[0].region):

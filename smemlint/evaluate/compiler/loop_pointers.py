@@ -16,6 +16,7 @@ from math import gcd
 import numpy as np
 
 from smemlint.evaluate.analysis.purity import innermost, root_of
+from smemlint.evaluate.compiler.log import Log
 from smemlint.evaluate.compiler.vectorise import WIDEST
 from smemlint.evaluate.machine.machine import Event, Machine, SiteLog
 from smemlint.ir import STEPS, Assign, Binary, Expr, Function, Member, Name, Unary
@@ -26,15 +27,15 @@ ENOUGH = 32
 """Iterations after which an address that has always grown by as much does so in all of them."""
 
 
-def starts_off(m: Machine) -> tuple[dict[int, int], set[int]]:
+def starts_off(m: Machine, log: Log) -> tuple[dict[int, int], set[int]]:
     """Return by id() of a site what divides its addresses at most, in bytes (others start as they are
     written), and the id() of the sites of which that may hold, or holds in some iterations only."""
     found: dict[int, int] = {}
     doubtful: set[int] = set()
     if not (m.turns.halved or m.turns.lone or m.turns.rest):
         return found, doubtful
-    moves = _Moves(m)
-    for line, events in _by_line_and_array(m):
+    moves = _Moves(m, log)
+    for line, events in _by_line_and_array(m, log):
         if line in m.turns.halved:
             for site in {id(e.site): e.site for e in events}.values():
                 by = _advance(site, events)
@@ -56,7 +57,8 @@ def starts_off(m: Machine) -> tuple[dict[int, int], set[int]]:
 class _Moves:
     """How addresses move from iteration to iteration, worked out once a site."""
 
-    def __init__(self, m: Machine) -> None:
+    def __init__(self, m: Machine, log: Log) -> None:
+        self._log = log
         self._lone = m.turns.lone
         self._turns = m.turns.lone.keys() | m.turns.lined.keys()
         self._sure: dict[int, bool] = {}
@@ -65,7 +67,7 @@ class _Moves:
         """Return whether an address is another one in another iteration, by as much in all lanes."""
         if _counts_iterations(e):
             return True
-        other = next((o for o in e.site.events if o.turn != e.turn and o.turn in self._turns), None)
+        other = next((o for o in self._log.of(e.site) if o.turn != e.turn and o.turn in self._turns), None)
         return other is not None and _apart(e, other) != 0
 
     def surely(self, site: SiteLog) -> bool:
@@ -80,9 +82,9 @@ class _Moves:
         return site.function is not None and _root(site.node) in _moved_on(site.function)[0]
 
     def _grows(self, site: SiteLog) -> bool:
-        if any(e.turn not in self._lone for e in site.events):
+        if any(e.turn not in self._lone for e in self._log.of(site)):
             return False
-        firsts = list({e.turn: e for e in reversed(site.events)}.values())
+        firsts = list({e.turn: e for e in reversed(self._log.of(site))}.values())
         if _counts_iterations(firsts[0]):
             return True
         steps = {_apart(a, b) for a, b in pairwise(firsts)}
@@ -97,11 +99,11 @@ def _counts_iterations(e: Event) -> bool:
     )
 
 
-def _by_line_and_array(m: Machine) -> list[tuple[int, list[Event]]]:
+def _by_line_and_array(m: Machine, log: Log) -> list[tuple[int, list[Event]]]:
     """Return the accesses of each line and array, with the line."""
     found: dict[tuple[int, int], list[Event]] = {}
     for site in m.journal.sites.values():
-        for e in site.events:
+        for e in log.of(site):
             line = m.turns.lined.get(e.turn, e.turn)
             found.setdefault((line, id(site.object)), []).append(e)
     return [(line, events) for (line, _), events in found.items()]

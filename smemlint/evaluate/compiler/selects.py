@@ -10,12 +10,17 @@ address with which both arms begin (docs/dev/joining.md). In: the log. Out: the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from smemlint.evaluate.analysis.behind_arms import Behind, behind_arms, is_number
 from smemlint.evaluate.compiler.hoist import reads_first
+from smemlint.evaluate.compiler.log import Log
+from smemlint.evaluate.compiler.sink import nowhere
+from smemlint.evaluate.machine.components import Journal
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine
-from smemlint.evaluate.memory.local_memory import merge
+from smemlint.evaluate.machine.state import Selected
+from smemlint.evaluate.memory import local_memory
 from smemlint.evaluate.values.number import Int, same
 from smemlint.ir import (
     STEPS,
@@ -56,17 +61,17 @@ def note(m: Machine, c: Int, then: int, otherwise: int, arms: tuple[Node, Node],
         if len(first) != 1 or len(second) != 1:
             return
         a, b = first[0], second[0]
-        if not isinstance(a, Event) or not isinstance(b, Event) or not _alike(a, b):
+        if not isinstance(a, Event) or not isinstance(b, Event) or not _alike(m, a, b):
             return
         if c.known or any(s.varying for mono in c.terms for s in mono):
-            offset = merge(m, c, a.offset, b.offset)
+            offset = local_memory.merge(m, c, a.offset, b.offset)
             assert isinstance(offset, Int)
-            m.journal.selected.append((a, b, offset))
+            m.journal.selected.append(Selected(a.order, b.order, offset))
         return
     for a, b in zip(_head(first, arms[0]), _head(second, arms[1]), strict=False):
-        if not _alike(a, b) or not same(a.offset, b.offset):
+        if not _alike(m, a, b) or not same(a.offset, b.offset):
             return
-        m.journal.selected.append((a, b, a.offset))
+        m.journal.selected.append(Selected(a.order, b.order, a.offset))
 
 
 def _head(log: Sequence[Event | Barrier], arm: Node) -> Iterator[Event]:
@@ -100,13 +105,13 @@ def note_stores(
     count = len(pairs)
     first, second = _tail(m.log[then:otherwise], count), _tail(m.log[otherwise:end], count)
     for a, b in zip(first, second, strict=False):
-        if not _alike(a, b, "store") or not same(a.offset, b.offset):
+        if not _alike(m, a, b, "store") or not same(a.offset, b.offset):
             return
         if behind is Behind.STEP:
             a, b = b, a
         b.region, b.must = m.lines.region, m.must & (a.may | b.may)
         b.under, b.parted = m.under(b.must)
-        m.journal.selected.append((b, a, b.offset))
+        m.journal.selected.append(Selected(b.order, a.order, b.offset))
 
 
 def _behind(m: Machine, at: If | None) -> Behind:
@@ -167,40 +172,32 @@ def _tail(log: Sequence[Event | Barrier], count: int) -> list[Event]:
     return found
 
 
-def _alike(a: Event, b: Event, op: str = "load") -> bool:
+def _alike(m: Machine, a: Event, b: Event, op: str = "load") -> bool:
     return (
         a.site.op == b.site.op == op
         and a.site.object is b.site.object
         and a.site.width == b.site.width
         and not (a.volatile or b.volatile)
         and a.choice is b.choice is None
-        and a.sunk is None
-        and b.sunk is None
+        and not {a.order, b.order} & m.journal.sunk.keys()
     )
 
 
-def settle(m: Machine) -> set[int]:
-    """Put one load in the place of two, and none in that of idle ones. Returns: id() of the sites that this
-    leaves without any."""
-    gone: set[int] = set()
-    for a, b, offset in m.journal.selected:
-        if id(a) in gone or id(b) in gone or a.sunk is not None or b.sunk is not None:
+def merge(log: Log, journal: Journal) -> Log:
+    """Put one access in the place of two, and none in that of idle loads. A site may be left without any."""
+    if not journal.selected and not journal.idle:
+        return log
+    there = {e.order: e for e in log.events if not nowhere(journal, e)} if journal.selected else {}
+    gone = set(journal.idle)
+    merged: set[int] = set()
+    anew: dict[int, Event] = {}
+    for s in journal.selected:
+        kept, other = anew.get(s.kept) or there.get(s.kept), anew.get(s.other) or there.get(s.other)
+        if kept is None or other is None or s.kept in merged or s.other in merged:
             continue
-        a.offset, a.must, a.may = offset, a.must | b.must, a.may | b.may
-        gone.add(id(b))
-    m.journal.selected.clear()
-    gone |= {id(e) for e in m.journal.idle}
-    m.journal.idle.clear()
-    if not gone:
-        return set()
-    m.log = [e for e in m.log if id(e) not in gone]
-    empty: set[int] = set()
-    for site in m.journal.sites.values():
-        left = [e for e in site.events if id(e) not in gone]
-        if not left and site.events:
-            empty.add(id(site))
-        site.events = left
-    return empty
+        anew[s.kept] = replace(kept, offset=s.offset, must=kept.must | other.must, may=kept.may | other.may)
+        merged.add(s.other)
+    return log.without(gone | merged, anew)
 
 
 def element(e: Expr) -> bool:

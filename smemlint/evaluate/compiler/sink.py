@@ -1,11 +1,18 @@
-"""Loads that wait for the branches under which the compiler puts them, while a kernel is evaluated."""
+"""Loads that wait for the branches under which the compiler puts them.
+
+While a kernel runs, what only guarded code uses is noted (`hold`, `released`, `note`); `move` is the pass.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from smemlint.evaluate.analysis.sinkable import Path
+from smemlint.evaluate.compiler.log import Log
+from smemlint.evaluate.machine.components import Journal
 from smemlint.evaluate.machine.machine import Event, Held, Machine
+from smemlint.evaluate.machine.state import Sunk
 
 
 def hold(m: Machine, path: Path, since: int) -> None:
@@ -36,31 +43,38 @@ def _blocked(m: Machine, held: Held) -> bool:
     )
 
 
-def move(m: Machine, held: Sequence[Held], taken: bool | None) -> None:
-    """The mask is that of an arm; None: for now nobody takes either."""
+def note(m: Machine, held: Sequence[Held], taken: bool | None) -> None:
+    """Note where loads run that waited for a branch. taken: the arm whose mask it is; None: for now nobody
+    takes either."""
     for h in held:
         for e in h.events:
             if taken is None:
-                e.sunk = (m.threads.nobody, m.threads.nobody, e.region)
+                m.journal.sunk[e.order] = Sunk(m.threads.nobody, m.threads.nobody, e.region)
             elif h.guard.taken is taken:
-                e.sunk = (m.must & e.must, m.may & e.may, e.region if h.guard.leaves else m.lines.region)
+                region = e.region if h.guard.leaves else m.lines.region
+                m.journal.sunk[e.order] = Sunk(m.must & e.must, m.may & e.may, region)
 
 
-def settle(m: Machine) -> None:
-    """Let the log say where loads run rather than where they are written. A site whose loads are all
-    useless stays as it is."""
+def move(log: Log, journal: Journal) -> Log:
+    """Put loads where they run rather than where they are written. A site whose loads are all useless stays
+    as it is."""
+    if not journal.sunk:
+        return log
+    useful = {id(e.site) for e in log.events if not nowhere(journal, e)}
     gone: set[int] = set()
-    for site in m.journal.sites.values():
-        left = [e for e in site.events if e.sunk is None or e.sunk[1].any()]
-        if not left:
+    anew: dict[int, Event] = {}
+    for e in log.events:
+        sunk = journal.sunk.get(e.order)
+        if sunk is None or id(e.site) not in useful:
             continue
-        for e in left:
-            if e.sunk is not None:
-                e.must, e.may, e.region = e.sunk
-                e.sunk = None
-        if len(left) < len(site.events):
-            kept = {id(e) for e in left}
-            gone |= {id(e) for e in site.events if id(e) not in kept}
-            site.events = left
-    if gone:
-        m.log = [e for e in m.log if id(e) not in gone]
+        if nowhere(journal, e):
+            gone.add(e.order)
+        else:
+            anew[e.order] = replace(e, must=sunk.must, may=sunk.may, region=sunk.region)
+    return log.without(gone, anew)
+
+
+def nowhere(journal: Journal, e: Event) -> bool:
+    """Whether the compiler puts a load where no lane runs it."""
+    sunk = journal.sunk.get(e.order)
+    return sunk is not None and not sunk.may.any()

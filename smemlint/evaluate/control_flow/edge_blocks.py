@@ -53,17 +53,6 @@ def supposed(m: Machine, condition: Expr) -> bool:
     return any(isinstance(n, Name) and n.id in m.context.supposed for n in walk(condition))
 
 
-def forget_aside(m: Machine) -> None:
-    """What is known of a site by blocks in the middle of the grid holds; the edge speaks of its own alone."""
-    if not m.memo.edges:
-        return
-    usual = {id(log) for log in m.journal.sites.values() if any(not e.aside for e in log.events)}
-    for log in m.journal.sites.values():
-        if id(log) in usual:
-            log.events = [e for e in log.events if not e.aside]
-    m.log = [e for e in m.log if not (isinstance(e, Event) and e.aside and id(e.site) in usual)]
-
-
 def _may_access(m: Machine, body: Stmt) -> bool:
     known = m.memo.reaching.get(id(body))
     if known is None:
@@ -77,4 +66,4 @@ def _may_access(m: Machine, body: Stmt) -> bool:
     return known
 
 
-__all__ = ["forget_aside", "look_aside", "supposed"]
+__all__ = ["look_aside", "supposed"]

@@ -400,7 +400,6 @@ def _record(m: Machine, event: Event) -> None:
     event.under, event.parted = m.under(event.must)
     if m.journal.sums is not None and event.offset.form is not None:
         m.journal.sums.access(event.site, event.offset.form, m.conditions())
-    event.site.events.append(event)
     event.site.assumed = len(m.journal.assumptions)
     m.log.append(event)
     m.journal.order += 1

@@ -79,7 +79,7 @@ def changed(m: Machine, p: Pointer, v: Value, value: Expr | None) -> list[tuple[
     if not back or not left:
         return None
     given = {id(e) for e in _given(value)}
-    m.journal.idle += [found.event for found in back if id(found.node) in given]
+    m.journal.idle |= {found.event.order for found in back if id(found.node) in given}
     return left
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from smemlint.evaluate.machine.departures import Departures
 from smemlint.evaluate.machine.paths import Paths
-from smemlint.evaluate.machine.state import Event, Exits, Held, Mask, SiteLog, Undecided
+from smemlint.evaluate.machine.state import Exits, Held, Mask, Selected, SiteLog, Sunk, Undecided
 from smemlint.evaluate.machine.sums import Sums
 from smemlint.evaluate.model import Assumption, Stop, Unresolved
 from smemlint.evaluate.values.choices import Way
@@ -126,10 +126,12 @@ class Journal:
     order: int = 0
     """Entries of the log so far, those that were moved or dropped again included."""
     sites: dict[tuple[object, ...], SiteLog] = field(default_factory=dict)
-    selected: list[tuple[Event, Event, Int]] = field(default_factory=list)
-    """Loads in both arms of a condition that run as one, and its address."""
-    idle: list[Event] = field(default_factory=list)
-    """Loads of what only goes back to where it lies."""
+    sunk: dict[int, Sunk] = field(default_factory=dict)
+    """By order of a load: where the compiler puts it."""
+    selected: list[Selected] = field(default_factory=list)
+    """Accesses in both arms of a condition that run as one."""
+    idle: set[int] = field(default_factory=set)
+    """Orders of loads of what only goes back to where it lies."""
     notes: list[Unresolved] = field(default_factory=list)
     stops: list[Stop] = field(default_factory=list)
     """What kept accesses apart so far, barriers aside."""

@@ -55,8 +55,6 @@ class Event:
     """What `weight` is to be multiplied by for the times it runs, a loop of unknown length counted once."""
     open: int = 0
     """Loops of unknown length around it."""
-    sunk: tuple[Mask, Mask, int] | None = None
-    """Lanes that surely and possibly run it where the compiler puts it, and its region there."""
     choice: Object | None = None
     """What stands for the objects that its pointer may lead to, where there are several."""
     among: int = 0
@@ -108,9 +106,27 @@ class Held:
     guard: Guard
 
 
+@record(frozen=True, eq=False, slots=True)
+class Sunk:
+    """Where the compiler puts a load: the lanes that surely and possibly run it there, and its region."""
+
+    must: Mask
+    may: Mask
+    region: int
+
+
+@record(frozen=True, eq=False, slots=True)
+class Selected:
+    """Accesses in both arms of a condition that run as one, at this address. kept, other: their orders."""
+
+    kept: int
+    other: int
+    offset: Int
+
+
 @record(slots=True)
 class SiteLog:
-    """All events of one access as written."""
+    """One access as written."""
 
     place: Place
     line: int
@@ -124,7 +140,6 @@ class SiteLog:
     """By id(): the calls that were inlined on the way to it."""
     frame: Frame | None = None
     """The call in which it was last executed."""
-    events: list[Event] = field(default_factory=list)
     reason: Unresolved | None = None
     dims: tuple[tuple[int, int], ...] = ()
     node: Expr | None = None

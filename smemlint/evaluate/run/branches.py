@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from smemlint.evaluate.compiler import sink
 from smemlint.evaluate.compiler.selects import gives_element, note, note_stores
-from smemlint.evaluate.compiler.sink import move, released
 from smemlint.evaluate.control_flow.edge_blocks import look_aside, supposed
 from smemlint.evaluate.control_flow.join_points import left_whole, merge_into, suppose, sure
 from smemlint.evaluate.control_flow.launch_choices import (
@@ -45,7 +45,7 @@ def run_if(m: Machine, s: If) -> None:
 
 def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
     """otherwise: what runs where the condition does not hold, its own arm and perhaps more."""
-    held = released(m, id(s)) if m.context.waiting and not m.silent else []
+    held = sink.released(m, id(s)) if m.context.waiting and not m.silent else []
     guesses = m.unknowns.guesses
     line, m.lines.follows = m.lines.region, None
     c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
@@ -70,8 +70,8 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
             m.arm(roots[not c.const], m.lines.made)
             if not s.constexpr:
                 look_aside(m, otherwise if c.const else s.then)
-        move(m, held, None)
-        move(m, held, bool(c.const))
+        sink.note(m, held, None)
+        sink.note(m, held, bool(c.const))
         if c.const:
             run(m, s.then)
         elif otherwise is not None:
@@ -84,13 +84,13 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
     outside = m.unknowns.given
 
     def arm(taken: bool, body: Stmt | None) -> None:
-        move(m, held, taken)
+        sink.note(m, held, taken)
         if body is not None:
             m.unknowns.given = following(c, Int(int(taken)), m.unknowns)
             run(m, body)
             m.unknowns.given = outside
 
-    move(m, held, None)
+    sink.note(m, held, None)
     either = otherwise is not None or bool(held)
     target = gives_element(s.then)
     chosen = target is not None and target == gives_element(s.otherwise)

@@ -1,0 +1,33 @@
+"""What nvcc does to accesses before it joins any, as passes over the log of one evaluation.
+
+A pass takes a log and what the run noted for it, and gives a log: it changes no entry and asks nothing of the
+machine. Joining (`coalesce`, `vectorise`) comes after them, and tells how the rest runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from smemlint.evaluate.compiler import edge, hoist, selects, sink
+from smemlint.evaluate.compiler.log import Log
+from smemlint.evaluate.machine.components import Journal
+from smemlint.evaluate.machine.machine import Machine
+
+Pass: TypeAlias = "Callable[[Log, Journal], Log]"
+
+PIPELINE: tuple[Pass, ...] = (edge.drop, sink.move, selects.merge, hoist.lift)
+
+
+def plain(m: Machine) -> Log:
+    """Return the log of a run as the source has it. What blocks at the edge alone run is no part of a site
+    that others run."""
+    return edge.drop(Log(m.log), m.journal)
+
+
+def compiled(m: Machine) -> Log:
+    """Return the log of a run after all passes."""
+    log = Log(m.log)
+    for run in PIPELINE:
+        log = run(log, m.journal)
+    return log
