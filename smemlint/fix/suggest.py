@@ -34,7 +34,7 @@ from smemlint.fix.search.members import Instance, apart, members
 from smemlint.fix.search.parts import Part, cut, places_of, pool_of, spelled_type
 from smemlint.fix.text.constants import Constants
 from smemlint.fix.text.declared import Edited
-from smemlint.fix.text.launches import unknown_launch
+from smemlint.fix.text.launches import told_otherwise, unknown_launch
 from smemlint.fix.text.source import Source
 from smemlint.fix.words import described, kind, words
 from smemlint.patterns import pattern
@@ -468,8 +468,11 @@ def _offered(
     aside = left_aside(instances)
     if aside is not None and not unsafe:
         unsafe = f"{aside.text}: what it costs after the edit is not known"
-    if instances[0].array.dynamic and not unsafe:
-        unsafe = unknown_launch(source, instances[0].analysis.kernel.name, places_of(instances))
+    dynamic, kernel = instances[0].array.dynamic, instances[0].analysis.kernel.name
+    if dynamic and not unsafe:
+        unsafe = unknown_launch(source, kernel, places_of(instances))
+    if (dynamic or choice.pitch is not None) and not unsafe:
+        unsafe = told_otherwise(source, places_of(instances), kernel, choice.pitch or "", dynamic)
     step = choice.option.step.text if choice.option.step is not None else ""
     changes = _changes(choice, used)
     return Suggestion(

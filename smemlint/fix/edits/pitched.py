@@ -26,7 +26,11 @@ from smemlint.fix.text.declared import (
 from smemlint.fix.text.fragments import leading_dimensions
 from smemlint.fix.text.literals import integer
 from smemlint.fix.text.pointers import Pointer
+from smemlint.fix.text.settled import function_around, is_constant
 from smemlint.fix.text.source import Source, has_side_effect, parse_range
+from smemlint.patterns import pattern
+
+_NAME = pattern(r"(?<![\w.])(?<!->)[A-Za-z_]\w*")
 
 
 def pitch(
@@ -55,6 +59,8 @@ def pitch(
     *_, rows, value = shape.dims
     size = flat.terms(source, bracket.open + 1, bracket.close)
     seen = _visible(at, pitch, value)
+    if isinstance(seen, Refusal):
+        return seen
     new = flat.new_size(old, size, bracket.open + 1, pitch, name, rows * value, value, seen)
     if new is None:
         return Refusal("size-not-rows", f"`[{shown(old)}]` is not said as rows of `{pitch}`")
@@ -112,18 +118,36 @@ def _of_fragments(at: Declared, pitch: str, name: str) -> list[TextEdit | Refusa
     ]
 
 
-def _visible(at: Declared, pitch: str, value: int) -> str:
-    """The pitch as it can be written before the array: as a number where a name in it is declared later."""
-    names = set(re.findall(r"[A-Za-z_]\w*", pitch))
+def _visible(at: Declared, pitch: str, value: int, fixed: bool = True) -> str | Refusal:
+    """The pitch as it can be written before the array: as a number where a name in it is declared later and
+    the compiler knows what it is. fixed: whether it does."""
+    names = set(_NAME.findall(pitch))
     code = at.source.code
-    function = next((i for i in range(at.index, 0, -1) if at.source.scope_of(i) is None), 0)
-    before = {code[i].text for i in range(function, at.index)}
+    function = function_around(at.source, at.index)
+    first = at.source.index_at(at.source.statement_start(function[0])) if function is not None else 0
+    before = {code[i].text for i in range(first, at.index)}
     after = {
         code[i].text
         for i in range(at.index, at.scope[1])
         if code[i].text in names and code[i - 1].kind == "name" and code[i + 1].text in ("=", "{", "(")
     }
-    return str(value) if after - before else pitch
+    said = pitch
+    for name in sorted(after - before):
+        definition = flat.local_definition(at.source, name, at.scope)
+        text = "" if definition is None else at.source.text[slice(*definition)]
+        inner = set(_NAME.findall(text))
+        if (
+            not text
+            or has_side_effect(parse_range(at.source, *definition or (0, 0)))
+            or (inner - before - {"blockDim"} and not all(is_constant(at.source, n) for n in inner - before))
+        ):
+            break
+        said = re.sub(rf"(?<![\w.]){name}\b", text if re.fullmatch(r"[\w.]+", text) else f"({text})", said)
+    else:
+        return said
+    if not fixed:
+        return Refusal("run-time-pitch", f"`{pitch}` is known at the launch only, and set after `{at.name}`")
+    return str(value)
 
 
 def _pool_pitch(
@@ -145,7 +169,10 @@ def _pool_pitch(
 
     source = at.source
     name = fresh(f"{at.name.upper()}_PITCH", taken)
-    padded = plus(_visible(at, pitch, shape.dims[1]), layout.extra)
+    seen = _visible(at, pitch, shape.dims[1], fixed)
+    if isinstance(seen, Refusal):
+        return seen
+    padded = plus(seen, layout.extra)
     if padded is None:
         return Refusal("extent-not-an-expression", f"`{pitch}` is not read as a C expression")
     if not fixed and layout.extra == 1 and shape.dims[1] % 2 == 0 and padded.endswith(" + 1"):
@@ -178,6 +205,10 @@ def _pool_pitch(
         more_elements, rest = divmod(layout.extra * shape.element, unit)
         more = count if more_elements == 1 else times(count, str(more_elements)) if count else None
         moved = added(source.text[step.begin : step.end], more) if more and not rest else None
+        if moved is None and not (fixed and pool.fixed(source.text[step.begin : step.end])):
+            return Refusal(
+                "launches-differ", f"by how much `{pointer.name}` would start later is not said by a formula"
+            )
         moved = moved or plus(source.text[step.begin : step.end], growth // unit)
         if moved is None:
             return Refusal("extent-not-an-expression", f"the start of `{pointer.name}` is not read as C")
@@ -185,7 +216,9 @@ def _pool_pitch(
     said = rows_said if pool.value(rows_said) == list(pool.rows) else ""
     widest = max(pool.elements, default=shape.element)  # one launch may start instances of several types
     bytes_ = tuple(rows * layout.extra * widest for rows in pool.rows)
-    growths = Growth(bytes_, said, layout.extra, pool.element, pitch, pool.value, pool.rows)
+    growths = Growth(
+        bytes_, said, layout.extra, pool.element, seen, pool.value, pool.rows, not pool.others, fixed
+    )
     launches = grown(source, pool.launches, growths, pool.kernel)
     if isinstance(launches, Refusal):
         return launches

@@ -97,8 +97,13 @@ def size_of(type_: str, array: SharedArray, launch: Launch) -> int | None:
     return SIZES.get(type_)
 
 
-def step_value(text: str, scope: tuple[int, int], source: Source, instance: Instance) -> int | None:
-    """The value of a summand of a pointer's start under a launch."""
+def step_value(
+    text: str, scope: tuple[int, int], source: Source, instance: Instance, launched: bool = True
+) -> int | None:
+    """The value of a summand of a pointer's start under a launch.
+
+    launched: what the launch gives counts; else only what the compiler knows.
+    """
     pool = instance.piece.pool if instance.piece is not None else instance.array
     launch = instance.analysis.launch
     known = True
@@ -115,7 +120,7 @@ def step_value(text: str, scope: tuple[int, int], source: Source, instance: Inst
         if not names:
             break
     plain = _SIZEOF.sub(sized, plain)
-    return Constants([source], launch, arguments=True).value(plain) if known else None
+    return Constants([source], launch, arguments=launched, block=launched).value(plain) if known else None
 
 
 def _opened(text: str, scope: tuple[int, int], source: Source) -> tuple[str, int]:
@@ -348,6 +353,10 @@ def pool_of(instances: Sequence[Instance], source: Source) -> Pool | Refusal:
         known = [v for v in values if v is not None]
         return known if len(known) == len(values) else None
 
+    def fixed(text: str) -> bool:
+        scope = at.scope if isinstance(at := _declared(first.pool, source), Declared) else (0, 0)
+        return all(step_value(text, scope, source, i, launched=False) is not None for i in instances)
+
     mine = first.piece.pointer
     return Pool(
         tuple(after),
@@ -356,4 +365,6 @@ def pool_of(instances: Sequence[Instance], source: Source) -> Pool | Refusal:
         unknown_launch(source, kernel, places),
         kernel,
         mine.type if mine is not None else _element_type(first.pool),
+        others=bool(first.piece.cuts),
+        fixed=fixed,
     )

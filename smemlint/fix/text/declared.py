@@ -44,6 +44,10 @@ class Pool:
     element: str = ""
     rows: tuple[int, ...] = ()
     elements: tuple[int, ...] = ()
+    others: bool = True
+    """Whether the pool has other parts."""
+    fixed: Callable[[str], bool] = lambda text: False
+    """Whether an expression of the kernel is the same number in every launch."""
 
 
 @record(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from smemlint.fix.model import Refusal
 from smemlint.fix.text.flat import Term, local_definition, terms
 from smemlint.fix.text.literals import integer
+from smemlint.fix.text.settled import asks, block_at, is_settled, open_names
 from smemlint.fix.text.source import Source, Token
 from smemlint.fix.text.views import SIZES
 from smemlint.ir import Place
@@ -71,6 +72,10 @@ class Growth:
     value: Callable[[str], list[int] | None] = lambda text: None
     count: tuple[int, ...] = ()
     """The rows as numbers."""
+    alone: bool = False
+    """Whether the array has the bytes for itself."""
+    fixed: bool = True
+    """Whether the compiler knows the pitch."""
 
 
 def grown(
@@ -79,7 +84,7 @@ def grown(
     """(start, end, text) of what gives each launch's dynamic shared bytes, with what it needs more.
 
     The bytes are said as the formula that they are (`bytes + rows * sizeof(float)`) where its names can be
-    said at the launch; a number that stands there stays one.
+    said at the launch. A number is added only to what is the same number in every run of the program.
     """
     from smemlint.fix.text.expressions import added, plus
 
@@ -93,13 +98,19 @@ def grown(
     for offset, (start, end) in zip(offsets, ranges, strict=True):
         start, end = _definition(source, start, end, ranges)
         old = source.text[start:end]
+        index = source.index_at(start)
+        names = _meanings(source, offset, kernel) | block_at(source, _arguments(source, offset) or [])
         formula = None
         if integer(old.strip()) is None:
-            names = _meanings(source, offset, kernel)
             formula = _at_launch(source, growth, names) or _as_before(source, start, end, growth, names)
+        if formula is not None and open_names(source, [formula], index):
+            formula = None
         text = added(old, formula) if formula is not None else None
-        if text is None and constant is None:
-            return Refusal("launches-differ", "the launches would need more bytes, and not all as many")
+        if text is None and (constant is None or not _is_one_number(source, old, index, growth, names)):
+            line = source.line_of(start)
+            return Refusal(
+                "launches-differ", f"how many bytes more line {line} has to ask for is not said by a formula"
+            )
         text = text or plus(old, constant or 0)
         if text is None:
             line = source.line_of(start)
@@ -108,6 +119,50 @@ def grown(
             )
         result[start] = (start, end, text)
     return list(result.values())
+
+
+def _is_one_number(source: Source, bytes_: str, index: int, growth: Growth, names: Mapping[str, str]) -> bool:
+    """Whether the bytes of a launch and the rows in them are the same in every run."""
+    if not is_settled(source, bytes_, index):
+        return False
+    if growth.fixed:
+        return True
+    said = _said_by(growth.pitch, names)
+    return said is not None and is_settled(source, said, index)
+
+
+def told_otherwise(source: Source, places: Iterable[Place], kernel: str, pitch: str, dynamic: bool) -> str:
+    """The launch whose block, bytes or pitch are others when the program is told other words; '' without one.
+
+    dynamic: the bytes count.
+    """
+    if not asks(source):
+        return ""
+    for offset in sorted({p.offset for p in places if p.path == source.path}):
+        arguments = _arguments(source, offset)
+        if arguments is None or len(arguments) < 2:
+            continue
+        index = source.index_at(offset)
+        block = block_at(source, arguments)
+        said = [("block", text) for text in block.values()]
+        if dynamic and len(arguments) > 2 and arguments[2]:
+            said.append(("size", source.text[arguments[2][0].offset : arguments[2][-1].end]))
+        row = _said_by(pitch, _meanings(source, offset, kernel) | block) if pitch else None
+        said += [("row", row)] if row is not None else []
+        for what, text in said:
+            if not is_settled(source, text, index):
+                line = source.line_of(offset)
+                return f"what the program is told may change the {what} of the launch on line {line}"
+    return ""
+
+
+def _said_by(text: str, names: Mapping[str, str]) -> str | None:
+    """An expression of the kernel with what its names stand for; None where one is the kernel's own."""
+    for name in set(re.findall(r"(?<![\w.])[A-Za-z_]\w*(?:\.\w+)?", text)):
+        if name not in names:
+            return None
+        text = re.sub(rf"(?<![\w.]){re.escape(name)}\b", f"({names[name]})", text)
+    return text
 
 
 def _definition(source: Source, start: int, end: int, ranges: Sequence[tuple[int, int]]) -> tuple[int, int]:
@@ -149,13 +204,13 @@ def _at_launch(source: Source, growth: Growth, names: Mapping[str, str]) -> str 
     if not growth.rows:
         return None
     rows = growth.rows
-    for name in set(re.findall(r"(?<![\w.])[A-Za-z_]\w*", rows)):
+    for name in set(re.findall(r"(?<![\w.])[A-Za-z_]\w*(?:\.\w+)?", rows)):
         meaning = names.get(name)
         if meaning is None and not _global(source, name):
             return None
         if meaning is not None:
             simple = re.fullmatch(r"\w+", meaning)
-            rows = re.sub(rf"(?<![\w.]){name}\b", meaning if simple else f"({meaning})", rows)
+            rows = re.sub(rf"(?<![\w.]){re.escape(name)}\b", meaning if simple else f"({meaning})", rows)
     return times(rows, _of_row(source, growth, names))
 
 
@@ -166,11 +221,16 @@ def _as_before(source: Source, start: int, end: int, growth: Growth, names: Mapp
 
     found = None
     pitch = names.get(growth.pitch, growth.pitch)
+    whole = terms(source, start, end)
     for term in _products(source, start, end):
         hit = next((f for f in reversed(term.factors) if f.text == pitch), None)
         rest = [f for f in term.factors if f is not hit and not f.text.startswith("sizeof")]
         rows = " * ".join(source.text[f.offset : f.end] for f in rest)
-        if hit is not None and rest and growth.value(rows) == list(growth.count):
+        if hit is None or not rest:
+            continue
+        # One product with the size of an element in it is the rows of this array and nothing else.
+        alone = whole == [term] and growth.alone and len(rest) == len(term.factors) - 2
+        if alone or growth.value(rows) == list(growth.count):
             found = rows
     return None if found is None else times(found, _of_row(source, growth, names))
 

@@ -12,6 +12,12 @@ from smemlint.ir import Place
 KERNEL = "__global__ void k(float *p) {}\n"
 
 
+CONSTANTS = """#define BYTES (N * 4)
+const int N = 64;
+constexpr bool WIDE = N > 32;
+"""
+
+
 def places(text: str, wanted: str = "k<<<", path: str = "a.cu") -> list[Place]:
     found = []
     at = text.find(wanted)
@@ -24,20 +30,42 @@ def places(text: str, wanted: str = "k<<<", path: str = "a.cu") -> list[Place]:
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ("bytes", "bytes + 128"),
+        ("BYTES", "BYTES + 128"),
         ("1024", "1152"),
-        ("n * sizeof(float)", "n * sizeof(float) + 128"),
-        ("wide ? 64 : 32", "(wide ? 64 : 32) + 128"),
-        ("n << 2", "(n << 2) + 128"),
-        ("size(a, b)", "size(a, b) + 128"),
+        ("N * sizeof(float)", "N * sizeof(float) + 128"),
+        ("WIDE ? 64 : 32", "(WIDE ? 64 : 32) + 128"),
+        ("N << 2", "(N << 2) + 128"),
+        ("std::max(N, 64)", "std::max(N, 64) + 128"),
     ],
 )
 def test_a_launch_asks_for_more_bytes(given: str, expected: str) -> None:
-    text = f"{KERNEL}void f() {{ k<<<dim3(1, 2), g<int>(3), {given}, stream>>>(p); }}\n"
+    text = f"{KERNEL}{CONSTANTS}void f() {{ k<<<dim3(1, 2), g<int>(3), {given}, stream>>>(p); }}\n"
     edits = grown(Source("a.cu", text.encode()), places(text), Growth((128,), "", 1, "float"), "k")
     assert not isinstance(edits, Refusal)
     ((start, end, new),) = edits
     assert (text[start:end], new) == (given, expected)
+
+
+@pytest.mark.parametrize(
+    ("host", "given"),
+    [
+        ("void f(int bytes) {", "bytes"),
+        ("void f() { int n = ask();", "n * sizeof(float)"),
+        ("void f() { int n = 32; if (wide) n = 64;", "n << 2"),
+        ("void f() { int n = 32; read(n);", "n << 2"),
+        ("void f() { int n = 32; scanf(form, &n);", "n << 2"),
+        ("void f() {", "size(a, b)"),
+        ("void f() {", "properties.sharedMemPerBlock"),
+        ("template <int N> void f() {", "N * 4"),
+        ("#ifndef M\n#define M 32\n#endif\nvoid f() {", "M * 4"),
+        ("#define M 32\n#undef M\n#define M 64\nvoid f() {", "M * 4"),
+        ("int M = 32;\nvoid f() {", "M * 4"),
+    ],
+)
+def test_a_number_is_added_to_nothing_that_another_run_may_change(host: str, given: str) -> None:
+    text = f"{KERNEL}{CONSTANTS}{host} k<<<1, 32, {given}>>>(p); }}\n"
+    refused = grown(Source("a.cu", text.encode()), places(text), Growth((128,), "", 1, "float"), "k")
+    assert isinstance(refused, Refusal) and refused.code == "launches-differ"
 
 
 def test_a_launch_without_bytes_is_refused() -> None:

@@ -1,0 +1,77 @@
+"""Programs that start their kernels in another shape when they are told to: an edit holds for every shape."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fix import emulated
+from fix.edits.test_through import fixed
+
+TRANSPOSE = """
+__global__ void transpose(float *out, const float *in, int n) {
+    extern __shared__ float tile[];
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    tile[threadIdx.y * blockDim.x + threadIdx.x] = in[y * n + x];
+    __syncthreads();
+    out[y * n + x] = tile[threadIdx.x * blockDim.x + threadIdx.y];
+}
+int main(int argc, char **argv) {
+    int bs = 32;
+    if (argc > 1) bs = atoi(argv[1]);
+    float *a, *b;
+    dim3 block(bs, bs);
+    size_t bytes = bs * bs * sizeof(float);
+    transpose<<<dim3(1024 / bs, 1024 / bs), block, bytes>>>(b, a, 1024);
+}
+"""
+
+
+def test_a_tile_as_wide_as_the_block_grows_with_the_block(tmp_path: Path) -> None:
+    found, after = fixed(TRANSPOSE, tmp_path)
+    assert found.edits is not None and not found.safe
+    assert found.unsafe_because == "what the program is told may change the block of the launch on line 16"
+    assert "const int TILE_PITCH = blockDim.x | 1;" in after
+    assert "size_t bytes = bs * bs * sizeof(float) + bs * sizeof(float);" in after
+    # The last element that a square block of any width reaches lies within the bytes.
+    for width in range(1, 33):
+        pitch = width | 1
+        assert (width - 1) * pitch + width - 1 < width * width + width
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("block(bs, bs)", "block(bs, bs)"),
+        ("block(bs, bs)", "block(32, bs)"),
+        ("bs * bs * sizeof(float)", "4096"),
+        ("bs * bs * sizeof(float)", "size_of(bs)"),
+        ("bs * bs * sizeof(float)", "sizeof(float) << 10"),
+    ],
+)
+def test_no_number_of_one_run_is_written_into_the_size(before: str, after: str, tmp_path: Path) -> None:
+    text = TRANSPOSE.replace(before, after).replace(
+        "int main", "int size_of(int n) { return n * n * 4; }\nint main"
+    )
+    found, done = fixed(text, tmp_path)
+    assert not found.safe or found.edits is None
+    assert "+ 128" not in done and "PITCH = 33" not in done and "4224" not in done
+
+
+def test_a_block_that_nothing_changes_leaves_the_edit_safe(tmp_path: Path) -> None:
+    text = TRANSPOSE.replace("    if (argc > 1) bs = atoi(argv[1]);\n", "    use(argv[1]);\n")
+    found, after = fixed(text, tmp_path)
+    assert found.safe, found.unsafe_because
+    assert "+ bs * sizeof(float);" in after
+
+
+@emulated.needs_compiler
+def test_a_pitch_that_is_set_after_the_array_is_not_written_as_a_number(tmp_path: Path) -> None:
+    text = TRANSPOSE.replace("    int x =", "    int w = blockDim.x;\n    int x =").replace(
+        "* blockDim.x + threadIdx.", "* w + threadIdx."
+    )
+    text = text.replace("blockIdx.x * w", "blockIdx.x * blockDim.x")
+    _, after = fixed(text, tmp_path)
+    assert "PITCH = 33" not in after and "+ 128" not in after
