@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import field
+from functools import partial
 
 from clang.cindex import Diagnostic, TranslationUnit, TranslationUnitLoadError
 
@@ -34,6 +35,7 @@ from smemlint.frontend.text.coverage import SkippedText
 from smemlint.frontend.text.healed import VIRTUAL, HealedNames
 from smemlint.records import record
 from smemlint.source import SourceError, SourceFile
+from smemlint.source.build_macros import build_macro
 from smemlint.system import clock
 
 HEALED = f"{VIRTUAL}/healed.cuh"
@@ -137,7 +139,9 @@ def parse_unit(
         return given[path] if path in given else read_file(path)
 
     known = known or Known()
-    healing = Healing(read, known.names.carried(map(read, (main, *plan.files))))
+    root = options.project_root or os.path.dirname(main)
+    built = partial(build_macro, source=main, root=root)
+    healing = Healing(read, known.names.carried(map(read, (main, *plan.files))), built)
     rounds, size = 0, 0
     told: frozenset[str] = frozenset()
     before: list[int] = []

@@ -6,7 +6,7 @@ takes in what was asked meanwhile, `remembered` answers a call again together wi
 """
 
 # Any string may be asked about, and paths are spelled as clang spells them.
-# ruff: noqa: PTH110, PTH112, PTH116
+# ruff: noqa: PTH110, PTH112, PTH116, PTH208
 
 from __future__ import annotations
 
@@ -70,6 +70,11 @@ def real_path(path: str) -> str:
     return _asked("real", path)
 
 
+def names_in(folder: str) -> list[str]:
+    """Names of what a folder holds, sorted; none where it cannot be listed."""
+    return [name for name in _asked("names", folder).split("\0") if name]
+
+
 def remembered(maxsize: int) -> Callable[[Callable[P, Value]], Callable[P, Value]]:
     """`lru_cache` for functions that look at the disk: a remembered answer brings its facts along."""
 
@@ -114,10 +119,18 @@ def _is_no_folder(path: str) -> str:
         return "no"
 
 
+def _names_in(path: str) -> str:
+    try:
+        return "\0".join(sorted(os.listdir(path)))
+    except (OSError, ValueError):
+        return ""
+
+
 QUESTIONS: Mapping[str, Callable[[str], str]] = {
     "exists": _exists,
     "folder": _is_folder,
     "other": _is_no_folder,
+    "names": _names_in,
     "real": os.path.realpath,
 }
 """How a question about a path is answered."""

@@ -58,3 +58,31 @@ def test_what_the_block_wrote_itself_is_no_size() -> None:
     assert first.grade is Grade.EXACT
     assert [c.grade for c in later] == [Grade.BOUND] * 2
     assert later[-1].wavefronts > later[-1].ideal
+
+
+ROWS = b"""__global__ void k(const float *in, float *out, int n) {
+  __shared__ float s[4096];
+  for (int i = threadIdx.x; i < COUNT; i += 32) s[i % 32 * 32] = in[i];
+}
+"""
+
+
+@pytest.mark.parametrize(("count", "least"), [("n", 32), ("n / 8", 32), ("n / 256", 1), ("(n + 63) >> 6", 1)])
+def test_a_size_in_parts_of_a_warp_or_more_may_have_few(count: str, least: int) -> None:
+    """A row of 4096 numbers has 16 blocks of 256: half of the lanes copy one, and `n / 8` has many."""
+    module = load(source_from_bytes("kernel.cu", ROWS.replace(b"COUNT", count.encode())))[0]
+    (store,) = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
+    assert store.wavefronts_low / store.ideal == least
+    assert store.wavefronts / store.ideal == 32
+
+
+def test_blocks_that_count_parts_of_a_size_find_enough_of_them() -> None:
+    text = b"""__global__ void k(float *out, int n) {
+  __shared__ float s[1024];
+  if (blockIdx.x * blockDim.y + threadIdx.y >= n / 256) return;
+  out[0] = s[threadIdx.x * 32];
+}
+"""
+    module = load(source_from_bytes("kernel.cu", text))[0]
+    (read,) = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
+    assert (read.grade, read.wavefronts) == (Grade.EXACT, 32)

@@ -44,3 +44,25 @@ void go(float *p, double *q) { k<<<1, 32>>>(p); k<<<1, 32>>>(q); }
         (256, 4, 2),
         (512, 8, 2),
     ]
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "union { float f[1024]; int i[1024]; } __shared__ s;",
+        "union Both { float f[1024]; int i[1024]; } __shared__ other, s;",
+        "struct { float f[1024]; } SHARED s;",
+        "union { float f[1024]; int i[1024]; } static __shared__ s;",
+    ],
+)
+def test_the_attribute_behind_the_braces_is_the_variables(declared: str) -> None:
+    text = f"#define SHARED __shared__\n__global__ void k(float *p) {{ {declared} "
+    text += "s.f[threadIdx.x * 8] = 1; __syncthreads(); p[0] = s.f[threadIdx.x]; }\n"
+    text += "void go(float *p) { k<<<1, 32>>>(p); }\n"
+    assert seen(text) == {"s.f[threadIdx.x * 8]": (4, 8), "s.f[threadIdx.x]": (4, 1)}
+
+
+def test_a_variable_behind_the_braces_without_the_attribute_is_the_threads_own() -> None:
+    text = "__global__ void k(float *p) { union { float f; int i; } s; s.f = *p; "
+    text += "__shared__ float a[32]; a[threadIdx.x] = s.f; }\nvoid go(float *p) { k<<<1, 32>>>(p); }\n"
+    assert seen(text) == {"a[threadIdx.x]": (4, 1)}

@@ -25,7 +25,7 @@ from smemlint.evaluate.values.number import (
     Value,
 )
 from smemlint.evaluate.values.objects import Object
-from smemlint.ir import Call, Expr, Index, Member, Name, RecordRef, StaticMember
+from smemlint.ir import CONVERSION_NAME, Call, Expr, Index, Member, Name, RecordRef, StaticMember
 
 
 def call_value(m: Machine, e: Call) -> Value:
@@ -49,6 +49,10 @@ def _call(m: Machine, e: Call, want_place: bool) -> Value | Reference:
     v: Value
     if isinstance(callee, Member):
         v = _method(m, callee)
+        if callee.name == CONVERSION_NAME and isinstance(v, Method) and not v.candidates:
+            held = _number_in(v.self)
+            if held is not None:
+                return held
     elif isinstance(callee, StaticMember):
         v = static_member(m, m.resolve(callee.owner), callee.name) or FunctionValue(
             f"{_owner_name(m, callee)}::{callee.name}", (), ()
@@ -85,6 +89,16 @@ def _closure_at(p: Pointer) -> Closure | None:
     """The lambda that a variable holds."""
     held = p.object.cells.get(0) if p.object.storage == "local" else None
     return held if isinstance(held, Closure) else None
+
+
+def _number_in(self: Value) -> Int | None:
+    """The number that a variable of a class that nothing declares was made of."""
+    if isinstance(self, Int):
+        return self
+    if not isinstance(self, Pointer) or self.object.storage != "local" or self.offset.key() != Int(0).key():
+        return None
+    held = self.object.cells.get(0)
+    return held if isinstance(held, Int) else None
 
 
 def _needs_object(v: FunctionValue) -> bool:

@@ -100,6 +100,8 @@ def construct_from(m: Machine, t: RecordRef, values: list[Value | InitList], pla
         values = [*values, *defaults[len(values) :]]
     layout = m.types.layout(t)
     if layout is None:
+        if m.host and len(values) == 1 and isinstance(values[0], Int) and m.types.record_of(t) is None:
+            return values[0]  # `lib::Int(256)`: whatever it is, it holds the number
         return Other(t, all(is_uniform(v) for v in values if not isinstance(v, InitList)))
     cells: dict[int, Value] = {}
     if len(layout.fields) == 1 and values:

@@ -58,6 +58,8 @@ TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 INTERIOR, LARGE = "interior-block", "large-size"
 """Kinds of assumptions: what a block in the middle of the grid finds; that a size is a large one."""
 _BYTE = 255
+FEW = 32
+"""A size divided by this need not have a part for each lane."""
 _EXTREME = 1 << 30
 """Numbers that no size and no index comes near to."""
 
@@ -100,7 +102,7 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
         if op in ("<", ">=") and _is_zero(b) and not d.varying and _by_block(d):
             unknowns.guessed.append(INTERIOR)
             return Int(int(op == ">="), BOOL)
-        if not unknowns.certain and (not d.uniform or unknowns.interior):
+        if not unknowns.certain and (not d.uniform or unknowns.interior) and not _of_few(d):
             guess = _as_interior(op, d) or _between_sizes(op, d, unknowns)
             if guess is not None:
                 middle = any(s.rank == 2 for m in d.terms for s in m)
@@ -225,6 +227,14 @@ def _as_interior(op: str, d: Int) -> Int | None:
         return None
     positive = signs.pop()
     return Int(int(op in (">", ">=") if positive else op in ("<", "<=")), BOOL)
+
+
+def _of_few(d: Int) -> bool:
+    """Whether lanes are compared with a size in parts of a warp's length and more (`lane < k / 256`): nobody
+    can tell that there are as many of these as lanes. Where blocks count them there are."""
+    symbols = [s for m in d.terms for s in m]
+    sizes = [s for s in symbols if s.rank >= 3]
+    return bool(sizes) and not any(s.rank == 2 for s in symbols) and all(s.cut >= FEW for s in sizes)
 
 
 def _is_narrow(s: Symbol) -> bool:

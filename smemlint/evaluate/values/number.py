@@ -56,6 +56,8 @@ class Symbol:
     """Where it varies: whether the lanes of one warp have one value, which other warps need not have."""
     alone: bool = False
     """Of a 0/1 unknown: whether it is 1 in one lane of the block, whichever that is (`threadIdx.x == u`)."""
+    cut: int = 1
+    """What a size was divided by (`k / 256`): it may be no large one."""
 
     @property
     def bit(self) -> bool:

@@ -19,6 +19,7 @@ from smemlint.records import record
 
 NONLINEAR = "nonlinear-index"
 ONE_LANE = Unresolved("data-dependent", "which lane it is depends on a run-time value")
+LARGEST_CUT = 1 << 31
 LONGEST = 60
 """Characters of a value's text from which on messages leave it out."""
 
@@ -61,9 +62,10 @@ class Unknowns:
         reason: Unresolved | None = None,
         choice: int = 0,
         shared: bool = False,
+        cut: int = 1,
     ) -> Symbol:
         self.count += 1
-        return Symbol(self.count, name, varying, low, high, multiple, rank, reason, choice, shared)
+        return Symbol(self.count, name, varying, low, high, multiple, rank, reason, choice, shared, cut=cut)
 
     def selector(self, ways: int, name: str, *, varying: bool, reason: Unresolved | None = None) -> list[Int]:
         """0/1 values for all but one of several ways: at most one of them is 1, and none where the last way
@@ -141,6 +143,7 @@ class Unknowns:
             rank=rank if op in ("/", ">>", "*", "<<") else 0,
             reason=None if uniform else reason,
             shared=not uniform and a.shared and b.shared,
+            cut=_cut(op, a, b),
         )
         if key is not None:
             self.memo[key] = symbol
@@ -161,11 +164,20 @@ class Unknowns:
                 rank=symbol.rank,
                 reason=symbol.reason,
                 shared=symbol.shared,
+                cut=symbol.cut * by,
             )
             if self.recipes is not None:
                 whole = Int(0, LONG, {(symbol,): 1})
                 self.recipes[self.memo[key].order] = ("/", whole, Int(by, LONG))
         return self.memo[key]
+
+
+def _cut(op: str, a: Int, b: Int) -> int:
+    """What the sizes in a are divided by, if b is a number."""
+    if op not in ("/", ">>") or not b.known or not isinstance(b.const, int) or not 0 < b.const < LARGEST_CUT:
+        return 1
+    before = max((s.cut for m in a.terms for s in m), default=1)
+    return min(before * (b.const if op == "/" else 1 << min(b.const, 31)), LARGEST_CUT)
 
 
 def name_of(v: Int) -> str:

@@ -53,11 +53,18 @@ MAX_LOOKS = 200
 class Healing:
     """What was learnt about one file so far.
 
-    names: what it begins with; they become its own.
+    names: what it begins with; they become its own. built: what the project's build files say that a macro
+    stands for.
     """
 
-    def __init__(self, read: Callable[[str], bytes], names: HealedNames | None = None) -> None:
+    def __init__(
+        self,
+        read: Callable[[str], bytes],
+        names: HealedNames | None = None,
+        built: Callable[[str], str | None] = lambda _: None,
+    ) -> None:
         self._uses = Uses(read)
+        self._built = built
         self._names = names or HealedNames()
         self._given_up: set[str] = set()
         self._corrected: set[tuple[str, int]] = set()
@@ -84,10 +91,17 @@ class Healing:
             for message, react in _REACTIONS:
                 match = message.match(problem.message)
                 if match:
-                    if react(self, match, problem):
+                    if self._is_built(react, match) or react(self, match, problem):
                         told.add(problem.path)
                     break
         return frozenset(told)
+
+    def _is_built(self, react: object, match: re.Match[str]) -> bool:
+        """Take the value of an unknown name from the project's build files."""
+        if react not in (Healing.undeclared, Healing.unknown_type):
+            return False
+        value = self._built(match.group(1))
+        return value is not None and self._top_level(Healed(match.group(1), MACRO, text=f" {value}"))
 
     # Declaring.
 

@@ -25,6 +25,7 @@ from smemlint.frontend.clang.names import (
     valid,
 )
 from smemlint.frontend.lower.builtin_operators import builtin_operator
+from smemlint.frontend.lower.launchers import handed_on, without_casts
 from smemlint.frontend.lower.lowering import Context
 from smemlint.ir import (
     CONVERSION_NAME,
@@ -189,6 +190,10 @@ class CallLowering:
             return self._library_launch(node, callee.name, kids[1:])
         arguments = self._lower_arguments(kids[1:], target)
         place = self._c.place(node)
+        launch = handed_on(self._c, callee, kids[1:], arguments, place)
+        if launch is not None:
+            self._c.found.launches.append(launch)
+            return Literal(0, place=place)
         if target.kind == CONVERSION and isinstance(callee, Member):
             return converted(callee.base, self._c.types.of(node), place)
         if self._is_type(callee):
@@ -370,7 +375,7 @@ class CallLowering:
         if place is None or not lowered:
             return UnknownExpr("launch", tuple(lowered), place)
         if not _LAUNCHERS[name] and len(lowered) >= 4:
-            kernel = _without_casts(lowered[0])
+            kernel = without_casts(lowered[0])
             dynamic = lowered[4] if len(lowered) > 4 else None
             passed = c.decls.argument_array(lowered[3])
             c.found.launches.append(LaunchStmt(kernel, lowered[1], lowered[2], dynamic, passed, place))
@@ -386,7 +391,7 @@ class CallLowering:
             passed = (
                 tuple(lowered[2:]) if name == "cudaLaunchKernelEx" else c.decls.argument_array(lowered[2])
             )
-            kernel = _without_casts(lowered[1])
+            kernel = without_casts(lowered[1])
             c.found.launches.append(LaunchStmt(kernel, parts[0], parts[1], parts[2], passed, place))
         return Literal(0, place=place)
 
@@ -395,12 +400,6 @@ def converted(operand: Expr, to: Type, place: Place | None) -> Expr:
     """A record turned into something else by its conversion function."""
     callee = Member(operand, CONVERSION_NAME, False, place)
     return Cast(to, Call(callee, (), place), place=place)
-
-
-def _without_casts(expr: Expr) -> Expr:
-    while isinstance(expr, Cast) or (isinstance(expr, Unary) and expr.op == "&"):
-        expr = expr.operand
-    return expr
 
 
 def _pointee(expr: Expr) -> Expr:

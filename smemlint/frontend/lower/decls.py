@@ -46,6 +46,10 @@ EXTERN, STATIC = 2, 3
 _NOWHERE = Place("", 1, 1, 1, 1, 0, 0)
 
 _BINDING = pattern(r"(?:\w+\s+)*auto(?:\s+const)?\s*(&{0,2})\s*\[")
+_BEHIND_BRACE = pattern(r"\}[^;{}]*$")
+_NEAR = 200
+"""Bytes in front of a name in which its type's closing brace stands."""
+_WORD = pattern(r"\b[A-Za-z_]\w*")
 _ALIGNMENT = pattern(r"\b(?:alignas|__align__|aligned)\s*\(.*", re.DOTALL)
 
 
@@ -77,7 +81,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         name = cursors.spelling(node)
         key = node.d0 or 0
         kids = cursors.children(node)
-        shared = any(k.kind == SHARED_ATTRIBUTE for k in kids)
+        shared = any(k.kind == SHARED_ATTRIBUTE for k in kids) or self._shared_behind(node)
         storage_class = cursors.storage_class(node)
         if storage_class == EXTERN and not shared:
             return []
@@ -114,6 +118,19 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         align = self._written_alignment(union)
         var = Var(identifier, name, c.types.record(union), storage, self.name_place(union), None, align)
         return [Declare(var)]
+
+    def _shared_behind(self, node: Node) -> bool:
+        """`union { ... } __shared__ s;`, where clang gives the attribute to the type and drops it."""
+        positions = self._c.positions
+        point = positions.point(node)
+        if point is None or positions.start(node) != point:
+            return False
+        found = _BEHIND_BRACE.search(point[0].slice(max(0, point[1] - _NEAR), point[1]))
+        if found is None:
+            return False
+        behind = found.group()
+        bodies = (positions.macros().get(word) for word in _WORD.findall(behind))
+        return "__shared__" in behind or any(m is not None and "__shared__" in m.body for m in bodies)
 
     def _note_shared(self, node: Node) -> None:
         place = self.name_place(node)
@@ -360,6 +377,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         shared = any(k.kind == SHARED_ATTRIBUTE for k in kids) or any(
             k.kind == SHARED_ATTRIBUTE for k in cursors.children(node)
         )
+        shared = shared or self._shared_behind(declared)
         if shared:
             c.declared.shared.update((node.d0 or 0, declared.d0 or 0))
             self._note_shared(declared)

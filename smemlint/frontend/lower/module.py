@@ -109,10 +109,12 @@ def _require_roots(c: Context, wanted: frozenset[str]) -> set[str]:
             c.decls.require_record(found)
     launching = _launching_macros(c)
     shared = _shared_globals(c)
-    patterns = [p for p in (_MATTERS, launching, shared) if p is not None]
+    handed = _kernels_handed_on(functions)
+    patterns = [p for p in (_MATTERS, launching, shared, handed) if p is not None]
     roots = [f for f in functions if any(p.search(f.text()) for p in patterns)]
     records = c.declarations.records.values()
-    callers, classes, leading = _callers(c, functions, roots, list(records), launching, wanted)
+    told = [p for p in (launching, handed) if p is not None]
+    callers, classes, leading = _callers(c, functions, roots, list(records), told, wanted)
     c.work.starting.update(f.key for f in callers)
     for owner in classes:
         if owner.file.path in c.own:
@@ -185,20 +187,27 @@ def _launching_macros(c: Context) -> re.Pattern[bytes] | None:
     return re.compile(rf"\b(?:{'|'.join(sorted(names))})\b".encode())
 
 
+def _kernels_handed_on(functions: Sequence[Definition]) -> re.Pattern[bytes] | None:
+    """A kernel as an argument that others follow: `LaunchKernel(kernel<T>, grid, block, ...)`."""
+    names = sorted({re.escape(f.name) for f in functions if b"__global__" in f.text()})
+    if not names:
+        return None
+    template = r"(?:<[^;{}]*>\s*)?"
+    return re.compile(rf"[(,]\s*&?\s*(?:\w+::)*(?:{'|'.join(names)})\s*{template},".encode())
+
+
 def _callers(
     c: Context,
     functions: Sequence[Definition],
     roots: Sequence[Definition],
     records: Sequence[Definition],
-    macros: re.Pattern[bytes] | None,
+    told: Sequence[re.Pattern[bytes]],
     wanted: frozenset[str],
 ) -> tuple[list[Definition], list[Definition], set[str]]:
     """Functions and classes that mention, however indirectly, through a macro or not, one that launches: its
-    arguments come from them. Then the names of all these."""
+    arguments come from them. Then the names of all these. told: what else a function says that launches."""
     launching = set(wanted) | {
-        f.name
-        for f in roots
-        if _LAUNCHES.search(f.text()) or (macros is not None and macros.search(f.text()))
+        f.name for f in roots if _LAUNCHES.search(f.text()) or any(p.search(f.text()) for p in told)
     }
     launching |= {r.name for r in records if _LAUNCHES.search(r.text())}
     if not launching:
@@ -213,8 +222,8 @@ def _callers(
         for name, macro in c.positions.macros().items()
         if name in named or "(" in macro.body
     }
-    told = (*c.declarations.variables_named.items(), *c.declarations.types_named.items())
-    for name, node in told:
+    declared = (*c.declarations.variables_named.items(), *c.declarations.types_named.items())
+    for name, node in declared:
         if name in named:  # `Runner table[] = {run_a, run_b};`, `using Net = NetOf<float>;`
             bodies[name] = {w.decode() for w in _WORD.findall((c.positions.text(node) or "").encode())} - {
                 name

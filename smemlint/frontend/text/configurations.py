@@ -22,7 +22,7 @@ _DIRECTIVE = pattern(
     rb"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE
 )
 
-_LAUNCH = pattern(rb"<<<")
+_LAUNCH = pattern(rb"(?:\b([A-Za-z_]\w*)\s*(?:<[^;{}<]*>\s*)?)?<<<")
 _ERROR = pattern(rb"^[ \t]*#[ \t]*error\b", re.MULTILINE)
 
 
@@ -108,20 +108,31 @@ def _spell(name: str, value: str | None) -> str:
 
 def _wishes(file: SkippedText) -> list[Wish]:
     """One wish for each skipped branch that macros can switch on with shared memory in it, or with launches
-    where all are skipped."""
+    of what no other code of the file starts."""
     if not file.skipped or b"__shared__" not in file.data:
         return []
     active = {token.offset for token in shared_tokens(file)}
     lost = [t.offset for t in shared_tokens(SkippedText(file.path, file.data, ())) if t.offset not in active]
-    launches = [m.start() for m in _LAUNCH.finditer(blank_literals(file.data))]
-    if all(any(start <= at < end for start, end in file.skipped) for at in launches):
-        lost += launches
+    lost += _launches_left_out(file)
     inside = {
         offset: min(start for start, end in file.skipped if start <= offset < end)
         for offset in lost
         if any(start <= offset < end for start, end in file.skipped)
     }
     return _wanted(file.data, inside)
+
+
+def _launches_left_out(file: SkippedText) -> list[int]:
+    """Where skipped code starts kernels that the rest of the file does not start."""
+    inside: list[tuple[bytes | None, int]] = []
+    started: set[bytes | None] = set()
+    for found in _LAUNCH.finditer(blank_literals(file.data)):
+        at = found.end()
+        if any(start <= at < end for start, end in file.skipped):
+            inside.append((found.group(1), at))
+        else:
+            started.add(found.group(1))
+    return [at for name, at in inside if name not in started]
 
 
 def _wanted(data: bytes, lost: Mapping[int, int]) -> list[Wish]:

@@ -104,6 +104,15 @@ def test_launches_that_are_all_skipped_ask_for_their_macros() -> None:
     assert further_configurations([SkippedText("k.cu", other.encode(), skipped)]) == ()
 
 
+def test_a_skipped_launch_of_what_nothing_else_starts_asks_for_its_macros() -> None:
+    text = "__global__ void k() { __shared__ int a[2]; a[0] = 1; }\n"
+    text += "#if ARCH >= 100\nvoid f() { k<float, 4><<<1, 2>>>(); }\n#endif\n"
+    skipped = ((text.index("#if"), text.index("#endif") + 6),)
+    for other in ("void g() { other<<<1, 4>>>(); }\n", "void g() { ns::other<int> <<<1, 4>>>(); }\n"):
+        file = SkippedText("k.cu", (text + other).encode(), skipped)
+        assert further_configurations([file]) == (("ARCH=100",),)
+
+
 def test_skipped_code_that_calls_a_name_asks_for_its_macros() -> None:
     text = "#ifdef USE_CUDA\nvoid f() { start<float>(1); }\n#else\n#endif\n"
     file = SkippedText("f.cpp", text.encode(), ((0, text.index("#else")),))
