@@ -18,8 +18,9 @@ from smemlint.fix.edits.aligned import ALIGNED, aligned, is_aligned
 from smemlint.fix.edits.apply import compatible
 from smemlint.fix.edits.build import build
 from smemlint.fix.edits.through import through, wider
+from smemlint.fix.member_arrays import member_padding
 from smemlint.fix.model import Refusal, SiteChange, Suggestion
-from smemlint.fix.named import Whole, named_pitch
+from smemlint.fix.named import named_pitch
 from smemlint.fix.proof.promise import ELSEWHERE, STRAYED, Analyse, sites_of
 from smemlint.fix.proof.proving import Move, blame, growth_of, prove
 from smemlint.fix.proof.safety import harmed, not_evaluated, open_questions, rescheduled, stale_comment
@@ -36,6 +37,7 @@ from smemlint.fix.text.constants import Constants
 from smemlint.fix.text.declared import Edited
 from smemlint.fix.text.launches import told_otherwise, unknown_launch
 from smemlint.fix.text.source import Source
+from smemlint.fix.whole import Whole
 from smemlint.fix.words import described, kind, words
 from smemlint.patterns import pattern
 from smemlint.records import record
@@ -44,6 +46,7 @@ from smemlint.score.model import KernelAnalysis
 _ARCH = architecture("sm_90")
 _PITCH = pattern(r"pad|skew|pitch|stride|^ld|ld[a-z]?$|Ld[a-z]?$", re.IGNORECASE)
 """Names of constants that an author made to be a pitch or a padding."""
+_NO_LAYOUT = "no layout of this array costs less"
 _TRIES = 4
 """Layouts of one array that are written out and proved before the search gives up."""
 
@@ -104,7 +107,7 @@ def suggest(
         found = proved[key] if key in proved else _suggestion(instances, means)
         if found.refused is not None and worth_a_sample(found.refused.code, instances):
             found = _by_sample(found, instances, means)
-        result[key] = _by_name(found, instances, means)
+        result[key] = _by_member(_by_name(found, instances, means), instances, means)
     return result
 
 
@@ -175,6 +178,17 @@ def _by_name(found: Suggestion, instances: list[Instance], means: Means) -> Sugg
     less = other.before - other.after < CLEARLY * (found.before - found.after)
     made_for_it = all(_PITCH.search(name) for name in re.findall(r"(\w+) = ", other.code))
     return other if made_for_it and not less and other.safe >= found.safe else found
+
+
+def _by_member(found: Suggestion, instances: list[Instance], means: Means) -> Suggestion:
+    """The same through the array of the structure that conflicts, where nothing else could be written."""
+    if found.edits is not None or (found.refused is not None and found.refused.code == "escapes"):
+        return found
+    source = means.texts.get(means.main)
+    other = member_padding(instances, source, means.analyses, means.whole, means.arch, means.late)
+    if isinstance(other, Suggestion):
+        return other
+    return found if other is None else replace(found, words=_NO_LAYOUT, refused=other)
 
 
 def _arrays(analyses: Sequence[KernelAnalysis]) -> Iterator[tuple[Key, list[Instance]]]:
@@ -506,7 +520,7 @@ def _in_words(
 ) -> Suggestion:
     changes = _changes(choice, instances)
     code = ""
-    text = "no layout of this array costs less"
+    text = _NO_LAYOUT
     if choice is not None:
         code = described(choice, instances[0], texts)
         text = words(choice, code, changes)

@@ -2,7 +2,8 @@
 
 In: analyses of all kernels of a file before and after an edit. Out: the access sites with their wavefronts on
 both sides, or why the two do not correspond. It holds when every lane of every access goes, as before, to the
-one place that stands for the old one: no element has two new places, no place two old elements. Where
+one place that stands for the old one: no element has two new places, no place two old elements. Of arrays
+that stay as they are, accesses that are not known exactly must be told as before. Where
 accesses that moved and others share bytes (an array that is used twice, in turn), that is asked of each of
 the two alone, and what each reads it must write itself; and they share no more bytes than before.
 """
@@ -77,14 +78,22 @@ def _kernel(old: KernelAnalysis, new: KernelAnalysis) -> Remapped | str:
     if len(old.arrays) != len(new.arrays):
         return f"`{old.kernel.name}` declares other arrays after the edit"
     moves: dict[str, list[Move]] = {}
+    unknown: dict[str, str] = {}
     for a, b in zip(first, second, strict=True):
         found = _pair(a, b)
-        if isinstance(found, str) or ids.get(a.site.array) != b.site.array:
-            why = found if isinstance(found, str) else "reaches another array"
-            return f"`{a.site.expression}` on line {a.site.place.line} {why}"
-        moves.setdefault(a.site.array, []).append(found)
+        where = f"`{a.site.expression}` on line {a.site.place.line}"
+        if ids.get(a.site.array) != b.site.array:
+            return f"{where} reaches another array"
+        if isinstance(found, str):
+            unknown.setdefault(a.site.array, f"{where} {found}")
+            if not _told_alike(a, b):
+                return unknown[a.site.array]
+        else:
+            moves.setdefault(a.site.array, []).append(found)
     shared = ""
     moved = {array for array, each in moves.items() if any(m.moved for m in each)}
+    for array in moved & unknown.keys():
+        return unknown[array]
     for array in moved:
         mine = new.arrays[ids[array]]
         size = new.launch.dynamic if mine.dynamic else mine.bytes
@@ -113,6 +122,14 @@ def _runs(conflict: Conflict) -> tuple[int, int]:
     """Wavefronts and the ideal, a loop of unknown length as NOMINAL iterations."""
     loads = conflict.loads
     return round(nominal(x.wavefronts for x in loads)), round(nominal(x.ideal for x in loads))
+
+
+def _told_alike(a: Conflict, b: Conflict) -> bool:
+    """Whether as much is known of two sites, and the same: enough for an array that stays as it is."""
+    s, t = a.trace, b.trace
+    reasons = [(r.code, r.text) if (r := c.reason) is not None else None for c in (a, b)]
+    costs = [(c.grade, c.wavefronts_low, c.wavefronts, c.ideal, c.site.op, c.site.width) for c in (a, b)]
+    return reasons[0] == reasons[1] and costs[0] == costs[1] and np.array_equal(s.offsets, t.offsets)
 
 
 def _pair(a: Conflict, b: Conflict) -> Move | str:

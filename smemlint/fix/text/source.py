@@ -252,6 +252,22 @@ class Source:
                 return False
         return False
 
+    def record_name(self, opening: int) -> str | None:
+        """The name of the structure whose `{` a token is, '' where it has none; None where it opens none."""
+        for i in range(opening - 1, -1, -1):
+            text = self.code[i].text
+            if text in ("struct", "class", "union"):
+                i += 1
+                while self.code[i].text in ("alignas", "__align__", "__attribute__"):
+                    close = self._partners.get(i + 1)
+                    if close is None:
+                        return ""
+                    i = close + 1
+                return self.code[i].text if self.code[i].kind == "name" else ""
+            if text in ";{}=":
+                return None
+        return None
+
     def _declaration_start(self, opening: int) -> int:
         start = opening
         while start > 0 and self.code[start - 1].text not in (";", "{", "}"):
