@@ -204,6 +204,12 @@ def _launch(s: Started, block: tuple[int, int, int]) -> Launch:
 def _tried(s: Started, candidate: Candidate) -> Launch:
     """A launch of unknown shape with one of the shapes that it may have."""
     base = _launch(s, candidate.block)
+    if candidate.stated and not s.guessed:
+        return replace(
+            base,
+            dynamic=s.dynamic if s.dynamic is not None else candidate.dynamic,
+            arguments={**s.arguments, **candidate.arguments},
+        )
     origin = f"at most, {base.origin}" if candidate.limit else "candidate"
     arguments = {**s.arguments, **candidate.arguments}
     dynamic = s.dynamic if s.dynamic is not None else candidate.dynamic
@@ -309,6 +315,9 @@ def _without_launch(
     base = _launch(facts[0], (1, 1, 1)) if facts else Launch((1, 1, 1), template=template)
     base = replace(base, arguments=_common(facts))
     axes = _axes(kernel)
+    stated = [_tried(f, c) for f in facts for c in f.likely if c.stated and not f.guessed]
+    if stated and all(c.stated and not f.guessed for f in facts for c in f.likely):
+        return stated
     bound = _launch_bounds(kernel, module, template)
     dynamic = base.dynamic if facts else None
     if bound is not None:

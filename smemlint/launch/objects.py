@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from smemlint.evaluate.language.initialisers import value_for
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.run.construction import construct
-from smemlint.evaluate.values.number import Int, Pointer, RecordValue
+from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value
 from smemlint.evaluate.values.objects import Object
 from smemlint.evaluate.values.provenance import ONE_OF
 from smemlint.ir import Function, Module, Name, Record, RecordRef, Scalar, TemplateArgument, TypeParam
@@ -78,9 +78,19 @@ def object_for(m: Machine, f: Function, arguments: tuple[TemplateArgument, ...])
     o = Object("this", record.name, t, "local", uniform=True, havoc=True)
     made = construct(m, t, [], f.place, quiet=True) if f.name not in _names(record.name) else None
     if isinstance(made, RecordValue):
-        o.cells.update(made.cells)
+        layout = m.types.layout(t)
+        names = {start: name for name, (start, _) in layout.fields.items()} if layout is not None else {}
+        o.cells.update({at: _set_or_other(m, names.get(at, ""), v) for at, v in made.cells.items()})
     _take_member_defaults(m, o, t)
     return Pointer(o, Int(0), t)
+
+
+def _set_or_other(m: Machine, name: str, v: Value) -> Value:
+    """What a class gives a member itself. Zero and less stand for what is not told yet: another method sets
+    the sizes before this one runs."""
+    if not isinstance(v, Int) or not v.known or not isinstance(v.const, int) or v.const > 0:
+        return v
+    return _default_or_other(m, name, v, None)
 
 
 def _take_member_defaults(m: Machine, o: Object, t: RecordRef) -> None:
@@ -146,8 +156,9 @@ def take_defaults(m: Machine, f: Function) -> None:
 
 
 def _default_or_other(m: Machine, name: str, default: Int, other: object) -> Int:
-    rest = other if isinstance(other, Int) else m.unknowns.value(INT, name, low=0, rank=3)
-    s = m.unknowns.fresh(name, low=0, rank=3)
+    low = 0 if isinstance(default.const, int) and default.const >= 0 else None
+    rest = other if isinstance(other, Int) else m.unknowns.value(INT, name, low=low, rank=3)
+    s = m.unknowns.fresh(name, low=low, rank=3)
     if m.unknowns.recipes is not None:
         m.unknowns.recipes[s.order] = (ONE_OF, default, rest)
     return Int(0, default.type, {(s,): 1})

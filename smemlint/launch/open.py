@@ -7,6 +7,8 @@ number. `scan<<<1, n / 2>>>(p, n)` ties the argument to the block: with 128 thre
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 from math import inf, prod
 from typing import TypeAlias
 
@@ -15,12 +17,14 @@ from smemlint.evaluate.values.provenance import (
     LARGEST,
     ONE_OF,
     Recipes,
+    agree,
     chain,
     fits,
     only_symbol,
     solve,
     value_at,
 )
+from smemlint.ir.types import BOOL
 from smemlint.records import record
 
 Limits: TypeAlias = "Mapping[int, tuple[float, float]]"
@@ -34,6 +38,8 @@ SQUARE = (16, 32, 8)
 """The same where another extent is unknown as well."""
 ROWS = (4, 8, 2, 1, 16)
 """The same where the extents that are known make whole warps."""
+MOST_CONDITIONS = 3
+"""Conditions that choose a shape together."""
 MOST_CHOICES = 16
 """Values of an unknown that are tried one by one."""
 
@@ -46,6 +52,8 @@ class Candidate:
     dynamic: int | None
     arguments: Mapping[str, int]
     limit: bool = False
+    stated: bool = False
+    """Whether host code says all of its shapes in so many words: `small ? 64 : 128`."""
 
 
 def candidates(
@@ -63,6 +71,9 @@ def candidates(
     open_extents = [i for i, v in enumerate(block) if not v.known]
     if not open_extents:
         return ()
+    stated = _stated(block, dynamic, arguments, recipes, limits)
+    if stated:
+        return stated
     rows = prod(v.const for v in block if v.known and isinstance(v.const, int))
     usual = ROWS if rows % 32 == 0 else USUAL if len(open_extents) == 1 else SQUARE
     leader = open_extents[0]
@@ -86,12 +97,51 @@ def candidates(
         x, y, z = extents
         if x is None or y is None or z is None or min(x, y, z) < 1 or x * y * z > MAX_THREADS:
             continue
-        tied = {name: value_at(v, given, recipes) for name, v in arguments.items()}
-        known = {name: n for name, n in tied.items() if n is not None}
-        bytes_ = value_at(dynamic, given, recipes) if dynamic is not None else None
-        if bytes_ is not None and not 0 <= bytes_ <= MAX_DYNAMIC:
+        made = _made((x, y, z), dynamic, arguments, given, recipes)
+        if made is not None:
+            found.setdefault((x, y, z), replace(made, limit=n == limit))
+    return tuple(found.values())
+
+
+def _made(
+    block: tuple[int, int, int],
+    dynamic: Int | None,
+    arguments: Mapping[str, Int],
+    given: Mapping[int, int],
+    recipes: Recipes,
+) -> Candidate | None:
+    """A shape with what it says of the arguments; None where its memory is more than any device has."""
+    tied = {name: value_at(v, given, recipes) for name, v in arguments.items()}
+    known = {name: n for name, n in tied.items() if n is not None}
+    bytes_ = value_at(dynamic, given, recipes) if dynamic is not None else None
+    if bytes_ is not None and not 0 <= bytes_ <= MAX_DYNAMIC:
+        return None
+    return Candidate(block, bytes_, known)
+
+
+def _stated(
+    block: Sequence[Int],
+    dynamic: Int | None,
+    arguments: Mapping[str, Int],
+    recipes: Recipes,
+    limits: Limits,
+) -> tuple[Candidate, ...]:
+    """The shapes between which few conditions choose alone; none where a number has a say."""
+    bits = dict.fromkeys(s for v in block for mono in v.terms for s in mono)
+    if len(bits) > MOST_CONDITIONS or not all(s.bit and s.order in recipes for s in bits):
+        return ()
+    found: dict[tuple[int, int, int], Candidate] = {}
+    for ways in product((1, 0), repeat=len(bits)):
+        held = [(Int(0, BOOL, {(s,): 1}), way) for s, way in zip(bits, ways, strict=True)]
+        given = dict(zip((s.order for s in bits), ways, strict=True))
+        if not fits(given, limits) or not agree(held, {}, recipes):
             continue
-        found.setdefault((x, y, z), Candidate((x, y, z), bytes_, known, limit=n == limit))
+        for condition, way in held:
+            given |= solve(condition, way, recipes)
+        x, y, z = (value_at(v, given, recipes) or 0 for v in block)
+        made = _made((x, y, z), dynamic, arguments, given, recipes)
+        if made is not None and min(x, y, z) >= 1 and x * y * z <= MAX_THREADS:
+            found.setdefault((x, y, z), replace(made, stated=True))
     return tuple(found.values())
 
 

@@ -58,12 +58,17 @@ def starts_of(m: Machine, s: LaunchStmt) -> Iterator[Started]:
     if isinstance(kernel, Pointer):
         kernel = load(m, kernel, s.place)
     one_of = (kernel, *kernel.others) if isinstance(kernel, FunctionValue) else ()
-    if not any(f.candidates for f in one_of):
+    led = not any(f.candidates for f in one_of)
+    if led:
         one_of = targets(m, s.kernel, len(values))
-    fits = [fit for one in one_of for fit in meant(m, one, values)]
-    for f, bound in fits:
-        started = _started(m, s, f, bound, values, extents, grid, bytes_)
-        yield replace(started, guessed=len(fits) > 1)
+    overloads = [meant(m, one, values) for one in one_of]
+    several = sum(map(len, overloads)) > 1
+    for fits in overloads:
+        for f, bound in fits:
+            started = _started(m, s, f, bound, values, extents, grid, bytes_)
+            # of a table, whichever is started has the block that all have
+            open_ = led or len(fits) > 1 or None in started.block
+            yield replace(started, guessed=several and open_)
 
 
 def _started(

@@ -322,13 +322,24 @@ def test_a_power_of_two_of_a_limited_exponent_is_gone_through() -> None:
     assert [x for x, _, _ in shapes(main)] == [8, 4, 2, 1]
 
 
-def test_either_of_two_blocks_is_tried_where_a_size_decides() -> None:
-    main = """
-    int main(int argc, char **argv) {
-        int n = atoi(argv[1]);
-        sum<<<1, n > 100000 ? 256 : 128>>>(0, 0);
-    }"""
-    assert [x for x, _, _ in shapes(main)] == [256, 128]
+@pytest.mark.parametrize(
+    ("threads", "blocks"),
+    [
+        ("n > 100000 ? 256 : 128", {(256, 1, 1), (128, 1, 1)}),
+        ("n > 9 ? 256 : n > 5 ? 128 : 64", {(256, 1, 1), (128, 1, 1), (64, 1, 1)}),
+        ("dim3(n > 9 ? 32 : 16, n > 9 ? 2 : 4)", {(32, 2, 1), (16, 4, 1)}),
+        ("dim3(n > 9 ? 32 : 16, odd ? 2 : 4)", {(32, 2, 1), (16, 4, 1), (32, 4, 1), (16, 2, 1)}),
+    ],
+)
+def test_shapes_between_which_conditions_choose_are_all_said(
+    threads: str, blocks: set[tuple[int, int, int]]
+) -> None:
+    """As if each stood in a branch of its own."""
+    main = f"void go(int n, bool odd) {{ sum<<<1, {threads}>>>(0, 0); }}"
+    text = KERNEL.replace("__shared__ float part[1024]", "extern __shared__ float part[]") + main
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    found = infer(module.kernels()[0], module, started_kernels(module))
+    assert ({x.block for x in found}, any(x.assumed for x in found)) == (blocks, False)
 
 
 def test_a_size_that_replaces_what_was_typed_in_is_tried_first() -> None:
@@ -516,6 +527,33 @@ def test_settings_that_a_class_makes_itself_are_tried_where_its_object_comes_fro
     assert (192, 1, 1) in {x.block for x in found} and all(x.assumed for x in found)
     found = launches(settings + "void run(Other other, float *p) { sum<<<1, other.threads>>>(p, p); }")
     assert (96, 1, 1) in {x.block for x in found} and all(x.assumed for x in found)
+
+
+def test_sizes_that_a_class_begins_with_at_zero_are_set_before_it_runs() -> None:
+    code = """
+    class Layer {
+        int size = 0, threads = 96;
+        bool wide = false;
+        void resize(int n) { size = n; wide = n > 100; }
+        void run(float *p) {
+            if (wide) sum<<<size, 192>>>(p, p); else sum<<<size, threads>>>(p, p);
+        }
+    };"""
+    found = launches(code)
+    assert {x.block for x in found} == {(192, 1, 1), (96, 1, 1)}
+    assert all(x.grid[0] is None for x in found)
+
+
+def test_kernels_of_a_table_have_the_block_that_all_of_them_have() -> None:
+    code = """
+    template <int N> __global__ void of(float *p) { __shared__ float s[N]; s[threadIdx.x] = p[0]; }
+    constexpr auto table = std::array {of<64>, of<128>};
+    void go(int which, float *p) { table[which]<<<1, 64>>>(p); }
+    """
+    (module, *_) = load(source_from_bytes("/t/a.cu", code.encode()))
+    (kernel,) = module.kernels()
+    found = infer(kernel, module, started_kernels(module))
+    assert {(x.block[0], x.template["N"], x.assumed) for x in found} == {(64, 64, False), (64, 128, False)}
 
 
 def test_an_object_made_with_new_has_what_its_constructor_gives_it() -> None:
