@@ -75,3 +75,70 @@ def test_a_pitch_that_is_set_after_the_array_is_not_written_as_a_number(tmp_path
     text = text.replace("blockIdx.x * w", "blockIdx.x * blockDim.x")
     _, after = fixed(text, tmp_path)
     assert "PITCH = 33" not in after and "+ 128" not in after
+
+
+COPIED = """
+static __global__ void k(float *out, const float *in, int n) {
+    extern __shared__ float t[];
+    for (int r = 0; r < n; ++r) t[r * n + threadIdx.x] = in[r * n + threadIdx.x];
+    __syncthreads();
+    float sum = 0;
+    for (int c = 0; c < n; ++c) sum += t[threadIdx.x * n + c];
+    out[threadIdx.x] = sum;
+}
+void start(float *a, float *b, const float *host) {
+    const int n = 32;
+    size_t bytes = n * n * sizeof(float);
+    cudaMemcpy(b, host, bytes, cudaMemcpyHostToDevice);
+    k<<<1, n, bytes>>>(a, b, n);
+}
+"""
+
+
+def test_bytes_that_something_else_takes_too_grow_at_the_launch_alone(tmp_path: Path) -> None:
+    found, after = fixed(COPIED, tmp_path)
+    assert found.safe, found.unsafe_because
+    assert "size_t bytes = n * n * sizeof(float);" in after
+    assert "cudaMemcpy(b, host, bytes, " in after
+    assert "k<<<1, n, bytes + n * sizeof(float)>>>" in after
+
+
+def test_the_bytes_that_a_kernel_is_allowed_grow_with_its_launch(tmp_path: Path) -> None:
+    text = COPIED.replace("bytes>>>", "n * n * sizeof(float)>>>").replace(
+        "    cudaMemcpy(b, host, bytes, cudaMemcpyHostToDevice);",
+        "    cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, n * n * sizeof(float));",
+    )
+    found, after = fixed(text, tmp_path)
+    assert found.edits is not None and not found.safe
+    assert after.count("n * n * sizeof(float) + n * sizeof(float)") == 2
+
+
+FIRST_ROW = """
+#define P 32
+__global__ void k(float *out, const float *in, int n) {
+    __shared__ float t[P * P];
+    for (int e = threadIdx.x; e < n; e += 32) t[e] = in[e];
+    __syncthreads();
+    float sum = 0;
+    for (int c = 0; c < P; ++c) sum += t[threadIdx.x * P + c];
+    out[threadIdx.x] = sum;
+}
+void start(float *a, float *b) { k<<<1, 32>>>(a, b, N); }
+"""
+
+
+@pytest.mark.parametrize("n", [32, 64])
+def test_an_index_that_says_no_row_is_rewritten_or_the_edit_is_unsafe(n: int, tmp_path: Path) -> None:
+    """Told 32 the loop fills one row; another launch goes on to the next."""
+    found, after = fixed(FIRST_ROW.replace("N)", f"{n})"), tmp_path)
+    assert found.edits is not None
+    assert "t[e / P * T_PITCH + e % P]" in after if found.safe else "without its rows" in found.unsafe_because
+
+
+def test_a_number_made_of_two_addresses_keeps_an_edit_from_being_safe(tmp_path: Path) -> None:
+    text = FIRST_ROW.replace("t[P * P]", "t[P][P]").replace("t[threadIdx.x * P + c]", "t[threadIdx.x][c]")
+    text = text.replace("t[e] = in[e]", "t[e][threadIdx.x] = in[e]").replace("N)", "32)")
+    found, _ = fixed(text, tmp_path)
+    assert found.safe, found.unsafe_because
+    found, _ = fixed(text.replace("float sum = 0", "float sum = &t[1][0] - &t[0][0]"), tmp_path)
+    assert not found.safe and "a number is made of the address of `t` on line 7" in found.unsafe_because

@@ -6,7 +6,7 @@ Of a part of a dynamic pool, what lies behind it moves and every launch asks for
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from smemlint.fix.model import Refusal, TextEdit
@@ -27,7 +27,7 @@ from smemlint.fix.text.fragments import leading_dimensions
 from smemlint.fix.text.literals import integer
 from smemlint.fix.text.pointers import Pointer
 from smemlint.fix.text.settled import function_around, is_constant
-from smemlint.fix.text.source import Source, has_side_effect, parse_range
+from smemlint.fix.text.source import Source, Use, has_side_effect, parse_range
 from smemlint.patterns import pattern
 
 _NAME = pattern(r"(?<![\w.])(?<!->)[A-Za-z_]\w*")
@@ -75,7 +75,10 @@ def pitch(
     edits = [edit(source, start, start, definition), edit(source, bracket.open + 1, bracket.close, new)]
     edits.extend(edit(source, hit.offset, hit.end, name) for hit in _unique(hits))
     edits.extend(_of_fragments(at, pitch, name))
-    written = checked(edits, f"{name} = {padded}")
+    # An index that says no row stays in the first one, as far as was seen.
+    unsaid = next(_without_row(at, indices, pitch), None)
+    within = f"`{at.name}` is indexed on line {unsaid.line} without its rows" if unsaid is not None else ""
+    written = checked(edits, f"{name} = {padded}", within)
     more = _in_rows(at, indices, pitch, name) if value & (value - 1) == 0 else []
     if isinstance(written, Refusal) or not more:
         return written
@@ -88,17 +91,11 @@ def _in_rows(
 ) -> list[TextEdit | Refusal]:
     """Indices that no row pitch is seen in, as rows and columns: `[i]` becomes `[i / P * PITCH + i % P]`."""
     source = at.source
-    inside = [hit.offset for hit in flat.occurrences(indices, pitch)]
-    holding = {each.local for each in indices if each.local and flat.occurrences([each], pitch)}
     edits: list[TextEdit | Refusal] = []
-    for use in at.uses:
+    for use in _without_row(at, indices, pitch):
         bracket = use.subscripts[-1]
         tokens = parse_range(source, bracket.open + 1, bracket.close)
-        if any(bracket.open < at_ < bracket.close for at_ in inside) or holding & {t.text for t in tokens}:
-            continue
         text = shown(source.text[bracket.open + 1 : bracket.close])
-        if not text or integer(text) == 0:
-            continue
         if has_side_effect(tokens):
             return []
         index = text if len(tokens) == 1 else f"({text})"
@@ -107,6 +104,23 @@ def _in_rows(
             edit(source, bracket.open + 1, bracket.close, f"{index} / {row} * {name} + {index} % {row}")
         )
     return edits
+
+
+def _without_row(at: Declared, indices: Sequence[flat.IndexText], pitch: str) -> Iterator[Use]:
+    """The uses whose index, no plain number, does not say the row pitch."""
+    source = at.source
+    inside = [hit.offset for hit in flat.occurrences(indices, pitch)]
+    holding = {each.local for each in indices if each.local and flat.occurrences([each], pitch)}
+    for use in at.uses:
+        if not use.subscripts:
+            continue
+        bracket = use.subscripts[-1]
+        tokens = parse_range(source, bracket.open + 1, bracket.close)
+        if any(bracket.open < at_ < bracket.close for at_ in inside) or holding & {t.text for t in tokens}:
+            continue
+        text = shown(source.text[bracket.open + 1 : bracket.close])
+        if text and integer(text) is None:
+            yield use
 
 
 def _of_fragments(at: Declared, pitch: str, name: str) -> list[TextEdit | Refusal]:

@@ -12,9 +12,10 @@ from smemlint.fix.search.choices import locate
 from smemlint.fix.search.judge import Option
 from smemlint.fix.search.members import Instance, only_source_open
 from smemlint.fix.search.registers import tile_kept
-from smemlint.fix.text.source import Source
+from smemlint.fix.text.source import Source, Use
 from smemlint.score.model import KernelAnalysis
 
+_COMPARE = frozenset(("-", "<", ">", "<=", ">=", "==", "!="))
 _HEADERS = (".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc")
 
 
@@ -108,10 +109,14 @@ def open_questions(instances: Sequence[Instance], analyses: Sequence[KernelAnaly
 
 
 def not_evaluated(instances: Sequence[Instance], source: Source) -> str:
-    """The first use of the array that no launch runs, as far as was seen; '' when there is none."""
+    """The first use of the array that no launch runs, as far as was seen, or that makes a number of its
+    address; '' when there is none."""
     at = locate(instances[0], {source.path: source})
     if isinstance(at, Refusal):
         return ""
+    for use in at.uses:
+        if use.context != "sizeof" and _is_compared(source, use):
+            return f"a number is made of the address of `{at.name}` on line {use.line}"
     places = [
         place
         for instance in instances
@@ -126,3 +131,19 @@ def not_evaluated(instances: Sequence[Instance], source: Source) -> str:
         if not any(p.offset < use.end and use.offset < p.end_offset for p in places):
             return f"no launch that was seen runs the use of `{at.name}` on line {use.line}"
     return ""
+
+
+def _is_compared(source: Source, use: Use) -> bool:
+    """Whether the address of an element, or of the array, is compared or subtracted, or what it is taken
+    from is: `&t[1][0] - &t[0][0]`."""
+    code = source.code
+    first, last = source.index_at(use.offset) - 1, source.index_at(use.end)
+    if use.context == "subscript" and not use.address:
+        return False
+    if use.address:
+        first -= 1
+    elif code[first].text == "&":  # `a & t[0]` is no address
+        return False
+    while code[first].text == "(" and code[last].text == ")":
+        first, last = first - 1, last + 1
+    return code[first].text in _COMPARE or code[last].text in _COMPARE

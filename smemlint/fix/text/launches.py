@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from smemlint.fix.model import Refusal
 from smemlint.fix.text.flat import Term, local_definition, terms
 from smemlint.fix.text.literals import integer
-from smemlint.fix.text.settled import asks, block_at, is_settled, open_names
+from smemlint.fix.text.settled import asks, block_at, function_around, is_settled, open_names
 from smemlint.fix.text.source import Source, Token
 from smemlint.fix.text.views import SIZES
 from smemlint.ir import Place
 from smemlint.records import record
 
-_BLOCKS = frozenset((")", "else", "do", "try", ";", "{", "}"))
+_ATTRIBUTES = frozenset(("cudaFuncSetAttribute", "hipFuncSetAttribute"))
 _DECLARES = frozenset(("void", "*", "&", ">"))
 
 
@@ -96,13 +96,13 @@ def grown(
     offsets = sorted({p.offset for p in places})
     result: dict[int, tuple[int, int, str]] = {}
     for offset, (start, end) in zip(offsets, ranges, strict=True):
-        start, end = _definition(source, start, end, ranges)
+        (start, end), (first, last) = _definition(source, start, end, ranges)
         old = source.text[start:end]
         index = source.index_at(start)
         names = _meanings(source, offset, kernel) | block_at(source, _arguments(source, offset) or [])
         formula = None
         if integer(old.strip()) is None:
-            formula = _at_launch(source, growth, names) or _as_before(source, start, end, growth, names)
+            formula = _at_launch(source, growth, names) or _as_before(source, first, last, growth, names)
         if formula is not None and open_names(source, [formula], index):
             formula = None
         text = added(old, formula) if formula is not None else None
@@ -118,6 +118,9 @@ def grown(
                 "extent-not-an-expression", f"the dynamic shared bytes on line {line} are not read as C"
             )
         result[start] = (start, end, text)
+        if (start, end) in ranges:
+            for begin, last in _attributes(source, kernel, old):
+                result[begin] = (begin, last, text)
     return list(result.values())
 
 
@@ -165,36 +168,52 @@ def _said_by(text: str, names: Mapping[str, str]) -> str | None:
     return text
 
 
-def _definition(source: Source, start: int, end: int, ranges: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """Where the bytes of a launch are computed: at the local variable that is named there, where nothing but
-    launches of this kernel take it; else where they stand."""
+def _definition(
+    source: Source, start: int, end: int, ranges: Sequence[tuple[int, int]]
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Where the bytes of a launch can be made more, and where the formula for them stands: the local variable
+    that is named there is changed where nothing but launches of this kernel take it."""
+    here = (start, end)
     name = source.text[start:end].strip()
-    index = source.index_at(start)
-    scope = source.scope_of(index)
-    if scope is None or not re.fullmatch(r"[A-Za-z_]\w*", name):
-        return start, end
-    function = scope
-    while (outer := source.scope_of(function[0])) is not None and source.code[outer[0] - 1].text in _BLOCKS:
-        function = outer
+    function = function_around(source, source.index_at(start))
+    if function is None or not re.fullmatch(r"[A-Za-z_]\w*", name):
+        return here, here
     found = local_definition(source, name, function)
     if found is None or not found[1] <= start:
-        return start, end
+        return here, here
     own = {source.index_at(first) for first, _ in ranges}
     for i in range(source.index_at(found[1]), function[1]):
-        # the bytes of another kernel's launch
-        if source.code[i].text == name and i not in own and _in_launch(source, i):
-            return start, end
-    return found
+        # What else takes them (another kernel's launch, a copy) would get more than it has.
+        if source.code[i].text == name and i not in own and not _in_attribute(source, i):
+            return here, found
+    return found, found
 
 
-def _in_launch(source: Source, index: int) -> bool:
-    for i in range(index, 0, -1):
-        text = source.code[i].text
-        if text in (";", "{", "}"):
+def _in_attribute(source: Source, index: int) -> bool:
+    """Whether a token is an argument of the call that allows a kernel so much dynamic shared memory."""
+    i, depth = index - 1, 0
+    while i > 0 and not (depth == 0 and source.code[i].text == "("):
+        if source.code[i].text in (";", "{", "}"):
             return False
-        if text == "<" and source.code[i - 1].text == "<<":
-            return True
-    return False
+        depth += (source.code[i].text == ")") - (source.code[i].text == "(")
+        i -= 1
+    return source.code[i - 1].text in _ATTRIBUTES
+
+
+def _attributes(source: Source, kernel: str, bytes_: str) -> list[tuple[int, int]]:
+    """Where calls allow a kernel as many bytes as a launch gives, in the launch's words."""
+    code = source.code
+    found = []
+    for i, token in enumerate(code[:-2]):
+        if token.text not in _ATTRIBUTES or code[i + 1].text != "(":
+            continue
+        parts = _listed(code, i + 1)
+        if len(parts) < 3 or not parts[-1] or kernel not in {t.text for t in parts[0]}:
+            continue
+        first, last = parts[-1][0], parts[-1][-1]
+        if "".join(source.text[first.offset : last.end].split()) == "".join(bytes_.split()):
+            found.append((first.offset, last.end))
+    return found
 
 
 def _at_launch(source: Source, growth: Growth, names: Mapping[str, str]) -> str | None:
