@@ -36,11 +36,11 @@ _NAME = pattern(r"(?<![\w.])(?<!->)[A-Za-z_]\w*")
 def pitch(
     layout: Padding, at: Declared, pitch: str, taken: set[str], shape: Shape, value_of: Value | None
 ) -> Edited | Refusal:
-    blocked = every_use_subscripted(at, resizes=True)
+    blocked = every_use_subscripted(at, resizes=True, views=at.pool is None)
     if blocked is not None:
         return blocked
     source = at.source
-    indices, shared = flat.index_texts(source, at.uses, at.scope)
+    indices, shared = flat.index_texts(source, at.elements, at.scope)
     hits = flat.occurrences(indices, pitch)
     if not hits and shared:
         return Refusal("index-used-elsewhere", shared)
@@ -75,6 +75,10 @@ def pitch(
     edits = [edit(source, start, start, definition), edit(source, bracket.open + 1, bracket.close, new)]
     edits.extend(edit(source, hit.offset, hit.end, name) for hit in _unique(hits))
     edits.extend(_of_fragments(at, pitch, name))
+    views = _viewed(at, name, value, layout.extra, shape.element)
+    if isinstance(views, Refusal):
+        return views
+    edits.extend(views)
     # An index that says no row stays in the first one, as far as was seen.
     unsaid = next(_without_row(at, indices, pitch), None)
     within = f"`{at.name}` is indexed on line {unsaid.line} without its rows" if unsaid is not None else ""
@@ -121,6 +125,35 @@ def _without_row(at: Declared, indices: Sequence[flat.IndexText], pitch: str) ->
         text = shown(source.text[bracket.open + 1 : bracket.close])
         if text and integer(text) is None:
             yield use
+
+
+def _viewed(
+    at: Declared, name: str, pitch: int, extra: int, element: int
+) -> list[TextEdit | Refusal] | Refusal:
+    """The same of elements of another type: for rows of 64 halves the index `i` of `((float4 *)a)[i]` becomes
+    `i / 8 * (PITCH / 8) + i % 8`."""
+    source = at.source
+    edits: list[TextEdit | Refusal] = []
+    for use in at.uses:
+        if use.viewed is None:
+            continue
+        size, bracket = use.viewed
+        row = pitch * element // size
+        if size % element or pitch * element % size or extra * element % size or row & (row - 1):
+            return Refusal("passed-on", f"`{at.name}` is seen as {size}-byte elements on line {use.line}")
+        tokens = parse_range(source, bracket.open + 1, bracket.close)
+        if has_side_effect(tokens):
+            return Refusal("side-effect", f"an index on line {use.line} would be evaluated twice")
+        text = shown(source.text[bracket.open + 1 : bracket.close])
+        if integer(text) == 0:
+            continue
+        index = text if len(tokens) == 1 else f"({text})"
+        by = size // element
+        pitched = name if by == 1 else f"({name} / {by})"
+        edits.append(
+            edit(source, bracket.open + 1, bracket.close, f"{index} / {row} * {pitched} + {index} % {row}")
+        )
+    return edits
 
 
 def _of_fragments(at: Declared, pitch: str, name: str) -> list[TextEdit | Refusal]:

@@ -126,7 +126,7 @@ def not_evaluated(instances: Sequence[Instance], source: Source) -> str:
         if place.path == source.path
     ]
     for use in at.uses:
-        if use.context != "subscript" or use.address:
+        if (use.context != "subscript" and use.viewed is None) or use.address:
             continue
         if not any(p.offset < use.end and use.offset < p.end_offset for p in places):
             return f"no launch that was seen runs the use of `{at.name}` on line {use.line}"

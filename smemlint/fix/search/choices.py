@@ -114,9 +114,9 @@ def _rowless(instance: Instance, texts: Mapping[str, Source]) -> Refusal:
     for use in at.uses:
         if use.context == "sizeof":
             return Refusal("size-elsewhere", f"`sizeof({at.name})` on line {use.line} would change")
-        if use.context != "subscript":
+        if use.context != "subscript" and use.viewed is None:
             return Refusal("passed-on", f"`{at.name}` is used as a pointer on line {use.line}")
-    _, shared = flat.index_texts(at.source, at.uses, at.scope)
+    _, shared = flat.index_texts(at.source, at.elements, at.scope)
     if shared:
         return Refusal("index-used-elsewhere", shared)
     return Refusal("pitch-not-found", f"no row pitch is seen in all indices of `{at.name}`")
@@ -175,8 +175,8 @@ def _flat_shapes(
     cut = instances[0].piece is not None
     if cut and not all(i.resizable for i in instances):
         return
-    if all(use.context == "subscript" for use in at.uses):
-        indices, _ = flat.index_texts(at.source, at.uses, at.scope)
+    if all(use.context == "subscript" for use in at.elements):
+        indices, _ = flat.index_texts(at.source, at.elements, at.scope)
     else:
         pointed_at = not cut and not instances[0].array.dynamic and len(at.extents) == 1
         indices = _through_pointers(instances, at) if pointed_at else []

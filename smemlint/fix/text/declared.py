@@ -14,6 +14,7 @@ from smemlint.fix.text.fragments import as_element
 from smemlint.fix.text.macros import is_name_of
 from smemlint.fix.text.pointers import Pointer
 from smemlint.fix.text.source import Source, Subscript, Use
+from smemlint.fix.text.views import seen_as
 from smemlint.ir import Place
 from smemlint.patterns import pattern
 from smemlint.records import record
@@ -67,6 +68,11 @@ class Declared:
     pool: Pool | None = None
     """Where the size of a part of a dynamic pool is written."""
 
+    @property
+    def elements(self) -> tuple[Use, ...]:
+        """The uses less those that see elements of another type."""
+        return tuple(use for use in self.uses if use.viewed is None)
+
     def extent(self, dim: int) -> str:
         bracket = self.extents[dim]
         return self.source.text[bracket.open + 1 : bracket.close]
@@ -110,7 +116,7 @@ def declared(
     if any(_declares_again(source, use) for use in uses):
         return Refusal("declared-twice", f"`{name}` is declared again in the same scope")
     if dims == 1:
-        uses = tuple(as_element(source, use) for use in uses)
+        uses = tuple(seen_as(source, as_element(source, use)) for use in uses)
     uses += tuple(through.values())
     return Declared(source, name, index, (after, last), extents, uses, scope is not None, others)
 
@@ -195,13 +201,16 @@ def _declares_again(source: Source, use: Use) -> bool:
     return before is not None and before.kind == "name" and before.text not in _BEFORE_VALUES
 
 
-def every_use_subscripted(at: Declared, resizes: bool = False) -> Refusal | None:
-    """Refusal where a use is anything but a full access; sizeof is harmless unless the size changes."""
+def every_use_subscripted(at: Declared, resizes: bool = False, views: bool = False) -> Refusal | None:
+    """Refusal where a use is anything but a full access; sizeof is harmless unless the size changes.
+
+    views: an element of another type is an access as well (`Use.viewed`).
+    """
     for use in at.uses:
         if use.context == "sizeof":
             if resizes:
                 return Refusal("size-elsewhere", f"`sizeof({at.name})` on line {use.line} would change")
-        elif use.context == "whole":
+        elif use.context == "whole" and not (views and use.viewed is not None):
             return Refusal("passed-on", f"`{at.name}` is used as a pointer on line {use.line}")
     inside = {u.offset for u in at.uses}
     others = (u for u in at.source.macro_uses(at.name) if not _in_accessor(at, u, inside))

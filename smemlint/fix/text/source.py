@@ -56,7 +56,8 @@ class Subscript:
 class Use:
     """One appearance of a name. subscripts: the bracket groups that follow it directly.
     context: subscript, sizeof, whole (the name alone, or with fewer subscripts than asked) or macro.
-    address: `&` stands before it."""
+    address: `&` stands before it. viewed: of a name that is cast and then subscripted, the bytes of the type
+    that the subscript counts (`reinterpret_cast<float4 *>(a)[i]`: 16), and that subscript."""
 
     offset: int
     end: int
@@ -64,6 +65,7 @@ class Use:
     context: str
     line: int
     address: bool = False
+    viewed: tuple[int, Subscript] | None = None
 
 
 def tokenize(text: str) -> list[Token]:

@@ -5,6 +5,8 @@ In: a use of an array whose address is taken. Out: what the address is cast to, 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from smemlint.fix.text.source import Source, Token, Use
 from smemlint.records import record
 
@@ -68,6 +70,28 @@ def view_of(source: Source, use: Use) -> View | None:
         return None
     begin, end = code[last + 1].offset, code[i - 1].end
     return View(size, begin, end, (code[last - 1].end, end), opening.text == "[")
+
+
+def seen_as(source: Source, use: Use) -> Use:
+    """A use that is an element of another type, `reinterpret_cast<float4 *>(a)[i]` or `((float4 *)a)[i]`, as
+    such; others as they are."""
+    code = source.code
+    i = source.index_at(use.offset)
+    if use.context != "whole" or use.subscripts or use.address:
+        return use
+    first, last, size = i, i + 1, _cast(code, i)
+    if size is not None:
+        while code[first - 1].text != "(":  # to the beginning of the cast
+            first -= 1
+        first -= 1
+    elif code[i - 1].text == "(" and code[i + 1].text == ")":
+        first, last, size = i - 1, i + 2, _template_cast(code, i - 1)
+    if size is None:
+        return use
+    while code[first - 1].text == "(" and code[last].text == ")" and code[first - 2].kind != "name":
+        first, last = first - 1, last + 1
+    groups = source.subscripts_after(last - 1)
+    return use if len(groups) != 1 else replace(use, viewed=(size, groups[0]))
 
 
 def _cast(code: list[Token], first: int) -> int | None:
