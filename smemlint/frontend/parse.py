@@ -33,6 +33,7 @@ from smemlint.frontend.project.options import ParseOptions, configuration_text, 
 from smemlint.frontend.text.configurations import drop_defines
 from smemlint.frontend.text.coverage import SkippedText
 from smemlint.frontend.text.healed import VIRTUAL, HealedNames
+from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source import SourceError, SourceFile
 from smemlint.source.build_macros import build_macro
@@ -217,13 +218,13 @@ class _Attempt:
         text = prelude + configuration_text(self.options, self.configuration) + healed
         switched = [re.split(r"[=(]", item.removeprefix("-"))[0] for item in self.configuration]
         unsaved: list[tuple[str, str | bytes]] = [
-            (self.main, drop_defines(self.source.bytes, switched)),
+            (self.main, _own_defines(self.source.bytes, switched)),
             (HEALED, text),
         ]
         edited = dict(self.options.edited)
         read = {**edited, **{path: read_file(path) for path in self.plan.files if path not in edited}}
         read |= dict.fromkeys(self.plan.blanked, b"")
-        unsaved += [(path, drop_defines(data, switched)) for path, data in read.items()]
+        unsaved += [(path, _own_defines(data, switched)) for path, data in read.items()]
         for last in (False, True):
             compiled = prelude_arguments(std)
             arguments = [*BASE_ARGUMENTS, f"-std={std}", *compiled, "-include", HEALED]
@@ -243,6 +244,17 @@ class _Attempt:
                 if not last:
                     forget_prelude(std)
         return None
+
+
+_QUALIFIERS = ("__host__", "__device__", "__global__", "__shared__", "__constant__")
+_QUALIFIER_DEFINED = pattern(rb"#[ \t]*(?:define|undef)[ \t]+__(?:host|device|global|shared|constant)__")
+
+
+def _own_defines(data: bytes, switched: list[str]) -> bytes:
+    """A text without its own definitions of macros that a configuration switches, and of CUDA's qualifiers:
+    headers make these nothing where no option tells them that nvcc reads the file."""
+    names = [*switched, *_QUALIFIERS] if _QUALIFIER_DEFINED.search(data) else switched
+    return drop_defines(data, names)
 
 
 def _parsed(attempt: _Attempt, healing: Healing) -> TranslationUnit:

@@ -35,6 +35,7 @@ from smemlint.ir import (
     VariableTemplate,
 )
 from smemlint.ir.types import BOOL
+from smemlint.toolkit.warp_names import WARP_SIZE, is_warp_size
 
 _START = Int(0)
 
@@ -122,6 +123,8 @@ def _without_place(m: Machine, e: Name) -> Value:
         candidates = tuple(m.module.functions[i] for i in ids if i in m.module.functions)
         if candidates or e.arguments:
             return FunctionValue(e.name, candidates, resolve_arguments(m, arguments))
+    if is_warp_size(e.name):
+        return Int(WARP_SIZE)
     reason = Unresolved("unknown-name", f"`{e.name}` is not declared in the files that were read", e.place)
     return Other(None, True, reason)
 

@@ -70,6 +70,7 @@ from smemlint.ir.types import DOUBLE, FLOAT, INT, LONG, UINT, ULONG
 from smemlint.patterns import pattern
 from smemlint.toolkit.model import Effect
 from smemlint.toolkit.table import effect_of
+from smemlint.toolkit.warp_names import WARP_SIZE, is_warp_size
 
 FILLED_BY = (float_functions, cooperative_groups, host_runtime, integers, warp, memory, wmma)
 """The modules that put their functions into the table when they are imported."""
@@ -114,6 +115,8 @@ def _function(m: Machine, name: str, arguments: Arguments, e: Call, discarded: b
 
 
 def _unknown_function(m: Machine, e: Call, name: str) -> Value:
+    if not e.arguments and is_warp_size(name):
+        return Int(WARP_SIZE)
     values = [given(m, a) for a in e.arguments]
     function_stops(m, name, values)
     if m.host:

@@ -42,6 +42,7 @@ from smemlint.frontend.text.healed import (
 )
 from smemlint.ir.macros import is_macro_like
 from smemlint.patterns import pattern
+from smemlint.toolkit.warp_names import WARP_SIZE, is_warp_size
 
 _RANKS = (VALUE, FUNCTION, NAMESPACE, NUMBER_TYPE, TYPE, MACRO)
 """What a name can turn into when a guess was wrong: only to the right."""
@@ -91,17 +92,23 @@ class Healing:
             for message, react in _REACTIONS:
                 match = message.match(problem.message)
                 if match:
-                    if self._is_built(react, match) or react(self, match, problem):
+                    if self._is_built(react, match, problem) or react(self, match, problem):
                         told.add(problem.path)
                     break
         return frozenset(told)
 
-    def _is_built(self, react: object, match: re.Match[str]) -> bool:
-        """Take the value of an unknown name from the project's build files."""
+    def _is_built(self, react: object, match: re.Match[str], problem: Problem) -> bool:
+        """Take the value of an unknown name from the project's build files, or from the name itself: a warp
+        has the same size everywhere."""
         if react not in (Healing.undeclared, Healing.unknown_type):
             return False
-        value = self._built(match.group(1))
-        return value is not None and self._top_level(Healed(match.group(1), MACRO, text=f" {value}"))
+        name = match.group(1)
+        value = self._built(name)
+        if value is None and react is Healing.undeclared and is_warp_size(name):
+            value = str(WARP_SIZE)
+        if value is None or re.search(rf"\b{name}\s*[={{]", self._uses.text(problem.path)):
+            return False
+        return self._top_level(Healed(name, MACRO, text=f" {value}"))
 
     # Declaring.
 

@@ -69,9 +69,10 @@ typedef unsigned int uint_least32_t;
 typedef unsigned long uint_least64_t;
 typedef long intptr_t, intmax_t, ptrdiff_t, ssize_t;
 typedef unsigned long uintptr_t, uintmax_t, size_t;
-typedef unsigned int uint;
-typedef unsigned short ushort;
-typedef unsigned long ulong;
+typedef unsigned int uint, u_int, u_int32_t;
+typedef unsigned short ushort, u_short, u_int16_t;
+typedef unsigned long ulong, u_long, u_int64_t;
+typedef unsigned char u_char, u_int8_t;
 typedef double max_align_t;
 typedef long clock_t, time_t;
 #define NULL 0

@@ -69,6 +69,7 @@ LIBRARY_SCALARS: dict[str, Scalar] = {
     **{f"{form}_t": s for bits, s in _UNSIGNED.items() for form in (f"uint{bits}", f"uint_least{bits}")},
     **dict.fromkeys(("size_t", "uintptr_t", "uintmax_t", "ulong"), ULONG),
     **dict.fromkeys(("ssize_t", "ptrdiff_t", "intptr_t", "intmax_t"), LONG),
+    **{f"u_int{bits}_t": s for bits, s in _UNSIGNED.items()},
     "uint": UINT,
     "ushort": USHORT,
     "uchar": UCHAR,

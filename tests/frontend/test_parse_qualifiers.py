@@ -1,0 +1,50 @@
+"""Words of CUDA and names of libraries that mean one thing, whatever a header or nobody says of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.api import Job, analyse_file
+
+QUALIFIERS = """
+#ifdef USE_CUDA
+#include "cuda_things.h"
+#else
+#define __host__
+#define __device__
+#endif
+"""
+KERNEL = """
+__device__ int first(int *index) {
+    if (threadIdx.x < blockDim.x / 2) index[threadIdx.x * 2] = index[threadIdx.x];
+    return index[0];
+}
+__global__ void k(int *out) {
+    __shared__ int s[256];
+    out[0] = first(s);
+}
+void go(int *out) { k<<<1, 128>>>(out); }
+"""
+
+
+def ways(text: str) -> dict[str, float | None]:
+    report = analyse_file(Job("k.cu", text=text))
+    return {a.expression: a.ways for k in report.kernels for a in k.accesses}
+
+
+def test_a_header_that_makes_qualifiers_nothing_is_not_followed() -> None:
+    assert ways(QUALIFIERS + KERNEL) == ways(KERNEL)
+    assert ways(KERNEL)["index[threadIdx.x * 2]"] == 2
+
+
+@pytest.mark.parametrize("size", ["WARP_SIZE", "lib::warp_size()", "lib::WarpSize", "LIB_WARP_SIZE"])
+def test_the_size_of_a_warp_is_known_without_its_library(size: str) -> None:
+    """Lanes of a warp step by 32 words: all in one bank."""
+    text = "#include <lib.h>\n__global__ void k(int *out) { __shared__ int s[4096];"
+    text += f" s[threadIdx.x * {size}] = out[0]; }}\nvoid go(int *out) {{ k<<<1, 128>>>(out); }}\n"
+    assert list(ways(text).values()) == [32]
+
+
+def test_the_systems_names_of_integers_are_known() -> None:
+    text = "__global__ void k(int *out) { __shared__ u_int64_t s[256]; s[threadIdx.x * 2] = out[0]; }\n"
+    assert list(ways(text + "void go(int *out) { k<<<1, 128>>>(out); }\n").values()) == [2]
