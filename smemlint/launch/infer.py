@@ -12,11 +12,13 @@ from smemlint.evaluate.kernel import bind_kernel
 from smemlint.evaluate.language.conversions import integer
 from smemlint.evaluate.language.overloads import bind
 from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.types.layout import Types
 from smemlint.evaluate.types.matching import is_type
 from smemlint.ir import (
     Expr,
     Function,
     Launch,
+    MemberType,
     Module,
     OpaqueType,
     PointerTo,
@@ -67,7 +69,7 @@ def infer(
     """All launches to analyse `kernel` under; never empty, at most MAX_LAUNCHES."""
     blocks = blocks or Blocks()
     meant = [s for s in started if _same_kernel(s.kernel, kernel)]
-    seen, whole = _whole(_with_types(meant), kernel, module)
+    seen, whole = _whole(_with_types(meant, module), kernel, module)
     told = blocks.told(kernel.name)
     instances, real = _instances(kernel, module, seen)
     real = real and whole
@@ -116,12 +118,14 @@ COMMON_TYPES = 2
 """Those of them that come first for all instances of a kernel, before any of the others."""
 
 
-def _with_types(seen: Iterable[Started]) -> list[Started]:
-    """Launches whose types are known as they are, those of hidden types with the usual ones."""
+def _with_types(seen: Iterable[Started], module: Module) -> list[Started]:
+    """Launches whose types are known as they are, those of hidden types with the usual ones, those of a
+    trait's types (`typename Traits<type>::value_type`) with what its specialisations say."""
     first: list[Started] = []
     later: list[Started] = []
     for s in seen:
-        typed = _typed(s) if _hidden(s) else [s]
+        said = _said_by_traits(s, module)
+        typed = said or (_typed(s) if _hidden(s) else [s])
         first += typed[:COMMON_TYPES]
         later += typed[COMMON_TYPES:]
     return first + later
@@ -130,6 +134,36 @@ def _with_types(seen: Iterable[Started]) -> list[Started]:
 def _hidden(s: Started) -> bool:
     """Whether a template argument is a name that nothing declares."""
     return any(isinstance(n, OpaqueType) for t in s.template.values() for n in walk(t))
+
+
+def _said_by_traits(s: Started, module: Module) -> list[Started]:
+    """A launch with the types that the specialisations of a class give, where it is not known which is meant:
+    numbers that kernels compute with first."""
+    members = [n for t in s.template.values() for n in walk(t) if isinstance(n, MemberType)]
+    owner = members[0].owner if members else None
+    record = module.records.get(owner.name) if isinstance(owner, RecordRef) else None
+    if record is None or not record.specialisations:
+        return []
+    types = Machine(module, (1, 1, 1), host=True).types
+    found: dict[frozenset[tuple[str, TemplateValue]], Started] = {}
+    for name in record.specialisations:
+        special = module.records.get(name)
+        if special is None or special.specialises is None or special.template:
+            continue
+        template = {k: _member_of(types, v, owner, special.specialises) for k, v in s.template.items()}
+        if not any(isinstance(n, MemberType) for t in template.values() for n in walk(t)):
+            found.setdefault(frozenset(template.items()), replace(s, template=template, guessed=True))
+    usual = [plain for plain, _ in USUAL_TYPES]
+    return sorted(found.values(), key=lambda x: not any(t in usual for t in x.template.values()))
+
+
+def _member_of(
+    types: Types, value: TemplateValue, owner: Type | None, arguments: tuple[TemplateArgument, ...]
+) -> TemplateValue:
+    """A member type of a class template with these arguments, where a template argument is one."""
+    if not isinstance(value, MemberType) or value.owner != owner or not isinstance(owner, RecordRef):
+        return value
+    return types.resolve(MemberType(RecordRef(owner.name, arguments), value.name, value.arguments), {})
 
 
 def _typed(s: Started) -> list[Started]:

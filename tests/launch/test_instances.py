@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from smemlint.evaluate import evaluate
+from smemlint.evaluate.model import Grade
 from smemlint.evaluate.types.layout import type_name
 from smemlint.frontend import load
 from smemlint.ir import RecordRef, Scalar
@@ -476,3 +477,59 @@ def test_a_specialisation_for_some_values_is_instantiated_by_the_name_of_its_tem
     MODES(MAKE)
     """
     assert launches(text) == {(128, "double"), (128, "float")}
+
+
+TRAITS = """
+#include <library/tensor.hpp>
+enum DeviceType { CPU, GPU };
+enum DataType { Char, Float, Double };
+template <DataType t> struct Traits {};
+template <> struct Traits<Char> { typedef char type; };
+template <> struct Traits<Float> { typedef float type; };
+template <> struct Traits<Double> { typedef double type; };
+template <typename T> __global__ void sum(T *out, const T *in, int n) {
+    extern __shared__ char raw[];
+    T *s = (T *)raw;
+    s[threadIdx.x * 2] = in[threadIdx.x];
+}
+"""
+OF_TRAITS = """
+template <DataType type> struct Sum<GPU, type> {
+    int operator()(Op &op, Tensor &out, const Tensor &in) {
+        typedef typename Traits<type>::type real;
+        sum<<<1, 256, 512 * sizeof(real)>>>((real *)out.memory(), (const real *)in.memory(), in.size());
+        return 0;
+    }
+};
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [OF_TRAITS, "template <DeviceType, DataType> struct Sum;" + OF_TRAITS, "namespace a {" + OF_TRAITS + "}"],
+)
+def test_types_of_a_trait_are_tried_where_it_is_not_known_which_is_meant(code: str) -> None:
+    """Also in a specialisation of a template that stands in the file that includes this one."""
+    (module, *_) = load(source_from_bytes("/t/a.cu", (TRAITS + code).encode()))
+    (kernel,) = (k for k in module.kernels() if k.name == "sum")
+    found = infer(kernel, module, started_kernels(module))
+    names = [getattr(x.template["T"], "name", None) for x in found]
+    assert (names, {x.assumed for x in found}) == (["float", "double", "char"], {True})
+
+
+def test_a_pool_that_is_cast_to_a_type_nobody_knows_has_no_width() -> None:
+    text = """
+    template <class A> __global__ void k(float *out) {
+        extern __shared__ char raw[];
+        typename A::type *s = (typename A::type *)raw;
+        s[threadIdx.x * 2] = out[threadIdx.x];
+    }
+    template <class A> void go(float *out) { k<A><<<1, 32, 1024>>>(out); }
+    #include <library/thing.hpp>
+    void run(float *out) { go<library::Thing>(out); }
+    """
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    (kernel,) = module.kernels()
+    for launch in infer(kernel, module, started_kernels(module)):
+        (store,) = score_all(evaluate(module, kernel, launch))
+        assert (store.ways, store.grade) == (None, Grade.UNRESOLVED)

@@ -27,6 +27,7 @@ from smemlint.frontend.heal.uses import Problem, Uses
 from smemlint.frontend.text.context import (
     argument_kinds,
     enclosing_template,
+    namespaces_around,
     usage,
 )
 from smemlint.frontend.text.healed import (
@@ -254,6 +255,15 @@ class Healing:
             entry = Healed(name, TYPE, "t")
         return self._top_level(entry)
 
+    def undeclared_special(self, match: re.Match[str], problem: Problem) -> bool:
+        """A specialisation of a template that is declared where this file is included: clang would read it as
+        the template itself."""
+        name = match.group(1)
+        entry = self._uses.entry(name, self._uses.usage(problem, name), problem, wants_type=True)
+        entry = Healed(name, TYPE, entry.parameters or "t")
+        scope = self._names.scope(namespaces_around(self._uses.text(problem.path), problem.offset))
+        return self._declare(scope.children, entry)
+
     def _read_aliases(self, problems: list[Problem]) -> set[str]:
         """`namespace short = a::b;` where `a::b` is unknown: what is asked of `short` is asked of that, which
         the complaints about `short` in the same round do not say. Returns the files with such a line."""
@@ -459,6 +469,10 @@ _REACTIONS: tuple[tuple[re.Pattern[str], _Reaction], ...] = tuple(
         ),
         (r"no (type|member|template) named '([A-Za-z_]\w*)' in '([^']+)'", Healing.in_type),
         (r"no template named '([A-Za-z_]\w*)'", Healing.no_template),
+        (
+            r"explicit specialization of undeclared template \w+ '([A-Za-z_]\w*)'",
+            Healing.undeclared_special,
+        ),
         (r"expected namespace name", Healing.expected_namespace),
         (
             r"template argument for (non-type|template type) (?:template )?parameter must be an? ",

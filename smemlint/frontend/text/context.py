@@ -9,6 +9,7 @@ from itertools import islice
 
 from smemlint.patterns import pattern
 from smemlint.records import record
+from smemlint.source.blank import blank_literals
 from smemlint.source.tokens import skip_space
 
 _WORD = pattern(r"[A-Za-z_]\w*")
@@ -187,6 +188,21 @@ def declares_variables(name: str, text: str) -> bool:
         ):
             return True
     return False
+
+
+def namespaces_around(text: str, at: int) -> tuple[str, ...]:
+    """The namespaces that a place stands in, outermost first; nameless ones left out."""
+    code = blank_literals(text[:at].encode("latin-1", "replace")).decode("latin-1")
+    around: list[str] = []
+    for found in _BRACE.finditer(code):
+        if found.group() != "}":
+            around.append(found.group(1) or "")
+        elif around:
+            around.pop()
+    return tuple(part for name in around for part in name.split("::") if part)
+
+
+_BRACE = pattern(r"(?:\bnamespace\s+([\w:]+)\s*)?\{|\}")
 
 
 def enclosing_template(text: str, at: int) -> tuple[str, int] | None:
