@@ -67,8 +67,8 @@ REASONS: dict[str, tuple[str, str]] = {
         "",
     ),
     "launches-differ": (
-        "the array would need more bytes, not the same number at every launch, and no formula for them is "
-        "found",
+        "the array would need more bytes, not the same number at every launch or in every run, and no "
+        "formula for them is found",
         "a named pitch, in the size too",
     ),
     "struct-layout": (

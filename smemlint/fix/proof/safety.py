@@ -146,4 +146,5 @@ def _is_compared(source: Source, use: Use) -> bool:
         return False
     while code[first].text == "(" and code[last].text == ")":
         first, last = first - 1, last + 1
-    return code[first].text in _COMPARE or code[last].text in _COMPARE
+    cast = code[first].text == ">" and code[first - 1].text == "*"  # `reinterpret_cast<float4 *>(t)`
+    return (code[first].text in _COMPARE and not cast) or code[last].text in _COMPARE
