@@ -24,9 +24,9 @@ from smemlint.ir.walk import walk
 from smemlint.launch.model import Allowance, Started
 from smemlint.launch.objects import class_instances, is_of, object_for, take_defaults
 from smemlint.launch.settings import settings
-from smemlint.launch.slicing import HostSlice
+from smemlint.launch.slicing import HostSlice, NeededMembers, settle
 from smemlint.launch.started import starts_of
-from smemlint.launch.starters import launching_functions, open_name, said, tables_of
+from smemlint.launch.starters import launching_functions, may_run, may_start, open_name, said, tables_of
 from smemlint.launch.ways import Ways, instance, key, site
 from smemlint.system import clock
 
@@ -70,7 +70,7 @@ def started_kernels(
         for f in launching.values()
         if f.id not in called and open_name(f) not in by_name and not (f.record or "").startswith("(lambda")
     ]
-    slices = _slicer(module, launching)
+    slices = _slicer(module, launching, kernels)
     found: list[Started] = []
     listens = any(f.name == "main" and len(f.parameters) >= 2 for f in roots)
     cut = False
@@ -79,7 +79,7 @@ def started_kernels(
         if found:
             break
     shaped = {site(s) for s in found if None not in s.block}
-    every = _every_launch(launching)
+    every = _every_launch(module, launching, kernels)
     reached: set[str] = set()
     before = {f.id for f in roots}
     handed = _handed_out(launching, roots)
@@ -135,22 +135,43 @@ def _handed_out(launching: Mapping[str, Function], roots: Iterable[Function]) ->
     return [f for f in launching.values() if f.id in given]
 
 
-def _every_launch(launching: Mapping[str, Function]) -> set[tuple[str, int]]:
+def _every_launch(
+    module: Module, launching: Mapping[str, Function], kernels: frozenset[str] | None
+) -> set[tuple[str, int]]:
+    """Where the launches stand that are asked for."""
     return {
-        (launch.place.path, launch.place.offset) for f in launching.values() for launch in said(f).launches
+        (launch.place.path, launch.place.offset)
+        for f in launching.values()
+        for launch in said(f).launches
+        if may_start(module, launch, kernels)
     }
 
 
-def _slicer(module: Module, launching: Mapping[str, Function]) -> Slicer:
-    """Slices host functions, each once. launching: those that start kernels."""
+def _slicer(module: Module, launching: Mapping[str, Function], kernels: frozenset[str] | None) -> Slicer:
+    """Slices host functions, each once, together with all that may run. launching: those that start kernels;
+    kernels: ids of those that are asked for, None for all."""
     names = frozenset(launching) | {open_name(f) for f in launching.values()}
     names |= tables_of(module, names)
     shapes = settings(module, launching.values())
     slices: dict[str, HostSlice] = {}
+    needed: list[NeededMembers] = []
+
+    def asked(launch: LaunchStmt) -> bool:
+        return may_start(module, launch, kernels)
+
+    def begun(f: Function) -> HostSlice:
+        return HostSlice(f, names, module, shapes, asked)
 
     def slicer(f: Function, _pointing: frozenset[str], _real: frozenset[str]) -> SliceLike:
+        if not needed:
+            slices.update((id, begun(g)) for id, g in may_run(module, launching).items())
+            needed.append(settle(list(slices.values())))
+            for known in slices.values():
+                known.finish()
         if f.id not in slices:
-            slices[f.id] = HostSlice(f, names, module, shapes)
+            new = slices[f.id] = begun(f)
+            new.grow(needed[0])
+            new.finish()
         return slices[f.id]
 
     return slicer

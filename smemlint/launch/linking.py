@@ -61,11 +61,11 @@ def program_of(
     own: Allowance,
     theirs: Allowance,
 ) -> Program:
-    """Launches of a module's kernels (ids), as far as needed from other files.
+    """Launches of some of a module's kernels (ids), as far as needed from other files.
 
     own, theirs: what may be spent on the module's own host code, and on that of the files around it.
     """
-    started = started_kernels(module, allowance=own)
+    started = started_kernels(module, kernels=kernels, allowance=own)
     wanted = _open_names(module, kernels, started)
     if not wanted:
         return Program(started)

@@ -1,12 +1,13 @@
 """Which kernels can touch shared memory at all: the others need no evaluation.
 
 Too many rather than too few: functions are told apart by their names alone, and a record whose methods touch
-shared memory counts as used by every kernel.
+shared memory counts as used by every kernel. A kernel is started and never called: who names one touches
+nothing by that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from smemlint.ir import SHARED, Asm, Declare, Function, Member, Module, Name, StaticMember
 from smemlint.ir.walk import nodes_of
@@ -20,7 +21,7 @@ def kernels_with_shared_memory(module: Module) -> frozenset[str]:
     kernels = [f for f in module.functions.values() if f.side == "kernel"]
     if any(module.functions[id].record for id in touching):
         return frozenset(k.id for k in kernels)
-    names = {module.functions[id].name for id in touching}
+    names = _called(module, touching)
     while True:
         more = {f.id for f in module.functions.values() if f.id not in touching and named[f.id] & names}
         if not more:
@@ -28,7 +29,12 @@ def kernels_with_shared_memory(module: Module) -> frozenset[str]:
         if any(module.functions[id].record for id in more):
             return frozenset(k.id for k in kernels)
         touching |= more
-        names |= {module.functions[id].name for id in more}
+        names |= _called(module, more)
+
+
+def _called(module: Module, ids: Iterable[str]) -> set[str]:
+    """The names by which other functions may call these."""
+    return {f.name for f in map(module.functions.__getitem__, ids) if f.side != "kernel"}
 
 
 def _touches(function: Function, shared: set[str]) -> bool:

@@ -3,7 +3,7 @@ over."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 
 from smemlint.evaluate.library.host_runtime import EXITS
 from smemlint.evaluate.machine.functions import called
@@ -51,18 +51,30 @@ from smemlint.launch.receivers import made_to_call, methods_meant
 from smemlint.launch.settings import Settings
 
 _THIS = "this"
+_CALLED = "this()."
+"""Before the name of a method that is called on the object that another one runs on."""
 
 
 class HostSlice:
     """skippable: id() of the statements that neither launch, nor return, nor set what launches depend on.
+    Known once `grow` has seen all functions, and `finish` was called.
 
     launching: ids and names of the functions that start kernels. settings: the variables outside functions
-    that launches may depend on. open: id() of the branches that choose
-    among launches. deciding: id() of what decides values that launches depend on.
+    that launches may depend on. asked: whether a launch is one that is asked for; others are passed over.
+    open: id() of the branches that choose among launches. deciding: id() of what decides values that launches
+    depend on.
     """
 
-    def __init__(self, f: Function, launching: frozenset[str], module: Module, settings: Settings) -> None:
+    def __init__(
+        self,
+        f: Function,
+        launching: frozenset[str],
+        module: Module,
+        settings: Settings,
+        asked: Callable[[LaunchStmt], bool],
+    ) -> None:
         self.function = f
+        self.asked = asked
         self.launching = launching
         self.module = module
         self.settings = settings
@@ -81,12 +93,31 @@ class HostSlice:
             if isinstance(n, Lambda):
                 self._mark(n.body)
         self.relevant = self._outlives(f, nodes) | self.settings.globals
+        self.members: set[str] = set()
+        """Of any object, that what matters here reads."""
         self._seed(nodes)
-        self._spread(nodes)
+        self.links = self._links(nodes)
+        self.own = frozenset(t for t in self._sets(f.body) if t.startswith(_THIS))
+        """What is set of the object that a method runs on."""
+
+    def grow(self, needed: NeededMembers) -> None:
+        """Find what matters under the members that are needed so far, and add the members that it reads."""
+        self.relevant.update(t for t in self.own if needed.has(t))
+        changed = True
+        while changed:
+            changed = False
+            for target, names, members in self.links:
+                if target in self.relevant and not (names <= self.relevant and members <= self.members):
+                    self.relevant |= names
+                    self.members |= members
+                    changed = True
+        needed.add(self.members)
+
+    def finish(self) -> None:
         self.skippable: set[int] = set()
-        self._visit(f.body)
+        self._visit(self.function.body)
         self.quiet = self.skippable
-        self.deciding = self._deciding(f, nodes)
+        self.deciding = self._deciding(self.function, nodes_of(self.function.body))
         self.sets: dict[int, frozenset[str]] = {}
 
     def _starts(self, n: object) -> bool:
@@ -122,7 +153,7 @@ class HostSlice:
         """What is assigned in a statement; what else it may set; whether it launches. Found once for each."""
         known = self.below.get(id(s))
         if known is None:
-            assigned, handed, launches = set[str](), set[str](), isinstance(s, LaunchStmt)
+            assigned, handed, launches = set[str](), set[str](), self._is_asked(s)
             for part in _parts(s):
                 below = self._below(part)
                 assigned |= below[0]
@@ -138,7 +169,7 @@ class HostSlice:
 
     def _mark(self, s: Stmt) -> tuple[bool, bool]:
         """Whether a statement launches or returns, and whether it leaves the loop or switch around it."""
-        keep, leaves = isinstance(s, LaunchStmt | Return), isinstance(s, Break | Continue)
+        keep, leaves = isinstance(s, Return) or self._is_asked(s), isinstance(s, Break | Continue)
         for part in _parts(s):
             below = self._mark(part)
             keep, leaves = keep or below[0], leaves or below[1]
@@ -150,7 +181,10 @@ class HostSlice:
         return keep, leaves
 
     def _launches(self, n: object) -> bool:
-        return isinstance(n, LaunchStmt) or self._starts(n)
+        return self._is_asked(n) or self._starts(n)
+
+    def _is_asked(self, n: object) -> bool:
+        return isinstance(n, LaunchStmt) and self.asked(n)
 
     def _outlives(self, f: Function, nodes: Sequence[object]) -> set[str]:
         """What the caller sees when the function has returned: references, `*p = n`, members, globals."""
@@ -173,7 +207,7 @@ class HostSlice:
 
     def _seed(self, nodes: Sequence[object]) -> None:
         for n in nodes:
-            if isinstance(n, LaunchStmt | Return) or self._starts(n):
+            if isinstance(n, Return) or self._launches(n):
                 self._need(n)
             elif isinstance(n, If | Loop | Switch) and self.keeps.get(id(n)):
                 condition = n.value if isinstance(n, Switch) else n.condition
@@ -183,10 +217,14 @@ class HostSlice:
                     self._need(n.step)
 
     def _need(self, node: object) -> None:
-        self.relevant.update(x.id for x in walk(node) if isinstance(x, Name))
+        names, members = _read(node)
+        self.relevant |= names
+        self.members |= members
 
-    def _spread(self, nodes: Sequence[object]) -> None:
+    def _links(self, nodes: Sequence[object]) -> list[tuple[str, frozenset[str], frozenset[str]]]:
+        """What is set somewhere, with the names and members that it is made of there."""
         links: list[tuple[str, object]] = []
+        beside: list[tuple[str, object]] = []  # what calls may set; only members are followed there
         for n in nodes:
             if isinstance(n, Declare) and n.var.init is not None:
                 links.append((n.var.id, n.var.init))
@@ -198,26 +236,27 @@ class HostSlice:
                 # a condition decides over what is set below it
                 condition = n.value if isinstance(n, Switch) else n.condition
                 if condition is not None:
-                    links.extend((below, condition) for below in self._below(n)[0])
-        named: dict[int, frozenset[str]] = {}
-        for _, value in links:
-            if id(value) not in named:
-                named[id(value)] = frozenset(x.id for x in walk(value) if isinstance(x, Name))
-        changed = True
-        while changed:
-            changed = False
-            for target, value in links:
-                if target in self.relevant and not named[id(value)] <= self.relevant:
-                    self.relevant |= named[id(value)]
-                    changed = True
+                    assigned, handed, _ = self._below(n)
+                    links.extend((below, condition) for below in assigned)
+                    beside.extend((below, condition) for below in handed)
+            elif isinstance(n, Call):
+                beside.extend((given, n) for given in self._handed([n]))
+        read: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
+        for _, value in (*links, *beside):
+            if id(value) not in read:
+                read[id(value)] = _read(value)
+        found = [(target, *read[id(value)]) for target, value in links]
+        found += [(target, frozenset(), read[id(value)][1]) for target, value in beside]
+        initial = [(f"{_THIS}.{name}", *_read(e)) for name, e in self.function.initialisers]
+        return found + initial
 
     def _deciding(self, f: Function, nodes: Sequence[object]) -> set[int]:
         """id() of what chooses the values that the shape of a launch, its kernel or its instance are made
         of."""
-        shaping: set[str] = {_THIS, *self._outlives(f, nodes)}
+        shaping = self._outlives(f, nodes) | (self.relevant & self.own)
         telling: list[object] = []
         for n in nodes:
-            if isinstance(n, LaunchStmt):
+            if isinstance(n, LaunchStmt) and self.asked(n):
                 telling += [e for e in (n.kernel, n.block, n.dynamic) if e is not None]
             elif isinstance(n, Return) or self._starts(n):
                 telling.append(n)
@@ -249,7 +288,8 @@ class HostSlice:
         return found
 
     def _visit(self, s: Stmt) -> None:
-        if not self.keeps[id(s)] and not self._sets(s) & self.relevant:
+        other = isinstance(s, LaunchStmt) and not self.asked(s)
+        if other or (not self.keeps[id(s)] and not self._sets(s) & self.relevant):
             self.skippable.add(id(s))
             return
         for part in _parts(s):
@@ -278,7 +318,10 @@ class HostSlice:
                             found.add(root)
                     elif isinstance(a, Name) and not (callees and all(_copies(f, i) for f in callees)):
                         found.add(a.id)
-                root = _root(n.callee.base) if hasattr(n.callee, "base") else None
+                callee = n.callee
+                root = _root(callee.base) if isinstance(callee, Member | Index) else None
+                if root == _THIS and isinstance(callee, Member):
+                    root = f"{_CALLED}{callee.name}"
                 if root is not None:
                     found.add(root)
         return found
@@ -332,18 +375,79 @@ def _ends(s: Stmt) -> bool:
 
 
 def _root(e: Expr) -> str | None:
-    """The variable that an assignment target belongs to, or points from."""
+    """The variable that an assignment target belongs to, or points from; of the object that a method runs on
+    with the members on the way: `this.grid.x`."""
+    path: list[str] = []
     while True:
         if isinstance(e, This):
-            return _THIS
+            return ".".join((_THIS, *reversed(path)))
         if isinstance(e, Name):
             return e.id or None
+        if isinstance(e, Member):
+            path.append(e.name)
         if isinstance(e, Index | Member):
             e = e.base
         elif isinstance(e, Cast) or (isinstance(e, Unary) and e.op in ("*", "&")):
             e = e.operand
         else:
             return None
+
+
+def _read(code: object) -> tuple[frozenset[str], frozenset[str]]:
+    """The variables (ids) and the members that some code names; with a dot those of which it names a part."""
+    nodes = list(walk(code))
+    names = frozenset(x.id for x in nodes if isinstance(x, Name))
+    members = [x for x in nodes if isinstance(x, Member)]
+    whole = {id(_owner(x)) for x in members}
+    return names, frozenset(f"{x.name}." if id(x) in whole else x.name for x in members)
+
+
+def _owner(e: Member) -> Expr:
+    """What a member is one of, past the index of an array and what a pointer leads to."""
+    base = e.base
+    while isinstance(base, Index | Cast) or (isinstance(base, Unary) and base.op in ("*", "&")):
+        base = base.base if isinstance(base, Index) else base.operand
+    return base
+
+
+class NeededMembers:
+    """Names of the members that launches may depend on, of whatever class; what else a constructor or method
+    sets of its object is passed over."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.set_by: dict[str, set[str]] = {}
+        """By the name of a method: what it sets of its object, as tokens of `_root`."""
+
+    def add(self, names: set[str]) -> None:
+        self.names |= names
+
+    def has(self, token: str) -> bool:
+        """Whether what is set of the object that a method runs on matters."""
+        return self._has(token, set())
+
+    def _has(self, token: str, asked: set[str]) -> bool:
+        if not token.startswith(_CALLED):
+            path = token.split(".")[1:]
+            return not path or f"{path[-1]}." in self.names or not self.names.isdisjoint(path)
+        name = token.removeprefix(_CALLED)
+        if name in asked:
+            return False
+        asked.add(name)
+        return name not in self.set_by or any(self._has(t, asked) for t in self.set_by[name])
+
+
+def settle(slices: Sequence[HostSlice]) -> NeededMembers:
+    """Find what matters in all these functions together, which are those that may run."""
+    needed = NeededMembers()
+    for s in slices:
+        needed.set_by.setdefault(s.function.name, set()).update(s.own)
+    before = -1
+    while before < len(needed.names):
+        before = len(needed.names)
+        for s in slices:
+            s.grow(needed)
+    return needed
 
 
 def _callable(t: Type) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 
 from smemlint.ir import (
     SHARED,
@@ -132,10 +132,39 @@ def tables_of(module: Module, functions: Container[str]) -> set[str]:
 
 def _starts_one(module: Module, f: Function, kernels: frozenset[str] | None) -> bool:
     """Whether a function holds a launch, of one of the kernels or of one that only running it tells."""
-    for launch in said(f).launches:
-        if kernels is None or not isinstance(launch.kernel, Name):
-            return True
-        target = module.functions.get(launch.kernel.id)
-        if target is None or target.side != "kernel" or target.id in kernels:
-            return True
-    return False
+    return any(may_start(module, launch, kernels) for launch in said(f).launches)
+
+
+def may_start(module: Module, launch: LaunchStmt, kernels: frozenset[str] | None) -> bool:
+    """Whether a launch starts one of the kernels (ids; None: any), or one that only running it tells."""
+    if kernels is None or not isinstance(launch.kernel, Name):
+        return True
+    target = module.functions.get(launch.kernel.id)
+    return target is None or target.side != "kernel" or target.id in kernels
+
+
+def may_run(module: Module, launching: Mapping[str, Function]) -> dict[str, Function]:
+    """Host functions that the launching ones may call, with these: by name, constructors and operators all of
+    them."""
+    host = {f.id: f for f in module.functions.values() if f.side in ("host", "both")}
+    by_name: dict[str, list[Function]] = {}
+    found = dict(launching)
+    for f in host.values():
+        by_name.setdefault(open_name(f), []).append(f)
+        if f.name.startswith("operator") or (f.record is not None and _constructs(f)):
+            found.setdefault(f.id, f)
+    waiting = list(found.values())
+    for f in waiting:
+        s = said(f)
+        called = [host[id] for id in s.ids if id in host]
+        for g in (*called, *(g for name in s.names for g in by_name.get(name, ()))):
+            if g.id not in found:
+                found[g.id] = g
+                waiting.append(g)
+    return found
+
+
+def _constructs(f: Function) -> bool:
+    """Whether a method is a constructor."""
+    owner = (f.record or "").split("@", 1)[0].split("<", 1)[0].rsplit("::", 1)[-1]
+    return f.name.split("<", 1)[0] == owner

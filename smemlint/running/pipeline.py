@@ -252,6 +252,8 @@ def analyse_modules(
                     around[home.path] = program_around(home, project.others, wanted, theirs)
                 started = around[home.path]
             launches = infer(seen, home, started, blocks)
+            if kernel.id not in touching and launches[0].assumed:
+                launches = launches[:1]  # nothing is evaluated: other shapes would say the same
             begun += ranked(home, seen, launches, touching=kernel.id in touching)
 
     def analyse(b: Begun, launch: Launch, budget: Budget) -> KernelAnalysis:

@@ -618,3 +618,45 @@ def test_a_specialised_kernel_is_not_the_template_of_the_launch() -> None:
     int main() { start<1>(); }"""
     (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
     assert [s.kernel.specialises is not None for s in started_kernels(module, None)] == [True]
+
+
+MEMBERS = """
+struct Size { int x, y; };
+struct Base { int rows; Base(int n) : rows(n) {} };
+struct Runner : Base {
+    int given = 1, derived, through, part, stepped = 62, other[64];
+    Size size, whole;
+    double weights[64][64];
+    Runner();
+    void init() { derived = 2 * given; }
+    void run();
+};
+void fill(int *n, int from) { *n = 2 * from; }
+Runner::Runner() : Base(16) {
+    for (int i = 0; i < 64; i++)
+        for (int j = 0; j < 64; j++)
+            for (int l = 0; l < 64; l++) weights[i][j] += i * l;
+    given = 32;
+    init();
+    fill(&through, given);
+    size.x = 96;
+    size.y = 4;
+    Size copied = {128, 2};
+    whole = copied;
+    ++stepped;
+    ++stepped;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("shape", "threads"),
+    [
+        ("given", 32), ("derived", 64), ("through", 64), ("size.x * 2", 192), ("whole.x", 128), ("rows", 16),
+        ("stepped", 64), ("given + size.y", 36),
+    ],
+)  # fmt: skip
+def test_a_constructor_runs_as_far_as_launches_depend_on_what_it_sets(shape: str, threads: int) -> None:
+    text = f"{MEMBERS}\nvoid Runner::run() {{ sum<<<1, {shape}>>>(0, 0); }}"
+    (launch,) = launches(text)
+    assert (launch.block, launch.assumed) == ((threads, 1, 1), False)

@@ -44,3 +44,9 @@ def test_a_kernel_that_reaches_shared_memory_is_evaluated(text: str) -> None:
 
 def test_a_kernel_that_does_not_is_not() -> None:
     assert touching(PLAIN) == []
+
+
+def test_a_host_method_that_starts_a_kernel_brings_no_others() -> None:
+    runner = "struct Runner { void go(int *p) { k<<<1, 32>>>(); other<<<1, 32>>>(p); } };"
+    text = f"{DECLARES}\n__global__ void other(int *p) {{ p[threadIdx.x] = 0; }}\n{runner}"
+    assert touching(text) == ["k"]
