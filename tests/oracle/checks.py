@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -9,10 +10,12 @@ from oracle.c_text import load as load_c
 from oracle.compare import Comparison, compare, evaluate_as_written, outside, uncovered
 from oracle.cxx_programs import cxx_program
 from oracle.drawing import Draw, Program
+from oracle.modern_programs import modern_program
 from oracle.pointing import parts_program
 from oracle.programs import program
 from oracle.run import Request, run
 from oracle.totals import beyond
+from oracle.values import UndefinedError
 from smemlint.evaluate import KernelTrace, evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch, Module, Scalar, Type
@@ -42,18 +45,25 @@ class Check:
     def run(self, program: Program) -> Comparison:
         """Raises UndefinedError where the program does what C++ leaves undefined."""
         module, launch = self.module(program), known_launch(program)
-        requests = run(
-            module,
-            module.kernels()[0],
-            launch,
-            block_index=(program.block_index, 0, 0),
-            arguments={"n": program.n},
-        )
+        requests = _requests(module, launch, program)
         own = module if self.own is None else self.own(program)
-        if not self.told:
-            launch = Launch(program.block)
+        told = launch if self.told else Launch(program.block, template=launch.template)
         answer = evaluate if self.joined else evaluate_as_written
-        return self.verify(requests, answer(own, own.kernels()[0], launch))
+        outcome = self.verify(requests, answer(own, own.kernels()[0], told))
+        if outcome.wrong and _seen(requests) != _seen(_requests(module, launch, program, backwards=True)):
+            raise UndefinedError("a race of warps decides what is accessed")
+        return outcome
+
+
+def _requests(module: Module, launch: Launch, program: Program, *, backwards: bool = False) -> list[Request]:
+    block_index, given = (program.block_index, 0, 0), {"n": program.n}
+    kernel = module.kernels()[0]
+    return run(module, kernel, launch, block_index=block_index, arguments=given, backwards=backwards)
+
+
+def _seen(requests: list[Request]) -> Counter[object]:
+    """Requests without regard to their order."""
+    return Counter((r.place, r.op, r.width, r.name, r.offsets, r.warp) for r in requests)
 
 
 def known_launch(program: Program) -> Launch:
@@ -68,7 +78,7 @@ def read_by_pycparser(program: Program) -> Module:
 def read_by_clang(program: Program) -> Module:
     module = load(source_from_bytes("kernel.cu", program.text.encode()))[0]
     if module.unparsed:
-        raise AssertionError("the front end left text out")
+        raise AssertionError(f"the front end left text out: {module.unparsed}")
     return module
 
 
@@ -81,6 +91,7 @@ def _uncovered(requests: list[Request], result: KernelTrace) -> Comparison:
 
 
 _C = Check("c", program, read_by_pycparser, compare)
+_MODERN = Check("modern", modern_program, read_by_clang, compare)
 CHECKS = {
     check.name: check
     for check in (
@@ -101,5 +112,16 @@ CHECKS = {
             told=False,
         ),
         replace(_C, name="joined", verify=_uncovered, joined=True),
+        _MODERN,
+        replace(
+            _MODERN, name="modern-data", draw=lambda draw: modern_program(draw, data=True), verify=_outside
+        ),
+        replace(
+            _MODERN,
+            name="modern-unknown",
+            draw=lambda draw: modern_program(draw, unknown=True),
+            verify=_outside,
+            told=False,
+        ),
     )
 }

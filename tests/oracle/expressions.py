@@ -9,6 +9,7 @@ from oracle.types import decayed, is_lvalue, truthy
 from oracle.values import (
     Num,
     Ptr,
+    UndefinedError,
     UnsupportedError,
     binary,
     common,
@@ -40,6 +41,9 @@ from smemlint.ir import (
     Unary,
 )
 from smemlint.ir.types import BOOL, INT, ULONG
+
+FAR = 1 << 31
+"""Bytes by which no pointer moves."""
 
 
 class Expressions(Part):
@@ -154,6 +158,8 @@ class Expressions(Part):
             left, right = right, left
         if isinstance(left, Ptr) and isinstance(right, Num) and op in ("+", "-"):
             step = self.machine.layout.size(left.to) * int(right.value)
+            if abs(step) >= FAR:
+                raise UndefinedError("a pointer far outside of its array")
             return Ptr(left.address + (step if op == "+" else -step), left.to)
         a = left.address if isinstance(left, Ptr) else left.value if isinstance(left, Num) else None
         b = right.address if isinstance(right, Ptr) else right.value if isinstance(right, Num) else None
@@ -241,7 +247,7 @@ class Expressions(Part):
         if expr.name in record.constants:
             return self.machine.static(base.type, expr.name)
         slot = self.machine.layout.slot(base.type, expr.name)
-        ref = Ref(base.address + slot.offset, slot.type)
+        ref = Ref(base.address + slot.offset, slot.type, slot.bits)
         if isinstance(slot.type, PointerTo) and slot.type.reference:
             held = yield from self.load(Ref(ref.address, PointerTo(slot.type.to)), expr)
             return Ref(held.address, held.to)

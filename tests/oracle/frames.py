@@ -42,10 +42,11 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """An object of some type at an address: an lvalue."""
+    """An object of some type at an address: an lvalue. bits: (first, count) of a bit-field in it."""
 
     address: int
     type: Type
+    bits: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,10 @@ def execute(thread: Thread, asm: Asm, frame: Frame) -> Flow:
     for i, statement in enumerate(statements):
         if statement.startswith("."):
             continue
+        if statement.startswith("@"):
+            guard, _, statement = statement.partition(" ")
+            if bool(registers[guard.lstrip("@!")]) is guard.startswith("@!"):
+                continue
         mnemonic, _, rest = statement.partition(" ")
         parts = mnemonic.split(".")
         address = re.search(r"\[\s*(%?\w+)\s*(?:\+\s*(-?\w+))?\s*\]", rest)
@@ -48,6 +52,10 @@ def execute(thread: Thread, asm: Asm, frame: Frame) -> Flow:
         names = [n.strip() for n in rest.split(",")]
         a, b = (_value(n, registers, thread) for n in [*names[1:], "0"][:2])
         low = a & 0xFFFFFFFF
+        if parts[0] == "setp" and parts[2] == "s32":
+            x, y = ((v & 0xFFFFFFFF ^ 1 << 31) - (1 << 31) for v in (a, b))
+            registers[names[0]] = int({"ne": x != y, "eq": x == y, "lt": x < y, "ge": x >= y}[parts[1]])
+            continue
         simple = {"add": a + b, "mul": a * b, "shl": a << (b & 63), "mov": a, "cvt": a, "cvta": low}
         if parts[0] not in simple:
             raise UnsupportedError(f"PTX {mnemonic}")

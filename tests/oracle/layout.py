@@ -36,6 +36,8 @@ class Slot:
     field: Field
     offset: int
     type: Type
+    bits: tuple[int, int] | None = None
+    """First bit and count of a bit-field, counted from `offset`."""
 
 
 class Layout:
@@ -120,6 +122,8 @@ class Layout:
         return self._layout(type_)[0]
 
     def slot(self, type_: Type, name: str) -> Slot:
+        if name.startswith("#"):  # of a structured binding
+            return self.slots(type_)[int(name[1:])]
         for slot in self.slots(type_):
             if slot.field.name == name:
                 return slot
@@ -130,7 +134,7 @@ class Layout:
             return self._slots[type_]
         record, scope = self.record(type_), self.scope_of(type_)
         slots: list[Slot] = []
-        end, align = 0, 1
+        end, align, used = 0, 1, 0
         for base in record.bases:
             base_type = self.resolve(base, scope)
             size, base_align = self.size_and_align(base_type)
@@ -139,10 +143,20 @@ class Layout:
             align = max(align, base_align)
             end = start + (size if self.slots(base_type) else 0)
         for field in record.fields:
-            if field.bits is not None:
-                raise UnsupportedError("bit-field")
             field_type = self.resolve(field.type, scope)
             size, field_align = self.size_and_align(field_type)
+            if record.packed:
+                field_align = 1
+            if field.bits is not None:
+                count = self._constant(field.bits, scope)
+                first = used if used > 8 * end - 8 and used <= 8 * end else 8 * end
+                if first // (8 * size) != (first + count - 1) // (8 * size):
+                    first = _up(first, 8 * size)
+                start = first // (8 * size) * size
+                slots.append(Slot(field, start, field_type, (first - 8 * start, count)))
+                used, align = first + count, max(align, field_align)
+                end = -(-used // 8)
+                continue
             if field.align is not None:
                 field_align = max(field_align, self._constant(field.align, scope))
             start = 0 if record.union else _up(end, field_align)

@@ -95,6 +95,11 @@ class Objects(Part):
         if isinstance(ref.type, PointerTo):
             return Ptr(memory.load(ref.address, 8), ref.type.to)
         assert isinstance(ref.type, Scalar)
+        if ref.bits is not None:
+            first, count = ref.bits
+            bits = memory.load(ref.address, ref.type.size) >> first & ((1 << count) - 1)
+            signed = ref.type.kind == "int" and bits >> (count - 1)
+            return Num(bits - (1 << count) if signed else bits, ref.type)
         return Num(from_bits(memory.load(ref.address, ref.type.size), ref.type), ref.type)
 
     def bytes_of(self, type_: Type) -> list[tuple[int, int]]:
@@ -111,7 +116,13 @@ class Objects(Part):
 
     def write(self, ref: Ref, value: Value) -> None:
         memory = self.machine.memory
-        if isinstance(value, Num) and isinstance(ref.type, Scalar):
+        if ref.bits is not None and isinstance(value, Num) and isinstance(ref.type, Scalar):
+            first, count = ref.bits
+            mask = (1 << count) - 1
+            old = memory.load(ref.address, ref.type.size)
+            new = old & ~(mask << first) | (to_bits(value.value, ref.type) & mask) << first
+            memory.store(ref.address, ref.type.size, new)
+        elif isinstance(value, Num) and isinstance(ref.type, Scalar):
             memory.store(ref.address, ref.type.size, to_bits(value.value, ref.type))
         elif isinstance(value, Ptr):
             memory.store(ref.address, 8, value.address)

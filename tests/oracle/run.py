@@ -68,10 +68,12 @@ def run(
     block_index: tuple[int, int, int] = (0, 0, 0),
     arguments: Mapping[str, int] | None = None,
     limit: int = 100_000,
+    backwards: bool = False,
 ) -> list[Request]:
     """Every request of one block, warp by warp between barriers.
 
     arguments: values of integer kernel parameters, beside those of the launch. limit: iterations of a loop.
+    backwards: the last warp goes first.
     Raises UndefinedError where the program does what C++ leaves undefined, UnsupportedError for what is not
     modelled.
     """
@@ -85,7 +87,7 @@ def run(
     ]
     requests: list[Request] = []
     while any(warp.running for warp in warps):
-        for warp in warps:
+        for warp in reversed(warps) if backwards else warps:
             requests += warp.advance(machine)
     return requests
 

@@ -37,6 +37,7 @@ from smemlint.ir import (
     OpaqueType,
     PointerTo,
     Return,
+    Scalar,
     Stmt,
     Switch,
     This,
@@ -151,6 +152,8 @@ class Slice:
         """Make relevant what calls, returns and launches take out of sight; flows: gets what they set."""
         if isinstance(n, Call | Asm) and self.names.inert(n):
             self._set_by(n, self.calls.outputs(n), flows)
+            if isinstance(n, Call) and self._is_handed_shared(n):
+                self._need(*(self._needed(n) or n.arguments), numbers=False)
         elif isinstance(n, Construct) and self.calls.trivial(n.type):
             pass
         elif isinstance(n, Call) and self.passed.calls(n):
@@ -240,6 +243,15 @@ class Slice:
                 flows.append((root, e))
             elif root is None:
                 self._need(place, numbers=False)
+
+    def _is_handed_shared(self, e: Call) -> bool:
+        """Whether a function of the module is given a shared address, and may access what is there."""
+        functions = self.calls.functions(e)
+        return any(
+            not isinstance(p.type, Scalar) and self.names.mentions_shared(a)
+            for f in functions
+            for p, a in zip(f.parameters, e.arguments, strict=False)
+        )
 
     def _needed(self, e: Call) -> list[Expr] | None:
         """The arguments that matter to addresses, masks or loop bounds inside a function of the module; None:

@@ -44,10 +44,21 @@ def kind_of(old: Value | None, new: Value) -> str:
     if d is None:
         if isinstance(new, Pointer) and isinstance(old, Pointer):
             return "moved"
+        if isinstance(new, Other) and isinstance(old, Int | Pointer):
+            return "lost" if new.uniform else "varying"
         return "fresh" if isinstance(new, Other) or isinstance(old, Other) else "lost"
     if d.varying:
         return "varying"
     return "affine"
+
+
+def late_kind_of(old: Value, new: Value) -> str:
+    """The kind of what the first iteration left alone and a later one does not: it goes in no equal steps."""
+    kind = kind_of(old, new)
+    if kind != "affine":
+        return kind
+    d = difference(new, old)
+    return "uniform" if d is not None and d.uniform else "varying"
 
 
 def confirmed(old: Value | None, before: Value, after: Value, kind: str, first: Value | None) -> str:

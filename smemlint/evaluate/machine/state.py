@@ -212,6 +212,8 @@ class Exits:
     again: bool = False
     rounds: int = 1
     """About how often what a loop holds is run."""
+    since: int = 0
+    """How many unknowns there were before the iteration that stands for others."""
 
 
 def joins_of(loops: Sequence[Exits]) -> list[Join]:

@@ -15,6 +15,7 @@ from smemlint.evaluate.control_flow.recurrence import (
     difference,
     form_of,
     kind_of,
+    late_kind_of,
     moved_by,
 )
 from smemlint.evaluate.machine.components import Carried
@@ -98,7 +99,7 @@ class Draft:
                 self.settle(cell, better, new, after)
                 changed.append(cell)
         for cell, old, v in self._others(second):
-            self.settle(cell, kind_of(old, v), v)
+            self.settle(cell, late_kind_of(old, v), v)
             changed.append(cell)
         return changed
 
@@ -134,11 +135,9 @@ class Draft:
 
     def _others(self, second: State) -> Iterator[tuple[Cell, Value, Value]]:
         """Variables without a form that an iteration changed: what each held and holds."""
-        for o, cells in second.items():
-            for at, v in cells.items():
-                old = self.before((o, at))
-                if (o, at) not in self.values and old is not None and not same(v, old):
-                    yield (o, at), old, v
+        for (o, at), (old, v) in changes_of(self.start.cells, second).items():
+            if (o, at) not in self.values and old is not None:
+                yield (o, at), old, v
 
 
 def planned(m: Machine, s: Loop, exits: Exits, start: Snapshot, first: State) -> Plan:
@@ -240,14 +239,16 @@ def _steps(c: Carried, moved: Int) -> bool:
 
 
 def _even(m: Machine, start: Snapshot, after: State) -> bool:
-    """Cut the variables that an iteration sets in parts before it as after it; whether there were any."""
+    """Cut the variables that an iteration sets in parts before it as after it; whether that cut any of those
+    before it."""
     changed = False
     for o, cells in after.items():
-        both = even(start.cells.get(o, cells), cells, m.unknowns)
+        before = start.cells.get(o, cells)
+        both = even(before, cells, m.unknowns)
         if both is not None:
+            changed = changed or both[0].keys() != before.keys()
             start.cells[o], after[o] = both
             o.cells = Cells(both[0])
-            changed = True
     return changed
 
 

@@ -35,6 +35,7 @@ from smemlint.evaluate.run.iterations import (
     take_turns,
     trial,
 )
+from smemlint.evaluate.run.parted import each_its_own, parting_of
 from smemlint.evaluate.run.trips import iterations_left
 from smemlint.evaluate.run.uneven_loops import run_uneven
 from smemlint.evaluate.values import arithmetic as ar
@@ -274,7 +275,7 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
 
     asked: whether there is a first one. The mask is then that of the lanes that leave by the condition.
     """
-    exits.rounds = _FOR_ALL
+    exits.rounds, exits.since = _FOR_ALL, m.unknowns.count
     # What was there before the loop is no more likely than what it sets.
     defaults, m.context.defaults = m.context.defaults, False
     start = snapshot(m)
@@ -347,11 +348,13 @@ def _stand_in(
     done = m.code_size.touched, m.code_size.operations, m.code_size.guards
     inside, logged = (m.must, m.may), len(m.log)
     holds, reached = True, m.effort.reached
+    apart = parting_of(asked, may)
     for i in range(1 if m.silent else copies):
         if i == 1 and m.effort.reached == reached:
             break  # without an access the others would only count
         if s.condition is not None:
             c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
+            apart = max(apart, parting_of(c, m.may))
             if i == 0 and left is None and (c.known or c.varying):
                 again = decode(m, c)
                 if some(again.may):
@@ -382,17 +385,22 @@ def _stand_in(
     if counted:
         plan.set(m, _iterations(m))
         m.may = may
-    else:
-        if copies > 1 and not m.silent and m.anyone():
-            _leave_after_any(m, s, exits, plan, start, inside)
-        if some(passed):
-            never = ar.logical_not(asked, m.unknowns)
-            head = m.join()
-            head.ways.append(Exit(passed, start, None if asked.known else never, taken.together))
-            meet(m, head)
-            m.may = m.may | passed
+    elif copies > 1 and not m.silent and m.anyone():
+        _leave_after_any(m, s, exits, plan, start, inside)
+    each_its_own(m, start, exits.since, apart)
+    if some(passed) and not counted:
+        _pass_by(m, asked, passed, start, taken.together)
     m.must = must & m.may
     return True
+
+
+def _pass_by(m: Machine, asked: Int, passed: Mask, start: Snapshot, together: bool) -> None:
+    """Some lanes do not go round once: they keep the state before the loop."""
+    never = ar.logical_not(asked, m.unknowns)
+    head = m.join()
+    head.ways.append(Exit(passed, start, None if asked.known else never, together))
+    meet(m, head)
+    m.may = m.may | passed
 
 
 def _planned(

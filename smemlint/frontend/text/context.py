@@ -233,7 +233,8 @@ _NO_TYPES = frozenset(("return", "else", "new", "throw", "case", "goto", "delete
 
 
 def in_parameter_list(text: str, at: int) -> bool:
-    """Whether `at` is in the parentheses of a function's declaration: two words before the opening one."""
+    """Whether `at` is in the parentheses of a lambda, or of a function's declaration: two words before the
+    opening one."""
     depth = 0
     for position in range(at - 1, max(-1, at - _LIMIT), -1):
         character = text[position]
@@ -241,7 +242,10 @@ def in_parameter_list(text: str, at: int) -> bool:
             depth += 1
         elif character == "(":
             if depth == 0:
-                found = _DECLARATOR.search(text[max(0, position - 300) : position])
+                before = text[max(0, position - 300) : position]
+                if before.rstrip().endswith("]"):
+                    return True
+                found = _DECLARATOR.search(before)
                 return found is not None and found.group(1) not in _NO_TYPES
             depth -= 1
         elif character in ";{}":

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from costs import scored, told, traced
+
+from smemlint.evaluate import evaluate
+from smemlint.frontend import load
+from smemlint.ir import Launch
+from smemlint.score import score_all
+from smemlint.source import source_from_bytes
 
 
 def _nest(depth: int) -> str:
@@ -41,3 +48,54 @@ def test_an_unsigned_number_from_memory_may_have_its_top_bit_set() -> None:
         "if ((int)x < 0) s[threadIdx.x * 32] = 1;"
     )
     assert [c.site.op for c in scored(body)] == ["store"]
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "while (c < 100 && in[threadIdx.x + c] == 0) c++;",
+        "do { c++; } while (in[threadIdx.x * c] > 1);",
+        "int i = (n & 2 ? 100 : threadIdx.x) & 7; while (i < 7) { i += 2; c++; }",
+    ],
+)
+def test_lanes_that_leave_a_loop_after_different_rounds_have_counted_differently(loop: str) -> None:
+    """With counts 0, 1, 2 ... in the lanes, all words lie in one bank: any number of ways is possible."""
+    for read in ("c * 32", "c * 32 & 1023"):
+        (store,) = scored(f"int c = 0; {loop} s[{read}] = 1;", shared="int s[8192]")
+        assert store.ways is not None and store.ways_low is not None
+        assert store.ways_low == 1 and store.ways >= 4
+
+
+def test_lanes_that_leave_a_loop_together_have_counted_alike() -> None:
+    (store,) = scored("int c = 0; for (int i = 0; i < n; i++) c += 3; s[c * 32 & 1023] = 1;")
+    assert (store.ways, store.grade.value) == (1, "exact")
+
+
+def test_what_the_first_iteration_leaves_alone_by_chance_changes_later() -> None:
+    """`at` is 2 in the first two iterations and then goes on: the truth moves by words, not by rows alone."""
+    body = "int at = 2; for (int i = 0; i < n; i++) { s[at * (int)threadIdx.x & 1023] = 1; at = at + i % 3; }"
+    (store,) = scored(body)
+    assert store.ways is not None and store.ways_low is not None
+    # n of 4: at is 2, 2, 3, 5; strides of an even number of words cost 2 ways, of an odd one 1.
+    assert store.ways_low <= 1.5 <= store.ways
+
+
+def test_a_helper_that_stores_to_a_shared_array_needs_the_index_that_a_loop_changes() -> None:
+    text = b"""__device__ void put(int *p, int i) { p[i & 1023] = 1; }
+    __global__ void k(int n) {
+    __shared__ int s[1024];
+    int at = threadIdx.x;
+    for (int i = 0; i < n; i++) { put(s, at * 2); if (i == 0) at = at * 2; }
+    }"""
+    (module,) = load(source_from_bytes("kernel.cu", text))
+    (store,) = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1), arguments={"n": 3})))
+    # Strides of 2, 4 and 4 words.
+    assert (store.wavefronts, store.ideal) == (2 + 4 + 4, 3)
+
+
+def test_variables_cut_into_parts_in_a_loop_are_not_cut_forever() -> None:
+    body = (
+        "struct { short lo, hi; } v; v.lo = 2; v.hi = 0;"
+        "for (int i = 0; i < n; i++) { s[(v.lo & 7) * 32 + threadIdx.x] = 1; *(int *)&v += v.hi; v.lo ^= 1; }"
+    )
+    assert [c.ways for c in scored(body)] == [1]

@@ -109,3 +109,12 @@ __global__ void k(float *out) { out[threadIdx.x] = 1; }
     assert not module.unparsed
     assert {f.name for f in module.functions.values()} == {"mix", "k"}
     assert {v.name for v in module.globals.values()} == {"g", "unused"}
+
+
+def test_a_parameter_of_a_lambda_is_no_shared_variable() -> None:
+    text = (
+        "__global__ void k(int *out) { __shared__ int c[32]; auto f = [&](int r, int c) { return r + c; };"
+        " out[0] = f(1, 2) + c[3]; }"
+    )
+    assert counted(text) == (["c"], ["c"])
+    assert not load(source_from_bytes("k.cu", text.encode()))[0].unparsed
