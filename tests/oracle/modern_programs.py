@@ -39,6 +39,7 @@ template <Mode M, int LD> struct View {
   }
   __device__ float &operator()(int r, int c) const { return p[at(r, c)]; }
 };
+using Swizzled = View<Mode::Swizzled, 32>;
 __device__ void guarded(float *p, int i, int m) {
   if (m & 2) return;
   p[i & 511] = 1;
@@ -79,7 +80,7 @@ class ModernWriter(CxxWriter):
                 "log2_of(BM)",
                 "Trait<T>::kVec",
                 f"stride_of(static_cast<Mode>(({a}) & 3))",
-                f"View<Mode::Swizzled, 32>::at(({a}) & 15, {self.leaf()} & 31)",
+                f"Swizzled::at(({a}) & 15, {self.leaf()} & 31)",
                 "(int)sizeof(Packed)",
                 f"(int)((1ULL << (({a}) & 63)) >> 5 & 63)",
             )
