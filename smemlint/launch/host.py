@@ -78,7 +78,7 @@ def started_kernels(
         found, cut = _run(module, roots, slices, words, allowance, explore=False, reached=set())
         if found:
             break
-    shaped = {site(s) for s in found if None not in s.block}
+    shaped = {site(s) for s in found if s.shaped}
     every = _every_launch(module, launching, kernels)
     reached: set[str] = set()
     before = {f.id for f in roots}
@@ -86,22 +86,20 @@ def started_kernels(
     for functions, explore in ((roots, True), (handed, False), (list(launching.values()), True)):
         if every <= {k[:2] for k in shaped} and not cut:
             break
-        seen = {s.kernel.id for s in found if None not in s.block}
+        seen = {s.kernel.id for s in found if s.shaped}
         told_of = {instance(s) for s in found}
         new, _ = _run(
             module, functions, slices, None, allowance, explore=explore, reached=reached, before=before
         )
         fresh = [
-            s
-            for s in new
-            if s.kernel.id not in seen or (cut and None not in s.block and instance(s) not in told_of)
+            s for s in new if s.kernel.id not in seen or (cut and s.shaped and instance(s) not in told_of)
         ]
         cut = False
         found += fresh
-        shaped |= {site(s) for s in fresh if None not in s.block}
+        shaped |= {site(s) for s in fresh if s.shaped}
     found += _instantiated(module, launching, before, slices, allowance, found)
-    full = [s for s in found if None not in s.block]
-    return tuple(s for s in found if None not in s.block or s.guessed or not _told_by(s, full))
+    full = [s for s in found if s.shaped]
+    return tuple(s for s in found if s.shaped or s.guessed or not _told_by(s, full))
 
 
 def _told_by(s: Started, full: Iterable[Started]) -> bool:
@@ -250,7 +248,7 @@ def _take_first_iterations(seen: dict[tuple[object, ...], Started], tried: Itera
     holds for them alone."""
     known = {instance(s) for s in seen.values()}
     for s in tried:
-        if instance(s) not in known and None not in s.block:
+        if instance(s) not in known and s.shaped:
             seen.setdefault(key(s), replace(s, grid=(None, None, None), arguments={}))
 
 

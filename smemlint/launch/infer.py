@@ -93,6 +93,8 @@ def infer(
         shape = _complete(s.block)
         if shape is not None:
             launches.append(replace(_launch(s, shape), assumed=not whole or s.guessed))
+        elif s.stated and not s.guessed:
+            launches += [replace(_tried(s, c), assumed=not whole) for c in s.likely]
     covered = {frozenset(x.template.items()) for x in launches}
     guessed = [s for s in seen if s.guessed and _complete(s.block) is None]
     for template in instances:
@@ -349,9 +351,6 @@ def _without_launch(
     base = _launch(facts[0], (1, 1, 1)) if facts else Launch((1, 1, 1), template=template)
     base = replace(base, arguments=_common(facts))
     axes = _axes(kernel)
-    stated = [_tried(f, c) for f in facts for c in f.likely if c.stated and not f.guessed]
-    if stated and all(c.stated and not f.guessed for f in facts for c in f.likely):
-        return stated
     bound = _launch_bounds(kernel, module, template)
     dynamic = base.dynamic if facts else None
     if bound is not None:

@@ -97,7 +97,7 @@ def _shaped(started: Iterable[Started], kernels: frozenset[str]) -> bool:
     """Whether every launch of the kernels (ids) is found, with its shape."""
     shaped = {s.kernel.id: True for s in started}
     for s in started:
-        shaped[s.kernel.id] &= None not in s.block and s.dynamic is not None and not s.guessed
+        shaped[s.kernel.id] &= s.shaped and s.dynamic is not None and not s.guessed
     return all(shaped.get(k, False) for k in kernels)
 
 
@@ -254,7 +254,7 @@ def _full(s: Started) -> bool:
         p.name for p in s.kernel.parameters if isinstance(p.type, Scalar) and p.type.kind in ("int", "uint")
     ]
     return (
-        None not in s.block
+        s.shaped
         and s.dynamic is not None
         and all(n in s.arguments for n in numbers)
         and all(p.name in s.template or p.pack or p.default is not None for p in s.kernel.template)

@@ -35,6 +35,15 @@ class Started:
     filled: bool = False
     """As in Launch."""
 
+    @property
+    def stated(self) -> bool:
+        """Whether host code says which shapes it chooses between: as good as a shape that is known."""
+        return bool(self.likely) and all(c.stated for c in self.likely)
+
+    @property
+    def shaped(self) -> bool:
+        return None not in self.block or self.stated
+
 
 @record(slots=True)
 class Allowance:

@@ -71,7 +71,7 @@ def _keys(found: Iterable[Started]) -> set[tuple[object, ...]]:
 def _hanging_together(found: Iterable[Started]) -> list[Started]:
     """Of launches at one place the shape of which is known on some ways only, none is sure."""
     unique = _distinct(found)
-    vague = {site(s) for s in unique if None in s.block}
+    vague = {site(s) for s in unique if not s.shaped}
     return [replace(s, guessed=True) if site(s) in vague else s for s in unique]
 
 

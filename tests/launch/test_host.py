@@ -660,3 +660,19 @@ def test_a_constructor_runs_as_far_as_launches_depend_on_what_it_sets(shape: str
     text = f"{MEMBERS}\nvoid Runner::run() {{ sum<<<1, {shape}>>>(0, 0); }}"
     (launch,) = launches(text)
     assert (launch.block, launch.assumed) == ((threads, 1, 1), False)
+
+
+def test_shapes_that_a_condition_chooses_stand_beside_those_of_other_launches() -> None:
+    """In a function whose ways are gone one by one, as its class's sizes are not known."""
+    code = """
+    class Layer {
+        int rows = 0, columns = 0;
+        void run(float *p) {
+            int threads = max(rows, columns) <= 64 ? 64 : 128;
+            if (rows > 9) sum<<<rows, threads>>>(p, p); else sum<<<rows, 32>>>(p, p);
+        }
+    };"""
+    text = KERNEL.replace("__shared__ float part[1024]", "extern __shared__ float part[]") + code
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    found = infer(module.kernels()[0], module, started_kernels(module))
+    assert {(x.block[0], x.assumed) for x in found} == {(64, False), (128, False), (32, False)}

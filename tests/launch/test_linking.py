@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from smemlint.api import analyse_file
 from smemlint.running.jobs import Job, Options
 
@@ -288,6 +290,23 @@ def test_a_launch_in_a_header_is_read_in_the_file_that_includes_it(tmp_path: Pat
     main = '#define THREADS 224\n#include "sum.cuh"\n#include "start.h"\nint ready() { return 1; }\n'
     folder = write(tmp_path, sum_dot_cuh=SUM, start_dot_h=start, main_dot_cu=main)
     assert launches(folder / "sum.cuh") == [("sum", (224, 1, 1), False, "start.h:1")]
+
+
+def test_what_the_program_told_of_a_header_is_used_where_no_steps_are_left_for_its_includer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search through all files may have taken them."""
+    text = """
+    template <class T> __global__ void copy(T *p) { __shared__ T s[256]; s[threadIdx.x] = p[0]; }
+    template <class T> void start(T *p) { copy<T><<<1, 96>>>(p); }
+    """
+    one = '#include "copy.cuh"\ntemplate void start<double>(double *);\n'
+    folder = write(tmp_path, copy_dot_cuh=text, one_dot_cu=one)
+    monkeypatch.setattr("smemlint.running.pipeline.program_around", lambda *_: ())
+    found = analyse_file(Job(str(folder / "copy.cuh"), Options(suggest=False))).kernels
+    assert [(k.template_arguments, k.block, k.assumed) for k in found] == [
+        ((("T", "double"),), (96, 1, 1), False)
+    ]
 
 
 def test_an_instance_that_no_caller_asks_for_is_kept(tmp_path: Path) -> None:
