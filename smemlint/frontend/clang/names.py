@@ -21,7 +21,7 @@ TYPE_PARAMETER, VALUE_PARAMETER, TEMPLATE_PARAMETER = 27, 28, 29
 MEMBER_REFERENCE = 47
 FUNCTION_TEMPLATE, CLASS_TEMPLATE, PARTIAL, NAMESPACE_ALIAS = 30, 31, 32, 33
 ALIAS, ALIAS_TEMPLATE, USING = 36, 601, 35
-UNEXPOSED_DECL, TRANSLATION_UNIT = 1, 350
+UNEXPOSED_DECL, TRANSLATION_UNIT, FRIEND = 1, 350, 603
 
 RECORDS = frozenset((STRUCT, UNION, CLASS, CLASS_TEMPLATE, PARTIAL))
 FUNCTIONS = frozenset((FUNCTION, METHOD, CONSTRUCTOR, DESTRUCTOR, CONVERSION, FUNCTION_TEMPLATE))
@@ -48,6 +48,8 @@ class Definition:
     key: int
     record: Node | None = None
     usr: str = ""
+    friend_of: Definition | None = None
+    """The record in which a friend is defined, a function of the namespace that sees the record's names."""
 
     def text(self) -> bytes:
         return self.file.data[self.begin : self.end]
@@ -194,7 +196,19 @@ class Declarations:
             return None  # `template struct Launcher<128>;` names an instance and defines nothing
         self.records[entry.key] = entry
         self.records_named.setdefault(name, []).append(entry)
+        if b"friend" in entry.text():
+            self._add_friends(entry)
         return entry
+
+    def _add_friends(self, record: Definition) -> None:
+        for kid in cursors.children(record.node):
+            if kid.kind != FRIEND:
+                continue
+            for function in cursors.children(kid):
+                if function.kind in (FUNCTION, FUNCTION_TEMPLATE):
+                    entry = self.add_function(function, record.file)
+                    if entry is not None:
+                        entry.friend_of = record
 
     def add_declared(self, template: Node, file: FileText) -> Definition | None:
         """Takes in a class template that is declared alone, for the sake of its specialisations."""

@@ -107,6 +107,9 @@ class FunctionLowering:
             self.require_record(owner)
             outer = (*self.outer_parameters(owner), *self.own_parameters(owner))
             name = self.stored_name(owner)
+        elif found.friend_of is not None:
+            self.require_record(found.friend_of)
+            outer = (*self.outer_parameters(found.friend_of), *self.own_parameters(found.friend_of))
         c.host = not _DEVICE.search(
             found.file.data, max(found.begin - 200, 0), min(found.begin + 600, found.end)
         )
@@ -120,8 +123,10 @@ class FunctionLowering:
         c = self._c
         node = found.node
         kids = cursors.children(node)
-        own = self._template(found, kids, outer)
+        own = self._template(found, kids, outer if found.friend_of is None else ())
         c.scope.templates.append(own)
+        if found.friend_of is not None:
+            own = (*outer, *own)  # told by the arguments of a call
         parameters: list[Var] = []
         launch_bounds: tuple[Expr, ...] = ()
         cluster_dims: tuple[Expr, ...] = ()

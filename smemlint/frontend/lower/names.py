@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.kinds import OVERLOADED, is_expression
+from smemlint.frontend.clang.kinds import MEMBER_REF_EXPR, OVERLOADED, is_expression
 from smemlint.frontend.clang.names import (
     ENUMERATOR,
     FIELD,
@@ -42,9 +42,19 @@ from smemlint.ir.types import INT
 from smemlint.patterns import pattern
 
 _QUALIFIED = pattern(r"\s*(?:typename\s+)?([A-Za-z_]\w*)\s*::")
+_UNNAMED = pattern(r"\((?:anonymous|unnamed) ")
 _DEPENDENT_MEMBER = pattern(
     r"\s*(->|\.)\s*(template\b)?\s*(operator\s*\(\s*\)|~?[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*)"
 )
+
+
+def _before_unnamed(node: Node) -> Node | None:
+    """What stands before the unnamed structs and unions that clang writes into `s[t].x`; None where that is
+    `this`."""
+    found: Node | None = node
+    while found is not None and found.kind == MEMBER_REF_EXPR and _UNNAMED.search(cursors.spelling(found)):
+        found = next((k for k in cursors.children(found) if is_expression(k.kind)), None)
+    return found
 
 
 def _as_bound(place: Place, binding: Place) -> Place:
@@ -213,6 +223,9 @@ class NameLowering:
                 owner = self._c.types.record(cursors.semantic_parent(target))
                 return StaticMember(owner, name, place, arguments)  # `Base::get(i)`, whatever overrides it
             return Member(This(place), name, True, place, arguments)
+        base_node = _before_unnamed(base_node)
+        if base_node is None:
+            return Member(This(place), name, True, place, self._member_arguments(node, target))
         base = self._c.exprs.lower(base_node)
         special = special_member(base, name)
         if isinstance(special, Special):
