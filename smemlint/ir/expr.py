@@ -279,6 +279,8 @@ class Var:
     align: Expr | None = None
     const: bool = False
     volatile: bool = False
+    restrict: bool = False
+    """Nothing else points to what it points to."""
 
 
 Expr: TypeAlias = (

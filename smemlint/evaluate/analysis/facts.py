@@ -8,12 +8,13 @@ from typing import Protocol, TypeAlias
 from smemlint.evaluate.analysis import address_slice
 from smemlint.evaluate.analysis.guards import constants_of, guards
 from smemlint.evaluate.analysis.halves_read import halves_read
+from smemlint.evaluate.analysis.hoisted_lines import hoisted_lines
 from smemlint.evaluate.analysis.members_read import halved, members_read, members_set
 from smemlint.evaluate.analysis.owned import owned
 from smemlint.evaluate.analysis.purity import named_functions
 from smemlint.evaluate.analysis.sinkable import Path, sinks
 from smemlint.evaluate.analysis.trip_count import countable, other_ends
-from smemlint.ir import Expr, Function, Loop, Module
+from smemlint.ir import Expr, Function, Loop, Module, Place
 from smemlint.ir.memo import by_identity
 
 
@@ -43,6 +44,7 @@ class Code:
         self._slicer = slicer or address_slice.slicer(module)
         self._slices: dict[tuple[str, frozenset[str], frozenset[str]], SliceLike] = {}
         self._sinks: dict[str, dict[int, Path]] = {}
+        self._hoisted: dict[str, dict[tuple[str, int], int]] = {}
         self._countable: dict[int, bool] = {}
         self._other_ends: dict[int, tuple[Expr, ...]] = {}
         self._guards: dict[int, int] = {}
@@ -69,6 +71,12 @@ class Code:
         if f.id not in self._sinks:
             self._sinks[f.id] = sinks(f)
         return self._sinks[f.id]
+
+    def hoisted_line(self, f: Function, place: Place) -> int | None:
+        """The line of a load at a place, if it moves in front of a loop there and loses its own."""
+        if f.id not in self._hoisted:
+            self._hoisted[f.id] = hoisted_lines(f)
+        return self._hoisted[f.id].get((place.path, place.offset))
 
     def members_read(self, f: Function) -> dict[int, frozenset[str]]:
         """By id() of an expression in f, the members that are used of its value; others are used whole."""

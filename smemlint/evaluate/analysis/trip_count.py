@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from smemlint.ir import Assign, Binary, Block, Break, Call, Cast, Expr, If, Index, Loop, Name, Stmt
+from smemlint.ir import STEPS, Assign, Binary, Block, Break, Call, Cast, Expr, If, Index, Loop, Name, Stmt, Unary
 from smemlint.ir.walk import walk
 
 
@@ -18,6 +18,8 @@ def countable(s: Loop) -> bool:
     tested = {n.id for n in walk(s.condition) if isinstance(n, Name)}
     sets = [n for n in walk((s.step, s.body)) if isinstance(n, Assign) and isinstance(n.target, Name)]
     changed = {n.target.id for n in sets if isinstance(n.target, Name)}
+    steps = [n for n in walk((s.step, s.body)) if isinstance(n, Unary) and n.op in STEPS]
+    changed |= {n.operand.id for n in steps if isinstance(n.operand, Name)}
     return not any(
         isinstance(n.target, Name) and n.target.id in tested and not _a_step(n, changed - {n.target.id})
         for n in sets

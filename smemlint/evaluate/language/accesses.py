@@ -379,6 +379,9 @@ def _site(
             line = called.compiled_line
         else:
             line = line_of(node, place)
+            f = m.frame.function
+            moved = m.code.hoisted_line(f, place) if op == "load" and f is not None else None
+            line = line if moved is None else moved
         log = m.journal.sites[key] = SiteLog(place, line, op, width, matrices, o)
         log.node, log.function = node, m.frame.function
     if log.frame is not m.frame:

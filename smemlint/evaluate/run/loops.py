@@ -37,6 +37,7 @@ from smemlint.evaluate.run.iterations import (
 )
 from smemlint.evaluate.run.parted import each_its_own, parting_of
 from smemlint.evaluate.run.trips import iterations_left
+from smemlint.evaluate.run.uncounted import uncounted
 from smemlint.evaluate.run.uneven_loops import run_uneven
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.choices import Way
@@ -250,7 +251,7 @@ def _pragma(m: Machine, s: Loop, trip: int | None) -> int | None:
     """What decides over unrolling before its size does: 1 where iterations cannot be put into one line."""
     if s.unroll is not None or trip is not None or m.host:
         return s.unroll
-    return None if m.code.countable(s) else 1
+    return None if m.code.countable(s) and not uncounted(m, s) else 1
 
 
 def _separate(m: Machine, before: Work) -> None:

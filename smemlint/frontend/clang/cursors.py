@@ -139,6 +139,7 @@ type_declaration = bind("clang_getTypeDeclaration", Node, CType)
 type_argument_count = bind("clang_Type_getNumTemplateArguments", c_int, CType)
 type_argument = bind("clang_Type_getTemplateArgumentAsType", CType, CType, c_uint)
 is_const = bind("clang_isConstQualifiedType", c_uint, CType)
+is_restrict = bind("clang_isRestrictQualifiedType", c_uint, CType)
 is_volatile = bind("clang_isVolatileQualifiedType", c_uint, CType)
 size_of = bind("clang_Type_getSizeOf", c_longlong, CType)
 

@@ -273,7 +273,9 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         if default is None and first is not None:
             default = self.default_argument(first)
         const = bool(cursors.is_const(type_))
-        return Var(identifier, name, lowered, "param", self.name_place(node), default, None, const)
+        restrict = bool(cursors.is_restrict(type_))
+        place = self.name_place(node)
+        return Var(identifier, name, lowered, "param", place, default, None, const, restrict=restrict)
 
     def default_argument(self, node: Node) -> Expr | None:
         """A parameter's default value."""

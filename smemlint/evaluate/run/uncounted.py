@@ -1,0 +1,102 @@
+"""Loops whose end nvcc cannot turn into a number of iterations, so that it puts no two into one line.
+
+`trip_count` tells it of how the variables of the condition go on; here it is what they are held against. Rules
+and kernels: docs/dev/joining.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from smemlint.evaluate.machine.dispatch import rvalue
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.run.compile_time import compile_time_trips, is_compile_time
+from smemlint.evaluate.run.trips import set_by
+from smemlint.evaluate.values.number import Int
+from smemlint.ir import STEPS, Asm, Assign, Binary, Call, Expr, Index, Loop, Name, Scalar, Unary
+from smemlint.ir.walk import walk
+
+_ORDER = ("<", "<=", ">", ">=", "!=")
+
+
+def uncounted(m: Machine, s: Loop) -> bool:
+    """Whether the condition of a loop of unknown length keeps its iterations from being counted before it."""
+    if s.condition is None:
+        return False
+    changed = set_by(s) | _stepped(s)
+    ends = [c for c in _both(s.condition) if _names(c) & changed]
+    if len(ends) > 1 and not all(_is_end(c, changed) for c in ends):
+        return True
+    if len(ends) > 1 and any(compile_time_trips(m, replace(s, condition=c)) is not None for c in ends):
+        return True  # of two ends one that is a constant away
+    return any(_never(m, c, changed) for c in ends)
+
+
+def _both(c: Expr) -> Iterator[Expr]:
+    """What must hold for the next iteration, each by itself."""
+    if isinstance(c, Binary) and c.op == "&&":
+        yield from _both(c.left)
+        yield from _both(c.right)
+    else:
+        yield c
+
+
+def _names(e: Expr) -> set[str]:
+    return {n.id for n in walk(e) if isinstance(n, Name)}
+
+
+def _stepped(s: Loop) -> set[str]:
+    """What the loop's step sets."""
+    found: set[str] = set()
+    for n in walk(s.step):
+        target = n.target if isinstance(n, Assign) else n.operand if isinstance(n, Unary) else None
+        if isinstance(target, Name) and (isinstance(n, Assign) or (isinstance(n, Unary) and n.op in STEPS)):
+            found.add(target.id)
+    return found
+
+
+def _is_end(c: Expr, changed: set[str]) -> bool:
+    """A comparison with something that the loop leaves alone."""
+    if not isinstance(c, Binary) or c.op not in _ORDER:
+        return False
+    return not all(_names(side) & changed for side in (c.left, c.right)) and not _reads(c)
+
+
+def _reads(e: Expr) -> bool:
+    """Whether a condition does something, or may tell another thing in each iteration."""
+    return any(
+        isinstance(n, Call | Index | Asm | Assign) or (isinstance(n, Unary) and n.op in (*STEPS, "*"))
+        for n in walk(e)
+    )
+
+
+def _never(m: Machine, c: Expr, changed: set[str]) -> bool:
+    """An end that says nothing of how often: of two variables that both move, of a float, of numbers that wrap."""
+    if isinstance(c, Binary) and c.op == "||":
+        return all(_names(side) & changed for side in (c.left, c.right))
+    if not isinstance(c, Binary) or c.op not in _ORDER or _reads(c):
+        return False
+    moving = [side for side in (c.left, c.right) if _names(side) & changed]
+    if len(moving) == 2:
+        return True
+    other = c.right if moving[0] is c.left else c.left
+    m.silent += 1  # what is read here is no access of the program
+    try:
+        now, end = rvalue(m, moving[0]), rvalue(m, other)
+    finally:
+        m.silent -= 1
+    if not isinstance(now, Int):
+        return False
+    if not isinstance(end, Int):
+        return isinstance(getattr(end, "type", None), Scalar)
+    if now.type.kind == "uint" and now.type.size < end.type.size:
+        return True
+    wraps = "uint" in (now.type.kind, end.type.kind)
+    return any(
+        wraps or not is_compile_time(m, factor)
+        for n in walk(moving[0])
+        if isinstance(n, Binary) and n.op == "*"
+        for side, factor in ((n.left, n.right), (n.right, n.left))
+        if _names(side) & changed
+    )

@@ -1,0 +1,54 @@
+"""Lines of loads in front of a loop, as in the line tables of nvcc 13.0 for sm_90, -O3 -lineinfo."""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.evaluate import evaluate
+from smemlint.frontend import load
+from smemlint.ir import Launch
+from smemlint.source import source_from_bytes
+
+AT = 4
+"""The line on which the statements given begin."""
+
+
+def lines(statements: str, out: str = "float *__restrict__ o") -> list[int]:
+    """Lines of the loads of a kernel, counted from the first of its statements."""
+    source = f"""// k
+    __global__ void k(const float *__restrict__ in, {out}, int n) {{ __shared__ float v, w[32]; int t = threadIdx.x;
+    if (t == 0) v = n; w[t] = n; __syncthreads();
+{statements}
+    }}
+    void start(float *p, int n) {{ k<<<1, 32>>>(p, p, n); }}"""
+    (module,) = load(source_from_bytes("k.cu", source.encode()))
+    (kernel,) = module.kernels()
+    trace = evaluate(module, kernel, Launch((32, 1, 1)))
+    return [t.site.line - AT for t in trace.traces if t.site.op == "load"]
+
+
+@pytest.mark.parametrize("what", ["v", "w[3]", "w[t]", "w[t + 1]"])
+def test_a_load_before_a_loop_is_counted_on_the_condition(what: str) -> None:
+    assert lines(f"for (int p = t; p < n; p += 32)\n  o[p] =\n    in[p] * {what};") == [0]
+
+
+def test_in_front_of_a_loop_that_surely_runs_it_is_counted_on_the_statement_before() -> None:
+    fill = "float x[8];\nfor (int p = 0; p < 8; p++) x[p] = in[p * 32 + t];\nint z = n * 7;\n"
+    assert lines(f"{fill}for (int p = 0; p < 8; p++)\n  o[p * 32 + t] =\n    x[p] * v + z;") == [2]
+
+
+def test_reading_the_block_index_moves_as_well_and_keeps_its_line() -> None:
+    body = "{\n  float x = in[blockIdx.x * n + p];\n  o[p] =\n    x * v; }"
+    assert lines(f"for (int p = t; p < n; p += 32) {body}") == [1]
+
+
+@pytest.mark.parametrize(
+    ("statements", "out", "line"),
+    [
+        ("for (int p = t; p < n; p += 32)\n  o[p] =\n    in[p] * v;", "float *o", 2),  # o may point there
+        ("for (int p = t; p < n; p += 32)\n  o[p] =\n    in[p] * w[threadIdx.y];", "float *__restrict__ o", 2),
+        ("#pragma unroll\nfor (int p = 0; p < 8; p++)\n  o[p] =\n    in[p] * v;", "float *__restrict__ o", 3),
+    ],
+)
+def test_other_loads_keep_their_lines(statements: str, out: str, line: int) -> None:
+    assert lines(statements, out) == [line]
