@@ -1,8 +1,8 @@
 """The line of a load that nvcc's optimiser moves in front of a loop.
 
 A load whose address stays the same in a loop that stores nothing it may hit runs once, before the loop, and
-loses its line: it is counted on that of what was evaluated before it. In: a function. Out: lines, by the place
-of the load. Rule and kernels: docs/dev/lines.md.
+loses its line: it is counted on that of what was evaluated before it. In: a function. Out: lines, by the
+place of the load. Rule and kernels: docs/dev/lines.md.
 """
 
 from __future__ import annotations

@@ -7,7 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from smemlint.ir import STEPS, Assign, Binary, Block, Break, Call, Cast, Expr, If, Index, Loop, Name, Stmt, Unary
+from smemlint.ir import (
+    STEPS,
+    Assign,
+    Binary,
+    Block,
+    Break,
+    Call,
+    Cast,
+    Expr,
+    If,
+    Index,
+    Loop,
+    Name,
+    Stmt,
+    Unary,
+)
 from smemlint.ir.walk import walk
 
 

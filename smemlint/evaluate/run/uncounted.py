@@ -1,7 +1,7 @@
 """Loops whose end nvcc cannot turn into a number of iterations, so that it puts no two into one line.
 
-`trip_count` tells it of how the variables of the condition go on; here it is what they are held against. Rules
-and kernels: docs/dev/joining.md.
+`trip_count` tells it of how the variables of the condition go on; here it is what they are held against.
+Rules and kernels: docs/dev/joining.md.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _reads(e: Expr) -> bool:
 
 
 def _never(m: Machine, c: Expr, changed: set[str]) -> bool:
-    """An end that says nothing of how often: of two variables that both move, of a float, of numbers that wrap."""
+    """An end that says nothing of how often: of variables that both move, a float, numbers that wrap."""
     if isinstance(c, Binary) and c.op == "||":
         return all(_names(side) & changed for side in (c.left, c.right))
     if not isinstance(c, Binary) or c.op not in _ORDER or _reads(c):

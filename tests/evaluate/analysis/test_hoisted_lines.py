@@ -13,11 +13,14 @@ AT = 4
 """The line on which the statements given begin."""
 
 
-def lines(statements: str, out: str = "float *__restrict__ o") -> list[int]:
+ALONE = "float *__restrict__ o"
+
+
+def lines(statements: str, out: str = ALONE) -> list[int]:
     """Lines of the loads of a kernel, counted from the first of its statements."""
     source = f"""// k
-    __global__ void k(const float *__restrict__ in, {out}, int n) {{ __shared__ float v, w[32]; int t = threadIdx.x;
-    if (t == 0) v = n; w[t] = n; __syncthreads();
+    __global__ void k(const float *__restrict__ in, {out}, int n) {{ __shared__ float v, w[32];
+    int t = threadIdx.x; if (t == 0) v = n; w[t] = n; __syncthreads();
 {statements}
     }}
     void start(float *p, int n) {{ k<<<1, 32>>>(p, p, n); }}"""
@@ -46,8 +49,8 @@ def test_reading_the_block_index_moves_as_well_and_keeps_its_line() -> None:
     ("statements", "out", "line"),
     [
         ("for (int p = t; p < n; p += 32)\n  o[p] =\n    in[p] * v;", "float *o", 2),  # o may point there
-        ("for (int p = t; p < n; p += 32)\n  o[p] =\n    in[p] * w[threadIdx.y];", "float *__restrict__ o", 2),
-        ("#pragma unroll\nfor (int p = 0; p < 8; p++)\n  o[p] =\n    in[p] * v;", "float *__restrict__ o", 3),
+        ("for (int p = t; p < n; p += 32)\n  o[p] =\n    in[p] * w[threadIdx.y];", ALONE, 2),
+        ("#pragma unroll\nfor (int p = 0; p < 8; p++)\n  o[p] =\n    in[p] * v;", ALONE, 3),
     ],
 )
 def test_other_loads_keep_their_lines(statements: str, out: str, line: int) -> None:
