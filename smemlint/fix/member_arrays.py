@@ -13,15 +13,12 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from smemlint.banks import Arch
 from smemlint.fix.model import Kind, Refusal, Suggestion
-from smemlint.fix.search.layouts import Late
 from smemlint.fix.search.members import Instance, Member, granule
 from smemlint.fix.text.declared import edit, shown
 from smemlint.fix.text.source import Source, Subscript, tokenize
-from smemlint.fix.whole import STEPS, Tried, Whole, attempt, offered
+from smemlint.fix.whole import STEPS, Program, Tried, offered
 from smemlint.records import record
-from smemlint.score.model import KernelAnalysis
 
 _HEADERS = (".h", ".cuh", ".hpp", ".hxx", ".hh", ".inl")
 
@@ -37,23 +34,17 @@ class _Field:
     """Tokens of the structure's braces."""
 
 
-def member_padding(
-    instances: Sequence[Instance],
-    source: Source | None,
-    analyses: Sequence[KernelAnalysis],
-    whole: Whole | None,
-    arch: Arch,
-    late: Late,
-) -> Suggestion | Refusal | None:
+def member_padding(instances: Sequence[Instance], program: Program) -> Suggestion | Refusal | None:
     """The best padding of the member that costs most; a Refusal where none holds; None where no conflict is
     in an array of two or more dimensions that is a member.
 
-    analyses: of all kernels of the file. source: the main file, which declares the structure.
+    program: the main file, which declares the structure.
     """
     from smemlint.fix.text.expressions import plus
 
+    source = program.source
     name = _costliest(instances)
-    if source is None or whole is None or not name or late():
+    if not name or program.late():
         return None
     at = _field(source, name)
     if not isinstance(at, _Field):
@@ -66,7 +57,7 @@ def member_padding(
     best: Tried | None = None
     refused: Refusal | None = None
     for step in STEPS:
-        if late():
+        if program.late():
             break
         new = plus(old, unit * step)
         if new is None:
@@ -75,7 +66,7 @@ def member_padding(
         if isinstance(changed, Refusal):
             return changed
         outer = "".join(f"[{shown(source.text[b.open + 1 : b.close])}]" for b in at.extents[:-1])
-        tried = attempt([changed], [f"{name}{outer}[{shown(new)}]"], source, analyses, whole)
+        tried = program.attempt([changed], [f"{name}{outer}[{shown(new)}]"])
         if isinstance(tried, Refusal):
             refused = refused or tried
             break
@@ -87,7 +78,7 @@ def member_padding(
         return refused
     how: tuple[Kind, str] = ("padding", "pad the row of the member")
     unsafe = _elsewhere(source, at, best)
-    return offered(best, how, unsafe, instances[0].pool, instances, source, analyses, arch)
+    return offered(best, how, unsafe, instances[0].pool, instances, program)
 
 
 def _costliest(instances: Sequence[Instance]) -> str:

@@ -11,17 +11,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from smemlint.banks import Arch
 from smemlint.fix.model import Kind, Refusal, Suggestion
 from smemlint.fix.search.choices import locate
-from smemlint.fix.search.layouts import Late
 from smemlint.fix.search.members import Instance, granule
 from smemlint.fix.text.constants import Constants
 from smemlint.fix.text.declared import Declared, edit
 from smemlint.fix.text.flat import terms
 from smemlint.fix.text.names import Constant, Scopes, candidates, definitions, derived, only_pitch
 from smemlint.fix.text.source import Source
-from smemlint.fix.whole import STEPS, Tried, Whole, attempt, offered
+from smemlint.fix.whole import STEPS, Program, Tried, offered
 from smemlint.records import record
 from smemlint.score.model import Conflict, KernelAnalysis
 
@@ -39,24 +37,18 @@ class Values:
     tried: Tried
 
 
-def named_pitch(
-    instances: Sequence[Instance],
-    source: Source | None,
-    analyses: Sequence[KernelAnalysis],
-    whole: Whole | None,
-    arch: Arch,
-    late: Late,
-) -> Suggestion | Refusal | None:
+def named_pitch(instances: Sequence[Instance], program: Program) -> Suggestion | Refusal | None:
     """The best value of a constant for an array; a Refusal where one is there and may not be changed; None
     without any.
 
-    analyses: of all kernels of the file. source: of the file that declares the array, the main one.
+    program: the main file, which declares the array.
     """
-    if source is None or whole is None or late():
+    source = program.source
+    if program.late():
         return None
     value = Constants([source], instances[0].analysis.launch, block=False).value
     known = definitions(source, value)
-    scopes = _scopes(source, analyses)
+    scopes = _scopes(source, program.analyses)
     refused: Refusal | None = None
     constants: list[Constant] = []
     for name in candidates(source, scopes, known):
@@ -72,12 +64,10 @@ def named_pitch(
         for constant in constants[:_NAMES]:
             if best is not None and constant in best.constants:
                 continue
-            found = _values(constant, best, instances, source, analyses, whole, late)
+            found = _values(constant, best, instances, program)
             if isinstance(found, Refusal):
                 refused = refused or found
-            elif found is not None and found.tried.saved > max(
-                v.tried.saved if v else 0 for v in (best, better)
-            ):
+            elif found is not None and found.tried.saved > max(_saved(best), _saved(better)):
                 better = found
         if better is None:
             break
@@ -89,7 +79,7 @@ def named_pitch(
     sized = next((f"the bytes of a launch follow `{c.name}`" for c in best.constants if c.sized), "")
     unseen = _unseen(best, source) or sized
     how: tuple[Kind, str] = ("pitch", "make the named pitch larger")
-    return offered(best.tried, how, unseen, instances[0].pool, instances, source, analyses, arch)
+    return offered(best.tried, how, unseen, instances[0].pool, instances, program)
 
 
 def _saved(values: Values | None) -> int:
@@ -135,21 +125,19 @@ def _values(
     constant: Constant,
     others: Values | None,
     instances: Sequence[Instance],
-    source: Source,
-    analyses: Sequence[KernelAnalysis],
-    whole: Whole,
-    late: Late,
+    program: Program,
 ) -> Values | Refusal | None:
     """The best value of a constant beside what others have already, a Refusal where none holds."""
     from smemlint.fix.text.expressions import plus
 
+    source = program.source
     together = max((granule(i.members) for i in instances), default=1)
     fragments = any("matrix_sync" in c.site.expression for c in _sites(instances))
     unit = max(16 if fragments else together, instances[0].array.element) // instances[0].array.element
     old = source.text[constant.begin : constant.end]
     best: Values | None = None
     for step in STEPS:
-        if late():
+        if program.late():
             break
         new = plus(old, unit * step)
         if new is None:
@@ -161,7 +149,7 @@ def _values(
             return changed
         edits = (*(others.tried.edits if others else ()), changed)
         said = (*(others.tried.texts if others else ()), f"{constant.name} = {new.strip()}")
-        found = attempt(edits, said, source, analyses, whole)
+        found = program.attempt(edits, said)
         if isinstance(found, Refusal):
             if best is None and found.code == "not-proved":
                 return replace(found, text=f"with `{constant.name}` as `{new}`, {found.text}")

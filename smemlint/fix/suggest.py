@@ -37,7 +37,7 @@ from smemlint.fix.text.constants import Constants
 from smemlint.fix.text.declared import Edited
 from smemlint.fix.text.launches import told_otherwise, unknown_launch
 from smemlint.fix.text.source import Source
-from smemlint.fix.whole import Whole
+from smemlint.fix.whole import Program, Whole
 from smemlint.fix.words import described, kind, words
 from smemlint.patterns import pattern
 from smemlint.records import record
@@ -66,6 +66,13 @@ class Means:
     whole: Whole | None = None
     draft: bool = False
     """Edits are written and not proved: they are proved together afterwards."""
+
+    def program(self) -> Program | None:
+        """The main file as one on which edits are tried, None where nothing can analyse it."""
+        source = self.texts.get(self.main)
+        if source is None or self.whole is None:
+            return None
+        return Program(source, self.analyses, self.whole, self.arch, self.late)
 
     def drafting(self) -> Means:
         """The same for drafts; the names that these take are not in use yet."""
@@ -167,8 +174,8 @@ def _by_name(found: Suggestion, instances: list[Instance], means: Means) -> Sugg
     simple = found.edits is not None and found.kind == "padding"
     if hopeless or simple or instances[0].array.place.path != means.main:
         return found
-    source = means.texts.get(means.main)
-    other = named_pitch(instances, source, means.analyses, means.whole, means.arch, means.late)
+    program = means.program()
+    other = None if program is None else named_pitch(instances, program)
     if isinstance(other, Refusal) and other.code == "constant-elsewhere" and found.refused is not None:
         return replace(found, refused=replace(found.refused, text=f"{found.refused.text}; {other.text}"))
     if not isinstance(other, Suggestion):
@@ -184,8 +191,8 @@ def _by_member(found: Suggestion, instances: list[Instance], means: Means) -> Su
     """The same through the array of the structure that conflicts, where nothing else could be written."""
     if found.edits is not None or (found.refused is not None and found.refused.code == "escapes"):
         return found
-    source = means.texts.get(means.main)
-    other = member_padding(instances, source, means.analyses, means.whole, means.arch, means.late)
+    program = means.program()
+    other = None if program is None else member_padding(instances, program)
     if isinstance(other, Suggestion):
         return other
     return found if other is None else replace(found, words=_NO_LAYOUT, refused=other)

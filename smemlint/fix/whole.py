@@ -14,6 +14,7 @@ from smemlint.fix.model import Kind, Refusal, SiteChange, Suggestion, TextEdit
 from smemlint.fix.proof.remapped import launched, remapped
 from smemlint.fix.proof.safety import open_questions, stale_comment
 from smemlint.fix.search.judge import kernel_wavefronts, least_share, standing
+from smemlint.fix.search.layouts import Late
 from smemlint.fix.search.members import Instance
 from smemlint.fix.search.registers import first_step
 from smemlint.fix.text.source import Source
@@ -27,6 +28,32 @@ Whole: TypeAlias = Callable[[bytes], "Sequence[KernelAnalysis] | None"]
 
 STEPS = (1, 2, 4)
 """By how many units a pitch is made larger, until nothing is left to free."""
+
+
+@record(frozen=True, slots=True)
+class Program:
+    """The main file, on which edits are tried. analyses: of all kernels of the file; late: whether the time
+    is over."""
+
+    source: Source
+    analyses: Sequence[KernelAnalysis]
+    whole: Whole
+    arch: Arch
+    late: Late
+
+    def attempt(self, edits: Sequence[TextEdit], texts: Sequence[str]) -> Tried | Refusal:
+        """Analyse the file with edits; a Refusal where it is not the same program any more."""
+        try:
+            text = application.apply(sorted(edits, key=lambda e: e.offset), self.source.data)
+        except application.EditError as error:
+            return Refusal("not-proved", str(error))
+        after = self.whole(text)
+        if after is None:
+            return Refusal("out-of-time", "the time for this file was over")
+        changes = remapped(self.analyses, after)
+        if isinstance(changes, str):
+            return Refusal("not-proved", changes)
+        return Tried(tuple(edits), tuple(texts), changes.changes, tuple(after), changes.shared)
 
 
 @record(frozen=True, slots=True)
@@ -51,41 +78,19 @@ class Tried:
         return all(c.after <= c.ideal for c in self.changes)
 
 
-def attempt(
-    edits: Sequence[TextEdit],
-    texts: Sequence[str],
-    source: Source,
-    analyses: Sequence[KernelAnalysis],
-    whole: Whole,
-) -> Tried | Refusal:
-    """Analyse the file with edits; a Refusal where it is not the same program any more."""
-    try:
-        text = application.apply(sorted(edits, key=lambda e: e.offset), source.data)
-    except application.EditError as error:
-        return Refusal("not-proved", str(error))
-    after = whole(text)
-    if after is None:
-        return Refusal("out-of-time", "the time for this file was over")
-    changes = remapped(analyses, after)
-    if isinstance(changes, str):
-        return Refusal("not-proved", changes)
-    return Tried(tuple(edits), tuple(texts), changes.changes, tuple(after), changes.shared)
-
-
 def offered(
     best: Tried,
     how: tuple[Kind, str],
     unseen: str,
     array: SharedArray,
     instances: Sequence[Instance],
-    source: Source,
-    analyses: Sequence[KernelAnalysis],
-    arch: Arch,
+    program: Program,
 ) -> Suggestion | Refusal:
     """Say what the best edits bring, or why they are not worth it.
 
     how: the kind of edit, and what it does in words. unseen: what else keeps it from being safe, or ''.
     """
+    source, analyses, arch = program.source, program.analyses, program.arch
     mine = {c.kernel for c in best.changes}
     known = [kernel_wavefronts(a) for a in analyses if a.kernel.name in mine]
     whole = sum(n or 0 for n in known)
