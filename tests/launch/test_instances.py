@@ -533,3 +533,28 @@ def test_a_pool_that_is_cast_to_a_type_nobody_knows_has_no_width() -> None:
     for launch in infer(kernel, module, started_kernels(module)):
         (store,) = score_all(evaluate(module, kernel, launch))
         assert (store.ways, store.grade) == (None, Grade.UNRESOLVED)
+
+
+COUNTED = """
+template <int CTA, int SIZE, bool COUNT> __global__ void count(int *p) {
+    __shared__ int s[CTA * SIZE];
+    s[threadIdx.x * SIZE] = p[COUNT];
+}
+template <int PER_ROW, int CTA, int SIZE, bool COUNT> __global__ void count(int *p) {
+    __shared__ int s[CTA * SIZE * PER_ROW];
+    s[threadIdx.x * SIZE * PER_ROW] = p[COUNT];
+}
+"""
+
+
+@pytest.mark.parametrize(("arguments", "ways"), [("CTA, 2, true", 2), ("4, CTA, 2, true", 8)])
+def test_of_templates_of_one_name_the_one_with_as_many_parameters_is_meant(arguments: str, ways: int) -> None:
+    text = COUNTED + "template <class T> struct Layer { enum { CTA = 64 };"
+    text += f" void go(T *p) {{ count<{arguments}><<<1, CTA>>>(p); }} }}; template struct Layer<int>;"
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    started = started_kernels(module)
+    (name,) = {s.kernel.id for s in started}
+    kernel = module.functions[name]
+    (launch,) = infer(kernel, module, started)
+    (store,) = score_all(evaluate(module, kernel, launch))
+    assert (store.ways, launch.assumed) == (ways, False)

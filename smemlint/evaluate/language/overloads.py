@@ -167,15 +167,21 @@ def best_fits(
     outer: Bindings | None = None,
 ) -> list[tuple[Function, dict[str, Binding]]]:
     """The candidates that fit the values best, in their order, with their template arguments. Of equally good
-    ones those without a pack: they are more special."""
+    ones those all of whose parameters are known, then those without a pack: they are more special."""
     found: list[tuple[Function, dict[str, Binding]]] = []
-    best = 0, True
+    best = 0, True, True
     alone = len(candidates) == 1
     for f in candidates:
+        if not alone and len(explicit) > len(f.template) and not has_pack(f):
+            continue
         bound = bind(m, f, explicit, values, this, outer)
         if bound is None or not converts(m, f, values, bound):
             continue
-        fit = 0 if alone else score_of(m, f, values, bound), not has_pack(f)
+        fit = (
+            0 if alone else score_of(m, f, values, bound),
+            all(p.id in bound or p.pack for p in f.template),
+            not has_pack(f),
+        )
         if not found or fit > best:
             found, best = [], fit
         if fit == best:
