@@ -15,6 +15,7 @@ from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.types.layout import Types
 from smemlint.evaluate.types.matching import is_type
 from smemlint.ir import (
+    Declare,
     Expr,
     Function,
     Launch,
@@ -28,7 +29,9 @@ from smemlint.ir import (
     TemplateArgument,
     TemplateValue,
     Type,
+    TypeParam,
 )
+from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BFLOAT16, DOUBLE, FLOAT, HALF
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.launch.implied import implied_blocks
@@ -334,8 +337,27 @@ def _named(m: Machine, kernel: Function, arguments: Sequence[object]) -> dict[st
     template = template_arguments(m, kernel, bound or {})
     for p in kernel.template:
         if p.kind == "type" and p.name not in template and not p.pack:
-            template[p.name] = FLOAT
+            template[p.name] = HALF if p.id in _of_matrices(kernel) else FLOAT
     return template
+
+
+@by_identity
+def _of_matrices(kernel: Function) -> frozenset[str]:
+    """Ids of the template parameters that are the elements of a tensor core's operands: no floats."""
+    fragments = (
+        t
+        for n in nodes_of(kernel.body)
+        if isinstance(n, Declare)
+        for t in walk(n.var.type)
+        if isinstance(t, RecordRef) and t.name.rsplit("::", 1)[-1] == "fragment"
+    )
+    return frozenset(
+        a.id
+        for t in fragments
+        if any(isinstance(x, RecordRef) and x.name.endswith(("matrix_a", "matrix_b")) for x in t.arguments)
+        for a in t.arguments
+        if isinstance(a, TypeParam)
+    )
 
 
 def _without_launch(

@@ -558,3 +558,25 @@ def test_of_templates_of_one_name_the_one_with_as_many_parameters_is_meant(argum
     (launch,) = infer(kernel, module, started)
     (store,) = score_all(evaluate(module, kernel, launch))
     assert (store.ways, launch.assumed) == (ways, False)
+
+
+def test_an_instance_that_nobody_starts_has_halves_for_the_operands_of_a_tensor_core() -> None:
+    text = """
+    #include <mma.h>
+    using namespace nvcuda;
+    template <typename T, typename S> __global__ void k(const T *a, S *out) {
+        __shared__ T sa[16 * 16];
+        wmma::fragment<wmma::matrix_a, 16, 16, 16, T, wmma::row_major> fa;
+        wmma::fragment<wmma::accumulator, 16, 16, 16, S> fc;
+        sa[threadIdx.x] = a[threadIdx.x];
+        wmma::load_matrix_sync(fa, sa, 16);
+    }
+    """
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    (kernel,) = module.kernels()
+    first = infer(kernel, module, ())[0]
+    assert {name: getattr(t, "name", None) for name, t in first.template.items()} == {
+        "T": "__half",
+        "S": "float",
+    }
+    assert all(c.ways is not None for c in score_all(evaluate(module, kernel, first)))
