@@ -339,7 +339,7 @@ def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
             wrong: set[int] = set()
             unproved = None if means.draft else prove([move], source, means.analyse, wrong)
             longer = outcome.otherwise
-            if unproved is not None and longer is None and unproved.text.endswith(ELSEWHERE):
+            if unproved is not None and longer is None and _may_be_pointers(unproved, used, source):
                 names = set(taken.get(array.place.path, ()))
                 longer = _by_pointers(choice, used, source, names)
             if unproved is not None and longer is not None:
@@ -363,6 +363,13 @@ def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
         if first_refusal is None and isinstance(outcome, Refusal):
             first_refusal = outcome
     return _in_words(instances, choices[0], first_refusal or Refusal("no-better-layout", ""), texts)
+
+
+def _may_be_pointers(unproved: Refusal, instances: Sequence[Instance], source: Source) -> bool:
+    """Whether an edit at the array's own uses may fail for accesses that start at an element's address."""
+    at = locate(instances[0], {source.path: source})
+    handed = not isinstance(at, Refusal) and any(use.address for use in at.uses)
+    return handed or unproved.text.endswith(ELSEWHERE)
 
 
 def _by_pointers(

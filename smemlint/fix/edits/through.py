@@ -269,15 +269,23 @@ def _low(array: Array, access: Reach, size: int) -> tuple[tuple[Summand, ...], L
         return access.summands, None
     parts = [part for each in access.summands for part in parts_of(source, each)]
     found = [low_of(source, part.begin, part.end, kept) if part.end else None for part in parts]
-    lows = [low for low in found if low is not None]
-    if len(lows) != 1:
+    lows = [n for n, low in enumerate(found) if low is not None]
+    if not lows or any(
+        (low.begin, low.end) != (parts[n].begin, parts[n].end)
+        for n, low in enumerate(found)
+        if low is not None
+    ):
         return tuple(parts), None
-    (low,) = lows
-    n = found.index(low)
-    if (low.begin, low.end) != (parts[n].begin, parts[n].end):
-        return tuple(parts), None
-    parts[n] = replace(parts[n], text=low.groups)
-    return tuple(parts), low
+    first = lows[0]
+    low = found[first]
+    if len(lows) > 1 or low is None:
+        # `2 * t` and `1` of `r * 64 + 2 * t + 1`
+        text = " + ".join(shown(parts[n].text) for n in lows)
+        low = Low(
+            parts[first].begin, parts[first].end, f"(({text}) & ~{kept - 1})", f"(({text}) & {kept - 1})"
+        )
+    parts[first] = replace(parts[first], text=low.groups)
+    return tuple(part for n, part in enumerate(parts) if n == first or n not in lows), low
 
 
 def _outside(

@@ -6,11 +6,12 @@ that tells neighbours apart (the `j` of `row * 8 + j`), split into whole groups 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from math import prod
 
-from smemlint.fix.text.flat import Factor, local_definition, terms
+from smemlint.fix.text.flat import Factor, Term, local_definition, terms
 from smemlint.fix.text.literals import integer
 from smemlint.fix.text.source import Source, parse_range
 from smemlint.records import record
@@ -32,21 +33,44 @@ class Low:
 def low_of(source: Source, begin: int, end: int, kept: int) -> Low | None:
     """The one summand of the index in [begin, end) that steps by single elements, split at groups of `kept`;
     None where there is none, or more than one."""
-    single = [t.factors[0] for t in terms(source, begin, end) if len(t.factors) == 1]
+    parts = terms(source, begin, end)
+    single = [t.factors[0] for t in parts if len(t.factors) == 1]
     stepping = unit_loops(source, begin)
-    found = [f for f in single if f.text in stepping or (integer(f.text) or 0) % kept]
-    if len(found) > 1:
-        return None
+    found = [f for t in parts if (f := _stepping(source, t, stepping, kept)) is not None]
     if not found:
         written = (_written_out(source, f, kept) for f in single if _is_added(source, f, begin))
         return next((low for low in written if low is not None), None)
-    (low,) = found
-    if not _is_added(source, low, begin):
+    first, last = found[0], found[-1]
+    # `2 * t + 1`: what tells neighbours apart stands side by side.
+    if any(not _is_added(source, f, begin) for f in found) or any(
+        [t.text for t in parse_range(source, a.end, b.offset)] != ["+"] for a, b in itertools.pairwise(found)
+    ):
         return None
-    number = integer(low.text)
+    text = source.text[first.offset : last.end]
+    number = integer(text)
     if number is not None:
-        return Low(low.offset, low.end, str(number - number % kept), str(number % kept))
-    return Low(low.offset, low.end, f"({low.text} & ~{kept - 1})", f"({low.text} & {kept - 1})")
+        return Low(first.offset, last.end, str(number - number % kept), str(number % kept))
+    plain = text if re.fullmatch(r"\w+", text) else f"({text})"
+    return Low(first.offset, last.end, f"({plain} & ~{kept - 1})", f"({plain} & {kept - 1})")
+
+
+def _stepping(source: Source, term: Term, loops: frozenset[str], kept: int) -> Factor | None:
+    """A summand that moves within a group: a number, the variable of a loop, or a few times it."""
+    factors = term.factors
+    if len(factors) == 1:
+        one = factors[0]
+        return one if one.text in loops or (integer(one.text) or 0) % kept else None
+    if len(factors) != 2 or sum(f.text in loops for f in factors) != 1:
+        return None
+    times = next((integer(f.text) for f in factors if f.text not in loops), None)
+    first, last = sorted(factors, key=lambda f: f.offset)
+    if (
+        times is None
+        or times % kept == 0
+        or [t.text for t in parse_range(source, first.end, last.offset)] != ["*"]
+    ):
+        return None
+    return Factor(first.offset, last.end, source.text[first.offset : last.end])
 
 
 def _is_added(source: Source, summand: Factor, begin: int) -> bool:

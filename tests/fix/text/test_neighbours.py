@@ -57,8 +57,8 @@ def test_a_local_of_the_same_block_is_written_out() -> None:
     "index",
     [
         "8 * threadIdx.x - j",  # counts down
-        "8 * threadIdx.x + j + 1",  # two of them may carry
-        "8 * threadIdx.x + 2 * j",
+        "j + 8 * threadIdx.x + 1",  # what moves within a group does not stand together
+        "8 * threadIdx.x + 4 * j",
         "8 * threadIdx.x + i",
         "8 * threadIdx.x + 4",
         "threadIdx.x ^ j",
@@ -66,6 +66,20 @@ def test_a_local_of_the_same_block_is_written_out() -> None:
 )
 def test_what_does_not_step_by_single_elements_is_left(index: str) -> None:
     assert low(index) is None
+
+
+@pytest.mark.parametrize(
+    ("index", "moving"),
+    [
+        ("8 * threadIdx.x + j + 1", "j + 1"),
+        ("8 * threadIdx.x + 2 * j", "2 * j"),
+        ("r + j * 2 + 1", "j * 2 + 1"),
+    ],
+)
+def test_what_moves_within_a_group_is_split_as_one(index: str, moving: str) -> None:
+    found = low(index)
+    assert found is not None
+    assert (found.groups, found.within) == (f"(({moving}) & ~3)", f"(({moving}) & 3)")
 
 
 @pytest.mark.parametrize(
