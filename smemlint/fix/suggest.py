@@ -102,7 +102,11 @@ def suggest(
     also where the search is interrupted.
     """
     around = tuple(Source(path, data) for path, data in included.items())
-    texts = {path: Source(path, data, around) for path, data in sources.items()}
+    plain = {path: Source(path, data) for path, data in sources.items()}
+    texts = {
+        path: Source(path, data, (*around, *(other for name, other in plain.items() if name != path)))
+        for path, data in sources.items()
+    }
     taken = {path: set(source.names()) for path, source in texts.items()}
     means = Means(texts, taken, analyse, arch, late, main, analyses, whole)
     result: dict[Key, Suggestion] = {} if into is None else into
@@ -171,7 +175,8 @@ def _by_name(found: Suggestion, instances: list[Instance], means: Means) -> Sugg
     """The same array through the named constant that is its pitch, where that does as much or nothing else
     could be written."""
     hopeless = found.refused is not None and found.refused.code in ("not-worth-it", "escapes")
-    simple = found.edits is not None and found.kind == "padding"
+    prepared = any(_PITCH.search(n) for n in re.findall(r"[A-Za-z_]\w*", found.code.partition("[")[2]))
+    simple = found.edits is not None and found.kind == "padding" and not prepared
     if hopeless or simple or instances[0].array.place.path != means.main:
         return found
     program = means.program()

@@ -78,3 +78,46 @@ int main() {
     assert fix.edits is not None and not fix.safe
     assert apply(fix.edits, text) == text.replace(b"LD 32  //", b"LD 33  //")
     assert fix.after == 64 and fix.bytes_added == 128
+
+
+SKEWED = """@INCLUDE@
+template <typename T, size_t ROWS, size_t COLUMNS, size_t SKEW>
+__global__ void k(float *out, const float *in) {
+    __shared__ T tile[ROWS][COLUMNS + SKEW];
+    fill<T, ROWS, COLUMNS, SKEW>(tile, in);
+    __syncthreads();
+    out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+void start(float *o, const float *i) {
+    constexpr size_t ROWS{32U};
+    constexpr size_t COLUMNS{32U};
+    constexpr size_t SKEW{0U};
+    k<float, ROWS, COLUMNS, SKEW><<<4, dim3(32, 32)>>>(o, i);
+}
+"""
+FILL = """template <typename T, size_t R, size_t C, size_t GAP = 0U>
+__device__ void fill(T tile[R][C + GAP], const T *in) {
+    tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * C + threadIdx.x];
+}
+"""
+
+
+def test_a_skew_that_goes_through_template_parameters_is_made_larger(tmp_path: Path) -> None:
+    """Rows of 33 floats bring the 32 lanes of a column to 32 banks."""
+    (tmp_path / "fill.cuh").write_text(FILL)
+    for include in ('#include "fill.cuh"', FILL):
+        text = SKEWED.replace("@INCLUDE@", include).encode()
+        fix = of_text(tmp_path, text)[0]["tile"]
+        assert fix.edits is not None and fix.code == "SKEW = 1", fix.refused
+        assert apply(fix.edits, text) == text.replace(b"SKEW{0U}", b"SKEW{1}")
+        assert fix.after == 64
+
+
+def test_a_skew_that_serves_something_else_behind_a_template_is_left_alone(tmp_path: Path) -> None:
+    text = SKEWED.replace("@INCLUDE@", FILL).replace("[threadIdx.y * C +", "[threadIdx.y * (C + GAP) +")
+    fix = of_text(tmp_path, text.encode())[0]["tile"]
+    assert "SKEW = " not in fix.code
+    (tmp_path / "fill.cuh").write_text(FILL.replace("threadIdx.y * C", "threadIdx.y * (C + GAP)"))
+    text = SKEWED.replace("@INCLUDE@", '#include "fill.cuh"')
+    fix = of_text(tmp_path, text.encode())[0]["tile"]
+    assert fix.edits is None and fix.refused is not None and "also serves line" in fix.refused.text

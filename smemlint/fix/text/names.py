@@ -65,12 +65,15 @@ def definitions(source: Source, value: Callable[[str], int | None]) -> dict[str,
             found.setdefault(match.group("name"), []).append(Constant(match.group("name"), begin, end, line))
     code = source.code
     for i in range(2, len(code) - 2):
-        if code[i].kind != "name" or code[i + 1].text != "=" or code[i - 1].text not in _INTEGERS:
+        if code[i].kind != "name" or code[i - 1].text not in _INTEGERS:
+            continue
+        if code[i + 1].text not in ("=", "{"):
             continue
         start, _ = _statement(source, i)
         if not {"const", "constexpr"} & {t.text for t in code[start:i]}:
             continue
-        last = _end_of(code, i + 2)
+        close = source.partner(i + 1)
+        last = _end_of(code, i + 2) if close is None else close - 1 if close > i + 2 else None
         if last is not None:
             one = Constant(code[i].text, code[i + 2].offset, code[last].end, source.line_of(code[i].offset))
             found.setdefault(one.name, []).append(one)
@@ -148,6 +151,10 @@ def only_pitch(
         if _reaches(source, i, scopes):
             uses.append(offset)
             continue
+        passed = _as_template(source, i, scopes, known, deep)
+        if isinstance(passed, Constant):
+            uses += passed.uses
+            continue
         made = next(
             (o for o in known.values() if o.begin <= offset < o.end and o.name != constant.name), None
         )
@@ -163,6 +170,92 @@ def only_pitch(
             return Refusal("constant-elsewhere", f"`{constant.name}` also serves line {line}")
         sized = True
     return Constant(constant.name, constant.begin, constant.end, constant.line, tuple(uses), sized)
+
+
+def _as_template(
+    source: Source, index: int, scopes: Scopes, known: dict[str, Constant], deep: int
+) -> Constant | None:
+    """What a name serves as a template parameter, or as an argument for one, where that is but a pitch:
+    `template <size_t SKEW>`, `kernel<T, SKEW>`. None for any other use."""
+    code = source.code
+    name = code[index].text
+    if code[index - 1].text in _INTEGERS and code[index + 1].text in (",", ">", "="):
+        return Constant(name, 0, 0, 0) if _angle(code, index)[1] == "template" else None
+    if code[index - 1].text not in ("<", ",") or code[index + 1].text not in (",", ">"):
+        return None
+    position, called = _angle(code, index)
+    for each in (source, *source.included):
+        body = template_of(each, called, position)
+        if body is None:
+            continue
+        parameter, first, last = body
+        if each is source and parameter == name:
+            return Constant(name, 0, 0, 0)  # its uses are among those of the name
+        if _only_extents(each, parameter, first, last):
+            return Constant(parameter, 0, 0, 0)
+        if each is not source or deep >= _DEEP:
+            return None
+        uses = [t.offset for t in each.code[first:last] if t.text == parameter]
+        kept = all(_reaches(each, each.index_at(u), scopes) for u in uses)
+        return Constant(parameter, 0, 0, 0, tuple(uses)) if kept else None
+    return None
+
+
+def _angle(code: list[Token], index: int) -> tuple[int, str]:
+    """Which of the things in angle brackets a token is, and the name before these; (0, '') outside of any."""
+    position, depth = 0, 0
+    for i in range(index - 1, 0, -1):
+        text = code[i].text
+        if text in (";", "{", "}"):
+            break
+        depth += (text in (")", "]", ">")) - (text in ("(", "[", "<"))
+        if depth < 0:
+            return (position, code[i - 1].text) if text == "<" else (0, "")
+        position += text == "," and depth == 0
+    return 0, ""
+
+
+def template_of(source: Source, function: str, position: int) -> tuple[str, int, int] | None:
+    """The name of a function's template parameter, and the tokens from the function's name to its end; None
+    where the file defines no such function, or several."""
+    code = source.code
+    found: list[tuple[str, int, int]] = []
+    for i, token in enumerate(code[:-2]):
+        if token.text != function or code[i + 1].text != "(":
+            continue
+        close = source.partner(i + 1)
+        start = source.index_at(source.statement_start(i))
+        if close is None or code[close + 1].text != "{" or code[start].text != "template":
+            continue
+        names = [
+            code[j].text
+            for j in range(start + 2, i)
+            if code[j].kind == "name"
+            and code[j - 1].kind == "name"
+            and code[j + 1].text in (",", ">", "=")
+            and _angle(code, j)[1] == "template"
+        ]
+        names = [n for n in names if n not in _INTEGERS]
+        if position < len(names):
+            found.append((names[position], i, source.partner(close + 1) or i))
+    return found[0] if len(found) == 1 else None
+
+
+def _only_extents(source: Source, name: str, first: int, last: int) -> bool:
+    """Whether a template parameter of a function is used for nothing but the extents of its parameters."""
+    code = source.code
+    body = source.partner(first + 1) or first
+    for i in range(first, last):
+        if code[i].text != name:
+            continue
+        depth = 0
+        for j in range(i - 1, first, -1):
+            depth += (code[j].text in ")]") - (code[j].text in "([")
+            if depth < 0:
+                break
+        if code[j].text != "[" or i > body:
+            return False
+    return True
 
 
 def _mentions(source: Source, constant: Constant) -> Iterator[int | str]:
