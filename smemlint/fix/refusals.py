@@ -49,8 +49,9 @@ REASONS: dict[str, tuple[str, str]] = {
         "index the array itself",
     ),
     "size-elsewhere": (
-        "the size is taken by `sizeof`, or the launch gives it and is not known",
-        "a launch whose bytes are constants",
+        "the size is taken by `sizeof`, or the launch gives it and is not known, or its extent is defined "
+        "in a file that was not read, or by the build",
+        "a launch whose bytes are constants; `-D NAME=VALUE`",
     ),
     "part-start": (
         "where a part of a pool starts is not a constant of the launch, each thread has its "

@@ -127,6 +127,9 @@ def _hopeless(instances: Sequence[Instance]) -> Refusal | None:
     array = instances[0].array
     conflicted = [(i.array, m.conflict.site) for i in instances for m in i.members if m.before > m.ideal]
     if any(i.length is None for i in instances) or (array.dynamic and instances[0].piece is None):
+        if not array.dynamic and None in array.dims:
+            said = "what defines its extent was not read (`-D NAME=VALUE` for what the build defines)"
+            return Refusal("size-elsewhere", f"the size of `{array.name}` is not known: {said}")
         return Refusal("size-elsewhere", f"the size of `{array.name}` is given at the launch")
     for owner, site in conflicted:
         if site.width < owner.element and not _MEMBER.search(site.expression):
