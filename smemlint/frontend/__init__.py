@@ -15,6 +15,7 @@ from smemlint.frontend.project.includes import read_instead
 from smemlint.frontend.project.options import ParseOptions
 from smemlint.frontend.text.configurations import (
     configuration_without_errors,
+    configurations_that_include,
     configurations_that_use,
     further_configurations,
 )
@@ -100,15 +101,23 @@ def load_again(
 
 
 def load_callers(
-    source: SourceFile, options: ParseOptions, wanted: frozenset[str], known: Known | None = None
+    source: SourceFile,
+    options: ParseOptions,
+    wanted: frozenset[str],
+    known: Known | None = None,
+    of: str = "",
 ) -> Module | None:
     """The file in its default configuration, with the functions that call one of the wanted names: host code
-    that starts what another file launches. Where the default leaves all of it out, in one that does not
-    (`#ifdef USE_CUDA`). None when no more text may be read. Raises SourceError as load() does."""
+    that starts what another file launches. Where the default leaves all of it out, or the `#include` of the
+    file that is asked for (of: its path), in one that does not (`#ifdef USE_CUDA`). None when no more text
+    may be read. Raises SourceError as load() does."""
     known = known or Known()
     if known.left <= 0:
         return None
     unit, implied = _first(source, options, known)
+    for further in configurations_that_include(unit.texts(), of.rsplit("/", 1)[-1]) if of else ():
+        unit = parse_unit(source, options, configuration=(*implied, *further), known=known)
+        return _lowered(unit, wanted).module
     module = _lowered(unit, wanted).module
     if known.left <= 0 or _calls_one(module, wanted):
         return module

@@ -231,7 +231,9 @@ def analyse_modules(
     )
     begun: list[Begun] = []
     searched = clock.now()
-    read = _reader(options, known, max(ends.reading, searched + ends.share))
+    modules = tuple(modules)
+    of = modules[0].path if modules else ""
+    read = _reader(options, known, max(ends.reading, searched + ends.share), of)
     users = users_of if options.others else _nobody
     own, theirs = (Allowance(until=max(ends.host, searched + 2 * ends.share)) for _ in range(2))
     for module in modules:
@@ -283,8 +285,11 @@ def _left_out(b: Begun, code: str) -> KernelAnalysis:
     return _without_evaluation(b.module, b.kernel, b.launch, *notes)
 
 
-def _reader(options: Options, known: Known, until: float) -> Callable[[str, frozenset[str]], Module | None]:
-    """Reads another file of the project for what it says of launches; None where that fails or is late."""
+def _reader(
+    options: Options, known: Known, until: float, of: str
+) -> Callable[[str, frozenset[str]], Module | None]:
+    """Reads another file of the project for what it says of launches in one (of: its path); None where that
+    fails or is late."""
 
     # The names that are healed are shared, the text that may be read is not.
     known = replace(known, left=max(known.left, OTHERS_BYTES), until=until)
@@ -296,7 +301,7 @@ def _reader(options: Options, known: Known, until: float) -> Callable[[str, froz
         try:
             # Should this end the process, the file is analysed without the others.
             with at_stage(OTHERS, until - clock.now()):
-                return load_callers(read_source(path), parse_options(options), wanted, known)
+                return load_callers(read_source(path), parse_options(options), wanted, known, of)
         except OutOfTimeError:
             clock.end(until)
             return None

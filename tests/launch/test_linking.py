@@ -369,6 +369,16 @@ def test_a_source_that_another_one_includes_is_read_there(tmp_path: Path) -> Non
     assert instances(folder / "shift.cu") == [((("T", "double"),), False)]
 
 
+def test_a_source_that_another_one_includes_under_a_macro_of_the_build_is_read_there(tmp_path: Path) -> None:
+    main = (
+        'typedef int Int;\n#if ENABLE_GPU\n#include "shift.cu"\n'
+        + ASKING
+        + "#endif\nint cpu() { return 1; }\n"
+    )
+    folder = write(tmp_path, all_dot_cu=main, shift_dot_cu=SHIFT)
+    assert instances(folder / "shift.cu") == [((("T", "double"),), False)]
+
+
 def test_a_source_that_nothing_includes_is_read_by_itself(tmp_path: Path) -> None:
     write(tmp_path, all_dot_cu='#include "other/shift_all.cu"\n' + ASKING, shift_dot_cu=SHIFT)
     assert instances(tmp_path / "shift.cu") == [((("T", "float"),), True)]

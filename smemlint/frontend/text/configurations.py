@@ -50,6 +50,19 @@ def configurations_that_use(
     return _planned(wishes)[:1]
 
 
+def configurations_that_include(files: Iterable[SkippedText], name: str) -> tuple[tuple[str, ...], ...]:
+    """Configurations that bring back a skipped `#include` of a file (by its name without folders)."""
+    include = rb'^[ \t]*#[ \t]*include[ \t]*[<"](?:[^">\n]*/)?%s[">]'
+    line = re.compile(include % re.escape(name.encode()), re.MULTILINE)
+    wishes = []
+    for file in files:
+        inside = {}
+        for start, end in file.skipped:
+            inside.update({m.start(): start for m in line.finditer(file.data, start, end)})
+        wishes += _wanted(file.data, inside)
+    return _planned(wishes)[:1]
+
+
 def configuration_without_errors(files: Iterable[SkippedText]) -> tuple[str, ...]:
     """Macros without which the files stop with `#error`, where only one of the alternatives can be meant:
     `#if defined(USE_CUDA) ... #elif defined(USE_HIP) ... #else #error`."""

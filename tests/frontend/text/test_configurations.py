@@ -7,6 +7,7 @@ import pytest
 from smemlint.frontend.text.conditions import wish_for
 from smemlint.frontend.text.configurations import (
     configuration_without_errors,
+    configurations_that_include,
     configurations_that_use,
     drop_defines,
     further_configurations,
@@ -138,3 +139,11 @@ def test_of_alternatives_before_an_error_the_only_possible_one_is_meant() -> Non
     sizes = "#elif defined(USE_DOUBLE)\ntypedef double real;\n"
     assert configuration_without_errors([stopping(text.format(sizes))]) == ()
     assert configuration_without_errors([stopping(text.format(hip).replace("#error", "// error"))]) == ()
+
+
+def test_a_skipped_include_of_a_file_asks_for_its_macros() -> None:
+    text = '#if ENABLE_GPU\n#include "gpu/norm_gpu.cu"\n#endif\n#include "norm.h"\n'
+    file = SkippedText("norm.cu", text.encode(), ((0, text.index("#endif")),))
+    assert configurations_that_include([file], "norm_gpu.cu") == (("ENABLE_GPU",),)
+    assert configurations_that_include([file], "gpu.cu") == ()
+    assert configurations_that_include([file], "norm.h") == ()
