@@ -25,7 +25,7 @@ _OPEN, _CLOSE = ("(", "[", "{"), (")", "]", "}")
 _BY_ADDRESS = ("ldmatrix", "stmatrix", "cp.async")
 """Operations that are given an address: where it is computed stands elsewhere in the text."""
 _COMPARED = ("==", "!=", "<=", ">=")
-_ADDRESS = ("__cvta_generic_to_shared", "__pipeline_memcpy_async")
+_ADDRESS = ("__cvta_generic_to_shared", "__pipeline_memcpy_async", "memcpy_async")
 """Functions that take the address of one access first."""
 _LANES = frozenset(("threadIdx", "thread_rank", "laneid"))
 

@@ -347,3 +347,34 @@ def test_an_access_stays_volatile_where_its_pointer_said_so(tmp_path: Path) -> N
     assert found.kind == "swizzle"
     assert "((volatile int *)s)[swizzle_s(int(mine - s) + i)] = in[" in after
     assert after.count("((volatile int *)s)[") == 2
+
+
+ASYNC = """#include <cuda/barrier>
+template <int BM, int BK>
+__device__ void load(const float *A, float *As, int r, int c, cuda::barrier<cuda::thread_scope_block> &bar) {
+    cuda::memcpy_async(&As[(c * 4 + 0) * BM + r], &A[r * 64 + c * 4], cuda::aligned_size_t<4>(4), bar);
+    cuda::memcpy_async(&As[(c * 4 + 1) * BM + r], &A[r * 64 + c * 4 + 1], cuda::aligned_size_t<4>(4), bar);
+}
+template <int BM, int BK> __device__ float use(const float *As, int t) {
+    float s = 0;
+    for (int k = 0; k < BK; ++k) s += As[k * BM + t];
+    return s;
+}
+template <int BM, int BK>
+__global__ void k(float *o, const float *A, cuda::barrier<cuda::thread_scope_block> *b) {
+    __shared__ float As[2 * BM * BK];
+    load<BM, BK>(A, As + BM * BK, threadIdx.x / 16, threadIdx.x % 16, *b);
+    b->arrive_and_wait();
+    o[threadIdx.x] = use<BM, BK>(As + BM * BK, threadIdx.x % 64);
+}
+void f(float *o, float *A, cuda::barrier<cuda::thread_scope_block> *b) { k<64, 64><<<1, 512>>>(o, A, b); }
+"""
+
+
+def test_the_place_of_an_asynchronous_copy_gets_the_wider_pitch(tmp_path: Path) -> None:
+    """Lanes 0 and 1 write rows 4 and 8 pitches apart: 64 words meet in one bank, 65 do not."""
+    found, after = fixed(ASYNC, tmp_path)
+    assert found.edits is not None, found.refused
+    assert after.count("(BM + 1)") == 6 and "cuda::memcpy_async(&As[(c * 4 + 0) * (BM + 1) + r]" in after
+    assert len({4 * lane * 64 % 32 for lane in range(16)}) == 1
+    assert len({4 * lane * 65 % 32 for lane in range(8)}) == 8
