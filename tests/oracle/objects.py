@@ -25,7 +25,7 @@ from smemlint.ir import (
     Scalar,
     Type,
 )
-from smemlint.ir.types import ULONG
+from smemlint.ir.types import INT, ULONG
 from smemlint.ir.walk import walk
 
 
@@ -99,7 +99,9 @@ class Objects(Part):
             first, count = ref.bits
             bits = memory.load(ref.address, ref.type.size) >> first & ((1 << count) - 1)
             signed = ref.type.kind == "int" and bits >> (count - 1)
-            return Num(bits - (1 << count) if signed else bits, ref.type)
+            # What fits an int is promoted to one.
+            type_ = INT if count < 32 and ref.type.size <= 4 else ref.type
+            return Num(bits - (1 << count) if signed else bits, type_)
         return Num(from_bits(memory.load(ref.address, ref.type.size), ref.type), ref.type)
 
     def bytes_of(self, type_: Type) -> list[tuple[int, int]]:

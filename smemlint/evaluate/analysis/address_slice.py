@@ -245,7 +245,10 @@ class Slice:
                 self._need(place, numbers=False)
 
     def _is_handed_shared(self, e: Call) -> bool:
-        """Whether a function of the module is given a shared address, and may access what is there."""
+        """Whether a function of the module is given a shared address, or a method runs on what may hold one,
+        and may access what is there."""
+        if isinstance(e.callee, Member):
+            return self.names.touches(e.callee.base)
         functions = self.calls.functions(e)
         return any(
             not isinstance(p.type, Scalar) and self.names.mentions_shared(a)

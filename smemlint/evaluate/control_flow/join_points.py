@@ -95,6 +95,8 @@ def left_whole(m: Machine, strayed: Sequence[tuple[Join, Mask]], lanes: Mask) ->
     if len(changed) != 1:
         return
     i, j, before = changed[0]
+    if not all(c.together for c in m.context.undecided[j.outside :]):
+        return  # some lanes may not even be here
     loops = [k for k, _ in strayed if k is not m.frame.end]
     inner = loops if j is m.frame.end else loops[i + 1 :]
     j.strays = before | (j.strays & parting(m, j, inner, lanes))

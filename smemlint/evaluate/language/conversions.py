@@ -136,7 +136,8 @@ def _as_pointer(m: Machine, v: Value, t: PointerTo) -> Value:
                 o.volatile = True
         to = v.pointee if isinstance(t.to, Scalar) and t.to.kind == "void" else t.to
         void = isinstance(v.pointee, Scalar) and v.pointee.kind == "void"
-        if isinstance(to, OpaqueType | TypeParam | MemberType) and not void and v.object.storage != "shared":
+        unknown = isinstance(to, OpaqueType | TypeParam | MemberType) and not void
+        if unknown and (v.object.storage != "shared" or to == OpaqueType("auto")):
             to = v.pointee  # in shared memory a guess would be a wrong width
         return Pointer(v.object, v.offset, to)
     if isinstance(v, Int):

@@ -320,6 +320,10 @@ def _set(m: Machine, o: Object, at: int, v: Value) -> None:
     n = width_of(v)
     if n and cells and (old is None or width_of(old) != n):
         old = _cleared(m, o, at, n, v)
+    if old is None and o.havoc and m.may is not m.threads.present and isinstance(v, Int) and not m.host:
+        # Other lanes keep what is not followed.
+        reason = Unresolved("untracked-local", f"`{o.name}` has a value that is not followed")
+        old = m.unknown(v.type, o.name, uniform=o.uniform, reason=reason)
     if old is None or m.may is m.threads.present or same(old, v):
         cells[at] = v
         return

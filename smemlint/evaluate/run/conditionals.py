@@ -224,7 +224,7 @@ def _only_chooses(m: Machine, e: Conditional) -> bool:
     if not all(isinstance(v, Int) for v in sides):
         return False
     left, right, then, otherwise = (v for v in sides if isinstance(v, Int))
-    if not (then.uniform and otherwise.uniform):
+    if c.op in ("&&", "||") or not (then.uniform and otherwise.uniform):
         return True
     if not (left.uniform and right.uniform):
         return False

@@ -11,7 +11,7 @@ from smemlint.evaluate.machine.dispatch import run, rvalue
 from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.run.branches import run_either
 from smemlint.evaluate.run.construction import construct
-from smemlint.evaluate.values.number import Int, Other, RecordValue, Value
+from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import (
     SHARED,
@@ -139,8 +139,9 @@ def _declare(m: Machine, s: Declare) -> None:
 
 
 def _deduced(t: Type, v: Value) -> Type:
-    """The type that `auto` stands for."""
-    if isinstance(t, OpaqueType) and not isinstance(v, Other):
+    """The type that `auto`, or `auto *`, stands for."""
+    pointing = isinstance(t, PointerTo) and isinstance(t.to, OpaqueType) and isinstance(v, Pointer)
+    if (isinstance(t, OpaqueType) or pointing) and not isinstance(v, Other):
         return type_of(v)
     return t
 

@@ -67,7 +67,9 @@ class TextLowering:
 
     def _declared_type(self, name: str, arguments: tuple[TemplateArgument, ...] | None) -> Type | None:
         declarations = self._c.declarations
-        last = name.rpartition("::")[2]
+        scope, _, last = name.rpartition("::")
+        if scope and arguments is None and self._is_of_enumeration(name, scope):
+            return None
         candidates = declarations.records_named.get(last)
         if candidates:
             chosen = candidates[0]
@@ -99,6 +101,12 @@ class TextLowering:
         if arguments is not None:
             return self._c.types.template_id(node, arguments)
         return self._c.types.of(node)
+
+    def _is_of_enumeration(self, name: str, scope: str) -> bool:
+        """Whether a qualified name is an enumerator's, though a type may be called so as well."""
+        found = self._c.declarations.enumerator(name)
+        enum = None if found is None else cursors.semantic_parent(found)
+        return enum is not None and cursors.spelling(enum) == scope.rpartition("::")[2]
 
     def value(self, name: str) -> Expr | None:
         scope = self._c.scope

@@ -99,3 +99,24 @@ def test_variables_cut_into_parts_in_a_loop_are_not_cut_forever() -> None:
         "for (int i = 0; i < n; i++) { s[(v.lo & 7) * 32 + threadIdx.x] = 1; *(int *)&v += v.hi; v.lo ^= 1; }"
     )
     assert [c.ways for c in scored(body)] == [1]
+
+
+def test_a_method_that_reaches_a_shared_array_needs_the_index_that_a_branch_changes() -> None:
+    body = """struct Tile { int *base; __device__ int &at(int i, int j) { return base[i * 33 + j]; } };
+    int i = 2;
+    for (int k = 0; k < 3; k++) i ^= 1;
+    if (threadIdx.x % 32 < 12) i = 5;
+    Tile{s}.at(i * 8 % 32, threadIdx.x & 1) = 1;"""
+    (store,) = scored(body)
+    # Rows 8 (5 * 8 % 32) and 24 (3 * 8) of 33 words begin in banks 8 and 24: two words of each, and no two
+    # in one bank.
+    assert (store.wavefronts, store.ideal, store.grade.value) == (2, 2, "exact")
+    (address,) = {tuple(row) for row in store.trace.offsets.tolist()}
+    assert address == tuple(4 * (33 * (8 if t < 12 else 24) + t % 2) for t in range(32))
+
+
+def test_what_some_lanes_set_of_an_unfollowed_variable_is_not_what_all_hold() -> None:
+    """`at` takes part in no address before: a loop that sets it may be passed over, not what it left."""
+    body = "int at = in[threadIdx.x]; if (threadIdx.x < 16) at = 5; s[(at & 31) * 32] = 1;"
+    (store,) = scored(body, block=(32, 1, 1))
+    assert store.ways is not None and store.ways >= 16

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from costs import scored
 
 from smemlint.evaluate import Grade, evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch
+from smemlint.ir.types import FLOAT
 from smemlint.score import score_all
 from smemlint.source import source_from_bytes
 
@@ -88,3 +90,51 @@ def test_the_operand_that_is_not_taken_has_a_say_in_the_type(other: str) -> None
     assert (2**32 - 32) // 3 % 4 == 2
     grade, low, high = cost(f"int u = -32; x = (u == -32 ? u : {other}) / 3 == 1431655754u ? 4 : 1;")
     assert (grade, low, high) == (Grade.EXACT, 4, 4)
+
+
+def test_a_size_in_a_condition_on_lanes_does_not_choose_a_number() -> None:
+    """`n > 4` holds or not: lane 0 stands in the row of the others, or 16 rows of one bank apart."""
+    (store,) = scored("s[threadIdx.x == 0 && n > 4 ? 32 : 0] = 1;", block=(32, 1, 1))
+    assert (store.ways_low, store.ways) == (1, 2)
+
+
+def test_lanes_that_a_run_time_value_keeps_out_of_a_branch_do_not_leave_in_it() -> None:
+    """Who is in the first branch is open, so who is behind the return is open as well."""
+    body = (
+        "int x = ((int *)in)[0] & 96; if ((32 | (int)threadIdx.x) > x) { if (((int *)in)[1] & 96) return; }"
+        "s[threadIdx.x < 4 ? threadIdx.x * 32 : threadIdx.x] = 1;"
+    )
+    (store,) = scored(body, block=(32, 1, 1))
+    assert (store.ways_low, store.ways) == (1, 4)
+
+
+@pytest.mark.parametrize("pointer", ["auto *", "auto", "int *"])
+def test_a_pointer_of_a_deduced_type_in_a_template_leads_to_elements(pointer: str) -> None:
+    text = f"""template <typename T> struct Trait {{ static constexpr int kVec = 16 / sizeof(T); }};
+    template <typename T> __global__ void k(int n) {{
+    __shared__ int s[1024];
+    {pointer} p = s + Trait<T>::kVec;
+    p[threadIdx.x * 2] = 1;
+    }}
+    void host(int n) {{ k<float><<<1, 32>>>(n); }}"""
+    (module,) = load(source_from_bytes("kernel.cu", text.encode()))
+    (store,) = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1), template={"T": FLOAT})))
+    assert (store.site.width, store.ways, store.grade.value) == (4, 2, "exact")
+
+
+def test_an_enumerator_among_template_arguments_is_no_type_of_its_name() -> None:
+    text = """enum class Mode { Plain, Skewed };
+    template <Mode M, int LD> struct View {
+    int *p;
+    __device__ int &at(int r) { return p[r * (LD + (M == Mode::Skewed))]; }
+    };
+    using Skewed = View<Mode::Plain, 32>;
+    template <int N> __global__ void k() {
+    __shared__ int s[2048];
+    View<Mode::Skewed, N> v{s};
+    v.at(threadIdx.x) = 1;
+    }
+    void host() { k<32><<<1, 32>>>(); }"""
+    (module,) = load(source_from_bytes("kernel.cu", text.encode()))
+    (store,) = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1), template={"N": 32})))
+    assert (store.ways, store.grade.value) == (1, "exact")
