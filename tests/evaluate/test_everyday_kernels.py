@@ -1,0 +1,128 @@
+"""Kernels in the style of production code: addresses by a few lines of Python, the rest by the bank rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import pytest
+
+from smemlint.banks import wavefronts
+from smemlint.evaluate import evaluate
+from smemlint.frontend import load
+from smemlint.ir import Launch
+from smemlint.score import score_all
+from smemlint.source import source_from_bytes
+
+LANES = range(32)
+Row = list[int | None]
+
+HELPERS = """#include <cstdint>
+struct block_q8 { short d; int8_t qs[32]; };
+union Pack { uint32_t u; uint16_t h[2]; uint8_t b[4]; };
+struct Sm { float a[16][32]; float b[32][17]; int flags[32]; };
+__device__ int get_int(const int8_t *p, int i) {
+  const uint16_t *x = (const uint16_t *)p;
+  return x[2 * i] | x[2 * i + 1] << 16;
+}
+__device__ bool locate(int i, int n, int &r, int &c) {
+  if (i >= n) { r = 0; c = i; return false; }
+  r = i / 8; c = (i % 8) * 4;
+  if (r & 1) return true;
+  c ^= 16;
+  return true;
+}
+"""
+
+
+def total(op: str, width: int, rows: Iterable[Row]) -> tuple[int, int]:
+    costs = [wavefronts(op, width, tuple(row)) for row in rows if any(at is not None for at in row)]
+    return sum(c.wavefronts for c in costs), sum(c.ideal for c in costs)
+
+
+def quantised() -> Iterator[Row]:
+    for i in range(8):
+        for half in range(2):
+            yield [34 * t + 2 + 4 * i + 2 * half for t in LANES]
+
+
+def located() -> Iterator[Row]:
+    places = {t: (t // 8, t % 8 * 4 if t // 8 & 1 else t % 8 * 4 ^ 16) for t in range(24)}
+    yield [4 * (33 * places[t][0] + places[t][1]) if t in places else None for t in LANES]
+    yield [None if t in places else 4 * 33 * t for t in LANES]
+
+
+def doubled() -> Iterator[Row]:
+    for stride in (1, 2, 4, 8):
+        yield [4 * (t * stride % 1024) for t in LANES]
+
+
+def signed_char(v: int) -> int:
+    return (v + 128) % 256 - 128
+
+
+def by_bits() -> Iterator[Row]:
+    words = [1 << t for t in LANES]
+    while any(words):
+        yield [4 * 33 * (w.bit_length() - 1) if w else None for w in words]
+        words = [w >> 8 for w in words]
+
+
+CASES: dict[str, tuple[str, str, int, Callable[[], Iterable[Row]]]] = {
+    "a quantised block is read in halves": (
+        "__shared__ block_q8 s[32]; for (int i = 0; i < 8; i++) out[i] = get_int(s[t].qs, i);",
+        "load",
+        2,
+        quantised,
+    ),
+    "a helper returns early with two places": (
+        "__shared__ float s[32][33]; int r, c; if (locate(t, 24, r, c)) s[r][c] = 1; else s[c][r] = 2;",
+        "store",
+        4,
+        located,
+    ),
+    "a jump back doubles the stride": (
+        "__shared__ float s[1024]; int stride = 1; again: s[t * stride & 1023] = 1; stride *= 2;"
+        "if (stride < 16) goto again;",
+        "store",
+        4,
+        doubled,
+    ),
+    "the upper half of a pun": (
+        "__shared__ float s[4096]; Pack p; p.u = t * 0x01010101u; p.b[1] = 0; p.h[1] = 32 * t;"
+        "s[p.u >> 16] = 3;",
+        "store",
+        4,
+        lambda: [[4 * 32 * t for t in LANES]],
+    ),
+    "lanes choose one of two members": (
+        "__shared__ Sm sm; float *p = t < 16 ? &sm.a[t][0] : &sm.b[t][0]; p[1] = 3;",
+        "store",
+        4,
+        lambda: [[128 * t + 4 if t < 16 else 2048 + 68 * t + 4 for t in LANES]],
+    ),
+    "a signed char wraps": (
+        "__shared__ float s[256]; signed char c = t * 8; s[c + 128] = 1;",
+        "store",
+        4,
+        lambda: [[4 * (signed_char(8 * t) + 128) for t in LANES]],
+    ),
+    "lanes walk over the bits of 64": (
+        "__shared__ float s[4096]; float a = 0;"
+        "for (uint64_t q = 1ull << t; q; q >>= 8) a += s[(int)(__ffsll(q) - 1) * 33]; out[t] = a;",
+        "load",
+        4,
+        by_bits,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_everyday_kernel_costs_what_its_addresses_do(name: str) -> None:
+    body, op, width, rows = CASES[name]
+    text = f"{HELPERS}__global__ void k(float *out) {{ const int t = threadIdx.x;\n{body}\n}}"
+    (module,) = load(source_from_bytes("kernel.cu", text.encode()))
+    found = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
+    told = [c for c in found if c.site.op == op and c.ideal]
+    assert {c.site.width for c in told} == {width}
+    assert {c.grade.value for c in told} == {"exact"}
+    assert (sum(c.wavefronts or 0 for c in told), sum(c.ideal or 0 for c in told)) == total(op, width, rows())
