@@ -3,12 +3,13 @@
 `dataclass` compiles up to seven methods of source text for each class as it is defined, about a millisecond:
 for the two hundred of this project more than everything else that a small file needs. `record` has the same
 meaning, and type checkers read it as `dataclass` itself; fields(), replace() and asdict() work. Comparison,
-hash and repr are written once for all classes, and __init__ is compiled when the first object is made.
+hash and repr are written once for all classes, and __init__ is compiled when the first object is made. The
+fields are listed without the search for what is none: each annotation of a record is a field.
 """
 
 from __future__ import annotations
 
-from dataclasses import MISSING, FrozenInstanceError, dataclass, fields
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from operator import attrgetter
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any
@@ -29,8 +30,8 @@ else:
 
 
 def _made(cls: Any, frozen: bool, slots: bool, eq: bool) -> Any:
-    cls.__doc__ = cls.__doc__ or cls.__name__  # without one, dataclass works out a signature to put there
-    made: Any = dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
+    cls.__doc__ = cls.__doc__ or cls.__name__
+    made = _with_fields(cls, slots)
     if "__repr__" not in cls.__dict__:
         made.__repr__ = _repr
     if eq:
@@ -46,6 +47,51 @@ def _made(cls: Any, frozen: bool, slots: bool, eq: bool) -> Any:
         made.__init__(self, *arguments, **named)
 
     made.__init__ = first
+    return made
+
+
+@dataclass(init=False, repr=False, eq=False)
+class _Sample:
+    """What the standard library notes of a class, to note the same."""
+
+    name: int
+
+
+_PARAMETERS = _Sample.__dataclass_params__  # type: ignore[attr-defined]
+_PLAIN = fields(_Sample)[0]._field_type  # type: ignore[attr-defined]
+
+
+def _with_fields(cls: Any, slots: bool) -> Any:
+    """The class with its fields listed, those of its bases first; with slots another one, as with
+    `dataclass`."""
+    known: dict[str, Field[Any]] = {}
+    for base in cls.__mro__[-1:0:-1]:
+        known.update(getattr(base, "__dataclass_fields__", {}))
+    own: dict[str, Any] = dict(cls.__annotations__)
+    for name, type_ in own.items():
+        default = cls.__dict__.get(name, MISSING)
+        one: Any = default if isinstance(default, Field) else field(default=default)
+        one.name, one.type, one._field_type, one.kw_only = name, type_, _PLAIN, False
+        known[name] = one
+        if isinstance(default, Field):
+            if default.default is MISSING:
+                delattr(cls, name)
+            else:
+                setattr(cls, name, default.default)
+    noted = {
+        "__dataclass_fields__": known,
+        "__dataclass_params__": _PARAMETERS,
+        "__match_args__": tuple(name for name, one in known.items() if one.init),
+    }
+    if not slots:
+        for name, value in noted.items():
+            setattr(cls, name, value)
+        return cls
+    kept = {k: v for k, v in cls.__dict__.items() if k not in own and k not in ("__dict__", "__weakref__")}
+    taken = {name for base in cls.__mro__[1:] for name in getattr(base, "__slots__", ())}
+    kept["__slots__"] = tuple(name for name in own if name not in taken)
+    made = type(cls)(cls.__name__, cls.__bases__, {**kept, **noted})
+    made.__qualname__ = cls.__qualname__
     return made
 
 

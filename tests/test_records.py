@@ -87,3 +87,18 @@ def test_without_comparison_only_the_object_itself_is_equal() -> None:
 def test_a_missing_argument_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="x"):
         Point()  # type: ignore[call-arg]
+
+
+@record(frozen=True, slots=True)
+class Placed(Point):
+    z: int = 3
+    seen: dict[str, int] = field(default_factory=dict, init=False)
+
+
+def test_the_fields_of_a_base_come_first_and_lie_in_its_slots() -> None:
+    placed = Placed(1, z=5)
+    assert [f.name for f in fields(placed)] == ["x", "y", "tags", "note", "z", "seen"]
+    assert (placed.y, placed.z, placed.seen) == (2, 5, {})
+    assert Placed.__match_args__ == ("x", "y", "tags", "note", "z")
+    assert not hasattr(placed, "__dict__")
+    assert replace(placed, x=9) == Placed(9, z=5)

@@ -106,24 +106,29 @@ def load_callers(
     wanted: frozenset[str],
     known: Known | None = None,
     of: str = "",
+    whole: frozenset[str] | None = None,
 ) -> Module | None:
     """The file in its default configuration, with the functions that call one of the wanted names: host code
     that starts what another file launches. Where the default leaves all of it out, or the `#include` of the
     file that is asked for (of: its path), in one that does not (`#ifdef USE_CUDA`). None when no more text
-    may be read. Raises SourceError as load() does."""
+    may be read. Raises SourceError as load() does.
+
+    whole: paths of the files whose kernels may be evaluated as they are compiled here, None for all; of other
+    kernels it is known how they are called.
+    """
     known = known or Known()
     if known.left <= 0:
         return None
     unit, implied = _first(source, options, known)
     for further in configurations_that_include(unit.texts(), of.rsplit("/", 1)[-1]) if of else ():
         unit = parse_unit(source, options, configuration=(*implied, *further), known=known)
-        return _lowered(unit, wanted).module
-    module = _lowered(unit, wanted).module
+        return _lowered(unit, wanted, whole=whole).module
+    module = _lowered(unit, wanted, whole=whole).module
     if known.left <= 0 or _calls_one(module, wanted):
         return module
     for further in configurations_that_use(unit.texts(), wanted):
         unit = parse_unit(source, options, configuration=(*implied, *further), known=known)
-        return _lowered(unit, wanted).module
+        return _lowered(unit, wanted, whole=whole).module
     return module
 
 
@@ -174,8 +179,13 @@ def _lost(
     return lost_kernels(_of_file(path, texts), names, [u for u in unparsed if u.place.path == path])
 
 
-def _lowered(unit: Unit, wanted: frozenset[str] = frozenset(), own: frozenset[str] = frozenset()) -> Lowered:
-    found = lower(unit, unit.path, unit.configuration, wanted, own)
+def _lowered(
+    unit: Unit,
+    wanted: frozenset[str] = frozenset(),
+    own: frozenset[str] = frozenset(),
+    whole: frozenset[str] | None = None,
+) -> Lowered:
+    found = lower(unit, unit.path, unit.configuration, wanted, own, whole)
     module = replace(
         found.module, missing_includes=unit.missing_includes, files=unit.files, refused=unit.refused
     )

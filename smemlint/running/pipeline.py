@@ -233,7 +233,8 @@ def analyse_modules(
     searched = clock.now()
     modules = tuple(modules)
     of = modules[0].path if modules else ""
-    read = _reader(options, known, max(ends.reading, searched + ends.share), of)
+    files = frozenset(path for module in modules for path in (module.path, *module.files))
+    read = _reader(options, known, max(ends.reading, searched + ends.share), of, files)
     users = users_of if options.others else _nobody
     own, theirs = (Allowance(until=max(ends.host, searched + 2 * ends.share)) for _ in range(2))
     for module in modules:
@@ -286,10 +287,10 @@ def _left_out(b: Begun, code: str) -> KernelAnalysis:
 
 
 def _reader(
-    options: Options, known: Known, until: float, of: str
+    options: Options, known: Known, until: float, of: str, files: frozenset[str]
 ) -> Callable[[str, frozenset[str]], Module | None]:
     """Reads another file of the project for what it says of launches in one (of: its path); None where that
-    fails or is late."""
+    fails or is late. files: paths of those whose kernels may be evaluated there."""
 
     # The names that are healed are shared, the text that may be read is not.
     known = replace(known, left=max(known.left, OTHERS_BYTES), until=until)
@@ -301,7 +302,7 @@ def _reader(
         try:
             # Should this end the process, the file is analysed without the others.
             with at_stage(OTHERS, until - clock.now()):
-                return load_callers(read_source(path), parse_options(options), wanted, known, of)
+                return load_callers(read_source(path), parse_options(options), wanted, known, of, files)
         except OutOfTimeError:
             clock.end(until)
             return None

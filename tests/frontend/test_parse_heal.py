@@ -14,6 +14,7 @@ from smemlint.frontend import parse
 from smemlint.frontend.parse import Known, Unit, parse_unit
 from smemlint.frontend.project.options import ParseOptions
 from smemlint.frontend.text.healed import FUNCTION, MACRO, NAMESPACE, NUMBER_TYPE, TYPE, VALUE, Healed
+from smemlint.ir import Block
 from smemlint.source import read_source, source_from_bytes
 
 
@@ -375,3 +376,16 @@ def test_constant_array_of_objects_with_an_unknown_extent() -> None:
     }
     assert uses(unit, "s") == 1
     assert uses(unit, "OFFSET") == 1
+
+
+def test_of_a_file_that_is_read_for_its_launches_other_kernels_are_known_without_their_bodies() -> None:
+    text = (
+        "__global__ void mine(int n) { __shared__ int s[4]; s[0] = n; }\n"
+        "void go() {\nk();\nmine<<<1, 4>>>(2); }"
+    )
+    source = source_from_bytes("/nowhere/caller.cu", f"void k();\n{text}".encode())
+    for files, statements in ((frozenset[str](), 0), (frozenset({source.path}), 2)):
+        module = frontend.load_callers(source, ParseOptions(), frozenset({"k"}), whole=files)
+        assert module is not None
+        bodies = {f.name: len(f.body.body) for f in module.functions.values() if isinstance(f.body, Block)}
+        assert bodies == {"mine": statements, "go": 2}

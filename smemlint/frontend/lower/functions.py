@@ -159,7 +159,8 @@ class FunctionLowering:
             cluster = _CLUSTER.search(header)
             if cluster:
                 cluster_dims = c.texts.call_arguments(header[cluster.start() :]) or ()
-        lowered: Stmt = Block(()) if body is None else self._body(body)
+        left = GLOBAL_ATTRIBUTE in sides and not c.has_body(found)
+        lowered: Stmt = Block(()) if body is None or left else self._body(body)
         specialises = None
         if self.is_specialisation(found):
             specialises = c.types.specialisation_arguments(node)

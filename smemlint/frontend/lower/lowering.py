@@ -142,6 +142,8 @@ class Context:
     own: frozenset[str] = frozenset()
     """Paths of the files that are looked at: other files' functions are lowered only when something calls
     them."""
+    whole: frozenset[str] | None = None
+    """Of a file that is read for what it launches: the files whose kernels have bodies; None: all."""
     found: Found = field(default_factory=Found)
     work: WorkList = field(default_factory=WorkList)
     declared: Declared = field(default_factory=Declared)
@@ -161,6 +163,10 @@ class Context:
 
     def place(self, node: Node) -> Place | None:
         return self.positions.place(node)
+
+    def has_body(self, definition: Definition) -> bool:
+        """Whether the body of a kernel matters: others are not evaluated, and host code only names them."""
+        return self.whole is None or definition.file.path in self.whole
 
     def require_call(self, definition: Definition) -> None:
         """Put a callee on the list: host code only where it may compute a launch, or lead to one."""

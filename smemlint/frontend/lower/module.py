@@ -26,6 +26,8 @@ from smemlint.source.blank import blank_comments
 
 _MATTERS = re.compile(rb"__global__|__shared__|<<<|cudaLaunch\w*Kernel|cuLaunchKernel")
 _LAUNCHES = re.compile(rb"<<<|[lL]aunch\w*Kernel")
+_STARTS = re.compile(rb"__global__|<<<|cudaLaunch\w*Kernel|cuLaunchKernel")
+"""What matters in a file that is read for what it launches."""
 _INSTANCE = re.compile(
     r"(?<![\w])template\s+(?!<)((?:[^;{}()<]|<(?!<)|\([^()]*\))*?)([A-Za-z_][\w:]*)\s*(<[^;{}]*>)?\s*\("
 )
@@ -50,14 +52,16 @@ def lower(
     configuration: str = "",
     wanted: frozenset[str] = frozenset(),
     own: frozenset[str] = frozenset(),
+    whole: frozenset[str] | None = None,
 ) -> Lowered:
     """Lowers what matters of a parsed file: kernels, device code with shared memory, launching host code, and
     whatever those call. Shares nothing with clang afterwards.
 
     wanted: names of functions of other files that launch; their callers here matter as well. own: files that
-    it stands for, beside itself.
+    it stands for, beside itself. whole: paths of the files of which device code matters, None for all.
     """
     c = _context(unit, path, own)
+    c.whole = whole
     leading = _require_roots(c, wanted)
     _drain(c)
     _require_methods(c, leading)
@@ -124,6 +128,11 @@ def _require_roots(c: Context, wanted: frozenset[str]) -> set[str]:
         if root.file.path in c.own or (started is not None and started.search(root.text())):
             c.work.require(root)
     return leading
+
+
+def _is_whole(c: Context, found: Definition) -> bool:
+    """Whether device code of the file matters in which a function or class stands."""
+    return c.whole is None or found.file.path in c.whole
 
 
 def _starting(names: frozenset[str]) -> re.Pattern[bytes] | None:
