@@ -35,6 +35,7 @@ from smemlint.ir import (
     Type,
     Unary,
 )
+from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
 
 _OBJECTS = (Name, Index, Member, This)
@@ -90,6 +91,7 @@ def copied(target: Expr, value: Expr, t: Type) -> Expr:
     return value if plain else target
 
 
+@by_identity
 def _has_effects(e: Expr) -> bool:
     return any(isinstance(n, Call | Assign) or (isinstance(n, Unary) and n.op in STEPS) for n in walk(e))
 

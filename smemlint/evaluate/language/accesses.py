@@ -34,6 +34,8 @@ def load(m: Machine, p: Pointer, place: Place | None, node: Expr | None = None) 
     """The value at an address; an access if it lies in shared memory. node: what decides its line."""
     t = p.pointee
     o = p.object
+    if o.storage == "local" and type(t) is Scalar:
+        return read_cells(m, p, t, place)
     if isinstance(t, ArrayOf):
         return Pointer(o, p.offset, t.element)
     if isinstance(t, Part) and o.storage == "several":

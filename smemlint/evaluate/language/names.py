@@ -41,12 +41,18 @@ _START = Int(0)
 
 
 def name_value(m: Machine, e: Name) -> Value:
-    o = m.find(e.id)
+    frame = m.frames[-1]
+    o = frame.variables.get(e.id)
+    if o is None:
+        bound = frame.bindings.get(e.id)
+        if type(bound) is Int:
+            return bound
+        o = m.find(e.id)
     if o is not None and o.storage == "local":
         v, t = o.cells.get(0), o.type
         if type(v) is Int:
             if v.type is t and v.type.kind != "float":
-                return as_seen(m, v)
+                return v if m.may is m.threads.present and not v.terms else as_seen(m, v)
         elif type(v) is Other and v.type is t and isinstance(t, Scalar) and t.kind == "float":
             return v
     p = name_place(m, e)

@@ -3,7 +3,7 @@ that a class of the program declares them."""
 
 from __future__ import annotations
 
-from smemlint.evaluate.language.overloads import methods_of
+from smemlint.evaluate.language.overloads import declared_operators, methods_of
 from smemlint.evaluate.language.places import type_at
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.ir import (
@@ -19,16 +19,17 @@ from smemlint.ir import (
     Type,
     Unary,
 )
-from smemlint.ir.memo import by_identity
-from smemlint.ir.module import Module
 
 _POSTFIX = ("x++", "x--")
 
 
 def operator_method(m: Machine, e: Unary | Binary | Assign) -> Expr | None:
     """The call of a method that an operator means; None where it is the language's own."""
-    op, declared = e.op.replace("x", ""), _declared(m.module)
-    if op == "=" or (op not in declared and not (op == "!=" and "==" in declared)):
+    declared = declared_operators(m.module)
+    if not declared or e.op == "=":
+        return None
+    op = e.op.replace("x", "")
+    if op not in declared and not (op == "!=" and "==" in declared):
         return None
     first, rest = _operands(e)
     if rest and isinstance(rest[0], InitList):
@@ -66,10 +67,3 @@ def _returned(m: Machine, t: Type | None, op: str, count: int) -> Type | None:
         return None
     methods = [f for f in methods_of(m, t, f"operator{op}") if len(f.parameters) == count]
     return m.types.resolve(methods[0].returns, found[1]) if methods else None
-
-
-@by_identity
-def _declared(module: Module) -> frozenset[str]:
-    """The operators that records of a program declare as methods."""
-    names = {name for r in module.records.values() for name in r.methods}
-    return frozenset(name.removeprefix("operator") for name in names if name.startswith("operator"))

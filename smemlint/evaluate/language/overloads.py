@@ -15,6 +15,7 @@ from smemlint.ir import (
     FunctionRef,
     FunctionType,
     Literal,
+    Module,
     OpaqueType,
     PointerTo,
     RecordRef,
@@ -232,6 +233,13 @@ def methods_of(m: Machine, t: Type, name: str) -> tuple[Function, ...]:
         if functions:
             return functions
     return ()
+
+
+@by_identity
+def declared_operators(module: Module) -> frozenset[str]:
+    """The operators that records of a program declare as methods."""
+    names = {name for r in module.records.values() for name in r.methods}
+    return frozenset(name.removeprefix("operator") for name in names if name.startswith("operator"))
 
 
 def has_pack(f: Function) -> bool:

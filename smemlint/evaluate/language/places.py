@@ -5,7 +5,7 @@ from __future__ import annotations
 from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import as_int, type_of
 from smemlint.evaluate.language.names import static_member
-from smemlint.evaluate.language.overloads import methods_of
+from smemlint.evaluate.language.overloads import declared_operators, methods_of
 from smemlint.evaluate.machine.dispatch import converted, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Unresolved
@@ -78,6 +78,8 @@ def index_place(m: Machine, e: Index) -> Pointer | Value:
 
 def _operator(m: Machine, e: Index) -> Call | None:
     """The call behind `buffer[i]` of a record: in a template clang does not know the operator yet."""
+    if "[]" not in declared_operators(m.module):
+        return None
     t = type_at(m, e.base)
     if not isinstance(t, RecordRef) or not methods_of(m, t, "operator[]"):
         return None
@@ -95,13 +97,16 @@ def type_at(m: Machine, e: Expr) -> Type | None:
 
 def pointer_of(m: Machine, e: Expr) -> Value:
     """The value of what is subscripted or dereferenced; of a record the pointer that it converts to."""
+    v: Value
     if _stays(e):
         place = lvalue(m, e)
         if isinstance(place, Pointer) and isinstance(place.pointee, RecordRef):
             made = converted(m, place, None)
             if made is not None:
                 return made
-    v = rvalue(m, e)
+        v = load(m, place, e.place, e) if isinstance(place, Pointer) else place
+    else:
+        v = rvalue(m, e)
     made = converted(m, v, None) if isinstance(v, RecordValue) else None
     return v if made is None else made
 

@@ -36,8 +36,9 @@ def stayed(departures: Departures, known: Set[object], must: Mask) -> tuple[list
     whole: list[Hashable] = []
     parts: list[tuple[Hashable, Mask]] = []
     present = must.reshape(-1, WARP).any(axis=1)
+    refuted = {_contrary(c) for c in known} - {None}
     for conditions, lanes in departures.items():
-        if isinstance(conditions, frozenset) and any(_refuted(c, known) for c in conditions):
+        if isinstance(conditions, frozenset) and not refuted.isdisjoint(conditions):
             continue
         warps = np.asarray((lanes & must).reshape(-1, WARP).any(axis=1))
         if not warps.any():
@@ -50,9 +51,9 @@ def stayed(departures: Departures, known: Set[object], must: Mask) -> tuple[list
     return whole, tuple(parts)
 
 
-def _refuted(condition: Hashable, known: Set[object]) -> bool:
-    """Whether an unknown has the other value here."""
+def _contrary(condition: object) -> tuple[int, int] | None:
+    """That an unknown has the other value; None of what is no 0/1 unknown."""
     match condition:
         case (int() as order, 0 | 1 as value):
-            return (order, 1 - value) in known
-    return False
+            return order, 1 - value
+    return None

@@ -49,6 +49,13 @@ def read_cells(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
     at = known_offset(m, p)
     if at is None:
         return _gather(m, p, t, place)
+    held = o.cells.get(at)
+    if type(t) is Scalar and (type(held) is Int or type(held) is Other) and held.type is t:
+        if type(held) is Other:
+            if t.kind == "float":
+                return held
+        elif t.kind != "float":
+            return as_seen(m, held)
     if isinstance(t, RecordRef):
         size = m.types.size_of(t)
         if size is None:
@@ -117,9 +124,9 @@ def _as(m: Machine, v: Int, t: Scalar) -> Value:
 
 def _here(m: Machine, v: Int) -> Int:
     """A number as the lanes of the mask see it: what others hold is nothing to them."""
-    if isinstance(v.const, int) and not v.terms and getattr(v, "given", None) is None:
+    if type(v.const) is int and not v.terms and v.given is None:
         return v
-    seen = getattr(v, "seen", None)
+    seen = v.seen
     if seen is not None and seen[0] is m.may:
         return seen[1] or v
     here = _restricted(m, v)
@@ -132,7 +139,7 @@ def _here(m: Machine, v: Int) -> Int:
 def _restricted(m: Machine, v: Int) -> Int:
     one = collapse(v.const, m.may)
     const = one if isinstance(one, int) else v.const
-    if const is v.const and not v.terms and getattr(v, "given", None) is None:
+    if const is v.const and not v.terms and v.given is None:
         return v
     terms = {k: c for k, c in v.terms.items() if isinstance(c, int) or some(c[m.may])}
     return Int(const, v.type, terms, _form_here(m, v))
@@ -140,10 +147,9 @@ def _restricted(m: Machine, v: Int) -> Int:
 
 def _form_here(m: Machine, v: Int) -> Affine | None:
     """What a compiler can prove where only some lanes are: those that were given a value hold just that."""
-    given = getattr(v, "given", None)
-    if given is None:
+    if v.given is None:
         return v.form
-    mask, new, old = given
+    mask, new, old = v.given
     if not some(m.may & ~mask):
         return _form_here(m, new)
     return v.form if some(m.may & mask) else old

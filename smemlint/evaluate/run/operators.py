@@ -158,8 +158,10 @@ def operate(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Val
     """`a op b` for values of any kind."""
     if op in ("/", "%"):
         division_stops(m, a, b)
+    if type(a) is Int and type(b) is Int:
+        return ar.binary(op, a, b, m.unknowns)
     a, b = _decayed(m, op, a), _decayed(m, op, b)
-    if isinstance(a, Int) and isinstance(b, Int):
+    if isinstance(a, Int) and isinstance(b, Int):  # of records that convert to numbers
         return ar.binary(op, a, b, m.unknowns)
     if isinstance(a, Pointer) or isinstance(b, Pointer):
         return _pointer_operation(m, op, a, b, place)

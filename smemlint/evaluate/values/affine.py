@@ -71,8 +71,25 @@ def atom(
     divides = min(divides, _MOST)
     traits = (cut if cut == MASKED else cut.bit_length()) << 5 | divides.bit_length() - 1
     traits |= _SMALL if small else 0
-    dropped = _both(dropped, *(o.dropped for o in origin if isinstance(o, Affine)))
+    for o in origin:
+        if type(o) is Affine and o.dropped:
+            dropped = _both(dropped, *[o.dropped for o in origin if type(o) is Affine])
+            break
     return Affine(const, ((hash(_distinct(origin)) << 11 | traits, 1),), divides, dropped)
+
+
+def number(n: int) -> Affine:
+    """A known number."""
+    return _NUMBERS[n] if 0 <= n < len(_NUMBERS) else Affine(n)
+
+
+_NUMBERS = tuple(map(Affine, range(65)))
+"""The numbers that are asked for most."""
+
+
+def _dropped(a: Affine, b: Affine) -> int:
+    """What names all that two values drop."""
+    return a.dropped if not b.dropped else b.dropped if not a.dropped else _both(a.dropped, b.dropped)
 
 
 def _both(*dropped: int) -> int:
@@ -87,7 +104,10 @@ def _distinct(value: Hashable) -> Hashable:
     """What stands for a value where it is hashed: Python's -1 and -2 have one hash, odd numbers never do."""
     if isinstance(value, int):
         return 2 * value + 1
-    return tuple(map(_distinct, value)) if isinstance(value, tuple) else value
+    if not isinstance(value, tuple):
+        return value
+    # The parts of parts are numbers nearly always.
+    return tuple([2 * part + 1 if type(part) is int else _distinct(part) for part in value])
 
 
 def cuts(value: int, by: int) -> bool:
@@ -112,7 +132,7 @@ def whole(v: Affine) -> int:
 
 
 def add(a: Affine, b: Affine) -> Affine:
-    dropped = _both(a.dropped, b.dropped)
+    dropped = _dropped(a, b)
     if not b.terms:
         return Affine(a.const + b.const, a.terms, a.divides, dropped) if b.const or dropped else a
     if not a.terms:
@@ -120,7 +140,7 @@ def add(a: Affine, b: Affine) -> Affine:
     terms = dict(a.terms)
     for value, factor in b.terms:
         terms[value] = terms.get(value, 0) + factor
-    kept = tuple(sorted((v, f) for v, f in terms.items() if f))
+    kept = tuple(sorted([(v, f) for v, f in terms.items() if f]))
     if len(kept) == abs(len(a.terms) - len(b.terms)):  # all terms of one are gone
         return Affine(a.const + b.const, kept, divisor(kept), dropped)
     return Affine(a.const + b.const, kept, _worst(a.divides, b.divides), dropped)
@@ -137,7 +157,7 @@ def scale(a: Affine, by: int) -> Affine:
     if by == 0:
         return Affine(0, dropped=a.dropped)
     divides = min(a.divides * power_of_two_in(by), _MOST)
-    return Affine(a.const * by, tuple((v, f * by) for v, f in a.terms), divides, a.dropped)
+    return Affine(a.const * by, tuple([(v, f * by) for v, f in a.terms]), divides, a.dropped)
 
 
 def multiply(a: Affine, b: Affine) -> Affine:

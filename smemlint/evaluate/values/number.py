@@ -74,14 +74,15 @@ class Int:
     form: what a compiler can prove of it; None: no more than what the number tells (`form_of`).
     """
 
-    __slots__ = ("_bounds", "_key", "const", "form", "given", "seen", "terms", "type")
+    __slots__ = ("_bounds", "_key", "_proved", "const", "form", "given", "seen", "terms", "type")
 
     _bounds: tuple[int | None, int | None]
     _key: tuple[object, ...] | None
-    """What bounds() and key() found; set when they are asked first."""
-    seen: tuple[NDArray[np.bool_], Int | None]
+    _proved: Affine
+    """What bounds(), key() and form_of() found; set when they are asked first."""
+    seen: tuple[NDArray[np.bool_], Int | None] | None
     """The last mask that this was read under, and what its lanes see of it; None: just this."""
-    given: tuple[NDArray[np.bool_], Int, Affine]
+    given: tuple[NDArray[np.bool_], Int, Affine] | None
     """Set where some lanes were given a value: the mask, the value, and what is proved of the others."""
 
     def __init__(
@@ -95,6 +96,7 @@ class Int:
         self.type = type
         self.terms: dict[Monomial, Lanes] = terms or {}
         self.form = form
+        self.seen = self.given = None
 
     @property
     def known(self) -> bool:
@@ -273,7 +275,7 @@ def plus(a: Int, n: int) -> Int:
     """a + n, in a's type."""
     if n == 0:
         return a
-    form = None if a.form is None else affine.add(a.form, affine.Affine(n))
+    form = None if a.form is None else affine.add(a.form, affine.number(n))
     return Int(a.const + n, a.type, a.terms, form)
 
 
@@ -286,8 +288,8 @@ def add(a: Int, b: Int, type: Scalar) -> Int:
 
 def _add(a: Int, b: Int, type: Scalar) -> Int:
     form = None if a.form is None and b.form is None else affine.add(form_of(a), form_of(b))
-    if not a.terms and not b.terms:
-        return Int(a.const + b.const, type, None, form)
+    if not b.terms:
+        return Int(a.const + b.const, type, a.terms, form)
     terms = dict(a.terms)
     for mono, c in b.terms.items():
         old = terms.get(mono)
@@ -318,11 +320,20 @@ def form_of(v: Int) -> Affine:
     """What a compiler can prove of a number: by the operators that made it, else by itself."""
     if v.form is not None:
         return v.form
+    if type(v.const) is int and not v.terms:
+        return affine.number(v.const)
+    try:
+        return v._proved
+    except AttributeError:
+        v._proved = _by_itself(v)
+        return v._proved
+
+
+def _by_itself(v: Int) -> Affine:
+    """What the number alone proves."""
     form = Affine(0)
     if isinstance(v.const, int):
         form = Affine(v.const)
-        if not v.terms:
-            return form
     else:
         first = int(v.const[0])
         steps = v.const - first
@@ -356,13 +367,18 @@ def _scale(a: Int, factor: Lanes, type: Scalar) -> Int:
         return Int(0, type)
     form = None
     if a.form is not None:
-        by = affine.Affine(factor) if isinstance(factor, int) else form_of(Int(factor))
+        by = affine.number(factor) if isinstance(factor, int) else form_of(Int(factor))
         form = affine.multiply(a.form, by)
     terms = {m: c * factor for m, c in a.terms.items()} if a.terms else None
     return Int(a.const * factor, type, terms, form)
 
 
 def subtract(a: Int, b: Int, type: Scalar) -> Int:
+    if a.form is None and b.form is None and not a.terms and not b.terms:
+        try:
+            return Int(a.const - b.const, type)
+        except OverflowError:
+            pass
     return add(a, scale(b, -1, type), type)
 
 

@@ -161,6 +161,8 @@ def even(
     a: Mapping[int, Value], b: Mapping[int, Value], unknowns: Unknowns
 ) -> tuple[dict[int, Value], dict[int, Value]] | None:
     """Two states of one object cut at the same bytes; None where they are already."""
+    if a is b:
+        return None
     uneven = [
         (at, width_of(v))
         for at, v in a.items()
