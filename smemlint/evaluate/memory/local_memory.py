@@ -50,12 +50,11 @@ def read_cells(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
     if at is None:
         return _gather(m, p, t, place)
     held = o.cells.get(at)
-    if type(t) is Scalar and (type(held) is Int or type(held) is Other) and held.type is t:
-        if type(held) is Other:
-            if t.kind == "float":
-                return held
-        elif t.kind != "float":
+    if type(t) is Scalar:  # as in most cases: a number of just this type
+        if isinstance(held, Int) and held.type is t and t.kind != "float":
             return as_seen(m, held)
+        if isinstance(held, Other) and held.type is t and t.kind == "float":
+            return held
     if isinstance(t, RecordRef):
         size = m.types.size_of(t)
         if size is None:
