@@ -40,13 +40,15 @@ def normal(argument: str) -> str:
 
 
 def _before_parameters(demangled: str) -> str:
-    """Up to the parenthesis that opens the parameter list."""
+    """Up to the parenthesis that opens the parameter list, which is the last thing in the name. From its end:
+    a `>` in what the kernel returns may be a comparison (`enable_if<T2>(int)0, void>::type k<4>(int)`)."""
+    text = demangled.rstrip()
     depth = 0
-    for at, char in enumerate(demangled):
-        depth += (char == "<") - (char == ">")
-        if char == "(" and depth == 0:
-            return demangled[:at]
-    return demangled
+    for at in range(len(text) - 1, -1, -1) if text.endswith(")") else ():
+        depth += (text[at] == ")") - (text[at] == "(")
+        if depth == 0:
+            return text[:at]
+    return text
 
 
 def _before_bracket(head: str) -> str:
