@@ -496,7 +496,7 @@ def _base(offset: Int) -> Hashable:
 def _wide(leader: Event, group: JoinGroup) -> Event:
     """The leader's event, moved to where the wide access starts."""
     c = leader.offset.const
-    active = group.offsets >= 0
+    active = group.offsets != -1  # below the array of the leader a variable may lie that it is joined with
     at = int(np.argmax(active))
     here = c if isinstance(c, int) else int(c[at])
     shift = (

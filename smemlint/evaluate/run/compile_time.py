@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.run.trips import set_by
@@ -38,6 +40,8 @@ from smemlint.ir.walk import walk
 
 _MOST = 4096
 """Iterations from which on the compiler keeps any loop as one."""
+_MOST_BY_FORMULA = 100
+"""As far as it tries what a condition makes of its counter."""
 
 
 def counter_of(s: Loop) -> str | None:
@@ -63,7 +67,7 @@ def compile_time_trips(m: Machine, s: Loop) -> int | None:
     if not m.host and not all(is_compile_time(m, e) for e in m.code.other_ends(s)):
         return None
     if not isinstance(c.left, Name):
-        return None
+        return None if m.host else _trips_by_formula(m, s, c)
     step = _step(m, s, c.left.id)
     if step is None:
         return None
@@ -85,6 +89,48 @@ def compile_time_trips(m: Machine, s: Loop) -> int | None:
     if end is None:
         return None
     return _at_least(s, _counted(c.op, start.const, end, *step))
+
+
+def _trips_by_formula(m: Machine, s: Loop, c: Binary) -> int | None:
+    """Iterations of `for (u = 0; (1 << u) < 1024; u++)`: what is asked for is made of the counter."""
+    named = {n.id for n in walk(c.left) if isinstance(n, Name)}
+    counters = [id for id in named if _step(m, s, id) is not None]
+    if len(counters) != 1 or not is_compile_time(m, c.right):
+        return None
+    (counter,) = counters
+    step, o = _step(m, s, counter), m.find(counter)
+    start = o.cells.get(0) if o is not None else None
+    end = m.constant(c.right, m.bindings)
+    if step is None or o is None or o.var is None or end is None:
+        return None
+    init = start_of(s, o.var)
+    if not isinstance(start, Int) or not start.known or not isinstance(start.const, int):
+        return None
+    if init is None or not is_compile_time(m, init) or m.constant(init, m.bindings) != start.const:
+        return None
+    value, holds = start.const, COMPARISONS[c.op]
+    for trips in range(_MOST_BY_FORMULA):
+        tried = _with(c.left, counter, Literal(value, start.type))
+        now = m.constant(tried, m.bindings) if tried is not None and is_compile_time(m, tried) else None
+        if now is None:
+            return None
+        if not holds(now, end):
+            return _at_least(s, trips)
+        value = _stepped(step[0], value, step[1])
+    return None
+
+
+def _with(e: Expr, counter: str, value: Literal) -> Expr | None:
+    """A formula with a number in place of its counter; None where it is made of more than operators."""
+    if isinstance(e, Name):
+        return value if e.id == counter else e
+    if isinstance(e, Unary | Cast):
+        inner = _with(e.operand, counter, value) if not isinstance(e, Unary) or e.op not in STEPS else None
+        return None if inner is None else replace(e, operand=inner)
+    if isinstance(e, Binary):
+        left, right = _with(e.left, counter, value), _with(e.right, counter, value)
+        return None if left is None or right is None else replace(e, left=left, right=right)
+    return e if isinstance(e, Literal) else None
 
 
 def _counted(condition: str, value: int, end: int, op: str, by: int) -> int | None:

@@ -520,3 +520,23 @@ def test_a_size_rounded_up_is_aligned(start: str) -> None:
 
 def test_a_size_rounded_up_to_less_is_aligned_to_less() -> None:
     assert joined_stores("(n + 7) & ~7", "a[i]") == [8, 8]
+
+
+def test_scalars_join_with_the_one_below_in_whatever_lanes() -> None:
+    """LDS.64 of both in nvcc 13's machine code, in each case, which is one wavefront for one address."""
+    cases = "".join(f"case {u}: o[{u}] = high * (s[x + {u}] - s[x + 3]) + low; break;\n" for u in range(3))
+    source = f"""__global__ void k(float *o, const float *in) {{
+        int x = threadIdx.x * 6;
+        __shared__ float low, high;
+        extern __shared__ float s[];
+        s[x + threadIdx.y] = in[x];
+        low = in[blockIdx.x]; high = in[blockIdx.y];
+        __syncthreads();
+        switch (threadIdx.y) {{ {cases} }}
+    }}"""
+    (module,) = load(source_from_bytes("k.cu", source.encode()))
+    (kernel,) = module.kernels()
+    trace = evaluate(module, kernel, Launch((6, 6, 1), dynamic=144))
+    loads = [(t, s) for t, s in zip(trace.traces, score_all(trace), strict=True) if t.site.op == "load"]
+    assert all(s.reason is None for _, s in loads)
+    assert [t.joined for t, _ in loads if t.site.array.startswith("high")] == [8, 8, 8]

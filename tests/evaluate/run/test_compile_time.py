@@ -46,3 +46,26 @@ def test_a_loop_to_a_member_of_a_constant_is_unrolled(declared: str, bound: str)
 
 def test_a_loop_to_a_member_that_may_change_is_not() -> None:
     assert widths("", "2") == {8} != widths("", "changing.rows")
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["int u = 0; (1 << u) < 8; u++", "long u = 0; (1 << u) < 8; u++", "int u = 0; u * u < 9; u++"],
+)
+def test_a_condition_on_what_the_counter_makes_is_counted(head: str) -> None:
+    """The step with `u` 0 loads both words at once, as with `u < 3` (LDS.64 in nvcc 13's machine code)."""
+
+    def joined(head: str) -> list[int | None]:
+        text = f"""__global__ void k(float *out) {{
+            __shared__ float s[512];
+            int t = threadIdx.x;
+            for ({head}) {{
+                __syncthreads();
+                if (s[(t * 2) << u] > s[(t * 2 + 1) << u]) out[u] = 1;
+            }}
+        }}"""
+        (module,) = load(source_from_bytes("k.cu", text.encode()))
+        (kernel,) = module.kernels()
+        return [t.joined for t in evaluate(module, kernel, Launch((32, 1, 1))).traces]
+
+    assert joined(head) == joined("int u = 0; u < 3; u++") and 8 in joined(head)
