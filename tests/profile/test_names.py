@@ -12,6 +12,7 @@ def test_a_pack_stands_for_as_many_arguments_as_it_holds() -> None:
 
 
 def test_what_a_kernel_returns_may_compare_its_arguments() -> None:
-    name = "std::enable_if<T2>(int)0&&n::kind<T1>::exists, void>::type n::k<float, (int)8>(T1 *, void (*)(int))"
+    returned = "std::enable_if<T2>(int)0&&n::kind<T1>::exists, void>::type"
+    name = f"{returned} n::k<float, (int)8>(T1 *, void (*)(int))"
     assert base_name(name) == "k" and template_arguments(name) == ["float", "8"]
     assert base_name("void n::f<(int)3>(float *)") == base_name("f") == "f"
