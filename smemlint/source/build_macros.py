@@ -11,7 +11,7 @@ it up to the project's root; a name that the build files of one folder give seve
 from __future__ import annotations
 
 import os
-import re
+from collections.abc import Mapping, Set
 
 from smemlint.patterns import pattern
 from smemlint.system.observed import names_in, remembered
@@ -30,6 +30,9 @@ _DEFINITIONS = pattern(r"(?:target_compile_definitions|add_compile_definitions)\
 _DEFINED = pattern(rf"(?<![-\w]){_WORD}=\s*{_GIVEN}")
 _PAIR = pattern(rf"""\(\s*["']{_WORD}["']\s*,\s*(?:str\s*\(\s*)?["']?([\w.]+)["']?\s*\)?\s*\)""")
 """`define_macros=[("N", "32")]`."""
+_ASSIGNED = pattern(rf"(?m)^[ \t]*{_WORD}[ \t]*[:?]?=[ \t]*[\"']?([\w.]+)[\"']?[ \t]*(?:#.*)?$")
+_SET = pattern(rf"\bset\s*\(\s*{_WORD}\s+\"?([\w.]+)")
+"""What gives a variable of a build file a value."""
 _NUMBER = pattern(r"(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*")
 _TYPE_NAMES = "float double half __half __nv_bfloat16 float2 float4 double2 int unsigned long short char bool"
 _TYPES = frozenset(_TYPE_NAMES.split()) | {
@@ -71,17 +74,22 @@ def _defined(text: str) -> list[tuple[str, str]]:
         given += _DEFINED.findall(inside)
     if "define_macros" in text:
         given += _PAIR.findall(text)
-    resolved = ((name, _value_of(value, text)) for name, value in given)
+    variables = _variables(text) if any(value[0] in "${" for _, value in given) else {}
+    resolved = ((name, _value_of(value, variables)) for name, value in given)
     return [(name, value) for name, value in resolved if value is not None]
 
 
-def _value_of(value: str, text: str) -> str | None:
+def _variables(text: str) -> dict[str, set[str]]:
+    """The values that a build file gives to its own variables, read once: a hostile one may use many."""
+    found: dict[str, set[str]] = {}
+    for name, value in (*_ASSIGNED.findall(text), *_SET.findall(text)):
+        found.setdefault(name, set()).add(value)
+    return found
+
+
+def _value_of(value: str, variables: Mapping[str, Set[str]]) -> str | None:
     """A number or the name of a type, perhaps by way of a variable of the file that has one value."""
-    if value[0] not in "${":
-        return value if _NUMBER.fullmatch(value) or value in _TYPES else None
-    name = value.strip("${()}")
-    told = re.findall(rf"(?m)^[ \t]*{name}[ \t]*[:?]?=[ \t]*[\"']?([\w.]+)[\"']?[ \t]*(?:#.*)?$", text)
-    told += re.findall(rf"\bset\s*\(\s*{name}\s+\"?([\w.]+)", text)
-    values = set(told)
-    only = values.pop() if len(values) == 1 else ""
-    return only if _NUMBER.fullmatch(only) or only in _TYPES else None
+    if value[0] in "${":
+        values = variables.get(value.strip("${()}"), ())
+        value = next(iter(values)) if len(values) == 1 else ""
+    return value if _NUMBER.fullmatch(value) or value in _TYPES else None

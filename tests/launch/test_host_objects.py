@@ -1,0 +1,123 @@
+"""What host code says of blocks by way of objects: members, constructors, `new`."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.launch.test_host import blocks, launches
+
+
+def test_settings_that_a_class_makes_itself_are_tried_where_its_object_comes_from_elsewhere() -> None:
+    settings = """
+    struct Shape { unsigned short blocks, threads; };
+    struct Settings {
+        int rounds;
+        Shape first;
+        Settings() { rounds = 3; first.blocks = 64; first.threads = 192; }
+    };
+    struct Other { int threads = 96; };
+    """
+    member = """
+    class Runner {
+        Settings settings;
+        float *p;
+    public:
+        Runner(const Settings given) : settings(given) {}
+        void run() { sum<<<settings.first.blocks, settings.first.threads>>>(p, p); }
+    };"""
+    found = launches(settings + member)
+    assert (192, 1, 1) in {x.block for x in found} and all(x.assumed for x in found)
+    found = launches(settings + "void run(Other other, float *p) { sum<<<1, other.threads>>>(p, p); }")
+    assert (96, 1, 1) in {x.block for x in found} and all(x.assumed for x in found)
+
+
+def test_sizes_that_a_class_begins_with_at_zero_are_set_before_it_runs() -> None:
+    code = """
+    class Layer {
+        int size = 0, threads = 96;
+        bool wide = false;
+        void resize(int n) { size = n; wide = n > 100; }
+        void run(float *p) {
+            if (wide) sum<<<size, 192>>>(p, p); else sum<<<size, threads>>>(p, p);
+        }
+    };"""
+    found = launches(code)
+    assert {x.block for x in found} == {(192, 1, 1), (96, 1, 1)}
+    assert all(x.grid[0] is None for x in found)
+
+
+def test_an_object_made_with_new_has_what_its_constructor_gives_it() -> None:
+    classes = """
+    class Plan {
+    public:
+        Plan(int blocks, int threads = 128) : blocks(blocks), threads(threads) {}
+        void run(float *p) { sum<<<blocks, threads>>>(p, p); }
+    private:
+        int blocks, threads;
+    };
+    """
+    assert blocks(classes + "int main() { Plan *plan = new Plan(4, 96); plan->run(0); }") == [96]
+    assert blocks(classes + "int main() { auto plan = new Plan(4); plan->run(0); delete plan; }") == [128]
+    tile = "struct Tile { int width = 16, height = 8; };"
+    [launch] = launches(
+        tile + "int main() { Tile *t = new Tile; sum<<<1, dim3(t->width, t->height)>>>(0, 0); }"
+    )
+    assert launch.block == (16, 8, 1)
+    case = "block = new dim3(%s); sum<<<*grid, *block>>>(0, 0); break;"
+    main = f"""
+    template <int W, int H> void start(int way, int n) {{
+        dim3 *grid = new dim3(n / H, 1), *block;
+        switch (way) {{
+        case 1: {case % "W, H, 1"}
+        case 2: {case % "32"}
+        }}
+    }}
+    void run(int way, int n) {{ start<8, 4>(way, n); }}"""
+    assert {x.block for x in launches(main)} == {(8, 4, 1), (32, 1, 1)}
+
+
+def test_an_array_made_with_new_is_not_an_object() -> None:
+    found = launches("int main() { int *sizes = new int[4]; sum<<<1, *sizes>>>(0, 0); }")
+    assert all(x.assumed for x in found)
+
+
+MEMBERS = """
+struct Size { int x, y; };
+struct Base { int rows; Base(int n) : rows(n) {} };
+struct Runner : Base {
+    int given = 1, derived, through, part, stepped = 62, other[64];
+    Size size, whole;
+    double weights[64][64];
+    Runner();
+    void init() { derived = 2 * given; }
+    void run();
+};
+void fill(int *n, int from) { *n = 2 * from; }
+Runner::Runner() : Base(16) {
+    for (int i = 0; i < 64; i++)
+        for (int j = 0; j < 64; j++)
+            for (int l = 0; l < 64; l++) weights[i][j] += i * l;
+    given = 32;
+    init();
+    fill(&through, given);
+    size.x = 96;
+    size.y = 4;
+    Size copied = {128, 2};
+    whole = copied;
+    ++stepped;
+    ++stepped;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("shape", "threads"),
+    [
+        ("given", 32), ("derived", 64), ("through", 64), ("size.x * 2", 192), ("whole.x", 128), ("rows", 16),
+        ("stepped", 64), ("given + size.y", 36),
+    ],
+)  # fmt: skip
+def test_a_constructor_runs_as_far_as_launches_depend_on_what_it_sets(shape: str, threads: int) -> None:
+    text = f"{MEMBERS}\nvoid Runner::run() {{ sum<<<1, {shape}>>>(0, 0); }}"
+    (launch,) = launches(text)
+    assert (launch.block, launch.assumed) == ((threads, 1, 1), False)
