@@ -6,6 +6,7 @@ import argparse
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -281,26 +282,29 @@ def _repair(
     """`--diff` shows the edits and leaves the files; `--fix` makes them and reports what is left."""
     from smemlint import repair
 
-    unsafe, verify = bool(options.unsafe_fixes), options.verify
-    files, skipped = repair.repair(report, run.reports, run.jobs, unsafe=unsafe, verify=verify)
-    offered = [d.fix for d in report.diagnostics if d.fix is not None]
+    unsafe = bool(options.unsafe_fixes)
+    look = repair.Look(
+        lambda some: [r for _, r in sorted(with_progress(some, run.settings), key=itemgetter(0))], run.collect
+    )
+    # Which lines changed since a revision is known of what lies on disk alone.
+    further = look if run.changed is None else None
+    done = repair.repair(report, run.reports, run.jobs, unsafe=unsafe, verify=options.verify, look=further)
+    offered = [d.fix for d in done.report.diagnostics if d.fix is not None]
     left = 0 if unsafe else repair.unsafe_fixes(offered)
-    if options.fix:
-        failed = repair.write(files, options.paths)
-        written = [f for f in files if f.path not in {s.path for s in failed}]
-        _tell([*skipped, *failed], repair.summary(written, written=True, unsafe=left))
-        again = repair.rejoin(
-            written,
-            run.jobs,
-            run.reports,
-            lambda some: [r for _, r in with_progress(some, run.settings, run.cache)],
-        )
-        status = write(run.collect(again), run.settings, outputs, options)
-        return FAILED if failed else status
-    _tell(skipped, repair.summary(files, written=False, unsafe=left))
-    # A patch must hold the file's own bytes, whatever the terminal's encoding is.
-    streams.put_bytes("".join(f.diff() for f in files).encode("utf-8", "surrogateescape"))
-    return status_of(report, run.settings)
+    if options.diff:
+        _tell(done.skipped, repair.summary(done.files, written=False, unsafe=left))
+        # A patch must hold the file's own bytes, whatever the terminal's encoding is.
+        streams.put_bytes("".join(f.diff() for f in done.files).encode("utf-8", "surrogateescape"))
+        return status_of(report, run.settings)
+    failed = repair.write(done.files, options.paths)
+    written = [f for f in done.files if f.path not in {s.path for s in failed}]
+    _tell([*done.skipped, *failed], repair.summary(written, written=True, unsafe=left))
+    left_over = done.report
+    if failed or further is None:
+        reports = repair.reports_of(run.reports, run.jobs, [f.path for f in written], look)
+        left_over = run.collect(reports)
+    status = write(left_over, run.settings, outputs, options)
+    return FAILED if failed else status
 
 
 def _tell(skipped: Sequence[Skipped], summary: str) -> None:

@@ -29,6 +29,11 @@ class EditedFile:
         return diff(self.path, self.before, self.after)
 
 
+def together(first: EditedFile, second: EditedFile) -> EditedFile:
+    """A file that was edited once more."""
+    return EditedFile(first.path, first.before, second.after, (*first.suggestions, *second.suggestions))
+
+
 @record(frozen=True, slots=True)
 class Skipped:
     """A suggestion, or a whole file, that was not done, and why, for the user."""
@@ -173,13 +178,18 @@ def summary(files: Sequence[EditedFile], written: bool, *, unsafe: int = 0) -> s
 
     unsafe: fixes that were left because they are not safe.
     """
-    done = [s for f in files for s in f.suggestions]
+    done: dict[object, list[Suggestion]] = {}
+    for file in files:
+        for s in file.suggestions:
+            kernels = frozenset(c.kernel for c in s.sites)
+            done.setdefault((file.path, s.array.name, kernels or id(s)), []).append(s)
     left = f"{unsafe} unsafe one{'s' if unsafe != 1 else ''}: add --unsafe-fixes"
     if not done:
         return f"no safe fix; {left}" if unsafe else "no fix to apply"
     arrays = f"{len(done)} array{'s' if len(done) != 1 else ''}"
     where = f"{len(files)} file{'s' if len(files) != 1 else ''}"
-    before, after = sum(s.before for s in done), sum(s.after for s in done)
+    # An array that was fixed once more is one fix, from where it stood first to where it ends.
+    before, after = (sum(n) for n in zip(*((f[0].before, f[-1].after) for f in done.values()), strict=True))
     verb = "fixed" if written else "would fix"
     said = f"{verb} {arrays} in {where}: {before} wavefronts a block become {after}"
     return f"{said}; {left}" if unsafe else said

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from smemlint.frontend.lower.module import Lowered, lower, lower_named
 from smemlint.frontend.parse import Known, Unit, parse_unit
-from smemlint.frontend.project.includes import read_instead
+from smemlint.frontend.project.includes import instead_of, read_instead
 from smemlint.frontend.project.options import ParseOptions
 from smemlint.frontend.text.configurations import (
     configuration_without_errors,
@@ -29,7 +29,7 @@ from smemlint.system import clock
 
 _DEVICE = pattern(rb"__global__|__shared__")
 
-__all__ = ["Known", "ParseOptions", "load", "load_again", "load_callers", "read_instead"]
+__all__ = ["Known", "ParseOptions", "instead_of", "load", "load_again", "load_callers", "read_instead"]
 
 
 def load(

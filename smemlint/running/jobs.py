@@ -33,7 +33,8 @@ class Job:
     """One file to analyse.
 
     text: its content where it is not read from disk (stdin, an editor's buffer). seconds: its time limit.
-    named: the user named this very file, and not a folder above it.
+    named: the user named this very file, and not a folder above it. instead: files that it may include, by
+    absolute path, and what is read in place of what lies on disk.
     """
 
     path: str
@@ -41,3 +42,4 @@ class Job:
     text: str | None = None
     seconds: float = 40.0
     named: bool = True
+    instead: tuple[tuple[str, str], ...] = ()

@@ -10,6 +10,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
@@ -23,7 +24,15 @@ from smemlint.evaluate import Budget, Unresolved, evaluate
 from smemlint.evaluate.machine.faults import INTERNAL, fault
 from smemlint.fix.asked import Key, may_conflict
 from smemlint.fix.model import Suggestion, renamed
-from smemlint.frontend import Known, ParseOptions, load, load_again, load_callers, read_instead
+from smemlint.frontend import (
+    Known,
+    ParseOptions,
+    instead_of,
+    load,
+    load_again,
+    load_callers,
+    read_instead,
+)
 from smemlint.ir import Function, FunctionRef, Launch, Module, Place, PointerTo, RecordRef, Scalar
 from smemlint.launch import Allowance, Blocks, Program, Started, infer, program_around, program_of
 from smemlint.launch.missing import missing_kernels
@@ -117,10 +126,13 @@ def report_of(found: Examined, job: Job, shown: Callable[[str], str], began: flo
 def examine(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
     """Everything that is found of one file; the report at once where it cannot be read or parsed, or is
     passed over."""
-    if job.text is None:
-        return _examined(job, shown)
-    # A header is analysed through the files that start its kernels: they include this text as well.
-    with read_instead(os.path.abspath(job.path), _bytes(job.text)):  # noqa: PTH100  links stay as they are
+    with ExitStack() as stack:
+        for path, text in job.instead:
+            stack.enter_context(read_instead(path, _bytes(text)))
+        if job.text is not None:
+            # A header is analysed through the files that start its kernels: they include this text as well.
+            path = os.path.abspath(job.path)  # noqa: PTH100  links stay as they are
+            stack.enter_context(read_instead(path, _bytes(job.text)))
         return _examined(job, shown)
 
 
@@ -499,6 +511,9 @@ def _included(modules: Iterable[Module], texts: Mapping[str, bytes]) -> dict[str
 
 
 def _read(path: str) -> bytes | None:
+    given = instead_of(path)
+    if given is not None:
+        return given
     try:
         return read_regular(path, MAX_BYTES)
     except UnreadableError:

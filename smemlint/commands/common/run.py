@@ -48,11 +48,15 @@ class Run:
     wrong: Sequence[Problem] | None = None
     """What is wrong with the configurations, where it is known already."""
 
-    def collect(self, reports: Sequence[FileReport]) -> Report:
-        """One report of these files: merged, suppressed, selected; with what is wrong with the settings."""
+    def collect(self, reports: Sequence[FileReport], edited: Mapping[str, str] | None = None) -> Report:
+        """One report of these files: merged, suppressed, selected; with what is wrong with the settings.
+
+        edited: texts that stand for what lies on disk, by path as shown.
+        """
         from smemlint import api
 
         texts = {api.shown(job.path): job.text for job in self.jobs if job.text is not None}
+        texts.update(edited or {})
         report = api.collect(
             reports, _view(self.configurations, self.settings, self.baseline, self.changed), texts
         )

@@ -235,6 +235,11 @@ def read_instead(path: str, data: bytes) -> Iterator[None]:
         _instead.update(before)
 
 
+def instead_of(path: str) -> bytes | None:
+    """The text that is read in place of the file's own."""
+    return _instead.get(path)
+
+
 def scan_file(path: str) -> Scan:
     """Read an included file, once for each version of it."""
     if path in _instead:
