@@ -62,6 +62,9 @@ def tally_of(check: Check, examples: int) -> Counter[str]:
         pytest.param("parts", 60, id="pointers to several arrays and values that are written in parts"),
         pytest.param("cxx", 40, id="references, templates, lambdas and methods lead to the same addresses"),
         pytest.param("modern", 30, id="early returns, bit-fields, bindings and tables lead to the same"),
+        pytest.param(
+            "ordinary", 30, id="odd records, narrow integers, swapped pointers, jumps lead to the same"
+        ),
     ],
 )
 def test_what_is_known_is_exact(name: str, examples: int) -> None:
@@ -76,6 +79,8 @@ def test_what_is_known_is_exact(name: str, examples: int) -> None:
         pytest.param("parts-unknown", 40, id="pointers to several arrays and parts of values, by arguments"),
         pytest.param("modern-data", 20, id="early returns, bit-fields and bindings, by data"),
         pytest.param("modern-unknown", 20, id="early returns, bit-fields and bindings, by arguments"),
+        pytest.param("ordinary-data", 20, id="odd records, narrow integers, jumps, by data"),
+        pytest.param("ordinary-unknown", 20, id="odd records, narrow integers, jumps, by arguments"),
         pytest.param("data", 50, id="bounds hold whatever memory holds"),
         pytest.param("unknown", 50, id="answers without arguments and grid hold for any of them"),
         pytest.param("joined", 30, id="joined accesses reach every byte that is asked for"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from oracle.frames import OWN, Barrier, Flow, Frame, Ref, Value
 from oracle.memory import SHARED
-from oracle.values import Num, Ptr, UnsupportedError, binary, common, convert, promote
+from oracle.values import Num, Ptr, UnsupportedError, binary, common, convert, from_bits, promote, to_bits
 from smemlint.ir import ArrayOf, Call, Literal, PointerTo, RecordRef, Scalar, Type
 from smemlint.ir.types import FLOAT, INT, UINT, ULONG
 
@@ -48,6 +48,16 @@ def _bits(numbers: list[Num]) -> int:
     return int(convert(numbers[0], UINT).value)
 
 
+def _long(numbers: list[Num]) -> int:
+    return int(convert(numbers[0], ULONG).value)
+
+
+def _permuted(low: int, high: int, selector: int) -> int:
+    """Four of the eight bytes; the fourth bit of a selector would repeat a sign, and is not used."""
+    both = high << 32 | low
+    return sum((both >> 8 * (selector >> 4 * i & 7) & 255) << 8 * i for i in range(4))
+
+
 _INTEGER: dict[str, Callable[[list[Num]], Num]] = {
     "min": _min,
     "max": _max,
@@ -58,11 +68,22 @@ _INTEGER: dict[str, Callable[[list[Num]], Num]] = {
     "__clz": lambda n: Num(32 - _bits(n).bit_length(), INT),
     "__ffs": lambda n: Num((_bits(n) & -_bits(n)).bit_length(), INT),
     "__brev": lambda n: Num(int(f"{_bits(n):032b}"[::-1], 2), UINT),
+    "__popcll": lambda n: Num(bin(_long(n)).count("1"), INT),
+    "__clzll": lambda n: Num(64 - _long(n).bit_length(), INT),
+    "__ffsll": lambda n: Num((_long(n) & -_long(n)).bit_length(), INT),
+    "__umulhi": lambda n: Num(_bits(n) * _bits(n[1:]) >> 32, UINT),
+    "__byte_perm": lambda n: Num(_permuted(*(_bits(n[i:]) for i in range(3))), UINT),
+    "__funnelshift_l": lambda n: Num(
+        (_bits(n[1:]) << 32 | _bits(n)) >> (32 - _bits(n[2:]) % 32) & 0xFFFFFFFF, UINT
+    ),
+    "__float_as_int": lambda n: convert(Num(to_bits(n[0].value, FLOAT), UINT), INT),
+    "__int_as_float": lambda n: Num(from_bits(_bits(n), FLOAT), FLOAT),
 }
 
 _FLOAT: dict[str, Callable[..., float]] = {
     "sqrtf": lambda x: math.sqrt(abs(x)),
     "fabsf": abs,
+    "floorf": math.floor,
     "fminf": min,
     "fmaxf": max,
     "fmaf": lambda a, b, c: a * b + c,
@@ -104,9 +125,13 @@ def call(thread: Thread, name: str, expr: Call, frame: Frame, used: bool) -> Flo
         return None
     if name.startswith("make_"):
         return (yield from thread.construct(RecordRef(name[5:]), expr.arguments, frame))
+    if name == "swap":
+        return (yield from _swap(thread, expr, frame))
     values: list[Value] = []
     for i, argument in enumerate(expr.arguments):
         values.append((yield from thread.at(i, thread.rvalue(argument, frame))))
+    if name in ("memcpy", "__builtin_memcpy"):
+        return (yield from _copy(thread, expr, values))
     base = name.removesuffix("_block").removesuffix("_system")
     if base in _ATOMIC:
         return (yield from _atomic(thread, base, expr, values, used))
@@ -123,6 +148,28 @@ def call(thread: Thread, name: str, expr: Call, frame: Frame, used: bool) -> Flo
         if name in _FLOAT:
             return convert(Num(_FLOAT[name](*(float(n.value) for n in numbers)), FLOAT), FLOAT)
     raise UnsupportedError(f"function {name}")
+
+
+def _swap(thread: Thread, expr: Call, frame: Frame) -> Flow:
+    a = yield from thread.at(0, thread.lvalue(expr.arguments[0], frame))
+    b = yield from thread.at(1, thread.lvalue(expr.arguments[1], frame))
+    old, new = thread.read(a), thread.read(b)
+    thread.write(a, new)
+    thread.write(b, old)
+
+
+def _copy(thread: Thread, expr: Call, values: list[Value]) -> Flow:
+    """memcpy of a number, which is one access where shared memory is read or written."""
+    target, source, size = values
+    if not isinstance(target, Ptr) or not isinstance(source, Ptr) or not isinstance(size, Num):
+        raise UnsupportedError("memcpy of no pointers")
+    count = int(size.value)
+    for op, pointer in (("load", source), ("store", target)):
+        if pointer.address >= SHARED:
+            yield thread.access(op, pointer.address, count, expr, OWN + (500 if op == "store" else 0))
+    memory = thread.machine.memory
+    memory.store(target.address, count, memory.load(source.address, count))
+    return target
 
 
 def _atomic(thread: Thread, name: str, expr: Call, values: list[Any], used: bool) -> Flow:
@@ -159,6 +206,6 @@ def type_of(name: str, given: list[Type]) -> Type:
             return pointer.to
     if name == "__cvta_generic_to_shared":
         return ULONG
-    if name in ("__umul24", "__brev"):
+    if name in ("__umul24", "__brev", "__umulhi", "__byte_perm", "__funnelshift_l"):
         return UINT
     return INT if name in _INTEGER else FLOAT

@@ -11,6 +11,7 @@ from oracle.compare import Comparison, compare, evaluate_as_written, outside, un
 from oracle.cxx_programs import cxx_program
 from oracle.drawing import Draw, Program
 from oracle.modern_programs import modern_program
+from oracle.ordinary_programs import ordinary_program
 from oracle.pointing import parts_program
 from oracle.programs import program
 from oracle.run import Request, run
@@ -92,6 +93,7 @@ def _uncovered(requests: list[Request], result: KernelTrace) -> Comparison:
 
 _C = Check("c", program, read_by_pycparser, compare)
 _MODERN = Check("modern", modern_program, read_by_clang, compare)
+_ORDINARY = Check("ordinary", ordinary_program, read_by_clang, compare)
 CHECKS = {
     check.name: check
     for check in (
@@ -123,5 +125,20 @@ CHECKS = {
             verify=_outside,
             told=False,
         ),
+        _ORDINARY,
+        replace(
+            _ORDINARY,
+            name="ordinary-data",
+            draw=lambda draw: ordinary_program(draw, data=True),
+            verify=_outside,
+        ),
+        replace(
+            _ORDINARY,
+            name="ordinary-unknown",
+            draw=lambda draw: ordinary_program(draw, unknown=True),
+            verify=_outside,
+            told=False,
+        ),
+        replace(_ORDINARY, name="ordinary-joined", verify=_uncovered, joined=True),
     )
 }

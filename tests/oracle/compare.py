@@ -249,6 +249,8 @@ def uncovered(requests: list[Request], result: KernelTrace) -> list[str]:
     """
     if any(one.grade is not Grade.EXACT or one.alignment for one in result.traces):
         return []
+    if any(one.site.array not in result.arrays for one in result.traces):
+        return []  # which bytes of several arrays a lane touches is not told
     wanted: dict[tuple[str, str], set[tuple[int, int]]] = {}
     shown: dict[tuple[str, str], set[tuple[int, int]]] = {}
     for r in requests:

@@ -112,7 +112,7 @@ class Expressions(Part):
             assert frame.this is not None
             return Ptr(frame.this.address, frame.this.type)
         if isinstance(expr, Lambda):
-            return Callee(expr, frame=self.kept(expr, frame) if expr.copies_all or expr.copies else frame)
+            return (yield from self.closure(expr, frame))
         if isinstance(expr, InitList) and len(expr.elements) == 1:
             return (yield from self.rvalue(expr.elements[0], frame))
         if isinstance(expr, Asm):
@@ -122,6 +122,15 @@ class Expressions(Part):
         if value is None:
             raise UnsupportedError(f"expression {type(expr).__name__}: {getattr(expr, 'reason', '')}")
         return value
+
+    def closure(self, expr: Lambda, frame: Frame) -> Flow:
+        """A lambda with the variables that it has of its own."""
+        own = self.kept(expr, frame) if expr.copies_all or expr.copies or expr.captures else frame
+        for i, variable in enumerate(expr.captures):
+            assert variable.init is not None
+            given = yield from self.at(i, self.rvalue(variable.init, frame))
+            own.env[variable.id] = self.temporary(given)
+        return Callee(expr, frame=own)
 
     def unary(self, expr: Unary, frame: Frame) -> Flow:
         if expr.op == "&":
@@ -247,7 +256,7 @@ class Expressions(Part):
         if expr.name in record.constants:
             return self.machine.static(base.type, expr.name)
         slot = self.machine.layout.slot(base.type, expr.name)
-        ref = Ref(base.address + slot.offset, slot.type, slot.bits)
+        ref = Ref(base.address + slot.offset, slot.type, slot.bits, min(slot.align, base.align))
         if isinstance(slot.type, PointerTo) and slot.type.reference:
             held = yield from self.load(Ref(ref.address, PointerTo(slot.type.to)), expr)
             return Ref(held.address, held.to)

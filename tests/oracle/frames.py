@@ -42,11 +42,13 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """An object of some type at an address: an lvalue. bits: (first, count) of a bit-field in it."""
+    """An object of some type at an address: an lvalue. bits: (first, count) of a bit-field in it; align: what
+    divides its address, where the type of a member would ask for more."""
 
     address: int
     type: Type
     bits: tuple[int, int] | None = None
+    align: int = 16
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,8 @@ class Slot:
     type: Type
     bits: tuple[int, int] | None = None
     """First bit and count of a bit-field, counted from `offset`."""
+    align: int = 16
+    """What is known to divide its address, where that is less than its type asks for."""
 
 
 class Layout:
@@ -47,6 +49,7 @@ class Layout:
         self._module = module
         self._constant = constant
         self._slots: dict[RecordRef, tuple[tuple[Slot, ...], int, int]] = {}
+        self._records: dict[RecordRef, tuple[Record, Scope]] = {}
 
     def resolve(self, type_: Type, scope: Scope) -> Type:
         """The type without parameters: extents are literals, arguments are types or literals."""
@@ -77,14 +80,45 @@ class Layout:
         return Literal(self._constant(argument, scope))
 
     def record(self, type_: Type) -> Record:
-        if not isinstance(type_, RecordRef) or type_.name not in self._module.records:
-            raise UnsupportedError(f"not a known record: {type_}")
-        return self._module.records[type_.name]
+        return self._chosen(type_)[0]
 
     def scope_of(self, type_: Type) -> Scope:
         """What a record's template parameters stand for."""
-        assert isinstance(type_, RecordRef)
-        return self.bind(self.record(type_).template, type_.arguments, {})
+        return self._chosen(type_)[1]
+
+    def _chosen(self, type_: Type) -> tuple[Record, Scope]:
+        """The record, or the specialisation of it with the fewest parameters left."""
+        if not isinstance(type_, RecordRef) or type_.name not in self._module.records:
+            raise UnsupportedError(f"not a known record: {type_}")
+        if type_ in self._records:
+            return self._records[type_]
+        record = self._module.records[type_.name]
+        scope = self.bind(record.template, type_.arguments, {})
+        found: list[tuple[Record, Scope]] = [(record, scope)]
+        for name in record.specialisations:
+            special = self._module.records[name]
+            bound: dict[str, Type | int] = {}
+            mine = {p.id for p in special.template}
+            pairs = zip(special.specialises or (), record.template, strict=True)
+            if all(self._matches(pattern, scope[p.id], mine, bound) for pattern, p in pairs):
+                found.append((special, bound))
+        self._records[type_] = chosen = min(found, key=_freedom)
+        return chosen
+
+    def _matches(
+        self, pattern: Type | Expr, given: Type | int, mine: set[str], bound: dict[str, Type | int]
+    ) -> bool:
+        """Whether a pattern of a specialisation stands for an argument, which it binds."""
+        if isinstance(given, int):
+            id = getattr(pattern, "id", None)
+            if id in mine:
+                return bound.setdefault(str(id), given) == given
+            return not isinstance(pattern, TYPES) and self._constant(pattern, {}) == given
+        if isinstance(pattern, TypeParam):
+            return bound.setdefault(pattern.id, given) == given
+        if isinstance(pattern, PointerTo) and isinstance(given, PointerTo):
+            return self._matches(pattern.to, given.to, mine, bound)
+        return pattern == given
 
     def bind(
         self, parameters: tuple[TemplateParam, ...], arguments: tuple[Type | Expr, ...], outer: Scope
@@ -139,14 +173,17 @@ class Layout:
             base_type = self.resolve(base, scope)
             size, base_align = self.size_and_align(base_type)
             start = _up(end, base_align)
-            slots += [Slot(s.field, s.offset + start, s.type) for s in self.slots(base_type)]
+            slots += [Slot(s.field, s.offset + start, s.type, s.bits, s.align) for s in self.slots(base_type)]
             align = max(align, base_align)
             end = start + (size if self.slots(base_type) else 0)
         for field in record.fields:
             field_type = self.resolve(field.type, scope)
             size, field_align = self.size_and_align(field_type)
+            own_align = field_align
             if record.packed:
                 field_align = 1
+            elif record.pack:
+                field_align = min(field_align, record.pack)
             if field.bits is not None:
                 count = self._constant(field.bits, scope)
                 first = used if used > 8 * end - 8 and used <= 8 * end else 8 * end
@@ -160,7 +197,9 @@ class Layout:
             if field.align is not None:
                 field_align = max(field_align, self._constant(field.align, scope))
             start = 0 if record.union else _up(end, field_align)
-            slots.append(Slot(field, start, field_type))
+            slots.append(
+                Slot(field, start, field_type, align=16 if field_align >= own_align else field_align)
+            )
             align = max(align, field_align)
             end = max(end, start + size)
         if record.align is not None:
@@ -214,3 +253,10 @@ def extent(type_: ArrayOf) -> int:
 
 def _up(value: int, align: int) -> int:
     return -(-value // align) * align
+
+
+def _freedom(chosen: tuple[Record, Scope]) -> tuple[bool, int, int]:
+    """How much a template leaves open: the least is the most specialised."""
+    record = chosen[0]
+    patterns = record.specialises
+    return patterns is None, len(record.template), sum(isinstance(p, TypeParam) for p in patterns or ())

@@ -61,8 +61,32 @@ class Objects(Part):
         if ref.address < SHARED:
             return
         position = OWN + (500 if op == "store" else 0)
-        for i, (offset, width) in enumerate(self.pieces(ref.type)):
+        if ref.bits is not None:
+            yield from self.touch_bits(op, ref, ref.bits, node)
+            return
+        pieces = [
+            (offset + at, min(width, ref.align))
+            for offset, width in self.pieces(ref.type)
+            for at in range(0, width, ref.align)
+        ]
+        for i, (offset, width) in enumerate(pieces):
             yield self.access(op, ref.address + offset, width, node, position + i)
+
+    def touch_bits(self, op: str, ref: Ref, bits: tuple[int, int], node: Expr) -> Flow:
+        """Of unsigned fields in units of four bytes: a whole byte or half is an access of its own, what is
+        above all others is read by itself, and others are stored with their neighbours."""
+        first, count = bits
+        assert isinstance(ref.type, Scalar)
+        if ref.type.kind != "uint" or ref.type.size != 4:
+            raise UnsupportedError("a bit-field in shared memory of another type than unsigned")
+        if count in (8, 16, 32) and first % count == 0:
+            yield self.access(op, ref.address + first // 8, count // 8, node, OWN)
+        elif op == "load" and first in (8, 16, 24):
+            yield self.access(op, ref.address + first // 8, 4 - first // 8, node, OWN)
+        else:
+            yield self.access("load", ref.address, 4, node, OWN)
+            if op == "store":
+                yield self.access(op, ref.address, 4, node, OWN + 500)
 
     def access(
         self, op: str, address: int, width: int, node: Expr, position: int, matrices: int = 1

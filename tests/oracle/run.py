@@ -280,6 +280,9 @@ class Machine:
             return Num(value, type_ if isinstance(type_, Scalar) else INT)
         if expr.id in self.module.globals:
             return self._global(self.module.globals[expr.id])
+        if expr.arguments and expr.name in self.module.variable_templates:
+            (made,) = self.module.variable_templates[expr.name]
+            return Num(self.constant(made.value, self.layout.bind(made.template, expr.arguments, scope)), INT)
         if expr.id in self.module.functions:
             return Callee(self.module.functions[expr.id], expr.arguments)
         if this is not None:

@@ -164,7 +164,7 @@ def branch(
         m.lines.parents[m.lines.region] = line
     if m.code_size.touched + m.code_size.operations - work <= PREDICATED and not stops & {"barrier", "call"}:
         m.lines.region = line
-        if m.code_size.touched > touched:
+        if m.code_size.touched > touched or any(arm is not None and _parts(m, arm) for arm in arms):
             m.stop("fork")
     no_must, no_may = m.must, m.may
     m.may = yes_may | no_may
@@ -199,6 +199,12 @@ def branch(
     return any(not is_limit(m, o.cells.get(at)) for o, at in parted)
 
 
+def _parts(m: Machine, arm: Stmt) -> bool:
+    """Whether lanes that take an arm do not store what stands after it."""
+    left = len(m.frames) == 1 and _jumps(arm)
+    return left or _jumps_on(arm)
+
+
 def _leaves(arm: Stmt | None) -> bool:
     """Whether an arm may go elsewhere than to its end."""
     return arm is not None and _jumps(arm)
@@ -207,6 +213,11 @@ def _leaves(arm: Stmt | None) -> bool:
 @by_identity
 def _jumps(arm: Stmt) -> bool:
     return any(isinstance(n, Break | Continue | Goto | Return) for n in walk(arm))
+
+
+@by_identity
+def _jumps_on(arm: Stmt) -> bool:
+    return any(isinstance(n, Break | Continue | Goto) for n in walk(arm))
 
 
 def _parts_by_launch(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from itertools import accumulate
 from math import prod
 from operator import add
+from typing import TypeAlias
 
 import numpy as np
 
@@ -44,11 +45,10 @@ from smemlint.evaluate.values.choices import Way
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Int, Symbol
 from smemlint.evaluate.values.objects import Cells, Snapshot
-from smemlint.ir import (
-    Labeled,
-    Loop,
-)
+from smemlint.ir import Assign, Block, Break, Expr, If, Labeled, Loop, Unary
+from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BOOL
+from smemlint.ir.walk import walk
 from smemlint.records import record
 
 _WAYS = 16
@@ -106,11 +106,15 @@ def run_loop(m: Machine, s: Loop) -> None:
     m.context.counters = counters if counter is None else counters | {counter}
     limit = m.effort.budget.iterations if m.effort.steps < m.effort.budget.steps // 2 else 8
     while True:
+        head = _head(m, s, left)
         if s.condition is not None and (s.test_first or trips):
             guesses = m.unknowns.guesses
             c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
             if not c.known or m.unknowns.guesses != guesses:
                 settled = _settled(m, s, c)
+                if settled is None and head is not None:
+                    s = _back_to(m, s, head)
+                    continue
                 if settled is None:
                     _generic(m, s, exits, c, iterations_left(m, s) if c.known else None)
                     break
@@ -120,10 +124,7 @@ def run_loop(m: Machine, s: Loop) -> None:
                 break
             launched.asked(c)
             taken = decode(m, c)
-            if taken.may is not m.may:
-                left = left | (m.may & ~taken.may)
-                exits.end.kept = exits.end.kept | left
-                exits.end.gone = exits.end.gone | left
+            left = _stay_behind(m, exits, taken.may, left)
             m.must, m.may = taken.must, taken.may
         if not m.anyone():
             break
@@ -134,8 +135,7 @@ def run_loop(m: Machine, s: Loop) -> None:
         spent = m.effort.steps - began > few * m.effort.budget.loop_steps
         unsure = exits.uncertain and trips >= (2 if trip is None or trip > _WAYS or around > 1 else _WAYS)
         if trips >= limit or spent or unsure:
-            known = iterations_left(m, s) if trip is None else trip - trips
-            _generic(m, s, exits, Int(1), None if exits.uncertain else known)
+            left = _cut_short(m, s, exits, head, left, None if trip is None else trip - trips)
             break
         if trips in ends:
             m.straight()
@@ -196,6 +196,61 @@ def run_loop(m: Machine, s: Loop) -> None:
     m.may = (left | exits.broken | m.may) & entry_may
     m.must = sure(m, entry_must)
     launched.ended(exits.end, trips)
+
+
+def _stay_behind(m: Machine, exits: Exits, taken: Mask, left: Mask) -> Mask:
+    """Returns all lanes that left by the condition. taken: those that it lets in now."""
+    if taken is m.may:
+        return left
+    left = left | (m.may & ~taken)
+    exits.end.kept = exits.end.kept | left
+    exits.end.gone = exits.end.gone | left
+    return left
+
+
+Head: TypeAlias = tuple[Snapshot, Mask, Mask, Mask, int]
+"""Before the condition of a loop is asked: the state, the masks, who left before, where in the log."""
+
+
+def _head(m: Machine, s: Loop, left: Mask) -> Head | None:
+    """What to go back to, of a condition that sets something: `while (i-- > 0)`."""
+    sets = s.condition is not None and s.test_first and _assigns(s.condition)
+    return (snapshot(m), m.must, m.may, left, len(m.log)) if sets else None
+
+
+def _cut_short(m: Machine, s: Loop, exits: Exits, head: Head | None, left: Mask, known: int | None) -> Mask:
+    """Let one iteration stand for those that are left, `known` if that is known; returns who left before."""
+    if head is None:
+        known = iterations_left(m, s) if known is None else known
+        _generic(m, s, exits, Int(1), None if exits.uncertain else known)
+        return left
+    exits.end.kept, exits.end.gone = exits.end.kept & ~head[2], exits.end.gone & ~head[2]
+    _generic(m, _back_to(m, s, head), exits, Int(1))
+    return head[3]
+
+
+@by_identity
+def _assigns(e: Expr) -> bool:
+    return any(
+        isinstance(n, Assign) or (isinstance(n, Unary) and n.op in ("x++", "x--", "++x", "--x"))
+        for n in walk(e)
+    )
+
+
+def _back_to(m: Machine, s: Loop, head: Head) -> Loop:
+    """Go back to before the condition was asked; returns the loop that asks it in its body."""
+    restore(head[0])
+    m.must, m.may = head[1], head[2]
+    del m.log[head[4] :]
+    return _asked_inside(s)
+
+
+@by_identity
+def _asked_inside(s: Loop) -> Loop:
+    assert s.condition is not None
+    leave = If(Unary("!", s.condition), Break(), None, place=s.place)
+    unroll = 1 if s.unroll is None else s.unroll
+    return Loop(None, None, s.step, Block((leave, s.body)), unroll=unroll, place=s.place)
 
 
 @record(frozen=True, slots=True)
@@ -350,6 +405,8 @@ def _stand_in(
     inside, logged = (m.must, m.may), len(m.log)
     holds, reached = True, m.effort.reached
     apart = parting_of(asked, may)
+    # The first time is past: others may have left since.
+    m.must = m.must if asked.known or taken.together else m.must & taken.must
     for i in range(1 if m.silent else copies):
         if i == 1 and m.effort.reached == reached:
             break  # without an access the others would only count

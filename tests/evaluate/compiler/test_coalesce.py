@@ -540,3 +540,16 @@ def test_scalars_join_with_the_one_below_in_whatever_lanes() -> None:
     loads = [(t, s) for t, s in zip(trace.traces, score_all(trace), strict=True) if t.site.op == "load"]
     assert all(s.reason is None for _, s in loads)
     assert [t.joined for t, _ in loads if t.site.array.startswith("high")] == [8, 8, 8]
+
+
+@pytest.mark.parametrize(
+    ("body", "runs"),
+    [
+        ("s[2 * t] = 1; if (t >= n) return; s[2 * t + 1] = 2;", {"store 4": 2}),
+        ("for (int j = 0; j < 2; j++) { s[2 * t + j] = 1; if (t % 32 == 0) return; }", {"store 4": 2}),
+        ("x += s[2 * t]; if (t >= n) return; x += s[2 * t + 1];", {"load 8": 1}),
+    ],
+)
+def test_a_store_never_joins_one_that_fewer_lanes_run(body: str, runs: dict[str, int]) -> None:
+    """The machine code of nvcc 13 for sm_90: two STS around the exit, one LDS.64 before it."""
+    assert instructions(body, block=(32, 1, 1)) == runs
