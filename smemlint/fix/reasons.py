@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from smemlint.fix.model import Refusal
 from smemlint.fix.search.choices import Choice, Choices
-from smemlint.fix.search.judge import base, kernel_wavefronts, worse
+from smemlint.fix.search.judge import SHARE, base, kernel_wavefronts, worse
 from smemlint.fix.search.members import Instance, Member, granule
 from smemlint.fix.text.source import Source
 from smemlint.fix.words import described
@@ -23,6 +23,9 @@ def nothing_found(choices: Choices, instances: Sequence[Instance], texts: Mappin
     """Why no layout was chosen: none costs less, or none pays."""
     if choices.cheap is not None:
         return _cheap(choices.cheap, instances, texts)
+    small = _small(instances)
+    if small is not None:
+        return small
     conflicted = [m for i in instances for m in i.members if m.before > m.ideal]
     if conflicted and all(m.conflict.site.op in _ATOMICS for m in conflicted):
         line = conflicted[0].conflict.site.place.line
@@ -41,6 +44,16 @@ def nothing_found(choices: Choices, instances: Sequence[Instance], texts: Mappin
     if choices.rowless is not None:
         text += f"; no row was padded: {choices.rowless.text}"
     return Refusal("no-better-layout", text)
+
+
+def _small(instances: Sequence[Instance]) -> Refusal | None:
+    """Of conflicts that take so little of the kernel that no layout could pay, whatever it cost."""
+    wasted = [sum(m.before - m.ideal for m in i.members) for i in instances]
+    whole = [base(i) for i in instances]
+    if not any(wasted) or any(n >= SHARE * w for n, w in zip(wasted, whole, strict=True)):
+        return None
+    text = f"its conflicts cost {sum(wasted)} of the kernel's {sum(whole)} wavefronts"
+    return Refusal("not-worth-it", f"{text}, and no layout that was tried costs less")
 
 
 def _cheap(choice: Choice, instances: Sequence[Instance], texts: Mapping[str, Source]) -> Refusal:
@@ -104,6 +117,11 @@ def _untried(choices: Choices, instances: Sequence[Instance]) -> Refusal:
     widest = max((granule(i.members) for i in instances), default=1)
     if choices.tried:
         text = f"each of {choices.tried} other layouts costs more"
+        if any(m.joined for i in instances for m in i.members):
+            text = (
+                f"each of {choices.tried} other layouts takes {widest}-byte accesses apart, into which the "
+            )
+            text += "compiler joins neighbours, and costs more so"
         return Refusal("no-better-layout", text + (f"; {rowless.text}" if rowless is not None else ""))
     if rowless is not None:
         if any(m.joined for i in instances for m in i.members):

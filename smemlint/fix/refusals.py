@@ -19,8 +19,8 @@ REASONS: dict[str, tuple[str, str]] = {
     ),
     "not-worth-it": (
         "a layout costs less, and saves less than 2 % of the kernel's shared-memory wavefronts, "
-        "or about as much as its integer work or the resident blocks that it takes cost; the "
-        "finding is a note",
+        "or about as much as its integer work or the resident blocks that it takes cost; or none costs "
+        "less, and all conflicts of the array come to less than 2 %; the finding is a note",
         "nothing; the conflict is cheap",
     ),
     "unresolved-use": (

@@ -438,7 +438,8 @@ def _write(
                 elements=tuple(s.element for s in choice.shapes),
             ),
         )
-    value = Constants([source, *texts.values()], instances[0].analysis.launch, block=False).value
+    here, launch = source.code[at.index].offset, instances[0].analysis.launch
+    value = Constants([source, *texts.values()], launch, block=False, near=here).value
     layout = choice.option.layout
     sites = [c.site for i in instances for c in sites_of(i.analysis, i.array)]
     if isinstance(layout, Swizzle) and layout.kept > 1 and len(at.extents) == 1:
@@ -454,7 +455,7 @@ def _write(
     if not pointed or (array.dynamic and resized) or instances[0].piece is not None:
         return built
     found: Edited | Refusal = built
-    if isinstance(layout, Padding) and choice.pitch is not None and len(at.extents) == 1:
+    if isinstance(layout, Padding) and choice.pitch is not None and len(at.extents) <= 2:
         found = wider(layout, at, sites, spelled_type(array, at), choice.pitch, choice.shapes[0])
     elif isinstance(layout, Swizzle) and choice.pitch is None:
         found = through(layout, at, sites, spelled_type(array, at), taken, choice.shapes[0])

@@ -91,7 +91,7 @@ def test_where_the_launch_does_not_tell_the_bytes_nothing_is_said_of_room() -> N
     members = tuple(m for c in conflicts if (m := member(c)) is not None)
     piece = Piece(pool, 0, pool.bytes or 0, (), None, (), (), "")
     shape = Shape((32, 64), 4)
-    tiny = replace(SM90, shared_static=64)
+    tiny = replace(SM90, shared_static=64, shared_block=64)
     known = replace(analysis, launch=replace(analysis.launch, dynamic=pool.bytes))
     assert search([Instance(known, pool, members, piece)], [shape], tiny).unfit is not None
     assert search([Instance(open_, pool, members, piece)], [shape], tiny).unfit is None

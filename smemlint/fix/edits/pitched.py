@@ -52,7 +52,7 @@ def pitch(
         )
     if at.pool is not None:
         fixed = value_of is None or value_of(pitch) is not None
-        return _pool_pitch(layout, at, at.pool, pitch, hits, taken, shape, fixed)
+        return _pool_pitch(layout, at, at.pool, pitch, indices, taken, shape, fixed)
     name = fresh(f"{at.name.upper()}_PITCH", taken)
     bracket = at.extents[-1]
     old = at.extent(len(at.extents) - 1)
@@ -202,7 +202,7 @@ def _pool_pitch(
     at: Declared,
     pool: Pool,
     pitch: str,
-    hits: list[flat.Factor],
+    indices: Sequence[flat.IndexText],
     taken: set[str],
     shape: Shape,
     fixed: bool,
@@ -231,6 +231,7 @@ def _pool_pitch(
     start = source.statement_start(at.index)
     definition = f"const int {name} = {padded};{source.newline}{source.indent_of(start)}"
     edits = [edit(source, start, start, definition)]
+    hits = flat.occurrences(indices, pitch)
     edits.extend(edit(source, hit.offset, hit.end, name) for hit in _unique(hits))
     edits.extend(_of_fragments(at, pitch, name))
     rows_said = ""
@@ -264,13 +265,28 @@ def _pool_pitch(
     widest = max(pool.elements, default=shape.element)  # one launch may start instances of several types
     bytes_ = tuple(rows * layout.extra * widest for rows in pool.rows)
     growths = Growth(
-        bytes_, said, layout.extra, pool.element, seen, pool.value, pool.rows, not pool.others, fixed
+        bytes_,
+        said,
+        layout.extra,
+        pool.element,
+        seen,
+        pool.value,
+        pool.rows,
+        not pool.others,
+        fixed,
+        pool.allowed,
     )
     launches = grown(source, pool.launches, growths, pool.kernel)
     if isinstance(launches, Refusal):
         return launches
     edits.extend(edit(source, begin, end, text) for begin, end, text in launches)
-    return checked(edits, f"{name} = {padded}", pool.unknown)
+    written = checked(edits, f"{name} = {padded}", pool.unknown)
+    width = shape.dims[1]
+    in_rows = _in_rows(at, indices, pitch, name) if fixed and width & (width - 1) == 0 else []
+    if isinstance(written, Refusal) or not in_rows:
+        return written
+    longer = checked([*edits, *in_rows], f"{name} = {padded}", pool.unknown)
+    return written if isinstance(longer, Refusal) else replace(written, otherwise=longer)
 
 
 def _rows_before(

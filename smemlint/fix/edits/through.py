@@ -147,8 +147,8 @@ def wider(
     alone = [t.factors[0] for way in ways for t in way if len(t.factors) == 1]
     rows_on = {factor.offset: factor for factor in alone if factor.text == pitch}
     new = plus(pitch, layout.extra)
-    bracket, old = at.extents[0], at.extent(0)
-    rows, value = shape.dims
+    bracket, old = at.extents[-1], at.extent(len(at.extents) - 1)
+    *_, rows, value = shape.dims
     size = flat.terms(source, bracket.open + 1, bracket.close)
     extent = flat.new_size(old, size, bracket.open + 1, pitch, f"({new})", rows * value, value)
     if not (hits or rows_on) or new is None:
@@ -159,7 +159,8 @@ def wider(
     edits += [edit(source, hit.offset, hit.end, f"({new})") for hit in hits.values()]
     edits += [edit(source, row.offset, row.end, new) for row in rows_on.values()]
     how = "in functions that get it" if len(found.rooms) > 1 else "through pointers"
-    return checked(edits, f"{at.name}[{shown(extent)}]", f"`{at.name}` is reached {how}")
+    said = at.text({len(at.extents) - 1: extent})
+    return checked(edits, said, f"`{at.name}` is reached {how}")
 
 
 def _linear(layout: Swizzle, shape: Shape) -> Swizzle | None:

@@ -181,7 +181,7 @@ def _flat_shapes(
     if all(use.context == "subscript" for use in at.elements):
         indices, _ = flat.index_texts(at.source, at.elements, at.scope)
     else:
-        pointed_at = not cut and not instances[0].array.dynamic and len(at.extents) == 1
+        pointed_at = not cut and not instances[0].array.dynamic and len(at.extents) <= 2
         indices = _through_pointers(instances, at) if pointed_at else []
     if not indices:
         return
@@ -189,7 +189,11 @@ def _flat_shapes(
     if not cut:
         bracket = at.extents[-1]
         size = flat.terms(at.source, bracket.open + 1, bracket.close)
-    constants = [Constants([at.source, *texts.values()], i.analysis.launch, arguments=cut) for i in instances]
+    here = at.source.code[at.index].offset
+    constants = [
+        Constants([at.source, *texts.values()], i.analysis.launch, arguments=cut, near=here)
+        for i in instances
+    ]
     in_size = {factor.text for term in size for factor in term.factors}
     for pitch in flat.pitches(indices, size, constants[0].value)[:3]:
         # Where rows are a dimension of their own, only an extent that is a product has further ones in it.

@@ -6,6 +6,7 @@ Out: options, each with the wavefronts of every site before and after. What coun
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
@@ -36,6 +37,9 @@ from smemlint.fix.search.registers import first_step
 from smemlint.records import record
 
 Late: TypeAlias = Callable[[], bool]
+_ALL = 1 << 62
+_NAMED = 64
+"""Layouts of an array that only gets worse among which the best is looked for."""
 _WEIGHED = 24
 """Layouts with the fewest wavefronts whose integer work is looked at closely."""
 
@@ -100,9 +104,24 @@ def search(
             nearest = option
         if option.total <= ideal:
             perfect.add(type(layout))
+    if tried and not found and nearest is None and not late():
+        nearest = _nearest(groups, instances, shapes, arch)
     found = _weighed(found, instances, shapes)
     ordered = order([(o, False) for o in found], instances)
     return Found(tuple(found[n] for n in ordered), nearest, tried, unfit)
+
+
+def _nearest(
+    groups: Sequence[Sequence[Batch]], instances: Sequence[Instance], shapes: Sequence[Shape], arch: Arch
+) -> Option | None:
+    """Of layouts that all cost more than today's the one that costs least, to be told with its numbers."""
+    best: Option | None = None
+    for layout in itertools.islice(_candidates(instances, shapes), _NAMED):
+        blocks = _blocks(instances, shapes, layout, arch)
+        after = None if blocks is None else _try(groups, layout, best.total - 1 if best is not None else _ALL)
+        if after is not None and blocks is not None:
+            best = Option(layout, after, max(layout.shape(s).bytes - s.bytes for s in shapes), blocks)
+    return best
 
 
 def _unfit(
@@ -230,7 +249,9 @@ def _blocks(
         added = layout.shape(shape).bytes - shape.bytes
         if added > 0 and instance.array.dynamic and analysis.launch.dynamic is None:
             return None
-        if added > 0 and static + (dynamic if instance.array.dynamic else 0) + added > arch.shared_static:
+        # A launch that asks for more than that has been allowed to, and may be allowed more.
+        most = arch.shared_block if dynamic > arch.shared_static else arch.shared_static
+        if added > 0 and static + (dynamic if instance.array.dynamic else 0) + added > most:
             return None
         before = arch.resident_blocks(threads, static + dynamic)
         after = arch.resident_blocks(threads, static + dynamic + added)

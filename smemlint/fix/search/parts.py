@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from smemlint.banks import architecture
 from smemlint.evaluate.model import Grade, SharedArray
 from smemlint.fix.model import Refusal
 from smemlint.fix.search.members import Instance, Member, Piece, granule, members
@@ -120,7 +121,9 @@ def step_value(
         if not names:
             break
     plain = _SIZEOF.sub(sized, plain)
-    return Constants([source], launch, arguments=launched, block=launched).value(plain) if known else None
+    here = pool.place.offset if pool.place.path == source.path else None
+    constants = Constants([source], launch, arguments=launched, block=launched, near=here)
+    return constants.value(plain) if known else None
 
 
 def _opened(text: str, scope: tuple[int, int], source: Source) -> tuple[str, int]:
@@ -367,4 +370,7 @@ def pool_of(instances: Sequence[Instance], source: Source) -> Pool | Refusal:
         mine.type if mine is not None else _element_type(first.pool),
         others=bool(first.piece.cuts),
         fixed=fixed,
+        allowed=any(
+            (i.analysis.launch.dynamic or 0) > architecture("sm_90").shared_static for i in instances
+        ),
     )

@@ -49,6 +49,8 @@ class Pool:
     """Whether the pool has other parts."""
     fixed: Callable[[str], bool] = lambda text: False
     """Whether an expression of the kernel is the same number in every launch."""
+    allowed: bool = False
+    """Whether a launch gives more than 48 KiB, which the kernel is allowed to have by a call of its own."""
 
 
 @record(frozen=True, slots=True)

@@ -76,6 +76,8 @@ class Growth:
     """Whether the array has the bytes for itself."""
     fixed: bool = True
     """Whether the compiler knows the pitch."""
+    allowed: bool = False
+    """Whether a launch asks for more bytes than a kernel has without being allowed to."""
 
 
 def grown(
@@ -96,7 +98,7 @@ def grown(
     offsets = sorted({p.offset for p in places})
     result: dict[int, tuple[int, int, str]] = {}
     for offset, (start, end) in zip(offsets, ranges, strict=True):
-        (start, end), (first, last) = _definition(source, start, end, ranges)
+        (start, end), (first, last) = _definition(source, start, end, ranges, kernel)
         old = source.text[start:end]
         index = source.index_at(start)
         names = _meanings(source, offset, kernel) | block_at(source, _arguments(source, offset) or [])
@@ -118,10 +120,30 @@ def grown(
                 "extent-not-an-expression", f"the dynamic shared bytes on line {line} are not read as C"
             )
         result[start] = (start, end, text)
+        allowing: Sequence[object] = ()
         if (start, end) in ranges:
-            for begin, last in _attributes(source, kernel, old):
-                result[begin] = (begin, last, text)
+            allowing = _attributes(source, kernel, old)
+            result.update((begin, (begin, last, text)) for begin, last in allowing)
+        elif growth.allowed:
+            allowing = _allowing(source, end, kernel, source.text[slice(*ranges[offsets.index(offset)])])
+        if growth.allowed and not allowing:
+            line = source.line_of(start)
+            return Refusal(
+                "launches-differ",
+                f"line {line} gives more than 48 KiB, and what allows the kernel so much is not found",
+            )
     return list(result.values())
+
+
+def _allowing(source: Source, begin: int, kernel: str, name: str) -> list[int]:
+    """Calls behind a place that take a kernel and its bytes, `cudaFuncSetAttribute` or one around it."""
+    code = source.code
+    scope = function_around(source, source.index_at(begin)) or (0, 0)
+    return [
+        i
+        for i in range(source.index_at(begin), scope[1])
+        if code[i].text == name and _given_with(source, i, kernel)
+    ]
 
 
 def _is_one_number(source: Source, bytes_: str, index: int, growth: Growth, names: Mapping[str, str]) -> bool:
@@ -169,7 +191,7 @@ def _said_by(text: str, names: Mapping[str, str]) -> str | None:
 
 
 def _definition(
-    source: Source, start: int, end: int, ranges: Sequence[tuple[int, int]]
+    source: Source, start: int, end: int, ranges: Sequence[tuple[int, int]], kernel: str
 ) -> tuple[tuple[int, int], tuple[int, int]]:
     """Where the bytes of a launch can be made more, and where the formula for them stands: the local variable
     that is named there is changed where nothing but launches of this kernel take it."""
@@ -184,20 +206,40 @@ def _definition(
     own = {source.index_at(first) for first, _ in ranges}
     for i in range(source.index_at(found[1]), function[1]):
         # What else takes them (another kernel's launch, a copy) would get more than it has.
-        if source.code[i].text == name and i not in own and not _in_attribute(source, i):
+        if source.code[i].text != name or i in own or _given_with(source, i, kernel):
+            continue
+        if not _launches_with(source, i, kernel):
             return here, found
     return found, found
 
 
-def _in_attribute(source: Source, index: int) -> bool:
-    """Whether a token is an argument of the call that allows a kernel so much dynamic shared memory."""
-    i, depth = index - 1, 0
-    while i > 0 and not (depth == 0 and source.code[i].text == "("):
-        if source.code[i].text in (";", "{", "}"):
-            return False
-        depth += (source.code[i].text == ")") - (source.code[i].text == "(")
+def _launches_with(source: Source, index: int, kernel: str) -> bool:
+    """Whether a token is the bytes of a launch of the kernel, be it one that was seen or not."""
+    code = source.code
+    i = index
+    while i and code[i - 1].text not in (";", "{", "}"):
         i -= 1
-    return source.code[i - 1].text in _ATTRIBUTES
+        if code[i].text == kernel:
+            arguments = _arguments(source, code[i].offset)
+            return arguments is not None and len(arguments) > 2 and arguments[2] == [code[index]]
+    return False
+
+
+def _given_with(source: Source, index: int, kernel: str) -> bool:
+    """Whether a token is all that stands for one argument of a call that takes the kernel as another: the
+    call that allows it so much dynamic shared memory, or a function of the project around that."""
+    code = source.code
+    i, depth = index - 1, 0
+    while i > 0 and not (depth == 0 and code[i].text == "("):
+        if code[i].text in (";", "{", "}"):
+            return False
+        depth += (code[i].text == ")") - (code[i].text == "(")
+        i -= 1
+    parts = _listed(code, i)
+    if code[i - 1].text in _ATTRIBUTES:
+        return True
+    whole = any(len(part) == 1 and part[0] is code[index] for part in parts)
+    return whole and code[i - 1].kind == "name" and any(kernel in {t.text for t in part} for part in parts)
 
 
 def _attributes(source: Source, kernel: str, bytes_: str) -> list[tuple[int, int]]:

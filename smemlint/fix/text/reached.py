@@ -27,6 +27,8 @@ _BY_ADDRESS = ("ldmatrix", "stmatrix", "cp.async")
 _COMPARED = ("==", "!=", "<=", ">=")
 _ADDRESS = ("__cvta_generic_to_shared", "__pipeline_memcpy_async", "memcpy_async")
 """Functions that take the address of one access first."""
+ROW = "[]"
+"""The unit of a summand that counts rows of an array of two dimensions, `stages[n]`."""
 _LANES = frozenset(("threadIdx", "thread_rank", "laneid"))
 
 
@@ -163,6 +165,9 @@ def _alone(source: Source, tokens: Sequence[Token], deep: int) -> tuple[str, tup
         to, rest = _pointee(tokens[1:close]), tokens[close + 1 :]
     elif tokens[0].text == "&":
         return _element(source, expanded(macros(source), tokens[1:], deep) or tokens[1:], deep)
+    elif tokens[0].kind == "name" and tokens[-1].text == "]" and _opening(tokens) == 1 and len(tokens) > 3:
+        row = Summand(spelled(source, tokens[2:-1]), ROW, tokens[2].offset, tokens[-2].end)
+        return tokens[0].text, (row,), ""
     else:
         return None
     if not to or not rest:

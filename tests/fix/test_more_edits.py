@@ -1,0 +1,179 @@
+"""Launches that ask for much shared memory, names that two kernels define, conflicts that cost nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from smemlint.api import Job, analyse_file
+from smemlint.fix.edits.apply import apply
+from smemlint.fix.model import Suggestion
+
+ALLOWED = """\
+#include <cstdio>
+template <int R, int D>
+__global__ void k(const float *in, float *out) {
+    extern __shared__ float pool[];
+    float *first = pool;
+    float *rows = first + 12288;
+    float *sums = rows + R * D;
+    for (int i = threadIdx.x; i < R * D; i += blockDim.x)
+        rows[i] = in[i];
+    sums[threadIdx.x] = 0;
+    first[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    float sum = 0;
+    for (int d = 0; d < D; d++)
+        sum += rows[threadIdx.x * D + d] * first[d] * in[d];
+    sums[threadIdx.x] += sum;
+    out[threadIdx.x] = sums[threadIdx.x];
+}
+cudaError_t allow(const void *kernel, size_t bytes) {
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+}
+int main() {
+    float *in, *out;
+    constexpr int R = 64;
+    const int bytes = (12288 + R * 32 + R) * sizeof(float);
+    ALLOW
+    k<R, 32><<<1, R, bytes>>>(in, out);
+}
+"""
+
+
+def suggestions(tmp_path: Path, text: str) -> list[Suggestion]:
+    path = tmp_path / "a.cu"
+    path.write_text(text)
+    return list(analyse_file(Job(str(path))).suggestions)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "cudaFuncSetAttribute(k<R, 32>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);",
+        "if (allow(reinterpret_cast<const void *>(k<R, 32>), bytes)) return 1;",
+    ],
+)
+def test_what_a_launch_beyond_48_kib_gives_grows_where_it_is_allowed_as_well(
+    tmp_path: Path, call: str
+) -> None:
+    text = ALLOWED.replace("ALLOW", call)
+    (fix,) = suggestions(tmp_path, text)
+    assert fix.edits is not None, fix.refused
+    assert not fix.safe
+    edited = apply(fix.edits, text.encode()).decode()
+    assert "const int bytes = (12288 + R * 32 + R) * sizeof(float) + R * " in edited
+    assert call in edited and "k<R, 32><<<1, R, bytes>>>" in edited
+    assert "rows[i / D * ROWS_PITCH + i % D] = in[i];" in edited
+
+
+def test_its_bytes_stay_as_they_are_where_nothing_is_seen_to_allow_more(tmp_path: Path) -> None:
+    text = ALLOWED.replace("ALLOW", "")
+    (fix,) = suggestions(tmp_path, text)
+    assert fix.kind == "swizzle" and fix.edits is not None and fix.bytes_added == 0
+    edited = apply(fix.edits, text.encode()).decode()
+    assert "const int bytes = (12288 + R * 32 + R) * sizeof(float);" in edited
+
+
+TWICE = """\
+__global__ void a(float *out) {
+    constexpr int THREADS = 64;
+    constexpr int W = THREADS / 16;
+    __shared__ float tile[32 * W];
+    tile[threadIdx.x] = out[threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x < 32) out[threadIdx.x] = tile[threadIdx.x * W + out[0] * 0];
+}
+__global__ void b(float *out) {
+    constexpr int THREADS = 1024;
+    constexpr int W = THREADS / 32;
+    __shared__ float tile[32 * W];
+    tile[threadIdx.y * W + threadIdx.x] = out[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = tile[threadIdx.x * W + threadIdx.y];
+}
+int main() {
+    float *p;
+    a<<<1, 64>>>(p);
+    b<<<1, dim3(32, 32)>>>(p);
+}
+"""
+
+
+def test_of_a_name_that_two_kernels_define_each_has_its_own(tmp_path: Path) -> None:
+    found = [s for s in suggestions(tmp_path, TWICE) if s.sites[0].kernel == "b"]
+    assert [s.code for s in found] == ["TILE_PITCH = W + 1"] and found[0].edits is not None
+    edited = apply(found[0].edits, TWICE.encode()).decode()
+    assert "constexpr int TILE_PITCH = W + 1;\n    __shared__ float tile[32 * TILE_PITCH];" in edited
+
+
+SMALL = """\
+__global__ void k(float *out) {
+    __shared__ float odd[64][17];
+    __shared__ float even[1024];
+    odd[threadIdx.x % 16 * 4][threadIdx.x / 16] = out[threadIdx.x];
+    for (int i = 0; i < 64; i++) {
+        even[threadIdx.x] = out[i];
+        __syncthreads();
+        out[i] = even[threadIdx.x ^ i];
+        __syncthreads();
+    }
+    out[threadIdx.x] = odd[threadIdx.x / 32][0];
+}
+int main() { float *p; k<<<1, 256>>>(p); }
+"""
+
+
+def test_a_conflict_that_no_layout_mends_and_that_costs_nothing_is_not_worth_it(tmp_path: Path) -> None:
+    """8 of some 1000 wavefronts: 16 lanes whose rows lie 68 words apart, twice."""
+    (fix,) = suggestions(tmp_path, SMALL)
+    assert fix.edits is None and fix.refused is not None
+    assert fix.refused.code == "not-worth-it", fix.refused
+
+
+STAGES = """\
+template <int BM, int BK>
+__device__ void load(const float *a, float *as, int r, int c) {
+    as[(c * 4 + 0) * BM + r] = a[0];
+    as[(c * 4 + 1) * BM + r] = a[1];
+    as[(c * 4 + 2) * BM + r] = a[2];
+    as[(c * 4 + 3) * BM + r] = a[3];
+}
+template <int BM, int BK>
+__device__ float use(const float *as, int ty) {
+    float sum = 0;
+    for (int k = 0; k < BK; ++k) sum += as[k * BM + ty];
+    return sum;
+}
+template <int BM, int BK>
+__global__ void k(const float *a, float *out, int n) {
+    __shared__ float as[2][BM * BK];
+    const int r = threadIdx.x / (BK / 4), c = threadIdx.x % (BK / 4);
+    load<BM, BK>(a + threadIdx.x * 4, as[0], r, c);
+    __syncthreads();
+    float sum = 0;
+    for (int t = 0; t < 8; ++t) {
+        const int stage = t % 2;
+        load<BM, BK>(a + t * 1024 + threadIdx.x * 4, as[1 - stage], r, c);
+        sum += use<BM, BK>(as[stage], threadIdx.x % 64);
+        __syncthreads();
+    }
+    out[threadIdx.x] = sum;
+}
+int main() { float *p, *q; k<64, 16><<<1, 256>>>(p, q, 9); }
+"""
+
+
+def test_a_stage_that_functions_get_as_a_pointer_is_padded_in_all_of_them(tmp_path: Path) -> None:
+    (fix,) = suggestions(tmp_path, STAGES)
+    assert fix.edits is not None and not fix.safe, fix.refused
+    edited = apply(fix.edits, STAGES.encode()).decode()
+    wider = fix.code.removeprefix("as[2][(BM + ").partition(")")[0]
+    assert f"as[(c * 4 + 3) * (BM + {wider}) + r] = a[3];" in edited
+    assert f"sum += as[k * (BM + {wider}) + ty];" in edited
+    assert f"__shared__ float as[2][(BM + {wider}) * BK];" in edited
+    assert "as[1 - stage], r, c)" in edited
+    path = tmp_path / "b.cu"
+    path.write_text(edited)
+    assert not [s for s in analyse_file(Job(str(path))).suggestions if s.edits is not None]
