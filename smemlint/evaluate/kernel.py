@@ -72,14 +72,15 @@ def evaluate(
         m.work + m.effort.spent,
         held=held(m),
         blocks_asked=blocks_asked(m, kernel),
+        unsized=tuple(name for name, number in m.types.unsized.items() if number),
     )
 
 
 def _machine(module: Module, launch: Launch, budget: Budget | None, *, as_written: bool = False) -> Machine:
     family = launch.family if launch.warp else ""
-    return Machine(
-        module, launch.block, grid=launch.grid, budget=budget, as_written=as_written, family=family
-    )
+    m = Machine(module, launch.block, grid=launch.grid, budget=budget, as_written=as_written, family=family)
+    m.types.taken = launch.taken
+    return m
 
 
 def _run(m: Machine, kernel: Function, launch: Launch) -> Unresolved | None:

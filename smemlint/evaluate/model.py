@@ -209,3 +209,10 @@ class KernelTrace:
     """Bytes of a thread's own arrays, records and floating-point numbers."""
     blocks_asked: int = 0
     """Resident blocks that `__launch_bounds__` asks the compiler for; 0: none."""
+    unsized: tuple[str, ...] = ()
+    """Spellings of types that are stored in shared memory and calculated with, and that no file declares."""
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the evaluation came to its end before the kernel's."""
+        return any(note.code in ("budget", "time") for note in self.notes)

@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import TypeAlias
 
 from smemlint.ir.place import Place
-from smemlint.ir.types import Type
+from smemlint.ir.types import Scalar, Type
 from smemlint.records import record
 
 TemplateValue: TypeAlias = "Type | int | tuple[Type | int, ...]"
@@ -48,6 +48,8 @@ class Launch:
     `yz` where it has 32 along x and unknown numbers along the others; '' for anything else."""
     warp: bool = False
     """Whether one warp of any block of the family is meant, of which `block` is the shape."""
+    taken: Mapping[str, Scalar] = field(default_factory=dict)
+    """By spelling: numbers that types stand for which no file declares."""
 
     @property
     def is_guess(self) -> bool:

@@ -20,7 +20,7 @@ from smemlint.diagnose.asking import Asking
 from smemlint.diagnose.model import FileReport, Problem, UnparsedEntry, Unseen
 from smemlint.diagnose.observe import observe
 from smemlint.diagnose.unseen import UNKNOWN_KERNEL
-from smemlint.evaluate import Budget, Unresolved, evaluate
+from smemlint.evaluate import Budget, KernelTrace, Unresolved, evaluate
 from smemlint.evaluate.machine.faults import INTERNAL, fault
 from smemlint.fix.asked import Key, may_conflict
 from smemlint.fix.model import Suggestion, renamed
@@ -41,8 +41,9 @@ from smemlint.records import record
 from smemlint.rules.added import added
 from smemlint.running import schedule
 from smemlint.running.schedule import Begun, Ends, FixWork, in_turn, ranked
+from smemlint.running.sizes import STAND_INS, UNKNOWN_SIZE, with_sizes
 from smemlint.running.variants import stopped
-from smemlint.score import KernelAnalysis, Sharing, idle_lambdas, score_all, with_unreached
+from smemlint.score import Conflict, KernelAnalysis, Sharing, idle_lambdas, score_all, with_unreached
 from smemlint.source import REFUSED, SourceError, SourceFile, is_hip, read_source, source_from_bytes, users_of
 from smemlint.source.text import MAX_BYTES
 from smemlint.system import clock
@@ -341,6 +342,12 @@ def _analysis(
     try:
         trace = evaluate(module, kernel, launch, budget)
         conflicts = score_all(trace, assumed=launch.assumed)
+        work = trace.work
+        notes = trace.notes
+        if trace.unsized and not trace.stopped:
+            conflicts, work = _whatever_size(module, kernel, launch, budget, trace, conflicts)
+            if not any(c.reason is not None and c.reason.code == UNKNOWN_SIZE for c in conflicts):
+                notes = tuple(note for note in notes if note.code != UNKNOWN_SIZE)
     except OutOfTimeError:
         return _without_evaluation(module, kernel, launch, Unresolved("time", _LATE, kernel.place))
     except MemoryError:
@@ -351,17 +358,34 @@ def _analysis(
         return _without_evaluation(module, kernel, launch, nested)
     except Exception as error:
         return _without_evaluation(module, kernel, launch, fault(error, kernel.place))
-    bare = _without_evaluation(module, kernel, launch, *trace.notes)
+    bare = _without_evaluation(module, kernel, launch, *notes)
     steps = None if budget is None or budget.steps == Budget().steps else budget.steps
     return replace(
         bare,
         arrays=trace.arrays,
         conflicts=conflicts,
-        work=trace.work,
+        work=work,
         steps=steps,
         held=trace.held,
         blocks_asked=trace.blocks_asked,
     )
+
+
+def _whatever_size(
+    module: Module,
+    kernel: Function,
+    launch: Launch,
+    budget: Budget | None,
+    trace: KernelTrace,
+    conflicts: tuple[Conflict, ...],
+) -> tuple[tuple[Conflict, ...], int]:
+    """The conflicts with what the usual sizes of types tell that no file declares, and what all took."""
+    tried = [
+        evaluate(module, kernel, replace(launch, taken=dict.fromkeys(trace.unsized, number)), budget)
+        for number in STAND_INS
+    ]
+    told = [() if t.stopped else score_all(t, assumed=launch.assumed) for t in tried]
+    return with_sizes(conflicts, told, trace.unsized), trace.work + sum(t.work for t in tried)
 
 
 def _source(job: Job) -> SourceFile:

@@ -22,7 +22,7 @@ from smemlint.evaluate.memory.several import lanes_of, loaded_from_a_table, one_
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.layout import is_vector
 from smemlint.evaluate.values.lanes import some
-from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value, add, plus, same
+from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, add, plus, same
 from smemlint.evaluate.values.objects import Object, led_to
 from smemlint.ir import ArrayOf, Expr, Function, Part, Place, PointerTo, RecordRef, Scalar, Type
 from smemlint.ir.types import BFLOAT16, HALF, LONG, SHORT, USHORT
@@ -127,6 +127,8 @@ def store(
             record_access(m, "store", 2, p, place, node=node, computed=_is_computed(m, value))
         elif members is None:
             _access_value(m, "store", p, t, place, node)
+            if isinstance(v, Int) or (isinstance(v, Other) and isinstance(v.type, Scalar)):
+                m.types.calculated(t)
         for start, width in members or ():
             record_access(m, "store", width, Pointer(o, plus(p.offset, start), t), place, node=node)
     if o.options:
@@ -208,6 +210,7 @@ def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None,
         return
     size = m.types.size_of(t)
     if size is None:
+        m.types.miss(t)
         record_access(
             m,
             op,

@@ -134,6 +134,8 @@ def offset_pointer(m: Machine, p: Pointer, n: Int, place: Place | None) -> Point
     """p + n, in elements of p's type."""
     size = 1 if p.integer else m.types.size_of(p.pointee)
     if size is None:
+        if p.object.storage == "shared":
+            m.types.miss(p.pointee)
         reason = Unresolved(
             "unknown-size", f"the size of an element of `{p.object.name}` is not known", place
         )

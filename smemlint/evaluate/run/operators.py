@@ -166,6 +166,9 @@ def operate(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Val
     if isinstance(a, Pointer) or isinstance(b, Pointer):
         return _pointer_operation(m, op, a, b, place)
     m.code_size.operations += 1
+    if m.types.unsized:
+        for v in (a, b):
+            m.types.calculated(v.type if isinstance(v, Other | RecordValue) else None)
     uniform = is_uniform(a) and is_uniform(b)
     reason = next((v.reason for v in (a, b) if isinstance(v, Other) and v.reason), None)
     if op in ("<", "<=", ">", ">=", "==", "!="):

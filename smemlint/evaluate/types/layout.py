@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from smemlint.evaluate.types.free_names import free_names, key_of
-from smemlint.evaluate.types.matching import Binding, Bindings, Patterns, bound, function_named, is_type
+from smemlint.evaluate.types.matching import (
+    Binding,
+    Bindings,
+    Patterns,
+    any_argument,
+    bound,
+    function_named,
+    is_type,
+)
 from smemlint.evaluate.types.record_layout import Builder, Layout, round_up
 from smemlint.evaluate.values.number import Int, Value
 from smemlint.ir import (
@@ -93,6 +101,8 @@ def vector_layout(name: str) -> Layout | None:
     return Layout(size, align, {f: (i * base.size, base) for i, f in enumerate("xyzw"[:n])})
 
 
+_NAMED = pattern(r"(?!auto\b|decltype\b)[A-Za-z_].*")
+"""What a type is called that a source names."""
 _MOST_SEEN = 4096
 """Types that are remembered by id() at a time."""
 
@@ -114,6 +124,10 @@ class Types:
         """What was resolved, with what keeps the key valid."""
         self.constants: dict[tuple[int, str], tuple[RecordRef, Value | None]] = {}
         """Constants and methods of records, by id() of the type and name."""
+        self.taken: Mapping[str, Scalar] = {}
+        """By spelling: numbers that types stand for which no file declares."""
+        self.unsized: dict[str, bool] = {}
+        """Spellings of such types whose size was asked for, and whether they are calculated with."""
         self.loose = False
         """Of host code: what no address of a lane depends on is laid out beside parts of unknown size too."""
         self._open = 0
@@ -134,10 +148,10 @@ class Types:
         """The same type without template parameters, as far as `bindings` tells."""
         kind = type(t)
         if kind in _PLAIN:
-            return t
+            return self.taken.get(t.spelling, t) if isinstance(t, OpaqueType) else t
         if kind is TypeParam:
             bound = bindings.get(t.id)  # type: ignore[union-attr]
-            return bound if bound is not None and is_type(bound) else t  # type: ignore[return-value]
+            return self._stand_in(bound) if bound is not None and is_type(bound) else t  # type: ignore[arg-type]
         known = self._names.get(id(t))
         if known is None:
             if len(self._names) > _MOST_SEEN:
@@ -171,12 +185,32 @@ class Types:
                 n = None if t.extent is None else self.constant(t.extent, bindings)
                 return ArrayOf(self.resolve(t.element, bindings), None if n is None else Literal(n))
             if isinstance(t, RecordRef):
-                return self._resolve_record(t, bindings)
+                return self._stand_in(self._resolve_record(t, bindings))
             if isinstance(t, MemberType):
-                return self._resolve_member(t, bindings)
+                return self._stand_in(self._resolve_member(t, bindings))
             return t
         finally:
             self._depth -= 1
+
+    def _stand_in(self, t: Type) -> Type:
+        """What is taken for a resolved type that no file declares, where something is."""
+        if not self.taken or not isinstance(t, RecordRef | MemberType | OpaqueType):
+            return t
+        return self.taken.get(type_name(t), t)
+
+    def miss(self, t: Type) -> None:
+        """Note a resolved type whose size is not known, if no file declares it."""
+        t = dims_of(t)[1]
+        named = isinstance(t, RecordRef) and t.name not in self.module.records and "@" not in t.name
+        if named or (isinstance(t, MemberType | OpaqueType) and _NAMED.fullmatch(type_name(t))):
+            self.unsized.setdefault(type_name(t), False)
+
+    def calculated(self, t: Type | None) -> None:
+        """Note that a value of this resolved type is calculated with, or that a number is stored as one."""
+        if self.unsized and isinstance(t, RecordRef | MemberType | OpaqueType):
+            name = type_name(t)
+            if name in self.unsized:
+                self.unsized[name] = True
 
     def argument(self, a: TemplateArgument, bindings: Bindings) -> TemplateArgument:
         """A template argument without parameters: a type, or a Literal where it folds."""
@@ -322,13 +356,19 @@ class Types:
             if special is None or special.specialises is None:
                 continue
             bound = self.patterns.arguments(special.specialises, t.arguments)
-            if bound is not None:
+            if bound is not None and (best is None or not self._is_as_special(best[0], special)):
                 best = (special, bound)
                 if not special.template:
                     break
         if best is not None or record.declared:
             return best
         return record, self.bind_arguments(record.template, t.arguments, {})
+
+    def _is_as_special(self, a: Record, b: Record) -> bool:
+        """Whether each instance of a specialisation would be one of another one too."""
+        if a.specialises is None or b.specialises is None:
+            return a.specialises is not None
+        return self.patterns.arguments(b.specialises, tuple(map(any_argument, a.specialises))) is not None
 
     def bind_arguments(
         self,

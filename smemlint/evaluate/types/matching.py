@@ -49,6 +49,18 @@ def bound(argument: TemplateArgument) -> Binding:
     return OpaqueType("?")
 
 
+def any_argument(a: TemplateArgument) -> TemplateArgument:
+    """Return the argument with what stands for any number in it, so that it can be matched itself."""
+    if isinstance(a, Name):
+        return TypeParam(a.id, a.name)
+    if isinstance(a, RecordRef) and a.arguments:
+        return RecordRef(a.name, tuple(map(any_argument, a.arguments)))
+    if isinstance(a, PointerTo):
+        to = any_argument(a.to)
+        return PointerTo(to, a.reference, a.volatile) if is_type(to) else a  # type: ignore[arg-type]
+    return a
+
+
 def function_named(module: Module, a: TemplateArgument, bindings: Bindings) -> FunctionRef | None:
     """Return the function that a template argument names (`f`, `&f`), or that a parameter stands for."""
     while isinstance(a, Cast) or (isinstance(a, Unary) and a.op == "&"):

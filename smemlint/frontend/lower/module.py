@@ -16,6 +16,7 @@ from smemlint.frontend.lower.exprs import ExpressionLowering
 from smemlint.frontend.lower.lowering import Context, ParsedUnit, Scope
 from smemlint.frontend.lower.names import NameLowering
 from smemlint.frontend.lower.stmts import StatementLowering
+from smemlint.frontend.lower.templates.deduced import Declared, declared, deduced
 from smemlint.frontend.lower.templates.variables import variable_templates
 from smemlint.frontend.lower.text import TextLowering
 from smemlint.frontend.lower.types import TypeLowering
@@ -67,11 +68,12 @@ def lower(
     _require_methods(c, leading)
     _drain(c)
     texts = list(_instantiating(c))
-    instances = _explicit_instances(c, texts)
+    instances, written = _explicit_instances(c, texts)
     classes = _explicit_records(c, texts)
     variables = variable_templates(c)
     _drain(c)
-    module = _module(c, path, configuration, instances)
+    told = deduced(written, c.found.functions, c.found.records)
+    module = _module(c, path, configuration, tuple(dict.fromkeys((*instances, *told))))
     module = replace(module, explicit_records=classes, variable_templates=variables)
     return Lowered(module, frozenset(c.declared.shared_refs))
 
@@ -267,9 +269,11 @@ def _drain(c: Context) -> None:
 
 def _explicit_instances(
     c: Context, texts: Sequence[str]
-) -> tuple[tuple[str, tuple[TemplateArgument, ...]], ...]:
-    """`template __global__ void kernel<128>(...);`: libclang shows some, the text the rest."""
+) -> tuple[tuple[tuple[str, tuple[TemplateArgument, ...]], ...], list[Declared]]:
+    """`template __global__ void kernel<128>(...);`: libclang shows some, the text the rest. Second: those of
+    which only the parameters are written."""
     found: dict[tuple[str, tuple[TemplateArgument, ...]], None] = {}
+    open_ended: list[Declared] = []
     for node in c.declarations.instances:
         definition = c.declarations.function(node)
         arguments = c.types.specialisation_arguments(node)
@@ -285,7 +289,13 @@ def _explicit_instances(
                 for f in c.declarations.functions_named.get(name, ())
                 if not c.decls.is_specialisation(f) and _is_of(f, owner)
             ]
-            if not templates or not written or text[: match.start()].rstrip().endswith((".", "->", "::")):
+            if not templates or text[: match.start()].rstrip().endswith((".", "->", "::")):
+                continue
+            if not written:
+                for template in templates:
+                    c.work.require(template)
+                names = map(c.decls.function_id, templates)
+                open_ended += declared(c, names, text, match.end())
                 continue
             with c.within(Scope()):
                 lowered = c.texts.template_arguments(written)
@@ -294,7 +304,7 @@ def _explicit_instances(
                 identifier = c.decls.function_id(template)
                 if not any(i == identifier and a[: len(lowered)] == lowered for i, a in found):
                     found[identifier, lowered] = None
-    return tuple(found)
+    return tuple(found), open_ended
 
 
 def _is_of(f: Definition, owner: str) -> bool:

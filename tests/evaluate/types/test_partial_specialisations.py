@@ -1,0 +1,68 @@
+"""Of the partial specialisations that fit, the most specialised one is meant, whichever comes first."""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.api import Job, analyse_file
+
+ONE = """template <typename T, bool Up> struct Merge<T, 1, Up, true> {
+    static __device__ void run(T v[1]) { %s }
+};"""
+MANY = """template <typename T, int N, bool Up> struct Merge<T, N, Up, true> {
+    static __device__ void run(T v[N]) {
+#pragma unroll
+        for (int i = 0; i < N / 2; ++i) {
+            T a = v[i], b = v[i + N / 2];
+            v[i] = Up ? max(a, b) : min(a, b);
+            v[i + N / 2] = Up ? min(a, b) : max(a, b);
+        }
+        T low[N / 2];
+#pragma unroll
+        for (int i = 0; i < N / 2; ++i) low[i] = v[i];
+        Merge<T, N / 2, Up, true>::run(low);
+#pragma unroll
+        for (int i = 0; i < N / 2; ++i) v[i] = low[i];
+    }
+};"""
+KERNEL = """
+template <typename T, int N, bool Up, bool Pow2> struct Merge {};
+%s
+template <int N> __global__ void k(float *p) {
+    __shared__ float s[4096];
+    float v[N];
+    for (int i = 0; i < N; i++) v[i] = p[threadIdx.x + i * 128];
+    Merge<float, N, false, true>::run(v);
+    p[threadIdx.x] = v[0] + s[threadIdx.x];
+}
+void go(float *p) { k<4><<<1, 128>>>(p); }
+"""
+PITCHES = """
+template <typename T, int N, bool Padded> struct Pitch { static constexpr int value = 32; };
+%s
+template <typename T> __global__ void k(T *p) {
+    __shared__ T s[33 * 32];
+    s[threadIdx.x * Pitch<T, 1, true>::value] = p[threadIdx.x];
+    __syncthreads();
+    p[threadIdx.x] = s[threadIdx.x];
+}
+void go(float *p) { k<float><<<1, 32>>>(p); }
+"""
+LESS = "template <typename T, int N> struct Pitch<T, N, true> { static constexpr int value = 32; };"
+MORE = "template <typename T> struct Pitch<T, 1, true> { static constexpr int value = 33; };"
+
+
+def stores(text: str) -> list[float | None]:
+    (kernel,) = analyse_file(Job("k.cu", text=text)).kernels
+    return [a.ways for a in kernel.accesses if a.op == "store"]
+
+
+@pytest.mark.parametrize("order", [(LESS, MORE), (MORE, LESS)])
+def test_a_constant_is_that_of_the_most_specialised_one(order: tuple[str, str]) -> None:
+    assert stores(PITCHES % "\n".join(order)) == [1]  # 33 words from row to row; 32 would be 32 ways
+
+
+def test_a_recursion_over_a_number_ends_in_the_specialisation_for_its_last_value() -> None:
+    one = ONE % "extern __shared__ float t[]; t[threadIdx.x * 2] = v[0];"
+    for order in ((one, MANY), (MANY, one)):
+        assert stores(KERNEL % "\n".join(order)) == [2]
