@@ -312,9 +312,15 @@ def _written_instances(module: Module, templates: Sequence[Function]) -> dict[st
                 if n.id in found:
                     found[n.id][n.arguments] = None
     for id, arguments in module.explicit_instances:
-        if id in found:
+        if id in found and not _is_specialised(module, id, arguments):
             found[id][arguments] = None
     return {id: list(written)[:MOST_INSTANCES] for id, written in found.items()}
+
+
+def _is_specialised(module: Module, id: str, arguments: Instance) -> bool:
+    """Whether an explicit instantiation is of an explicit specialisation, not of the template itself."""
+    specials = (module.functions.get(x) for x in module.specialisations.get(id, ()))
+    return any(f is not None and f.specialises == arguments for f in specials)
 
 
 __all__ = ["Call", "Started", "started_kernels"]

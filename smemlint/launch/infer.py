@@ -3,6 +3,7 @@ candidates."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import PurePath
@@ -104,7 +105,21 @@ def infer(
         vague = [s for s in guessed if s.template == template]
         if vague or frozenset(template.items()) not in covered:
             launches.extend(_without_launch(kernel, module, template, blocks, vague or seen, real))
-    return tuple(_merged(launches, _pointers(kernel))[:MAX_LAUNCHES])
+    return tuple(_kept(_merged(launches, _pointers(kernel))))
+
+
+def _kept(launches: list[Launch]) -> list[Launch]:
+    """As many as are looked at: of many instances one shape each, rather than all shapes of a few."""
+    if len(launches) <= MAX_LAUNCHES:
+        return launches
+    shapes: Counter[frozenset[tuple[str, TemplateValue]]] = Counter()
+    later: list[int] = []
+    for x in launches:
+        instance = frozenset(x.template.items())
+        later.append(shapes[instance])
+        shapes[instance] += 1
+    order = sorted(range(len(launches)), key=lambda i: later[i])[:MAX_LAUNCHES]
+    return [launches[i] for i in sorted(order)]
 
 
 def _pointers(kernel: Function) -> frozenset[str]:
@@ -375,13 +390,18 @@ def _without_launch(
     axes = _axes(kernel)
     bound = _launch_bounds(kernel, module, template)
     dynamic = base.dynamic if facts else None
+    likely = [(f, c) for f in facts for c in f.likely]
     if bound is not None:
         origin = f"__launch_bounds__({bound})"
         if axes == "x":
-            return [replace(base, block=(bound, 1, 1), origin=origin, assumed=not real, dynamic=dynamic)]
+            # where host code computes the number of threads, that is what they may be at most
+            fewer = [x for x in (_tried(f, c) for f, c in likely) if _below(x.block, (bound, 1, 1))]
+            fewer = [x for x in fewer if x.family == "x"]
+            most = replace(base, block=(bound, 1, 1), origin=origin, dynamic=dynamic)
+            most = replace(most, assumed=not real or bool(fewer), family="x" if fewer else "")
+            return [most, *fewer]
         shapes = _of_size(bound, axes)
         return [replace(base, block=s, origin=origin, assumed=True, dynamic=dynamic) for s in shapes]
-    likely = [(f, c) for f in facts for c in f.likely]
     limits = [c.block for _, c in likely if c.limit]
     implied = [
         (s, why)

@@ -76,12 +76,14 @@ def _answers(conflicts: Iterable[Conflict]) -> dict[tuple[object, ...], set[tupl
 
 
 def _ways(conflicts: Iterable[Conflict]) -> dict[tuple[object, ...], float | None]:
-    """By site: the ways that each visit has, None where they are not one number."""
+    """By site: the ways that each visit has, 0 of what costs nothing, None where they are not one number."""
     found: dict[tuple[object, ...], float | None] = {}
     for c in conflicts:
         each = {w for w, _ in c.ways_by_visit}
-        closed = c.grade in _CLOSED and len(each) == 1 and c.ways == c.ways_low
-        ways = c.ways if closed else None
+        # of a bound with equal ends only the count is not known
+        closed = c.grade in (*_CLOSED, Grade.BOUND) and len(each) == 1 and c.ways == c.ways_low
+        free = c.grade is not Grade.UNRESOLVED and c.wavefronts == 0  # another access brings the value
+        ways = 0.0 if free else c.ways if closed else None
         key = _site(c)
         found[key] = ways if key not in found or found[key] == ways else None
     return found
@@ -93,7 +95,7 @@ def _site(c: Conflict) -> tuple[object, ...]:
 
 def _marked(a: KernelAnalysis, ways: dict[tuple[object, ...], float | None]) -> KernelAnalysis:
     mark = _as_proved if a.launch.family != "x" else _as_assumed
-    return replace(a, conflicts=tuple(mark(c) if ways.get(_site(c)) else c for c in a.conflicts))
+    return replace(a, conflicts=tuple(mark(c) if ways.get(_site(c)) is not None else c for c in a.conflicts))
 
 
 def _as_assumed(c: Conflict) -> Conflict:
@@ -102,7 +104,7 @@ def _as_assumed(c: Conflict) -> Conflict:
 
 def _as_proved(c: Conflict) -> Conflict:
     """Where the block has 32 threads along x, its warps are whole."""
-    sure = all(x.kind in STATED for x in _others(c))
+    sure = c.grade in _CLOSED and all(x.kind in STATED for x in _others(c))
     return _told(c, _others(c), Grade.EXACT if sure else c.grade)
 
 

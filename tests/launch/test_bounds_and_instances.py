@@ -1,0 +1,73 @@
+"""What `__launch_bounds__` says of a block that host code computes; which of many launches are looked at."""
+
+from __future__ import annotations
+
+from smemlint.api import Job, analyse_file
+from smemlint.diagnose.model import KernelReport
+
+NORM = """
+#define MIN(x, y) ((x) < (y) ? (x) : (y))
+template <typename in_t, typename out_t, int mode>
+__global__ __launch_bounds__(1024) void norm(const in_t *x, out_t *y, int dim) {
+    __shared__ float sums[32];
+    __shared__ float columns[2048];
+    float sum = 0.0f;
+    for (int i = threadIdx.x; i < dim; i += blockDim.x) sum += (float) x[i];
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    if (lane == 0) sums[warp] = sum;
+    columns[threadIdx.x * 64 / blockDim.x] = sum;
+    __syncthreads();
+    y[threadIdx.x] = (out_t) (sums[lane] + columns[threadIdx.x] + mode);
+}
+"""
+ONE = """
+void go(const float *x, float *y, int rows, int dim) { norm<float, float, 0><<<rows, BLOCK>>>(x, y, dim); }
+"""
+LAUNCHERS = """
+template <typename T> __global__ void scale(T *p, int n) {
+    __shared__ T s[1024];
+    s[threadIdx.x] = p[threadIdx.x];
+    __syncthreads();
+    p[threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];
+}
+template <typename T> void launcher(T *p, int n) { scale<T><<<1, 256>>>(p, n); }
+template <> void launcher(double *p, int n) { scale<double><<<1, 64>>>(p, n); }
+template void launcher<float>(float *p, int n);
+template void launcher<double>(double *p, int n);
+"""
+
+
+def reports(text: str) -> tuple[KernelReport, ...]:
+    return analyse_file(Job("k.cu", text=text)).kernels
+
+
+def test_bounds_are_the_block_of_a_launch_that_says_nothing_else() -> None:
+    (kernel,) = reports(NORM + "template __global__ void norm<float, float, 0>(const float *, float *, int);")
+    assert kernel.block == (1024, 1, 1)
+    assert {a.grade for a in kernel.accesses} == {"exact"}
+
+
+def test_bounds_are_a_limit_where_host_code_computes_the_number_of_threads() -> None:
+    for block in ("MIN(1024, (dim / 4 + 31) / 32 * 32)", "dim"):
+        told = reports(NORM + ONE.replace("BLOCK", block))
+        by_text = {a.expression: a for a in told[0].accesses}
+        assert told[0].block == (1024, 1, 1)
+        assert by_text["sums[warp]"].any_block
+        assert not by_text["columns[threadIdx.x * 64 / blockDim.x]"].any_block
+        assert {a.grade for k in told for a in k.accesses} == {"assumed"}
+
+
+def test_of_many_instances_with_an_open_block_each_is_looked_at() -> None:
+    modes = range(24)
+    launches = "".join(f"if (mode == {i}) norm<float, float, {i}><<<rows, dim>>>(x, y, dim);" for i in modes)
+    kernels = reports(
+        f"{NORM}void go(const float *x, float *y, int rows, int dim, int mode) {{ {launches} }}\n"
+    )
+    assert {dict(k.template_arguments)["mode"] for k in kernels} == {str(i) for i in modes}
+
+
+def test_an_instantiation_of_a_specialised_launcher_runs_the_specialisation() -> None:
+    assert [(dict(k.template_arguments)["T"], k.block) for k in reports(LAUNCHERS)] == [
+        ("float", (256, 1, 1)),
+        ("double", (64, 1, 1)),
+    ]
