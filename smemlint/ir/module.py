@@ -109,6 +109,8 @@ class Record:
     """A template without a body, which stands for its specialisations."""
     plain: bool = True
     """Declares nothing that makes it more than a C struct: constructors, access, initialisers of members."""
+    assigned: frozenset[str] = frozenset()
+    """Of a class of host code: members that other functions than its constructors set."""
 
     @property
     def constructors(self) -> tuple[str, ...]:

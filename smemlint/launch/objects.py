@@ -80,15 +80,19 @@ def object_for(m: Machine, f: Function, arguments: tuple[TemplateArgument, ...])
     if isinstance(made, RecordValue):
         layout = m.types.layout(t)
         names = {start: name for name, (start, _) in layout.fields.items()} if layout is not None else {}
-        o.cells.update({at: _set_or_other(m, names.get(at, ""), v) for at, v in made.cells.items()})
+        o.cells.update(
+            {at: _set_or_other(m, names.get(at, ""), v, record.assigned) for at, v in made.cells.items()}
+        )
     _take_member_defaults(m, o, t)
     return Pointer(o, Int(0), t)
 
 
-def _set_or_other(m: Machine, name: str, v: Value) -> Value:
+def _set_or_other(m: Machine, name: str, v: Value, assigned: frozenset[str]) -> Value:
     """What a class gives a member itself. Zero and less stand for what is not told yet: another method sets
-    the sizes before this one runs."""
-    if not isinstance(v, Int) or not v.known or not isinstance(v.const, int) or v.const > 0:
+    the sizes before this one runs. assigned: the members that others than its constructor are seen to set."""
+    if not isinstance(v, Int) or not v.known or not isinstance(v.const, int):
+        return v
+    if v.const > 0 and name not in assigned:
         return v
     return _default_or_other(m, name, v, None)
 

@@ -121,3 +121,39 @@ def test_a_constructor_runs_as_far_as_launches_depend_on_what_it_sets(shape: str
     text = f"{MEMBERS}\nvoid Runner::run() {{ sum<<<1, {shape}>>>(0, 0); }}"
     (launch,) = launches(text)
     assert (launch.block, launch.assumed) == ((threads, 1, 1), False)
+
+
+@pytest.mark.parametrize(
+    "setter",
+    [
+        "void set(int n) { threads = n; }",
+        "void set(int n) { this->threads = n; }",
+        "void widen() { threads *= 2; }",
+        "bool read(Stream &in) { return in.next(&threads); }",
+    ],
+)
+def test_what_another_method_sets_may_be_anything_and_what_none_sets_is_as_the_constructor_leaves_it(
+    setter: str,
+) -> None:
+    code = """
+    class Layer {
+        int threads, fixed;
+    public:
+        Layer() : threads(64), fixed(96) {}
+        %s
+        bool is_wide() const { return threads == 256 && fixed >= threads; }
+        void run(float *p) { sum<<<1, threads>>>(p, p); }
+        void run_fixed(float *p) { sum<<<1, fixed>>>(p, p); }
+    };"""
+    found = launches(code % setter)
+    assert {x.block for x in found if not x.assumed} == {(96, 1, 1)}
+    assert len({x.block for x in found}) > 2
+    assert {x.block for x in launches(code % "")} == {(64, 1, 1), (96, 1, 1)}
+
+
+def test_a_size_that_code_around_a_class_sets_may_be_anything() -> None:
+    code = """
+    struct Plan { int pitch = 1; void run(float *p) { sum<<<1, 32 * pitch>>>(p, p); } };
+    """
+    assert {x.block for x in launches(code)} == {(32, 1, 1)}
+    assert len({x.block for x in launches(f"{code}void widen(Plan &plan) {{ plan.pitch = 4; }}")}) > 1

@@ -10,6 +10,7 @@ from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.names import Declarations, Definition
 from smemlint.frontend.clang.positions import Positions
 from smemlint.frontend.lower.asm import AsmLowering
+from smemlint.frontend.lower.assigned import with_assigned
 from smemlint.frontend.lower.calls import CallLowering
 from smemlint.frontend.lower.decls import SHARED_ATTRIBUTE, DeclarationLowering
 from smemlint.frontend.lower.exprs import ExpressionLowering
@@ -380,7 +381,7 @@ def _module(
     c: Context, path: str, configuration: str, instances: tuple[tuple[str, tuple[TemplateArgument, ...]], ...]
 ) -> Module:
     functions: dict[str, Function] = c.found.functions
-    records: dict[str, Record] = c.found.records
+    records: dict[str, Record] = with_assigned(c, functions, c.found.records)
     variables: dict[str, Var] = c.found.globals
     overloads: dict[str, list[str]] = {}
     for function in functions.values():

@@ -1,0 +1,65 @@
+"""Which members of host objects are set by others than their constructors: what these give them is not all.
+
+Read from the text, since a method that only sets a size starts no kernel and is not lowered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from smemlint.frontend.clang import cursors
+from smemlint.frontend.lower.lowering import Context
+from smemlint.ir import Function, Record
+
+_PART = rb"(?:\s*\.\s*\w+|\s*\[[^\]\n]*\])*"
+_SETS = rb"\s*(?:=(?!=)|[-+*/%&|^]=|<<=|>>=|\+\+|--)"
+
+
+def with_assigned(
+    c: Context, functions: Mapping[str, Function], records: Mapping[str, Record]
+) -> dict[str, Record]:
+    """The records, each with the names of its members that other functions than its constructors set. Only of
+    classes whose methods are run on the host."""
+    wanted = {f.record for f in functions.values() if f.record is not None and f.side == "host"}
+    result = dict(records)
+    for key in wanted:
+        record = records.get(key or "")
+        names = [f.name for f in record.fields if f.name] if record is not None else []
+        if record is not None and names:
+            result[record.name] = replace(record, assigned=frozenset(_assigned(c, record, names)))
+    return result
+
+
+def _assigned(c: Context, record: Record, names: list[str]) -> Iterator[str]:
+    own = record.name.split("@", 1)[0].split("<", 1)[0].rsplit("::", 1)[-1]
+    any_of = b"|".join(re.escape(name.encode()) for name in names)
+    inside, outside = _pattern(rb"(?<![\w.>])(?:this\s*->\s*)?", any_of), _pattern(rb"(?:\.|->)\s*", any_of)
+    known = re.compile(rb"\b(?:" + any_of + rb")\b")
+    functions = list(c.declarations.functions.values())
+    making = {f.key for f in functions if f.name.split("<", 1)[0] in (own, f"~{own}")}
+    made = b"\n".join(f.text() for f in functions if f.key in making)
+    for f in functions:
+        text = f.text()
+        if f.key in making or not known.search(text) or _is_part(f.name, text, made):
+            continue
+        of = f.record is not None and cursors.spelling(f.record).split("<", 1)[0] == own
+        for match in (inside if of else outside).finditer(text):
+            yield next(group for group in match.groups() if group is not None).decode()
+
+
+def _is_part(name: str, text: bytes, made: bytes) -> bool:
+    """Whether a function takes nothing and a constructor calls it: what it sets, it has set then."""
+    own = re.escape(name.encode())
+    taken = re.search(rb"\b" + own + rb"\s*\(([^()]*)\)", text)
+    nothing = taken is not None and taken[1].strip() in (b"", b"void")
+    return nothing and re.search(rb"(?<![\w.>])" + own + rb"\s*\(\s*\)", made) is not None
+
+
+def _pattern(before: bytes, names: bytes) -> re.Pattern[bytes]:
+    """A member that is set, stepped, or whose address is handed on."""
+    member = before + rb"(" + names + rb")\b"
+    return re.compile(
+        member + _PART + _SETS + rb"|(?:\+\+|--|[(,=]\s*&\s*|>>\s*)(?:this\s*->\s*)?(" + names + rb")\b"
+    )
