@@ -14,7 +14,11 @@ _MARK = pattern(rb"\bHIP_DYNAMIC_SHARED\s*\(|\bhipLaunchKernelGGL\s*\(")
 _LINE = pattern(
     rb"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif|include)\b((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE
 )
-_HEADER = pattern(rb'\s*[<"]hip/hip_\w+\.h[>"]')
+_HEADER = pattern(
+    rb'\s*[<"](?:hip/hip_\w+\.h[>"]|(?:ck|ck_tile|rocprim|hipcub|rocwmma|rocblas|hipblas)/[\w./]+[>"])'
+)
+"""Of HIP itself, or of AMD's libraries for it."""
+_NAMED = (b"hip/hip_", b"ck/", b"ck_tile/", b"rocprim/", b"hipcub/", b"rocwmma/", b"rocblas/", b"hipblas/")
 _CHOICE = pattern(rb"HIP|ROCM|AMD|CUDA|NVCC|NVIDIA|PLATFORM")
 
 
@@ -22,7 +26,7 @@ def is_hip(path: str, data: bytes) -> bool:
     """Whether a source is for HIP alone. One that chooses between HIP and CUDA by `#if` is not."""
     if path.endswith(HIP_SUFFIX):
         return True
-    if b"hip/hip_" not in data and not _MARK.search(data):
+    if not any(name in data for name in _NAMED) and not _MARK.search(data):
         return False
     code = blank_comments(data.decode("latin-1")).encode("latin-1")
     marks = [m.start() for m in _MARK.finditer(blank_literals(data))]

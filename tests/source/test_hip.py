@@ -12,12 +12,16 @@ HIP_ONLY = [
     "extern int x;\n__global__ void k() { HIP_DYNAMIC_SHARED(float, s) s[0] = 0; }\n",
     "void go() { hipLaunchKernelGGL(k, 1, 32, 0, 0, p); }\n#include <cstdio>\n",
     "#include <hip/hip_fp16.h>\n",
+    '#include "ck_tile/core.hpp"\n__global__ void k() {}\n',
+    "#include <hipcub/hipcub.hpp>\n",
 ]
 BOTH = [
     "#ifdef __HIP_PLATFORM_AMD__\n#include <hip/hip_runtime.h>\n#else\n#include <cuda_runtime.h>\n#endif\n",
     "#if defined(USE_ROCM)\n#include <hip/hip_runtime.h>\n#endif\n__global__ void k() {}\n",
     "#if CUDART_VERSION\n#include <cuda_fp16.h>\n#else\n#include <hip/hip_fp16.h>\n#endif\n",
     "#ifdef USE_ROCM\nvoid go() { hipLaunchKernelGGL(k, 1, 32, 0, 0, p); }\n#endif\n",
+    "#ifdef USE_ROCM\n#include <hipcub/hipcub.hpp>\n#else\n#include <cub/cub.cuh>\n#endif\n",
+    '#include "stack/tile.h"\n#include "../ck/tile.h"\n',
     "// #include <hip/hip_runtime.h>\n__global__ void k() {}\n",
     '#include <cuda_runtime.h>\nconst char *s = "hipLaunchKernelGGL(";\n',
 ]
