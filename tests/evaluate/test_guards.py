@@ -86,3 +86,38 @@ def test_blocks_that_count_parts_of_a_size_find_enough_of_them() -> None:
     module = load(source_from_bytes("kernel.cu", text))[0]
     (read,) = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
     assert (read.grade, read.wavefronts) == (Grade.EXACT, 32)
+
+
+CHOSEN = """__global__ void k(float *out, int n) {{
+  __shared__ float tile[32][32];
+  int i;
+  if (gridDim.y - 1 == gridDim.z * 2) {{
+    bool lower = blockIdx.y > blockIdx.z;
+    i = lower ? blockIdx.y - 1 : blockIdx.z + gridDim.z;
+  }} else {{
+    bool lower = blockIdx.y >= blockIdx.z;
+    i = lower ? {there} : blockIdx.z + gridDim.z - 1;
+  }}
+  i *= 32;
+  if (i + threadIdx.x < n) out[i] = tile[threadIdx.x][0];
+}}
+"""
+
+
+def _chosen(there: str) -> Conflict:
+    module = load(source_from_bytes("kernel.cu", CHOSEN.format(there=there).encode()))[0]
+    (conflict,) = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
+    return conflict
+
+
+def test_a_guard_takes_no_lane_of_an_inner_block_whichever_of_two_rows_it_works_on() -> None:
+    """As in SLATE's transposition of square tiles, where an H100 has all lanes: half of the blocks work above
+    the diagonal, half below."""
+    column = _chosen("blockIdx.y")
+    assert (column.grade, column.wavefronts_low, column.wavefronts) == (Grade.EXACT, 32, 32)
+    assert [a.kind for a in column.trace.assumptions] == ["interior-block"]
+
+
+def test_a_guard_on_what_memory_says_on_one_way_may_take_any_lane() -> None:
+    column = _chosen("(int) out[blockIdx.y]")
+    assert (column.wavefronts_low, column.wavefronts) != (32, 32)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate.values import affine
-from smemlint.evaluate.values.choices import each_way
+from smemlint.evaluate.values.choices import MOST_WAYS, bits_of, each_way, on_way, ways_of
 from smemlint.evaluate.values.number import (
     Int,
     Lanes,
@@ -26,6 +26,7 @@ from smemlint.evaluate.values.number import (
     form_of,
     formed,
     in_words,
+    lanes_equal,
     multiply,
     subtract,
 )
@@ -103,7 +104,7 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
             unknowns.guessed.append(INTERIOR)
             return Int(int(op == ">="), BOOL)
         if not unknowns.certain and (not d.uniform or unknowns.interior) and not _of_few(d):
-            guess = _as_interior(op, d) or _between_sizes(op, d, unknowns)
+            guess = _as_interior(op, d) or _interior_each_way(op, d) or _between_sizes(op, d, unknowns)
             if guess is not None:
                 middle = any(s.rank == 2 for m in d.terms for s in m)
                 unknowns.guessed.append(INTERIOR if middle else LARGE)
@@ -227,6 +228,21 @@ def _as_interior(op: str, d: Int) -> Int | None:
         return None
     positive = signs.pop()
     return Int(int(op in (">", ">=") if positive else op in ("<", "<=")), BOOL)
+
+
+def _interior_each_way(op: str, d: Int) -> Int | None:
+    """The same where an index depends on which way was taken: what all ways have in common. None: nothing."""
+    bits = bits_of([d])
+    if not bits or any(s.varying for s in bits):
+        return None
+    found: Int | None = None
+    for way in ways_of(bits, MOST_WAYS) or ():
+        on = on_way(d, way)
+        told = None if on.known else _as_interior(op, on)
+        if told is None or (found is not None and not lanes_equal(found.const, told.const)):
+            return None
+        found = told
+    return found
 
 
 def _of_few(d: Int) -> bool:
