@@ -14,6 +14,8 @@ from smemlint.ir import Function, Module, Name, Record, RecordRef, Scalar, Templ
 from smemlint.ir.types import INT, primary_name
 from smemlint.ir.walk import nodes_of, walk
 
+DEEPEST = 8
+"""Bases of bases that are looked at."""
 MOST_INSTANCES = 8
 """Instances of one class template whose methods are run."""
 
@@ -80,11 +82,20 @@ def object_for(m: Machine, f: Function, arguments: tuple[TemplateArgument, ...])
     if isinstance(made, RecordValue):
         layout = m.types.layout(t)
         names = {start: name for name, (start, _) in layout.fields.items()} if layout is not None else {}
-        o.cells.update(
-            {at: _set_or_other(m, names.get(at, ""), v, record.assigned) for at, v in made.cells.items()}
-        )
+        assigned = _assigned(m, record)
+        o.cells.update({at: _set_or_other(m, names.get(at, ""), v, assigned) for at, v in made.cells.items()})
     _take_member_defaults(m, o, t)
     return Pointer(o, Int(0), t)
+
+
+def _assigned(m: Machine, record: Record, depth: int = 0) -> frozenset[str]:
+    """Members of a class and its bases that others than their constructors set."""
+    found = record.assigned
+    for base in record.bases if depth < DEEPEST else ():
+        inner = m.module.records.get(base.name) if isinstance(base, RecordRef) else None
+        if inner is not None:
+            found |= _assigned(m, inner, depth + 1)
+    return found
 
 
 def _set_or_other(m: Machine, name: str, v: Value, assigned: frozenset[str]) -> Value:

@@ -157,3 +157,11 @@ def test_a_size_that_code_around_a_class_sets_may_be_anything() -> None:
     """
     assert {x.block for x in launches(code)} == {(32, 1, 1)}
     assert len({x.block for x in launches(f"{code}void widen(Plan &plan) {{ plan.pitch = 4; }}")}) > 1
+
+
+def test_a_member_of_a_base_that_the_base_sets_may_be_anything() -> None:
+    code = """
+    class Base { protected: int wide; public: Base() : wide(2) {} %s };
+    struct Layer : Base { Layer() : Base() {} void run(float *p) { sum<<<1, 32 * wide>>>(p, p); } };"""
+    assert {x.block for x in launches(code % "")} == {(64, 1, 1)}
+    assert len({x.block for x in launches(code % "void set(int n) { wide = n; }")}) > 1

@@ -6,12 +6,12 @@ Read from the text, since a method that only sets a size starts no kernel and is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.lower.lowering import Context
-from smemlint.ir import Function, Record
+from smemlint.ir import Function, Record, RecordRef
 
 _PART = rb"(?:\s*\.\s*\w+|\s*\[[^\]\n]*\])*"
 _SETS = rb"\s*(?:=(?!=)|[-+*/%&|^]=|<<=|>>=|\+\+|--)"
@@ -22,14 +22,27 @@ def with_assigned(
 ) -> dict[str, Record]:
     """The records, each with the names of its members that other functions than its constructors set. Only of
     classes whose methods are run on the host."""
-    wanted = {f.record for f in functions.values() if f.record is not None and f.side == "host"}
+    started = {f.record for f in functions.values() if f.record is not None and f.side == "host"}
     result = dict(records)
-    for key in wanted:
-        record = records.get(key or "")
+    for key in _with_bases(started, records):
+        record = records.get(key)
         names = [f.name for f in record.fields if f.name] if record is not None else []
         if record is not None and names:
             result[record.name] = replace(record, assigned=frozenset(_assigned(c, record, names)))
     return result
+
+
+def _with_bases(names: Iterable[str | None], records: Mapping[str, Record]) -> set[str]:
+    """Names of classes, with those of all their bases."""
+    found: set[str] = set()
+    waiting = [name for name in names if name is not None]
+    while waiting:
+        name = waiting.pop()
+        if name in found or name not in records:
+            continue
+        found.add(name)
+        waiting += [base.name for base in records[name].bases if isinstance(base, RecordRef)]
+    return found
 
 
 def _assigned(c: Context, record: Record, names: list[str]) -> Iterator[str]:
