@@ -134,6 +134,17 @@ RANGES = [
     " if (n & 2 && 64 > threadIdx.x) break; }",
     "for (int i = 0; i < (threadIdx.x & 3); i++) { t[threadIdx.x % 4 * 16] = 1;"
     " if (64 > threadIdx.x && n & 2) break; }",
+    # who falls through a switch left others behind, or none, as the way in decides
+    "int r = 0, x = threadIdx.x; switch (n & 3) { case 3: r += x; case 2: r += 2; if (x & 4) break;"
+    " case 1: r *= 3; t[r * 2] = 1; r += 40; break; default: r = x >> 1; } t[r & 127] = 1;",
+    "int s = threadIdx.x & 1, m = threadIdx.x; for (int i = 0; i < 5; i++) { switch (s) {"
+    " case 0: m += 33; s = n > 4 ? 2 : 1; break; case 1: t[m * 2 & 4095] = 1; s = 0; continue;"
+    " case 2: m ^= 3; s = 1; } t[m * 8 & 4095] = 1; }",
+    # two pointers that change places, or do not: what decides is forgotten before it grows too long
+    "float *a = t, *b = &q[0][0]; for (int i = 0; i < n; i++) { a[5] = 1; if (n & 2) continue;"
+    " float *x = a; a = b; b = x; } a[threadIdx.x] = 1; t[threadIdx.x * 2] = 1;",
+    # an unsigned difference that is 0 in one lane and below 0 in others
+    "int i = ((int *)out)[threadIdx.x] & 1; t[i + threadIdx.x - (threadIdx.z - threadIdx.x)] = n;",
     # one of two pointers, of which one goes by lane
     "float *p = threadIdx.x % 2 ? t : &q[0][0]; float *u = n > 4 ? p : t; u[3] = 1;",
 ]

@@ -126,12 +126,12 @@ class CxxWriter(Writer):
 
     def expr(self, depth: int = 2) -> str:
         if depth and self.chance(12):
-            a = self.expr(depth - 1)
+            a, known = self.expr(depth - 1), self.known(depth - 1)
             return self.choose(
                 f"wrapped<64>({a})",
                 f"wrapped<BM>({a})",
-                f"larger<int>({a}, {self.leaf()})",
-                f"larger((int)({a}), 5)",
+                f"larger<int>({known}, {self.known(0)})",
+                f"larger((int)({known}), 5)",
                 f"Tile<32>::flat({a} & 7, {self.leaf()})",
                 f"static_cast<unsigned>({a})",
                 f"deep({self.number(0, 3)}, {a} & 15)",

@@ -126,12 +126,13 @@ def _selectors(m: Machine, ways: Sequence[Exit], present: Mask) -> list[Int]:
     if len(known) == len(groups) and (len(groups) == 1 or _exclude_each_other(known)):
         return _each(groups, known)
     varying = not m.host and not all(way.together for way in ways)
-    taken_by = [lanes[g].any(axis=0) for g in groups]
+    taken_by: list[Mask] = [np.asarray(lanes[g].any(axis=0)) for g in groups]
     if not (m.host or varying) and any((mask != taken_by[0]).any() for mask in taken_by):
         # Some lanes may go one way while others go another.
         if len(groups) <= MOST_APART:
             chosen = [m.unknowns.value(BOOL, "which way", low=0, high=1) for _ in groups]
-            return _each(groups, _first_of(chosen))
+            here = [_within(c, lanes, m.threads.present) for c, lanes in zip(chosen, taken_by, strict=True)]
+            return _each(groups, _first_of(here))
         varying = True
     reason = _REASON if varying else None
     return _each(groups, m.unknowns.selector(len(groups) + 1, "which way", varying=varying, reason=reason))

@@ -63,8 +63,11 @@ def either(m: Machine, c: Int, new: Pointer, old: Pointer) -> Value:
         return new
     left = subtract(Int(1, BOOL), c, BOOL)
     found: dict[Object, Option] = {}
-    for p, chosen in ((new, c), (old, left)):
-        for o in options_of(p):
+    ours, theirs = options_of(new), options_of(old)
+    if any(too_long(c, o.when, o.when) for o in (*ours, *theirs)):
+        return _one_among(m, c, (*ours, *theirs), new)
+    for options, chosen in ((ours, c), (theirs, left)):
+        for o in options:
             when = multiply(chosen, o.when, BOOL)
             if when.known and not np.any(when.const):
                 continue
@@ -75,6 +78,24 @@ def either(m: Machine, c: Int, new: Pointer, old: Pointer) -> Value:
             else:
                 found[o.object] = Option(when, o.object, o.offset)
     return _made(m, tuple(found.values()), new)
+
+
+def _one_among(m: Machine, c: Int, options: Sequence[Option], like: Pointer) -> Value:
+    """One of several objects, where what decides which grew too long: it is forgotten."""
+    places: dict[Object, Int] = {}
+    for o in options:
+        at = places.get(o.object)
+        known = at is None or same(at, o.offset)
+        places[o.object] = o.offset if at is None or known else one_of_two(c, at, o.offset, m.unknowns)
+    deciding = [c, *(o.when for o in options)]
+    reason = next((s.reason for v in deciding for mono in v.terms for s in mono if s.reason), None)
+    uniform = all(v.uniform for v in deciding)
+    whens = m.unknowns.selector(len(places), f"which of {len(places)}", varying=not uniform, reason=reason)
+    last = Int(1, BOOL)
+    for when in whens:
+        last = subtract(last, when, BOOL)
+    pairs = zip([*whens, last], places.items(), strict=True)
+    return _made(m, tuple(Option(when, o, at) for when, (o, at) in pairs), like)
 
 
 def _followed(*pointers: Pointer) -> bool:

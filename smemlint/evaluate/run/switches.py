@@ -13,7 +13,7 @@ from smemlint.evaluate.control_flow.launch_choices import (
     meet_ways,
     tried,
 )
-from smemlint.evaluate.control_flow.masks import decode, snapshot
+from smemlint.evaluate.control_flow.masks import Branch, decode, snapshot
 from smemlint.evaluate.control_flow.settling import choice_at
 from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.machine.dispatch import rvalue
@@ -22,7 +22,7 @@ from smemlint.evaluate.memory.local_memory import here
 from smemlint.evaluate.run.statements import run_all
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.choices import taken
-from smemlint.evaluate.values.lanes import some
+from smemlint.evaluate.values.lanes import equal_masks, some
 from smemlint.evaluate.values.number import Int, add, form_of, subtract
 from smemlint.evaluate.values.provenance import following
 from smemlint.ir import Block, Break, Switch
@@ -66,19 +66,23 @@ def _open_switch(m: Machine, s: Switch, value: Int) -> None:
         others = subtract(others, hit, BOOL)
     path: Int | None = None
     m.must, m.may = m.threads.nobody, m.threads.nobody
+    together = not value.varying
     for i, case in enumerate(s.cases):
         c = ar.one_unknown(hits.get(i, others), m.unknowns)
-        fell = m.anyone()
+        fell, fallen = m.anyone(), m.may
         path = c if not fell else None if path is None else add(path, c, BOOL)
-        came = _enter(m, Exit(may, entry, c, together=True), must, fell)
+        jumped = _enter(m, Exit(may, entry, c, together=True), must, fell)
+        came = jumped is not None
         if not came and not fell:
             continue
+        # Where fewer fall through than jump here, those who are here left others behind, or did not.
+        together = not value.varying and (together or not fell)
+        if jumped is not None:
+            together = together and jumped.together and (not fell or equal_masks(jumped.may, fallen))
         m.context.way = {**way, **taken(c, truth=True)} if came and not fell else way
         label = labels[i]
         m.unknowns.given = outside if label is None else following(value, label, m.unknowns)
-        m.context.undecided.append(
-            Undecided(c if path is None else path, path is not None and not value.varying)
-        )
+        m.context.undecided.append(Undecided(c if path is None else path, path is not None and together))
         m.code_size.flow += 1
         m.straight()
         run_all(m, case.body)
@@ -101,22 +105,22 @@ def _one_case(m: Machine, s: Switch, value: Int, at: int) -> None:
         run_all(m, case.body)
 
 
-def _enter(m: Machine, entry: Exit, must: Mask, fell: bool) -> bool:
-    """Let lanes that jump to a label join those that fall through to it; whether there may be any."""
+def _enter(m: Machine, entry: Exit, must: Mask, fell: bool) -> Branch | None:
+    """Let lanes that jump to a label join those that fall through to it; returns who jumps, None: nobody."""
     assert entry.condition is not None
     fell_must, fell_may = m.must, m.may
     m.must, m.may = must, entry.may
     came = decode(m, entry.condition)
     m.must, m.may = fell_must, fell_may
     if not some(came.may):
-        return False
+        return None
     if fell:
         merge_at(m, entry, came.may)
     else:
         bring(m, entry, came.may)
     # Those who jump come together, or those who fall through do: only who is among both surely is here.
     m.must, m.may = fell_must & came.must if fell else came.must, fell_may | came.may
-    return True
+    return came
 
 
 def _switch_by_launch(m: Machine, s: Switch, value: Int) -> None:

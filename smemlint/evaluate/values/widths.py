@@ -102,8 +102,12 @@ def short_steps(v: Int) -> Int:
     """An unsigned sum with an unknown part, in which lanes that wrapped stand beside those that did not."""
     if v.type.kind != "uint" or v.type.size != 4:
         return v
-    most = v.const if isinstance(v.const, int) else int(v.const.max())
-    return v if most < 1 << 31 else Int(wrap_lanes(v.const, INT), v.type, v.terms, v.form)
+    ends = (v.const, v.const) if isinstance(v.const, int) else (int(v.const.min()), int(v.const.max()))
+    return (
+        v
+        if ends[0] >= -1 << 31 and ends[1] < 1 << 31
+        else Int(wrap_lanes(v.const, INT), v.type, v.terms, v.form)
+    )
 
 
 def _is_short(c: Lanes, most: int) -> bool:
