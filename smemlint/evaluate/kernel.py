@@ -20,6 +20,7 @@ from smemlint.evaluate.machine.sums import Sums
 from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
 from smemlint.evaluate.trace import shared_arrays, traces_of, unresolved_traces
 from smemlint.evaluate.types.matching import Binding
+from smemlint.evaluate.types.number_members import number_members
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value
 from smemlint.evaluate.values.objects import NO_ADDRESS, Object
@@ -178,7 +179,8 @@ def _elsewhere(m: Machine, kernel: Function, launch: Launch) -> Iterator[Machine
         and isinstance(v.const, int)
     }
     relevant = m.code.relevant(kernel)
-    matter = {p.name for p in kernel.parameters if p.id in relevant and p.name in launch.arguments}
+    asked = {p.name for p in kernel.parameters if p.id in relevant}
+    matter = {k for k in launch.arguments if k.split(".", 1)[0] in asked}
     if (not told and not matter) or m.effort.steps > LONG:
         return
     for alternate in (0, 1) if len(matter) > 1 else (0,):
@@ -282,7 +284,19 @@ def bind_arguments(m: Machine, kernel: Function, launch: Launch) -> None:
             o.cells[0] = Int(known, t, None, affine.atom("argument", p.id))
         elif known == 0 and isinstance(t, PointerTo):
             o.cells[0] = Pointer(Object(NO_ADDRESS, p.name, t.to, "global"), Int(0), t.to)
-        elif not isinstance(t, RecordRef):
+        elif isinstance(t, RecordRef):
+            _set_members(m, o, t, p, launch)
+        else:
             v: Value = m.unknown(t, p.name, uniform=True, rank=3, size=True)
             if not isinstance(v, RecordValue):
                 o.cells[0] = v
+
+
+def _set_members(m: Machine, o: Object, t: RecordRef, p: Var, launch: Launch) -> None:
+    """Put into a structure that is passed by value the numbers that are known of it."""
+    if not any(name.startswith(f"{p.name}.") for name in launch.arguments):
+        return
+    for path, at, scalar in number_members(m.types, t):
+        known = launch.arguments.get(f"{p.name}.{path}")
+        if known is not None:
+            o.cells[at] = Int(known, scalar, None, affine.atom("argument", p.id, path))

@@ -14,6 +14,7 @@ from smemlint.evaluate.language.packs import expanded, pack_of
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.types.matching import Binding, is_type
+from smemlint.evaluate.types.number_members import number_members
 from smemlint.evaluate.values.number import (
     VALUES,
     Closure,
@@ -88,6 +89,8 @@ def _started(
         n = coerce(m, v, m.types.resolve(p.type, bound)) if isinstance(v, Int) else None
         if isinstance(n, Int):
             given[p.name] = n
+        elif isinstance(v, RecordValue):
+            given.update(_members(m, p.name, v))
         elif is_null(m, v if n is None else n):
             given[p.name] = Int(0)
     known = {name: _number(m, v) for name, v in given.items()}
@@ -100,6 +103,16 @@ def _started(
         f, block, likely, grid, _number(m, bytes_), template_arguments(m, f, bound), arguments, s.place,
         _packed(m, f, values), captured(m, values),
     )  # fmt: skip
+
+
+def _members(m: Machine, name: str, v: RecordValue) -> dict[str, Int]:
+    """The numbers in a structure that is passed by value, by their path: `params.pitch`."""
+    found: dict[str, Int] = {}
+    for path, at, t in number_members(m.types, v.type):
+        held = v.cells.get(at)
+        if isinstance(held, Int):
+            found[f"{name}.{path}"] = as_int(m, coerce(m, held, t))
+    return found
 
 
 def _packed(m: Machine, f: Function, values: Sequence[Value]) -> tuple[tuple[Type, int | None], ...]:

@@ -17,12 +17,14 @@ from smemlint.evaluate.library import (
     host_runtime,
     integers,
     memory,
+    smart_pointers,
     warp,
     wmma,
 )
 from smemlint.evaluate.library.atomics import atomic, atomic_method, is_atomic, is_atomic_object
 from smemlint.evaluate.library.cooperative_groups import group_method
 from smemlint.evaluate.library.memory import escaped, given, is_class, may_set, may_set_referred
+from smemlint.evaluate.library.smart_pointers import is_smart, owning, smart_method
 from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
 from smemlint.evaluate.machine.functions import (
     FUNCTIONS,
@@ -72,7 +74,16 @@ from smemlint.toolkit.model import Effect
 from smemlint.toolkit.table import effect_of
 from smemlint.toolkit.warp_names import WARP_SIZE, is_warp_size
 
-FILLED_BY = (float_functions, cooperative_groups, host_runtime, integers, warp, memory, wmma)
+FILLED_BY = (
+    float_functions,
+    cooperative_groups,
+    host_runtime,
+    integers,
+    warp,
+    memory,
+    smart_pointers,
+    wmma,
+)
 """The modules that put their functions into the table when they are imported."""
 _BARRIERS = frozenset(
     (
@@ -158,6 +169,8 @@ def constructed(m: Machine, t: RecordRef, e: Construct) -> Value | None:
     if is_group(t) and short_name(t.name) == "thread_group" and len(e.arguments) == 1:
         group = rvalue(m, e.arguments[0])
         return generalised(m, group, t) if isinstance(group, RecordValue) else None
+    if is_smart(t):
+        return owning(m, t, e.arguments)
     if t.name.startswith(LIBRARIES):
         call = Call(e, e.arguments, e.place)
         for a in e.arguments:
@@ -187,6 +200,10 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
         return value
     if is_group(self_type):
         return group_method(m, v.name, v.self, e)
+    if is_smart(self_type):
+        held = smart_method(m, v, e)
+        if held is not None:
+            return held
     elements = _elements(m, v)
     if elements is not None:
         return elements

@@ -92,10 +92,11 @@ struct bad_alloc : exception {};
 struct exception_ptr { exception_ptr() = default; exception_ptr(decltype(nullptr)); explicit operator bool() const; };
 exception_ptr current_exception(); void rethrow_exception(exception_ptr);
 template <class T, class D = void> struct unique_ptr {
+    T* held = nullptr;
     unique_ptr() = default; template <class U> unique_ptr(U); T* get() const; T& operator*() const; T* operator->() const; T& operator[](size_t) const; template <class... U> void reset(U...); explicit operator bool() const;
 };
 template <class T, class D> struct unique_ptr<T[], D> { template <class... U> unique_ptr(U...); T* get() const; T& operator[](size_t) const; };
-template <class T> struct shared_ptr { shared_ptr() = default; template <class U> shared_ptr(U); T* get() const; T& operator*() const; T* operator->() const; template <class... U> void reset(U...); explicit operator bool() const; };
+template <class T> struct shared_ptr { T* held = nullptr; shared_ptr() = default; template <class U> shared_ptr(U); T* get() const; T& operator*() const; T* operator->() const; template <class... U> void reset(U...); explicit operator bool() const; };
 template <class T> struct weak_ptr { weak_ptr() = default; template <class U> weak_ptr(U); shared_ptr<T> lock() const; void swap(weak_ptr&); bool expired() const; };
 template <class T, class... A> unique_ptr<T> make_unique(A&&...);
 template <class T, class... A> shared_ptr<T> make_shared(A&&...);

@@ -1,0 +1,60 @@
+"""`std::unique_ptr` and `std::shared_ptr` of host code: objects that hold one pointer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from smemlint.evaluate.machine.dispatch import rvalue
+from smemlint.evaluate.machine.functions import Arguments, named
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.types.matching import is_type
+from smemlint.evaluate.values.number import Method, Other, Pointer, RecordValue, Value
+from smemlint.ir import Call, Construct, Expr, RecordRef, Type, Unary
+
+_SMART = ("std::unique_ptr", "std::shared_ptr")
+
+
+def is_smart(t: Type | None) -> bool:
+    """Return whether a type is one of them."""
+    return isinstance(t, RecordRef) and t.name in _SMART
+
+
+def owning(m: Machine, t: RecordRef, arguments: Sequence[Expr]) -> RecordValue:
+    """Return a smart pointer to what the first argument points to, or what that one holds."""
+    given = [rvalue(m, a) for a in arguments]
+    first = given[0] if given else None
+    if isinstance(first, RecordValue) and is_smart(first.type):
+        return RecordValue(t, first.cells)
+    return RecordValue(t, {0: first} if isinstance(first, Pointer) else {})
+
+
+def smart_method(m: Machine, v: Method, e: Call) -> Value | None:
+    """Return what `p->`, `p.get()` or `*p` lead to, or set it; None for what is not known."""
+    cells = v.self.object.cells if isinstance(v.self, Pointer) else getattr(v.self, "cells", {})
+    at = v.self.offset.const if isinstance(v.self, Pointer) else 0
+    held = cells.get(at) if isinstance(at, int) else None
+    if v.name in ("operator->", "get", "operator*", "release"):
+        return held if isinstance(held, Pointer) else None
+    if v.name in ("reset", "operator=") and isinstance(v.self, Pointer) and isinstance(at, int):
+        new = rvalue(m, e.arguments[0]) if e.arguments else None
+        new = new.cells.get(0) if isinstance(new, RecordValue) else new
+        if isinstance(new, Pointer):
+            v.self.object.cells[at] = new
+        else:
+            v.self.object.cells.pop(at, None)
+            v.self.object.havoc = True
+        return Other()
+    return None
+
+
+@named("std::make_unique", "std::make_shared")
+def _made(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    """`std::make_unique<T>(a, b)` is `new T(a, b)`."""
+    made = arguments[0] if arguments else None
+    if not isinstance(made, RecordRef) or not is_type(made):
+        for a in e.arguments:
+            rvalue(m, a)
+        return Other()
+    p = rvalue(m, Unary("&", Construct(made, e.arguments, e.place), e.place))
+    name = "std::shared_ptr" if str(getattr(e.callee, "name", "")).endswith("shared") else "std::unique_ptr"
+    return RecordValue(RecordRef(name, (made,)), {0: p} if isinstance(p, Pointer) else {})
