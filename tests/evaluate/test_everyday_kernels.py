@@ -19,6 +19,12 @@ Row = list[int | None]
 HELPERS = """#include <cstdint>
 struct block_q8 { short d; int8_t qs[32]; };
 union Pack { uint32_t u; uint16_t h[2]; uint8_t b[4]; };
+template <class T> struct View {
+  T *p; int pitch;
+  struct Row { T *p; __device__ T &operator[](int c) const { return p[c]; } };
+  __device__ Row operator[](int r) const { return Row{p + r * pitch}; }
+};
+template <class T> __device__ void fill(T *p, int t) { View<T> v{p, 36}; v[t & 15][t >> 4] = t; }
 struct Sm { float a[16][32]; float b[32][17]; int flags[32]; };
 __device__ int get_int(const int8_t *p, int i) {
   const uint16_t *x = (const uint16_t *)p;
@@ -99,6 +105,12 @@ CASES: dict[str, tuple[str, str, int, Callable[[], Iterable[Row]]]] = {
         "store",
         4,
         lambda: [[128 * t + 4 if t < 16 else 2048 + 68 * t + 4 for t in LANES]],
+    ),
+    "rows of a view are objects of their own": (
+        "__shared__ float s[576]; fill<float>(s, t);",
+        "store",
+        4,
+        lambda: [[4 * (36 * (t & 15) + (t >> 4)) for t in LANES]],
     ),
     "a signed char wraps": (
         "__shared__ float s[256]; signed char c = t * 8; s[c + 128] = 1;",

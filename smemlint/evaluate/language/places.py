@@ -66,14 +66,29 @@ def index_place(m: Machine, e: Index) -> Pointer | Value:
     if operator is not None:
         return lvalue(m, operator)
     base = pointer_of(m, e.base)
+    if isinstance(base, RecordValue):
+        return _in_temporary(m, base, e)
     index = rvalue(m, e.index)
     if isinstance(base, Int) and isinstance(index, Pointer):
         base, index = index, base
     if isinstance(base, Pointer):
         return offset_pointer(m, base, as_int(m, index, e.place), e.place)
-    if isinstance(base, RecordValue):
-        return Other()
     return lost(m, base, e.place)
+
+
+def _in_temporary(m: Machine, v: RecordValue, e: Index) -> Pointer | Value:
+    """`view[i][j]`, where `view[i]` gives an object with an operator of its own."""
+    if not isinstance(v.type, RecordRef) or not methods_of(m, v.type, "operator[]"):
+        return Other()
+    name = f"temporary@{id(e)}"
+    held = Object(name, "temporary", v.type, "local", None, dict(v.cells), havoc=not v.cells)
+    m.frame.variables[name] = held
+    call = Call(
+        Member(Name(name, "temporary", e.base.place), "operator[]", place=e.base.place), (e.index,), e.place
+    )
+    p = lvalue(m, call)
+    m.frame.variables.pop(name, None)
+    return p
 
 
 def _operator(m: Machine, e: Index) -> Call | None:
