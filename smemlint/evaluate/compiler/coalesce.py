@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import field, replace
-from itertools import chain
 from math import gcd
 
 import numpy as np
@@ -130,15 +129,12 @@ def _logged(m: Machine, log: Log) -> Sequence[Entry]:
         id(s) for s in m.journal.sites.values() if s.op in ("load", "store") and s.width in (*NARROW, 16)
     }
     within: Counter[tuple[int, int]] = Counter()
-    flowing: Counter[tuple[int, int]] = Counter()
     for e in log.events:
         if id(e.site) in joinable:
             array = id(e.site.object)
             within[_root(m, e.region), array] += 1
-            flowing[e.flow, array] += 1
     regions = {number for (number, _), n in within.items() if n > 1}
-    flows = {number for (number, _), n in flowing.items() if n > 1}
-    spans = _spans(m, log, regions, flows)
+    spans = _spans(m, log, regions)
     inside = np.zeros(len(log.entries) + 1, dtype=np.int64)
     for first, last in spans:
         inside[first] += 1
@@ -155,10 +151,9 @@ def _root(m: Machine, region: int) -> int:
     return region
 
 
-def _spans(m: Machine, log: Log, regions: set[int], flows: set[int]) -> Iterator[tuple[int, int]]:
-    """First and last position in the log of each of the regions, with their branches, and flows."""
+def _spans(m: Machine, log: Log, regions: set[int]) -> Iterable[tuple[int, int]]:
+    """First and last position in the log of each of the regions, with their branches."""
     region_ends: dict[int, tuple[int, int]] = {}
-    flow_ends: dict[int, tuple[int, int]] = {}
     roots: dict[int, int] = {}
     for at, e in enumerate(log.entries):
         if isinstance(e, Event):
@@ -167,9 +162,7 @@ def _spans(m: Machine, log: Log, regions: set[int], flows: set[int]) -> Iterator
                 region = roots[e.region] = _root(m, e.region)
             if region in regions:
                 region_ends[region] = (region_ends.get(region, (at,))[0], at)
-            if e.flow in flows:
-                flow_ends[e.flow] = (flow_ends.get(e.flow, (at,))[0], at)
-    return chain(region_ends.values(), flow_ends.values())
+    return region_ends.values()
 
 
 @record(frozen=True, slots=True)
@@ -206,7 +199,6 @@ class _Facts:
         off, self.doubtful = starts_off(m, log)
         regions = {e.region for e in logged if isinstance(e, Event)}
         self.stale = {e.region for e in logged if isinstance(e, Event) and e.stale}
-        self.still = _still(log)
         self.sites = {
             id(s): _SiteFacts(
                 declared_alignment(m, s.object),
@@ -216,7 +208,7 @@ class _Facts:
             )
             for s in {id(e.site): e.site for e in logged if isinstance(e, Event)}.values()
         }
-        self.proved = _proved(m, logged)
+        self.proved = _proved(m, logged, starts)
         self.moves: dict[int, list[_Move]] = {}
         """By id() of an event: how it moves under each other launch."""
         self.kinds: dict[tuple[object, ...], JoinKind] = {}
@@ -278,7 +270,7 @@ class _Facts:
             kind = self._kind(e, pattern, moves, form)
         else:
             proved = form and (form.terms, form.divides, form.dropped)
-            key = (id(e.site), pattern, e.region, e.flow, e.volatile, e.computed, e.among, proved)
+            key = (id(e.site), pattern, e.region, e.volatile, e.computed, e.among, proved)
             known = self.kinds.get(key)
             kind = known or self.kinds.setdefault(key, self._kind(e, pattern, (), form))
         at = lead(e.offset.const, pattern)
@@ -341,7 +333,6 @@ class _Facts:
                 )
             ),
             start=facts.start,
-            flow=e.flow if (id(s), e.flow) in self.still else None,
             under=self._under(e.region),
             affine=form is not None,
             loose=form is not None and form.dropped != 0,
@@ -421,37 +412,40 @@ def _steps(m: Machine, forms: Forms, events: Sequence[Event], chosen: set[int]) 
     return g
 
 
-def _proved(m: Machine, logged: Sequence[Entry]) -> dict[int, int]:
+def _proved(m: Machine, logged: Sequence[Entry], starts: Mapping[int, int]) -> dict[int, int]:
     """By id() of an event, what divides its address in every turn of the loops that stay loops: the code is
-    the same in all of them."""
-    turns: dict[int, dict[int, list[Event]]] = {}
+    the same in all of them, also where a pointer leads to another array in each (swapped double buffers).
+    starts: where arrays start, by id()."""
+    turns: dict[Hashable, dict[int, list[Event]]] = {}
     for e in logged:
         if isinstance(e, Event) and e.offset.form is not None:
             turn = m.turns.lined.get(e.turn, e.turn)
-            turns.setdefault(id(e.site), {}).setdefault(turn, []).append(e)
+            written = e.site.place, e.site.op, e.site.width, tuple(e.site.via)
+            turns.setdefault(written, {}).setdefault(turn, []).append(e)
     found: dict[int, int] = {}
-    for of_site in turns.values():
-        if len(of_site) < 2:
+    for of_place in turns.values():
+        if len(of_place) < 2:
             continue
         divides: dict[int, int] = {}
-        for events in of_site.values():
+        first: dict[int, Event] = {}
+        for events in of_place.values():
             for at, e in enumerate(events):
                 assert e.offset.form is not None
-                divides[at] = gcd(divides.get(at, 0), e.offset.form.divides)
-        for events in of_site.values():
+                apart = _between(first.setdefault(at, e), e, starts)
+                divides[at] = gcd(divides.get(at, 0), e.offset.form.divides, apart)
+        for events in of_place.values():
             found |= {id(e): divides[at] for at, e in enumerate(events)}
     return found
 
 
-def _still(log: Log) -> set[tuple[int, int]]:
-    """(id() of a site, flow) where all of the site's events in the flow have one address."""
-    still: dict[tuple[int, int], Event | None] = {}
-    for e in log.events:
-        key = (id(e.site), e.flow)
-        before = still.setdefault(key, e)
-        if before is not None and before is not e and not _same_address(before, e):
-            still[key] = None
-    return {key for key, e in still.items() if e is not None}
+def _between(a: Event, b: Event, starts: Mapping[int, int]) -> int:
+    """The bytes between what addresses in two arrays are counted from; 1 where that is not known."""
+    if a.site.object is b.site.object:
+        return 0
+    here, there = starts.get(id(a.site.object)), starts.get(id(b.site.object))
+    if here is None or there is None or a.offset.form is None or b.offset.form is None:
+        return 1
+    return abs(here + a.offset.form.const - there - b.offset.form.const)
 
 
 def _path(forms: Forms, events: Sequence[Event]) -> Hashable:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from smemlint.evaluate.compiler import edge, hoist, selects, sink
+from smemlint.evaluate.compiler import edge, hoist, invariant, selects, sink
 from smemlint.evaluate.compiler.log import Log
 from smemlint.evaluate.machine.components import Journal
 from smemlint.evaluate.machine.machine import Machine
 
 Pass: TypeAlias = "Callable[[Log, Journal], Log]"
 
-PIPELINE: tuple[Pass, ...] = (edge.drop, sink.move, selects.merge, hoist.lift)
+PIPELINE: tuple[Pass, ...] = (edge.drop, sink.move, selects.merge, hoist.lift, invariant.move_out)
 
 
 def plain(m: Machine) -> Log:

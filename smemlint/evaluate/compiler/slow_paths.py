@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 
+from smemlint.evaluate.compiler.function_sizes import function_size, is_special
 from smemlint.evaluate.machine.functions import short_name
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Stop
@@ -47,20 +48,26 @@ _INTRINSICS: tuple[tuple[re.Pattern[str], Stop], ...] = (
 )
 _BARRIERS = pattern(r"v?printf|__nanosleep")
 _OPAQUE = pattern(
-    r"__ld(?:g|c[agsv]|lu)|__st(?:wb|c[gs]|wt)|__shfl\w*|__(?:any|all|ballot|uni)(?:_sync)?|__activemask"
-    r"|__match_\w+|atomic\w+|__reduce_\w+_sync|__dp[24]a\w*|clock(?:64)?"
+    r"__ld(?:g|c[agsv]|lu)|__st(?:wb|c[gs]|wt)|atomic\w+|__dp[24]a\w*|clock(?:64)?"
     r"|__(?:float|double)2(?:half|bfloat16)\w*|__floats2(?:half|bfloat16)2_rn|__float22(?:half|bfloat16)2_rn"
     r"|__(?:half|bfloat16)2float|__(?:half|bfloat16)22float2|__(?:low|high)2float"
 )
 """Functions that CUDA's headers or the compiler make of assembler."""
+_EXCHANGES = pattern(
+    r"__shfl\w*|__(?:any|all|ballot|uni)(?:_sync)?|__activemask|__match_\w+|__reduce_\w+_sync"
+)
+"""Those by which lanes tell each other numbers: they stay in their loops, and what stands there does."""
 _ENDS_IN_F = ("erf", "normcdf")
 
 
 def function_stops(m: Machine, name: str, operands: list[Value]) -> None:
-    """Log what a call of a library function keeps apart."""
+    """Log what a call of a library function keeps apart, and count its code."""
     if m.host:
         return
     short = short_name(name)
+    plain, size = _function(short, operands)
+    m.code_size.operations += function_size(plain, size)
+    m.code_size.special += is_special(short, plain, size)
     if _BARRIERS.fullmatch(short):
         m.barrier()
         return
@@ -68,7 +75,6 @@ def function_stops(m: Machine, name: str, operands: list[Value]) -> None:
         if names.fullmatch(short):
             m.stop(kind)
             return
-    plain, size = _function(short, operands)
     if _BRANCH[size].fullmatch(plain):
         m.straight()
     elif _PREDICATES[size].fullmatch(plain):
@@ -79,8 +85,12 @@ def function_stops(m: Machine, name: str, operands: list[Value]) -> None:
 
 def opaque_stop(m: Machine, name: str) -> None:
     """Log that a function is assembler to the optimiser."""
-    if not m.host and _OPAQUE.fullmatch(short_name(name)):
+    if m.host:
+        return
+    if _OPAQUE.fullmatch(short_name(name)):
         m.stop("opaque")
+    elif _EXCHANGES.fullmatch(short_name(name)):
+        m.stop("exchange")
 
 
 def division_stops(m: Machine, a: Value, b: Value) -> None:
@@ -89,6 +99,7 @@ def division_stops(m: Machine, a: Value, b: Value) -> None:
         return
     stop = _division(a, b)
     if stop is not None:
+        m.code_size.special += 1
         m.stop(stop)
 
 

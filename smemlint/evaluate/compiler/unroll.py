@@ -44,6 +44,7 @@ def straight_lines(
     trip: int | None,
     accesses: int,
     operations: int,
+    special: bool = False,
     pragma: int | None = None,
     *,
     known: bool = True,
@@ -55,8 +56,9 @@ def straight_lines(
     trip: iterations that run; None for one generic line of a loop whose end nobody knows. known: the compiler
     knows the trip count too (a value from the launch is not known to it). accesses, operations: memory
     accesses and arithmetic operations of one iteration as written, inner unrolled loops multiplied
-    out (`a += b * c` is two operations; index arithmetic does not count). pragma: None without one, 0 for
-    `#pragma unroll`, N for `#pragma unroll N`.
+    out (`a += b * c` is two operations; index arithmetic does not count). special: functions of the
+    special-function unit, or divisions, stand in it: machine code does not copy parts of it. pragma: None
+    without one, 0 for `#pragma unroll`, N for `#pragma unroll N`.
     guards: how often an `if` of the body is decided at run time, as written; the machine-code compiler copies
     straight lines only.
     streams: of a loop with unknown trip count, its shared loads whose address differs between lanes and grows
@@ -69,20 +71,26 @@ def straight_lines(
     if pragma is not None:
         return _by_pragma(trip, pragma, known)
     if trip is None or not known:
-        return _unknown(trip, early, late, streams)
+        return _unknown(trip, early, late, streams, special)
     if early * trip <= _FULL_EARLY:
         return _gone(trip)
     copies = _copies_early(early, trip)
     rest = trip // copies
     if not guards and copies * late * rest <= _FULL_LATE:
         return _gone(trip)
-    again = 1 if guards else _copies_late(copies * late, rest)
+    again = 1 if guards or special else _copies_late(copies * late, rest)
     lines = (copies * again,) * (rest // again) + (copies,) * (rest % again)
     return Lines(lines, _power_of_two_in(copies * again))
 
 
 def unrolled(
-    trip: int | None, accesses: int, operations: int, pragma: int | None = None, *, streams: int = 0
+    trip: int | None,
+    accesses: int,
+    operations: int,
+    special: bool = False,
+    pragma: int | None = None,
+    *,
+    streams: int = 0,
 ) -> int:
     """How many consecutive iterations stand in one straight line that begins at a multiple of that number.
 
@@ -91,7 +99,7 @@ def unrolled(
     """
     if trip is not None and trip <= 1:
         return max(trip, 1)
-    return straight_lines(trip, accesses, operations, pragma, streams=streams).step or trip or 1
+    return straight_lines(trip, accesses, operations, special, pragma, streams=streams).step or trip or 1
 
 
 def _gone(trip: int) -> Lines:
@@ -124,9 +132,9 @@ def _copies_late(body: int, trip: int) -> int:
     return 1
 
 
-def _unknown(trip: int | None, early: int, late: int, streams: int) -> Lines:
+def _unknown(trip: int | None, early: int, late: int, streams: int, special: bool) -> Lines:
     """Up to four copies early, four of those late, then what remains by halves and, at last, one by one."""
-    copies, again = _run_time_copies(early, late)
+    copies, again = _run_time_copies(early, late, special)
     step = copies
     if copies == 1 and again > 1:
         step = 2
@@ -144,17 +152,19 @@ def _unknown(trip: int | None, early: int, late: int, streams: int) -> Lines:
     return Lines(tuple(lines), step)
 
 
-def _run_time_copies(early: int, late: int) -> tuple[int, int]:
+def _run_time_copies(early: int, late: int, special: bool) -> tuple[int, int]:
     """Copies of the body of a loop whose trip count only the run tells, early, and of these late."""
     copies = 4 if 4 * early <= _PART_EARLY else 2 if 2 * early <= _PART_EARLY else 1
-    return copies, _COPIES_LATE if _COPIES_LATE * copies * late <= _PART_LATE else 1
+    return copies, _COPIES_LATE if not special and _COPIES_LATE * copies * late <= _PART_LATE else 1
 
 
-def run_time_copies(accesses: int, operations: int, pragma: int | None = None) -> tuple[int, int]:
+def run_time_copies(
+    accesses: int, operations: int, special: bool = False, pragma: int | None = None
+) -> tuple[int, int]:
     """Copies early, and of these late, as in `straight_lines` of an unknown trip count."""
     if pragma is not None:
         return pragma or 4, 1
-    return _run_time_copies(4 * accesses + operations + 1, max(1, accesses + -(-operations // 2)))
+    return _run_time_copies(4 * accesses + operations + 1, max(1, accesses + -(-operations // 2)), special)
 
 
 def uneven_lines(trips: Ints, copies: int, again: int, *, rest_first: bool) -> list[tuple[Mask, int]]:

@@ -24,7 +24,7 @@ __all__ = ["JoinEvent", "JoinGroup", "JoinKind", "join", "layout", "redundant", 
 WIDEST = 16
 """Bytes a lane of the widest shared-memory instruction."""
 
-_PASSABLE = ("fork", "call", "predicate", "opaque")
+_PASSABLE = ("fork", "call", "predicate", "opaque", "exchange")
 _ATOMICS = frozenset({"atomic", "cas", "cas loop load", "cas loop", "increment"})
 
 
@@ -33,8 +33,8 @@ class JoinKind:
     """What accesses of one site, or barriers, have in common that differ by one number in their address.
 
     site_key: the caller's name for the site. op: `load`, `store`, an atomic (`atomic`, `cas`,
-    `increment`), `fork`, `call`, `predicate` and `opaque` (see machine.Barrier), or anything else (`barrier`,
-    `ldmatrix`, `cp.async`, ...), which nothing moves across.
+    `increment`), `fork`, `call`, `predicate`, `opaque`, `exchange` (see machine.Barrier), or anything else
+    (`barrier`, `ldmatrix`, `cp.async`, ...), which nothing moves across.
     width: bytes a lane. pattern: which threads take part, and how their addresses differ; None: nobody.
     alignment: the largest power of two that provably divides every *variable* part of the address (lane
     terms, uniform unknowns, steps of loops that stay loops), 0 when there is none. Constants do not count:
@@ -48,7 +48,6 @@ class JoinKind:
     of its own, at a multiple of 16.
     under: the regions that surely ran before this one, of which it is a branch, nearest first.
     affine: the base alone tells which addresses have a constant distance, whatever the lanes of the mask.
-    flow: names a loop without branch or barrier in which the address never changes; None: there is none.
     loose: its distance from others is known only if the compiler sees what a shift drops, or how well a value
     is aligned that the launch decides. It may join; that it is another byte, or the same, proves nothing.
     computed: a stored number of type half or bfloat16 that is no copy; four of these join, and not eight. Or
@@ -66,7 +65,6 @@ class JoinKind:
     declared: int = 0
     base: Hashable = None
     start: int | None = None
-    flow: Hashable = None
     under: tuple[int, ...] = ()
     affine: bool = False
     loose: bool = False
@@ -228,8 +226,8 @@ def redundant(events: Sequence[JoinEvent]) -> frozenset[int]:
     """Indices of events that the compiler removes.
 
     They are loads whose value the thread already holds, from a load or a store of the same address, and
-    stores that the thread overwrites before anyone can read them. Only within a region, or within a flow for
-    addresses that loops do not change, so that what takes their place is certain to have run.
+    stores that the thread overwrites before anyone can read them. Only within a region, so that what takes
+    their place is certain to have run.
     """
     return _redundant(events, _addresses(events), _in_order(events))
 
@@ -253,29 +251,27 @@ def _redundant(
         elif kind.op not in ("load", "store"):
             held, pending, loads, stores = {}, {}, _Log(), _Log()
         elif address is not None:
-            keys = _lives(kind, address)
+            key = (address, kind.region)
             if kind.op == "load":
-                known = (*keys, *((address, "region", region) for region in kind.under))
-                since = max((held[key] for key in known if key in held), default=None)
+                known = ((address, region) for region in (kind.region, *kind.under))
+                since = max((held[k] for k in known if k in held), default=None)
                 met = stores.any_since if kind.loose else stores.meets
                 if since is not None and not kind.volatile and not met(address, since):
                     gone.add(index)
                     continue
                 loads.note(kind, address, position)
             else:
-                before = next((pending[key] for key in keys if key in pending), None)
+                before = pending.get(key)
                 met = loads.any_since if kind.loose else loads.meets
                 free = before is not None and not kind.volatile and not met(address, before[1])
                 if before is not None and free and _all_in(events[before[0]], events[index]):
                     gone.add(before[0])
                 stores.note(kind, address, position)
-                for key in keys:
-                    pending[key] = (index, position)
-            for key in keys:
-                held[key] = position
-                if kind.volatile:
-                    del held[key]
-                    pending.pop(key, None)
+                pending[key] = (index, position)
+            held[key] = position
+            if kind.volatile:
+                del held[key]
+                pending.pop(key, None)
     return frozenset(gone)
 
 
@@ -285,14 +281,6 @@ def _all_in(a: JoinEvent, b: JoinEvent) -> bool:
     if one is None or other is None or one.active is other.active:
         return True
     return not (one.active & ~other.active).any()
-
-
-def _lives(kind: JoinKind, address: _Address) -> list[Hashable]:
-    """Names under which a register may still hold this address's value."""
-    keys: list[Hashable] = [(address, "region", kind.region)]
-    if kind.flow is not None:
-        keys.append((address, "flow", kind.flow))
-    return keys
 
 
 def join(events: Sequence[JoinEvent]) -> list[JoinGroup]:
@@ -358,7 +346,7 @@ class _Windows:
     def take(self, index: int, address: _Address | None) -> None:
         kind = self.events[index].kind
         self.position += 1
-        if kind.op == "opaque":
+        if kind.op in ("opaque", "exchange"):
             self.opaque += 1
             return
         if kind.op in _PASSABLE:

@@ -33,10 +33,8 @@ def look_aside(m: Machine, body: Stmt | None) -> None:
     m.must, m.context.loops, m.context.waiting, m.context.aside = m.threads.nobody, [m.exits()], {}, True
     # `if (i + blockDim.x < n) ... else if (i + blockDim.x >= n)`: what is asked here again holds at the edge
     m.unknowns.certain = True
-    m.code_size.flow += 1
     m.straight()
     run(m, body)
-    m.code_size.flow += 1
     m.straight()
     m.must, m.may, m.context.loops, m.context.waiting, m.context.aside = must, may, loops, waiting, False
     m.context.way, m.unknowns.certain = way, certain

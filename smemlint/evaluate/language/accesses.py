@@ -335,7 +335,6 @@ def record_access(
             m.context.weight,
             m.lines.region,
             m.journal.order,
-            m.code_size.flow,
             o.volatile,
             computed,
             copied,

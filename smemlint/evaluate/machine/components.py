@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from smemlint.evaluate.machine.departures import Departures
 from smemlint.evaluate.machine.paths import Paths
-from smemlint.evaluate.machine.state import Exits, Held, Mask, Selected, SiteLog, Sunk, Undecided
+from smemlint.evaluate.machine.state import Exits, Held, Iterated, Mask, Selected, SiteLog, Sunk, Undecided
 from smemlint.evaluate.machine.sums import Sums
 from smemlint.evaluate.model import Assumption, Stop, Unresolved
 from smemlint.evaluate.values.choices import Way
@@ -130,6 +130,8 @@ class Journal:
     """By order of a load: where the compiler puts it."""
     selected: list[Selected] = field(default_factory=list)
     """Accesses in both arms of a condition that run as one."""
+    loops: list[Iterated] = field(default_factory=list)
+    """Loops that stay loops, inner ones first."""
     idle: set[int] = field(default_factory=set)
     """Orders of loads of what only goes back to where it lies."""
     notes: list[Unresolved] = field(default_factory=list)
@@ -209,10 +211,10 @@ class CodeSize:
     touched: int = 0
     """Accesses of memory."""
     operations: int = 0
-    flow: int = 0
-    """Branches and barriers, between which accesses stand in one loop."""
     guards: int = 0
     """Branches in loops that are decided when they run, as the copies of unrolled loops have them."""
+    special: int = 0
+    """Functions and divisions that need the special-function unit: machine code does not copy their loops."""
 
 
 @record(eq=False, slots=True)
@@ -278,7 +280,7 @@ class Memo:
         default_factory=dict
     )
     """By id() of a loop and the instance: how its variables change, by name and offset."""
-    trials: dict[tuple[int, tuple[object, ...]], tuple[tuple[int, int], tuple[int, int, int]]] = field(
+    trials: dict[tuple[int, tuple[object, ...]], tuple[tuple[int, int, bool], tuple[int, int, int]]] = field(
         default_factory=dict
     )
     """By the same: accesses and operations of the first trial; accesses, operations and guards of all."""

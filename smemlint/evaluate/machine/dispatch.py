@@ -125,7 +125,7 @@ def run(m: Machine, s: Stmt) -> None:
     if size is not None:
         m.code_size.touched += size[0]
         m.code_size.operations += size[1]
-        m.code_size.flow += size[2]
+        m.code_size.special += size[2]
         if size[3]:
             m.straight()
         for stop in size[4]:
@@ -137,7 +137,7 @@ def run(m: Machine, s: Stmt) -> None:
     m.memo.sizes[id(s), m.frame.instance] = (
         m.code_size.touched - before.touched,
         m.code_size.operations - before.operations,
-        m.code_size.flow - before.flow,
+        m.code_size.special - before.special,
         m.lines.region != region,
         tuple(dict.fromkeys(m.journal.stops[stops:])),
     )

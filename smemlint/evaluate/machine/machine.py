@@ -367,7 +367,6 @@ class Machine:
         if not self.silent:
             self.log.append(Barrier(self.lines.region, self.journal.order))
             self.journal.order += 1
-        self.code_size.flow += 1
         self.code_size.operations += 1
         self.straight()
 

@@ -39,8 +39,6 @@ class Event:
     weight: int
     region: int
     order: int
-    flow: int = 0
-    """Accesses of one flow stand in one loop, with no branch or barrier between."""
     volatile: bool = False
     computed: bool = False
     """What is stored is a number of type half or bfloat16 that was computed, not copied; what is loaded, an
@@ -83,7 +81,8 @@ class Barrier:
 
     stop: `barrier`, which no access is moved across; `fork`, predicates around an access of memory or in
     slow arithmetic, which no store is moved across; `opaque`, assembler and what is made of it, which the
-    optimiser moves nothing across, but machine code does; `call` and `predicate`, which only machine code
+    optimiser moves nothing across, but machine code does; `exchange`, the same of lanes that tell each other
+    numbers, and of `asm`, which also stay in their loops; `call` and `predicate`, which only machine code
     has: no access, or no store, is joined there across it.
     """
 
@@ -122,6 +121,31 @@ class Selected:
     kept: int
     other: int
     offset: Int
+
+
+@record(frozen=True, eq=False, slots=True)
+class Iteration:
+    """One iteration as it begins. order: of the log; the others as in Event: who runs it, and under what."""
+
+    order: int
+    must: Mask
+    may: Mask
+    under: Hashable
+    parted: Parts
+
+
+@record(frozen=True, eq=False, slots=True)
+class Iterated:
+    """A loop that stays a loop, as it ran. end: the order behind its last iteration; weight, times, open,
+    turn: as in Event, around the loop; unknowns: how many there were before it."""
+
+    iterations: tuple[Iteration, ...]
+    end: int
+    weight: int
+    times: float
+    open: int
+    turn: int
+    unknowns: int
 
 
 @record(slots=True)
@@ -214,6 +238,7 @@ class Exits:
     """About how often what a loop holds is run."""
     since: int = 0
     """How many unknowns there were before the iteration that stands for others."""
+    iterations: list[Iteration] = field(default_factory=list)
 
 
 def joins_of(loops: Sequence[Exits]) -> list[Join]:

@@ -45,7 +45,7 @@ def asm_value(m: Machine, e: Asm) -> Value:
     """Accesses and integer results of one asm statement, which has no value itself."""
     inputs = [rvalue(m, x) for x in e.inputs]
     if not m.host:
-        m.stop("opaque")
+        m.stop("exchange")
     registers: dict[str, Value] = {}
     count = len(e.outputs)
     written: set[PtxTarget] = set()

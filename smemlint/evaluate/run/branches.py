@@ -137,7 +137,6 @@ def branch(
         len(m.log),
         m.code_size.touched,
     )
-    m.code_size.flow += 1
     condition = form_of(c)
     yes_root, no_root = roots or (line, line)
     m.arm(yes_root, (condition, True))
@@ -149,7 +148,6 @@ def branch(
     if before is not None:
         restore(before)
     m.must, m.may, m.context.way = no.must, no.may, way
-    m.code_size.flow += 1
     m.arm(no_root, (condition, False))
     turned = len(m.log)
     if m.anyone():
@@ -157,7 +155,6 @@ def branch(
         if otherwise is not None:
             note(m, c, logged, turned, arms, chosen)
     ended = len(m.log)
-    m.code_size.flow += 1
     m.straight()
     stops = {e.stop for e in m.log[logged:] if isinstance(e, Barrier)}
     if "barrier" not in stops:

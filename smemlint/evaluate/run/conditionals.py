@@ -98,7 +98,7 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     keep_interior = m.unknowns.interior
     m.unknowns.interior = keep_interior or (not m.host and _plain(e.then) and _plain(e.otherwise))
     guesses, assumed = m.unknowns.guesses, dict(m.journal.assumptions)
-    line, flow, m.lines.follows = m.lines.region, m.code_size.flow, None
+    line, m.lines.follows = m.lines.region, None
     c = here(m, ar.truth_of(truth(m, rvalue(m, e.condition)), m.unknowns))
     m.unknowns.interior = keep_interior
     if m.unknowns.guesses != guesses and not m.host and _only_chooses(m, e):
@@ -119,11 +119,10 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         guessed = m.unknowns.guesses != guesses
         if guessed or form_of(c).terms:
             m.arm(roots[not c.const], ("?", m.lines.made))
-            m.code_size.flow += 1
         chosen = evaluate(m, e.then if c.const else e.otherwise)
         if guessed and m.code_size.touched > touched:
             m.stop("fork")
-        _rejoin(m, line, flow, m.code_size.touched > touched)
+        m.lines.region = line
         other = e.otherwise if c.const else e.then
         if evaluate is rvalue and isinstance(chosen, Int):
             chosen = _of_common_type(m, chosen, other)
@@ -134,7 +133,6 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     before = snapshot(m) if _may_be_passed_over(m, c, e.then, e.otherwise) else None
     m.must, m.may = then.must, then.may
     m.arm(roots[0], ("?", m.lines.made))
-    m.code_size.flow += 1
     began = len(m.log)
     a = evaluate(m, e.then) if m.anyone() else None
     after = snapshot(m) if before is not None else None
@@ -142,13 +140,12 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         restore(before)
     m.must, m.may = otherwise.must, otherwise.may
     m.arm(roots[1], ("?", m.lines.made))
-    m.code_size.flow += 1
     turned = len(m.log)
     b = evaluate(m, e.otherwise) if m.anyone() else None
     m.must, m.may = keep
     if evaluate is rvalue:
         note(m, c, began, turned, (e.then, e.otherwise), element(e.then) and element(e.otherwise))
-    _rejoin(m, line, flow, m.code_size.touched > touched)
+    m.lines.region = line
     if after is not None:
         merge_into(m, ar.one_unknown(c, m.unknowns), after)
     if m.code_size.touched > touched:
@@ -199,12 +196,6 @@ def _of_common_type(m: Machine, chosen: Int, other: Expr) -> Int:
         return chosen
     t = common_type(chosen.type, v.type)
     return ar.convert(chosen, t, m.unknowns) if t.kind in ("int", "uint") else chosen
-
-
-def _rejoin(m: Machine, line: int, flow: int, touched: bool) -> None:
-    """Go on in the line that the arms branched off."""
-    m.lines.region = line
-    m.code_size.flow = m.code_size.flow + 1 if touched else flow
 
 
 def _only_chooses(m: Machine, e: Conditional) -> bool:

@@ -8,6 +8,7 @@ from smemlint.evaluate.control_flow.join_points import meet, sure
 from smemlint.evaluate.control_flow.masks import snapshot
 from smemlint.evaluate.machine.dispatch import run, rvalue
 from smemlint.evaluate.machine.machine import Barrier, Event, Exits, Machine
+from smemlint.evaluate.machine.state import Iterated, Iteration
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Value, collapse, same, subtract
 from smemlint.evaluate.values.objects import Object
@@ -26,6 +27,7 @@ class Work:
     touched: int
     operations: int
     guards: int
+    special: int
     logged: int
     region: int
 
@@ -69,6 +71,8 @@ def take_turns(
 
 def iterate(m: Machine, s: Loop, exits: Exits) -> None:
     """Body and step once."""
+    if not (m.silent or m.host):
+        exits.iterations.append(Iteration(m.journal.order, m.must, m.may, *m.under(m.must)))
     must, way = m.must, m.context.way
     exits.continued = exits.next.kept = exits.next.strays = exits.next.gone = m.threads.nobody
     exits.next.lanes, exits.next.left = m.may, {}
@@ -84,6 +88,14 @@ def iterate(m: Machine, s: Loop, exits: Exits) -> None:
         m.must = sure(m, m.must | (must & resumed))  # others may have left the loop instead
     if s.step is not None and m.anyone():
         rvalue(m, s.step)
+
+
+def note_iterations(m: Machine, exits: Exits, turn: int, unknowns: int) -> None:
+    """Note a loop that stays a loop. turn, unknowns: those before it."""
+    if exits.iterations:
+        c = m.context
+        looped = Iterated(tuple(exits.iterations), m.journal.order, c.weight, c.times, c.open, turn, unknowns)
+        m.journal.loops.append(looped)
 
 
 def repeats(m: Machine, starts: list[int]) -> bool:
@@ -118,7 +130,7 @@ class Attempt:
         self.joins = [(j, j.kept, j.strays, j.gone, j.ways, j.left) for j in m.ahead()]
         for j, *_, ways, left in self.joins:
             j.ways, j.left = list(ways), dict(left)
-        self.code = m.lines.region, m.code_size.flow
+        self.region = m.lines.region
 
     def undo(self, m: Machine) -> None:
         """Go back there."""
@@ -128,7 +140,7 @@ class Attempt:
         for j, kept, strays, gone, ways, left in self.joins:
             j.kept, j.strays, j.gone, j.ways, j.left = kept, strays, gone, ways, left
         m.must, m.may, m.context.way = self.masks
-        m.lines.region, m.code_size.flow = self.code
+        m.lines.region = self.region
 
 
 def trial(m: Machine, s: Loop, exits: Exits) -> State:

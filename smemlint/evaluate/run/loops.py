@@ -32,6 +32,7 @@ from smemlint.evaluate.run.iterations import (
     Work,
     iterate,
     line_up,
+    note_iterations,
     repeats,
     take_turns,
     trial,
@@ -84,7 +85,6 @@ def run_loop(m: Machine, s: Loop) -> None:
     around = prod(outer.rounds for outer in m.context.loops)
     m.context.loops.append(exits)
     left = m.threads.nobody
-    m.code_size.flow += 1
     trips = 0
     began = latest = m.effort.steps
     alike, length = False, 0
@@ -95,9 +95,10 @@ def run_loop(m: Machine, s: Loop) -> None:
     starts: list[tuple[int, int]] = []
     turns: list[int] = []
     ended: list[int] = []
-    body: tuple[int, int] | None = None
+    body: tuple[int, int, bool] | None = None
     guards = 0
     launched = LoopOfLaunch(m, s)
+    unknowns = m.unknowns.count
     most, entered = (0, 0, 0), (m.code_size.touched, m.code_size.operations, m.code_size.guards)
     gone, reached = True, m.effort.reached
     once: Snapshot | None = None
@@ -143,7 +144,12 @@ def run_loop(m: Machine, s: Loop) -> None:
             m.next_turn()
         starts.append((len(m.log), m.lines.region))
         before = Work(
-            m.code_size.touched, m.code_size.operations, m.code_size.guards, len(m.log), m.lines.region
+            m.code_size.touched,
+            m.code_size.operations,
+            m.code_size.guards,
+            m.code_size.special,
+            len(m.log),
+            m.lines.region,
         )
         iterate(m, s, exits)
         trips += 1
@@ -161,7 +167,7 @@ def run_loop(m: Machine, s: Loop) -> None:
             break
         once = repeating(m, s, counter) if trips == 1 and m.anyone() else None
         if trips == 1:
-            body = done[:2]
+            body = *done[:2], m.code_size.special > before.special
             own = m.code.guards(m.frame.function, s) if trip is not None and not m.host else 0
             guards = done[2] + own
             lines = straight_lines(trip, *body, pragma, known=trip is not None, guards=guards)
@@ -182,6 +188,7 @@ def run_loop(m: Machine, s: Loop) -> None:
             _line_up(m, visits, trip, body, pragma, guards)
         m.turns.stays += 1
         m.straight()
+        note_iterations(m, exits, turn, unknowns)
     elif trip is not None:
         # Copies whose guard lets no lane in are there all the same.
         work = most[0] * trip, most[1] * trip, guards * trip
@@ -189,7 +196,6 @@ def run_loop(m: Machine, s: Loop) -> None:
         m.code_size.touched, m.code_size.operations, m.code_size.guards = map(
             max, now, map(add, entered, work)
         )
-    m.code_size.flow += 1
     m.turns.turn, m.context.constants, m.context.counters = turn, constants, counters
     _meet(m, exits, way)
     m.context.loops.pop()
@@ -264,7 +270,7 @@ class Visits:
 
 
 def _line_up(
-    m: Machine, visits: Visits, trip: int | None, body: tuple[int, int], pragma: int | None, guards: int
+    m: Machine, visits: Visits, trip: int | None, body: tuple[int, int, bool], pragma: int | None, guards: int
 ) -> None:
     """Put the iterations of a loop that stays into straight lines. body: its accesses and operations."""
     known = trip is not None
@@ -375,7 +381,7 @@ def _stand_in(
     left: int | None,
     start: Snapshot,
     plan: Plan,
-    size: tuple[int, int],
+    size: tuple[int, int, bool],
     draft: Draft | None = None,
 ) -> bool:
     """Run the generic iteration, as many copies of it as the compiler lines up. size: accesses and operations
@@ -463,12 +469,12 @@ def _pass_by(m: Machine, asked: Int, passed: Mask, start: Snapshot, together: bo
 
 def _planned(
     m: Machine, s: Loop, exits: Exits, start: Snapshot, draft: Draft | None
-) -> tuple[Plan, tuple[int, int]]:
+) -> tuple[Plan, tuple[int, int, bool]]:
     """What a generic iteration begins with, and the accesses and operations of one. draft: what an earlier
     visit says."""
     key = id(s), m.frame.instance
     size = m.code_size
-    before = size.touched, size.operations, size.guards
+    before, special = (size.touched, size.operations, size.guards), size.special
     if draft is not None and not draft.refuted:
         spent = m.memo.trials[key]
         if verified(m, s, exits, start, draft):
@@ -477,7 +483,7 @@ def _planned(
             return draft.plan(), spent[0]
         size.touched, size.operations, size.guards = before
     first = _first(m, s, exits)
-    one = size.touched - before[0], size.operations - before[1]
+    one = size.touched - before[0], size.operations - before[1], size.special > special
     restore(start)
     plan = planned(m, s, exits, start, first)
     all_trials = size.touched - before[0], size.operations - before[1], size.guards - before[2]

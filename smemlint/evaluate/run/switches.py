@@ -83,12 +83,10 @@ def _open_switch(m: Machine, s: Switch, value: Int) -> None:
         label = labels[i]
         m.unknowns.given = outside if label is None else following(value, label, m.unknowns)
         m.context.undecided.append(Undecided(c if path is None else path, path is not None and together))
-        m.code_size.flow += 1
         m.straight()
         run_all(m, case.body)
         m.context.undecided.pop()
         m.unknowns.given = outside
-    m.code_size.flow += 1
     m.straight()
     if None not in labels:
         _enter(m, Exit(may, entry, ar.one_unknown(others, m.unknowns), together=True), must, m.anyone())
@@ -162,14 +160,12 @@ def _known_switch(m: Machine, s: Switch, value: Int) -> None:
     apart = not isinstance(value.const, int) or bool(form_of(value).terms)
     for case, label in zip(s.cases, labels, strict=True):
         if apart:
-            m.code_size.flow += 1
             m.straight()
         enter = ~matched if label is None else label
         _join_label(m, waiting_must & enter, waiting_may & enter)
         if m.anyone():
             run_all(m, case.body)
     if apart:
-        m.code_size.flow += 1
         m.straight()
     default = any(label is None for label in labels)
     if not default:

@@ -46,6 +46,7 @@ def run_uneven(m: Machine, s: Loop, exits: Exits, c: Int, pragma: int | None) ->
         return False
     entry_must, entry_may = m.must, m.may
     start = snapshot(m)
+    special = m.code_size.special
     steps, touched, operations, stays = (
         m.effort.steps,
         m.code_size.touched,
@@ -53,7 +54,11 @@ def run_uneven(m: Machine, s: Loop, exits: Exits, c: Int, pragma: int | None) ->
         m.turns.stays,
     )
     after = trial(m, s, exits)
-    size = m.code_size.touched - touched, m.code_size.operations - operations
+    size = (
+        m.code_size.touched - touched,
+        m.code_size.operations - operations,
+        m.code_size.special > special,
+    )
     changes = changes_of(start.cells, after)
     again = _ends(m, s)
     counter, bound, op = ends
@@ -104,6 +109,7 @@ def run_uneven(m: Machine, s: Loop, exits: Exits, c: Int, pragma: int | None) ->
     line_up(m, sizes, starts, ended)
     take_turns(m, sizes, turns, copies, None if copies == 2 else False)
     m.turns.uneven.update(turns)
+    exits.iterations.clear()  # these are lines of machine code, not iterations
     m.must, m.may = m.threads.nobody, m.threads.nobody
     return True
 

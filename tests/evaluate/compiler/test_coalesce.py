@@ -18,7 +18,9 @@ EPILOGUE = "; __syncthreads(); out[t] = x + s[t] + q[t]; "
 WARPS = 2
 
 
-def instructions(body: str, *, block: tuple[int, int, int] = (64, 1, 1), n: int = 16) -> dict[str, int]:
+def instructions(
+    body: str, *, block: tuple[int, int, int] = (64, 1, 1), n: int = 16, line: int = 3
+) -> dict[str, int]:
     """'load 16' -> warp instructions of `body` on s and q a warp, where s and q are read around it."""
     source = (
         "__global__ void k(float *in, float *out, int n) {\n" + PROLOGUE + "\n" + body + "\n" + EPILOGUE + "}"
@@ -29,7 +31,7 @@ def instructions(body: str, *, block: tuple[int, int, int] = (64, 1, 1), n: int 
     warps = block[0] * block[1] * block[2] // 32
     found: dict[str, int] = {}
     for t in trace.traces:
-        if t.site.place.line == 3 and t.weights.any():
+        if t.site.place.line == line and t.weights.any():
             key = f"{t.site.op} {t.joined or t.site.width}"
             found[key] = found.get(key, 0) + int(t.weights.sum()) // warps
     return found
@@ -98,6 +100,22 @@ def test_conditions_that_only_the_launch_decides_keep_loads_apart(either: str) -
 def test_conditions_that_the_compiler_decides_keep_no_loads_apart() -> None:
     text = "const int k = 17; if (k & 1) x += s[2 * t]; if (k > 2) x += s[2 * t + 1];"
     assert instructions(text) == {"load 8": 1}
+
+
+@pytest.mark.parametrize(
+    ("other", "pitch", "width"),
+    [("q", 4, 16), ("q", 5, 4), ("s + 2048", 4, 16), ("q + 1", 4, 4), ("s + 2048", 5, 4)],
+)
+def test_swapped_buffers_join_as_far_as_both_allow(other: str, pitch: int, width: int) -> None:
+    # read from machine code: one register holds the address, whichever buffer it is
+    swap = (
+        f"float *a = s, *b = {other}; int p = 4, r = {pitch};"
+        "\n#pragma unroll 1\n"
+        "for (int k = 0; k < n; ++k) {"
+        " x += a[t * p] + a[t * p + 1] + a[t * p + 2] + a[t * p + 3]; b[t] = x;"
+        " __syncthreads(); float *c = a; a = b; b = c; int y = p; p = r; r = y; }"
+    )
+    assert instructions(swap, line=5)[f"load {width}"] == 16 * 4 * 4 // width
 
 
 def test_a_sum_in_shared_memory_is_kept_in_a_register_over_a_loop() -> None:

@@ -1,0 +1,152 @@
+"""Accesses that are the same in all iterations of a loop: the compiler makes them once.
+
+    for (int d = 0; d < n; ++d) x += s[t * 33] * in[d];    // one load, before the loop
+    for (int d = 0; d < n; ++d) s[t] += in[d];             // and one store, after it
+
+Measured with nvcc 13.0 (docs/dev/joining.md): any number of loads moves, out of all loops around in which the
+address stays the same. They stay where the loop waits (a barrier, a shuffle, assembler), where it also stores
+elsewhere into the same array, and where a condition inside of the loop decides whether they run.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, pairwise
+
+import numpy as np
+
+from smemlint.evaluate.compiler.log import Entry, Log
+from smemlint.evaluate.machine.components import Journal
+from smemlint.evaluate.machine.state import Barrier, Event, Iterated, Iteration
+from smemlint.evaluate.values.number import Int, same
+
+_WAITS = ("barrier", "exchange")
+_SITES = 64
+"""Of more places that store into one array in a loop it is not asked whether they meet."""
+
+
+def move_out(log: Log, journal: Journal) -> Log:
+    """Keep of each such access the first one, as often as the loop itself is entered."""
+    if not journal.loops:
+        return log
+    entries: list[Entry | None] = [*log.entries]
+    orders = [e.order for e in log.entries]
+    moved = False
+    for number, loop in enumerate(journal.loops, 1):
+        bounds = [bisect_left(orders, at) for at in (*(i.order for i in loop.iterations), loop.end)]
+        rounds = [[at for at in range(a, b) if entries[at] is not None] for a, b in pairwise(bounds)]
+        for kept, others in _moving(entries, rounds, loop):
+            first = entries[kept]
+            assert isinstance(first, Event)
+            entries[kept] = replace(
+                first, weight=loop.weight, times=loop.times, open=loop.open, turn=loop.turn, region=-number
+            )
+            for at in others:
+                entries[at] = None
+            moved = True
+    return Log(e for e in entries if e is not None) if moved else log
+
+
+def _moving(
+    entries: Sequence[Entry | None], rounds: Sequence[Sequence[int]], loop: Iterated
+) -> Iterator[tuple[int, list[int]]]:
+    """Accesses of the first iteration that move, each with the same ones of the others, by position."""
+    by_site: list[dict[int, list[int]]] = []
+    unsteady: set[int] = set()
+    for positions, iteration in zip(rounds, loop.iterations, strict=True):
+        own: dict[int, list[int]] = {}
+        for at in positions:
+            e = entries[at]
+            if isinstance(e, Barrier):
+                if e.stop in _WAITS:
+                    return
+                continue
+            assert isinstance(e, Event)
+            own.setdefault(id(e.site), []).append(at)
+            if e.choice is not None and e.site.op != "load":
+                return
+            if not _plain(e) or not _whenever(e, iteration):
+                unsteady.add(id(e.site))
+        by_site.append(own)
+    steady: dict[int, list[tuple[int, list[int]]]] = {}
+    for site, kept in by_site[0].items():
+        if site in unsteady or any(len(own.get(site, ())) != len(kept) for own in by_site):
+            continue
+        same_in_all = [(at, [own[site][i] for own in by_site[1:]]) for i, at in enumerate(kept)]
+        if all(_stays([entries[o] for o in (at, *others)], loop) for at, others in same_in_all):
+            steady[site] = same_in_all
+    written = _written(entries, rounds, steady)
+    for moves in steady.values():
+        e = entries[moves[0][0]]
+        if isinstance(e, Event) and id(e.site.object) not in written:
+            yield from moves
+
+
+def _plain(e: Event) -> bool:
+    return e.site.op in ("load", "store") and not (e.volatile or e.choice is not None or e.worlds)
+
+
+def _whenever(e: Event, iteration: Iteration) -> bool:
+    """Whether an access runs whenever the iteration does."""
+    if e.under != iteration.under or e.parted != iteration.parted:
+        return False
+    return _equal(e.must, iteration.must) and _equal(e.may, iteration.may)
+
+
+def _equal(a: object, b: object) -> bool:
+    return a is b or np.array_equal(a, b)  # type: ignore[arg-type]
+
+
+def _stays(events: Sequence[Entry | None], loop: Iterated) -> bool:
+    """Whether the address is the same in all iterations, and the compiler can tell: `(n - 16 * i) & 15` is,
+    and it cannot."""
+    first = events[0]
+    assert isinstance(first, Event)
+    if any(s.order > loop.unknowns for mono in first.offset.terms for s in mono):
+        return False
+    return all(isinstance(e, Event) and _distance(first, e) == 0 and _proved(first, e) for e in events[1:])
+
+
+def _proved(a: Event, b: Event) -> bool:
+    x, y = a.offset.form, b.offset.form
+    return x is y or (x is not None and y is not None and (x.const, x.terms) == (y.const, y.terms))
+
+
+def _distance(a: Event, b: Event) -> int | None:
+    """Bytes from one access to the other, where that is one number for the lanes of the second."""
+    x, y = a.offset, b.offset
+    if x.terms.keys() != y.terms.keys() or not same(Int(0, x.type, x.terms), Int(0, x.type, y.terms)):
+        return None
+    apart = np.broadcast_to(np.asarray(y.const) - np.asarray(x.const), b.may.shape)[b.may]
+    return int(apart[0]) if apart.size and bool((apart == apart[0]).all()) else None
+
+
+def _written(
+    entries: Sequence[Entry | None],
+    rounds: Sequence[Sequence[int]],
+    steady: dict[int, list[tuple[int, list[int]]]],
+) -> set[int]:
+    """The id() of arrays that the loop stores into where an access that stays in it may meet another."""
+    events = {
+        id(e.site): e for positions in rounds for at in positions if isinstance(e := entries[at], Event)
+    }
+    stored = {id(e.site.object) for e in events.values() if e.site.op != "load"}
+    found = {id(e.site.object) for site, e in events.items() if site not in steady} & stored
+    for array in stored - found:
+        firsts = [
+            e
+            for moves in steady.values()
+            for at, _ in moves
+            if isinstance(e := entries[at], Event) and id(e.site.object) == array
+        ]
+        if len(firsts) > _SITES or any(not _known_apart(a, b) for a, b in combinations(firsts, 2)):
+            found.add(array)
+    return found
+
+
+def _known_apart(a: Event, b: Event) -> bool:
+    """Whether two accesses surely are one, or surely do not meet."""
+    d = _distance(a, b)
+    return d is not None and (d == 0 or d >= a.site.width or -d >= b.site.width)
