@@ -62,6 +62,11 @@ def doubled() -> Iterator[Row]:
         yield [4 * (t * stride % 1024) for t in LANES]
 
 
+def triangle() -> Iterator[Row]:
+    places = [(row, column) for row in range(8) for column in range(row + 1)]
+    yield [4 * (32 * row + column) for row, column in places[:32]]
+
+
 def signed_char(v: int) -> int:
     return (v + 128) % 256 - 128
 
@@ -105,6 +110,13 @@ CASES: dict[str, tuple[str, str, int, Callable[[], Iterable[Row]]]] = {
         "store",
         4,
         lambda: [[128 * t + 4 if t < 16 else 2048 + 68 * t + 4 for t in LANES]],
+    ),
+    "a triangular index comes from a square root": (
+        "__shared__ float s[256]; int row = (int)((sqrtf(8.f * t + 1.f) - 1.f) * 0.5f);"
+        "s[row * 32 + t - row * (row + 1) / 2] = 1;",
+        "store",
+        4,
+        triangle,
     ),
     "rows of a view are objects of their own": (
         "__shared__ float s[576]; fill<float>(s, t);",

@@ -357,9 +357,10 @@ def _float_function(name: str) -> None:
         if isinstance(v, Int):
             if name in ("ceil", "floor", "trunc", "rint"):
                 return v
-            v = coerce(m, v, DOUBLE)
+            v = coerce(m, v, FLOAT if called(e) == name + "f" else DOUBLE)
         if isinstance(v, Other):
-            value = None if v.value is None else floats.function(name, v.value)
+            t = v.type if isinstance(v.type, Scalar) and v.type.kind == "float" else DOUBLE
+            value = None if v.value is None else floats.function(name, v.value, t)
             if value is None:
                 function_stops(m, called(e), [v])
             return Other(v.type, v.uniform, v.reason, value)

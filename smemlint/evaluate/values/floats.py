@@ -65,15 +65,16 @@ def truth(x: Floats) -> Int:
     return Int(int(x != 0) if isinstance(x, float) else np.not_equal(x, 0).astype(np.int64), BOOL)
 
 
-def function(name: str, x: Floats) -> Floats | None:
-    """floor, ceil, trunc, rint and the like; sqrt, log2 and exp2 where they come out even."""
+def function(name: str, x: Floats, t: Scalar = DOUBLE) -> Floats | None:
+    """floor, ceil, trunc, rint and the like; sqrt of type t, rounded as IEEE 754 says (nvcc does unless told
+    `-prec-sqrt=false` or `-use_fast_math`); log2 where it comes out even."""
     if name in _ROUNDINGS:
         return _like(_ROUNDINGS[name](x), x)
     with np.errstate(all="ignore"):
         if name == "sqrt":
-            result = np.sqrt(x)
-            even = (result == np.trunc(result)) & (result * result == x)
-        elif name == "log2":
+            root = _like(np.sqrt(x), x)
+            return rounded(root, t) if bool(np.all(np.isfinite(root))) else None
+        if name == "log2":
             result = np.log2(x)
             even = (result == np.trunc(result)) & (np.exp2(result) == x)
         else:
