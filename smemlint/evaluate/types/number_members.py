@@ -11,8 +11,8 @@ MOST = 64
 """Of a larger structure only so many numbers are told."""
 
 
-def number_members(types: Types, t: RecordRef) -> Iterator[tuple[str, int, Scalar]]:
-    """Yield path (`shape.strides[1]`), byte offset and type of each integer in a resolved record."""
+def number_members(types: Types, t: Type) -> Iterator[tuple[str, int, Scalar]]:
+    """Yield path (`shape.strides[1]`), byte offset and type of each integer in a resolved type."""
     for count, found in enumerate(_within(types, t, "", 0)):
         if count == MOST:
             return
