@@ -140,6 +140,9 @@ RANGES = [
     "int s = threadIdx.x & 1, m = threadIdx.x; for (int i = 0; i < 5; i++) { switch (s) {"
     " case 0: m += 33; s = n > 4 ? 2 : 1; break; case 1: t[m * 2 & 4095] = 1; s = 0; continue;"
     " case 2: m ^= 3; s = 1; } t[m * 8 & 4095] = 1; }",
+    # what a break tells those who stay is not known to those who jump to the next case
+    "int m = 8; for (int i = 0; i < 2; i++) { switch ((i + threadIdx.x) & 3) { case 2: m += 11;"
+    " case 0: m += 8; if ((n & 1) == 0) break; case 1: m ^= 14; } t[(m + i * 64) & 4095] = 1; }",
     # two pointers that change places, or do not: what decides is forgotten before it grows too long
     "float *a = t, *b = &q[0][0]; for (int i = 0; i < n; i++) { a[5] = 1; if (n & 2) continue;"
     " float *x = a; a = b; b = x; } a[threadIdx.x] = 1; t[threadIdx.x * 2] = 1;",

@@ -3,6 +3,16 @@
 Each thread of a block is run on its own, with C's exact integer arithmetic and real memory; the lanes of a
 warp meet at their accesses, and what they ask for together is one request. Nothing here is shared with the
 evaluator but the IR.
+
+What is drawn (`python -m oracle N SEED`), by module: `programs` C in shared arrays, loops, switches and
+helpers; `pointing` pointers to several arrays and values in parts; `cxx_programs` references, templates,
+lambdas, methods; `modern_programs` bit-fields, bindings, predicated PTX, early returns; `ordinary_values`
+hashes, narrow and 64-bit integers, bytes of values, captures, objects with state, specialisations;
+`ordinary_memory` unions, packed and odd records in shared memory, vectors, pools, double buffers, tables of
+pointers; `ordinary_control` trip counts of each lane, ways out of nested loops, fall-through, machines of
+states, counters that wrap, accesses in conditions. Each with every number known, with data from memory, and
+with arguments and grid unknown. Not drawn: guards by unknown numbers, which the evaluator takes for true on
+purpose.
 """
 
 from oracle.run import Request, run

@@ -145,7 +145,7 @@ def _bodies(s: Switch) -> tuple[Block, ...]:
 
 
 def _known_switch(m: Machine, s: Switch, value: Int) -> None:
-    waiting_must, waiting_may = m.must, m.may
+    waiting_must, waiting_may, way = m.must, m.may, m.context.way
     matched = m.threads.nobody
     labels: list[Mask | None] = []
     for case in s.cases:
@@ -162,12 +162,16 @@ def _known_switch(m: Machine, s: Switch, value: Int) -> None:
         if apart:
             m.straight()
         enter = ~matched if label is None else label
+        if some(waiting_may & enter):
+            m.context.way = way  # those who jump here know nothing of what those before them met
         _join_label(m, waiting_must & enter, waiting_may & enter)
         if m.anyone():
             run_all(m, case.body)
     if apart:
         m.straight()
     default = any(label is None for label in labels)
+    if not default and some(waiting_may & ~matched):
+        m.context.way = way
     if not default:
         _join_label(m, waiting_must & ~matched, waiting_may & ~matched)
 
