@@ -54,6 +54,7 @@ def _moving(
 ) -> Iterator[tuple[int, list[int]]]:
     """Accesses of the first iteration that move, each with the same ones of the others, by position."""
     by_site: list[dict[int, list[int]]] = []
+    parting = _parting(loop)
     unsteady: set[int] = set()
     for positions, iteration in zip(rounds, loop.iterations, strict=True):
         own: dict[int, list[int]] = {}
@@ -67,7 +68,7 @@ def _moving(
             own.setdefault(id(e.site), []).append(at)
             if e.choice is not None and e.site.op != "load":
                 return
-            if not _plain(e) or not _whenever(e, iteration):
+            if not _plain(e) or not _whenever(e, iteration) or (e.site.op == "store" and parting):
                 unsteady.add(id(e.site))
         by_site.append(own)
     steady: dict[int, list[tuple[int, list[int]]]] = {}
@@ -86,6 +87,12 @@ def _moving(
 
 def _plain(e: Event) -> bool:
     return e.site.op in ("load", "store") and not (e.volatile or e.choice is not None or e.worlds)
+
+
+def _parting(loop: Iterated) -> bool:
+    """Whether lanes leave the loop one after the other: what it stores then runs at each way out."""
+    first, *others = loop.iterations
+    return any(not (_equal(i.must, first.must) and _equal(i.may, first.may)) for i in others)
 
 
 def _whenever(e: Event, iteration: Iteration) -> bool:
