@@ -90,6 +90,14 @@ OPEN = [
     "int m = 1; for (int i = threadIdx.x & 15; i < 98; i += 40) { m *= 2; if (blockIdx.x) continue; }"
     "  t[m] = 1;",
     "int m = 0; for (int i = 0; i < n; i++) m = 4 * i; t[threadIdx.x * (m & 15)] = 1;",
+    # a condition that sets something, asked once before the loop and once before each iteration
+    "for (unsigned i = 3; i-- > 0;) { t[(i * threadIdx.x) & 4095] = 1; if (n & 1) break; }",
+    "int i = n; while (i-- > 0) t[(threadIdx.x * i) & 4095] = 1; t[threadIdx.x * (i & 3)] = 1;",
+    "int i = 0; while (++i < n) t[(threadIdx.x * i) & 4095] = 1; t[threadIdx.x * (i & 3)] = 1;",
+    "int i = 3; do { t[(i * threadIdx.x) & 4095] = 1; if (n & 1) break; } while (i-- > 0);",
+    "int i = n; do t[(threadIdx.x * i) & 4095] = 1; while (--i > 0); t[threadIdx.x * (i & 3)] = 1;",
+    # lanes that left do not ask the condition of later iterations
+    "int i = 0; while (i < 40 && t[i * 32 + threadIdx.x] < 1e30f) i += 11;",
     # lanes that always leave run the first iteration only
     "for (int i = 0; i < n; i++) { t[threadIdx.x * 32] = 1; if (threadIdx.x <= 5) break; t[i] = 1; }",
     # half of an `int` is no `int` where two ways out of an iteration meet

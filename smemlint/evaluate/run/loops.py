@@ -107,7 +107,7 @@ def run_loop(m: Machine, s: Loop) -> None:
     m.context.counters = counters if counter is None else counters | {counter}
     limit = m.effort.budget.iterations if m.effort.steps < m.effort.budget.steps // 2 else 8
     while True:
-        head = _head(m, s, left)
+        head = _head(m, s, left) if s.test_first or trips else None
         if s.condition is not None and (s.test_first or trips):
             guesses = m.unknowns.guesses
             c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
@@ -220,7 +220,7 @@ Head: TypeAlias = tuple[Snapshot, Mask, Mask, Mask, int]
 
 def _head(m: Machine, s: Loop, left: Mask) -> Head | None:
     """What to go back to, of a condition that sets something: `while (i-- > 0)`."""
-    sets = s.condition is not None and s.test_first and _assigns(s.condition)
+    sets = s.condition is not None and _assigns(s.condition)
     return (snapshot(m), m.must, m.may, left, len(m.log)) if sets else None
 
 
