@@ -22,7 +22,10 @@ _TOLD = 2
 def nothing_found(choices: Choices, instances: Sequence[Instance], texts: Mapping[str, Source]) -> Refusal:
     """Why no layout was chosen: none costs less, or none pays."""
     if choices.cheap is not None:
-        return _cheap(choices.cheap, instances, texts)
+        cheap = _cheap(choices.cheap, instances, texts)
+        if choices.rowless is None or len(instances[0].array.dims) < 2:
+            return cheap
+        return Refusal(cheap.code, f"{cheap.text}; no row was padded: {choices.rowless.text}")
     small = _small(instances)
     if small is not None:
         return small

@@ -177,3 +177,66 @@ def test_a_stage_that_functions_get_as_a_pointer_is_padded_in_all_of_them(tmp_pa
     path = tmp_path / "b.cu"
     path.write_text(edited)
     assert not [s for s in analyse_file(Job(str(path))).suggestions if s.edits is not None]
+
+
+SHARED = (
+    STAGES.replace("int main() { float *p, *q; ", "").replace("k<64, 16><<<1, 256>>>(p, q, 9); }\n", "")
+    + """\
+template <int BM, int BK>
+__global__ void other(const float *a, float *out, int n) {
+    __shared__ float as[2][BM * BK];
+    load<BM, BK>(a, as[0], threadIdx.x / (BK / 4), threadIdx.x % (BK / 4));
+    __syncthreads();
+    out[threadIdx.x] = use<BM, BK>(as[0], threadIdx.x % 64);
+}
+int main() { float *p, *q; k<64, 16><<<1, 256>>>(p, q, 9); other<64, 16><<<1, 256>>>(p, q, 9); }
+"""
+)
+
+
+def test_of_functions_that_two_kernels_share_it_is_said_that_they_do(tmp_path: Path) -> None:
+    found = suggestions(tmp_path, SHARED)
+    assert [s.array.name for s in found] == ["as", "as"]
+    for each in found:
+        assert each.edits is None and each.refused is not None
+        assert "no row was padded: `load`, which gets `as`, is also called with others" in each.refused.text
+
+
+@pytest.mark.parametrize(
+    ("pointer", "index", "edited"),
+    [
+        ("t[n]", "tx % 16 * 32 + i", "p[tx % 16 * 36 + i]"),
+    ],
+)
+def test_a_row_of_two_dimensions_is_followed_as_a_pointer(
+    tmp_path: Path, pointer: str, index: str, edited: str
+) -> None:
+    text = f"""\
+__global__ void k(float *out, int n) {{
+    __shared__ float t[32][32];
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    for (int r = ty; r < 32; r += 8) t[r][tx] = out[tx];
+    __syncthreads();
+    float *p = {pointer};
+    for (int i = 0; i < 4; i++) out[tx] += p[{index}];
+}}
+void start(float *o, int n) {{ k<<<9, dim3(32, 8)>>>(o, n); }}
+"""
+    (fix,) = suggestions(tmp_path, text)
+    assert fix.edits is not None and not fix.safe, fix.refused
+    assert edited in apply(fix.edits, text.encode()).decode()
+
+
+def test_that_all_lanes_together_reach_the_same_bytes_is_no_proof(tmp_path: Path) -> None:
+    """Counted from `p` a swizzle by the row goes elsewhere than counted from the array."""
+    text = """\
+__global__ void k() {
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    __shared__ float t[32][32];
+    float *p = &t[3][0];
+    p[tx % 16 * 32 + ty] = 0;
+}
+void start() { k<<<9, dim3(32, 32)>>>(); }
+"""
+    (fix,) = suggestions(tmp_path, text)
+    assert fix.edits is None

@@ -167,7 +167,7 @@ REFUSED = [
         "fill(t); fill(out);",
         "passed-on",
     ),
-    ("", "__shared__ float t[32][32];", "float *p = &t[0][0]; p[tx * 32 + ty] = 0;", "not-proved"),
+    ("", "__shared__ float t[32][32];", "float *p = &t[3][0]; p[tx % 16 * 32 + ty] = 0;", "not-proved"),
     ("#define PUT(i, v) t[i] = v", "__shared__ float t[1024];", "PUT(tx * 32 + ty, 0);", "used-in-macro"),
 ]
 

@@ -147,16 +147,17 @@ def wider(
     alone = [t.factors[0] for way in ways for t in way if len(t.factors) == 1]
     rows_on = {factor.offset: factor for factor in alone if factor.text == pitch}
     new = plus(pitch, layout.extra)
+    wide = new if new is None or re.fullmatch(r"\w+", new) else f"({new})"
     bracket, old = at.extents[-1], at.extent(len(at.extents) - 1)
     *_, rows, value = shape.dims
     size = flat.terms(source, bracket.open + 1, bracket.close)
-    extent = flat.new_size(old, size, bracket.open + 1, pitch, f"({new})", rows * value, value)
-    if not (hits or rows_on) or new is None:
+    extent = flat.new_size(old, size, bracket.open + 1, pitch, wide or "", rows * value, value)
+    if not (hits or rows_on) or new is None or wide is None:
         return Refusal("pitch-not-found", f"no row pitch is seen in the indices of `{at.name}`")
     if extent is None:
         return Refusal("size-not-rows", f"`[{shown(old)}]` is not said as rows of `{pitch}`")
     edits = [edit(source, bracket.open + 1, bracket.close, extent)]
-    edits += [edit(source, hit.offset, hit.end, f"({new})") for hit in hits.values()]
+    edits += [edit(source, hit.offset, hit.end, wide) for hit in hits.values()]
     edits += [edit(source, row.offset, row.end, new) for row in rows_on.values()]
     how = "in functions that get it" if len(found.rooms) > 1 else "through pointers"
     said = at.text({len(at.extents) - 1: extent})

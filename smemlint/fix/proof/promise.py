@@ -121,6 +121,10 @@ def _joined_wider(promised: Sequence[Promise], sites: Sequence[Conflict]) -> boo
             return False
         if trace.offsets.size and width < promise.member.width:
             return False
+        same_width = trace.offsets.size and width == promise.member.width
+        # That all requests of a lane together cover the same bytes does not say where each byte is.
+        if same_width and not _same_addresses(promise.offsets, before, found):
+            return False
         mine |= _by_lane(before.site.op, promise.offsets, promise.member.width)
         theirs |= _by_lane(found.site.op, trace.offsets, width)
         cost += paid

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from smemlint.fix.search.candidates import Addresses, Layout, Shape, Swizzle, addresses
 from smemlint.fix.search.linear import WORD, wavefronts
-from smemlint.fix.search.members import Member, dearest
+from smemlint.fix.search.members import Member, dearest, one_by_one, priced
 from smemlint.records import record
-from smemlint.score.requests import Access, costs
+from smemlint.score.requests import Access
 
 
 @record(frozen=True, slots=True)
@@ -35,6 +35,8 @@ class Batch:
     part_starts: NDArray[np.intp] | None = None
     ways: int = 1
     """Ways that a run-time choice may go, of a batch of one site; the requests are those of each in turn."""
+    alone: int = 0
+    """The width of the accesses, joined here, that may run one by one; 0 where they do not."""
 
     def cost(self, layout: Layout) -> list[int] | None:
         """Wavefronts of each site under a layout, None where it cannot be or an access would fault."""
@@ -47,7 +49,7 @@ class Batch:
         alignment = layout.alignment(self.at, self.shape)
         access = Access(self.access.op, self.access.width, self.access.matrices, alignment)
         try:
-            found = costs(access, moved, self.maybe)
+            found = priced(access, moved, self.maybe, self.alone)
         except ValueError:
             return None
         if self.ways > 1:
@@ -75,7 +77,9 @@ def batches(members: Sequence[Member], shape: Shape) -> list[Batch]:
         trace, site = each.conflict.trace, each.conflict.site
         alone = n if trace.maybe is not None or trace.ways > 1 else None
         linear = each.linear is not None and not trace.alignment
-        kinds.setdefault((site.op, each.width, site.matrices, trace.alignment, linear, alone), []).append(n)
+        single = one_by_one(each.conflict, each.width)
+        kind = (site.op, each.width, site.matrices, trace.alignment, linear, alone, single)
+        kinds.setdefault(kind, []).append(n)
     return [_batch([members[n] for n in numbers], tuple(numbers), shape) for numbers in kinds.values()]
 
 
@@ -95,6 +99,7 @@ def _batch(members: Sequence[Member], numbers: tuple[int, ...], shape: Shape) ->
         _starts([len(rows) for rows, _ in requests]),
         trace.maybe,
         ways=trace.ways,
+        alone=one_by_one(first.conflict, first.width),
     )
     linear = [m.linear for m in members if m.linear is not None]
     if alignment or len(linear) != len(members):

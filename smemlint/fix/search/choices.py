@@ -69,7 +69,7 @@ def find_choices(
     nearest: Choice | None = None
     unfit: Choice | None = None
     tried = 0
-    rows = False
+    rows = pitched = False
     for shapes, pitch in _shapes(instances, texts):
         pool = instances[0].piece.pool if instances[0].piece is not None else None
 
@@ -82,6 +82,7 @@ def find_choices(
             return Choice(option, shapes, pitch, pool)
 
         rows = rows or pitch is not None or len(shapes[0].dims) > 1
+        pitched = pitched or pitch is not None
         seen: Found = search(instances, shapes, arch, late)
         tried += seen.tried
         found += map(choice, seen.options)
@@ -101,6 +102,8 @@ def find_choices(
         )
     flat_one = bool(instances) and len(instances[0].array.dims) == 1
     rowless = _rowless(instances[0], texts) if flat_one and not rows and not pays else None
+    if instances and len(instances[0].array.dims) == 2 and not pitched and not pays:
+        rowless = _stages(instances, texts)
     return Choices(
         pays, ordered[0] if ordered and not pays else None, nearest, tried, refused, rowless, unfit
     )
@@ -120,6 +123,24 @@ def _rowless(instance: Instance, texts: Mapping[str, Source]) -> Refusal:
     if shared:
         return Refusal("index-used-elsewhere", shared)
     return Refusal("pitch-not-found", f"no row pitch is seen in all indices of `{at.name}`")
+
+
+def _stages(instances: Sequence[Instance], texts: Mapping[str, Source]) -> Refusal | None:
+    """Why the rows in the last dimension of `as[2][BM * BK]`, which pointers reach, are not seen; None where
+    that dimension is no product, or every access is by the array's own name."""
+    at = locate(instances[0], texts)
+    if isinstance(at, Refusal) or instances[0].piece is not None:
+        return None
+    if all(use.context == "subscript" for use in at.elements):
+        return None
+    bracket = at.extents[-1]
+    if not any(len(t.factors) > 1 for t in flat.terms(at.source, bracket.open + 1, bracket.close)):
+        return None
+    own = [(i, i.array.id) for i in instances]
+    sites = [c.site for i, array in own for c in i.analysis.conflicts if c.site.array == array]
+    ranges = accesses_of(at, sites)
+    seen = found_in(at, spelled(at), ranges) if not isinstance(ranges, Refusal) else ranges
+    return seen if isinstance(seen, Refusal) else None
 
 
 def _hopeless(instances: Sequence[Instance]) -> Refusal | None:

@@ -15,7 +15,7 @@ from smemlint.fix.text.pointers import Pointer
 from smemlint.records import record
 from smemlint.score.load import NOMINAL
 from smemlint.score.model import Conflict, KernelAnalysis
-from smemlint.score.requests import Access, costs
+from smemlint.score.requests import Access, Costs, costs
 
 _Values = TypeVar("_Values", NDArray[np.int64], NDArray[np.bool_])
 MATRIX_ROW = 16
@@ -210,9 +210,27 @@ def score(
     Raises: ValueError for an address that would fault.
     """
     site = conflict.site
-    found = costs(Access(site.op, width, site.matrices, alignment), offsets, maybe)
+    access = Access(site.op, width, site.matrices, alignment)
+    found = priced(access, offsets, maybe, one_by_one(conflict, width))
     ways = conflict.trace.ways
     return dearest(found.high * weights, ways), dearest(found.ideal * weights, ways)
+
+
+def one_by_one(conflict: Conflict, width: int) -> int:
+    """The width of the accesses that the compiler may not join after all, 0 where it is sure to."""
+    doubt = conflict.trace.grade is Grade.BOUND and conflict.trace.joined == width != conflict.site.width
+    return conflict.site.width if doubt else 0
+
+
+def priced(access: Access, offsets: NDArray[np.int64], maybe: NDArray[np.bool_] | None, alone: int) -> Costs:
+    """What requests cost, at most as much as one by one where that may be how they run. alone: the width of
+    these, or 0."""
+    found = costs(access, offsets, maybe)
+    if not alone:
+        return found
+    single = costs(Access(access.op, alone, access.matrices, access.alignment), offsets, maybe)
+    apart = -(-found.ideal * single.high // np.maximum(single.ideal, 1))
+    return Costs(found.low, np.maximum(found.high, apart), found.ideal)
 
 
 def dearest(costs_: NDArray[np.int64], ways: int) -> int:
