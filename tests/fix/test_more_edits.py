@@ -240,3 +240,11 @@ void start() { k<<<9, dim3(32, 32)>>>(); }
 """
     (fix,) = suggestions(tmp_path, text)
     assert fix.edits is None
+
+
+def test_a_launch_that_was_not_seen_keeps_a_part_as_it_is(tmp_path: Path) -> None:
+    call = "cudaFuncSetAttribute(k<R, 32>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);"
+    other = "void never(float *in, float *out, int b) { k<64, 32><<<1, 64, b>>>(in, out); }\nint main"
+    text = ALLOWED.replace("ALLOW", call).replace("int main", "template <class T>\n" + other)
+    for fix in suggestions(tmp_path, text):
+        assert fix.edits is None or fix.bytes_added == 0, fix.code

@@ -132,7 +132,29 @@ def grown(
                 "launches-differ",
                 f"line {line} gives more than 48 KiB, and what allows the kernel so much is not found",
             )
+    unseen = _unseen(source, kernel, ranges, result)
+    if unseen is not None:
+        return Refusal(
+            "launch-elsewhere", f"the launch on line {unseen} was not seen, and would get too few bytes"
+        )
     return list(result.values())
+
+
+def _unseen(
+    source: Source, kernel: str, ranges: Sequence[tuple[int, int]], changed: Mapping[int, object]
+) -> int | None:
+    """The line of a launch of the kernel whose bytes stay as they are, None without one."""
+    for token in source.code:
+        arguments = _arguments(source, token.offset) if token.text == kernel else None
+        if arguments is None:
+            continue
+        third = arguments[2] if len(arguments) > 2 else []
+        here = (third[0].offset, third[-1].end) if third else None
+        if here in ranges:
+            continue
+        if here is None or _definition(source, *here, ranges, kernel)[0][0] not in changed:
+            return source.line_of(token.offset)
+    return None
 
 
 def _allowing(source: Source, begin: int, kernel: str, name: str) -> list[int]:
