@@ -35,19 +35,21 @@ def stayed(departures: Departures, known: Set[object], must: Mask) -> tuple[list
     hold here, each an unknown and its value; must: lanes that surely run here, if all conditions hold."""
     whole: list[Hashable] = []
     parts: list[tuple[Hashable, Mask]] = []
-    present = must.reshape(-1, WARP).any(axis=1)
     refuted = {_contrary(c) for c in known} - {None}
-    for conditions, lanes in departures.items():
-        if isinstance(conditions, frozenset) and not refuted.isdisjoint(conditions):
-            continue
-        warps = np.asarray((lanes & must).reshape(-1, WARP).any(axis=1))
-        if not warps.any():
-            continue
+    possible = [c for c in departures if not isinstance(c, frozenset) or refuted.isdisjoint(c)]
+    if not possible:
+        return whole, ()
+    # All at once: behind a search there are dozens, and each access asks.
+    left = np.array([departures[c] for c in possible]) & must
+    warps = left.reshape(len(possible), -1, WARP).any(axis=2)
+    absent = ~must.reshape(-1, WARP).any(axis=1)
+    met, everywhere = warps.any(axis=1).tolist(), (warps | absent).all(axis=1).tolist()
+    for i, conditions in enumerate(possible):
         key: Hashable = ("stayed", conditions)
-        if (warps | ~present).all():
+        if met[i] and everywhere[i]:
             whole.append(key)
-        else:
-            parts.append((key, warps))
+        elif met[i]:
+            parts.append((key, warps[i]))
     return whole, tuple(parts)
 
 
