@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TypeAlias
 
 from smemlint.ir.expr import Expr, Var
@@ -23,7 +24,10 @@ class Evaluate:
 
 @record(frozen=True, slots=True)
 class Block:
+    """scope: the variables that it declares are its own."""
+
     body: tuple[Stmt, ...]
+    scope: bool = field(default=False, compare=False)
 
 
 @record(frozen=True, slots=True)

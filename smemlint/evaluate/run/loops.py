@@ -38,6 +38,7 @@ from smemlint.evaluate.run.iterations import (
     trial,
 )
 from smemlint.evaluate.run.parted import each_its_own, parting_of
+from smemlint.evaluate.run.statements import end_scope
 from smemlint.evaluate.run.trips import iterations_left
 from smemlint.evaluate.run.uncounted import uncounted
 from smemlint.evaluate.run.uneven_loops import run_uneven
@@ -77,8 +78,15 @@ def run_labeled(m: Machine, s: Labeled) -> None:
 
 
 def run_loop(m: Machine, s: Loop) -> None:
-    if s.init is not None:
-        run(m, s.init)
+    if s.init is None:
+        _go_round(m, s)
+        return
+    run(m, s.init)
+    _go_round(m, s)
+    end_scope(m, s.init.body if isinstance(s.init, Block) else (s.init,))
+
+
+def _go_round(m: Machine, s: Loop) -> None:
     entry_must, entry_may, turn = m.must, m.may, m.turns.turn
     exits, way = m.exits(label=s.label), m.context.way
     exits.again = bool(s.label)

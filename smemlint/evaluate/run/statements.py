@@ -78,7 +78,20 @@ def _continues(s: Stmt) -> bool:
 
 
 def run_block(m: Machine, s: Block) -> None:
+    """Run what a block holds. Its variables end with it: no branch behind it has to look at them."""
     run_all(m, s.body)
+    if s.scope:
+        end_scope(m, s.body)
+
+
+def end_scope(m: Machine, body: tuple[Stmt, ...]) -> None:
+    """The variables that some statements declare are gone; those of the whole function stay."""
+    frame = m.frames[-1]
+    if frame.function is not None and body is getattr(frame.function.body, "body", None):
+        return
+    for s in body:
+        if isinstance(s, Declare) and s.var.storage == "local":
+            frame.variables.pop(s.var.id, None)
 
 
 def run_declare(m: Machine, s: Declare) -> None:

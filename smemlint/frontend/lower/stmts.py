@@ -115,7 +115,7 @@ class StatementLowering:
         scope = self._c.scope
         names, types = dict(scope.locals), dict(scope.types)
         try:
-            return Block(structured(self.statements(cursors.children(node))))
+            return Block(structured(self.statements(cursors.children(node))), scope=True)
         finally:
             scope.locals, scope.types = names, types
 

@@ -57,3 +57,33 @@ def test_a_statement_in_capitals_that_nothing_defines_is_not_lost(statement: str
     (module,) = load(source_from_bytes("k.cu", text.encode()))
     trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
     assert [n.code for n in trace.notes] == noted
+
+
+@pytest.mark.parametrize(
+    ("body", "ways"),
+    [
+        ("int x = 2; { int x = 4; s[x] = 0; } s[threadIdx.x * x] = 0;", 2),
+        ("for (int i = 0, x = 2; i < 1; i++) s[threadIdx.x * x] = 0;", 2),
+        ("int *p; { int x = 2; p = &x; s[threadIdx.x * *p] = 0; }", 2),
+        ("int x = 2; if (n > 3) goto end; s[x] = 1; end: s[threadIdx.x * x] = 0;", 2),
+        ("auto twice = [&] { int x = 2; return threadIdx.x * x; }; s[twice()] = 0;", 2),
+        ("switch (n) { case 1: int x; x = 2; { int y = x; s[threadIdx.x * y] = 0; } }", 2),
+    ],
+)
+def test_a_variable_lasts_as_long_as_its_block(body: str, ways: int) -> None:
+    """The scopes of C++, also where a loop, a label or a pointer stands between a variable and its use."""
+    text = f"__global__ void k(int n) {{ __shared__ int s[256]; {body} }}"
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+    assert [c.ways for c in score_all(trace)][-1] == ways
+
+
+def test_variables_of_a_block_that_is_over_cost_branches_nothing() -> None:
+    """Each branch looks at all variables there are: blocks before it add no steps, and none is left."""
+    block = "{ int x = 0; for (int i = 0; i < n; i++) x += i; s[x & 31] = 0; }"
+    text = f"__global__ void k(int n) {{ __shared__ int s[256]; {block * 8} }}"
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    one = f"__global__ void k(int n) {{ __shared__ int s[256]; {block} }}"
+    (short,) = load(source_from_bytes("k.cu", one.encode()))
+    steps = [evaluate(m, m.kernels()[0], Launch((32, 1, 1))).work for m in (module, short)]
+    assert steps[0] <= 8 * steps[1]
