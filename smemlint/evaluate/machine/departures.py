@@ -41,9 +41,10 @@ def stayed(departures: Departures, known: Set[object], must: Mask) -> tuple[list
         return whole, ()
     # All at once: behind a search there are dozens, and each access asks.
     left = np.array([departures[c] for c in possible]) & must
-    warps = left.reshape(len(possible), -1, WARP).any(axis=2)
-    absent = ~must.reshape(-1, WARP).any(axis=1)
-    met, everywhere = warps.any(axis=1).tolist(), (warps | absent).all(axis=1).tolist()
+    warps: Mask = np.asarray(left.reshape(len(possible), -1, WARP).any(axis=2))
+    absent = ~np.asarray(must.reshape(-1, WARP).any(axis=1))
+    met = np.asarray(warps.any(axis=1)).tolist()
+    everywhere = np.asarray((warps | absent).all(axis=1)).tolist()
     for i, conditions in enumerate(possible):
         key: Hashable = ("stayed", conditions)
         if met[i] and everywhere[i]:
