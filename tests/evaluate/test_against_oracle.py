@@ -16,8 +16,10 @@ from oracle.checks import CHECKS, Check
 from oracle.drawing import Drawn, Program
 from oracle.values import UndefinedError
 
-RESOLVED = 0.95
-"""Share of the accesses with known addresses for which an exact answer is expected."""
+RESOLVED = {"ordinary": 0.9}
+"""Share of the accesses with known addresses for which an exact answer is expected, where that is not USUAL:
+long loops of which one iteration stands for many come with what is ordinary."""
+USUAL = 0.95
 
 
 @st.composite
@@ -69,7 +71,7 @@ def tally_of(check: Check, examples: int) -> Counter[str]:
 )
 def test_what_is_known_is_exact(name: str, examples: int) -> None:
     tally = tally_of(CHECKS[name], examples)
-    assert tally["exact"] >= RESOLVED * (tally["exact"] + tally["open"]) > 0
+    assert tally["exact"] >= RESOLVED.get(name, USUAL) * (tally["exact"] + tally["open"]) > 0
 
 
 @pytest.mark.parametrize(
