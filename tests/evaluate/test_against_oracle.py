@@ -17,8 +17,7 @@ from oracle.drawing import Drawn, Program
 from oracle.values import UndefinedError
 
 RESOLVED = {"ordinary": 0.9}
-"""Share of the accesses with known addresses for which an exact answer is expected, where that is not USUAL:
-long loops of which one iteration stands for many come with what is ordinary."""
+"""Share of the accesses with known addresses for which an exact answer is expected, where it is not USUAL."""
 USUAL = 0.95
 
 
