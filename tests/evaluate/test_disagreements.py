@@ -156,6 +156,9 @@ RANGES = [
     " float *x = a; a = b; b = x; } a[threadIdx.x] = 1; t[threadIdx.x * 2] = 1;",
     # an unsigned difference that is 0 in one lane and below 0 in others
     "int i = ((int *)out)[threadIdx.x] & 1; t[i + threadIdx.x - (threadIdx.z - threadIdx.x)] = n;",
+    # lanes that surely have left by a flag are in none of the rounds that follow
+    "bool found = false; int m = threadIdx.x; for (int i = 0; i < 4 && !found; i++) {"
+    " if (n == 3 || threadIdx.x % 4 == 0) { found = true; m += 31; } t[(m + i * 32) & 4095] = 1; m ^= i; }",
     # one of two pointers, of which one goes by lane
     "float *p = threadIdx.x % 2 ? t : &q[0][0]; float *u = n > 4 ? p : t; u[3] = 1;",
 ]

@@ -401,6 +401,8 @@ def _stand_in(
     plan.set(m, draft.count if draft is not None else _iterations(m, 1 if m.silent else max(line.step, 1)))
     taken = decode(m, asked)
     passed = may if counted or not asked.known else may & ~taken.may
+    going = may if asked.known else taken.may  # who surely leaves now does not come back
+    m.must, m.may = m.must & going, m.may & going
     m.straight()
     m.next_turn()
     copies = 1 if m.host else line.lines[0]
@@ -433,7 +435,7 @@ def _stand_in(
                     m.must, m.may = again.must, again.may
         if i == 0:
             inside = m.must, m.may
-        if draft is not None and not np.array_equal(m.may, may):
+        if draft is not None and not np.array_equal(m.may, going):
             holds = False  # lanes that stay behind would not have changed
             break
         iterate(m, s, exits)
