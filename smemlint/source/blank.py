@@ -10,8 +10,10 @@ from smemlint.source.tokens import literals
 _INK = pattern(r"[^\n]")
 
 
+@lru_cache(maxsize=16)
 def blank_literals(data: bytes) -> bytes:
-    """Return the same number of bytes, with comments, strings and characters turned into spaces."""
+    """Return the same number of bytes, with comments, strings and characters turned into spaces. Several
+    readers ask for the same file."""
     return _blank(data.decode("latin-1"), comments_only=False).encode("latin-1")
 
 
