@@ -156,6 +156,10 @@ RANGES = [
     " float *x = a; a = b; b = x; } a[threadIdx.x] = 1; t[threadIdx.x * 2] = 1;",
     # an unsigned difference that is 0 in one lane and below 0 in others
     "int i = ((int *)out)[threadIdx.x] & 1; t[i + threadIdx.x - (threadIdx.z - threadIdx.x)] = n;",
+    # a float that changes in a loop is not the one of its first iteration, nor are its bytes
+    "float f = 1; for (int i = 0; i < n; i++) { t[(int)(f * threadIdx.x) & 4095] = 1; f *= 2; }",
+    "int u = threadIdx.x; float f = *(float *)&u; for (int i = 0; i < n; i++) { t[4 + *(int *)&f] = 1;"
+    " if (threadIdx.x > 15) break; *(int *)&f = threadIdx.x; *(int *)&f += threadIdx.x; }",
     # lanes that surely have left by a flag are in none of the rounds that follow
     "bool found = false; int m = threadIdx.x; for (int i = 0; i < 4 && !found; i++) {"
     " if (n == 3 || threadIdx.x % 4 == 0) { found = true; m += 31; } t[(m + i * 32) & 4095] = 1; m ^= i; }",

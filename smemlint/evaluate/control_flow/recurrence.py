@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.several import lost_among, one_of, within
 from smemlint.evaluate.model import Unresolved
@@ -108,7 +110,7 @@ def form_of(
 ) -> Value:
     """What a changed variable is in the generic iteration. again: a first such form was not closed."""
     if kind == "fresh" and new is not None:
-        return new if old is None else old
+        return _of_any_iteration(new if old is None else old)
     d = difference(new, old)
     if kind == "affine" and d is not None and old is not None:
         return moved_by(old, multiply(d, Int(0, INT, {(k,): 1}), d.type))
@@ -152,7 +154,12 @@ def form_of(
             return lost_among(ends, "changes from iteration to iteration in a way that is not followed")
         s = m.unknowns.fresh(o.name, varying=True, reason=reason)
         return Pointer(template.object, Int(0, LONG, {(s,): 1}), template.pointee, template.integer)
-    return template if template is not None else Other(None, False, reason)
+    return _of_any_iteration(template) if template is not None else Other(None, False, reason)
+
+
+def _of_any_iteration(v: Value) -> Value:
+    """A float that changes, without the number or the bytes that it has in one iteration."""
+    return replace(v, value=None, bits=None) if isinstance(v, Other) else v
 
 
 def _content(v: Int | None) -> int:
