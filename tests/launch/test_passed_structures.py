@@ -73,6 +73,15 @@ def test_an_object_that_a_smart_pointer_owns_has_what_its_constructor_gives_it(m
     assert blocks("#include <memory>\n" + PLAN + factory + "int main() { " + main + " }") == [96]
 
 
+def test_a_smart_pointer_that_is_set_on_one_way_only_may_hold_either() -> None:
+    main = "std::unique_ptr<Plan> p(new Plan(96)); if (argc > 1) p.reset(new Plan(64)); p->run(0);"
+    found = launches("#include <memory>\n" + PLAN + "int main(int argc, char **argv) { " + main + " }")
+    assert {x.block[0] for x in found} >= {96}
+    assert blocks(
+        "#include <memory>\n" + PLAN + "int main(int argc, char **argv) { " + main + " }", ("x",)
+    ) == [64]
+
+
 def test_what_a_smart_pointer_holds_is_open_where_it_comes_from_elsewhere() -> None:
     found = launches("#include <memory>\n" + PLAN + "void run(std::unique_ptr<Plan> &p) { p->run(0); }")
     assert all(x.assumed for x in found)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from smemlint.evaluate.language.accesses import store
+from smemlint.evaluate.language.conversions import coerce
+from smemlint.evaluate.language.places import field_of
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.functions import Arguments, named
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.types.matching import is_type
-from smemlint.evaluate.values.number import Method, Other, Pointer, RecordValue, Value
+from smemlint.evaluate.values.number import Int, Method, Other, Pointer, RecordValue, Value
 from smemlint.ir import Call, Construct, Expr, RecordRef, Type, Unary
 
 _SMART = ("std::unique_ptr", "std::shared_ptr")
@@ -30,21 +33,19 @@ def owning(m: Machine, t: RecordRef, arguments: Sequence[Expr]) -> RecordValue:
 
 def smart_method(m: Machine, v: Method, e: Call) -> Value | None:
     """Return what `p->`, `p.get()` or `*p` lead to, or set it; None for what is not known."""
-    cells = v.self.object.cells if isinstance(v.self, Pointer) else getattr(v.self, "cells", {})
-    at = v.self.offset.const if isinstance(v.self, Pointer) else 0
-    held = cells.get(at) if isinstance(at, int) else None
+    place = field_of(m, v.self, "held", e.place) if isinstance(v.self, Pointer) else None
+    if not isinstance(place, Pointer) or not isinstance(place.offset.const, int):
+        return None
     if v.name in ("operator->", "get", "operator*", "release"):
+        held = place.object.cells.get(place.offset.const)
         return held if isinstance(held, Pointer) else None
-    if v.name in ("reset", "operator=") and isinstance(v.self, Pointer) and isinstance(at, int):
-        new = rvalue(m, e.arguments[0]) if e.arguments else None
-        new = new.cells.get(0) if isinstance(new, RecordValue) else new
-        if isinstance(new, Pointer):
-            v.self.object.cells[at] = new
-        else:
-            v.self.object.cells.pop(at, None)
-            v.self.object.havoc = True
-        return Other()
-    return None
+    if v.name not in ("reset", "operator="):
+        return None
+    new = rvalue(m, e.arguments[0]) if e.arguments else Int(0)
+    if isinstance(new, RecordValue):
+        new = new.cells.get(0, Other())
+    store(m, place, coerce(m, new, place.pointee), e.place)
+    return Other()
 
 
 @named("std::make_unique", "std::make_shared")
