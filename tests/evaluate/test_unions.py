@@ -66,3 +66,29 @@ def test_a_variable_behind_the_braces_without_the_attribute_is_the_threads_own()
     text = "__global__ void k(float *p) { union { float f; int i; } s; s.f = *p; "
     text += "__shared__ float a[32]; a[threadIdx.x] = s.f; }\nvoid go(float *p) { k<<<1, 32>>>(p); }\n"
     assert seen(text) == {"a[threadIdx.x]": (4, 1)}
+
+
+@pytest.mark.parametrize("union", ["union Alias {{ {} }}; Alias", "using Alias = union {{ {} }}; Alias"])
+@pytest.mark.parametrize("size", ["enum {{ BYTES = {} }};", "static constexpr int BYTES = {};"])
+def test_a_union_in_a_class_template_knows_the_constants_of_the_class(union: str, size: str) -> None:
+    members = "typename BytesToType<BYTES>::Type all; T each[N];"
+    text = f"""
+template <int BYTES> struct BytesToType {{}};
+template <> struct BytesToType<8> {{ using Type = uint2; }};
+template <typename T, int N> struct Vec {{
+    {size.format("N * sizeof(T)")}
+    {union.format(members)} data;
+}};
+template <typename T> __global__ void k(const Vec<T, 2> *p, T *q) {{
+    __shared__ Vec<T, 2> s[32][33];
+    s[threadIdx.x][threadIdx.y] = p[threadIdx.x];
+    __syncthreads();
+    q[threadIdx.x] = s[threadIdx.y][threadIdx.x].data.each[1];
+}}
+void go(Vec<float, 2> *p, float *q) {{ k<float><<<1, dim3(32, 4)>>>(p, q); }}
+"""
+    # 33 pairs of words a row: 16 lanes of a store meet each bank once; lanes of a load step by two words
+    assert seen(text) == {
+        "s[threadIdx.x][threadIdx.y]": (8, 1),
+        "s[threadIdx.y][threadIdx.x].data.each[1]": (4, 2),
+    }

@@ -488,14 +488,20 @@ class RecordLowering:
         return self.member_type(around, name) if around else None
 
     def member_value(self, record: str, name: str) -> Expr | None:
+        """What a name means in a record: of those around it the constants."""
         known = self._known_record(record)
-        if known is None:
-            return None
-        if name in known.constants:
+        if known is not None:
+            if name in known.constants:
+                return StaticMember(_itself(record, known), name)
+            if any(f.name == name for f in known.fields) or name in known.methods:
+                return Member(This(), name, True)
+        return self._constant_around(_around(record), name)
+
+    def _constant_around(self, record: str, name: str) -> Expr | None:
+        known = self._known_record(record) if record else None
+        if known is not None and name in known.constants:
             return StaticMember(_itself(record, known), name)
-        if any(f.name == name for f in known.fields) or name in known.methods:
-            return Member(This(), name, True)
-        return None
+        return self._constant_around(_around(record), name) if record else None
 
     # The library's records
 
