@@ -41,7 +41,7 @@ def users_of(path: str, names: Iterable[str]) -> tuple[str, ...]:
     """Files that mention one of the names, sources before headers, nearest first.
 
     Looked for beside and below `path`, then folder by folder above it, up to the first folder that has a
-    user other than a header that `path` itself includes, has a build file, is the project's root, or holds
+    user (a source, or a header that includes `path`), has a build file, is the project's root, or holds
     too much. A source that another one includes is compiled there: that one comes first, in whichever of
     these folders it lies. Who links with whom is the reader's question.
     """
@@ -62,7 +62,7 @@ def _compiled_in(own: str) -> tuple[str, ...]:
             break
         found = [f for f in files if f != own and f.endswith(_SOURCES) and includes(f, own)]
         if found:
-            return _nearest_first(found, os.path.dirname(own))[:1]
+            return _nearest_first(found, own)[:1]
     return ()
 
 
@@ -76,10 +76,11 @@ def _nearest_users(own: str, wanted: list[bytes], word: re.Pattern[bytes]) -> tu
         if found:
             if all(map(is_header, found)):
                 found += [f for f in _compiling(files, found) if f != own]
-            nearest = _nearest_first(found, os.path.dirname(own))
-            if not all(is_header(file) and includes(own, file) for file in found):
+            nearest = _nearest_first(found, own)
+            if not all(is_header(file) and (includes(own, file) or not includes(file, own)) for file in found):
                 return nearest
-            declaring = declaring or nearest  # its own headers declare the names for others
+            # its own headers declare the names for others, those beside it may mean names of their own
+            declaring = declaring or nearest
     return declaring
 
 
@@ -101,9 +102,20 @@ def _compiling(files: Iterable[str], headers: Iterable[str]) -> list[str]:
     return sorted(found, key=lambda file: not file.endswith(".cu"))[:MOST_COMPILING]
 
 
-def _nearest_first(files: Iterable[str], beside: str) -> tuple[str, ...]:
+def _nearest_first(files: Iterable[str], own: str) -> tuple[str, ...]:
+    """Sources before headers, of each those that include the file first."""
+    beside = os.path.dirname(own)
     return tuple(
-        sorted(files, key=lambda f: (not f.endswith(_SOURCES), os.path.dirname(f) != beside, len(f), f))
+        sorted(
+            files,
+            key=lambda f: (
+                not f.endswith(_SOURCES),
+                is_header(own) and not includes(f, own),
+                os.path.dirname(f) != beside,
+                len(f),
+                f,
+            ),
+        )
     )
 
 

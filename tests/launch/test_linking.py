@@ -388,3 +388,27 @@ def test_an_instance_that_is_asked_for_is_started_whoever_else_calls_the_functio
     calling = "template <typename T> void forward(T *p) { call_shift(p, 3); }\n"
     write(tmp_path, shift_dot_cu="typedef int Int;\n" + SHIFT + calling + ASKING)
     assert instances(tmp_path / "shift.cu") == [((("T", "double"),), False)]
+
+
+NORM = """
+template <typename T> __global__ void norm_kernel(T *x) {
+    __shared__ T s[128];
+    s[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    x[threadIdx.x] = s[127 - threadIdx.x];
+}
+template <typename T> void run(T *x, int n) { norm_kernel<T><<<n, 128>>>(x); }
+"""
+
+
+def test_a_header_of_a_like_name_beside_does_not_hide_the_source_that_includes_this_one(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path, main_dot_cu='#include "lib/norm.cuh"\nvoid both(double *x) { run<double>(x, 4); }\n')
+    (tmp_path / "LICENSE").write_text("")
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "norm.cuh").write_text(NORM)
+    (tmp_path / "lib" / "scan.cuh").write_text("namespace scan { inline void run(int *x, int n) {} }\n")
+    assert [(name, assumed) for name, _, assumed, _ in launches(tmp_path / "lib" / "norm.cuh")] == [
+        ("norm_kernel", False)
+    ]
