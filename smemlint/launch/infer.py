@@ -16,7 +16,6 @@ from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.types.layout import Types
 from smemlint.evaluate.types.matching import is_type
 from smemlint.ir import (
-    Declare,
     Expr,
     Function,
     Launch,
@@ -30,14 +29,13 @@ from smemlint.ir import (
     TemplateArgument,
     TemplateValue,
     Type,
-    TypeParam,
 )
-from smemlint.ir.memo import by_identity
-from smemlint.ir.types import BFLOAT16, DOUBLE, FLOAT, HALF
+from smemlint.ir.types import BFLOAT16, DOUBLE, FLOAT, HALF, INT
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.launch.implied import implied_blocks
 from smemlint.launch.model import Started
 from smemlint.launch.open import USUAL, Candidate
+from smemlint.launch.stand_ins import named_integer, stand_ins
 from smemlint.launch.started import template_arguments
 from smemlint.records import record
 
@@ -187,10 +185,16 @@ def _member_of(
 
 
 def _typed(s: Started) -> list[Started]:
-    """A launch of hidden types with the usual ones."""
+    """A launch of hidden types with the usual ones; what the kernel uses as integers only is one."""
+    own = stand_ins(s.kernel)
+    integers = {p.name for p in s.kernel.template if own.get(p.id) == INT}
+    given = {k: INT if k in integers and isinstance(v, OpaqueType) else v for k, v in s.template.items()}
+    s = replace(s, template=given)
+    if not _hidden(s):
+        return [replace(s, guessed=True)]
     found = []
     for plain, summed in USUAL_TYPES:
-        template = {k: _filled(v, plain, summed) for k, v in s.template.items()}
+        template = {k: _filled(v, plain, summed) for k, v in given.items()}
         found.append(replace(s, template=template, guessed=True))
     return found
 
@@ -205,6 +209,8 @@ def _filled(value: TemplateValue, plain: Scalar, summed: Scalar) -> TemplateValu
 
 def _one_filled(value: Type | int, plain: Scalar, summed: Scalar) -> Type | int:
     if isinstance(value, OpaqueType):
+        if named_integer(value.spelling.rpartition("::")[2]):
+            return INT
         return summed if "acc" in value.spelling.lower() else plain
     if isinstance(value, PointerTo):
         to = _one_filled(value.to, plain, summed)
@@ -352,27 +358,8 @@ def _named(m: Machine, kernel: Function, arguments: Sequence[object]) -> dict[st
     template = template_arguments(m, kernel, bound or {})
     for p in kernel.template:
         if p.kind == "type" and p.name not in template and not p.pack:
-            template[p.name] = HALF if p.id in _of_matrices(kernel) else FLOAT
+            template[p.name] = stand_ins(kernel)[p.id]
     return template
-
-
-@by_identity
-def _of_matrices(kernel: Function) -> frozenset[str]:
-    """Ids of the template parameters that are the elements of a tensor core's operands: no floats."""
-    fragments = (
-        t
-        for n in nodes_of(kernel.body)
-        if isinstance(n, Declare)
-        for t in walk(n.var.type)
-        if isinstance(t, RecordRef) and t.name.rsplit("::", 1)[-1] == "fragment"
-    )
-    return frozenset(
-        a.id
-        for t in fragments
-        if any(isinstance(x, RecordRef) and x.name.endswith(("matrix_a", "matrix_b")) for x in t.arguments)
-        for a in t.arguments
-        if isinstance(a, TypeParam)
-    )
 
 
 def _without_launch(
