@@ -77,7 +77,9 @@ def _nearest_users(own: str, wanted: list[bytes], word: re.Pattern[bytes]) -> tu
             if all(map(is_header, found)):
                 found += [f for f in _compiling(files, found) if f != own]
             nearest = _nearest_first(found, own)
-            if not all(is_header(file) and (includes(own, file) or not includes(file, own)) for file in found):
+            if not all(
+                is_header(file) and (includes(own, file) or not includes(file, own)) for file in found
+            ):
                 return nearest
             # its own headers declare the names for others, those beside it may mean names of their own
             declaring = declaring or nearest

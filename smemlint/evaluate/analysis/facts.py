@@ -9,12 +9,12 @@ from smemlint.evaluate.analysis import address_slice
 from smemlint.evaluate.analysis.guards import constants_of, guards
 from smemlint.evaluate.analysis.halves_read import halves_read
 from smemlint.evaluate.analysis.hoisted_lines import hoisted_lines
-from smemlint.evaluate.analysis.members_read import halved, members_read, members_set
+from smemlint.evaluate.analysis.members_read import halved, members_read, members_set, members_touched
 from smemlint.evaluate.analysis.owned import owned
 from smemlint.evaluate.analysis.purity import named_functions
 from smemlint.evaluate.analysis.sinkable import Path, sinks
 from smemlint.evaluate.analysis.trip_count import countable, other_ends
-from smemlint.ir import Expr, Function, Loop, Module, Place
+from smemlint.ir import Call, Expr, Function, Loop, Member, Module, Place, StaticMember
 from smemlint.ir.memo import by_identity
 
 
@@ -51,6 +51,8 @@ class Code:
         self._constants: dict[str, frozenset[str]] = {}
         self._members: dict[str, dict[int, frozenset[str]]] = {}
         self._set_members: dict[str, dict[int, frozenset[str]]] = {}
+        self._touched: dict[str, tuple[frozenset[str], frozenset[int]]] = {}
+        self._methods: dict[str, list[Function]] | None = None
         self._owned: frozenset[str] | None = None
         self.definitions: dict[str, dict[str, list[Expr]]] = {}
         """By function: the values that each variable is given there."""
@@ -89,6 +91,23 @@ class Code:
         if f.id not in self._set_members:
             self._set_members[f.id] = members_set(f)
         return self._set_members[f.id]
+
+    def members_touched(self, f: Function) -> tuple[frozenset[str], frozenset[int]]:
+        """Ids of the variables of f that members are used of by themselves, id() of what they are given."""
+        if f.id not in self._touched:
+            self._touched[f.id] = members_touched(f, self._meant)
+        return self._touched[f.id]
+
+    def _meant(self, call: Call) -> list[Function]:
+        """The functions that a call may mean: by name, methods of any record."""
+        if not isinstance(call.callee, Member | StaticMember):
+            return named_functions(self.module, call)
+        if self._methods is None:
+            self._methods = {}
+            for f in self.module.functions.values():
+                if f.record is not None:
+                    self._methods.setdefault(f.name, []).append(f)
+        return self._methods.get(call.callee.name, [])
 
     def halved(self, f: Function) -> frozenset[int]:
         """id() of the expressions in f of which nvcc may load some words alone."""

@@ -93,6 +93,40 @@ def members_read(f: Function, functions: Functions) -> dict[int, frozenset[str]]
     return found
 
 
+def members_touched(f: Function, functions: Functions) -> tuple[frozenset[str], frozenset[int]]:
+    """Ids of the variables that members are used of by themselves, here or by functions that get them, and
+    id() of the expressions that such a variable or parameter is given: nvcc keeps their members apart."""
+    uses = _uses_of(f)
+    variables = frozenset(id for id in uses if _is_touched(id, uses, functions, 0, set()))
+    given = {id(source) for target, source in _sources(f.body, _arrays(f)) if target in variables}
+    for n in nodes_of(f.body):
+        if isinstance(n, Call):
+            for i, a in enumerate(n.arguments):
+                if not isinstance(_core(a), Name) and _is_argument_touched(n, i, functions, 0):
+                    given.add(id(_core(a)))
+    return variables, frozenset(given)
+
+
+def _is_touched(id: str, uses: dict[str, _Uses], functions: Functions, depth: int, seen: set[str]) -> bool:
+    own = uses.get(id)
+    if own is None or id in seen:
+        return False
+    seen.add(id)
+    return (
+        bool(own.members)
+        or any(_is_touched(copy, uses, functions, depth, seen) for copy in own.copies)
+        or any(_is_argument_touched(call, index, functions, depth) for call, index in own.passed)
+    )
+
+
+def _is_argument_touched(call: Call, index: int, functions: Functions, depth: int) -> bool:
+    return depth < NESTED and any(
+        len(f.parameters) == len(call.arguments)
+        and _is_touched(f.parameters[index].id, _uses_of(f), functions, depth + 1, set())
+        for f in functions(call)
+    )
+
+
 @by_identity
 def halved(f: Function) -> frozenset[int]:
     """id() of the expressions of which nvcc may load some words alone: elements of which `?:` chooses one,
@@ -167,6 +201,8 @@ def _uses_of(f: Function) -> dict[str, _Uses]:
     """Of each name in a function."""
     uses: dict[str, _Uses] = {}
     arrays = _arrays(f)
+    variables = [*f.parameters, *(n.var for n in nodes_of(f.body) if isinstance(n, Declare))]
+    references = {v.id for v in variables if is_reference(v.type)}
 
     def of(name: Name) -> _Uses:
         return uses.setdefault(name.id, _Uses(set(), set(), []))
@@ -195,6 +231,7 @@ def _uses_of(f: Function) -> dict[str, _Uses]:
             value = _core(node.value)
             if isinstance(value, Name):
                 of(value).copies.add(own.id)
+                of(value).whole |= own.id in references
             else:
                 look(node.value)
         elif isinstance(node, Assign) and isinstance(node.target, Member):

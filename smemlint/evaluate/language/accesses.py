@@ -24,7 +24,7 @@ from smemlint.evaluate.types.layout import is_vector
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, add, plus, same
 from smemlint.evaluate.values.objects import Object, led_to
-from smemlint.ir import ArrayOf, Expr, Function, Part, Place, PointerTo, RecordRef, Scalar, Type
+from smemlint.ir import ArrayOf, Expr, Function, Name, Part, Place, PointerTo, RecordRef, Scalar, Type
 from smemlint.ir.types import BFLOAT16, HALF, LONG, SHORT, USHORT
 
 WORD = 4
@@ -122,7 +122,7 @@ def store(
         if isinstance(t, Part):
             _access_part(m, p, t, place, node, store=True)
             return
-        members = changed(m, p, v, value) or _one_by_one(m, t, v)
+        members = changed(m, p, v, value) or _one_by_one(m, t, v, value)
         if members is None and t in (HALF, BFLOAT16):
             record_access(m, "store", 2, p, place, node=node, computed=_is_computed(m, value))
         elif members is None:
@@ -130,7 +130,9 @@ def store(
             if isinstance(v, Int) or (isinstance(v, Other) and isinstance(v.type, Scalar)):
                 m.types.calculated(t)
         for start, width in members or ():
-            record_access(m, "store", width, Pointer(o, plus(p.offset, start), t), place, node=node)
+            alone = _is_padded(m, t, start, width)
+            target = Pointer(o, plus(p.offset, start), t)
+            record_access(m, "store", width, target, place, node=node, computed=alone)
     if o.options:
         _store_several(m, p, v)
     if o.storage != "local":
@@ -224,7 +226,9 @@ def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None,
     used = _used_of(m, t, size, node) if shrinks else None
     if used is not None:
         for at, width in used:
-            record_access(m, op, width, Pointer(p.object, plus(p.offset, at), t), place, node=node)
+            alone = _is_padded(m, t, at, width)
+            source = Pointer(p.object, plus(p.offset, at), t)
+            record_access(m, op, width, source, place, node=node, computed=alone)
         return
     if isinstance(t, Scalar | PointerTo) or (is_vector(t) and m.types.align_of(t) == size and size <= 16):
         record_access(m, op, size, p, place, node=node)
@@ -259,6 +263,8 @@ def _members_of(
     if id(node) in m.code.halved(f) and (m.types.align_of(t) or 1) >= WORD:
         return [(at, WORD) for at in range(0, size, WORD)]
     names = m.code.members_read(f).get(id(node))
+    if names is None and id(node) in m.code.members_touched(f)[1] and (apart := _apart(m, t, made=False)):
+        return apart
     dead = m.code.members_set(f).get(id(node))
     layout = m.types.layout(t) if names or dead else None
     if layout is None:
@@ -281,15 +287,57 @@ def _members_of(
     return sorted(found) if len(covered) < -(-size // WORD) else None
 
 
-def _one_by_one(m: Machine, t: Type, v: Value) -> list[tuple[int, int]] | None:
+def _one_by_one(m: Machine, t: Type, v: Value, value: Expr | None) -> list[tuple[int, int]] | None:
     """(offset, width) of the members of a record with gaps that was not just copied from memory."""
-    layout = (
-        m.types.layout(t) if isinstance(t, RecordRef) and isinstance(v, RecordValue) and v.cells else None
-    )
-    if layout is None or m.task.as_written:
+    if not isinstance(t, RecordRef) or not isinstance(v, RecordValue) or m.task.as_written:
         return None
-    found = [(at, of.size) for at, of in layout.fields.values() if isinstance(of, Scalar)]
-    return found if len(found) == len(layout.fields) and _has_gaps(found) else None
+    if not v.cells and not _is_kept_apart(m, value):
+        return None
+    members = _scalars(m, t)
+    made = all(at in v.cells for at, _ in members) and not all(map(_is_constant, v.cells.values()))
+    apart = _apart(m, t, made=made)
+    return members if apart is None and v.cells and _has_gaps(members) else apart
+
+
+def _is_constant(v: Value) -> bool:
+    return isinstance(v, Int) and not v.terms if not isinstance(v, Other) else v.value is not None
+
+
+def _is_kept_apart(m: Machine, value: Expr | None) -> bool:
+    """Whether an expression is a variable whose members are used by themselves."""
+    f = _function(m)
+    return f is not None and isinstance(value, Name) and value.id in m.code.members_touched(f)[0]
+
+
+def _scalars(m: Machine, t: RecordRef) -> list[tuple[int, int]]:
+    """(offset, width) of the members of a record that holds nothing but numbers; none of another."""
+    layout = m.types.layout(t)
+    fields = () if layout is None else layout.fields.values()
+    found = [(at, of.size) for at, of in fields if isinstance(of, Scalar)]
+    return found if len(found) == len(fields) else []
+
+
+def _apart(m: Machine, t: RecordRef, *, made: bool) -> list[tuple[int, int]] | None:
+    """(offset, width) of what nvcc moves of a record with whole words that belong to no member: one member
+    after the other. The words behind the last one go with it, unless (made) the members were computed."""
+    layout, found = m.types.layout(t), sorted(_scalars(m, t))
+    if layout is None or len(found) < 2 or any(size < WORD for _, size in found):
+        return None
+    ends = [at + size for at, size in found]
+    last, width = found[-1]
+    if layout.size > ends[-1] and not made:
+        while last % (2 * width) == 0 and last + 2 * width <= layout.size:
+            width *= 2
+    gap = any(end < at for end, (at, _) in zip(ends, found[1:], strict=False)) or layout.size > ends[-1]
+    return [*found[:-1], (last, width)] if gap else None
+
+
+def _is_padded(m: Machine, t: Type, at: int, width: int) -> bool:
+    """Whether an access is that of a member with the words behind it, which nvcc joins with no other."""
+    layout = m.types.layout(t) if isinstance(t, RecordRef) and width > WORD else None
+    return layout is not None and any(
+        start == at and isinstance(of, Scalar) and of.size < width for start, of in layout.fields.values()
+    )
 
 
 def _has_gaps(members: list[tuple[int, int]]) -> bool:

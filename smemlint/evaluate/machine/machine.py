@@ -41,6 +41,7 @@ from smemlint.evaluate.machine.state import (
     joins_of,
 )
 from smemlint.evaluate.machine.sums import Conditions
+from smemlint.evaluate.machine.typed import with_expressions
 from smemlint.evaluate.model import Assumption, Stop, Unresolved
 from smemlint.evaluate.types.layout import Types
 from smemlint.evaluate.types.matching import Bindings
@@ -233,7 +234,8 @@ class Machine:
         return None
 
     def resolve(self, t: Type) -> Type:
-        return self.types.resolve(t, self.bindings)
+        found = self.types.resolve(t, self.bindings)
+        return found if type(found) is Scalar else with_expressions(self, found)
 
     def enter(self, frame: Frame, f: Function) -> None:
         """Set up what can be skipped in a function, given where its arguments point."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from smemlint.api import Job, analyse_file
 from smemlint.evaluate import evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch, PointerTo, Type
@@ -44,3 +45,42 @@ def test_the_type_that_a_trait_tells_has_its_size(trait: str, given: Type, width
     (kernel,) = module.kernels()
     trace = evaluate(module, kernel, Launch((64, 1, 1), template={"T": given}))
     assert [(t.site.op, t.site.width) for t in trace.traces] == [("store", width), ("load", width)]
+
+
+IMPL = """
+template <typename T> struct Sum {
+    struct Acc { T sum; int n; };
+    __device__ Acc zero() { return {T(0), 0}; }
+};
+struct More : Sum<double> {};
+"""
+
+
+@pytest.mark.parametrize(
+    ("type", "ways"),
+    [
+        ("decltype(impl.zero())", 4),
+        ("decltype(impl.zero().sum)", 2),
+        ("decltype(in[0] + 1)", 2),
+        ("decltype(std::declval<Impl>().zero())", 4),
+        ("std::remove_reference<decltype(*in)>::type", 2),
+        ("decltype(Impl().zero().n)", 1),
+    ],
+)
+def test_a_type_is_that_of_an_expression(type: str, ways: float) -> None:
+    text = f"""{IMPL}
+namespace std {{
+template <typename T> T declval();
+template <typename T> struct remove_reference {{ using type = T; }};
+template <typename T> struct remove_reference<T &> {{ using type = T; }};
+}}
+template <typename Impl> __global__ void k(const double *in, double *out, Impl impl) {{
+    using A = {type};
+    __shared__ char raw[4096];
+    int *s = reinterpret_cast<int *>(raw);
+    s[threadIdx.x * (sizeof(A) / 4)] = 1;
+}}
+void go(double *p, double *q) {{ k<<<1, 32>>>(p, q, More()); }}
+"""
+    (kernel,) = analyse_file(Job("k.cu", text=text)).kernels
+    assert [a.ways for a in kernel.accesses] == [ways]
