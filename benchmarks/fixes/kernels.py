@@ -36,7 +36,7 @@ import fixes  # noqa: E402
 VERSIONS = ("before", "after")
 HEADERS = (".h", ".hpp", ".cuh", ".cu", ".inl")
 MOST_HEADER = 400_000
-SECONDS = 470
+SECONDS = int(os.environ.get("MEASURE_SECONDS", "470"))
 """After which `measure` begins nothing new."""
 LIBRARIES = [p.parent for p in Path("/usr").glob("l*/*/*/site-packages/nvidia/*/include/cublas_v2.h")]
 """Where headers are that a compiler's installation may lack."""
@@ -111,6 +111,7 @@ def analysed(path: Path) -> dict[str, Any] | None:
         "kernels": [
             {
                 "name": a.kernel.name,
+                "within": within(str(path), edited.before, a.kernel.place.offset),
                 "arguments": dict(a.template_arguments),
                 "block": list(a.launch.block),
                 "grid": list(a.launch.grid or ()),
@@ -120,6 +121,23 @@ def analysed(path: Path) -> dict[str, Any] | None:
             if a.kernel.place.path == str(path) and any(c.site.reached for c in a.conflicts)
         ],
     }
+
+
+def within(path: str, text: bytes, offset: int) -> str:
+    """The named namespaces around a place, `a::b::`; '' without any."""
+    from smemlint.fix.text.source import Source
+
+    source = Source(path, text)
+    index, found = source.index_at(offset), ""
+    while (scope := source.scope_of(index)) is not None:
+        first = index = scope[0]
+        while first and (source.code[first - 1].text == "::" or source.code[first - 1].kind == "name"):
+            first -= 1
+        words = [token.text for token in source.code[first:index]]
+        if "namespace" in words:
+            name = "".join(words[words.index("namespace") + 1 :])
+            found = f"{name}::{found}" if name else found
+    return found
 
 
 def promised(fix: Any, path: str, text: bytes, fixes_: Iterable[Any]) -> list[list[Any]]:
@@ -151,7 +169,9 @@ def programs(facts: dict[str, Any], size: int) -> Iterator[tuple[str, dict[str, 
         spelled = ", ".join(str(v) for v in kernel["arguments"].values())
         end = (
             MAIN.replace("SIZE", str(size))
-            .replace("KERNEL", kernel["name"] + (f"<{spelled}>" if spelled else ""))
+            .replace(
+                "KERNEL", kernel.get("within", "") + kernel["name"] + (f"<{spelled}>" if spelled else "")
+            )
             .replace("GRID", ", ".join(map(str, grid)))
             .replace("BLOCK", ", ".join(map(str, kernel["block"])))
             .replace("BYTES", str(kernel["bytes"]))

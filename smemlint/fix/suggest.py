@@ -26,6 +26,7 @@ from smemlint.fix.proof.proving import Move, blame, growth_of, prove
 from smemlint.fix.proof.safety import harmed, not_evaluated, open_questions, rescheduled, stale_comment
 from smemlint.fix.proof.understood import left_aside, not_understood
 from smemlint.fix.reasons import nothing_found
+from smemlint.fix.rejoined import rejoined, worth_a_trial
 from smemlint.fix.sampled import sampled, worth_a_sample
 from smemlint.fix.search.candidates import Padding, Swizzle
 from smemlint.fix.search.choices import Choice, find_choices, locate
@@ -119,6 +120,8 @@ def suggest(
         if found.refused is not None and worth_a_sample(found.refused.code, instances):
             found = _by_sample(found, instances, means)
         result[key] = _by_member(_by_name(found, instances, means), instances, means)
+    for key, instances in asked.items():  # afterwards: what a trial takes, another array shall not lack
+        result[key] = _by_trial(result[key], instances, means)
     return result
 
 
@@ -201,6 +204,18 @@ def _by_member(found: Suggestion, instances: list[Instance], means: Means) -> Su
     if isinstance(other, Suggestion):
         return other
     return found if other is None else replace(found, words=_NO_LAYOUT, refused=other)
+
+
+def _by_trial(found: Suggestion, instances: list[Instance], means: Means) -> Suggestion:
+    """The same by a padding that is analysed and not predicted, where the compiler joins neighbours."""
+    program = means.program()
+    if found.refused is None or program is None or means.analyse is None or means.late():
+        return found
+    if not worth_a_trial(found.refused.code, instances):
+        return found
+    taken = means.taken.get(instances[0].array.place.path, set())
+    other = rejoined(instances, means.texts, means.analyse, program, taken)
+    return found if other is None else other
 
 
 def _arrays(analyses: Sequence[KernelAnalysis]) -> Iterator[tuple[Key, list[Instance]]]:

@@ -412,7 +412,7 @@ def test_a_launch_of_several_types_asks_for_what_the_widest_needs(tmp_path: Path
     """Four rows of 260 doubles end at byte 3 * 260 * 8 + 256 * 8 = 8288: 96 bytes behind those of today."""
     fix = of_text(tmp_path, TWO_TYPES)[0]["raw"]
     said = [e.replacement.strip() for e in fix.edits]
-    assert said == ["const int S_PITCH = blockDim.y + 4;", "S_PITCH", "+ 128"]
+    assert said == ["const int S_PITCH = stride + 4;", "S_PITCH", "+ 128"]
 
 
 NEIGHBOURS = """

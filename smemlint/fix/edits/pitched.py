@@ -41,8 +41,10 @@ def pitch(
         return blocked
     source = at.source
     indices, shared = flat.index_texts(source, at.elements, at.scope)
-    hits = flat.occurrences(indices, pitch)
-    if not hits and shared:
+    told = flat.said(source, at.elements, indices, pitch, at.scope)
+    hits = list(told.factors)
+    shared = shared or told.shared
+    if (not hits or told.shared) and shared:
         return Refusal("index-used-elsewhere", shared)
     if not hits:
         return Refusal("pitch-not-found", f"no row pitch is seen in the indices of `{at.name}`")
@@ -52,7 +54,7 @@ def pitch(
         )
     if at.pool is not None:
         fixed = value_of is None or value_of(pitch) is not None
-        return _pool_pitch(layout, at, at.pool, pitch, indices, taken, shape, fixed)
+        return _pool_pitch(layout, at, at.pool, pitch, (indices, told), taken, shape, fixed)
     name = fresh(f"{at.name.upper()}_PITCH", taken)
     bracket = at.extents[-1]
     old = at.extent(len(at.extents) - 1)
@@ -80,10 +82,10 @@ def pitch(
         return views
     edits.extend(views)
     # An index that says no row stays in the first one, as far as was seen.
-    unsaid = next(_without_row(at, indices, pitch), None)
+    unsaid = next(_without_row(at, indices, told), None)
     within = f"`{at.name}` is indexed on line {unsaid.line} without its rows" if unsaid is not None else ""
     written = checked(edits, f"{name} = {padded}", within)
-    more = _in_rows(at, indices, pitch, name) if value & (value - 1) == 0 else []
+    more = _in_rows(at, indices, told, pitch, name) if value & (value - 1) == 0 else []
     if isinstance(written, Refusal) or not more:
         return written
     longer = checked([*edits, *more], f"{name} = {padded}")
@@ -91,12 +93,12 @@ def pitch(
 
 
 def _in_rows(
-    at: Declared, indices: Sequence[flat.IndexText], pitch: str, name: str
+    at: Declared, indices: Sequence[flat.IndexText], told: flat.Said, pitch: str, name: str
 ) -> list[TextEdit | Refusal]:
     """Indices that no row pitch is seen in, as rows and columns: `[i]` becomes `[i / P * PITCH + i % P]`."""
     source = at.source
     edits: list[TextEdit | Refusal] = []
-    for use in _without_row(at, indices, pitch):
+    for use in _without_row(at, indices, told):
         bracket = use.subscripts[-1]
         tokens = parse_range(source, bracket.open + 1, bracket.close)
         text = shown(source.text[bracket.open + 1 : bracket.close])
@@ -110,11 +112,15 @@ def _in_rows(
     return edits
 
 
-def _without_row(at: Declared, indices: Sequence[flat.IndexText], pitch: str) -> Iterator[Use]:
+def _without_row(at: Declared, indices: Sequence[flat.IndexText], told: flat.Said) -> Iterator[Use]:
     """The uses whose index, no plain number, does not say the row pitch."""
     source = at.source
-    inside = [hit.offset for hit in flat.occurrences(indices, pitch)]
-    holding = {each.local for each in indices if each.local and flat.occurrences([each], pitch)}
+    inside = [hit.offset for hit in told.factors]
+    holding = set(told.names)
+    for each in indices:
+        factors = {f for t in each.terms for f in t.factors}
+        if each.local and (factors & set(told.factors) or any(f.text in told.names for f in factors)):
+            holding.add(each.local)
     for use in at.uses:
         if not use.subscripts:
             continue
@@ -202,7 +208,7 @@ def _pool_pitch(
     at: Declared,
     pool: Pool,
     pitch: str,
-    indices: Sequence[flat.IndexText],
+    read: tuple[Sequence[flat.IndexText], flat.Said],
     taken: set[str],
     shape: Shape,
     fixed: bool,
@@ -215,8 +221,10 @@ def _pool_pitch(
     from smemlint.fix.text.launches import Growth, grown
 
     source = at.source
+    indices, told = read
     name = fresh(f"{at.name.upper()}_PITCH", taken)
-    seen = _visible(at, pitch, shape.dims[1], fixed)
+    behind = _behind(at, pitch, told) if not pool.after else None
+    seen = pitch if behind is not None else _visible(at, pitch, shape.dims[1], fixed)
     if isinstance(seen, Refusal):
         return seen
     padded = plus(seen, layout.extra)
@@ -225,14 +233,17 @@ def _pool_pitch(
     if not fixed and layout.extra == 1 and shape.dims[1] % 2 == 0 and padded.endswith(" + 1"):
         padded = f"{padded[:-4]} | 1"
     if pool.after and len(set(pool.elements)) > 1:
-        behind = pool.after[0][0].name
-        return Refusal("launches-differ", f"`{behind}` would start later, and not as much in all instances")
+        return Refusal(
+            "launches-differ",
+            f"`{pool.after[0][0].name}` would start later, and not as much in all instances",
+        )
     growth = shape.dims[0] * layout.extra * shape.element
-    start = source.statement_start(at.index)
-    definition = f"const int {name} = {padded};{source.newline}{source.indent_of(start)}"
+    start = source.statement_start(at.index) if behind is None else behind
+    definition = f"const int {name} = {padded};"
+    line = source.newline + source.indent_of(start if behind is None else source.line_start(start))
+    definition = f"{definition}{line}" if behind is None else f"{line}{definition}"
     edits = [edit(source, start, start, definition)]
-    hits = flat.occurrences(indices, pitch)
-    edits.extend(edit(source, hit.offset, hit.end, name) for hit in _unique(hits))
+    edits.extend(edit(source, hit.offset, hit.end, name) for hit in _unique(list(told.factors)))
     edits.extend(_of_fragments(at, pitch, name))
     rows_said = ""
     for pointer, unit in pool.after:
@@ -269,7 +280,7 @@ def _pool_pitch(
         said,
         layout.extra,
         pool.element,
-        seen,
+        flat.opened(source, seen, at.scope),
         pool.value,
         pool.rows,
         not pool.others,
@@ -282,11 +293,29 @@ def _pool_pitch(
     edits.extend(edit(source, begin, end, text) for begin, end, text in launches)
     written = checked(edits, f"{name} = {padded}", pool.unknown)
     width = shape.dims[1]
-    in_rows = _in_rows(at, indices, pitch, name) if fixed and width & (width - 1) == 0 else []
+    in_rows = _in_rows(at, indices, told, pitch, name) if fixed and width & (width - 1) == 0 else []
     if isinstance(written, Refusal) or not in_rows:
         return written
     longer = checked([*edits, *in_rows], f"{name} = {padded}", pool.unknown)
     return written if isinstance(longer, Refusal) else replace(written, otherwise=longer)
+
+
+def _behind(at: Declared, pitch: str, told: flat.Said) -> int | None:
+    """The end of the statement that sets the local variable which is the row pitch, where all that the edit
+    changes comes after it; None for a pitch of another kind."""
+    if not re.fullmatch(r"[A-Za-z_]\w*", pitch) or not told.factors:
+        return None
+    first = min(f.offset for f in told.factors)
+    definition = flat.definition_at(at.source, pitch, at.scope, first)
+    if definition is None:
+        return None
+    last = at.source.index_at(definition[1])
+    block = at.source.scope_of(last)
+    code = at.source.code
+    if code[last].text != ";" or block is None or code[last].offset > first:
+        return None
+    inside = all(block[0] < at.source.index_at(f.offset) < block[1] for f in told.factors)
+    return code[last].end if inside else None
 
 
 def _rows_before(

@@ -70,7 +70,7 @@ def check(
     if moved is None:
         return f"`{array.name}` is not found again in the edited file"
     if any(p.member.apart for p in promised):
-        return _check_together(array, promised, sites_of(after, moved)) or _others_unharmed(
+        return _check_together(array, promised, sites_of(after, moved)) or others_unharmed(
             before, after, [array, *aside]
         )
     sites = sites_of(after, moved)
@@ -81,7 +81,7 @@ def check(
     for promise in promised:
         conflict = promise.member.conflict
         found = by_site[id(conflict)]
-        if not _same_addresses(promise.offsets, conflict, found) or found.trace.steps != promise.steps:
+        if not same_addresses(promise.offsets, conflict, found) or found.trace.steps != promise.steps:
             if _joined_wider(promised, [by_site[id(p.member.conflict)] for p in promised]):
                 break
             alike = found.trace.steps == promise.steps and _same_bytes(promised, sites)
@@ -92,7 +92,7 @@ def check(
             return f"`{conflict.site.expression}` on line {conflict.site.place.line} keeps its conflict"
         if (found.trace.joined or 0) < (conflict.trace.joined or 0):
             return f"`{conflict.site.expression}` on line {conflict.site.place.line} loses its wide access"
-    return _others_unharmed(before, after, [array, *aside])
+    return others_unharmed(before, after, [array, *aside])
 
 
 def _same_bytes(promised: Sequence[Promise], sites: Sequence[Conflict]) -> bool:
@@ -123,7 +123,7 @@ def _joined_wider(promised: Sequence[Promise], sites: Sequence[Conflict]) -> boo
             return False
         same_width = trace.offsets.size and width == promise.member.width
         # That all requests of a lane together cover the same bytes does not say where each byte is.
-        if same_width and not _same_addresses(promise.offsets, before, found):
+        if same_width and not same_addresses(promise.offsets, before, found):
             return False
         mine |= _by_lane(before.site.op, promise.offsets, promise.member.width)
         theirs |= _by_lane(found.site.op, trace.offsets, width)
@@ -182,7 +182,8 @@ def _cost(conflict: Conflict) -> int | None:
     return score(conflict, width, trace.offsets, trace.weights, trace.alignment, trace.maybe)[0]
 
 
-def _same_addresses(offsets: NDArray[np.int64], before: Conflict, after: Conflict) -> bool:
+def same_addresses(offsets: NDArray[np.int64], before: Conflict, after: Conflict) -> bool:
+    """Whether a site reaches after an edit what the offsets say, as often as before."""
     trace = after.trace
     if _lost(before, after) or after.site.op != before.site.op:
         return False
@@ -227,9 +228,10 @@ def _folded(
     return counts
 
 
-def _others_unharmed(
+def others_unharmed(
     before: KernelAnalysis, after: KernelAnalysis, arrays: Sequence[SharedArray]
 ) -> str | None:
+    """Why another array than those pays more after an edit or is reached elsewhere, None when none does."""
     mine = {a.id for a in arrays}
     theirs = {moved.id for a in arrays if (moved := same_array(before, a, after)) is not None}
     old = [c for c in before.conflicts if c.site.array not in mine]
@@ -240,7 +242,7 @@ def _others_unharmed(
         if a.wavefronts is not None and (b.wavefronts is None or b.wavefronts > a.wavefronts):
             return f"`{a.site.expression}` on line {a.site.place.line} gets worse"
         joined = a.trace.joined == b.trace.joined and a.trace.steps == b.trace.steps
-        if joined and not _same_addresses(a.trace.offsets, a, b):
+        if joined and not same_addresses(a.trace.offsets, a, b):
             return f"`{a.site.expression}` on line {a.site.place.line} {STRAYED}"
     return None
 

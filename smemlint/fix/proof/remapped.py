@@ -106,19 +106,19 @@ def _kernel(old: KernelAnalysis, new: KernelAnalysis) -> Remapped | str:
             return f"the accesses of `{mine.name}` do not agree on a new layout"
         shared = mine.name
     changes = [
-        SiteChange(old.kernel.name, a.site, _runs(a)[0], _runs(b)[0], _runs(a)[1])
+        SiteChange(old.kernel.name, a.site, runs(a)[0], runs(b)[0], runs(a)[1])
         for a, b in zip(first, second, strict=True)
-        if a.site.array in moved and _counts(a)
+        if a.site.array in moved and counts(a)
     ]
     return Remapped(tuple(changes), shared)
 
 
-def _counts(conflict: Conflict) -> bool:
+def counts(conflict: Conflict) -> bool:
     """Whether a site's requests run: of those that are joined, the first stands for all."""
     return conflict.trace.group is None or bool(conflict.trace.offsets.size)
 
 
-def _runs(conflict: Conflict) -> tuple[int, int]:
+def runs(conflict: Conflict) -> tuple[int, int]:
     """Wavefronts and the ideal, a loop of unknown length as NOMINAL iterations."""
     loads = conflict.loads
     return round(nominal(x.wavefronts for x in loads)), round(nominal(x.ideal for x in loads))

@@ -70,7 +70,7 @@ def find_choices(
     unfit: Choice | None = None
     tried = 0
     rows = pitched = False
-    for shapes, pitch in _shapes(instances, texts):
+    for shapes, pitch in shapes_of(instances, texts):
         pool = instances[0].piece.pool if instances[0].piece is not None else None
 
         def choice(
@@ -163,7 +163,7 @@ def _hopeless(instances: Sequence[Instance]) -> Refusal | None:
     return None
 
 
-def _shapes(
+def shapes_of(
     instances: Sequence[Instance], texts: Mapping[str, Source]
 ) -> Iterator[tuple[tuple[Shape, ...], str | None]]:
     dims = {len(i.array.dims) for i in instances}
@@ -216,11 +216,17 @@ def _flat_shapes(
         for i in instances
     ]
     in_size = {factor.text for term in size for factor in term.factors}
-    for pitch in flat.pitches(indices, size, constants[0].value)[:3]:
+
+    def value(text: str, of: Constants) -> int | None:
+        known = of.value(text)
+        # A local variable of the kernel, `int width = blockDim.x + 2;`.
+        return of.value(flat.opened(at.source, text, at.scope)) if known is None and cut else known
+
+    for pitch in flat.pitches(indices, size, lambda text: value(text, constants[0]))[:3]:
         # Where rows are a dimension of their own, only an extent that is a product has further ones in it.
         if len(instances[0].array.dims) > 1 and pitch not in in_size:
             continue
-        values = [c.value(pitch) for c in constants]
+        values = [value(pitch, c) for c in constants]
         if any(not v or v > n or (n % v and not cut) for v, n in zip(values, lengths, strict=True)):
             continue
         yield (

@@ -31,7 +31,7 @@ INTEGER_WORK = 2
 """Wavefronts that a request costs besides when its index is computed anew: the xor, and the constant offset
 that accesses no longer share. Measured: a swizzle that saved a little more than 1 a request in the inner loop
 of a matrix product ran at 0.80 times its speed."""
-_APART = 2
+APART = 2
 """Wavefronts that each further request costs where accesses that the compiler joins run one by one. Measured:
 in inner loops of matrix products, a 16-byte load of 8 wavefronts against four of 1 each ran at 0.79 to 0.92
 times the speed, one of 16 wavefronts at 1.17 times."""
@@ -107,7 +107,7 @@ def integer_work(layout: Layout, instance: Instance, shape: Shape) -> int:
     runs = [_runs(m) for m in instance.members]
     few = isinstance(layout, Trimmed) and max(runs, default=0) <= _FEW * warps
     for each, count in zip(instance.members, runs, strict=True):
-        total += _APART * (count - count // each.steps)
+        total += APART * (count - count // each.steps)
         if isinstance(layout, Trimmed):
             total += count * (INTEGER_WORK // 2 if few else INTEGER_WORK)
         elif isinstance(layout, (Swizzle, Skew)):

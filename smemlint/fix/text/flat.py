@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 from smemlint.fix.text.literals import integer
 from smemlint.fix.text.source import Source, Token, Use, parse_range
@@ -17,6 +18,8 @@ from smemlint.records import record
 _WEAK = frozenset(
     ("<<", ">>", "&", "|", "^", "?", ":", "<", ">", "<=", ">=", "==", "!=", "&&", "||", ",", "=")
 )
+_DEEP = 4
+"""How often what a local variable is set to is put in its place."""
 _LOCAL = ("int", "unsigned", "size_t", "uint32_t", "int32_t", "uint", "auto", "long", "short", "const")
 
 
@@ -123,21 +126,27 @@ def _factor(tokens: Sequence[Token]) -> Factor:
 
 @record(frozen=True, slots=True)
 class IndexText:
-    """One index expression of the array: of a use itself, or of the local variable that holds it."""
+    """One index expression of the array: of a use itself, or of the local variable that holds it.
+
+    span: byte range of the variable's initialiser.
+    """
 
     terms: tuple[Term, ...]
     local: str | None = None
+    span: tuple[int, int] = (0, 0)
 
 
 def index_texts(source: Source, uses: Sequence[Use], scope: tuple[int, int]) -> tuple[list[IndexText], str]:
     """The last index of all uses, locals followed one level deep, each variable's definition once.
 
     A local that also serves something else is taken as it is; the second result says in words where it does.
+    So is one that rows are multiplied by elsewhere: `t[i + width]` is one row further.
     """
     shared = ""
     found: list[IndexText] = []
-    seen: set[str] = set()
+    seen: set[int] = set()
     inside = [(s.open, s.close) for use in uses for s in use.subscripts]
+    multiplied = _multipliers(source, uses, scope)
     for use in uses:
         subscript = use.subscripts[-1]
         own = terms(source, subscript.open + 1, subscript.close)
@@ -147,26 +156,87 @@ def index_texts(source: Source, uses: Sequence[Use], scope: tuple[int, int]) -> 
             if len(term.factors) != 1 or not re.fullmatch(r"[A-Za-z_]\w*", name):
                 rest.append(term)
                 continue
-            definition = local_definition(source, name, scope)
+            definition = definition_at(source, name, scope, subscript.open)
             if definition is None:
                 rest.append(term)
                 continue
             parts = terms(source, *definition)
-            if not any(len(part.factors) > 1 for part in parts):
+            alone = name in multiplied and not by_thread(source, source.text[slice(*definition)], scope)
+            if alone or not any(len(part.factors) > 1 for part in parts):
                 rest.append(term)
                 continue
-            if name not in seen:
+            if definition[0] not in seen:
                 elsewhere = used_elsewhere(source, name, definition, inside, scope)
                 if elsewhere is not None:
                     shared = shared or f"the index `{name}` is also used on line {elsewhere}"
                     rest.append(term)
                     continue
-                seen.add(name)
-                found.append(IndexText(tuple(parts), name))
+                seen.add(definition[0])
+                found.append(IndexText(tuple(parts), name, definition))
         found.append(IndexText(tuple(rest)))
     return found, shared
 
 
+def _multipliers(source: Source, uses: Sequence[Use], scope: tuple[int, int]) -> set[str]:
+    """What stands in products in the last indices, those that local variables hold included."""
+    found: set[str] = set()
+    for use in uses:
+        subscript = use.subscripts[-1]
+        for term in terms(source, subscript.open + 1, subscript.close):
+            parts = [term]
+            if len(term.factors) == 1 and re.fullmatch(r"[A-Za-z_]\w*", term.factors[0].text):
+                definition = definition_at(source, term.factors[0].text, scope, subscript.open)
+                parts += terms(source, *definition) if definition is not None else []
+            found.update(f.text for part in parts if len(part.factors) > 1 for f in part.factors)
+    return found
+
+
+def by_thread(source: Source, text: str, scope: tuple[int, int]) -> bool:
+    """Whether an expression names the thread, by itself or through local variables."""
+    return "threadIdx" in opened(source, text, scope)
+
+
+def opened(source: Source, text: str, scope: tuple[int, int], near: int | None = None) -> str:
+    """An expression with the local integers in it replaced by what they are set to."""
+    for _ in range(_DEEP):
+        count = 0
+
+        def one(match: re.Match[str]) -> str:
+            nonlocal count
+            definition = definition_at(source, match.group(), scope, near)
+            if definition is None:
+                return match.group()
+            count += 1
+            return f"({source.text[slice(*definition)]})"
+
+        text = re.sub(r"(?<![\w.])(?<!->)[A-Za-z_]\w*(?![\w(:])", one, text)
+        if not count:
+            break
+    return text
+
+
+def definition_at(
+    source: Source, name: str, scope: tuple[int, int], near: int | None
+) -> tuple[int, int] | None:
+    """The same as `local_definition` for a place in the text: of several variables of one name, each in a
+    block of its own, the one that is in sight there."""
+    alone = local_definition(source, name, scope)
+    if alone is not None or near is None:
+        return alone
+    index = source.index_at(near)
+    for i in range(index - 1, scope[0], -1):
+        if (
+            source.code[i].text == name
+            and source.code[i + 1].text == "="
+            and source.code[i - 1].text in _LOCAL
+        ):
+            block = source.scope_of(i)
+            if block is not None and block[0] < index < block[1]:
+                return local_definition(source, name, (i - 1, block[1]))
+    return None
+
+
+@lru_cache(maxsize=4096)
 def local_definition(source: Source, name: str, scope: tuple[int, int]) -> tuple[int, int] | None:
     """Byte range of the initialiser of a local integer that is set once, None for anything else."""
     first, last = scope
@@ -203,16 +273,62 @@ def used_elsewhere(
     inside: Sequence[tuple[int, int]],
     scope: tuple[int, int],
 ) -> int | None:
-    """Line of the first use of a local outside the given subscripts, None when there is none."""
-    for i in range(*scope):
+    """Line of the first use of a local outside the given places, None when there is none."""
+    at = source.index_at(definition[0]) - 2
+    block = source.scope_of(at) or scope
+    for i in range(max(at, scope[0]), min(block[1], scope[1])):
         token = source.code[i]
         if token.text != name or token.kind != "name" or source.code[i - 1].text in (".", "->", "::"):
             continue
         if source.code[i + 1].text == "=" and source.code[i + 2].offset == definition[0]:
             continue
-        if not any(start < token.offset < end for start, end in inside):
+        if not any(start <= token.offset < end for start, end in inside):
             return source.line_of(token.offset)
     return None
+
+
+@record(frozen=True, slots=True)
+class Said:
+    """Where indices say a row pitch. factors: what an edit replaces; names: of local variables that are made
+    of it, and that only indices use: `slice = width * height`; shared: why one of them may not change."""
+
+    factors: tuple[Factor, ...]
+    names: frozenset[str] = frozenset()
+    shared: str = ""
+
+
+def said(
+    source: Source, uses: Sequence[Use], indices: Sequence[IndexText], pitch: str, at: tuple[int, int]
+) -> Said:
+    """Every place at which the indices of an array say a row pitch. at: the scope of the array."""
+    found = {f.offset: f for f in occurrences(indices, pitch)}
+    inside = [(s.open, s.close) for use in uses for s in use.subscripts]
+    inside += [index.span for index in indices if index.local]
+    names: set[str] = set()
+    shared = ""
+    if re.fullmatch(r"[A-Za-z_]\w*", pitch):
+        for factor in (f for index in indices for t in index.terms for f in t.factors):
+            if factor.text == pitch:
+                found[factor.offset] = factor
+                continue
+            if factor.text in names or not re.fullmatch(r"[A-Za-z_]\w*", factor.text):
+                continue
+            definition = definition_at(source, factor.text, at, factor.offset)
+            if definition is None or by_thread(source, factor.text, at):
+                continue
+            products = [t for t in terms(source, *definition) if pitch in {f.text for f in t.factors}]
+            hits = occurrences([IndexText(tuple(products))], pitch)
+            if not hits or len(hits) < len(products):
+                continue
+            elsewhere = used_elsewhere(source, factor.text, definition, inside, at)
+            if elsewhere is not None:
+                shared = (
+                    shared or f"`{factor.text}`, which the row pitch is in, is also used on line {elsewhere}"
+                )
+                continue
+            names.add(factor.text)
+            found.update((hit.offset, hit) for hit in hits)
+    return Said(tuple(found.values()), frozenset(names), shared)
 
 
 def pitches(

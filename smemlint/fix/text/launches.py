@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from smemlint.fix.model import Refusal
-from smemlint.fix.text.flat import Term, local_definition, terms
+from smemlint.fix.text.flat import Term, local_definition, opened, terms
 from smemlint.fix.text.literals import integer
 from smemlint.fix.text.settled import asks, block_at, function_around, is_settled, open_names
 from smemlint.fix.text.source import Source, Token
@@ -15,6 +15,8 @@ from smemlint.ir import Place
 from smemlint.records import record
 
 _ATTRIBUTES = frozenset(("cudaFuncSetAttribute", "hipFuncSetAttribute"))
+_AXIS, _BLOCK = "blockDim.", "blockDim"
+"""What kernels name an extent of the block by; the block of a launch among what names mean there."""
 _DECLARES = frozenset(("void", "*", "&", ">"))
 
 
@@ -101,7 +103,10 @@ def grown(
         (start, end), (first, last) = _definition(source, start, end, ranges, kernel)
         old = source.text[start:end]
         index = source.index_at(start)
-        names = _meanings(source, offset, kernel) | block_at(source, _arguments(source, offset) or [])
+        arguments = _arguments(source, offset) or []
+        names = _meanings(source, offset, kernel) | block_at(source, arguments)
+        if len(arguments) > 1 and len(arguments[1]) == 1:
+            names[_BLOCK] = arguments[1][0].text
         formula = None
         if integer(old.strip()) is None:
             formula = _at_launch(source, growth, names) or _as_before(source, first, last, growth, names)
@@ -303,19 +308,54 @@ def _as_before(source: Source, start: int, end: int, growth: Growth, names: Mapp
     from smemlint.fix.text.expressions import times
 
     found = None
-    pitch = names.get(growth.pitch, growth.pitch)
+    axes = {name: f"{names[_BLOCK]}.{name[-1]}" for name in names if _BLOCK in names and name[:-1] == _AXIS}
+    scope = function_around(source, source.index_at(start)) or (0, 0)
+    meant = [_put(growth.pitch, {**names, **other}) for other in ({}, axes)]
+    pitches = {_bare(text) for text in (*meant, *(opened(source, text, scope) for text in meant))}
     whole = terms(source, start, end)
     for term in _products(source, start, end):
-        hit = next((f for f in reversed(term.factors) if f.text == pitch), None)
+        factors = list(reversed(term.factors))
+        hit = next((f for f in factors if pitches & {f.text, _bare(f.text)}), None)
+        hit = hit or next((f for f in factors if _bare(opened(source, f.text, scope)) in pitches), None)
         rest = [f for f in term.factors if f is not hit and not f.text.startswith("sizeof")]
         rows = " * ".join(source.text[f.offset : f.end] for f in rest)
         if hit is None or not rest:
             continue
+        if len(rest) == 1:
+            rows = _unwrapped(rows)
         # One product with the size of an element in it is the rows of this array and nothing else.
         alone = whole == [term] and growth.alone and len(rest) == len(term.factors) - 2
         if alone or growth.value(rows) == list(growth.count):
             found = rows
     return None if found is None else times(found, _of_row(source, growth, names))
+
+
+def _put(text: str, names: Mapping[str, str]) -> str:
+    """An expression of the kernel with what its names stand for at a launch, as far as they stand for
+    something."""
+    for name in set(re.findall(r"(?<![\w.])[A-Za-z_]\w*(?:\.\w+)?", text)) & names.keys():
+        text = re.sub(rf"(?<![\w.]){re.escape(name)}\b", f"({names[name]})", text)
+    return text
+
+
+def _bare(text: str) -> str:
+    """An expression without white space, and without parentheses around single names and around all of it."""
+    text, before = "".join(text.split()), ""
+    while text != before:
+        before, text = text, re.sub(r"(?<!\w)\(([\w.]+)\)", r"\1", text)
+    return _unwrapped(text)
+
+
+def _unwrapped(text: str) -> str:
+    """An expression without parentheses around all of it."""
+    while text.startswith("(") and text.endswith(")"):
+        depth = 0
+        for n, char in enumerate(text):
+            depth += (char == "(") - (char == ")")
+            if depth == 0 and n < len(text) - 1:
+                return text
+        text = text[1:-1].strip()
+    return text
 
 
 def _of_row(source: Source, growth: Growth, names: Mapping[str, str]) -> str:
