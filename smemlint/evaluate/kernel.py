@@ -11,6 +11,7 @@ import smemlint.evaluate.run.evaluators  # noqa: F401  says which function runs 
 from smemlint.banks import wavefront_range
 from smemlint.evaluate.compiler.coalesce import may_join
 from smemlint.evaluate.compiler.passes import compiled
+from smemlint.evaluate.control_flow.first_block import FirstBlockError
 from smemlint.evaluate.held import blocks_asked, held
 from smemlint.evaluate.language.packs import pack_of
 from smemlint.evaluate.machine.dispatch import EndedError, run
@@ -42,8 +43,7 @@ def evaluate(
     Never raises for what the source holds: a budget that is hit, or nesting that is too deep, is a note,
     and the sites seen so far are reported as unresolved for that reason.
     """
-    m = _machine(module, launch, budget, as_written=as_written)
-    stopped = _run(m, kernel, launch)
+    m, launch, stopped = _first(module, kernel, launch, budget, as_written=as_written)
     if stopped is not None:
         m.journal.notes.append(stopped)
         traces = unresolved_traces(m, stopped)
@@ -77,6 +77,22 @@ def evaluate(
     )
 
 
+def _first(
+    module: Module, kernel: Function, launch: Launch, budget: Budget | None, *, as_written: bool
+) -> tuple[Machine, Launch, Unresolved | None]:
+    """The machine that ran the kernel, the launch with the grid that it ran for, and why it was stopped."""
+    spent = 0
+    while True:
+        m = _machine(module, launch, budget, as_written=as_written)
+        m.effort.spent, m.context.first_block = spent, True
+        try:
+            return m, launch, _run(m, kernel, launch)
+        except FirstBlockError as error:
+            grid = [1 if at == error.axis else n for at, n in zip("xyz", launch.grid, strict=True)]
+            launch = dataclasses.replace(launch, grid=(grid[0], grid[1], grid[2]))
+            spent += m.work
+
+
 def _machine(module: Module, launch: Launch, budget: Budget | None, *, as_written: bool = False) -> Machine:
     family = launch.family if launch.warp else ""
     m = Machine(module, launch.block, grid=launch.grid, budget=budget, as_written=as_written, family=family)
@@ -98,6 +114,8 @@ def _run(m: Machine, kernel: Function, launch: Launch) -> Unresolved | None:
         return Unresolved("nesting", "expressions or calls are nested too deeply", kernel.place)
     except MemoryError:
         return Unresolved("budget", "stopped at the memory limit of one file", kernel.place)
+    except FirstBlockError:
+        raise
     except Exception as error:
         return fault(error, kernel.place)
     return None

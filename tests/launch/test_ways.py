@@ -489,3 +489,11 @@ def test_conditions_on_one_number_are_held_against_each_other() -> None:
     module = module_of(host)
     found = {(s.block[0], s.dynamic) for s in started_kernels(module)}
     assert found == {(64, 0), (64, 16), (128, 0)}
+
+
+def test_a_long_function_that_sets_what_launches_name_is_followed() -> None:
+    padding = "  // " + "x" * 90 + "\n"
+    setting = "void set_up() {\n" + padding * 40 + "  threads = 128;\n}\n"
+    caller = "void begin() {\n" + padding * 40 + "  set_up();\n}\n"
+    main = "int main() { begin(); a<<<1, threads>>>(0); }\n"
+    assert sure("int threads;\n" + setting + caller + main) == {("a", 128)}

@@ -245,6 +245,8 @@ def _redundant(
     for position, index in enumerate(order):
         kind, address = events[index].kind, addresses[index]
         if kind.op in _PASSABLE:
+            if kind.op == "fork":
+                pending = {}  # whoever leaves there takes the value along; stores die within a block only
             continue
         if kind.op in _ATOMICS:
             loads.add_whole(kind.array, position)

@@ -52,6 +52,21 @@ def decode(m: Machine, c: Int, *, stays: bool = False) -> Branch:
     return Branch(m.must & may & ~undecided, may, together=False)
 
 
+def in_two(m: Machine, c: Int) -> tuple[Int, Int] | None:
+    """A 0/1 value as two, what is 1 in lanes whatever is unknown and what is left to decide (`t > 22 ||
+    flag`). None where it is not both."""
+    if c.known or isinstance(c.const, int):
+        return None
+    undecided = np.zeros(m.threads.size, dtype=bool)
+    for coefficient in c.terms.values():
+        undecided |= coefficient != 0
+    settled = ~undecided & (c.const != 0)
+    if not some(settled & m.may) or not some(undecided & m.may):
+        return None
+    rest = {mono: np.where(settled, 0, coefficient) for mono, coefficient in c.terms.items()}
+    return Int(settled.astype(np.int64), c.type), Int(np.where(settled, 0, c.const), c.type, dict(rest))
+
+
 def _of_one_lane(c: Int) -> Symbol | None:
     """The unknown that is 1 in one lane alone, of a value that is 0 without it."""
     found = next((s for mono in c.terms for s in mono if s.alone), None)

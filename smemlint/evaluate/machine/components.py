@@ -243,6 +243,8 @@ class Context:
     """Who may have left for the join points of the calls around."""
     aside: bool = False
     """Whether what runs is only run by blocks at the edge of the grid."""
+    first_block: bool = False
+    """Whether a guard may tell that only the first block of a grid of unknown extent gets past it."""
     supposed: set[str] = field(default_factory=set)
     """Variables that were given what a block in the middle of the grid finds."""
     waiting: dict[int, list[Held]] = field(default_factory=dict)

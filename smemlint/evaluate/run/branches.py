@@ -17,7 +17,7 @@ from smemlint.evaluate.control_flow.launch_choices import (
     meet_ways,
     tried,
 )
-from smemlint.evaluate.control_flow.masks import Branch, decode, restore, snapshot
+from smemlint.evaluate.control_flow.masks import Branch, decode, in_two, restore, snapshot
 from smemlint.evaluate.control_flow.settling import apart, choice_at, is_limit, settle, ways_out
 from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.machine.dispatch import run, rvalue
@@ -29,7 +29,7 @@ from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.lanes import equal_masks, some
 from smemlint.evaluate.values.number import Int, collapse, form_of
 from smemlint.evaluate.values.provenance import following
-from smemlint.ir import Break, Continue, Expr, Goto, If, Return, Stmt
+from smemlint.ir import Block, Break, Continue, Expr, Goto, If, Return, Stmt
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BOOL
 from smemlint.ir.walk import walk
@@ -96,6 +96,12 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
     chosen = target is not None and target == gives_element(s.otherwise)
     way_out = (lambda: arm(False, otherwise)) if either else None
     left = ways_out(m) if choice is not None else 0
+    if otherwise is None and not held and not m.host and _only_leaves(s.then):
+        # who surely goes leaves the others to go together, or not at all
+        parts = in_two(m, c)
+        if parts is not None:
+            branch(m, parts[0], lambda: arm(True, s.then), None, roots, (s.then, None), s)
+            c = parts[1]
     parted = branch(m, c, lambda: arm(True, s.then), way_out, roots, (s.then, s.otherwise), s, chosen=chosen)
     if choice is not None and m.task.paths is not None and (parted or ways_out(m) > left):
         m.task.paths.leave_open(choice)
@@ -200,6 +206,13 @@ def _parts(m: Machine, arm: Stmt) -> bool:
     """Whether lanes that take an arm do not store what stands after it."""
     left = len(m.frames) == 1 and _jumps(arm)
     return left or _jumps_on(arm)
+
+
+def _only_leaves(arm: Stmt) -> bool:
+    """Whether an arm does nothing but leave: `return;`, `break;`, `continue;`."""
+    if isinstance(arm, Block):
+        return len(arm.body) == 1 and _only_leaves(arm.body[0])
+    return isinstance(arm, Break | Continue) or (isinstance(arm, Return) and arm.value is None)
 
 
 def _leaves(arm: Stmt | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from smemlint.evaluate.analysis.line_attribution import copied
 from smemlint.evaluate.compiler.slow_paths import division_stops
+from smemlint.evaluate.control_flow import first_block
 from smemlint.evaluate.language.accesses import load, store
 from smemlint.evaluate.language.conversions import as_int, coerce, is_null, null_test
 from smemlint.evaluate.language.operator_methods import operator_method
@@ -126,6 +127,7 @@ def binary_value(m: Machine, e: Binary) -> Value:
     if m.journal.sums is not None and e.op == "+" and isinstance(result, Int):
         _note_sum(m, m.journal.sums, e, left, right, result)
     if len(guessed) > before and not m.host and e.op in COMPARISONS:
+        first_block.look(m, e.op, left, right)
         _assumed(m, e, guessed[-1])
     return result
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 
 from smemlint.frontend.clang import cursors
@@ -14,7 +14,7 @@ from smemlint.frontend.lower.assigned import with_assigned
 from smemlint.frontend.lower.calls import CallLowering
 from smemlint.frontend.lower.decls import SHARED_ATTRIBUTE, DeclarationLowering
 from smemlint.frontend.lower.exprs import ExpressionLowering
-from smemlint.frontend.lower.lowering import Context, ParsedUnit, Scope
+from smemlint.frontend.lower.lowering import HOST_LIMIT, Context, ParsedUnit, Scope
 from smemlint.frontend.lower.names import NameLowering
 from smemlint.frontend.lower.stmts import StatementLowering
 from smemlint.frontend.lower.templates.deduced import Declared, declared, deduced
@@ -35,6 +35,10 @@ _INSTANCE = re.compile(
 )
 _CLASS_INSTANCE = re.compile(r"(?<![\w])template\s+(?:struct|class)\s+([A-Za-z_][\w:]*)\s*(<[^;{}]*>)\s*;")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
+_SET = re.compile(
+    rb"([A-Za-z_]\w*)\s*(?:(?:\[[^\]]*\]|\.\w+)\s*)*(?:[-+*/%&|^]|<<|>>)?=(?!=)|([A-Za-z_]\w*)\s*\("
+)
+"""What is assigned, or called."""
 _NAMES = re.compile(r"[A-Za-z_]\w*")
 _MAKES = re.compile(r"(?<![\w:.>])template\s+[^<\s]")
 """An explicit instantiation, perhaps in the body of a macro."""
@@ -123,6 +127,7 @@ def _require_roots(c: Context, wanted: frozenset[str]) -> set[str]:
     told = [p for p in (launching, handed) if p is not None]
     callers, classes, leading = _callers(c, functions, roots, list(records), told, wanted)
     c.work.starting.update(f.key for f in callers)
+    c.work.starting.update(f.key for f in _setting(c, functions, (*roots, *callers)))
     for owner in classes:
         if owner.file.path in c.own:
             c.decls.require_record(owner)
@@ -131,6 +136,27 @@ def _require_roots(c: Context, wanted: frozenset[str]) -> set[str]:
         if root.file.path in c.own or (started is not None and started.search(root.text())):
             c.work.require(root)
     return leading
+
+
+def _setting(
+    c: Context, functions: Sequence[Definition], launching: Iterable[Definition]
+) -> list[Definition]:
+    """Functions that set file-scope variables that those name which lead to a launch, or that call such."""
+    words = set[bytes]().union(*(_WORD.findall(f.text()) for f in launching))
+    names = {n for name in c.declarations.variables_named if (n := name.encode()) in words}
+    found: dict[int, Definition] = {}
+    rest = {f.key: f for f in functions if len(f.text()) > HOST_LIMIT} if names else {}
+    grew = True
+    while grew:
+        new = [
+            f
+            for f in rest.values()
+            if f.key not in found and not names.isdisjoint(m[0] or m[1] for m in _SET.findall(f.text()))
+        ]
+        found.update((f.key, f) for f in new)
+        names |= {f.name.encode() for f in new}
+        grew = bool(new)
+    return list(found.values())
 
 
 def _is_whole(c: Context, found: Definition) -> bool:

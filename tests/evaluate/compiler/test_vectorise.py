@@ -295,6 +295,13 @@ def test_a_store_overwritten_before_anyone_reads_it_vanishes() -> None:
     assert reduction.instructions() == {("load", 4): 7, ("store", 4): 1}
 
 
+def test_a_store_stays_where_lanes_may_leave_before_the_next_one() -> None:
+    """`s[t] = 0; if (i >= n) return; s[t] = g[i];`: nvcc 13 has both stores in its machine code."""
+    assert redundant(Line().store("s", 4).store("s", 4).events) == {0}
+    assert redundant(Line().store("s", 4).fork().store("s", 4).events) == set()
+    assert redundant(Line().load("s", 4).fork().load("s", 4).events) == {2}
+
+
 def test_an_atomic_makes_its_own_array_unknown() -> None:
     assert redundant(Line().load("s", 4).add("atomic", "q", 4).load("s", 4).events) == {2}
     assert redundant(Line().load("s", 4).add("atomic", "s", 4).load("s", 4).events) == set()
