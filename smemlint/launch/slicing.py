@@ -47,6 +47,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import nodes_of, walk
+from smemlint.launch.reads import data_of, reads
 from smemlint.launch.receivers import made_to_call, methods_meant
 from smemlint.launch.settings import Settings
 
@@ -84,6 +85,7 @@ class HostSlice:
         self.below: dict[int, tuple[set[str], set[str], bool]] = {}
         self.open: set[int] = set()
         nodes = nodes_of(f.body)
+        self.data = data_of(module, f, nodes)
         lambdas = [n.var for n in nodes if isinstance(n, Declare) and isinstance(n.var.init, Lambda)]
         self.launching |= {v.id for v in lambdas if any(self._launches(n) for n in walk(v.init))}
         self.launching |= _holders(nodes, self.launching)
@@ -217,7 +219,7 @@ class HostSlice:
                     self._need(n.step)
 
     def _need(self, node: object) -> None:
-        names, members = _read(node)
+        names, members = reads(node, self.data)
         self.relevant |= names
         self.members |= members
 
@@ -244,10 +246,10 @@ class HostSlice:
         read: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
         for _, value in (*links, *beside):
             if id(value) not in read:
-                read[id(value)] = _read(value)
+                read[id(value)] = reads(value, self.data)
         found = [(target, *read[id(value)]) for target, value in links]
         found += [(target, frozenset(), read[id(value)][1]) for target, value in beside]
-        initial = [(f"{_THIS}.{name}", *_read(e)) for name, e in self.function.initialisers]
+        initial = [(f"{_THIS}.{name}", *reads(e, self.data)) for name, e in self.function.initialisers]
         return found + initial
 
     def _deciding(self, f: Function, nodes: Sequence[object]) -> set[int]:
@@ -391,23 +393,6 @@ def _root(e: Expr) -> str | None:
             e = e.operand
         else:
             return None
-
-
-def _read(code: object) -> tuple[frozenset[str], frozenset[str]]:
-    """The variables (ids) and the members that some code names; with a dot those of which it names a part."""
-    nodes = list(walk(code))
-    names = frozenset(x.id for x in nodes if isinstance(x, Name))
-    members = [x for x in nodes if isinstance(x, Member)]
-    whole = {id(_owner(x)) for x in members}
-    return names, frozenset(f"{x.name}." if id(x) in whole else x.name for x in members)
-
-
-def _owner(e: Member) -> Expr:
-    """What a member is one of, past the index of an array and what a pointer leads to."""
-    base = e.base
-    while isinstance(base, Index | Cast) or (isinstance(base, Unary) and base.op in ("*", "&")):
-        base = base.base if isinstance(base, Index) else base.operand
-    return base
 
 
 class NeededMembers:

@@ -560,3 +560,25 @@ def test_shapes_that_a_condition_chooses_stand_beside_those_of_other_launches() 
     (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
     found = infer(module.kernels()[0], module, started_kernels(module))
     assert {(x.block[0], x.assumed) for x in found} == {(64, False), (128, False), (32, False)}
+
+
+def test_loops_over_floating_point_data_are_passed_over_on_the_way_to_a_launch() -> None:
+    host = """
+    double x[100000], z[100000]; double norm; int n;
+    void solve(double *q, double *r, double *out) {
+      double sum = 0;
+      for (int i = 0; i < 1000; i++)
+        for (int j = 0; j < 1000; j++)
+          for (int k = 0; k < 1000; k++) { q[k] = r[k]; sum += q[k] * r[k]; }
+      *out = sum;
+    }
+    void launch(double *out) { sum<<<1, n>>>(0, 0); *out = x[0]; }
+    int main() {
+      double found;
+      solve(x, z, &found);
+      for (int i = 0; i < 100000; i++) x[i] = found * z[i];
+      n = 96;
+      launch(&found);
+    }
+    """
+    assert blocks(host) == [96]
