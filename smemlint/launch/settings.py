@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import operator
+from collections.abc import Callable, Iterable, Mapping
 
 from smemlint.ir import (
     ArrayOf,
     Assign,
+    Binary,
     Expr,
     Function,
     FunctionType,
     Index,
     LaunchStmt,
+    Literal,
     Member,
     Module,
     Name,
@@ -21,6 +24,10 @@ from smemlint.ir import (
 )
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.records import record
+
+MOST_SHORT = 64
+"""Elements of an array that may hold a number for each level or axis."""
+_ARITHMETIC: dict[str, Callable[[int, int], int]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 
 
 @record(frozen=True, slots=True)
@@ -32,12 +39,12 @@ class Settings:
 
 
 def settings(module: Module, launching: Iterable[Function]) -> Settings:
-    """What is named in functions that launch: numbers and objects, and arrays of these where a launch names
-    them itself; other arrays hold data."""
+    """What is named in functions that launch: numbers, objects and short arrays of integers, and any arrays
+    where a launch names them itself; others hold data."""
     found: set[str] = set()
     for f in launching:
         for n in nodes_of(f.body):
-            if isinstance(n, Name) and isinstance(_type(module, n.id), Scalar | RecordRef | FunctionType):
+            if isinstance(n, Name) and _is_setting(_type(module, n.id)):
                 found.add(n.id)
             elif isinstance(n, LaunchStmt):
                 names = {
@@ -69,6 +76,28 @@ def settings(module: Module, launching: Iterable[Function]) -> Settings:
                 sets[id] |= below
                 changed = True
     return Settings(frozenset(found), {id: frozenset(names) for id, names in sets.items() if names})
+
+
+def _is_setting(t: Type | None) -> bool:
+    if isinstance(t, ArrayOf):
+        element: Type = t
+        count = 1
+        while isinstance(element, ArrayOf):
+            count *= _number(element.extent) or MOST_SHORT + 1
+            element = element.element
+        return isinstance(element, Scalar) and element.kind in ("int", "uint") and count <= MOST_SHORT
+    return isinstance(t, Scalar | RecordRef | FunctionType)
+
+
+def _number(e: Expr | None) -> int | None:
+    """The value of an extent that is written out: `8`, `LEVELS + 1`."""
+    if isinstance(e, Literal):
+        return e.value if isinstance(e.value, int) else None
+    if isinstance(e, Binary):
+        a, b = _number(e.left), _number(e.right)
+        if a is not None and b is not None and e.op in _ARITHMETIC:
+            return _ARITHMETIC[e.op](a, b)
+    return None
 
 
 def _type(module: Module, id: str) -> Type | None:

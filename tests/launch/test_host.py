@@ -582,3 +582,13 @@ def test_loops_over_floating_point_data_are_passed_over_on_the_way_to_a_launch()
     }
     """
     assert blocks(host) == [96]
+
+
+def test_a_short_array_outside_functions_may_hold_what_a_block_is_made_of() -> None:
+    host = """
+    int levels[4 + 1]; float data[5];
+    void set_up() { levels[4] = 256; for (int k = 3; k >= 0; k--) levels[k] = levels[k + 1] / 2; }
+    void launch(int n) { sum<<<1, n>>>(0, 0); }
+    int main() { set_up(); int n = levels[2]; launch(n); }
+    """
+    assert blocks(host) == [64]
