@@ -103,6 +103,7 @@ def analysed(path: Path) -> dict[str, Any] | None:
                 "array": s.array.name,
                 "kind": s.kind,
                 "safe": s.safe,
+                "grows": s.bytes_added if s.array.dynamic else 0,
                 "kernels": sorted({c.kernel for c in s.sites}),
                 "promised": promised(s, str(path), edited.before, edited.suggestions),
             }
@@ -174,12 +175,13 @@ def programs(facts: dict[str, Any], size: int) -> Iterator[tuple[str, dict[str, 
             )
             .replace("GRID", ", ".join(map(str, grid)))
             .replace("BLOCK", ", ".join(map(str, kernel["block"])))
-            .replace("BYTES", str(kernel["bytes"]))
         )
+        more = {"before": 0, "after": sum(f["grows"] for f in fixed)}
         number = hashlib.sha1(f"{facts['path']} {key}".encode()).hexdigest()[:6]
         name = f"{kernel['name'].rpartition('::')[2]}_{number}"
         known = {"kernel": kernel["name"], "block": kernel["block"], "grid": grid, "fixes": fixed}
-        yield name, known, {v: facts[v] + end for v in VERSIONS}
+        given = {v: end.replace("BYTES", str(kernel["bytes"] + more[v])) for v in VERSIONS}
+        yield name, known, {v: facts[v] + given[v] for v in VERSIONS}
 
 
 def write(records: Iterable[dict[str, Any]], out: Path, size: int = 1024) -> None:
@@ -192,7 +194,8 @@ def write(records: Iterable[dict[str, Any]], out: Path, size: int = 1024) -> Non
             folder = out / "src" / root.name / path.parent.relative_to(root)
             for header in root.rglob("*"):
                 target = out / "src" / root.name / header.relative_to(root)
-                if header.suffix in HEADERS and not target.exists() and header.stat().st_size < MOST_HEADER:
+                fits = header.is_file() and header.stat().st_size < MOST_HEADER
+                if header.suffix in HEADERS and fits and not target.exists():
                     target.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(header, target)
             folder.mkdir(parents=True, exist_ok=True)

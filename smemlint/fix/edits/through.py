@@ -21,6 +21,7 @@ from smemlint.fix.text.declared import Declared, Edited, checked, edit, fresh, s
 from smemlint.fix.text.literals import integer
 from smemlint.fix.text.neighbours import Low, low_of
 from smemlint.fix.text.reached import (
+    ROW,
     Reach,
     Room,
     Rooms,
@@ -317,6 +318,12 @@ def _index(array: Array, summands: Sequence[Summand], root: Root, size: int) -> 
 
     found: list[str] = []
     for summand in summands:
+        if summand.unit == ROW:
+            row = _rows(array, summand, size)
+            if isinstance(row, Refusal):
+                return row
+            found += [row] if row else []
+            continue
         unit = _size(array, summand.unit or root.type)
         if unit is None or unit % size:
             return Refusal("passed-on", f"`{shown(summand.text)}` counts parts of an element")
@@ -335,6 +342,19 @@ def _index(array: Array, summands: Sequence[Summand], root: Root, size: int) -> 
             return Refusal("extent-not-an-expression", f"`{shown(summand.text)}` is not read as C")
         found.append(text)
     return " + ".join(found) or "0"
+
+
+def _rows(array: Array, summand: Summand, size: int) -> str | Refusal:
+    """Rows of an array of two dimensions, `t[r] + c`, in elements; '' for none."""
+    from smemlint.fix.text.expressions import times
+
+    if integer(summand.text) == 0:
+        return ""
+    columns = shown(array.at.extent(len(array.at.extents) - 1))
+    text = times(shown(summand.text), columns if columns.isalnum() else f"({columns})")
+    if len(array.at.extents) != 2 or size != array.size or text is None:
+        return Refusal("passed-on", f"`{shown(summand.text)}` counts rows of `{array.at.name}`")
+    return text
 
 
 def _helper(array: Array, size: int, name: str) -> str:
