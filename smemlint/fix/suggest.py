@@ -338,7 +338,8 @@ def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
     aside = left_aside(instances) if blocked is None else None
     # A pitch in the text of indices says nothing of those that depend on data; the array's own index does.
     choices = tuple(c for c in found.pays if c.pitch is None) if aside else found.pays
-    if aside is not None and found.pays and not choices:
+    paid = any(m.before > m.ideal for i in instances for m in i.members)
+    if aside is not None and not choices and (found.pays or not paid):
         blocked = aside
     if blocked is not None or not choices:
         why = blocked or found.refused or nothing_found(found, used, texts)

@@ -248,3 +248,34 @@ def test_a_launch_that_was_not_seen_keeps_a_part_as_it_is(tmp_path: Path) -> Non
     text = ALLOWED.replace("ALLOW", call).replace("int main", "template <class T>\n" + other)
     for fix in suggestions(tmp_path, text):
         assert fix.edits is None or fix.bytes_added == 0, fix.code
+
+
+WRAPPED = """\
+template <int BM, int BK>
+__global__ void k(const float *in, float *out) {
+    extern __shared__ float pool[];
+    float *first = pool;
+    float *rows = pool + 64;
+    first[threadIdx.x] = in[threadIdx.x];
+    for (int r = 0; r < BM; r++) rows[r * BK + threadIdx.x] = in[r * BK + threadIdx.x];
+    __syncthreads();
+    float sum = first[threadIdx.x];
+    for (int c = 0; c < BK; c++) sum += rows[threadIdx.x * BK + c] * in[c];
+    out[threadIdx.x] = sum;
+}
+template <int BM, int BK> void start(const float *in, float *out, size_t bytes) {
+    k<BM, BK><<<1, 32, bytes>>>(in, out);
+}
+int main() {
+    float *in, *out;
+    start<32, 32>(in, out, (64 + 32 * 32) * sizeof(float));
+}
+"""
+
+
+def test_the_rows_of_the_last_part_are_those_that_a_loop_goes_over(tmp_path: Path) -> None:
+    (fix,) = suggestions(tmp_path, WRAPPED)
+    assert fix.edits is not None, fix.refused
+    edited = apply(fix.edits, WRAPPED.encode()).decode()
+    assert "<<<1, 32, bytes + BM * 4 * sizeof(float)>>>" in edited
+    assert "rows[r * ROWS_PITCH + threadIdx.x]" in edited

@@ -272,6 +272,7 @@ def _pool_pitch(
         if moved is None:
             return Refusal("extent-not-an-expression", f"the start of `{pointer.name}` is not read as C")
         edits.append(edit(source, step.begin, step.end, moved))
+    rows_said = rows_said or _rows_of_bounds(at, pool, told)
     said = rows_said if pool.value(rows_said) == list(pool.rows) else ""
     widest = max(pool.elements, default=shape.element)  # one launch may start instances of several types
     bytes_ = tuple(rows * layout.extra * widest for rows in pool.rows)
@@ -354,6 +355,26 @@ def _rows_of_local(at: Declared, pool: Pool, pointer: Pointer, pitch: str) -> st
                 rows = _other_factors(source, term, hit)
                 if pool.value(rows) == list(pool.rows):
                     return rows
+    return ""
+
+
+def _rows_of_bounds(at: Declared, pool: Pool, told: flat.Said) -> str:
+    """The rows of a part as a loop over them says: of `for (k = 0; k < BK; k++)` and `t[k * P + c]` the `BK`,
+    where that is as many in every launch; '' without one."""
+    source = at.source
+    hits = {factor.offset for factor in told.factors}
+    rows: set[str] = set()
+    for use in at.elements:
+        for bracket in use.subscripts[-1:]:
+            for term in flat.terms(source, bracket.open + 1, bracket.close):
+                if any(f.offset in hits for f in term.factors):
+                    rows |= {f.text for f in term.factors if f.offset not in hits}
+    code = source.code
+    for i in range(*at.scope):
+        if code[i].text not in rows or code[i + 1].text != "<" or code[i + 3].text != ";":
+            continue
+        if code[i + 2].kind == "name" and pool.value(code[i + 2].text) == list(pool.rows):
+            return code[i + 2].text
     return ""
 
 
