@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from smemlint.api import Job, analyse_file
 from smemlint.evaluate import evaluate
 from smemlint.evaluate.model import Grade
 from smemlint.frontend import load
@@ -121,3 +122,41 @@ def test_a_guard_takes_no_lane_of_an_inner_block_whichever_of_two_rows_it_works_
 def test_a_guard_on_what_memory_says_on_one_way_may_take_any_lane() -> None:
     column = _chosen("(int) out[blockIdx.y]")
     assert (column.wavefronts_low, column.wavefronts) != (32, 32)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "min(32, n - (int)blockIdx.x * 32)",
+        "n - blockIdx.x * 32 < 32 ? n - blockIdx.x * 32 : 32",
+        "blockIdx.x * 32 + 32 <= n ? 32 : n - blockIdx.x * 32",
+        "std::min<int>(n - blockIdx.x * blockDim.x, 32)",
+    ],
+)
+def test_what_a_size_leaves_to_a_block_is_a_whole_part_in_the_middle_of_the_grid(rest: str) -> None:
+    text = f"""__global__ void k(float *p, int n) {{
+        __shared__ float s[32 * 33];
+        int count = {rest};
+        s[threadIdx.x * count] = p[threadIdx.x];
+    }}
+    void go(float *p, int n) {{ k<<<n, 32>>>(p, n); }}"""
+    (access,) = analyse_file(Job("k.cu", text=text)).kernels[0].accesses
+    assert (access.ways, access.grade) == (32, "exact")
+    assert {kind for kind, *_ in access.assumptions} == {"interior-block"}
+
+
+@pytest.mark.parametrize(
+    "index", ["min((int)threadIdx.x, n - 1 - (int)blockIdx.x * 32)", "min(threadIdx.x, n)"]
+)
+def test_a_lane_is_clamped_at_the_edge_of_the_grid_alone(index: str) -> None:
+    text = f"""__global__ void k(float *p, int n) {{
+        __shared__ float s[32][32];
+        int x = {index};
+        p[x] = s[x][0];
+    }}
+    void go(float *p, int n) {{ k<<<n, 32>>>(p, n); }}"""
+    (access,) = analyse_file(Job("k.cu", text=text)).kernels[0].accesses
+    if "blockIdx" in index:
+        assert (access.ways, access.grade) == (32, "exact")
+    else:
+        assert (access.ways_low, access.ways, access.grade) == (1, 32, "bound")

@@ -11,6 +11,7 @@ from smemlint.evaluate.language.accesses import load, store
 from smemlint.evaluate.language.conversions import as_int, coerce
 from smemlint.evaluate.language.inlining import run_closure
 from smemlint.evaluate.language.places import offset_pointer
+from smemlint.evaluate.language.scale import decided_by_scale
 from smemlint.evaluate.library import (
     cooperative_groups,
     float_functions,
@@ -297,9 +298,11 @@ def _extreme(m: Machine, e: Call, pick: str) -> Value:
     values = _operands(m, e)
     if len(values) < 2:
         return values[0] if values else Other()
-    result = values[0]
+    result, guesses = values[0], m.unknowns.guesses
     for v in values[1:]:
         result = smaller_or_larger(m, result, v, pick)
+    if m.unknowns.guesses != guesses and not m.host:
+        decided_by_scale(m, e, m.unknowns.guessed[-1])
     return result
 
 
@@ -324,10 +327,12 @@ def smaller_or_larger(m: Machine, a: Value, b: Value, pick: str) -> Value:
 def _decided(m: Machine, a: Int, b: Int, pick: str) -> Int:
     t = ar.common_type(a.type, b.type)
     a, b = (ar.convert(v, t, m.unknowns) if v.known else ar.in_register(v, m.unknowns) for v in (a, b))
-    keep = m.unknowns.certain
-    m.unknowns.certain = not m.host
-    less = ar.compare("<", a, b, m.unknowns)
-    m.unknowns.certain = keep
+    unknowns = m.unknowns
+    keep = unknowns.certain, unknowns.interior, unknowns.rests
+    unknowns.rests = unknowns.interior = not m.host and not unknowns.certain
+    unknowns.certain = not m.host
+    less = ar.compare("<", a, b, unknowns)
+    unknowns.certain, unknowns.interior, unknowns.rests = keep
     if less.known:
         return ar.select(less if pick == "min" else ar.logical_not(less, m.unknowns), a, b).typed(t)
     return extreme(pick, a, b, m.unknowns)

@@ -102,10 +102,11 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     c = here(m, ar.truth_of(truth(m, rvalue(m, e.condition)), m.unknowns))
     m.unknowns.interior = keep_interior
     if m.unknowns.guesses != guesses and not m.host and _only_chooses(m, e):
-        m.unknowns.certain, certain = True, m.unknowns.certain
+        certain, rests = m.unknowns.certain, m.unknowns.rests
+        m.unknowns.certain, m.unknowns.rests = True, not certain
         m.journal.assumptions = assumed
         c = here(m, ar.truth_of(truth(m, rvalue(m, e.condition)), m.unknowns))
-        m.unknowns.certain = certain
+        m.unknowns.certain, m.unknowns.rests = certain, rests
     touched = m.code_size.touched
     roots = continued(m, e.condition)
     choice = None if c.known and m.unknowns.guesses == guesses else choice_at(m, e)

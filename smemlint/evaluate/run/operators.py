@@ -9,16 +9,16 @@ from smemlint.evaluate.language.accesses import load, store
 from smemlint.evaluate.language.conversions import as_int, coerce, is_null, null_test
 from smemlint.evaluate.language.operator_methods import operator_method
 from smemlint.evaluate.language.places import lost, offset_pointer, place_of, pointer_of
+from smemlint.evaluate.language.scale import decided_by_scale
 from smemlint.evaluate.library.atomics import operator_on_atomic
 from smemlint.evaluate.machine.dispatch import build, converted, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.sums import Sums
 from smemlint.evaluate.memory.several import lost_among
-from smemlint.evaluate.model import Assumption
 from smemlint.evaluate.run.conditionals import logical_value
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values import floats
-from smemlint.evaluate.values.comparison import COMPARISONS, INTERIOR
+from smemlint.evaluate.values.comparison import COMPARISONS
 from smemlint.evaluate.values.number import (
     FunctionValue,
     Int,
@@ -34,7 +34,6 @@ from smemlint.evaluate.values.number import (
     subtract,
 )
 from smemlint.ir import STEPS, Assign, Binary, Construct, InitList, Place, RecordRef, Unary
-from smemlint.ir.show import show
 from smemlint.ir.types import BOOL, INT, LONG, ULONG
 
 UNFOLLOWED = "goes through arithmetic that is not followed"
@@ -128,7 +127,7 @@ def binary_value(m: Machine, e: Binary) -> Value:
         _note_sum(m, m.journal.sums, e, left, right, result)
     if len(guessed) > before and not m.host and e.op in COMPARISONS:
         first_block.look(m, e.op, left, right)
-        _assumed(m, e, guessed[-1])
+        decided_by_scale(m, e, guessed[-1])
     return result
 
 
@@ -140,13 +139,6 @@ def _note_sum(m: Machine, sums: Sums, e: Binary, left: Value, right: Value, resu
         if isinstance(part, Int):
             sums.drop(form_of(part), id(of))
     sums.add(form_of(result), m.conditions(), id(e))
-
-
-def _assumed(m: Machine, e: Binary, kind: str) -> None:
-    """A comparison was decided by scale."""
-    if id(e) not in m.journal.assumptions:
-        by = "as a block in the middle of the grid finds it" if kind == INTERIOR else "as for a large size"
-        m.journal.assumptions[id(e)] = Assumption(kind, f"`{show(e)}` is decided {by}", e.place)
 
 
 def binary_place(m: Machine, e: Binary) -> Pointer | Value:

@@ -103,7 +103,9 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
         if op in ("<", ">=") and _is_zero(b) and not d.varying and _by_block(d):
             unknowns.guessed.append(INTERIOR)
             return Int(int(op == ">="), BOOL)
-        if not unknowns.certain and (not d.uniform or unknowns.interior) and not _of_few(d):
+        if unknowns.certain and not (unknowns.rests and _is_rest(d)):
+            return _either(op, d, Int(0), unknowns)
+        if (not d.uniform or unknowns.interior) and not _of_few(d):
             guess = _as_interior(op, d) or _interior_each_way(op, d) or _between_sizes(op, d, unknowns)
             if guess is not None:
                 middle = any(s.rank == 2 for m in d.terms for s in m)
@@ -251,6 +253,13 @@ def _of_few(d: Int) -> bool:
     symbols = [s for m in d.terms for s in m]
     sizes = [s for s in symbols if s.rank >= 3]
     return bool(sizes) and not any(s.rank == 2 for s in symbols) and all(s.cut >= FEW for s in sizes)
+
+
+def _is_rest(d: Int) -> bool:
+    """Whether a difference is what a size leaves from a block's place on (`n - blockIdx.x * 256`), which is a
+    whole part for each block but those at the edge of the grid."""
+    symbols = [s for mono in d.terms for s in mono]
+    return any(s.rank >= 3 for s in symbols) and any(s.name.startswith("blockIdx") for s in symbols)
 
 
 def _is_narrow(s: Symbol) -> bool:
