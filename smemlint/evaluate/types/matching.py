@@ -109,6 +109,9 @@ class Patterns:
         self, pattern: TemplateArgument, argument: TemplateArgument, bindings: dict[str, Binding]
     ) -> bool:
         """Unify one pattern with one resolved argument, and say whether that can be; fills `bindings`."""
+        if isinstance(pattern, Name) and not pattern.id and is_type(argument):
+            # a type of a library that was not read: `std::complex<T>`
+            return self.match(RecordRef(pattern.name, pattern.arguments), argument, bindings)
         if isinstance(pattern, TypeParam | Name):
             value = bound(argument)
             if isinstance(value, OpaqueType) and value.spelling == "?":

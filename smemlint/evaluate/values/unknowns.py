@@ -41,7 +41,7 @@ class Unknowns:
     certain: bool = False
     """Decide nothing by scale: while what is decided becomes part of an address."""
     rests: bool = False
-    """Decide what blocks in the middle of the grid have left (`n - blockIdx.x * 256`), though nothing else."""
+    """Decide what blocks in the middle of the grid have left (`n - blockIdx.x * 256`), nothing else."""
     recipes: dict[int, tuple[str, Int, Int]] | None = None
     """Of host code: by order of an unknown, the operator that gave it and what it was applied to."""
     given: dict[int, int] = field(default_factory=dict)

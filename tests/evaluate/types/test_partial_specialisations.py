@@ -66,3 +66,21 @@ def test_a_recursion_over_a_number_ends_in_the_specialisation_for_its_last_value
     one = ONE % "extern __shared__ float t[]; t[threadIdx.x * 2] = v[0];"
     for order in ((one, MANY), (MANY, one)):
         assert stores(KERNEL % "\n".join(order)) == [2]
+
+
+@pytest.mark.parametrize(("type", "ways"), [("float", 1), ("double", 2), ("lib::pair<float>", 4)])
+def test_a_specialisation_for_a_class_of_a_library_that_was_not_read_is_not_for_numbers(
+    type: str, ways: float
+) -> None:
+    text = f"""
+#include <lib/pair.h>
+template <class T> struct Device {{ typedef T type; }};
+template <class T> struct Device<lib::pair<T>> {{ typedef float4 type; }};
+template <class T> __global__ void k(int *p) {{
+    __shared__ int s[1024];
+    p[threadIdx.x] = s[threadIdx.x * sizeof(typename Device<T>::type) / 4];
+}}
+void go(int *p) {{ k<{type}><<<1, 32>>>(p); }}
+"""
+    (access,) = analyse_file(Job("k.cu", text=text)).kernels[0].accesses
+    assert access.ways == ways
