@@ -580,3 +580,28 @@ def test_an_instance_that_nobody_starts_has_halves_for_the_operands_of_a_tensor_
         "S": "float",
     }
     assert all(c.ways is not None for c in score_all(evaluate(module, kernel, first)))
+
+
+@pytest.mark.parametrize(
+    "call", ["run<2 * r + 1, T>()", "this->run<2 * r + 1, T>()", "run<(r > 0 ? 2 * r + 1 : 1), T>()"]
+)
+def test_a_method_that_a_macro_calls_has_its_template_arguments(call: str) -> None:
+    text = """
+    template <int W, typename T> __global__ void blur(T *p) {
+        __shared__ T s[32 * W];
+        s[threadIdx.x * W] = p[threadIdx.x];
+    }
+    struct Filter {
+        float *in;
+        double *wide;
+        int radius, step;
+        template <int W, typename T> void run() { blur<W, T><<<4, 32>>>((T *)in); }
+        void start();
+    };
+    #define CASE(r, T) case r: CALL; break;
+    #define ALL(n, T) case n: switch (radius) { CASE(1, T) CASE(2, T) } break;
+    void Filter::start() {
+        switch (step) { ALL(1, float) ALL(2, double) }
+    }
+    """.replace("CALL", call)
+    assert launches(text) == {(32, w, t) for w in (3, 5) for t in ("float", "double")}

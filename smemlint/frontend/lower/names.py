@@ -57,6 +57,21 @@ def _before_unnamed(node: Node) -> Node | None:
     return found
 
 
+def _with_arguments(text: str, name: str) -> str | None:
+    """The first use of a name with template arguments, `name<a, (b > c)>`; None where there is none."""
+    start = re.search(rf"\b{re.escape(name)}\s*(?=<)", text)
+    depth = {"<": 0, "(": 0}
+    for at in range(start.end() if start else len(text), len(text)):
+        character = text[at]
+        if character in "()":
+            depth["("] += 1 if character == "(" else -1
+        elif character in "<>" and not depth["("]:
+            depth["<"] += 1 if character == "<" else -1
+            if not depth["<"]:
+                return text[start.start() : at + 1] if start else None
+    return None
+
+
 def _as_bound(place: Place, binding: Place) -> Place:
     """A use of a binding to an element, which the compiler sees on the line that declares it."""
     if binding.compiled_line == place.compiled_line:
@@ -255,6 +270,9 @@ class NameLowering:
         if cursors.template_argument_count(target) > 0:
             return self._c.types.specialisation_arguments(target) or ()
         text = self._c.positions.text(node)
+        if text is None:
+            body = self._c.positions.body_text(node)
+            text = None if body is None else _with_arguments(body, cursors.spelling(target))
         return self._c.texts.template_arguments(text) if text and text.endswith(">") else ()
 
     def _dependent_member(self, node: Node, kids: list[Node], base_node: Node | None) -> Expr:
