@@ -111,7 +111,9 @@ def suggest(
     taken = {path: set(source.names()) for path, source in texts.items()}
     means = Means(texts, taken, analyse, arch, late, main, analyses, whole)
     result: dict[Key, Suggestion] = {} if into is None else into
-    asked = {key: instances for key, instances in _arrays(analyses) if _conflicted(instances)}
+    every = {key: instances for key, instances in _arrays(analyses) if _conflicted(instances)}
+    asked = {key: _launched(instances) for key, instances in every.items()}
+    asked = {key: instances for key, instances in asked.items() if _conflicted(instances)}
     interrupted = Refusal("out-of-time", "the time for the fixes of this file was over")
     result.update((key, _in_words(instances, None, interrupted, texts)) for key, instances in asked.items())
     proved = _side_by_side(asked, means)
@@ -122,7 +124,24 @@ def suggest(
         result[key] = _by_member(_by_name(found, instances, means), instances, means)
     for key, instances in asked.items():  # afterwards: what a trial takes, another array shall not lack
         result[key] = _by_trial(result[key], instances, means)
+    for key, instances in asked.items():
+        guess = next((i for i in every[key] if i not in instances), None)
+        if guess is not None and result[key].safe:
+            why = f"the block shape of `{guess.analysis.kernel.name}` is assumed in another configuration"
+            result[key] = replace(result[key], safe=False, unsafe_because=why)
     return result
+
+
+def _launched(instances: list[Instance]) -> list[Instance]:
+    """The instances without those under an assumed block shape, of kernels that a launch which was seen
+    starts as well: in another configuration of the file there may be none."""
+    seen = {_kernel_of(i) for i in instances if not i.analysis.launch.assumed}
+    return [i for i in instances if not (i.analysis.launch.assumed and _kernel_of(i) in seen)]
+
+
+def _kernel_of(instance: Instance) -> tuple[str, int]:
+    place = instance.analysis.kernel.place
+    return place.path, place.offset
 
 
 def _side_by_side(asked: Mapping[Key, list[Instance]], means: Means) -> dict[Key, Suggestion]:

@@ -279,3 +279,40 @@ def test_the_rows_of_the_last_part_are_those_that_a_loop_goes_over(tmp_path: Pat
     edited = apply(fix.edits, WRAPPED.encode()).decode()
     assert "<<<1, 32, bytes + BM * 4 * sizeof(float)>>>" in edited
     assert "rows[r * ROWS_PITCH + threadIdx.x]" in edited
+
+
+CONFIGURED = """\
+__global__ void k(const float *in, float *out, int d, int n) {
+    extern __shared__ float pool[];
+    float *tile = pool;
+    float *last = &pool[n * d];
+    last[threadIdx.x] = in[threadIdx.x];
+    for (int c = 0; c < d; c++) tile[threadIdx.x * d + c] = in[threadIdx.x * d + c];
+    __syncthreads();
+    float sum = last[threadIdx.x];
+    for (int c = 0; c < d; c++) sum += tile[threadIdx.x * d + c] * in[c];
+    out[threadIdx.x] = sum;
+}
+#ifdef OTHER
+__global__ void other(float *out) {
+    __shared__ float z[32];
+    z[threadIdx.x] = out[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = z[31 - threadIdx.x];
+}
+#else
+void start(const float *in, float *out) {
+    const int d = 32;
+    k<<<1, 32, (32 * d + 32) * sizeof(float)>>>(in, out, d, 32);
+}
+#endif
+"""
+
+
+def test_a_configuration_without_a_launch_does_not_keep_an_array_from_its_edit(tmp_path: Path) -> None:
+    found = [s for s in suggestions(tmp_path, CONFIGURED) if s.array.name == "pool"]
+    assert found[0].edits is not None, found[0].refused
+    edited = apply(found[0].edits, CONFIGURED.encode()).decode()
+    assert not found[0].safe
+    assert "const int TILE_PITCH = d + 1;" in edited and "&pool[n * TILE_PITCH]" in edited
+    assert "(32 * d + 32) * sizeof(float) + 32 * sizeof(float)>>>" in edited
