@@ -161,7 +161,11 @@ template <class T> struct less : std::less<T> {};
 template <class T> struct greater : std::greater<T> {};
 template <class T> struct maximum { T operator()(T, T) const; };
 template <class T> struct minimum { T operator()(T, T) const; };
-template <class T> using complex = std::complex<T>;
+template <class T> struct alignas(2 * sizeof(T)) complex : std::complex<T> {
+    using std::complex<T>::complex;
+    constexpr complex() = default;
+    constexpr complex(std::complex<T> v) : std::complex<T>(v) {}
+};
 struct execution_policy { execution_policy on(cudaStream_t) const; template <class... A> execution_policy operator()(A&&...) const; };
 extern const execution_policy device, host, seq;
 namespace cuda { extern const execution_policy par, par_nosync; }

@@ -7,6 +7,7 @@ import random
 import pytest
 from clang import cindex
 
+from smemlint.api import Job, analyse_file
 from smemlint.evaluate import Grade, evaluate
 from smemlint.evaluate.types.layout import Types
 from smemlint.frontend import load
@@ -190,4 +191,25 @@ def test_an_array_of_the_library_is_its_elements() -> None:
         [4 * (33 * t + (t & 3)) for t in range(32)],
         [4 * factors[t & 3] * t for t in range(32)],
         [4 * (33 * t + 32) for t in range(32)],
+    ]
+
+
+@pytest.mark.parametrize(("type", "width"), [("float", 8), ("double", 16)])
+def test_a_complex_number_of_thrust_is_moved_at_once(type: str, width: int) -> None:
+    """As nvcc 13.0 does for sm_90: LDS.64 and STS.64, of doubles LDS.128 and STS.128."""
+    text = f"""
+#include <thrust/complex.h>
+__global__ void k(const thrust::complex<{type}> *a, thrust::complex<{type}> *b) {{
+    __shared__ thrust::complex<{type}> s[17];
+    s[threadIdx.x] = a[threadIdx.x];
+    __syncthreads();
+    s[threadIdx.x] -= a[0] * b[threadIdx.x];
+}}
+void go(thrust::complex<{type}> *a, thrust::complex<{type}> *b) {{ k<<<1, 16>>>(a, b); }}
+"""
+    report = analyse_file(Job("k.cu", text=text))
+    assert [(a.op, a.width) for k in report.kernels for a in k.accesses] == [
+        ("store", width),
+        ("load", width),
+        ("store", width),
     ]
