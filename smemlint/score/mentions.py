@@ -142,6 +142,9 @@ class _Finder:
             return *((e, STORE, None) for e in node.outputs), *((e, LOAD, None) for e in node.inputs)
         if isinstance(node, Call):
             return self._called(node)
+        if isinstance(node, Binary):
+            # objects are given to an operator of their class, which most often takes references
+            return [(e, LOAD, node.place if self._is_object(e) else None) for e in (node.left, node.right)]
         return [(child, LOAD, None) for child in children(node)]
 
     def _called(self, call: Call) -> Iterator[tuple[object, tuple[str, ...], Place | None]]:
@@ -190,6 +193,10 @@ class _Finder:
         """Whether an expression names a library's own object."""
         reached = self._reached(e)
         return reached is not None and _is_opaque(reached.type)
+
+    def _is_object(self, e: Expr) -> bool:
+        reached = self._reached(e)
+        return reached is not None and not reached.address and isinstance(reached.type, RecordRef)
 
     def _has_method(self, t: Type | None, name: str) -> bool:
         known = self.module.records.get(t.name) if isinstance(t, RecordRef) else None

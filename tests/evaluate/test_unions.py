@@ -92,3 +92,23 @@ void go(Vec<float, 2> *p, float *q) {{ k<float><<<1, dim3(32, 4)>>>(p, q); }}
         "s[threadIdx.x][threadIdx.y]": (8, 1),
         "s[threadIdx.y][threadIdx.x].data.each[1]": (4, 2),
     }
+
+
+@pytest.mark.parametrize(
+    ("type", "member", "width", "ways"),
+    [
+        ("Both<float, 8>", "tile[threadIdx.x / 4][threadIdx.x % 4]", 4, 1),
+        ("Both<double, 9>", "tile[threadIdx.x / 4][threadIdx.x % 4]", 8, 1),
+        ("Both<short, 4 + 4>", "tile[threadIdx.x / 4][threadIdx.x % 4]", 2, 1),
+        ("Both<Two<float>>", "tile[threadIdx.x / 4][threadIdx.x % 4].a", 4, 2),
+        ("Both<float>", "keys[threadIdx.x * 2 + 1]", 4, 2),
+    ],
+)
+def test_a_union_template_has_its_arguments_outside_of_templates(
+    type: str, member: str, width: int, ways: float
+) -> None:
+    text = "template <class T> struct Two { T a, b; };\n"
+    text += "template <class T, int N = 8> union Both { T tile[N][4]; int keys[64]; };\n"
+    text += f"__global__ void k(float *p) {{ __shared__ {type} s; p[0] = s.{member}; }}\n"
+    text += "void go(float *p) { k<<<1, 32>>>(p); }\n"
+    assert seen(text) == {f"s.{member}": (width, ways)}

@@ -205,3 +205,38 @@ def test_each_kernel_is_listed_when_the_time_is_over(monkeypatch: pytest.MonkeyP
     assert [(line, reason.split(":")[0]) for _, line, _, reason in found] == [
         (line, "time") for line in (3, 6, 6, 6, 7)
     ]
+
+
+OBJECTS = """\
+template <typename T> struct Sum {
+    %s
+    __device__ Sum operator+(const Sum &o) const { Sum r; r.v = v + o.v; r.n = n + o.n; return r; }
+};
+template <typename T> __global__ void k(T *out) {
+    __shared__ Sum<T> all[32];
+    Sum<T> w;
+    all[threadIdx.x] = w;
+    __syncthreads();
+    w = w +
+        all[3];
+    w = all[4]
+        + w;
+    out[0] = w.v + all[0].n;
+}
+__global__ void plain(float *out) {
+    __shared__ Sum<float> all[32];
+    Sum<float> w;
+    all[threadIdx.x] = w;
+    w = w +
+        all[3];
+    out[0] = w.v + all[0].n;
+}
+void go(float *p) { k<<<1, 32>>>(p); plain<<<1, 32>>>(p); }
+"""
+
+
+@pytest.mark.parametrize("members", ["T v; int n;", "T v = 0; int n = 0;"])
+def test_objects_that_an_operator_is_given_are_read_in_it(members: str) -> None:
+    """Clang lets no class with initialisers of members be shared; nvcc does."""
+    assert unreached(OBJECTS % members) == []
+    assert report(OBJECTS % members).unparsed == ()

@@ -46,6 +46,7 @@ from smemlint.ir import (
     Index,
     InitList,
     Literal,
+    Name,
     PackSize,
     Place,
     PointerTo,
@@ -264,6 +265,8 @@ class ExpressionLowering:
         if isinstance(value, float):
             return FloatLiteral(value, DOUBLE, place)
         found = self._c.texts.read_expression(text) if text else None
+        if isinstance(found, Name):
+            return self._c.names.read(found, place)
         return found if found is not None else UnknownExpr(f"not read: {text[:40]}", (), place)
 
     # Literals

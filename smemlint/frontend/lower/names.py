@@ -206,10 +206,19 @@ class NameLowering:
         if isinstance(found, StaticMember):
             return StaticMember(found.owner, found.name, place, found.arguments)
         if isinstance(found, Name):
-            return Name(found.id, found.name, place, found.arguments)
+            return self.read(found, place)
         if found is not None:
             return found
         return UnknownExpr(f"dependent name {text or ''}".strip(), (), place)
+
+    def read(self, name: Name, place: Place | None) -> Name:
+        """A name that was read from the text, where it stands: of a variable that clang finds fault with it
+        gives the uses no tree (`__shared__ T s;` of a class whose members have initialisers)."""
+        declared = self._c.declared
+        shared = (declared.variables.get(key) for key in declared.shared)
+        if place is not None and any(isinstance(v, Name) and v.id == name.id for v in shared):
+            declared.shared_refs.add((place.path, place.offset))
+        return Name(name.id, name.name, place, name.arguments)
 
     # Members
 

@@ -11,6 +11,7 @@ from smemlint.frontend.clang.names import (
     FUNCTIONS,
     PARTIAL,
     RECORDS,
+    UNION,
     Definition,
     valid,
 )
@@ -256,6 +257,9 @@ class TypeLowering:
             if any(a is None for a in own):
                 own = self._c.texts.template_arguments(cursors.display_name(declaration))
             return (*outer, *(a for a in own if a is not None))
+        if declaration.kind == UNION and found is not None and found.node.kind in (CLASS_TEMPLATE, PARTIAL):
+            # libclang counts the arguments of classes only
+            return (*outer, *self._c.texts.template_arguments(cursors.display_name(declaration)))
         if found is not None and found.node.kind == CLASS_TEMPLATE:
             return (*outer, *own_arguments(self._c.decls.own_parameters(found)))
         return outer
