@@ -163,6 +163,11 @@ RANGES = [
     # lanes that surely have left by a flag are in none of the rounds that follow
     "bool found = false; int m = threadIdx.x; for (int i = 0; i < 4 && !found; i++) {"
     " if (n == 3 || threadIdx.x % 4 == 0) { found = true; m += 31; } t[(m + i * 32) & 4095] = 1; m ^= i; }",
+    # lanes that may have left are perhaps in none of the rounds that follow
+    "for (int i = 0; i < n; i++) { t[threadIdx.x * 32] = 1; if (n == 3) continue;"
+    " if (threadIdx.x % 4 == 2) break; }",
+    "for (int i = 0; i < n; i++) { t[threadIdx.x * 32] = 1; if (n & 2 && threadIdx.x > 7) break; }",
+    "for (int i = 0; i < n; i++) { t[threadIdx.x * 32] = 1; if (out[threadIdx.x] > 3) return; }",
     # one of two pointers, of which one goes by lane
     "float *p = threadIdx.x % 2 ? t : &q[0][0]; float *u = n > 4 ? p : t; u[3] = 1;",
 ]

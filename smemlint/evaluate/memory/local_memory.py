@@ -413,9 +413,9 @@ def _of_one_type(m: Machine, a: Int, b: Int) -> tuple[Int, Int]:
     `unsigned short` is no `int`."""
     if a.type == b.type or a.type.size != b.type.size:
         return a, b
-    if b.type.kind == "bool":
-        return a, convert(b, a.type, m.unknowns)
-    return (convert(a, b.type, m.unknowns) if a.type.kind != "bool" else a.typed(b.type)), b
+    if a.type.kind == "bool":
+        return a.typed(b.type), b
+    return a, convert(b, a.type, m.unknowns)
 
 
 def _either_function(new: FunctionValue | Closure | Method, old: Value) -> Value:

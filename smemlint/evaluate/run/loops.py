@@ -444,7 +444,7 @@ def _stand_in(
         if not holds or not m.anyone():
             break
     if left is None and holds and m.anyone():
-        _only_first(m, inside[1] & ~m.may, logged)
+        _only_first(m, inside[1] & ~m.must, logged)
     if (m.silent or m.effort.reached == reached) and m.anyone():  # the other copies would only count
         m.code_size.touched += (copies - 1) * (m.code_size.touched - done[0])
         m.code_size.operations += (copies - 1) * (m.code_size.operations - done[1])
@@ -502,8 +502,8 @@ def _planned(
 
 
 def _only_first(m: Machine, lanes: Mask, since: int) -> None:
-    """Lanes that leave in any iteration take part in the first one, and in no other. since: position in the
-    log before it."""
+    """Lanes that may leave in any iteration take part in the first one, and perhaps in no other. since:
+    position in the log before it."""
     if some(lanes):
         for e in m.log[since:]:
             if isinstance(e, Event):

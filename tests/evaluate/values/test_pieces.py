@@ -43,6 +43,12 @@ CASES = [
         2,
         id="a byte on one way",
     ),
+    pytest.param(
+        "struct Low { short lo, hi; }; long w = 0; Low v = *(Low *)((char *)&w + 2);"
+        " if (t & 1) --v.hi;\ns[(v.hi + 1) * t * 2] = 1;",
+        2,
+        id="the sign of a half that some lanes change",
+    ),
 ]
 
 
