@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from smemlint.evaluate.language.conversions import type_of
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.types.layout import is_vector
-from smemlint.evaluate.types.matching import Binding, Bindings, bound, is_type
+from smemlint.evaluate.types.matching import Binding, Bindings, bound, condition_of, is_type
 from smemlint.evaluate.values.number import Int, Pointer, Value
 from smemlint.ir import (
     ArrayOf,
+    Expr,
     Function,
     FunctionRef,
     FunctionType,
@@ -77,7 +78,20 @@ def bind(
             bindings.setdefault(parameter.id, ())
         if parameter.id not in bindings and parameter.id not in told and parameter.default is not None:
             bindings[parameter.id] = bound(m.types.argument(parameter.default, bindings))
-    return bindings
+    return bindings if _is_enabled(m, f, bindings) else None
+
+
+def _is_enabled(m: Machine, f: Function, bindings: Bindings) -> bool:
+    """Whether no `enable_if` of a template takes it out of the overloads; one that is not known does not."""
+    return all(m.types.constant(c, bindings) != 0 for c in _conditions(f))
+
+
+@by_identity
+def _conditions(f: Function) -> tuple[Expr, ...]:
+    """The conditions of the `enable_if`s among template parameters, result and parameters."""
+    where = [x for p in f.template for x in (p.type, p.default) if x is not None]
+    named = (t for x in (*where, f.returns, *(p.type for p in f.parameters)) for t in walk(x))
+    return tuple(c for t in named if isinstance(t, RecordRef) and (c := condition_of(t)) is not None)
 
 
 def _told_by(f: Function, given: int) -> set[str]:

@@ -12,7 +12,9 @@ from smemlint.evaluate.types.matching import (
     Patterns,
     any_argument,
     bound,
+    condition_of,
     function_named,
+    is_computed,
     is_type,
 )
 from smemlint.evaluate.types.record_layout import Builder, Layout, round_up
@@ -51,6 +53,7 @@ from smemlint.ir.types import (
     UINT,
     ULONG,
     USHORT,
+    VOID,
     is_reference,
 )
 from smemlint.patterns import pattern
@@ -355,7 +358,7 @@ class Types:
             special = self.module.records.get(name)
             if special is None or special.specialises is None:
                 continue
-            bound = self.patterns.arguments(special.specialises, t.arguments)
+            bound = self._specialised(special.specialises, self._completed(record, t.arguments))
             if bound is not None and (best is None or not self._is_as_special(best[0], special)):
                 best = (special, bound)
                 if not special.template:
@@ -363,6 +366,44 @@ class Types:
         if best is not None or record.declared:
             return best
         return record, self.bind_arguments(record.template, t.arguments, {})
+
+    def _completed(
+        self, record: Record, arguments: tuple[TemplateArgument, ...]
+    ) -> tuple[TemplateArgument, ...]:
+        """Template arguments with the defaults of those that are left out."""
+        left = record.template[len(arguments) :]
+        if not left or any(p.pack or p.default is None for p in left):
+            return arguments
+        bindings = self.bind_arguments(record.template, arguments, {})
+        return (*arguments, *(self.argument(p.default, bindings) for p in left if p.default is not None))
+
+    def _specialised(
+        self, patterns: tuple[TemplateArgument, ...], arguments: tuple[TemplateArgument, ...]
+    ) -> dict[str, Binding] | None:
+        """The bindings under which the patterns of a specialisation equal the arguments, also patterns that
+        tell nothing of a parameter themselves (`enable_if_t<sizeof(T) == 8>`, `N + 1`)."""
+        computed = [i for i, p in enumerate(patterns) if is_computed(p)]
+        if not computed:
+            return self.patterns.arguments(patterns, arguments)
+        if len(patterns) != len(arguments):
+            return None
+        telling = [i for i in range(len(patterns)) if i not in computed]
+        found = self.patterns.arguments(
+            tuple(patterns[i] for i in telling), tuple(arguments[i] for i in telling)
+        )
+        if found is None or not all(self._gives(patterns[i], arguments[i], found) for i in computed):
+            return None
+        return found
+
+    def _gives(self, pattern: TemplateArgument, argument: TemplateArgument, bindings: Bindings) -> bool:
+        if not isinstance(pattern, MemberType):
+            value = self.constant(pattern, bindings)  # type: ignore[arg-type]
+            return value is not None and isinstance(argument, Literal) and argument.value == value
+        condition = condition_of(pattern.owner)
+        if condition is None:
+            return self.resolve(pattern, bindings) == argument
+        made = pattern.owner.arguments[1] if len(pattern.owner.arguments) > 1 else VOID  # type: ignore[union-attr]
+        return bool(self.constant(condition, bindings)) and self.argument(made, bindings) == argument
 
     def _is_as_special(self, a: Record, b: Record) -> bool:
         """Whether each instance of a specialisation would be one of another one too."""

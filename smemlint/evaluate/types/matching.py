@@ -9,6 +9,7 @@ from smemlint.evaluate.values.number import Int
 from smemlint.ir import (
     ArrayOf,
     Cast,
+    Expr,
     FunctionRef,
     FunctionType,
     Literal,
@@ -38,6 +39,19 @@ _TYPES = frozenset(TYPES)
 def is_type(argument: object) -> bool:
     """Return whether a template argument is a type."""
     return type(argument) in _TYPES
+
+
+def is_computed(pattern: TemplateArgument) -> bool:
+    """Return whether a pattern tells nothing of the parameters in it: what it gives is compared."""
+    return isinstance(pattern, MemberType) or not (is_type(pattern) or isinstance(pattern, Name | Literal))
+
+
+def condition_of(t: Type | None) -> Expr | None:
+    """Return the condition of an `enable_if`, None of any other type."""
+    if not isinstance(t, RecordRef) or t.name.rsplit("::", 1)[-1] != "enable_if" or not t.arguments:
+        return None
+    condition = t.arguments[0]
+    return None if is_type(condition) else condition  # type: ignore[return-value]
 
 
 def bound(argument: TemplateArgument) -> Binding:

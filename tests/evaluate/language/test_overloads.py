@@ -186,3 +186,46 @@ __global__ void k(float *out) {
     (kernel,) = module.kernels()
     (conflict,) = score_all(evaluate(module, kernel, Launch((32, 1, 1))))
     assert (conflict.wavefronts, conflict.ideal) == (2 + 8, 2)
+
+
+SWITCHED = """
+#include <type_traits>
+template <typename T, std::enable_if_t<sizeof(T) == 4, int> = 0> __device__ int a(int i) { return i; }
+template <typename T, std::enable_if_t<sizeof(T) == 8, int> = 0> __device__ int a(int i) { return i * 2; }
+template <typename T> __device__ std::enable_if_t<sizeof(T) == 4, int> b(int i) { return i; }
+template <typename T> __device__ typename std::enable_if<sizeof(T) == 8, int>::type b(int i) { return i * 2; }
+template <typename T, typename = std::enable_if_t<std::is_integral<T>::value>>
+__device__ int c(T i) { return i; }
+template <typename T> __device__ std::enable_if_t<!std::is_integral<T>::value, int> c(T i) { return i * 2; }
+template <int N, std::enable_if_t<(N > 4), int> = 0> __device__ int d(int i) { return i; }
+template <int N, std::enable_if_t<(N <= 4), int> = 0> __device__ int d(int i) { return i * 2; }
+template <typename T> __global__ void k(T *out) {
+    __shared__ T s[1024];
+    int t = threadIdx.x;
+    out[0] = s[%s];
+}
+void go(%s *p) { k<<<1, 32>>>(p); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("index", "type", "lane"),
+    [
+        ("a<T>(t)", "float", 1),
+        ("a<T>(t)", "double", 2),
+        ("a<double>(t)", "float", 2),
+        ("b<T>(t)", "float", 1),
+        ("b<T>(t)", "double", 2),
+        ("c(t)", "float", 1),
+        ("c((T)t)", "float", 2),
+        ("d<8>(t)", "float", 1),
+        ("d<4>(t)", "float", 2),
+    ],
+)
+def test_a_function_that_a_condition_takes_out_is_not_called(index: str, type: str, lane: int) -> None:
+    (module,) = load(source_from_bytes("k.cu", (SWITCHED % (index, type)).encode()))
+    (kernel,) = module.kernels()
+    of = Scalar(type, 4 if type == "float" else 8, "float")
+    trace = evaluate(module, kernel, Launch((32, 1, 1), template={kernel.template[0].name: of}))
+    (load_,) = trace.traces
+    assert (load_.grade, int(load_.offsets[0, 1])) == (Grade.EXACT, lane * of.size)

@@ -84,3 +84,42 @@ void go(int *p) {{ k<{type}><<<1, 32>>>(p); }}
 """
     (access,) = analyse_file(Job("k.cu", text=text)).kernels[0].accesses
     assert access.ways == ways
+
+
+ENABLED = """
+#include <type_traits>
+template <typename T, typename = void> struct Pad { static constexpr int value = 1; };
+template <typename T> struct Pad<T, std::enable_if_t<sizeof(T) == 8>> { static constexpr int value = 4; };
+template <typename T> struct Pad<T, typename std::enable_if<sizeof(T) == 2, void>::type> {
+    static constexpr int value = 8;
+};
+template <typename T> __global__ void k(T *p) {
+    __shared__ T s[1024];
+    s[threadIdx.x * Pad<T>::value] = *p;
+}
+void go() { k<%s><<<1, 32>>>(nullptr); }
+"""
+
+
+@pytest.mark.parametrize(("type", "ways"), [("float", 1), ("double", 4), ("short", 4)])
+def test_a_specialisation_for_which_a_condition_holds_is_meant(type: str, ways: int) -> None:
+    (access,) = analyse_file(Job("k.cu", text=ENABLED % type)).kernels[0].accesses
+    assert (access.ways, access.grade) == (ways, "exact")
+
+
+def test_a_specialisation_may_compute_with_the_parameters_of_others() -> None:
+    text = """
+template <int LO, int HI> struct Range {
+    static __device__ float sum(const float *s) {
+        constexpr int MID = (LO + HI) / 2;
+        return Range<LO, MID>::sum(s) + Range<MID, HI>::sum(s);
+    }
+};
+template <int LO> struct Range<LO, LO + 1> {
+    static __device__ float sum(const float *s) { return s[threadIdx.x * 8 + LO * 256]; }
+};
+__global__ void k(float *p) { __shared__ float s[2048]; *p = Range<0, 6>::sum(s); }
+void go() { k<<<1, 32>>>(nullptr); }
+"""
+    (access,) = analyse_file(Job("k.cu", text=text)).kernels[0].accesses
+    assert (access.executions, access.ways, access.grade) == (6, 8, "exact")
