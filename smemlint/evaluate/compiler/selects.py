@@ -58,20 +58,29 @@ def note(m: Machine, c: Int, then: int, otherwise: int, arms: tuple[Node, Node],
         return
     first, second = m.log[then:otherwise], m.log[otherwise:]
     if chosen:
-        if len(first) != 1 or len(second) != 1:
-            return
-        a, b = first[0], second[0]
-        if not isinstance(a, Event) or not isinstance(b, Event) or not _alike(m, a, b):
+        one, other = _only(m, first), _only(m, second)
+        if one is None or other is None or not _alike(m, one[0], other[0]):
             return
         if c.known or any(s.varying for mono in c.terms for s in mono):
-            offset = local_memory.merge(m, c, a.offset, b.offset)
+            offset = local_memory.merge(m, c, one[1], other[1])
             assert isinstance(offset, Int)
-            m.journal.selected.append(Selected(a.order, b.order, offset))
+            m.journal.selected.append(Selected(one[0].order, other[0].order, offset))
         return
     for a, b in zip(_head(first, arms[0]), _head(second, arms[1]), strict=False):
         if not _alike(m, a, b) or not same(a.offset, b.offset):
             return
         m.journal.selected.append(Selected(a.order, b.order, a.offset))
+
+
+def _only(m: Machine, log: Sequence[Event | Barrier]) -> tuple[Event, Int] | None:
+    """The one load that an arm is, with its address: an arm may itself be a choice."""
+    chosen = m.journal.selected[-len(log) :] if len(log) > 1 else []
+    gone = {s.other for s in chosen}
+    left = [e for e in log if (e.order not in gone if isinstance(e, Event) else not gone or e.stop != "fork")]
+    if len(left) != 1 or not isinstance(left[0], Event):
+        return None
+    one = left[0]
+    return one, next((s.offset for s in reversed(chosen) if s.kept == one.order), one.offset)
 
 
 def _head(log: Sequence[Event | Barrier], arm: Node) -> Iterator[Event]:
@@ -205,11 +214,21 @@ def element(e: Expr) -> bool:
     return isinstance(e, Index | Member) or (isinstance(e, Unary) and e.op == "*")
 
 
+def one_of_elements(e: Expr) -> bool:
+    """Whether an expression just reads an element, or one of several."""
+    if isinstance(e, Conditional):
+        return one_of_elements(e.then) and one_of_elements(e.otherwise)
+    return element(e)
+
+
 def gives_element(s: Stmt | None) -> str | None:
     """The variable that a statement gives an element, if that is all it does."""
     while isinstance(s, Block) and len(s.body) == 1:
         s = s.body[0]
+    if isinstance(s, If) and s.otherwise is not None:
+        given = gives_element(s.then)
+        return given if given == gives_element(s.otherwise) else None
     if not isinstance(s, Evaluate) or not isinstance(s.expr, Assign) or s.expr.op != "=":
         return None
     target = s.expr.target
-    return target.id if isinstance(target, Name) and element(s.expr.value) else None
+    return target.id if isinstance(target, Name) and one_of_elements(s.expr.value) else None

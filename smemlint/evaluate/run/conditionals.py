@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from smemlint.evaluate.compiler.selects import element, note
+from smemlint.evaluate.compiler.selects import note, one_of_elements
 from smemlint.evaluate.control_flow.join_points import merge_into
 from smemlint.evaluate.control_flow.launch_choices import decided_by_launch, either_value
 from smemlint.evaluate.control_flow.masks import decode, restore, snapshot
 from smemlint.evaluate.control_flow.settling import choice_at, differ, settle
+from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine, Mask
@@ -19,6 +20,7 @@ from smemlint.evaluate.values.number import Int, Other, Pointer, Value, add, col
 from smemlint.evaluate.values.widths import common_type
 from smemlint.ir import (
     STEPS,
+    ArrayOf,
     Asm,
     Assign,
     Binary,
@@ -28,9 +30,11 @@ from smemlint.ir import (
     Construct,
     Expr,
     FloatLiteral,
+    Index,
     Literal,
     Name,
     PackSize,
+    Scalar,
     SizeOf,
     Special,
     StaticMember,
@@ -128,6 +132,8 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         if evaluate is rvalue and isinstance(chosen, Int):
             chosen = _of_common_type(m, chosen, other)
         return _chosen_by_launch(m, c, chosen, other, evaluate)
+    if evaluate is rvalue and _of_two_arrays(m, e, c):
+        return _chosen_element(m, e, c)
     then = decode(m, c, stays=True)
     otherwise = decode(m, ar.logical_not(c, m.unknowns), stays=True)
     keep = m.must, m.may
@@ -145,7 +151,7 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     b = evaluate(m, e.otherwise) if m.anyone() else None
     m.must, m.may = keep
     if evaluate is rvalue:
-        note(m, c, began, turned, (e.then, e.otherwise), element(e.then) and element(e.otherwise))
+        note(m, c, began, turned, (e.then, e.otherwise), one_of_elements(e))
     m.lines.region = line
     if after is not None:
         merge_into(m, ar.one_unknown(c, m.unknowns), after)
@@ -164,6 +170,43 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     if choice is not None and m.task.paths is not None and differ(m, a, b, merged):
         m.task.paths.leave_open(choice)
     return merged
+
+
+def _of_two_arrays(m: Machine, e: Conditional, c: Int) -> bool:
+    """Whether each lane chooses between elements of two shared arrays: then their addresses are chosen, and
+    one load follows."""
+    if m.task.as_written or not (c.known or any(s.varying for mono in c.terms for s in mono)):
+        return False
+    first, second = _element_of(m, e.then), _element_of(m, e.otherwise)
+    return first is not None and second is not None and first[0] != second[0] and first[1] == second[1]
+
+
+def _element_of(m: Machine, e: Expr) -> tuple[str, Scalar] | None:
+    """The shared array, by id, of which an expression reads an element, and the element's type."""
+    depth = 0
+    while isinstance(e, Index):
+        e, depth = e.base, depth + 1
+    o = m.memory.shared.get(e.id) if isinstance(e, Name) else None
+    if o is None or o.volatile:
+        return None
+    t = o.type
+    while isinstance(t, ArrayOf) and depth:
+        t, depth = t.element, depth - 1
+    return (o.id, t) if isinstance(t, Scalar) and not depth else None
+
+
+def _chosen_element(m: Machine, e: Conditional, c: Int) -> Value:
+    keep = m.must, m.may
+    found: list[Value] = []
+    for arm, when in ((e.then, c), (e.otherwise, ar.logical_not(c, m.unknowns))):
+        lanes = decode(m, when, stays=True)
+        m.must, m.may = lanes.must, lanes.may
+        if m.anyone():
+            found.append(lvalue(m, arm))
+        m.must, m.may = keep
+    place = e.then.place if isinstance(e.then, Index) else None
+    p = merge(m, c, *found) if len(found) == 2 else found[0]
+    return load(m, p, place, e.then) if isinstance(p, Pointer) else p
 
 
 def _chosen_by_launch(
