@@ -18,7 +18,7 @@ def guards(s: Loop, constants: Set[str]) -> int:
 def constants_of(module: Module, f: Function | None) -> frozenset[str]:
     """Ids of what has its value before a function runs, and of the counters of its loops: where a loop is
     unrolled its counter is a constant. f: None for a lambda's own frame."""
-    found = {id for id, v in module.globals.items() if v.storage == "constant"}
+    found = {id for id, v in module.globals.items() if v.storage == "constant" and v.const}
     if f is None:
         return frozenset(found)
     record = module.records.get(f.record) if f.record is not None else None

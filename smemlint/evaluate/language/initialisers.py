@@ -11,6 +11,9 @@ from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value, pl
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import ArrayOf, Expr, InitList, Literal, Scalar, StringLiteral, Type
 
+LARGE = 16384
+"""Bytes of an array of records, or of arrays, from which on its zeros are not kept."""
+
 
 def initialise(m: Machine, o: Object, t: Type, init: Expr) -> None:
     """Give a local object its initial value."""
@@ -68,5 +71,14 @@ def fill_array(m: Machine, o: Object, at: int, t: ArrayOf, elements: tuple[Expr,
                 fill_array(m, o, at + i * size, t.element, inner)
             else:
                 write_cell(m, o, at + i * size, value_for(m, t.element, e), t.element)
-        elif isinstance(t.element, Scalar) and t.element.kind != "float":
+        elif isinstance(t.element, Scalar):
+            if t.element.kind == "float":
+                break
             write_cell(m, o, at + i * size, Int(0, t.element), t.element)
+        elif n * size > LARGE:
+            o.havoc = True
+            break
+        elif isinstance(t.element, ArrayOf):
+            fill_array(m, o, at + i * size, t.element, ())
+        else:
+            write_cell(m, o, at + i * size, build(m, t.element, (), None), t.element)

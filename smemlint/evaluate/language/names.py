@@ -14,6 +14,7 @@ from smemlint.evaluate.memory.local_memory import as_seen
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.layout import type_name
 from smemlint.evaluate.types.matching import Binding, bound, is_type
+from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.number import FunctionValue, Int, Other, Pointer, Value
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import (
@@ -99,6 +100,10 @@ def declare_global(m: Machine, var: Var) -> Object:
         keep, m.may = m.may, m.threads.present
         initialise(m, o, t, var.init)
         m.may = keep
+        if constant and not var.const and not m.host:  # constant memory: the compiler does not know it
+            for at, v in o.cells.items():
+                if isinstance(v, Int):
+                    o.cells[at] = Int(v.const, v.type, v.terms, affine.atom("constant", var.id, at))
     elif followed and isinstance(t, Scalar) and t.kind != "float" and var.storage != "constant":
         o.cells[0] = Int(0, t)
     o.uniform = True

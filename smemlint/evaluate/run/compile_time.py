@@ -258,8 +258,11 @@ def is_compile_time(m: Machine, e: Expr, depth: int = 0) -> bool:
         if e.id in m.bindings or e.id in m.context.constants:
             return True
         o = m.find(e.id)
+        var = m.module.globals.get(e.id) if o is None else o.var
+        if var is not None and var.storage == "constant" and not var.const:
+            return False  # constant memory
         if o is None:
-            return e.id in m.module.globals or e.id not in m.module.functions
+            return var is not None or e.id not in m.module.functions
         if o.var is None or o.var.storage == "param":
             return False
         if o.var.init is None or depth >= 6 or not is_compile_time(m, o.var.init, depth + 1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 
 from smemlint.evaluate.language.accesses import load
@@ -15,6 +16,7 @@ from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.memory.local_memory import write_cell
 from smemlint.evaluate.memory.parts import write_part
+from smemlint.evaluate.run.aggregates import aggregate
 from smemlint.evaluate.types.matching import Bindings
 from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, is_uniform
 from smemlint.evaluate.values.objects import Object
@@ -90,7 +92,9 @@ def init_list_value(m: Machine, e: InitList) -> Value:
 def construct_from(m: Machine, t: RecordRef, values: list[Value | InitList], place: Place | None) -> Value:
     """A record from constructor arguments, or by aggregate initialisation."""
     short = t.name.rsplit("::", 1)[-1]
-    made = construct(m, t, values, place) if short != "dim3" else None
+    found = m.types.record_of(t)
+    zero = not values and not m.host and found is not None and not found[0].constructors  # `T{}`
+    made = construct(m, t, values, place) if short != "dim3" and not zero else None
     if made is not None:
         return made
     if len(values) == 1 and isinstance(values[0], RecordValue) and values[0].type == t:
@@ -103,23 +107,11 @@ def construct_from(m: Machine, t: RecordRef, values: list[Value | InitList], pla
         if m.host and len(values) == 1 and isinstance(values[0], Int) and m.types.record_of(t) is None:
             return values[0]  # `lib::Int(256)`: whatever it is, it holds the number
         return Other(t, all(is_uniform(v) for v in values if not isinstance(v, InitList)))
-    cells: dict[int, Value] = {}
     if len(layout.fields) == 1 and values:
         ((at, whole),) = layout.fields.values()
         if isinstance(whole, ArrayOf) and not isinstance(values[0], InitList | RecordValue):
             return RecordValue(t, _filled(m, whole, at, values))
-    for (at, ft), v in zip(layout.fields.values(), values, strict=False):
-        leaf = build(m, ft, v.elements, place) if isinstance(v, InitList) else coerce(m, v, ft)
-        if isinstance(leaf, RecordValue):
-            cells.update({at + k: x for k, x in leaf.cells.items()})
-        elif isinstance(ft, Part) and ft.bits:
-            o = Object("temporary", t.name, t, "local", None, cells)
-            write_part(m, Pointer(o, Int(at), ft), leaf, ft)
-        else:
-            cells[at] = leaf
-    if not values:
-        return RecordValue(t, {})
-    return RecordValue(t, cells)
+    return RecordValue(t, aggregate(m, t, layout, deque(values), place))
 
 
 def _filled(m: Machine, t: ArrayOf, at: int, values: Sequence[Value | InitList]) -> dict[int, Value]:

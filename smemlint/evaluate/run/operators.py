@@ -7,6 +7,7 @@ from smemlint.evaluate.compiler.slow_paths import division_stops
 from smemlint.evaluate.control_flow import first_block
 from smemlint.evaluate.language.accesses import load, store
 from smemlint.evaluate.language.conversions import as_int, coerce, is_null, null_test
+from smemlint.evaluate.language.member_pointers import member_of, pointer_to_member
 from smemlint.evaluate.language.operator_methods import operator_method
 from smemlint.evaluate.language.places import lost, offset_pointer, place_of, pointer_of
 from smemlint.evaluate.language.scale import decided_by_scale
@@ -33,7 +34,7 @@ from smemlint.evaluate.values.number import (
     scale,
     subtract,
 )
-from smemlint.ir import STEPS, Assign, Binary, Construct, InitList, Place, RecordRef, Unary
+from smemlint.ir import STEPS, Assign, Binary, Construct, InitList, Place, RecordRef, StaticMember, Unary
 from smemlint.ir.types import BOOL, INT, LONG, ULONG
 
 UNFOLLOWED = "goes through arithmetic that is not followed"
@@ -45,6 +46,8 @@ def unary_value(m: Machine, e: Unary) -> Value:
     if called is not None:
         return rvalue(m, called)
     if op == "&":
+        if isinstance(e.operand, StaticMember) and (to := pointer_to_member(m, e.operand)) is not None:
+            return to
         return place_of(m, e.operand) if isinstance(e.operand, Construct) else lvalue(m, e.operand)
     if op == "*":
         p = lvalue(m, e)
@@ -116,6 +119,8 @@ def binary_value(m: Machine, e: Binary) -> Value:
     if e.op == ",":
         rvalue(m, e.left)
         return rvalue(m, e.right)
+    if e.op == ".*":
+        return member_of(m, rvalue(m, e.left), rvalue(m, e.right))
     called = operator_method(m, e)
     if called is not None:
         return rvalue(m, called)

@@ -398,7 +398,9 @@ class Types:
     def _gives(self, pattern: TemplateArgument, argument: TemplateArgument, bindings: Bindings) -> bool:
         if not isinstance(pattern, MemberType):
             value = self.constant(pattern, bindings)  # type: ignore[arg-type]
-            return value is not None and isinstance(argument, Literal) and argument.value == value
+            if value is None:
+                return pattern == argument
+            return isinstance(argument, Literal) and argument.value == value
         condition = condition_of(pattern.owner)
         if condition is None:
             return self.resolve(pattern, bindings) == argument

@@ -393,13 +393,25 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
             if shared:
                 storage = "extern_shared" if cursors.storage_class(declared) == EXTERN else "shared"
             const = is_constant(cursors.cursor_type(declared))
-            if storage == "global" and const and valid(cursors.initializer(declared)):
-                storage = "constant"
+            if storage == "global" and valid(cursors.initializer(declared)):
+                storage = "constant" if const or self._is_never_set(declared, kids, name) else storage
             var = self.variable(declared, kids, identifier, name, storage)
             if storage == "constant":
                 var = self.folded(declared, var)
             c.found.globals[identifier] = var
         return Name(identifier, name)
+
+    def _is_never_set(self, node: Node, kids: list[Node], name: str) -> bool:
+        """Whether constant memory keeps its initialiser: kernels cannot write it, and no host code of the
+        file that is looked at names it as a symbol. A header may be used by any host code."""
+        point = self._c.positions.point(node)
+        if point is None or not any(k.kind == CONSTANT_ATTRIBUTE for k in kids):
+            return False
+        file = point[0]
+        if file.path != self._c.tu.spelling:
+            return False
+        word = re.escape(name).encode()
+        return re.search(rb'Symbol[^;{}]*\b%b\b|"%b"' % (word, word), file.data) is None
 
     def folded(self, node: Node, var: Var) -> Var:
         """A constant whose value clang knows gets it as its initialiser."""

@@ -322,7 +322,10 @@ class ExpressionLowering:
             place = self._c.place(item)
             if op in _OPERATORS:
                 left = Assign(op, left, value, place)
-            elif op in ("", ".*", "->*", "<=>"):
+            elif op in (".*", "->*"):
+                at = left if op == "->*" else Unary("&", left, place)
+                left = Unary("*", Binary(".*", at, value, place), place)
+            elif op in ("", "<=>"):
                 left = UnknownExpr(f"operator {op}", (left, value), place)
             else:
                 left = Binary(op, left, value, place)

@@ -1,0 +1,108 @@
+"""Aggregates member by member: `T{a, b}`, with inner braces or without; what is not given is what its
+initialiser says, else zero."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+from smemlint.evaluate.language.conversions import coerce
+from smemlint.evaluate.language.initialisers import value_for
+from smemlint.evaluate.machine.dispatch import build
+from smemlint.evaluate.machine.machine import Frame, Machine
+from smemlint.evaluate.memory.parts import write_part
+from smemlint.evaluate.types.record_layout import Layout
+from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value
+from smemlint.evaluate.values.objects import Object
+from smemlint.ir import ArrayOf, Expr, InitList, Literal, Part, Place, RecordRef, Scalar, Type
+
+MOST_ELEMENTS = 4096
+
+Given = deque["Value | InitList"]
+"""What is left of a list in braces."""
+
+
+def aggregate(
+    m: Machine, t: RecordRef, layout: Layout, given: Given, place: Place | None
+) -> dict[int, Value]:
+    """The cells of a record without constructors; takes from the list what it needs."""
+    cells: dict[int, Value] = {}
+    found = m.types.record_of(t)
+    record, bindings = found if found is not None else (None, {})
+    inits: dict[str, Expr | None] = {f.name: f.init for f in record.fields} if record is not None else {}
+    done: set[str] = set()
+    for base, at, inner in _bases(m, t, layout):
+        if not given or not isinstance(given[0], InitList | RecordValue):
+            break
+        v = given.popleft()
+        leaf = build(m, base, v.elements, place) if isinstance(v, InitList) else v
+        done |= inner.fields.keys()
+        _put(m, t, cells, at, base, leaf)
+    for name, (at, ft) in layout.fields.items():
+        if name in done:
+            continue
+        if given:
+            v = _taken(m, ft, given, place)
+        elif (init := inits.get(name)) is not None:
+            m.frames.append(Frame(bindings))
+            v = value_for(m, ft, init)
+            m.frames.pop()
+        elif m.host:
+            continue  # zero counts as not set yet
+        else:
+            v = build(m, ft, (), place)
+        _put(m, t, cells, at, ft, v)
+        if record is not None and record.union:
+            break
+    return cells
+
+
+def _bases(m: Machine, t: RecordRef, layout: Layout) -> Iterator[tuple[RecordRef, int, Layout]]:
+    """The bases of a record, where they begin."""
+    found = m.types.record_of(t)
+    for base in found[0].bases if found is not None else ():
+        resolved = m.types.resolve(base, found[1]) if found is not None else base
+        inner = m.types.layout(resolved) if isinstance(resolved, RecordRef) else None
+        if not isinstance(resolved, RecordRef) or inner is None:
+            continue
+        first = next(iter(inner.fields), "")
+        if first in layout.fields:
+            yield resolved, layout.fields[first][0] - inner.fields[first][0], inner
+
+
+def _taken(m: Machine, t: Type, given: Given, place: Place | None) -> Value:
+    """The value of a member, out of what is left of the list: inner braces may be left out."""
+    v = given[0]
+    if isinstance(v, InitList):
+        given.popleft()
+        return build(m, t, v.elements, place)
+    single = isinstance(v, Int | Pointer) or (isinstance(v, Other) and isinstance(v.type, Scalar))
+    if single and isinstance(t, RecordRef):
+        inner, found = m.types.layout(t), m.types.record_of(t)
+        if inner is not None and inner.fields and (found is None or not found[0].constructors):
+            return RecordValue(t, aggregate(m, t, inner, given, place))
+    if single and isinstance(t, ArrayOf) and isinstance(t.extent, Literal):
+        size = m.types.size_of(t.element)
+        if size is not None:
+            return RecordValue(t, _elements(m, t.element, size, t.extent.value, given, place))
+    given.popleft()
+    return coerce(m, v, t)
+
+
+def _elements(
+    m: Machine, t: Type, size: int, count: int, given: Given, place: Place | None
+) -> dict[int, Value]:
+    cells: dict[int, Value] = {}
+    for i in range(min(count, MOST_ELEMENTS)):
+        v = _taken(m, t, given, place) if given else build(m, t, (), place)
+        _put(m, t, cells, i * size, t, v)
+    return cells
+
+
+def _put(m: Machine, of: Type, cells: dict[int, Value], at: int, t: Type, v: Value) -> None:
+    if isinstance(v, RecordValue):
+        cells.update({at + k: x for k, x in v.cells.items()})
+    elif isinstance(t, Part) and t.bits:
+        write_part(m, Pointer(Object("temporary", "temporary", of, "local", None, cells), Int(at), t), v, t)
+    else:
+        cells[at] = v
