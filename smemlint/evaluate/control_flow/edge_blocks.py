@@ -10,6 +10,7 @@ from smemlint.evaluate.control_flow.masks import restore, snapshot
 from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Event, Machine
 from smemlint.ir import Asm, Call, Construct, Expr, Index, Member, Name, Stmt, Unary
+from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
 
 VISITS = 16
@@ -48,7 +49,18 @@ def look_aside(m: Machine, body: Stmt | None) -> None:
 
 def supposed(m: Machine, condition: Expr) -> bool:
     """Whether a condition asks a variable that was decided so (`bool inside = i < n;`)."""
-    return any(isinstance(n, Name) and n.id in m.context.supposed for n in walk(condition))
+    return not m.context.supposed.isdisjoint(_names(condition))
+
+
+def suppose(m: Machine, id: str, value: Expr | None, *, guessed: bool) -> None:
+    """Note a variable that is decided so itself, or made of one that is."""
+    if guessed or (m.context.supposed and value is not None and supposed(m, value)):
+        m.context.supposed.add(id)
+
+
+@by_identity
+def _names(e: Expr) -> frozenset[str]:
+    return frozenset(n.id for n in walk(e) if isinstance(n, Name))
 
 
 def _may_access(m: Machine, body: Stmt) -> bool:
@@ -64,4 +76,4 @@ def _may_access(m: Machine, body: Stmt) -> bool:
     return known
 
 
-__all__ = ["look_aside", "supposed"]
+__all__ = ["look_aside", "suppose", "supposed"]

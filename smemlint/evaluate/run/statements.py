@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from smemlint.evaluate.compiler.sink import hold
+from smemlint.evaluate.control_flow.edge_blocks import suppose
 from smemlint.evaluate.language.conversions import type_of
 from smemlint.evaluate.language.initialisers import initialise, value_for
 from smemlint.evaluate.language.names import declare_global
@@ -97,8 +98,7 @@ def end_scope(m: Machine, body: tuple[Stmt, ...]) -> None:
 def run_declare(m: Machine, s: Declare) -> None:
     since, guesses = len(m.log), m.unknowns.guesses
     _declare(m, s)
-    if m.unknowns.guesses != guesses:
-        m.context.supposed.add(s.var.id)
+    suppose(m, s.var.id, s.var.init, guessed=m.unknowns.guesses != guesses)
     _hold(m, s, since)
 
 
@@ -166,8 +166,8 @@ def run_evaluate(m: Machine, s: Evaluate) -> None:
         text = "is not defined in the files that were read: what it stands for was not analysed"
         m.note("unknown-macro", f"`{macro.name}` {text}", macro.place)
     rvalue(m, (m.host and _asserted(s.expr)) or s.expr)
-    if m.unknowns.guesses != guesses and isinstance(s.expr, Assign) and isinstance(s.expr.target, Name):
-        m.context.supposed.add(s.expr.target.id)
+    if isinstance(s.expr, Assign) and isinstance(s.expr.target, Name):
+        suppose(m, s.expr.target.id, s.expr.value, guessed=m.unknowns.guesses != guesses)
     _hold(m, s, since)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from smemlint.api import Job, analyse_file
 from smemlint.evaluate import evaluate
 from smemlint.evaluate.model import Grade
 from smemlint.frontend import load
@@ -64,3 +65,17 @@ def test_the_other_way_of_a_guard_may_ask_again_whether_it_is_the_edge() -> None
     inside, edge = costs("if (i + 32 < n) s[0][t] = g[i];\n else if (i + 32 >= n) s[t][0] = 0;")
     assert (inside.ways, inside.grade) == (1, Grade.EXACT)
     assert (edge.ways_low, edge.ways, edge.grade) == (1, 32, Grade.BOUND)
+
+
+def test_what_is_made_of_a_rest_is_asked_at_the_edge_too() -> None:
+    text = """__global__ void k(float *p, int n) {
+        __shared__ float s[32][32];
+        int end = min(n, (int)blockIdx.x * 32 + 32);
+        int count = end - blockIdx.x * 32;
+        if (count == 32) p[threadIdx.x] = s[0][threadIdx.x];
+        else p[threadIdx.x] = s[threadIdx.x][0];
+    }
+    void go(float *p, int n) { k<<<n, 32>>>(p, n); }"""
+    inside, edge = analyse_file(Job("k.cu", text=text)).kernels[0].accesses
+    assert (inside.ways, inside.grade) == (1, "exact")
+    assert edge.grade == "bound" and edge.reason is not None and edge.reason[0] == "edge-of-grid"
