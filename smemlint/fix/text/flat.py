@@ -236,7 +236,7 @@ def definition_at(
     return None
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def local_definition(source: Source, name: str, scope: tuple[int, int]) -> tuple[int, int] | None:
     """Byte range of the initialiser of a local integer that is set once, None for anything else."""
     first, last = scope
