@@ -183,9 +183,8 @@ LONG = 260_000
 def _elsewhere(m: Machine, kernel: Function, launch: Launch) -> Iterator[Machine]:
     """The same threads under numbers that other launches could have; nothing when the launch tells nothing.
 
-    The compiler knows no launch. Where addresses differ from those of `m`, it cannot know them. All
-    numbers are
-    changed by an odd amount first, then every second one by an even amount: `n * (1 + m)` moves under one
+    The compiler knows no launch. Where addresses differ from those of `m`, it cannot know them. All numbers
+    are changed by an odd amount first, then every second one by an even amount: `n * (1 + m)` moves under one
     of both.
     """
     told = {
@@ -206,8 +205,7 @@ def _elsewhere(m: Machine, kernel: Function, launch: Launch) -> Iterator[Machine
             k: v + ELSEWHERE + (alternate if i % 2 else 0)
             for i, (k, v) in enumerate(sorted(launch.arguments.items(), key=lambda a: a[0] in matter))
         }
-        other = _machine(m.module, launch, m.effort.budget)
-        other.unknowns.begin, other.memo.carried = m.unknowns.begin, m.memo.carried
+        other = _once_more(m, launch, m.effort.budget)
         for key, v in told.items():
             assert isinstance(v.const, int)
             moved = 1 if key[0] == "threadIdx" else v.const + ELSEWHERE
@@ -220,14 +218,21 @@ def _elsewhere(m: Machine, kernel: Function, launch: Launch) -> Iterator[Machine
         yield other
 
 
+def _once_more(m: Machine, launch: Launch, budget: Budget) -> Machine:
+    """A machine for the same code, which knows how its loops change what they carry."""
+    other = _machine(m.module, launch, budget)
+    other.unknowns.begin = m.unknowns.begin
+    other.memo.carried, other.memo.trials = m.memo.carried, m.memo.trials
+    return other
+
+
 def _doubts(m: Machine, kernel: Function, launch: Launch) -> frozenset[tuple[object, ...]]:
     """Keys of the sites whose address nvcc may compute by another sum: of everything that the kernel adds up,
     also for what is no address of shared memory."""
     if m.effort.steps > ADDING:
         return frozenset()
     budget = dataclasses.replace(m.effort.budget, steps=min(m.effort.budget.steps, ADDING))
-    other = _machine(m.module, launch, budget)
-    other.unknowns.begin, other.memo.carried = m.unknowns.begin, m.memo.carried
+    other = _once_more(m, launch, budget)
     other.journal.sums = Sums()
     _run(other, kernel, launch)
     m.effort.spent += other.work

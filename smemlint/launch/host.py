@@ -21,6 +21,7 @@ from smemlint.evaluate.machine.machine import Budget, BudgetExceededError, Frame
 from smemlint.evaluate.machine.paths import Paths
 from smemlint.ir import Call, Function, Launch, LaunchStmt, Module, Name, TemplateArgument
 from smemlint.ir.walk import walk
+from smemlint.launch.kept_runs import KeptRuns, Shown
 from smemlint.launch.model import Allowance, Started
 from smemlint.launch.objects import class_instances, is_of, object_for, take_defaults
 from smemlint.launch.settings import settings
@@ -70,12 +71,12 @@ def started_kernels(
         for f in launching.values()
         if f.id not in called and open_name(f) not in by_name and not (f.record or "").startswith("(lambda")
     ]
-    slices = _slicer(module, launching, kernels)
+    runs = KeptRuns(module, _slicer(module, launching, kernels), allowance.kept)
     found: list[Started] = []
     listens = any(f.name == "main" and len(f.parameters) >= 2 for f in roots)
     cut = False
     for words in dict.fromkeys((tuple(told or ()), (), None) if listens else (None,)):
-        found, cut = _run(module, roots, slices, words, allowance, explore=False, reached=set())
+        found, cut = _run(module, roots, runs, words, allowance, explore=False, reached=set())
         if found:
             break
     shaped = {site(s) for s in found if s.shaped}
@@ -89,7 +90,7 @@ def started_kernels(
         seen = {s.kernel.id for s in found if s.shaped}
         told_of = {instance(s) for s in found}
         new, _ = _run(
-            module, functions, slices, None, allowance, explore=explore, reached=reached, before=before
+            module, functions, runs, None, allowance, explore=explore, reached=reached, before=before
         )
         fresh = [
             s for s in new if s.kernel.id not in seen or (cut and s.shaped and instance(s) not in told_of)
@@ -97,7 +98,7 @@ def started_kernels(
         cut = False
         found += fresh
         shaped |= {site(s) for s in fresh if s.shaped}
-    found += _instantiated(module, launching, before, slices, allowance, found)
+    found += _instantiated(module, launching, before, runs, allowance, found)
     full = [s for s in found if s.shaped]
     return tuple(s for s in found if s.shaped or s.guessed or not _told_by(s, full))
 
@@ -112,7 +113,7 @@ def _instantiated(
     module: Module,
     launching: Mapping[str, Function],
     begun: Container[str],
-    slices: Slicer,
+    runs: KeptRuns,
     allowance: Allowance,
     found: Iterable[Started],
 ) -> list[Started]:
@@ -123,7 +124,7 @@ def _instantiated(
         return []
     known = {instance(s) for s in found}
     functions = [launching[id] for id in sorted(ids)]
-    new, _ = _run(module, functions, slices, None, allowance, explore=True, reached=set())
+    new, _ = _run(module, functions, runs, None, allowance, explore=True, reached=set())
     return [s for s in new if instance(s) not in known]
 
 
@@ -178,7 +179,7 @@ def _slicer(module: Module, launching: Mapping[str, Function], kernels: frozense
 def _run(
     module: Module,
     functions: Sequence[Function],
-    slicer: Slicer,
+    runs: KeptRuns,
     words: Sequence[str] | None,
     allowance: Allowance,
     *,
@@ -200,26 +201,44 @@ def _run(
         nonlocal left
         if left <= 0 or clock.late(allowance.until):
             return None
+        settled = None if paths is None else tuple(paths.settled.items())
+        asked = (id(f), arguments, owner, settled, None if words is None else tuple(words), explore)
+        shown = runs.find(asked)
+        if shown is None:
+            shown, alone = made(f, arguments, owner, paths)
+            if alone:
+                runs.keep(asked, shown)
+        elif paths is not None:
+            paths.open.update(shown.open)
+        left -= shown.steps
+        allowance.steps -= shown.steps
+        reached.update(shown.reached)
+        return list(shown.started)
+
+    def made(f: Function, arguments: Instance, owner: Instance, paths: Paths | None) -> tuple[Shown, bool]:
+        """A run, and whether those before it had no part in what it shows."""
         seen: dict[tuple[object, ...], Started] = {}
         tried: list[Started] = []
+        led: set[str] = {f.id}
+        earlier = {} if paths is not None else found
+        launches: list[Started] = []
+        runs.begin()
         m = Machine(
-            module,
+            runs.module,
             (1, 1, 1),
             budget=replace(HOST_BUDGET, until=allowance.until),
-            on_launch=_recorder(seen, tried, {} if paths is not None else found, reached),
+            on_launch=_recorder(seen, tried, earlier, led, launches),
             host=True,
             defaults=True,
             explore=explore,
-            slicer=slicer,
+            slicer=runs.slicer,
             paths=paths,
         )
         _call(m, f, arguments, owner, words)
-        left -= m.effort.steps
-        allowance.steps -= m.effort.steps
         if m.effort.steps > m.effort.budget.steps:
             _take_first_iterations(seen, tried)
-        reached.add(f.id)
-        return list(seen.values())
+        shown = runs.shown(seen.values(), led, paths, m.effort.steps)
+        return shown, not earlier or len(launches) < MOST_ALIKE
 
     written = _written_instances(module, functions)
     classes = class_instances(module, functions)
@@ -257,9 +276,10 @@ def _recorder(
     tried: list[Started],
     earlier: Mapping[tuple[object, ...], Started],
     reached: set[str],
+    launches: list[Started],
 ) -> Callable[[Machine, LaunchStmt], None]:
     """Takes down the launches of one run. tried: those of trials of a loop's first iteration. earlier: those
-    of other runs, which are nothing new."""
+    of other runs, which are nothing new. launches: takes all that are met."""
     alike = 0
 
     def on_launch(m: Machine, s: LaunchStmt) -> None:
@@ -271,6 +291,7 @@ def _recorder(
             return
         reached.update(f.function.id for f in m.frames if f.function is not None)
         for started in starts_of(m, s):
+            launches.append(started)
             known = key(started)
             alike = alike + 1 if known in seen or known in earlier else 0
             seen.setdefault(known, started)
@@ -296,6 +317,7 @@ def _call(m: Machine, f: Function, arguments: Instance, owner: Instance, words: 
             m.frame.variables[f.parameters[0].id].cells[0] = argc
             m.frame.variables[f.parameters[1].id].cells[0] = argv
         m.enter(m.frame, f)
+        m.frame.last = True
         run(m, f.body)
     except (BudgetExceededError, RecursionError):
         pass

@@ -72,8 +72,11 @@ def program_of(
     others: tuple[Module, ...] = ()
     linked: tuple[Started, ...] = ()
     ended = True
-    for found in _linked_files(module, wanted, users, read):
+    for found, last in _linked_files(module, wanted, users, read):
         others = found
+        if last:  # what a first look may take would be spent again
+            ended = False
+            break
         # The callers of what calls a kernel are read where its launch is still open.
         part = replace(theirs, steps=theirs.steps // PARTS)
         linked = started_kernels(link(module, others), kernels=kernels, allowance=part)
@@ -120,7 +123,7 @@ def link(module: Module, others: Sequence[Module]) -> Module:
     for other in others:
         for id, f in other.functions.items():
             key = f"{id} in {other.path}" if f.name == "main" else id
-            functions.setdefault(key, replace(f, id=key))
+            functions.setdefault(key, f if key == id else replace(f, id=key))
         for name, other_record in other.records.items():
             mine = records.get(name)
             records[name] = other_record if mine is None else _joined(mine, other_record)
@@ -164,13 +167,13 @@ def _joined(mine: Record, other: Record) -> Record:
 
 def _linked_files(
     module: Module, wanted: frozenset[str], users: Users, read: Reader
-) -> Iterator[tuple[Module, ...]]:
+) -> Iterator[tuple[tuple[Module, ...], bool]]:
     """The files that use the wanted names; then with them those that use what those define, and so on, one
-    program's worth."""
+    program's worth. Tells with the last of them that there are no more."""
     found: list[Module] = []
     seen = {module.path}
     asked: set[str] = set()
-    for _ in range(MAX_ROUNDS):
+    for left in reversed(range(MAX_ROUNDS)):
         asked |= wanted
         new: list[Module] = []
         for path in users(module.path, sorted(wanted)):
@@ -186,10 +189,9 @@ def _linked_files(
         # What a file that was read starts may stand in this one, or in another that was read.
         if not new:
             return
-        yield tuple(found)
-        whole = link(module, found)
         theirs = {id for m in new for id in m.functions if id not in module.functions}
-        wanted = frozenset(_open_wrappers(whole, None, theirs)) - asked
+        wanted = frozenset(_open_wrappers(link(module, found), None, theirs)) - asked if left else frozenset()
+        yield tuple(found), not wanted
         if not wanted:
             return
 

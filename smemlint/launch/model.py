@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import field
+from typing import Any
 
 from smemlint.ir import Function, Place, TemplateValue, Type
 from smemlint.launch.open import Candidate
@@ -47,8 +48,10 @@ class Started:
 
 @record(slots=True)
 class Allowance:
-    """Evaluation steps that are left for the host code of a file and of the files that it is linked with."""
+    """Evaluation steps that are left for the host code of a file and of the files that it is linked with.
+    kept: what runs of host functions showed so far (`KeptRuns`)."""
 
     steps: int = ALL_HOST_STEPS
     until: float = float("inf")
     """Computing time of the process at which no more host code is run."""
+    kept: dict[Hashable, Any] = field(default_factory=dict)

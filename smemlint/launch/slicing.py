@@ -63,7 +63,7 @@ class HostSlice:
     launching: ids and names of the functions that start kernels. settings: the variables outside functions
     that launches may depend on. asked: whether a launch is one that is asked for; others are passed over.
     open: id() of the branches that choose among launches. deciding: id() of what decides values that launches
-    depend on.
+    depend on. trailing, handing: see `Slice`.
     """
 
     def __init__(
@@ -121,6 +121,23 @@ class HostSlice:
         self.quiet = self.skippable
         self.deciding = self._deciding(self.function, nodes_of(self.function.body))
         self.sets: dict[int, frozenset[str]] = {}
+        self.trailing: set[int] = set()
+        self.handing: set[int] = set()
+        self._find_end(self.function.body)
+
+    def _find_end(self, s: Stmt) -> None:
+        """Find what follows the last launch on each way through a statement, if it launches."""
+        if not self._below(s)[2] or isinstance(s, Loop | Switch | Labeled):
+            return
+        parts = _parts(s)
+        if isinstance(s, Block | UnknownStmt):
+            end = max(i for i, part in enumerate(parts) if self._below(part)[2])
+            self.trailing.update(map(id, parts[end + 1 :]))
+            parts = (parts[end],)
+        elif not isinstance(s, If) and sum(map(self._launches, walk(s))) == 1:
+            self.handing.add(id(s))
+        for part in parts:
+            self._find_end(part)
 
     def _starts(self, n: object) -> bool:
         if isinstance(n, Construct):
@@ -130,7 +147,7 @@ class HostSlice:
             return False
         callee = n.callee.base if isinstance(n.callee, Member) else n.callee
         callee = callee.operand if isinstance(callee, Unary) else callee
-        if isinstance(callee, Name) and callee.id in self.given:
+        if isinstance(callee, Name) and callee.id in self.given and not self._is_method(n.callee):
             return True
         if not self.launching.isdisjoint(made_to_call(self.module, n)):
             return True
@@ -146,6 +163,14 @@ class HostSlice:
             )
             self.called[id(n)] = known
         return known
+
+    def _is_method(self, callee: Expr) -> bool:
+        """Whether what is called is a method, and no function that an object holds or stands for."""
+        return (
+            isinstance(callee, Member)
+            and callee.name != "operator()"
+            and callee.name not in _fields_of(self.module)
+        )
 
     def _may_launch(self, n: Member | StaticMember) -> bool:
         meant = methods_meant(self.module, self.function, n)
@@ -337,6 +362,12 @@ class HostSlice:
         return (
             [own] if own is not None else [f for i in ids if (f := self.module.functions.get(i)) is not None]
         )
+
+
+@by_identity
+def _fields_of(module: Module) -> frozenset[str]:
+    """Names of the fields of all classes."""
+    return frozenset(field.name for record in module.records.values() for field in record.fields)
 
 
 @by_identity

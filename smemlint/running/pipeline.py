@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -249,7 +248,8 @@ def analyse_modules(
     files = frozenset(path for module in modules for path in (module.path, *module.files))
     read = _reader(options, known, max(ends.reading, searched + ends.share), of, files)
     users = users_of if options.others else _nobody
-    own, theirs = (Allowance(until=max(ends.host, searched + 2 * ends.share)) for _ in range(2))
+    own = Allowance(until=max(ends.host, searched + 2 * ends.share))
+    theirs = replace(own)
     for module in modules:
         touching = kernels_with_shared_memory(module)
         try:
@@ -474,14 +474,13 @@ def again(
 
 
 def _stands_alone(module: Module, path: str, keys: Iterable[Numbered]) -> bool:
-    """Whether kernels of a module can be lowered without the others: free functions of that file, without
-    namesakes, and no shared array outside of functions, whose place depends on all kernels."""
-    names = Counter(f.name for f in module.functions.values())
-    kernels = {f.name: f for f in module.kernels()}
+    """Whether kernels of a module can be lowered without the others: free functions of that file, like all
+    their namesakes, and no shared array outside of functions, whose place depends on all kernels."""
+    names = {name for configuration, name, _ in keys if configuration == module.configuration}
     return not any(v.storage == "shared" for v in module.globals.values()) and all(
-        names[name] == 1 and kernels[name].record is None and kernels[name].place.path == path
-        for configuration, name, _ in keys
-        if configuration == module.configuration
+        f.record is None and f.place.path == path and f.specialises is None
+        for f in module.functions.values()
+        if f.name in names
     )
 
 

@@ -10,6 +10,7 @@ from smemlint.api import analyse_file
 from smemlint.frontend import load
 from smemlint.ir import Launch
 from smemlint.launch import infer, started_kernels
+from smemlint.launch.model import ALL_HOST_STEPS, Allowance
 from smemlint.running.jobs import Job, Options
 from smemlint.source import source_from_bytes
 
@@ -592,3 +593,41 @@ def test_a_short_array_outside_functions_may_hold_what_a_block_is_made_of() -> N
     int main() { set_up(); int n = levels[2]; launch(n); }
     """
     assert blocks(host) == [64]
+
+
+def test_what_no_launch_follows_is_not_run() -> None:
+    after = """
+    int check(const float *p, int n) {
+        for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) n += p[i] > 1;
+        return n;
+    }
+    int started(int n) { sum<<<1, n>>>(0, 0); n = check(0, n); return n; }
+    """
+    spent = [steps(after + f"int main() {{ {tail} }}") for tail in ("return started(64);", "started(64);")]
+    assert spent[0] < 60 and spent[1] < 60
+
+
+def test_what_a_launch_follows_is_run_also_behind_another_launch() -> None:
+    start = "int begun(int &n) { sum<<<1, n>>>(0, 0); n *= 2; return n / 4; }"
+    assert blocks(
+        start + "int main() { int n = 64; int m = begun(n); sum<<<1, n>>>(0, 0); sum<<<1, m>>>(0, 0); }"
+    ) == [
+        64,
+        128,
+        32,
+    ]
+    assert blocks(start + "int main() { int n = 64; sum<<<1, begun(n)>>>(0, 0); }") == [64, 32]
+    assert blocks(start + "int main() { int n = 64; if (begun(n)) begun(n); }") == [64, 128]
+    assert blocks(start + "int main() { int n = 64; for (int i = 0; i < 3; i++) begun(n); }") == [
+        64,
+        128,
+        256,
+    ]
+    assert blocks(start + "int main() { int n = 64; n = begun(n) + begun(n); }") == [64, 128]
+
+
+def steps(main: str) -> int:
+    (module, *_) = load(source_from_bytes("/t/a.cu", (KERNEL + main).encode()))
+    allowance = Allowance()
+    assert [s.block[0] for s in started_kernels(module, allowance=allowance)] == [64]
+    return ALL_HOST_STEPS - allowance.steps

@@ -80,6 +80,8 @@ class Slice:
         self.sets: dict[int, frozenset[str]] = {}
         self.open: set[int] = set()
         self.deciding: set[int] = set()
+        self.trailing: set[int] = set()
+        self.handing: set[int] = set()
         for s, facts in statements.visited:
             self._skip(s, facts)
 

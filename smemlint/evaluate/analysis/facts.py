@@ -22,7 +22,8 @@ class SliceLike(Protocol):
     """id() of the statements that can be passed over; quiet: in iterations that leave no trace.
 
     open: branches that are taken every way when all of host code is to be seen. deciding: of host code, what
-    decides values that launches depend on. relevant: names whose values matter.
+    decides values that launches depend on. relevant: names whose values matter. trailing, handing: of host
+    code, see `Slice`.
     """
 
     relevant: set[str]
@@ -30,6 +31,8 @@ class SliceLike(Protocol):
     quiet: set[int]
     open: set[int]
     deciding: set[int]
+    trailing: set[int]
+    handing: set[int]
     sets: dict[int, frozenset[str]]
 
 

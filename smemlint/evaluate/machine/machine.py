@@ -250,6 +250,8 @@ class Machine:
             found.sets,
             found.open if self.task.explore else WHOLE.open,
             found.deciding if self.task.paths is not None else WHOLE.deciding,
+            found.trailing,
+            found.handing,
         )
         if not self.host:
             frame.sinks = self.code.sinks(f)

@@ -252,7 +252,8 @@ class Slice:
 
     skippable: what nothing of interest depends on; quiet: the same in iterations that leave no trace; sets:
     the variables that these would set. open: branches that are taken every way. deciding: of host code that
-    is run way by way, what decides values that launches depend on.
+    is run way by way, what decides values that launches depend on. trailing: of host code, what no launch in
+    the function comes behind; handing: the statements before it that make one call that launches.
     """
 
     skippable: Set[int] = frozenset()
@@ -260,6 +261,8 @@ class Slice:
     sets: Mapping[int, frozenset[str]] = field(default_factory=dict)
     open: Set[int] = frozenset()
     deciding: Set[int] = frozenset()
+    trailing: Set[int] = frozenset()
+    handing: Set[int] = frozenset()
 
 
 WHOLE = Slice()
@@ -296,3 +299,7 @@ class Frame:
     """The expressions (or values) that the parameters were given."""
     looped: bool = False
     """Called in a loop."""
+    last: bool = False
+    """Of host code: no launch follows the call."""
+    ending: bool = False
+    """Of host code: no launch follows the call that launches in the statement in progress."""

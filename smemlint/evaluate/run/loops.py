@@ -358,7 +358,7 @@ def _generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = N
 
 def _draft(m: Machine, s: Loop, start: Snapshot) -> Draft | None:
     """What an earlier visit of a loop says of this one, to be verified."""
-    return None if m.host or (id(s), m.frame.instance) not in m.memo.trials else foreseen(m, s, start)
+    return foreseen(m, s, start) if (id(s), m.frame.instance) in m.memo.trials else None
 
 
 def _speculate(

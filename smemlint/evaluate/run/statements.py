@@ -50,7 +50,12 @@ _INERT_MACRO = pattern(
 def run_all(m: Machine, body: tuple[Stmt, ...]) -> None:
     seen: Mask | None = None
     skipped = _skipped(body)
+    frame = m.frames[-1]
     for i, s in enumerate(body):
+        if frame.last:
+            if id(s) in frame.slice.trailing:
+                return
+            frame.ending = id(s) in frame.slice.handing
         if m.may is not seen:
             if not m.anyone():
                 return

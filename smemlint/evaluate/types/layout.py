@@ -40,6 +40,7 @@ from smemlint.ir import (
     Type,
     TypeParam,
 )
+from smemlint.ir.memo import by_identity
 from smemlint.ir.types import (
     BFLOAT16,
     CHAR,
@@ -110,6 +111,14 @@ _MOST_SEEN = 4096
 """Types that are remembered by id() at a time."""
 
 
+@by_identity
+def packs_of(module: Module) -> frozenset[str]:
+    """Ids of all template parameters that are packs."""
+    templates = [r.template for r in module.records.values()]
+    templates += [f.template for f in module.functions.values()]
+    return frozenset(p.id for template in templates for p in template if p.pack)
+
+
 class Types:
     """Resolves types of one module. `constant(expr, bindings)` folds an expression to a number or None."""
 
@@ -136,10 +145,7 @@ class Types:
         self._open = 0
         """How often a type was resolved that depends on what runs, or is nested too deeply."""
         self._depth = 0
-        templates = [r.template for r in module.records.values()]
-        templates += [f.template for f in module.functions.values()]
-        packs = frozenset(p.id for template in templates for p in template if p.pack)
-        self.patterns = Patterns(packs, module.functions)
+        self.patterns = Patterns(packs_of(module), module.functions)
 
     def remember(self, t: RecordRef, name: str, constant: Value | None) -> None:
         """Keep what a constant or method of a record is."""

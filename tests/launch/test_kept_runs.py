@@ -1,0 +1,78 @@
+"""Runs of host functions that an earlier program made already."""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.frontend import load
+from smemlint.ir import Module
+from smemlint.launch import host, started_kernels
+from smemlint.launch.linking import link
+from smemlint.launch.model import ALL_HOST_STEPS, Allowance
+from smemlint.source import source_from_bytes
+
+KERNEL = """
+__global__ void sum(const float *in, float *out) {
+    __shared__ float part[1024];
+    part[threadIdx.x] = in[threadIdx.x];
+    out[threadIdx.x] = part[threadIdx.x ^ 1];
+}
+int size(int n);
+"""
+WAYS = "void run(int n) { int t = 128; if (n > 64) t = 256; sum<<<1, t>>>(0, 0); }\n"
+OTHER = """
+__global__ void other(float *out) {{ __shared__ float s[32]; s[threadIdx.x] = 0; out[0] = s[1]; }}
+void start() {{ other<<<1, {}>>>(0); }}
+"""
+ASKS = "void run() { sum<<<1, size(2)>>>(0, 0); }\n"
+
+
+def module(text: str, path: str = "/t/a.cu") -> Module:
+    return load(source_from_bytes(path, text.encode()))[0]
+
+
+def blocks(module: Module, allowance: Allowance) -> list[int | None]:
+    """What `sum` is started with."""
+    return [s.block[0] for s in started_kernels(module, allowance=allowance) if s.kernel.name == "sum"]
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The functions that are run, as they are."""
+    made: list[str] = []
+    call = host._call
+
+    def counted(m: object, f: object, *rest: object) -> None:
+        made.append(f.name)
+        call(m, f, *rest)
+
+    monkeypatch.setattr(host, "_call", counted)
+    return made
+
+
+def test_a_program_of_more_files_takes_over_the_runs_that_see_nothing_new(runs: list[str]) -> None:
+    own, other = module(KERNEL + WAYS), module("int unrelated(int n) { return n; }\n", "/t/b.cu")
+    allowance = Allowance()
+    first = blocks(own, allowance)
+    made, steps = len(runs), ALL_HOST_STEPS - allowance.steps
+    assert blocks(link(own, [other]), allowance) == first == [128, 256]
+    assert len(runs) == made == 3
+    assert ALL_HOST_STEPS - allowance.steps == 2 * steps
+
+
+def test_a_run_is_made_again_where_another_file_defines_what_it_calls() -> None:
+    own, other = (
+        module(KERNEL + ASKS),
+        module("int size(int n) { return 32 * n; }\n" + OTHER.format("size(1)"), "/t/b.cu"),
+    )
+    allowance = Allowance()
+    assert set(blocks(own, allowance)) == {None}
+    assert set(blocks(link(own, [other]), allowance)) == {64}
+
+
+def test_a_run_is_made_again_where_another_file_sets_what_it_reads() -> None:
+    own = module("extern int width;\n" + KERNEL + "void run() { sum<<<1, width>>>(0, 0); }\n")
+    other = module("int width = 96;\n" + OTHER.format("width"), "/t/b.cu")
+    allowance = Allowance()
+    assert 96 not in blocks(own, allowance)
+    assert blocks(link(own, [other]), allowance) == [96]
