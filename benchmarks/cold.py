@@ -34,6 +34,8 @@ LIST = Path(__file__).with_name("cold_files.txt")
 SHARED = re.compile(rb"\b__shared__\b")
 EACH = 2
 """Files of one repository at most."""
+SECONDS = 600.0
+"""What a file may take, as the command has it."""
 
 
 def chosen(corpus: Path, number: int, seed: int) -> list[str]:
@@ -104,7 +106,7 @@ def whole(paths: Sequence[str]) -> dict[str, Any]:
     from smemlint.api import Job, analyse, collect
     from smemlint.render import render
 
-    reports = dict(analyse([Job(path) for path in paths]))
+    reports = dict(analyse([Job(path, seconds=SECONDS) for path in paths]))
     ordered = [reports[i] for i in sorted(reports)]
     report = collect(ordered)
     render("json", report)
@@ -229,7 +231,7 @@ def stages(paths: Sequence[str], profile: Path | None) -> str:
     profiler = cProfile.Profile() if profile else None
     if profiler:
         profiler.enable()
-    reports = [clock.wrap("the rest", api.analyse_file)(api.Job(path)) for path in paths]
+    reports = [clock.wrap("the rest", api.analyse_file)(api.Job(path, seconds=SECONDS)) for path in paths]
     api.collect(reports)
     if profiler and profile:
         profiler.disable()

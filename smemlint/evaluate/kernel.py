@@ -221,8 +221,7 @@ def _elsewhere(m: Machine, kernel: Function, launch: Launch) -> Iterator[Machine
 def _once_more(m: Machine, launch: Launch, budget: Budget) -> Machine:
     """A machine for the same code, which knows how its loops change what they carry."""
     other = _machine(m.module, launch, budget)
-    other.unknowns.begin = m.unknowns.begin
-    other.memo.carried, other.memo.trials = m.memo.carried, m.memo.trials
+    other.unknowns.begin, other.memo.carried = m.unknowns.begin, m.memo.carried
     return other
 
 
