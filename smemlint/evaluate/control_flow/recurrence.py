@@ -159,7 +159,7 @@ def form_of(
 
 def _of_any_iteration(v: Value) -> Value:
     """A float that changes, without the number or the bytes that it has in one iteration."""
-    return replace(v, value=None, bits=None) if isinstance(v, Other) else v
+    return replace(v, value=None, bits=None, near=None) if isinstance(v, Other) else v
 
 
 def _content(v: Int | None) -> int:

@@ -177,6 +177,10 @@ def _as_number(m: Machine, v: Value, t: Scalar) -> Value:
             whole = floats.truth(v.value) if t.kind == "bool" else floats.to_integer(v.value, t)
             if whole is not None:
                 return whole
+        elif v.near is not None and t.kind != "bool":
+            whole = floats.to_integer(v.near, t)
+            if whole is not None:
+                return whole
         n = as_int(m, v)
         return n.typed(t)
     return v

@@ -177,7 +177,7 @@ def operate(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Val
         return exact
     t = next((v.type for v in (a, b) if isinstance(v, Other)), None)
     leads = next((v.leads for v in (a, b) if isinstance(v, Other) and v.leads is not None), None)
-    return Other(t, uniform, reason, leads=leads)
+    return Other(t, uniform, reason, leads=leads, near=floats.near(op, a, b))
 
 
 def _decayed(m: Machine, op: str, v: Value) -> Value:

@@ -17,6 +17,8 @@ from smemlint.ir.types import BOOL, DOUBLE, FLOAT
 Floats: TypeAlias = "float | NDArray[np.float64]"
 
 _SINGLE = struct.Struct("f")
+_SLACK = 2.0**-20
+"""Far more than any rounding of a product or a quotient, as a part of it."""
 _ROUNDINGS: dict[str, Any] = {
     "floor": np.floor,
     "ceil": np.ceil,
@@ -112,6 +114,22 @@ def arithmetic(op: str, a: Value, b: Value) -> Other | None:
     if held is None or not bool(np.all(exact)):
         return None
     return Other(t, isinstance(z, float), None, held)
+
+
+def near(op: str, a: Value, b: Value) -> Floats | None:
+    """`a * b` and `a / b` as they are rounded, where the whole number below is the same however that is done
+    (by fast division, or not at all within a fused multiply-add); None anywhere else."""
+    if op not in ("*", "/"):
+        return None
+    t = _common(a, b)
+    x, y = _number(a, t), _number(b, t)
+    if t is None or x is None or y is None or (op == "/" and not bool(np.all(y))):
+        return None
+    with np.errstate(all="ignore"):
+        z = x * y if op == "*" else x / y
+        held = rounded(z, t)
+        alike = (np.trunc(z * (1 - _SLACK)) == np.trunc(z * (1 + _SLACK))) & np.isfinite(z)
+    return held if bool(np.all(alike)) else None
 
 
 def _common(a: Value, b: Value) -> Scalar | None:

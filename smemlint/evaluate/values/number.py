@@ -172,7 +172,8 @@ class Other:
     """Anything whose value is not followed: floats, fragments, handles. `uniform`: the same in all lanes.
 
     value: of a float that is known exactly. leads: a shared array whose address it is made of. bits: the
-    bytes of a float, where these are followed.
+    bytes of a float, where these are followed. near: a number as near as rounding leaves it, with the whole
+    number that it is cut to however it is rounded.
     """
 
     type: Type | None = None
@@ -181,6 +182,7 @@ class Other:
     value: float | NDArray[np.float64] | None = None
     leads: Object | None = None
     bits: Int | None = None
+    near: float | NDArray[np.float64] | None = None
 
 
 @record(frozen=True, eq=False, slots=True)

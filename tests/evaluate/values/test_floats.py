@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from costs import scored
 
 from smemlint.evaluate.values.floats import rounded
 from smemlint.ir.types import DOUBLE, FLOAT, HALF
@@ -37,3 +38,30 @@ def test_one_number_is_rounded_as_lanes_are(x: float, held: float) -> None:
 def test_a_double_holds_all_of_it_and_a_half_is_not_followed() -> None:
     assert rounded(0.1, DOUBLE) == 0.1
     assert rounded(0.1, HALF) is None
+
+
+@pytest.mark.parametrize(
+    ("index", "ways"),
+    [
+        pytest.param("(int)(5 * 0.1f) + t * 2", 2, id="a product below one"),
+        pytest.param("(int)(t * 0.31f) * 32", 10, id="a product by lane"),
+        pytest.param("(int)(t / 3.3f) * 32", 10, id="a quotient by lane"),
+        pytest.param("(int)(t * 0.31) * 32", 10, id="of doubles"),
+    ],
+)
+def test_a_rounded_number_whose_whole_part_rounding_leaves_is_cut(index: str, ways: int) -> None:
+    (store,) = scored(f"int t = threadIdx.x + 1 - 1;\ns[{index}] = 1;", block=(32, 1, 1))
+    assert (store.ways_low, store.ways) == (ways, ways)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("s[(int)(10 * 0.1f) * t] = 1;", id="near a whole number"),
+        pytest.param("s[(int)(5 * 0.1f + 0.5f) * t] = 1;", id="a sum with it"),
+        pytest.param("float f = 0.3f; for (int i = 0; i < n; i++) f *= 1.7f;\ns[(int)f * t] = 1;", id="loop"),
+    ],
+)
+def test_a_rounded_number_is_not_known_otherwise(body: str) -> None:
+    store = scored(f"int t = threadIdx.x;\n{body}", block=(32, 1, 1))[-1]
+    assert store.ways_low < store.ways
