@@ -11,6 +11,7 @@ import numpy as np
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.several import either, loaded_from_a_table, lost_among, narrowed, one_of
 from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.types.number_members import number_members
 from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.arithmetic import convert
 from smemlint.evaluate.values.choices import on_way, with_choice
@@ -41,6 +42,8 @@ from smemlint.ir.types import ULONG
 
 _SHORT = 8
 """Rows of a table of constants in host code that are looked at one by one."""
+MOST_NUMBERS = 256
+"""Integers of one record that are told apart when it is copied."""
 
 
 def read_cells(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
@@ -62,6 +65,8 @@ def read_cells(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
             return whole if whole is not None else RecordValue(t, {})
         if at in o.cells and not isinstance(o.cells[at], Int | Pointer | Other):
             return o.cells[at]
+        if o.havoc and o.uniform and not m.host:
+            _number_all(m, o, at, t)
         return RecordValue(t, within(o.cells, at, size, m.unknowns))
     v = _whole(m, o, at, t)
     if v is None:
@@ -163,6 +168,16 @@ def _untracked(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
     if at is not None and o.uniform and isinstance(v, Int | Pointer):
         o.cells[at] = v
     return v
+
+
+def _number_all(m: Machine, o: Object, at: int, t: RecordRef) -> None:
+    """Give each integer of a record that is the same in all lanes its unknown, which its copies share."""
+    for _, offset, scalar in number_members(m.types, t, MOST_NUMBERS):
+        if not overlapping(o.cells, at + offset, scalar.size):
+            reason = Unresolved("untracked-local", f"`{o.name}` has a value that is not followed")
+            v = m.unknown(scalar, o.name, uniform=True, reason=reason, rank=3, size=True)
+            if isinstance(v, Int):
+                o.cells[at + offset] = v
 
 
 def _gather(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:

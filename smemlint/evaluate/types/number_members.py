@@ -11,10 +11,10 @@ MOST = 64
 """Of a larger structure only so many numbers are told."""
 
 
-def number_members(types: Types, t: Type) -> Iterator[tuple[str, int, Scalar]]:
-    """Yield path (`shape.strides[1]`), byte offset and type of each integer in a resolved type."""
+def number_members(types: Types, t: Type, most: int = MOST) -> Iterator[tuple[str, int, Scalar]]:
+    """Yield path (`shape.strides[1]`), byte offset and type of the first integers in a resolved type."""
     for count, found in enumerate(_within(types, t, "", 0)):
-        if count == MOST:
+        if count == most:
             return
         yield found
 
