@@ -20,7 +20,7 @@ from smemlint.fix.proof.safety import not_evaluated, open_questions
 from smemlint.fix.proof.understood import left_aside, not_understood
 from smemlint.fix.search.candidates import CYCLE, Padding, Shape, addresses
 from smemlint.fix.search.choices import locate, shapes_of
-from smemlint.fix.search.judge import APART
+from smemlint.fix.search.judge import APART, CLEARLY
 from smemlint.fix.search.members import Instance, Member, apart, granule, only_source_open, score
 from smemlint.fix.text.constants import Constants
 from smemlint.fix.text.declared import Declared, Edited, every_use_subscripted
@@ -89,7 +89,7 @@ def rejoined(
                 break
             edited = _aligned(outcome, at, used, shapes, padding)
             tried = _tried(edited, used, source, analyse)
-            if tried is None or tried[0] >= sum(c.before for c in tried[1].changes):
+            if tried is None or not _pays(tried[0], tried[1].changes):
                 continue
             found.append(_Trial(tried[0], tried[1], edited, padding, shapes, frozenset(names)))
             if tried[1].perfect:
@@ -108,6 +108,12 @@ def rejoined(
             taken.update(trial.names)
             return said
     return None
+
+
+def _pays(cost: float, changes: Sequence[SiteChange]) -> bool:
+    """Whether a padding costs less; clearly so, where an access gets worse."""
+    before = sum(c.before for c in changes)
+    return cost < before * (CLEARLY if any(c.after > c.before for c in changes) else 1)
 
 
 def _is_known(instances: Sequence[Instance], at: Declared) -> bool:
