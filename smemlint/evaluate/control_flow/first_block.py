@@ -12,6 +12,7 @@ from smemlint.evaluate.machine.dispatch import EndedError
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.values.comparison import COMPARISONS
 from smemlint.evaluate.values.number import Int, Value, subtract
+from smemlint.ir import Block, If, Return
 from smemlint.ir.types import LONG
 
 _AXES = {f"blockIdx.{axis}": axis for axis in "xyz"}
@@ -27,13 +28,25 @@ class FirstBlockError(EndedError):
         self.axis = axis
 
 
-def look(m: Machine, op: str, a: Value, b: Value) -> None:
-    """End the evaluation where the comparison `a op b` keeps all blocks but the first from what follows.
+def keeps_out(m: Machine, s: If) -> bool | None:
+    """What comparisons in the condition of a kernel's `if` give where a block has nothing to do.
 
-    It goes the same way in block 1 as in all behind it, and the other way in most lanes of block 0.
+    True before a `return`, false before anything else; None where both ways do something.
+    """
+    if not m.context.first_block or len(m.frames) > 1 or s.otherwise is not None:
+        return None
+    then = s.then.body[0] if isinstance(s.then, Block) and len(s.then.body) == 1 else s.then
+    return isinstance(then, Return)
+
+
+def look(m: Machine, op: str, a: Value, b: Value) -> None:
+    """End the evaluation where the comparison `a op b` of a guard keeps all blocks but the first out.
+
+    It does so in block 1 and far behind it, and lets most lanes of block 0 pass.
     Raises: FirstBlockError.
     """
-    if not (m.context.first_block and isinstance(a, Int) and isinstance(b, Int)):
+    out = m.context.keeps_out
+    if out is None or len(m.frames) > 1 or not (isinstance(a, Int) and isinstance(b, Int)):
         return
     d = subtract(a, b, LONG)
     if len(d.terms) != 1 or isinstance(d.const, int):
@@ -45,7 +58,7 @@ def look(m: Machine, op: str, a: Value, b: Value) -> None:
     first, second, far = (
         np.asarray(COMPARISONS[op](d.const[m.threads.present] + step * block, 0)) for block in (0, 1, _FAR)
     )
-    if second.all() != second.any() or (second != far).any():
+    if (second != out).any() or (far != out).any():
         return
     if 2 * np.count_nonzero(first != second) > len(first):
         raise FirstBlockError(axis)

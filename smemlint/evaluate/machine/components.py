@@ -244,7 +244,10 @@ class Context:
     aside: bool = False
     """Whether what runs is only run by blocks at the edge of the grid."""
     first_block: bool = False
-    """Whether a guard may tell that only the first block of a grid of unknown extent gets past it."""
+    """Whether a guard of the kernel may tell that only the first block of a grid of unknown extent gets past
+    it."""
+    keeps_out: bool | None = None
+    """What the comparisons of the guard that is asked give where it keeps a block out; None: no guard is."""
     supposed: set[str] = field(default_factory=set)
     """Variables that were given what a block in the middle of the grid finds."""
     waiting: dict[int, list[Held]] = field(default_factory=dict)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from smemlint.evaluate.compiler import sink
 from smemlint.evaluate.compiler.selects import gives_element, note, note_stores
+from smemlint.evaluate.control_flow import first_block
 from smemlint.evaluate.control_flow.edge_blocks import look_aside, supposed
 from smemlint.evaluate.control_flow.join_points import left_whole, merge_into, suppose, sure
 from smemlint.evaluate.control_flow.launch_choices import (
@@ -48,7 +49,9 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
     held = sink.released(m, id(s)) if m.context.waiting and not m.silent else []
     guesses = m.unknowns.guesses
     line, m.lines.follows = m.lines.region, None
+    m.context.keeps_out = first_block.keeps_out(m, s)
     c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
+    m.context.keeps_out = None
     roots = continued(m, s.condition)
     guessed = m.unknowns.guesses != guesses
     choice = None if c.known and not guessed else choice_at(m, s)

@@ -57,3 +57,21 @@ def test_a_guard_against_the_first_element_is_met_in_the_middle() -> None:
 def test_what_a_few_lanes_of_the_first_block_do_is_no_reason_to_look_at_it_alone() -> None:
     (rest,) = costs("if (j < 4) g[t] = 1;\n else s[t] = 2;", (32, 1, 1))
     assert (rest.wavefronts, rest.ways) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "s[j > 22 ? t : t * 32] = 1;",
+        "auto at = [&](int i) { if (i > 22) return t; return t * 32; }; s[at(j)] = 1;",
+    ],
+)
+def test_a_choice_is_no_guard(code: str) -> None:
+    (store,) = costs(code, (25, 1, 1))
+    assert store.ways_low == 1
+
+
+def test_a_guard_around_the_work_is_one_like_a_guard_in_front_of_it() -> None:
+    (around,) = costs("if (j <= 22) s[t * 2] = g[j];")
+    (before,) = costs("if (j > 22) return;\n s[t * 2] = g[j];")
+    assert (around.wavefronts, around.ways) == (before.wavefronts, before.ways)
