@@ -142,7 +142,7 @@ def _go_round(m: Machine, s: Loop) -> None:
         whole = whole and m.effort.reached > reached
         few = 1 if alike and trips >= 3 and not whole else 8
         spent = m.effort.steps - began > few * m.effort.budget.loop_steps
-        unsure = exits.uncertain and trips >= (2 if trip is None or trip > _WAYS or around > 1 else _WAYS)
+        unsure = exits.uncertain and trips >= (2 if trip is None or trip * around > _WAYS else _WAYS)
         if trips >= limit or spent or unsure:
             left = _cut_short(m, s, exits, head, left, None if trip is None else trip - trips)
             break
