@@ -241,7 +241,8 @@ def _divided(a: Affine, by: int, *, floor: bool, unsigned: bool = False) -> Affi
         if low.const != a.const:
             dropped = _both(dropped, hash(_distinct((a.const, a.terms, by))) | 2)
         a = low
-    return atom("/", a, by, cut=shift, small=small, dropped=dropped)
+    # Of a number that may be negative `/ 8` and `>> 3` are two things.
+    return atom("/" if floor else "/ to 0", a, by, cut=shift, small=small, dropped=dropped)
 
 
 def _without_low(a: Affine) -> Affine:

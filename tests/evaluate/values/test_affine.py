@@ -106,3 +106,11 @@ def test_a_shift_keeps_apart_what_differs_below_it_where_the_sign_is_open() -> N
         assert bool(add(scale(above, 4), x).dropped) == alike
     below = add(scale(thread, 8), Affine(-1))
     assert of(">>", below, 5, positive=False) != of(">>", scale(thread, 8), 5, positive=False)
+
+
+def test_a_quotient_and_a_shift_of_what_may_be_negative_are_two_numbers() -> None:
+    """(-9) / 8 is -1, and (-9) >> 3 is -2."""
+    quotient, shifted = of("/", N, 8, positive=False), of(">>", N, 3, positive=False)
+    assert quotient != shifted
+    assert quotient == of("/", N, 8, positive=False)
+    assert of("/", N, 8, positive=True) == of(">>", N, 3, positive=True)
