@@ -19,6 +19,7 @@ from smemlint.ir import (
     Type,
     Unary,
 )
+from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
 
 
@@ -30,7 +31,12 @@ def data_of(module: Module, f: Function, nodes: Iterable[object]) -> frozenset[s
     """
     here = [*f.parameters, *(n.var for n in nodes if isinstance(n, Declare))]
     found = {v.id for v in here if _is_real(v.type) or _is_real(_pointee(v.type))}
-    return frozenset(found | {id for id, v in module.globals.items() if _is_real(_element(v.type))})
+    return _outside_functions(module).union(found)
+
+
+@by_identity
+def _outside_functions(module: Module) -> frozenset[str]:
+    return frozenset(id for id, v in module.globals.items() if _is_real(_element(v.type)))
 
 
 def reads(code: object, data: Set[str]) -> tuple[frozenset[str], frozenset[str]]:
