@@ -139,22 +139,22 @@ def _child(task: Callable[[Sequence[str]], Any], paths: list[str], pipe: Any) ->
 
 
 STAGES: tuple[tuple[str, str, str], ...] = (
-    ("read", "smemlint.running.pipeline", "_source"),
+    ("read", "smemlint.running.pipeline", "source_of"),
     ("configurations, coverage", "smemlint.running.pipeline", "load"),
     ("parse", "smemlint.frontend.parse", "_Attempt.parse"),
     ("include plan", "smemlint.frontend.parse", "_planned"),
     ("problems", "smemlint.frontend.parse", "_problems"),
     ("heal", "smemlint.frontend.heal.heal", "Healing.learn"),
     ("lower", "smemlint.frontend", "lower"),
-    ("callers", "smemlint.running.pipeline", "load_callers"),
-    ("users", "smemlint.running.pipeline", "users_of"),
-    ("host", "smemlint.running.pipeline", "program_of"),
-    ("infer", "smemlint.running.pipeline", "infer"),
-    ("evaluate", "smemlint.running.pipeline", "evaluate"),
-    ("score", "smemlint.running.pipeline", "score_all"),
+    ("callers", "smemlint.running.others", "load_callers"),
+    ("users", "smemlint.running.instances", "users_of"),
+    ("host", "smemlint.running.instances", "program_of"),
+    ("infer", "smemlint.running.instances", "infer"),
+    ("evaluate", "smemlint.running.instances", "evaluate"),
+    ("score", "smemlint.running.instances", "score_all"),
     ("fix search", "smemlint.fix.suggest", "suggest"),
     ("unreached", "smemlint.running.pipeline", "with_unreached"),
-    ("explain", "smemlint.running.pipeline", "observe"),
+    ("explain", "smemlint.running.reports", "observe"),
     ("collect, render", "smemlint.api", "collect"),
 )
 """What is timed: a name, and the function by the name that its caller knows."""
@@ -200,7 +200,7 @@ class Stages:
         return timed
 
     def install(self) -> None:
-        import_module("smemlint.running.pipeline")
+        import_module("smemlint.running.reports")
         for name, module, path in STAGES:
             owner: Any = import_module(module)
             *outer, attribute = path.split(".")

@@ -24,15 +24,15 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 STAGES: tuple[tuple[str, str, str], ...] = (
-    ("read", "smemlint.running.pipeline", "_source"),
+    ("read", "smemlint.running.pipeline", "source_of"),
     ("parse", "smemlint.frontend", "parse_unit"),
     ("lower", "smemlint.frontend", "lower"),
     ("coverage", "smemlint.running.pipeline", "load"),
-    ("launch", "smemlint.running.pipeline", "infer"),
-    ("evaluate", "smemlint.running.pipeline", "evaluate"),
-    ("score", "smemlint.running.pipeline", "score_all"),
+    ("launch", "smemlint.running.instances", "infer"),
+    ("evaluate", "smemlint.running.instances", "evaluate"),
+    ("score", "smemlint.running.instances", "score_all"),
     ("fix", "smemlint.fix.suggest", "suggest"),
-    ("explain", "smemlint.running.pipeline", "observe"),
+    ("explain", "smemlint.running.reports", "observe"),
 )
 """What is timed: a name, and the function by the name that its caller knows. `load` is what is left of the
 front end when parsing and lowering are taken out."""

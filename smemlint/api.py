@@ -99,7 +99,8 @@ def _analysed(
     jobs: Sequence[Job], processes: int, memory: int, cache: Cache | None, watch: Watch | None
 ) -> Iterator[tuple[int, FileReport]]:
     from smemlint.diagnose.asking import STAGE
-    from smemlint.running.pipeline import OTHERS  # loaded once, before the workers start
+    from smemlint.running.others import OTHERS
+    from smemlint.running.reports import run_stages  # noqa: F401  loaded once, before the workers start
     from smemlint.system.workers import Failure, Renumbered, run_isolated
 
     seconds = max((job.seconds for job in jobs), default=0.0)
@@ -145,7 +146,7 @@ def analyse_file(job: Job, cache: Cache | None = None) -> FileReport:
 
             report = run_with_exhibits(job, shown)
         else:
-            from smemlint.running.pipeline import run_stages
+            from smemlint.running.reports import run_stages
 
             report = run_stages(job, shown)
     forget()

@@ -16,7 +16,8 @@ from smemlint.diagnose.model import FileReport, Problem
 from smemlint.fix.asked import array_key
 from smemlint.records import record
 from smemlint.running.exhibits import SECONDS, edited_analyses, matching
-from smemlint.running.pipeline import Examined, again, examine
+from smemlint.running.pipeline import Examined, examine
+from smemlint.running.proofs import again
 from smemlint.running.schedule import FixWork
 from smemlint.score.model import Conflict, KernelAnalysis
 from smemlint.source.text import MAX_BYTES

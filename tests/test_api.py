@@ -8,7 +8,7 @@ import pytest
 from smemlint.rules import Severity
 
 from smemlint.api import Job, Options, View, analyse, analyse_file, check, shown
-from smemlint.running import pipeline, schedule
+from smemlint.running import instances, schedule
 
 HEADER = """\
 template <typename T>
@@ -108,14 +108,14 @@ def test_second_launches_of_cheap_kernels_come_before_those_of_dear_ones(
     for name, rows in (("dear", 8), ("dear", 4), ("column", 8), ("column", 4)):
         text += f"void {name}{rows}(float *o) {{ {name}<float><<<1, dim3(32, {rows})>>>(o); }}\n"
     steps: list[int] = []
-    evaluate = pipeline.evaluate
+    evaluate = instances.evaluate
 
     def counted(*a: object) -> object:
         trace = evaluate(*a)  # type: ignore[arg-type]
         steps.append(trace.work)
         return trace
 
-    monkeypatch.setattr(pipeline, "evaluate", counted)
+    monkeypatch.setattr(instances, "evaluate", counted)
     analyse_file(Job("both.cu", text=text))
     monkeypatch.setattr(schedule, "WORK", steps[0] + steps[1] + 1)
     report = analyse_file(Job("both.cu", text=text))

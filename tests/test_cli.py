@@ -366,7 +366,7 @@ def test_unchanged_files_and_clean_ones_import_nothing_that_they_do_not_need(tmp
     for code, heavy in (
         (alone, ("smemlint.fix.suggest", "lark", "rich", "pycparser", "tomllib")),
         (check, ()),
-        (check, ("numpy", "clang", "multiprocessing", "smemlint.running.pipeline", "smemlint.fix.suggest")),
+        (check, ("numpy", "clang", "multiprocessing", "smemlint.running.reports", "smemlint.fix.suggest")),
     ):
         code += f"\nprint([m for m in {heavy} if m in sys.modules], file=sys.stderr)"
         command = [sys.executable, "-c", code]

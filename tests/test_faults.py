@@ -14,7 +14,7 @@ from smemlint.cli import main
 from smemlint.diagnose.model import Access, FileReport
 from smemlint.evaluate.machine import dispatch
 from smemlint.ir import Binary, Call
-from smemlint.running import pipeline
+from smemlint.running import instances, others
 from smemlint.score import site as scoring
 
 KERNEL = """\
@@ -121,7 +121,7 @@ def test_a_fault_in_host_code_costs_the_launches_and_is_told(
     def fail(*arguments: object) -> None:
         raise KeyError("x")
 
-    monkeypatch.setattr(pipeline, "program_of", fail)
+    monkeypatch.setattr(instances, "program_of", fail)
     report = analyse_file(Job("k.cu"))
     assert [k.assumed for k in report.kernels] and all(k.assumed for k in report.kernels)
     assert [p.message for p in report.problems] == [
@@ -145,21 +145,21 @@ def test_a_file_that_another_one_ends_is_analysed_as_if_alone(
         while True:
             pass
 
-    monkeypatch.setattr(pipeline, "load_callers", ended)
+    monkeypatch.setattr(others, "load_callers", ended)
     ((_, beside),) = analyse([Job("k.cu", seconds=10)])
     assert beside.kernels == alone.kernels and beside.problems == ()
 
 
 def test_what_was_found_before_the_time_was_over_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path.write_text(KERNEL + KERNEL.replace("void k(", "void slow(").replace("twice", "thrice") + LAUNCH)
-    real = pipeline.evaluate
+    real = instances.evaluate
 
     def evaluate(module: Any, kernel: Any, *rest: Any) -> Any:
         if kernel.name == "slow":
             signal.raise_signal(signal.SIGPROF)  # as the timer of the worker does, whatever the clock says
         return real(module, kernel, *rest)
 
-    monkeypatch.setattr(pipeline, "evaluate", evaluate)
+    monkeypatch.setattr(instances, "evaluate", evaluate)
     ((_, report),) = analyse([Job("k.cu", seconds=400)])
     of = {k.name: k for k in report.kernels}
     assert {a.array: a.wavefronts for a in of["k"].accesses} == {"t": 2, "u": 2, "v": 4}

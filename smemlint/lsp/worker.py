@@ -32,7 +32,7 @@ def _serve(connection: Connection) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     except (ImportError, ValueError, OSError):
         pass
-    import smemlint.running.pipeline  # noqa: F401  so that the first buffer does not wait for it
+    import smemlint.running.reports  # noqa: F401  so that the first buffer does not wait for it
 
     while True:
         try:

@@ -14,7 +14,9 @@ from smemlint.fix.asked import Key, array_key
 from smemlint.fix.edits.apply import EditError, apply
 from smemlint.fix.model import Suggestion
 from smemlint.fix.proof.promise import same_array, sites_of
-from smemlint.running.pipeline import Examined, again, examine, report_of
+from smemlint.running.pipeline import Examined, examine
+from smemlint.running.proofs import again
+from smemlint.running.reports import report_of
 from smemlint.running.schedule import FixWork
 from smemlint.score.model import Conflict, KernelAnalysis
 from smemlint.system import clock

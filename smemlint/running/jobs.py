@@ -40,6 +40,6 @@ class Job:
     path: str
     options: Options = Options()
     text: str | None = None
-    seconds: float = 40.0
+    seconds: float = 600.0
     named: bool = True
     instead: tuple[tuple[str, str], ...] = ()

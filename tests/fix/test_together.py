@@ -10,7 +10,8 @@ import pytest
 
 from smemlint.api import Job
 from smemlint.fix.proof import proving
-from smemlint.running import pipeline
+from smemlint.running import pipeline, proofs
+from smemlint.running.schedule import FixWork
 from smemlint.score.model import KernelAnalysis
 from tests.fix.test_suggest import of_text
 
@@ -129,8 +130,8 @@ def test_a_kernel_is_proved_with_the_steps_that_it_was_analysed_with(tmp_path: P
     found = pipeline.examine(Job(str(path)), str)
     (analysis,) = found.analyses  # type: ignore[union-attr]
     assert analysis.steps is None
-    work = pipeline.FixWork(float("inf"), analysis.work)
-    again = pipeline.again(found.source, found.modules, Job(str(path)), work)  # type: ignore[union-attr]
+    work = FixWork(float("inf"), analysis.work)
+    again = proofs.again(found.source, found.modules, Job(str(path)), work)  # type: ignore[union-attr]
     (same,) = again(str(path), path.read_bytes(), [analysis])
     (less,) = again(str(path), path.read_bytes(), [replace(analysis, steps=5)])
     assert same is not None and not same.notes and same.work == analysis.work
@@ -140,7 +141,7 @@ def test_a_kernel_is_proved_with_the_steps_that_it_was_analysed_with(tmp_path: P
 def test_a_file_analysed_with_another_text_takes_its_steps_from_the_fixes(tmp_path: Path) -> None:
     path = tmp_path / "a.cu"
     path.write_text(KERNEL % "")
-    work = pipeline.FixWork(float("inf"))
+    work = FixWork(float("inf"))
     whole, left = pipeline._from_nothing(Job(str(path)), work), work.left
     found = whole(path.read_bytes())
     assert found and left - work.left == sum(a.work for a in found) > 0

@@ -302,7 +302,7 @@ def test_what_the_program_told_of_a_header_is_used_where_no_steps_are_left_for_i
     """
     one = '#include "copy.cuh"\ntemplate void start<double>(double *);\n'
     folder = write(tmp_path, copy_dot_cuh=text, one_dot_cu=one)
-    monkeypatch.setattr("smemlint.running.pipeline.program_around", lambda *_: ())
+    monkeypatch.setattr("smemlint.running.instances.program_around", lambda *_: ())
     found = analyse_file(Job(str(folder / "copy.cuh"), Options(suggest=False))).kernels
     assert [(k.template_arguments, k.block, k.assumed) for k in found] == [
         ((("T", "double"),), (96, 1, 1), False)

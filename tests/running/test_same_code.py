@@ -9,7 +9,7 @@ import pytest
 from smemlint.api import Job, analyse_file
 from smemlint.frontend import load
 from smemlint.ir import Module
-from smemlint.running import pipeline
+from smemlint.running import instances
 from smemlint.running.same_code import alike, changed, reached
 from smemlint.source import read_source
 
@@ -62,13 +62,13 @@ def modules(folder: Path, text: str) -> list[Module]:
 def evaluations(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the kernels that are evaluated, one for each evaluation."""
     seen: list[str] = []
-    real = pipeline.evaluate
+    real = instances.evaluate
 
     def evaluate(module, kernel, *arguments, **keywords):  # type: ignore[no-untyped-def]
         seen.append(kernel.name)
         return real(module, kernel, *arguments, **keywords)
 
-    monkeypatch.setattr(pipeline, "evaluate", evaluate)
+    monkeypatch.setattr(instances, "evaluate", evaluate)
     path = folder / "a.cu"
     path.write_text(text)
     analyse_file(Job(str(path)))
