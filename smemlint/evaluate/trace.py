@@ -26,7 +26,7 @@ from smemlint.evaluate.model import (
     Visited,
 )
 from smemlint.evaluate.terms import Terms, in_step
-from smemlint.evaluate.types.layout import dims_of, type_name
+from smemlint.evaluate.types.spelling import dims_of, type_name
 from smemlint.evaluate.values.choices import on_way, ways_of
 from smemlint.evaluate.values.number import (
     Int,

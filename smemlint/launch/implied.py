@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import smemlint.evaluate.run.evaluators  # noqa: F401  says which function runs what
 from smemlint.evaluate.kernel import bind_kernel
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.types.layout import dims_of
+from smemlint.evaluate.types.spelling import dims_of
 from smemlint.ir import (
     Binary,
     Cast,

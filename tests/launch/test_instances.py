@@ -6,7 +6,7 @@ import pytest
 
 from smemlint.evaluate import evaluate
 from smemlint.evaluate.model import Grade
-from smemlint.evaluate.types.layout import type_name
+from smemlint.evaluate.types.spelling import type_name
 from smemlint.frontend import load
 from smemlint.ir import RecordRef, Scalar
 from smemlint.launch import infer, started_kernels

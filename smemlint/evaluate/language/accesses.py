@@ -20,7 +20,7 @@ from smemlint.evaluate.memory.local_memory import known_offset, merge, read_cell
 from smemlint.evaluate.memory.parts import moves, read_part, truncated, write_part
 from smemlint.evaluate.memory.several import lanes_of, loaded_from_a_table, one_of, options_of, split
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.types.layout import is_vector
+from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, add, plus, same
 from smemlint.evaluate.values.objects import Object, led_to

@@ -12,8 +12,8 @@ from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.memory.local_memory import as_seen
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.types.layout import type_name
 from smemlint.evaluate.types.matching import Binding, bound, is_type
+from smemlint.evaluate.types.spelling import type_name
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.number import FunctionValue, Int, Other, Pointer, Value
 from smemlint.evaluate.values.objects import Object

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from smemlint.evaluate.language.conversions import type_of
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.types.layout import is_vector
 from smemlint.evaluate.types.matching import Binding, Bindings, bound, condition_of, is_type
+from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.number import Int, Pointer, Value
 from smemlint.ir import (
     ArrayOf,

@@ -39,8 +39,9 @@ from smemlint.evaluate.machine.functions import (
 from smemlint.evaluate.machine.groups import generalised, is_group
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.types.layout import LIBRARIES, is_vector, vector_layout
+from smemlint.evaluate.types.layout import LIBRARIES
 from smemlint.evaluate.types.matching import is_type
+from smemlint.evaluate.types.vectors import is_vector, vector_layout
 from smemlint.evaluate.values import affine, floats
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.comparison import extreme

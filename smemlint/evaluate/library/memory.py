@@ -25,7 +25,7 @@ from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.local_memory import known_offset, write_cells
 from smemlint.evaluate.memory.segment import declared_alignment
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.types.layout import is_vector
+from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.affine import whole
 from smemlint.evaluate.values.number import (
     Int,

@@ -10,7 +10,7 @@ from math import gcd
 from typing import TypeAlias
 
 from smemlint.evaluate.machine.state import Mask, SiteLog, Undecided
-from smemlint.evaluate.types.layout import dims_of
+from smemlint.evaluate.types.spelling import dims_of
 from smemlint.evaluate.values.affine import Affine, Terms, cuts, divisor
 
 __all__ = ["Conditions", "Sums"]

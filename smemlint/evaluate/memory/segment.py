@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.types.layout import dims_of
+from smemlint.evaluate.types.spelling import dims_of
 from smemlint.evaluate.values.objects import Object, led_to
 
 

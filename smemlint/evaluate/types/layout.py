@@ -18,6 +18,8 @@ from smemlint.evaluate.types.matching import (
     is_type,
 )
 from smemlint.evaluate.types.record_layout import Builder, Layout, round_up
+from smemlint.evaluate.types.spelling import dims_of, type_name
+from smemlint.evaluate.types.vectors import vector_layout
 from smemlint.evaluate.values.number import Int, Value
 from smemlint.ir import (
     ArrayOf,
@@ -43,32 +45,15 @@ from smemlint.ir import (
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import (
     BFLOAT16,
-    CHAR,
     DOUBLE,
     FLOAT,
     HALF,
-    INT,
     LONG,
-    SHORT,
-    UCHAR,
-    UINT,
-    ULONG,
-    USHORT,
     VOID,
     is_reference,
 )
 from smemlint.patterns import pattern
 from smemlint.records import record
-
-_VECTOR_BASE: dict[str, Scalar] = {
-    "char": CHAR, "uchar": UCHAR, "short": SHORT, "ushort": USHORT, "int": INT, "uint": UINT, "long": LONG,
-    "ulong": ULONG, "longlong": LONG, "ulonglong": ULONG, "float": FLOAT, "double": DOUBLE,
-    "half": HALF, "__half": HALF, "nv_bfloat16": BFLOAT16, "__nv_bfloat16": BFLOAT16,
-}  # fmt: skip
-_VECTOR = pattern(
-    r"(?:struct )?(u?(?:char|short|int|long|longlong)|float|double|__half|half|(?:__)?nv_bfloat16)([1-4])$"
-)
-
 
 PLENTY = 1 << 20
 """Bytes that stand for those of a member whose size is not known, in host code."""
@@ -92,17 +77,6 @@ class Around:
 
 _PLAIN = frozenset((Scalar, FunctionType, FunctionRef, Part, OpaqueType))
 """Types that are what they are under any template arguments."""
-
-
-def vector_layout(name: str) -> Layout | None:
-    """CUDA's built-in vector types by name."""
-    match = _VECTOR.match(name)
-    if not match:
-        return None
-    base, n = _VECTOR_BASE[match[1]], int(match[2])
-    size = base.size * n
-    align = base.size if n == 3 else min(size, 16)
-    return Layout(size, align, {f: (i * base.size, base) for i, f in enumerate("xyzw"[:n])})
 
 
 _NAMED = pattern(r"(?!auto\b|decltype\b)[A-Za-z_].*")
@@ -604,51 +578,6 @@ class Types:
             layout = self.layout(t)
             return None if layout is None else layout.align
         return None
-
-
-def is_vector(t: Type) -> bool:
-    """A built-in vector type: copied by one instruction of its whole size where aligned."""
-    return isinstance(t, RecordRef) and vector_layout(t.name.rsplit("::", 1)[-1]) is not None
-
-
-def dims_of(t: Type) -> tuple[tuple[int | None, ...], Type]:
-    """Extents of an array type, outermost first, and its innermost element."""
-    dims: list[int | None] = []
-    while isinstance(t, ArrayOf):
-        dims.append(t.extent.value if isinstance(t.extent, Literal) else None)
-        t = t.element
-    return tuple(dims), t
-
-
-def type_name(t: Type) -> str:
-    """A type as a user writes it."""
-    if isinstance(t, Scalar | TypeParam):
-        return t.name
-    if isinstance(t, Part):
-        return t.of.name
-    if isinstance(t, PointerTo):
-        return f"{type_name(t.to)} {'&' if t.reference else '*'}"
-    if isinstance(t, ArrayOf):
-        dims, element = dims_of(t)
-        return type_name(element) + "".join(f"[{'' if d is None else d}]" for d in dims)
-    if isinstance(t, RecordRef):
-        name = t.name.split("@", 1)[0]
-        if not t.arguments:
-            return name
-        return f"{name}<{', '.join(argument_name(a) for a in t.arguments)}>"
-    if isinstance(t, MemberType):
-        own = f"<{', '.join(argument_name(a) for a in t.arguments)}>" if t.arguments else ""
-        return f"{type_name(t.owner)}::{t.name}{own}"
-    if isinstance(t, FunctionRef):
-        own = f"<{', '.join(argument_name(a) for a in t.arguments)}>" if t.arguments else ""
-        return f"&{t.name}{own}"
-    return t.spelling
-
-
-def argument_name(a: TemplateArgument) -> str:
-    if is_type(a):
-        return type_name(a)  # type: ignore[arg-type]
-    return str(a.value) if isinstance(a, Literal) else "?"
 
 
 def _computed_in(t: Type, on_device: Sequence[TemplateArgument]) -> Type | None:
