@@ -20,7 +20,7 @@ from smemlint.score.loads import loads_of
 from smemlint.score.model import Conflict, Request, Stride
 from smemlint.score.parametric import by_way
 from smemlint.score.requests import Access, Costs, MisalignedError, aligned, costs
-from smemlint.score.totals import optional, sums
+from smemlint.score.totals import endless, optional, sums
 
 Ints = NDArray[np.int64]
 
@@ -184,7 +184,7 @@ def _given(access: Access, trace: Trace, low: Ints, high: Ints) -> Costs:
 def _conflict(trace: Trace, found: Priced, assumed: bool) -> Conflict:
     access, offsets, cost, stride, low = found.access, found.offsets, found.costs, found.stride, found.low
     most, least, ideal = sums(trace, cost)
-    if found.ends is not None and optional(trace):
+    if found.ends is not None and (optional(trace) or endless(trace)):
         high, least, _ = sums(trace, found.ends)
         most = max(most, high)
     elif low is not None:

@@ -43,6 +43,11 @@ def optional(trace: Trace) -> bool:
     return bool(_groups(trace).any())
 
 
+def endless(trace: Trace) -> bool:
+    """Whether some of the requests stand for any number of iterations."""
+    return trace.repeats is not None and bool((trace.repeats.depth > 0).any())
+
+
 def _groups(trace: Trace) -> Ints:
     """By request, the number of those that run with it, 0: it surely runs. A request that no lane surely
     takes part in runs by itself, or does not."""

@@ -28,6 +28,8 @@ BODIES = [
     # narrow types wrap
     "unsigned char i = threadIdx.x; --i; t[i + 1] = 0;",
     "short s = 32767; unsigned char c = s; c++; t[c + threadIdx.x] = 0;",
+    # a product of floats is rounded in one way
+    "int m = (int)(250 * 0.1f); t[m * threadIdx.x] = 0; if (m / 32 == 0) t[m] = 1;",
     # the arm that no lane takes has a say in the type
     "long i = ~((32 >= threadIdx.x ? 3 : threadIdx.z) % 1); t[(8 >= i) * 32 + threadIdx.x] = 0;",
     # what a reference or a pointer to a local changes
@@ -67,6 +69,9 @@ JOINED = [
     "int m = 0; for (int i = 0; i < 4; i++) {"
     "  m ^= 1; ((float4 *)t)[(m - 2 + (int)threadIdx.z) & 1023].w += 1; }",
     "for (int i = 0; i < 2; i++) t[(unsigned char)(threadIdx.x - 1 - i)] = 1;",
+    # a load holds its value for the lanes alone that made it
+    "int m = 205 + 2 * threadIdx.x; for (int i = 0; i <= 3 - (int)threadIdx.x % 4; i++)"
+    " for (int j = i; j < 3; j++) { if ((m % 7 & 4) == 0) { m ^= 1; break; } out[0] += t[j * 32 + threadIdx.x]; m = threadIdx.x; }",
     # a load that nobody uses moves nowhere
     "for (int i = 0; i < 2; i++) { float4 v = *(float4 *)t; if (threadIdx.x & 1) continue; int j = 0;"
     "  while (j < 5) j++; }",
@@ -170,6 +175,22 @@ RANGES = [
     "for (int i = 0; i < n; i++) { t[threadIdx.x * 32] = 1; if (out[threadIdx.x] > 3) return; }",
     # one of two pointers, of which one goes by lane
     "float *p = threadIdx.x % 2 ? t : &q[0][0]; float *u = n > 4 ? p : t; u[3] = 1;",
+    # a number between two known ends, less more than the lower one, is divided towards zero
+    "int i = ((int *)t)[33] & 3; t[(~i / 8 & 63) * threadIdx.x] = 1; t[(i - 4) / 8 + 64] = 1;",
+    # nothing less what has no upper end is a large number, if it is unsigned
+    "int i = threadIdx.x; while (i < 40 && t[i] < 0.5f) i += 11;"
+    " if (threadIdx.z - i >= 3) t[threadIdx.x * 2] = 1;",
+    # a condition that sets something is no limit, whatever it chooses
+    "int m = 5; int j = (n > 4 && (m += 3) > 7) ? 64 : 1; t[m * threadIdx.x] = 1; t[j * threadIdx.x] = 1;",
+    # those who left if a condition holds are not among those who leave elsewhere if it does
+    "int m = 21; for (int i = 0; i < 3; i++) { switch (threadIdx.x & 3) { case 2: m ^= 10; if (n & 1) break;"
+    " case 0: m ^= 1; if (n & 1) continue; case 1: m ^= 30; } t[m] = 1; } t[m * 32 + threadIdx.x] = 1;",
+    # accesses of one line that run under contrary conditions do not run together
+    "int s = threadIdx.x & 1, m = threadIdx.x; for (int i = 0; i < 4; i++) { switch (s) {"
+    " case 0: m += 27; s = n & 2 ? 2 : 1; break; case 1: t[m * 32] = 1; s = 2; continue;"
+    " case 2: m ^= 14; s = 1; } t[m + 512] = 1; }",
+    # the first seven iterations may be all there are
+    "for (int i = 0; i < n; i++) ((float2 *)t)[(threadIdx.x % 4 == 2 ? 3 : i) + threadIdx.x].x += 1;",
 ]
 
 

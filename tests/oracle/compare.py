@@ -64,10 +64,11 @@ def _gather(truth: dict[Key, Counter[Pattern]], traces: dict[Key, list[Trace]]) 
         names = set(key[3].split(" or "))
         if len(names) == 1:
             continue
+        exact = all(one.grade is Grade.EXACT for one in here)
         for other in [k for k in truth if k != key and k[:3] == key[:3] and set(k[3].split(" or ")) < names]:
-            if " or " in other[3] and other not in traces:
+            if other not in traces and (exact or " or " in other[3]):
                 truth.setdefault(key, Counter()).update(truth.pop(other))
-            elif any(one.grade is not Grade.EXACT for one in here):
+            elif not exact:
                 traces.setdefault(other, []).extend(here)
 
 
@@ -199,7 +200,7 @@ def _allows(one: Trace, pattern: Pattern) -> bool:
         if left.size and (left != left[0]).any():
             continue
         base = int(left[0]) if left.size else 0
-        if left.size and (base % alignment if alignment else base):
+        if left.size and not _apart(base, alignment, int(one.offsets[row][active].min())):
             continue
         rest = (distance - base)[active & (step != 0)]
         steps = step[active & (step != 0)]
@@ -207,6 +208,19 @@ def _allows(one: Trace, pattern: Pattern) -> bool:
             continue
         return True
     return False
+
+
+LIFTED = 64
+"""Turns of the banks by which an address below 0 may be counted on."""
+
+
+def _apart(distance: int, alignment: int, lowest: int) -> bool:
+    """Whether a request lies a multiple of `alignment` from where a row has it. lowest: its first byte there:
+    what begins within the first turn of the banks may have been counted on from below 0."""
+    if not alignment:
+        return distance == 0
+    turns = range(LIFTED if lowest < BANK_CYCLE else 1)
+    return any((distance + turn * BANK_CYCLE) % alignment == 0 for turn in turns)
 
 
 def _within(one: Trace, pattern: Pattern) -> bool:

@@ -237,8 +237,8 @@ def _redundant(
     events: Sequence[JoinEvent], addresses: Sequence[_Address | None], order: Sequence[int]
 ) -> frozenset[int]:
     gone: set[int] = set()
-    held: dict[Hashable, int] = {}
-    """Position of the access that put this address's value into a register."""
+    held: dict[Hashable, tuple[int, int]] = {}
+    """Position and index of the access that put this address's value into a register."""
     pending: dict[Hashable, tuple[int, int]] = {}
     """Index and position of a store that nobody has read yet."""
     loads, stores = _Log(), _Log()
@@ -259,7 +259,8 @@ def _redundant(
                 known = ((address, region) for region in (kind.region, *kind.under))
                 since = max((held[k] for k in known if k in held), default=None)
                 met = stores.any_since if kind.loose else stores.meets
-                if since is not None and not kind.volatile and not met(address, since):
+                free = since is not None and not kind.volatile and not met(address, since[0])
+                if since is not None and free and _all_in(events[index], events[since[1]]):
                     gone.add(index)
                     continue
                 loads.note(kind, address, position)
@@ -271,7 +272,7 @@ def _redundant(
                     gone.add(before[0])
                 stores.note(kind, address, position)
                 pending[key] = (index, position)
-            held[key] = position
+            held[key] = position, index
             if kind.volatile:
                 del held[key]
                 pending.pop(key, None)

@@ -88,6 +88,18 @@ def sure(m: Machine, must: Mask) -> Mask:
     return must
 
 
+def left_before(m: Machine, c: Int) -> Mask:
+    """Lanes that left on their way to here if a condition holds: who is here although it does, is none of
+    them (behind `case 2: if (c) break; case 0: if (c) continue;` those that came from case 2)."""
+    found = m.threads.nobody
+    key = None if c.known else c.key()
+    if key is not None:
+        for way in (way for j in m.ahead() for way in j.ways):
+            if way.condition is not None and way.condition.key() == key:
+                found = found | way.may
+    return found
+
+
 def left_whole(m: Machine, strayed: Sequence[tuple[Join, Mask]], lanes: Mask) -> None:
     """All lanes of an arm left for one join point, in whatever steps: none of them strayed from the others.
     strayed: the join points around, and who had strayed to them before."""

@@ -52,6 +52,13 @@ def decode(m: Machine, c: Int, *, stays: bool = False) -> Branch:
     return Branch(m.must & may & ~undecided, may, together=False)
 
 
+def without(branch: Branch, lanes: Mask) -> Branch:
+    """A branch that some lanes do not take."""
+    if not some(branch.may & lanes):
+        return branch
+    return Branch(branch.must & ~lanes, branch.may & ~lanes, branch.together)
+
+
 def in_two(m: Machine, c: Int) -> tuple[Int, Int] | None:
     """A 0/1 value as two, what is 1 in lanes whatever is unknown and what is left to decide (`t > 22 ||
     flag`). None where it is not both."""

@@ -12,6 +12,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.evaluate.values.choices import Way, taken
+from smemlint.evaluate.values.lanes import some
+from smemlint.evaluate.values.number import Int, Lanes, collapse
+
 Mask: TypeAlias = NDArray[np.bool_]
 Departures: TypeAlias = Mapping[Hashable, Mask]
 """By the undecided conditions on the way there: the lanes that left if these hold."""
@@ -28,6 +32,29 @@ def together(several: Iterable[Departures]) -> dict[Hashable, Mask]:
             before = found.get(conditions)
             found[conditions] = lanes if before is None else before | lanes
     return found
+
+
+def as_met(c: Int, known: Way, lanes: Mask) -> set[Hashable]:
+    """What a condition asks of some lanes, beside the unknowns that are known where it holds: equal where it
+    is the same, nothing where all of them meet it."""
+    if all(s in known for mono in c.terms for s in mono):
+        return set()
+    const, terms = c.const, c.terms
+    if not isinstance(const, int) or any(not isinstance(x, int) for x in terms.values()):
+        if some(lanes):
+            const = collapse(const, lanes)
+            terms = {mono: collapse(x, lanes) for mono, x in terms.items()}
+        if any(not isinstance(x, int) for x in (const, *terms.values())):
+            parts = [(tuple([s.order for s in mono]), _digest(x, lanes)) for mono, x in terms.items()]
+            return {(_digest(const, lanes), frozenset(parts))}
+        terms = {mono: x for mono, x in terms.items() if x}
+    one = Int(const, c.type, terms)
+    found = taken(one, truth=True)
+    return {(s.order, n) for s, n in found.items()} if found else {one.key()} if terms else set()
+
+
+def _digest(x: Lanes, lanes: Mask) -> int:
+    return x if isinstance(x, int) else hash(x[lanes].tobytes())
 
 
 def stayed(departures: Departures, known: Set[object], must: Mask) -> tuple[list[Hashable], Parts]:

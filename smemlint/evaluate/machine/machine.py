@@ -21,7 +21,7 @@ from smemlint.evaluate.machine.components import (
     Threads,
     Turns,
 )
-from smemlint.evaluate.machine.departures import Departures, Parts, stayed, together
+from smemlint.evaluate.machine.departures import Departures, Parts, as_met, stayed, together
 from smemlint.evaluate.machine.dispatch import EndedError, SizedUpError, rvalue
 from smemlint.evaluate.machine.paths import Paths
 from smemlint.evaluate.machine.state import (
@@ -410,10 +410,9 @@ class Machine:
         departures = self.departures()
         if not self.context.way and not self.context.undecided and not departures:
             return (), ()
-        known = {(s.order, n) for s, n in self.context.way.items()}
-        conditions = [u.condition for u in self.context.undecided]
-        others = {s.order for c in conditions for mono in c.terms for s in mono if s not in self.context.way}
-        here: frozenset[Hashable] = frozenset(known | {(order, None) for order in others})
+        way = self.context.way
+        here: frozenset[Hashable] = frozenset((s.order, n) for s, n in way.items())
+        here = here.union(*(as_met(u.condition, way, must) for u in self.context.undecided))
         whole, parts = stayed(departures, here, must)
         return here.union(whole) or (), parts
 

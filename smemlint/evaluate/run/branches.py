@@ -8,7 +8,7 @@ from smemlint.evaluate.compiler import sink
 from smemlint.evaluate.compiler.selects import gives_element, note, note_stores
 from smemlint.evaluate.control_flow import first_block
 from smemlint.evaluate.control_flow.edge_blocks import look_aside, supposed
-from smemlint.evaluate.control_flow.join_points import left_whole, merge_into, suppose, sure
+from smemlint.evaluate.control_flow.join_points import left_before, left_whole, merge_into, suppose, sure
 from smemlint.evaluate.control_flow.launch_choices import (
     Held,
     contents,
@@ -18,7 +18,7 @@ from smemlint.evaluate.control_flow.launch_choices import (
     meet_ways,
     tried,
 )
-from smemlint.evaluate.control_flow.masks import Branch, decode, in_two, restore, snapshot
+from smemlint.evaluate.control_flow.masks import Branch, decode, in_two, restore, snapshot, without
 from smemlint.evaluate.control_flow.settling import apart, choice_at, is_limit, settle, ways_out
 from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.machine.dispatch import run, rvalue
@@ -137,6 +137,7 @@ def branch(
     m.context.stale = m.context.stale and not equal_masks(may, m.threads.present)
     negated = ar.logical_not(c, m.unknowns)
     yes, no = decode(m, c, stays=not _leaves(arms[0])), decode(m, negated, stays=not _leaves(arms[1]))
+    yes, no = without(yes, left_before(m, c)), without(no, left_before(m, negated))
     before = None if c.known else snapshot(m)
     launched = _parts_by_launch(m, c, arms)
     m.must, m.may = yes.must, yes.may

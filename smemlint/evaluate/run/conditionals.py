@@ -100,7 +100,8 @@ def conditional_place(m: Machine, e: Conditional) -> Pointer | Value:
 
 def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr], Value]) -> Value:
     keep_interior = m.unknowns.interior
-    m.unknowns.interior = keep_interior or (not m.host and _plain(e.then) and _plain(e.otherwise))
+    limits = not m.host and _plain(e.then) and _plain(e.otherwise) and not _sets(e.condition)
+    m.unknowns.interior = keep_interior or limits
     guesses, assumed = m.unknowns.guesses, dict(m.journal.assumptions)
     line, m.lines.follows = m.lines.region, None
     c = here(m, ar.truth_of(truth(m, rvalue(m, e.condition)), m.unknowns))

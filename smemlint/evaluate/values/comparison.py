@@ -136,10 +136,13 @@ def _either(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
 
 def _may_wrap(v: Int) -> bool:
     """Whether an unsigned number is known to go below zero for some values: `0u - (data & 3)`. Of 64 bits, a
-    size is taken not to."""
+    size is taken not to; of what has no lower end, only data may, and what cannot be larger than zero."""
     if v.known or (v.type.size >= 8 and rank_of(v) > 0):
         return False
-    return (bounds(v.typed(LONG))[0] or 0) < 0
+    low, high = bounds(v.typed(LONG))
+    if low is None:
+        return rank_of(v) == 0 or (high is not None and high <= 0)
+    return low < 0
 
 
 def _by_block(d: Int) -> bool:

@@ -117,8 +117,9 @@ def arithmetic(op: str, a: Value, b: Value) -> Other | None:
 
 
 def near(op: str, a: Value, b: Value) -> Floats | None:
-    """`a * b` and `a / b` as they are rounded, where the whole number below is the same however that is done
-    (by fast division, or not at all within a fused multiply-add); None anywhere else."""
+    """`a * b` and `a / b` as they are rounded where nothing is added to them. A product by itself is rounded
+    in one way; a quotient is known where the whole number below is the same however that is done (by fast
+    division). None anywhere else."""
     if op not in ("*", "/"):
         return None
     t = _common(a, b)
@@ -128,7 +129,8 @@ def near(op: str, a: Value, b: Value) -> Floats | None:
     with np.errstate(all="ignore"):
         z = x * y if op == "*" else x / y
         held = rounded(z, t)
-        alike = (np.trunc(z * (1 - _SLACK)) == np.trunc(z * (1 + _SLACK))) & np.isfinite(z)
+        alike = (op == "*") | (np.trunc(z * (1 - _SLACK)) == np.trunc(z * (1 + _SLACK)))
+        alike = alike & np.isfinite(z)
     return held if bool(np.all(alike)) else None
 
 

@@ -177,10 +177,10 @@ def tame(v: Int, unknowns: Unknowns) -> Int:
 
 def may_be_negative(v: Int) -> bool:
     """Whether all that is known of an unknown part is that it may be negative: it is no size and no index, or
-    it is data between two ends, less more than the lower one."""
+    it lies between two ends, less more than the lower one."""
     symbols = [s for m in v.terms for s in m]
     signed = any(s.low is not None and s.low < 0 and not s.rank for s in symbols)
-    between = [s.varying and not s.rank and not s.choice and None not in (s.low, s.high) for s in symbols]
+    between = [not s.rank and not s.choice and None not in (s.low, s.high) for s in symbols]
     if not signed and not (between and all(between)):
         return False
     low = bounds(v)[0]

@@ -45,6 +45,7 @@ def test_a_double_holds_all_of_it_and_a_half_is_not_followed() -> None:
     [
         pytest.param("(int)(5 * 0.1f) + t * 2", 2, id="a product below one"),
         pytest.param("(int)(t * 0.31f) * 32", 10, id="a product by lane"),
+        pytest.param("(int)(10 * 0.1f) * 2 * t", 2, id="a product near a whole number"),
         pytest.param("(int)(t / 3.3f) * 32", 10, id="a quotient by lane"),
         pytest.param("(int)(t * 0.31) * 32", 10, id="of doubles"),
     ],
@@ -57,7 +58,7 @@ def test_a_rounded_number_whose_whole_part_rounding_leaves_is_cut(index: str, wa
 @pytest.mark.parametrize(
     "body",
     [
-        pytest.param("s[(int)(10 * 0.1f) * t] = 1;", id="near a whole number"),
+        pytest.param("s[(int)(3 / 0.3f) * t] = 1;", id="a quotient near a whole number"),
         pytest.param("s[(int)(5 * 0.1f + 0.5f) * t] = 1;", id="a sum with it"),
         pytest.param("float f = 0.3f; for (int i = 0; i < n; i++) f *= 1.7f;\ns[(int)f * t] = 1;", id="loop"),
     ],
