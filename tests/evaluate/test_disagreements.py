@@ -40,6 +40,10 @@ BODIES = [
     "int m[2] = {1, 2}; for (int i = 0; i < 4; i++) { auto *r = &m[1]; if (i > 1) *r += 5; t[m[1]] = 1; }",
     "P m = {1, 2}; for (int i = 0; i < 4; i++) { m.a += 3; P *r = &m; r->b += m.a; t[m.b] = 1; }",
     "int m = 0; for (int i = 0; i < 4; i++) { auto l = [&](int a) { m += a; }; l(2); t[m] = 1; }",
+    # what is set through a reference of an inner loop, in each round of the outer one
+    "for (int i = 0; i < 3; i++) { int m = 52; for (int j = 0; j < 3; ++j) { int &r = m; r++; } t[m] = 1; }",
+    "for (int i = 0; i < 3; i++) { P m[2] = {{9}, {2}}; for (auto &p : m) p.a ^= 1; t[m[0].a] = 1; }",
+    "for (int i = 0; i < 3; i++) { int m = 7; for (int j = 0; j < 3; ++j) { int *r = &m; ++*r; } t[m] = 1; }",
     # vectors made by the library's functions
     "for (int i = 0; i < 3; i++) { int2 d = make_int2(2, i); t[d.x + d.y] = 1; }",
     # members of class templates
@@ -71,7 +75,8 @@ JOINED = [
     "for (int i = 0; i < 2; i++) t[(unsigned char)(threadIdx.x - 1 - i)] = 1;",
     # a load holds its value for the lanes alone that made it
     "int m = 205 + 2 * threadIdx.x; for (int i = 0; i <= 3 - (int)threadIdx.x % 4; i++)"
-    " for (int j = i; j < 3; j++) { if ((m % 7 & 4) == 0) { m ^= 1; break; } out[0] += t[j * 32 + threadIdx.x]; m = threadIdx.x; }",
+    "  for (int j = i; j < 3; j++) { if ((m % 7 & 4) == 0) { m ^= 1; break; }"
+    "  out[0] += t[j * 32 + threadIdx.x]; m = threadIdx.x; }",
     # a load that nobody uses moves nowhere
     "for (int i = 0; i < 2; i++) { float4 v = *(float4 *)t; if (threadIdx.x & 1) continue; int j = 0;"
     "  while (j < 5) j++; }",

@@ -20,8 +20,8 @@ from oracle.drawing import Dice, Program
 from oracle.values import UndefinedError
 
 SHOWN = 10
-TURNS = (*CHECKS, *(name for name in CHECKS if name.startswith("ordinary")))
-"""What is checked in turn: ordinary C++ comes twice as often."""
+TURNS = (*CHECKS, *(name for name in CHECKS if name.startswith(("ordinary", "wider"))))
+"""What is checked in turn: ordinary C++ comes twice as often as the rest."""
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from oracle.frames import OWN, Barrier, Flow, Frame, Ref, Value
 from oracle.memory import SHARED
 from oracle.values import Num, Ptr, UnsupportedError, binary, common, convert, from_bits, promote, to_bits
 from smemlint.ir import ArrayOf, Call, Literal, PointerTo, RecordRef, Scalar, Type
-from smemlint.ir.types import FLOAT, INT, UINT, ULONG
+from smemlint.ir.types import FLOAT, HALF, INT, UINT, ULONG
 
 if TYPE_CHECKING:
     from oracle.thread import Thread
@@ -87,6 +87,7 @@ _FLOAT: dict[str, Callable[..., float]] = {
     "fminf": min,
     "fmaxf": max,
     "fmaf": lambda a, b, c: a * b + c,
+    "__half2float": lambda x: x,
     "expf": lambda x: math.exp(min(x, 80.0)),
 }
 
@@ -145,6 +146,8 @@ def call(thread: Thread, name: str, expr: Call, frame: Frame, used: bool) -> Flo
     if len(numbers) == len(values):
         if name in _INTEGER:
             return _INTEGER[name](numbers)
+        if name == "__float2half":
+            return convert(numbers[0], HALF)
         if name in _FLOAT:
             return convert(Num(_FLOAT[name](*(float(n.value) for n in numbers)), FLOAT), FLOAT)
     raise UnsupportedError(f"function {name}")
@@ -208,4 +211,6 @@ def type_of(name: str, given: list[Type]) -> Type:
         return ULONG
     if name in ("__umul24", "__brev", "__umulhi", "__byte_perm", "__funnelshift_l"):
         return UINT
+    if name == "__float2half":
+        return HALF
     return INT if name in _INTEGER else FLOAT

@@ -16,6 +16,7 @@ from oracle.values import (
 from smemlint.ir import (
     Call,
     Expr,
+    Function,
     InitList,
     Lambda,
     Literal,
@@ -100,6 +101,7 @@ class Calls(Part):
                 if parameter.id not in scope:
                     scope.update(self.machine.layout.bind((parameter,), (), scope))
             inner = Frame(scope, this)
+            inner.packs.update(self.values_of_pack(function, callee.arguments, frame))
             inner.returns = self.machine.resolve_or_auto(function.returns, scope)
             yield from self.pass_arguments(function.parameters, expr.arguments, inner, frame)
         if len(self.via) > 60:
@@ -112,11 +114,28 @@ class Calls(Part):
     def resolved_argument(self, argument: Any, frame: Frame) -> Any:
         return self.machine.resolve(argument, frame.scope) if isinstance(argument, TYPES) else argument
 
+    def values_of_pack(
+        self, function: Function, arguments: tuple[Any, ...], frame: Frame
+    ) -> dict[str, list[int]]:
+        """What the call gives for a pack of numbers in a function's template (`f<1, 2>(x)`)."""
+        for i, parameter in enumerate(function.template):
+            given = arguments[i:]
+            if parameter.pack and given and not any(isinstance(a, TYPES) for a in given):
+                numbers = [a if isinstance(a, int) else self.machine.constant(a, frame.scope) for a in given]
+                return {parameter.id: numbers}
+        return {}
+
     def pass_arguments(
         self, parameters: tuple[Var, ...], arguments: tuple[Expr, ...], inner: Frame, outer: Frame
     ) -> Flow:
         passed: list[tuple[str, Ref | Callee]] = []
         for i, parameter in enumerate(parameters):
+            if self.machine.is_pack(parameter.type):
+                held = inner.packs[parameter.id] = []
+                for k, argument in enumerate(arguments[i:], i):
+                    value = yield from self.at(k + 1, self.rvalue(argument, outer))
+                    held.append(self.temporary(value))
+                break
             source, where = (arguments[i], outer) if i < len(arguments) else (parameter.init, inner)
             if source is None:
                 raise UnsupportedError(f"no argument for {parameter.name}")

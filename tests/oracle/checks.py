@@ -17,6 +17,7 @@ from oracle.programs import program
 from oracle.run import Request, run
 from oracle.totals import beyond
 from oracle.values import UndefinedError
+from oracle.wider_programs import wider_program
 from smemlint.evaluate import KernelTrace, evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch, Module, Scalar, Type
@@ -94,6 +95,7 @@ def _uncovered(requests: list[Request], result: KernelTrace) -> Comparison:
 _C = Check("c", program, read_by_pycparser, compare)
 _MODERN = Check("modern", modern_program, read_by_clang, compare)
 _ORDINARY = Check("ordinary", ordinary_program, read_by_clang, compare)
+_WIDER = Check("wider", wider_program, read_by_clang, compare)
 CHECKS = {
     check.name: check
     for check in (
@@ -140,5 +142,15 @@ CHECKS = {
             told=False,
         ),
         replace(_ORDINARY, name="ordinary-joined", verify=_uncovered, joined=True),
+        _WIDER,
+        replace(_WIDER, name="wider-data", draw=lambda draw: wider_program(draw, data=True), verify=_outside),
+        replace(
+            _WIDER,
+            name="wider-unknown",
+            draw=lambda draw: wider_program(draw, unknown=True),
+            verify=_outside,
+            told=False,
+        ),
+        replace(_WIDER, name="wider-joined", verify=_uncovered, joined=True),
     )
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from oracle.frames import Callee, Flow, Frame, Part, Ref, Value
 from oracle.inline import execute as execute_asm
 from oracle.layout import TYPES
@@ -27,20 +29,24 @@ from smemlint.ir import (
     Conditional,
     Construct,
     Expr,
+    Fold,
     Index,
     InitList,
     Lambda,
     Member,
     Name,
+    PackSize,
     PointerTo,
     RecordRef,
     Scalar,
     SizeOf,
     StaticMember,
     This,
+    TypeParam,
     Unary,
 )
 from smemlint.ir.types import BOOL, INT, ULONG
+from smemlint.ir.walk import walk
 
 FAR = 1 << 31
 """Bytes by which no pointer moves."""
@@ -115,13 +121,53 @@ class Expressions(Part):
             return (yield from self.closure(expr, frame))
         if isinstance(expr, InitList) and len(expr.elements) == 1:
             return (yield from self.rvalue(expr.elements[0], frame))
-        if isinstance(expr, Asm):
-            yield from execute_asm(self, expr, frame)
-            return None
+        if isinstance(expr, Fold | PackSize | Asm):
+            return (yield from self.of_pack_or_asm(expr, frame))
         value = self.quick(expr, frame)
         if value is None:
             raise UnsupportedError(f"expression {type(expr).__name__}: {getattr(expr, 'reason', '')}")
         return value
+
+    def of_pack_or_asm(self, expr: Fold | PackSize | Asm, frame: Frame) -> Flow:
+        if isinstance(expr, Asm):
+            yield from execute_asm(self, expr, frame)
+            return None
+        if isinstance(expr, Fold):
+            return (yield from self.fold(expr, frame))
+        held = self.packs_in(expr.pack, frame)
+        return Num(len(next(iter(held.values()))), ULONG) if held else self.quick(expr, frame)
+
+    def packs_in(self, pattern: Any, frame: Frame) -> dict[str, list[Any]]:
+        """The packs that a pattern names, or that are of the types which it names."""
+        ids = {n.id for n in walk(pattern) if isinstance(n, Name | TypeParam)}
+        return {id: held for id, held in frame.packs.items() if id in ids} or (
+            frame.packs if isinstance(pattern, TypeParam) else {}
+        )
+
+    def fold(self, expr: Fold, frame: Frame) -> Flow:
+        """A pattern for each element, put together from the left or from the right."""
+        pattern, init, left = expr.pattern, expr.init, expr.left
+        held = self.packs_in(pattern, frame)
+        if not held and init is not None:
+            pattern, init, left = init, pattern, False
+            held = self.packs_in(pattern, frame)
+        count = len(next(iter(held.values()))) if held else 0
+        operands: list[Any] = []
+        if init is not None and left:
+            operands.append((yield from self.at(0, self.rvalue(init, frame))))
+        for i in range(count):
+            inner = Frame(dict(frame.scope), frame.this, dict(frame.env), packs=frame.packs)
+            for id, values in held.items():
+                (inner.scope if isinstance(values[i], int) else inner.env)[id] = values[i]
+            operands.append((yield from self.at(i + 1, self.rvalue(pattern, inner))))
+        if init is not None and not left:
+            operands.append((yield from self.at(count + 1, self.rvalue(init, frame))))
+        if expr.op == ",":
+            return operands[-1]
+        result = operands[0] if left else operands[-1]
+        for value in operands[1:] if left else operands[-2::-1]:
+            result = binary(expr.op, result, value) if left else binary(expr.op, value, result)
+        return result
 
     def closure(self, expr: Lambda, frame: Frame) -> Flow:
         """A lambda with the variables that it has of its own."""

@@ -68,6 +68,8 @@ class Frame:
     env: dict[str, Ref | Callee] = field(default_factory=dict)
     returns: Type | None = None
     result: Value | Ref = None
+    packs: dict[str, list[Any]] = field(default_factory=dict)
+    """By id of a parameter pack, of a function or of its template: what it holds, one by one."""
 
 
 Value: TypeAlias = "Num | Ptr | Rec | Callee | None"

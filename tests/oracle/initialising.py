@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from oracle.frames import OWN, Callee, Flow, Frame, Part, Ref
+from oracle.layout import extent
 from oracle.types import is_lvalue, type_of_value
 from oracle.values import (
     Num,
@@ -91,14 +92,19 @@ class Initialising(Part):
         self.machine.memory.store(ref.address, layout.size(ref.type), 0)
         if isinstance(ref.type, ArrayOf):
             step = layout.size(ref.type.element)
-            parts = [Ref(ref.address + i * step, ref.type.element) for i in range(len(elements))]
+            parts = [Ref(ref.address + i * step, ref.type.element) for i in range(extent(ref.type))]
+            if isinstance(ref.type.element, RecordRef | ArrayOf):
+                for part in parts[len(elements) :]:
+                    yield from self.fill(part, (), frame)
         elif isinstance(ref.type, RecordRef):
             slots = layout.slots(ref.type)
-            parts = [Ref(ref.address + s.offset, s.type) for s in slots]
+            parts = [Ref(ref.address + s.offset, s.type, s.bits) for s in slots]
             for slot, part in list(zip(slots, parts, strict=True))[len(elements) :]:
                 if slot.field.init is not None:
                     inner = Frame(layout.scope_of(ref.type), ref)
                     yield from self.initialise(part, slot.field.init, inner)
+                elif isinstance(part.type, RecordRef | ArrayOf):
+                    yield from self.fill(part, (), frame)
         else:
             parts = [ref]
         for i, (part, element) in enumerate(zip(parts, elements, strict=False)):
@@ -127,6 +133,8 @@ class Initialising(Part):
         for i, slot in enumerate(self.machine.layout.slots(ref.type)):
             init = given.get(slot.field.name, slot.field.init)
             if init is not None:
-                yield from self.at(i, self.initialise(Ref(ref.address + slot.offset, slot.type), init, inner))
+                yield from self.at(
+                    i, self.initialise(Ref(ref.address + slot.offset, slot.type, slot.bits), init, inner)
+                )
         yield from self.at(OWN, self.execute(function.body, inner))
         self.path.pop()

@@ -29,6 +29,7 @@ from smemlint.ir import (
     Scalar,
     StaticMember,
     Type,
+    TypeParam,
     Var,
 )
 from smemlint.ir.types import INT
@@ -209,6 +210,13 @@ class Machine:
 
     # Types and constants
 
+    def is_pack(self, type_: Type) -> bool:
+        while isinstance(type_, PointerTo):
+            type_ = type_.to
+        return (
+            isinstance(type_, TypeParam) and type_.id in self._parameters and self._parameters[type_.id].pack
+        )
+
     def resolve(self, type_: Type, scope: Scope) -> Type:
         return self.layout.resolve(type_, scope)
 
@@ -290,7 +298,7 @@ class Machine:
             if expr.name in record.constants:
                 return self.static(this.type, expr.name)
             slot = self.layout.slot(this.type, expr.name)
-            return Ref(this.address + slot.offset, slot.type)
+            return Ref(this.address + slot.offset, slot.type, slot.bits)
         raise UnsupportedError(f"unknown name {expr.name}")
 
     def _global(self, var: Var) -> Ref:

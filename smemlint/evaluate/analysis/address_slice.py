@@ -211,7 +211,7 @@ class Slice:
     def _matters(self, choice: Choice) -> bool:
         """Whether it makes a difference to an address, mask or loop bound which way is taken."""
         facts = choice.facts
-        if facts.sticky or facts.access or not self.relevant.isdisjoint(facts.assigned - facts.declared):
+        if facts.sticky or facts.access or not self.relevant.isdisjoint(facts.outside):
             return True
         return bool(facts.jumps) and (choice.around is None or choice.around.matters)
 
@@ -282,7 +282,7 @@ class Slice:
 
     def _skip(self, s: Stmt, facts: Facts) -> None:
         """Note a statement that can be passed over."""
-        outside = facts.assigned - facts.declared
+        outside = facts.outside
         passable = isinstance(s, If | Loop | Switch | Evaluate) and not facts.sticky and not facts.jumps
         if passable and not outside & self.relevant:
             self.quiet.add(id(s))

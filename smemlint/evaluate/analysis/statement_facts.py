@@ -41,7 +41,7 @@ from smemlint.ir import (
     UnknownStmt,
     Var,
 )
-from smemlint.ir.types import INT
+from smemlint.ir.types import INT, is_reference
 from smemlint.ir.walk import walk
 from smemlint.records import record
 
@@ -58,6 +58,13 @@ class Facts:
     """May access shared memory: can be skipped only where nothing is recorded."""
     assigned: set[str] = field(default_factory=set)
     declared: set[str] = field(default_factory=set)
+    through: set[str] = field(default_factory=set)
+    """Pointers and references through which it sets something, which may be declared outside of it."""
+
+    @property
+    def outside(self) -> set[str]:
+        """The variables by which it changes more than its own."""
+        return (self.assigned - self.declared) | self.through
 
 
 @record(slots=True)
@@ -130,6 +137,7 @@ class StatementFacts:
             facts.jumps |= b.jumps
             facts.assigned |= b.assigned
             facts.declared |= b.declared
+            facts.through |= b.through
         if id(s) in self._counters:
             facts.declared.add(self._counters[id(s)])
         if isinstance(s, Loop):
@@ -153,13 +161,13 @@ class StatementFacts:
                 elif root is None:
                     facts.sticky = True
                 elif root not in self.names.memory or isinstance(n.target, Name):
-                    facts.assigned.add(root)
+                    self._sets(root, n.target, facts)
             elif isinstance(n, Unary) and n.op in STEPS:
                 root = root_of(n.operand, self.names.types)
                 if root is None:
                     facts.sticky = True
                 else:
-                    facts.assigned.add(root)
+                    self._sets(root, n.operand, facts)
             elif isinstance(n, Call | Asm):
                 if not self.names.inert(n):
                     facts.sticky = True
@@ -171,13 +179,20 @@ class StatementFacts:
                     ) is not (isinstance(self.names.types.get(root), PointerTo)):
                         facts.sticky = True
                     elif root:
-                        facts.assigned.add(root)
+                        self._sets(root, out, facts)
             elif isinstance(n, Construct):
                 facts.sticky = facts.sticky or not self.names.calls.trivial(n.type)
             elif isinstance(n, UnknownExpr | Lambda | This):
                 facts.sticky = True
             elif self.names.reaches_shared(n):
                 facts.access = True
+
+    def _sets(self, root: str, target: Expr, facts: Facts) -> None:
+        """Note that a variable is set, or something that it leads to."""
+        facts.assigned.add(root)
+        t = self.names.types.get(root)
+        if is_reference(t) or (isinstance(t, PointerTo | OpaqueType) and not isinstance(target, Name)):
+            facts.through.add(root)
 
 
 def _counters(body: Stmt) -> dict[int, str]:
