@@ -165,3 +165,16 @@ def test_a_member_of_a_base_that_the_base_sets_may_be_anything() -> None:
     struct Layer : Base { Layer() : Base() {} void run(float *p) { sum<<<1, 32 * wide>>>(p, p); } };"""
     assert {x.block for x in launches(code % "")} == {(64, 1, 1)}
     assert len({x.block for x in launches(code % "void set(int n) { wide = n; }")}) > 1
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "uint3 block = {16, 4, 2}; sum<<<1, block>>>(p, p);",
+        "uint3 block = make_uint3(16, 4, 2); sum<<<1, block>>>(p, p);",
+        "uint3 block; block.x = 16; block.y = 4; block.z = 2; sum<<<1, dim3(block)>>>(p, p);",
+    ],
+)
+def test_a_block_of_three_unsigned_numbers_has_all_three(host: str) -> None:
+    (found,) = launches("void run(float *p) { %s }" % host)
+    assert found.block == (16, 4, 2)

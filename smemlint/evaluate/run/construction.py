@@ -91,14 +91,18 @@ def init_list_value(m: Machine, e: InitList) -> Value:
 
 def construct_from(m: Machine, t: RecordRef, values: list[Value | InitList], place: Place | None) -> Value:
     """A record from constructor arguments, or by aggregate initialisation."""
-    short = t.name.rsplit("::", 1)[-1]
+    short = _short(t)
     found = m.types.record_of(t)
     zero = not values and not m.host and found is not None and not found[0].constructors  # `T{}`
     made = construct(m, t, values, place) if short != "dim3" and not zero else None
     if made is not None:
         return made
-    if len(values) == 1 and isinstance(values[0], RecordValue) and values[0].type == t:
-        return values[0]
+    given = values[0] if len(values) == 1 else None
+    if isinstance(given, RecordValue) and given.type == t:
+        return given
+    if short == "dim3" and isinstance(given, RecordValue) and isinstance(given.type, RecordRef):
+        if _short(given.type) == "uint3":
+            return RecordValue(t, given.cells)  # as dim3's constructor does
     if short == "dim3" and values:
         defaults: list[Value | InitList] = [Int(1), Int(1), Int(1)]
         values = [*values, *defaults[len(values) :]]
@@ -112,6 +116,10 @@ def construct_from(m: Machine, t: RecordRef, values: list[Value | InitList], pla
         if isinstance(whole, ArrayOf) and not isinstance(values[0], InitList | RecordValue):
             return RecordValue(t, _filled(m, whole, at, values))
     return RecordValue(t, aggregate(m, t, layout, deque(values), place))
+
+
+def _short(t: RecordRef) -> str:
+    return t.name.rsplit("::", 1)[-1]
 
 
 def _filled(m: Machine, t: ArrayOf, at: int, values: Sequence[Value | InitList]) -> dict[int, Value]:

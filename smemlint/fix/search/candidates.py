@@ -287,13 +287,15 @@ def skews(shape: Shape, granule: int) -> Iterator[Skew]:
 def unpadding(shape: Shape, reached: int | None = None) -> Padding | None:
     """The last dimension back to what is reached of it, where the rest is a narrow padding.
 
-    reached: columns; None: the power of two below.
+    reached: columns; None: the power of two below. A row of a power of two was not padded, and no padding is
+    wider than what it pads: where a launch reaches less, the rest is for other launches.
     """
-    if len(shape.dims) < 2 or shape.flat or not shape.dims[-1]:
+    wide = shape.dims[-1] if shape.dims else 0
+    if len(shape.dims) < 2 or shape.flat or not wide & (wide - 1):
         return None
-    last = len(shape.dims) - 1
-    less = shape.dims[last] - (reached or 1 << (shape.dims[last].bit_length() - 1))
-    return Padding(last, -less) if 0 < less * shape.element <= CYCLE // 4 else None
+    less = wide - (reached or 1 << (wide.bit_length() - 1))
+    narrow = 0 < less * shape.element <= CYCLE // 4 and 2 * less <= wide
+    return Padding(len(shape.dims) - 1, -less) if narrow else None
 
 
 def trims(shape: Shape, granule: int) -> Iterator[Trimmed]:

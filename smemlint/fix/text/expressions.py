@@ -38,6 +38,8 @@ _OPERATIONS: dict[str, Callable[[int, int], int]] = {
     "||": lambda a, b: int(bool(a) or bool(b)),
 }
 _MAX_DEPTH = 16
+_TYPES = ("size_t", "ptrdiff_t", "uint", *(f"{u}int{n}_t" for u in ("", "u") for n in (8, 16, 32, 64)))
+"""Types of the library that a cast may name: `(size_t)n * sizeof(float)`."""
 
 
 @lru_cache(maxsize=4096)
@@ -50,15 +52,17 @@ def parse(text: str) -> c_ast.Node | None:
         return names.setdefault(match.group(), f"qualified_name_{len(names)}")
 
     plain = _QUALIFIED.sub(hide, plain)
+    types = [*_TYPES, *(p for name, p in names.items() if name.removeprefix("std::") in _TYPES)]
+    known = "".join(f"typedef int {t};" for t in types if t in plain)
     if not plain.strip() or ";" in plain or "{" in plain:
         return None
     try:
-        unit = c_parser.CParser().parse(f"int extent = ({plain});")
+        unit = c_parser.CParser().parse(f"{known}int extent = ({plain});")
     except (c_parser.ParseError, AssertionError, RecursionError):
         return None
-    if len(unit.ext) != 1:
+    if len(unit.ext) != 1 + known.count(";"):
         return None
-    node: c_ast.Node = unit.ext[0].init
+    node: c_ast.Node = unit.ext[-1].init
     _restore(node, {placeholder: name for name, placeholder in names.items()})
     return node
 
@@ -66,6 +70,8 @@ def parse(text: str) -> c_ast.Node | None:
 def _restore(node: c_ast.Node, names: dict[str, str]) -> None:
     if isinstance(node, c_ast.ID):
         node.name = names.get(node.name, node.name)
+    elif isinstance(node, c_ast.IdentifierType):
+        node.names = [names.get(name, name) for name in node.names]
     for _, child in node.children():  # type: ignore[no-untyped-call]
         _restore(child, names)
 

@@ -12,11 +12,13 @@ from smemlint.fix.text.settled import asks, block_at, function_around, is_settle
 from smemlint.fix.text.source import Source, Token
 from smemlint.fix.text.views import SIZES
 from smemlint.ir import Place
+from smemlint.patterns import pattern
 from smemlint.records import record
 
 _ATTRIBUTES = frozenset(("cudaFuncSetAttribute", "hipFuncSetAttribute"))
 _AXIS, _BLOCK = "blockDim.", "blockDim"
 """What kernels name an extent of the block by; the block of a launch among what names mean there."""
+_CAST = pattern(r"\((?:unsigned|int|long|(?:std::)?size_t|u?int(?:32|64)_t)+\)(?=[\w(])")
 _DECLARES = frozenset(("void", "*", "&", ">"))
 
 
@@ -318,7 +320,7 @@ def _as_before(source: Source, start: int, end: int, growth: Growth, names: Mapp
         hit = next((f for f in factors if pitches & {f.text, _bare(f.text)}), None)
         hit = hit or next((f for f in factors if _bare(opened(source, f.text, scope)) in pitches), None)
         rest = [f for f in term.factors if f is not hit and not f.text.startswith("sizeof")]
-        rows = " * ".join(source.text[f.offset : f.end] for f in rest)
+        rows = " * ".join(_CAST.sub("", source.text[f.offset : f.end]) for f in rest)
         if hit is None or not rest:
             continue
         if len(rest) == 1:
@@ -339,8 +341,9 @@ def _put(text: str, names: Mapping[str, str]) -> str:
 
 
 def _bare(text: str) -> str:
-    """An expression without white space, and without parentheses around single names and around all of it."""
-    text, before = "".join(text.split()), ""
+    """An expression without white space, and without parentheses around single names and around all of it;
+    casts to integers are left out."""
+    text, before = _CAST.sub("", "".join(text.split())), ""
     while text != before:
         before, text = text, re.sub(r"(?<!\w)\(([\w.]+)\)", r"\1", text)
     return _unwrapped(text)

@@ -109,3 +109,13 @@ def test_inactive_lanes_stay_inactive() -> None:
 
 def test_an_array_without_columns_has_no_padding_to_take_away() -> None:
     assert unpadding(Shape((8, 0), 4)) is None
+
+
+@pytest.mark.parametrize(
+    ("columns", "reached", "less"), [(33, 32, 1), (40, 32, 8), (8, 1, None), (32, 28, None), (9, 2, None)]
+)
+def test_a_padding_is_narrower_than_its_row_and_no_power_of_two(
+    columns: int, reached: int, less: int | None
+) -> None:
+    found = unpadding(Shape((8, columns), 4), reached)
+    assert found == (None if less is None else Padding(1, -less))
