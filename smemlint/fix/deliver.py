@@ -8,6 +8,7 @@ from pathlib import Path
 
 from smemlint.fix.edits.apply import EditError, apply, compatible, diff
 from smemlint.fix.edits.replace import replace_file
+from smemlint.fix.edits.shared_helpers import with_shared_helpers
 from smemlint.fix.model import Suggestion
 from smemlint.fix.proof.promise import verify
 from smemlint.records import record
@@ -132,6 +133,7 @@ def _edit_file(
     try:
         before = read(path)
         after = apply([e for s in suggestions for e in s.edits or ()], before)
+        after = with_shared_helpers(path, before, after)
     except EditError as error:
         return Skipped(path, visible(str(error)))
     except UnreadableError as error:

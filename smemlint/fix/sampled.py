@@ -23,7 +23,8 @@ _OPEN = ("size-elsewhere", "part-start", "run-time-stride", "unresolved-use")
 
 def worth_a_sample(code: str, instances: Sequence[Instance]) -> bool:
     """Whether an array was refused for something that a value of the launch may settle."""
-    return code in _OPEN and instances[0].array.dynamic and instances[0].piece is None
+    first = instances[0]
+    return (code in _OPEN or first.given is None) and first.array.dynamic and first.piece is None
 
 
 def sampled(
@@ -43,24 +44,39 @@ def sampled(
         launch = instance.analysis.launch
         arguments = {**launch.arguments, **dict.fromkeys(names, SAMPLE)}
         asked.append(replace(instance.analysis, launch=replace(launch, arguments=arguments)))
-    if not said:
+    unsized = [i for i in instances if i.given is None]
+    if not said and not unsized:
         return None
-    for instance, now in zip(instances, analyse(path, source.data, asked), strict=True):
+    for instance, again in zip(instances, analyse(path, source.data, asked), strict=True):
+        now = _spelled(again, instance.analysis) if again is not None else None
         array = same_array(instance.analysis, instance.array, now) if now is not None else None
         if now is None or array is None:
             return None
         if now.launch.dynamic is None:
-            now = replace(now, launch=replace(now.launch, dynamic=_reached(now, array.id)))
+            now = replace(now, launch=replace(now.launch, dynamic=_reached(now, array.id, bool(said))))
         found.append(Instance(now, array, members(now, array)))
+    if not said:
+        return found, f"how many bytes the launch gives `{unsized[0].array.name}` is not known"
     values = ", ".join(f"`{name}` = {value}" for name, value in said.items())
     return found, f"the layout was looked for with {values}, which the launch gives"
 
 
-def _reached(analysis: KernelAnalysis, array: str) -> int:
-    """Bytes of an array up to the last that an access reaches."""
+def _spelled(analysis: KernelAnalysis, before: KernelAnalysis) -> KernelAnalysis:
+    """An analysis whose sites say the expressions of those at the same places before: rules ask for them."""
+    said = {c.site.place: c.site.expression for c in before.conflicts}
+    spelled = (
+        replace(c, site=replace(c.site, expression=said.get(c.site.place, c.site.expression)))
+        for c in analysis.conflicts
+    )
+    return replace(analysis, conflicts=tuple(spelled))
+
+
+def _reached(analysis: KernelAnalysis, array: str, rounded: bool) -> int:
+    """Bytes of an array up to the last that an access reaches. rounded: as sizes that are formulas are."""
     ends = [
         int(c.trace.offsets.max(initial=-1)) + (c.trace.joined or c.site.width)
         for c in analysis.conflicts
         if c.site.array == array
     ]
-    return -(-max(ends, default=0) // 16) * 16
+    last = max(ends, default=0)
+    return -(-last // 16) * 16 if rounded else last

@@ -143,11 +143,17 @@ def _stages(instances: Sequence[Instance], texts: Mapping[str, Source]) -> Refus
     return seen if isinstance(seen, Refusal) else None
 
 
+def _is_unsized(instance: Instance) -> bool:
+    """Whether the array lies in dynamic memory of which no launch tells the bytes."""
+    return instance.array.dynamic and instance.analysis.launch.dynamic is None
+
+
 def _hopeless(instances: Sequence[Instance]) -> Refusal | None:
     """Why no layout was found, where there is more to say than that none is better."""
     array = instances[0].array
     conflicted = [(i.array, m.conflict.site) for i in instances for m in i.members if m.before > m.ideal]
-    if any(i.length is None for i in instances) or (array.dynamic and instances[0].piece is None):
+    unsized = any(i.given is None or _is_unsized(i) for i in instances)
+    if unsized or (array.dynamic and instances[0].piece is None):
         if not array.dynamic and None in array.dims:
             said = "what defines its extent was not read (`-D NAME=VALUE` for what the build defines)"
             return Refusal("size-elsewhere", f"the size of `{array.name}` is not known: {said}")
@@ -180,10 +186,10 @@ def shapes_of(
         return
     shapes = []
     for instance in instances:
-        known = [d for d in instance.array.dims if d is not None]
-        if len(known) != len(instance.array.dims):
+        extents = instance.dims
+        if extents is None:
             return
-        shapes.append(Shape(tuple(known), instance.array.element))
+        shapes.append(Shape(extents, instance.array.element))
     if shapes:
         yield tuple(shapes), None
         yield from _flat_shapes(instances, [s.dims[-1] for s in shapes], texts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import lcm
+from math import lcm, prod
 from typing import TypeVar
 
 import numpy as np
@@ -57,7 +57,8 @@ class Piece:
 
     sites: those that go through this part. rest: the other sites of the pool, as they run.
     pointer: by which it is reached, None when the pool is one part. cuts: all pointers that cut the pool and
-    start at a known place, with that place in bytes. open: what is not known of the rest, or ''.
+    start at a known place, with that place in bytes. open: what is not known of the rest, or ''. sized:
+    whether the launch, or another part, tells where it ends; else it ends behind what is reached of it.
     """
 
     pool: SharedArray
@@ -68,6 +69,7 @@ class Piece:
     sites: tuple[Conflict, ...] = ()
     cuts: tuple[tuple[Pointer, int], ...] = ()
     open: str = ""
+    sized: bool = True
 
     @property
     def pointers(self) -> tuple[Pointer, ...]:
@@ -97,13 +99,35 @@ class Instance:
         return self.array.dynamic == (self.piece is not None)
 
     @property
-    def length(self) -> int | None:
-        """Elements, None when unknown."""
+    def given(self) -> int | None:
+        """Bytes, None when unknown."""
+        if self.piece is not None and not self.piece.sized:
+            return None
         size = self.array.bytes
         if size is None and self.array.dynamic:
             others = [a.bytes for a in self.analysis.arrays.values() if a.dynamic]
             size = self.analysis.launch.dynamic if len(others) == 1 else None
+        return size
+
+    @property
+    def length(self) -> int | None:
+        """Elements, None when unknown: of a dynamic array whose bytes no launch tells those that accesses
+        reach. There are as many at least, and a layout that moves nothing behind them fits."""
+        size = self.given or self.array.bytes
+        if size is None and self.array.dynamic and self.analysis.launch.dynamic is None:
+            size = max((int(m.offsets.max(initial=-1)) + m.width for m in self.members), default=0) or None
         return None if size is None else size // self.array.element
+
+    @property
+    def dims(self) -> tuple[int, ...] | None:
+        """The extents, those of a dynamic array (`extern __shared__ half s[][40]`) as its length tells them."""
+        known = tuple(d for d in self.array.dims if d is not None)
+        if len(known) == len(self.array.dims):
+            return known
+        rows = prod(known)
+        if self.array.dims[0] is not None or len(known) < len(self.array.dims) - 1 or not rows:
+            return None
+        return None if self.length is None else (-(-self.length // rows), *known)
 
 
 def members(analysis: KernelAnalysis, array: SharedArray) -> tuple[Member, ...]:

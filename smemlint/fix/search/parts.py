@@ -20,6 +20,7 @@ from smemlint.fix.text.constants import Constants
 from smemlint.fix.text.declared import Declared, Pool, declared, spelled
 from smemlint.fix.text.flat import local_definition, terms
 from smemlint.fix.text.launches import unknown_launch
+from smemlint.fix.text.fragments import as_element
 from smemlint.fix.text.pointers import Pointer, pointers
 from smemlint.fix.text.source import Source, Use
 from smemlint.fix.text.views import SIZES
@@ -83,7 +84,7 @@ def subscripts(source: Source, pointer: Pointer) -> list[Use]:
     scope = source.scope_of(pointer.index)
     last = scope[1] if scope else len(source.code)
     uses = source.uses(pointer.name, pointer.index + 1, last, 1)
-    return [use for use in uses if use.context == "subscript"]
+    return [use for use in (as_element(source, each) for each in uses) if use.context == "subscript"]
 
 
 def size_of(type_: str, array: SharedArray, launch: Launch) -> int | None:
@@ -265,7 +266,10 @@ def _piece(
     array = replace(pool, name=name, dims=(length,), element=element, bytes=length * element, place=place)
     cuts = tuple((p, at) for p in found if (at := starts.get(p.name)) is not None)
     open_ = _open(instance, mapped, moved, pointer) or _direct(pool, cuts, source)
-    piece = Piece(pool, start, end, tuple(others), pointer, through, cuts, open_)
+    sized = bool(after) or instance.given is not None
+    if not open_ and not sized:
+        open_ = f"how many bytes the launch gives `{pool.name}` is not known"
+    piece = Piece(pool, start, end, tuple(others), pointer, through, cuts, open_, sized)
     return Instance(instance.analysis, array, tuple(moved), piece)
 
 

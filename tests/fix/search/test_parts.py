@@ -140,6 +140,22 @@ def test_a_pitch_that_an_argument_gives_may_be_padded(tmp_path: Path) -> None:
     assert found.kind == "swizzle" or "const int POOL_PITCH = w | 1;" in text
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        DIRECT.format("ty * 32 + tx", "tx * 32 + ty"),
+        "extern __shared__ float pool[][32]; pool[ty][tx] = in[tx]; __syncthreads(); out[tx] = pool[tx][ty];",
+        "extern __shared__ float pool[]; float *a = pool, *b = pool + 1024; a[ty * 32 + tx] = in[tx];"
+        " b[ty * 32 + tx] = in[tx]; __syncthreads(); out[tx] = a[tx * 32 + ty] + b[tx * 32 + ty];",
+    ],
+    ids=["flat", "rows", "parts"],
+)
+def test_an_array_of_unknown_size_may_be_swizzled_within_what_is_reached(tmp_path: Path, body: str) -> None:
+    found, text = fix(tmp_path, body, "extern int bytes; k<<<1, dim3(32, 32), bytes>>>(o, in, 32);")
+    assert found.edits is not None and found.kind == "swizzle" and not found.safe
+    assert "<<<1, dim3(32, 32), bytes>>>" in text
+
+
 REFUSED = [
     (
         "a part that starts where each thread is",
@@ -243,3 +259,42 @@ def test_a_type_that_the_launch_cannot_name_is_counted_in_bytes(tmp_path: Path) 
     (found,) = analyse_file(Job(str(path))).suggestions
     after = apply(found.edits or (), path.read_bytes()).decode()
     assert "sizeof(float) + Br * sizeof(float) + Bc * sizeof(float);" in after
+
+
+FRAGMENTS = """#include <mma.h>
+using namespace nvcuda;
+__global__ void k(float *out, int n) {
+    extern __shared__ float smem[];
+    float *s = smem;
+    half *p = (half *)&s[16 * 16];
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
+    for (int j = 0; j < n; j++) {
+        wmma::store_matrix_sync(s, sum, 16, wmma::mem_row_major);
+        __syncthreads();
+        if (threadIdx.x < 16)
+            for (int c = 0; c < 16; c++) p[threadIdx.x * 16 + c] = __float2half(s[threadIdx.x * 16 + c]);
+        __syncthreads();
+        wmma::load_matrix_sync(a, p, 16);
+    }
+}
+void start(float *out, int n) {
+    size_t bytes = %s;
+    k<<<8, 32, bytes>>>(out, n);
+}
+"""
+
+
+@pytest.mark.parametrize("bytes_", ["(size_t)16 * 16 * sizeof(float) + 512", "16 * n * sizeof(float) + 512"])
+def test_parts_that_fragments_are_loaded_from_by_their_pointer_get_a_pitch(
+    tmp_path: Path, bytes_: str
+) -> None:
+    path = tmp_path / "a.cu"
+    text = FRAGMENTS % bytes_
+    path.write_text(text)
+    (found,) = analyse_file(Job(str(path))).suggestions
+    after = apply(found.edits or (), text.encode()).decode()
+    assert "S_PITCH = 20;" in after and "store_matrix_sync(s, sum, S_PITCH, " in after
+    assert "&s[16 * S_PITCH]" in after and "s[threadIdx.x * S_PITCH + c]" in after
+    assert f"{bytes_} + 16 * 4 * sizeof(float)" in after
+    assert found.safe is False
