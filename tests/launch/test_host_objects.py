@@ -176,5 +176,5 @@ def test_a_member_of_a_base_that_the_base_sets_may_be_anything() -> None:
     ],
 )
 def test_a_block_of_three_unsigned_numbers_has_all_three(host: str) -> None:
-    (found,) = launches("void run(float *p) { %s }" % host)
+    (found,) = launches(f"void run(float *p) {{ {host} }}")
     assert found.block == (16, 4, 2)

@@ -36,6 +36,8 @@ from smemlint.ir import (
 )
 from smemlint.ir.types import is_reference
 
+_EXTENTS = (RecordRef("uint3"), RecordRef("::uint3"))
+
 
 def construct_value(m: Machine, e: Construct) -> Value:
     t = m.resolve(e.type)
@@ -100,9 +102,8 @@ def construct_from(m: Machine, t: RecordRef, values: list[Value | InitList], pla
     given = values[0] if len(values) == 1 else None
     if isinstance(given, RecordValue) and given.type == t:
         return given
-    if short == "dim3" and isinstance(given, RecordValue) and isinstance(given.type, RecordRef):
-        if _short(given.type) == "uint3":
-            return RecordValue(t, given.cells)  # as dim3's constructor does
+    if short == "dim3" and isinstance(given, RecordValue) and given.type in _EXTENTS:
+        return RecordValue(t, given.cells)  # as dim3's constructor does
     if short == "dim3" and values:
         defaults: list[Value | InitList] = [Int(1), Int(1), Int(1)]
         values = [*values, *defaults[len(values) :]]

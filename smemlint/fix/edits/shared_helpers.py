@@ -15,7 +15,8 @@ from smemlint.records import record
 
 _HELPER = pattern(
     r"// (?P<what>Index|Column) of (?P<arrays>[^\n]+?)(?P<told>, (?:swizzled|with gaps)[^\r\n]*)\r?\n"
-    r"__device__ __forceinline__ int (?P<name>\w+)\((?P<takes>[^)\n]*)\) \{ return (?P<gives>[^;{}\n]*); \}\r?\n\r?\n"
+    r"__device__ __forceinline__ int (?P<name>\w+)\((?P<takes>[^)\n]*)\) "
+    r"\{ return (?P<gives>[^;{}\n]*); \}\r?\n\r?\n"
 )
 
 

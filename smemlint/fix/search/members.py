@@ -120,7 +120,7 @@ class Instance:
 
     @property
     def dims(self) -> tuple[int, ...] | None:
-        """The extents, those of a dynamic array (`extern __shared__ half s[][40]`) as its length tells them."""
+        """The extents, of a dynamic array (`extern __shared__ half s[][40]`) as its length tells them."""
         known = tuple(d for d in self.array.dims if d is not None)
         if len(known) == len(self.array.dims):
             return known

@@ -19,7 +19,8 @@ def shared(after: str, before: str = "") -> str:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_function_that_says_the_same_is_left_out_and_the_first_names_both_arrays(end: str) -> None:
-    after = f"{helper('a', end=end)}void k() {{ a[swizzle_a(1)]; }}{end}{helper('b', end=end)}b[swizzle_b(2)]; \xe9"
+    first, second = helper("a", end=end), helper("b", end=end)
+    after = f"{first}void k() {{ a[swizzle_a(1)]; }}{end}{second}b[swizzle_b(2)]; \xe9"
     found = shared(after)
     assert found.count("__forceinline__") == 1 and "// Index of a, b, swizzled" in found
     assert "b[swizzle_a(2)]; \xe9" in found and "swizzle_b" not in found
