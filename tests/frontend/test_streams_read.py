@@ -24,7 +24,17 @@ int main(int argc, char **argv) {
 """
 
 
-@pytest.mark.parametrize("read", ["std::cin >> n;", "in >> n;", "in >> m >> n;"])
+@pytest.mark.parametrize(
+    "read",
+    [
+        "std::cin >> n;",
+        "in >> n;",
+        "in >> m >> n;",
+        "if (!(std::cin >> n)) return 1;",
+        "if (in >> m >> n && n > 0) m = 3;",
+        "while (std::cin >> n) m++;",
+    ],
+)
 def test_what_a_stream_gives_is_not_known(read: str, tmp_path: Path) -> None:
     file = tmp_path / "k.cu"
     file.write_text(TEXT % read)

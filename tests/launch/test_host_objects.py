@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from smemlint.frontend import load
+from smemlint.launch import infer, started_kernels
+from smemlint.source import source_from_bytes
 from tests.launch.test_host import blocks, launches
 
 
@@ -178,3 +181,29 @@ def test_a_member_of_a_base_that_the_base_sets_may_be_anything() -> None:
 def test_a_block_of_three_unsigned_numbers_has_all_three(host: str) -> None:
     (found,) = launches(f"void run(float *p) {{ {host} }}")
     assert found.block == (16, 4, 2)
+
+
+@pytest.mark.parametrize("library", ["", "std::vector<float> data;"])
+def test_an_object_that_is_given_what_is_not_known_holds_nothing_it_began_with(library: str) -> None:
+    code = f"""
+    struct Settings {{ int shape[2] = {{0, 0}}; int threads = 96; {library} }};
+    Settings read(const char *path);
+    int main(int argc, char **argv) {{
+        Settings given;
+        try {{ given = read(argv[1]); }} catch (...) {{ return 2; }}
+        sum<<<1, given.threads>>>(nullptr, nullptr);
+    }}"""
+    assert (96, 1, 1) not in {x.block for x in launches(code) if not x.assumed}
+
+
+def test_an_extent_beside_which_the_other_follows_is_tried_wide_as_well() -> None:
+    kernel = "__global__ void k(float *p) { extern __shared__ float s[]; s[threadIdx.x] = *p; }"
+
+    def shapes(host: str) -> set[tuple[int, int, int]]:
+        text = f"{kernel} struct T {{ int size(int); }}; void run(T t, float *p) {{ {host} }}"
+        (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+        return {x.block for x in infer(module.kernels()[0], module, started_kernels(module))}
+
+    tied = shapes("int n = t.size(1); dim3 block(n, max(1, 256 / n)); k<<<1, block, 4096>>>(p);")
+    assert {(64, 4, 1), (128, 2, 1), (32, 8, 1), (16, 16, 1)} <= tied
+    assert max(x for x, _, _ in shapes("k<<<1, dim3(t.size(1), t.size(2)), 4096>>>(p);")) == 32

@@ -44,6 +44,8 @@ _SHORT = 8
 """Rows of a table of constants in host code that are looked at one by one."""
 MOST_NUMBERS = 256
 """Integers of one record that are told apart when it is copied."""
+LARGEST_SCALAR = 16
+"""Bytes."""
 
 
 def read_cells(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
@@ -314,6 +316,12 @@ def write_cell(m: Machine, o: Object, at: int, v: Value, t: Type) -> None:
         if size is not None and size <= 4096:
             write_cells(m, o, at, size, v.cells)
             return
+    if isinstance(v, Other) and isinstance(t, RecordRef):
+        size = m.types.size_of(t)
+        if size is None:  # one of the library's classes in it: all that follows is forgotten
+            size = max((k for k in o.cells if k >= at), default=at) + LARGEST_SCALAR - at
+        write_cells(m, o, at, size, {0: v})
+        return
     if isinstance(v, Other) and v.type is None and isinstance(t, Scalar):
         v = replace(v, type=t)
     _set(m, o, at, v)

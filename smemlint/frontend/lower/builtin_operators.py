@@ -34,6 +34,14 @@ def builtin_operator(operator: str, operands: list[Expr], place: Place | None, r
     return Call(Member(first, f"operator{operator}", False, place), tuple(rest), place)
 
 
+def read_value(stream: Expr, target: Expr, place: Place | None) -> Expr:
+    """`in >> a` anywhere in an expression: a is set, the value is the stream."""
+    if not isinstance(target, Name | Index | Member):
+        return Binary(">>", stream, target, place)
+    given = Assign("=", target, UnknownExpr("read from a stream"), place)
+    return Binary(",", given, stream, place)
+
+
 def read_from_stream(e: Expr) -> Expr:
     """A statement `in >> a >> b;`: nobody shifts a number only to throw it away, so a and b are set."""
     targets: list[Expr] = []

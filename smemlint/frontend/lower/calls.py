@@ -24,7 +24,7 @@ from smemlint.frontend.clang.names import (
     Definition,
     valid,
 )
-from smemlint.frontend.lower.builtin_operators import builtin_operator
+from smemlint.frontend.lower.builtin_operators import builtin_operator, read_value
 from smemlint.frontend.lower.launchers import handed_on, without_casts
 from smemlint.frontend.lower.lowering import Context
 from smemlint.ir import (
@@ -342,6 +342,8 @@ class CallLowering:
             c.work.require(found)
             name = Name(c.decls.function_id(found), found.name, place, self._arguments(kids[1], target))
             return Call(name, tuple(lowered), place)
+        if operator == ">>" and member and len(lowered) == 2 and _is_stream(cursors.semantic_parent(target)):
+            return read_value(lowered[0], lowered[1], place)
         return builtin_operator(operator, lowered, place, resolved)
 
     def _in_project_record(self, target: Node) -> bool:
@@ -400,6 +402,11 @@ def converted(operand: Expr, to: Type, place: Place | None) -> Expr:
     """A record turned into something else by its conversion function."""
     callee = Member(operand, CONVERSION_NAME, False, place)
     return Cast(to, Call(callee, (), place), place=place)
+
+
+def _is_stream(record: Node) -> bool:
+    """Is it one of the library's classes that are read from with `>>`?"""
+    return cursors.spelling(record) in ("istream", "fstream", "stringstream")
 
 
 def _pointee(expr: Expr) -> Expr:
