@@ -66,3 +66,20 @@ def test_a_number_of_64_bits_reaches_every_bank() -> None:
         conflict = scored(index)
         assert conflict.grade is Grade.BOUND
         assert (conflict.wavefronts_low, conflict.wavefronts) == (1, 32), index
+
+
+@pytest.mark.parametrize(
+    ("index", "told"),
+    [
+        ("t // n", 1),
+        ("(m + t) // n", 1),
+        ("(m + t) // 16 * 3", 1),
+        ("(m + 2 * t) >> 4", 1),
+        ("t // n * 8", 8),
+    ],
+)
+def test_quotients_of_neighbouring_lanes_are_steps_of_one_stair(index: str, told: int) -> None:
+    conflict = scored(index.replace("//", "/"))
+    assert conflict.wavefronts_low is not None and conflict.wavefronts == told
+    costs = {true_cost(index, n, m) for n, m in product(range(1, 80), range(70))}
+    assert conflict.wavefronts_low <= min(costs) and max(costs) == told

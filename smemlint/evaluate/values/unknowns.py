@@ -11,6 +11,7 @@ from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.number import (
     Int,
     Symbol,
+    bounds,
     collapse,
 )
 from smemlint.ir import Scalar
@@ -136,6 +137,14 @@ class Unknowns:
         if key is not None and key in self.memo:
             return Int(0, type, {(self.memo[key],): 1})
         rank = max((s.rank for v in (a, b) for m in v.terms for s in m), default=0)
+        stairs = None if uniform or self.recipes is not None else _stairs(op, a, b)
+        if stairs is not None and (low is None or high is None or stairs < high - low):
+            name = f"({name_of(a)} {op} {name_of(b)})"
+            of_warp = self.fresh(
+                name, varying=True, low=low, high=high, rank=rank, shared=True, cut=_cut(op, a, b)
+            )
+            step = self.fresh(name, varying=True, low=0, high=stairs, reason=reason)
+            return Int(0, type, {(of_warp,): 1, (step,): 1})
         symbol = self.fresh(
             f"({name_of(a)} {op} {name_of(b)})",
             varying=not uniform,
@@ -172,6 +181,21 @@ class Unknowns:
                 whole = Int(0, LONG, {(symbol,): 1})
                 self.recipes[self.memo[key].order] = ("/", whole, Int(by, LONG))
         return self.memo[key]
+
+
+def _stairs(op: str, a: Int, b: Int) -> int | None:
+    """How many steps the quotients of the lanes of a warp take at most: lanes that lie s apart are cut into
+    s / b + 1 of them, one after the other, wherever the first begins. None where it is not known how far they
+    lie apart."""
+    if op not in ("/", ">>") or not b.uniform or isinstance(a.const, int) or a.const.size % 32:
+        return None
+    if not all(isinstance(c, int) and not s.varying for m, c in a.terms.items() for s in m):
+        return None
+    rows = a.const.reshape(-1, 32)
+    apart = int((rows.max(axis=1) - rows.min(axis=1)).max())
+    least = bounds(b)[0]
+    by = 1 if least is None or least < 1 else 1 << min(least, 31) if op == ">>" else least
+    return -(-apart // by)
 
 
 def _cut(op: str, a: Int, b: Int) -> int:
