@@ -27,12 +27,15 @@ from smemlint.ir import (
     If,
     Index,
     Member,
+    Name,
     Place,
     Stmt,
     Unary,
 )
 from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
+from smemlint.toolkit.model import Effect
+from smemlint.toolkit.table import effect_of
 
 Where = tuple[str, int]
 
@@ -174,11 +177,14 @@ def reads_first(arm: Expr | Stmt | None) -> Iterator[Place]:
 
 
 def _reads(e: Expr) -> list[Place] | None:
-    """Where an expression reads memory, in order; None where a read or a call decides over another."""
+    """Where an expression reads memory, in order; None where a read or a call decides over another.
+    Arithmetic functions are computed from what was read."""
     found: list[Place] = []
     within: set[int] = set()
     for n in walk(e):
         if isinstance(n, Call):
+            if isinstance(n.callee, Name) and effect_of(n.callee.name) is Effect.ARITHMETIC:
+                continue
             return None
         if isinstance(n, Index | Member) or (isinstance(n, Unary) and n.op == "*"):
             base = n.operand if isinstance(n, Unary) else n.base

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+import numpy as np
+
 from smemlint.evaluate.analysis.behind_arms import Behind, behind_arms, is_number
 from smemlint.evaluate.compiler.hoist import reads_first
 from smemlint.evaluate.compiler.log import Log
@@ -67,9 +69,26 @@ def note(m: Machine, c: Int, then: int, otherwise: int, arms: tuple[Node, Node],
             m.journal.selected.append(Selected(one[0].order, other[0].order, offset))
         return
     for a, b in zip(_head(first, arms[0]), _head(second, arms[1]), strict=False):
-        if not _alike(m, a, b) or not same(a.offset, b.offset):
+        of_both = _one_offset(a, b) if _alike(m, a, b) else None
+        if of_both is None:
             return
-        m.journal.selected.append(Selected(a.order, b.order, a.offset))
+        m.journal.selected.append(Selected(a.order, b.order, of_both))
+
+
+def _one_offset(a: Event, b: Event) -> Int | None:
+    """The address of a load of both arms; None where they may have one each. In an arm of few lanes it may be
+    told for these alone: then the other arm tells it, if both are written alike."""
+    if same(a.offset, b.offset):
+        return a.offset
+    x, y = (Int(0, e.offset.type, e.offset.terms) for e in (a, b))
+    one, other = a.site.node, b.site.node
+    if one is None or other is None or show(one) != show(other) or not same(x, y):
+        return None
+    apart = np.broadcast_to(np.asarray(a.offset.const != b.offset.const), a.may.shape)
+    for part, whole in ((a, b), (b, a)):
+        if not (apart & part.may).any():
+            return whole.offset
+    return None
 
 
 def _only(m: Machine, log: Sequence[Event | Barrier]) -> tuple[Event, Int] | None:

@@ -366,6 +366,39 @@ def test_a_chosen_element_is_loaded_once_by_all_lanes() -> None:
     assert len(traces) == 2  # the other element is reported too, and runs as a part of the first
 
 
+HEADS = {
+    "one lane": ("if (t == 3) in[t] = s[2 * t] * 5; else in[t + 40] = s[2 * t] + s[t + 999];", [2, 1]),
+    "one lane that only run time tells": (
+        "if (t == n) in[t] = s[2 * t] * 5; else in[t + 40] = s[2 * t] + s[t + 999];",
+        [2, 1],
+    ),
+    "a function of it": (
+        "if (t == 3) f[t] = sinf(s[2 * t]); else f[t + 40] = __fdiv_rn(s[2 * t], s[t + 999]);",
+        [2, 1],
+    ),
+    "others follow": (
+        "if (t == 3) s[t] = s[2 * t] - s[3 * t]; else s[t] = s[2 * t] * s[t + 999] - 2;",
+        [2, 1, 1],
+    ),
+    "the same element by another index": (
+        "if (t == 3) in[t] = s[6]; else in[t + 40] = s[2 * t] + s[t + 999];",
+        [1, 2, 1],
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "wavefronts"), HEADS.values(), ids=HEADS)
+def test_loads_with_which_both_arms_begin_are_one(body: str, wavefronts: list[int]) -> None:
+    """As nvcc 13.0 compiles it for sm_90: one LDS before the arms, whichever lanes take them."""
+    text = (
+        "__global__ void k(int *in, float *f, int n) {"
+        f" __shared__ int s[2048]; int t = threadIdx.x;\n{body}\n}}"
+    )
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    found = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
+    assert [c.wavefronts for c in found if c.ideal and c.site.op == "load"] == wavefronts
+
+
 ARMS = {
     "both arms end with it": ("if (t & 1) s[2 * t] = 1; else s[2 * t] = in[t];", [2]),
     "what an arm does before does not matter": (
