@@ -36,6 +36,8 @@ USUAL = (256, 128, 512, 64, 1024, 32)
 """Threads of a block in x, the most common first."""
 SQUARE = (16, 32, 8)
 """The same where another extent is unknown as well."""
+WIDE = (64, 128)
+"""Extents in x beside which the others follow from it: `dim3(n, 256 / n)`."""
 ROWS = (4, 8, 2, 1, 16)
 """The same where the extents that are known make whole warps."""
 MOST_CONDITIONS = 3
@@ -82,12 +84,15 @@ def candidates(
     most = _most(block[leader], limits, recipes)
     if most is not None and (limit is None or most < limit):
         values, limit = list(dict.fromkeys([most, *values])), most
-    for n in values:
+    wide = WIDE if usual is SQUARE and leader == 0 else ()
+    for n in dict.fromkeys([*values, *(n for n in wide if limit is None or n <= limit)]):
         given = solve(block[leader], n, recipes)
         if not fits(given, limits):
             continue
         extents = [value_at(v, given, recipes) for v in block]
         extents[leader] = n
+        if n not in values and None in extents:
+            continue
         for i in open_extents[1:]:
             if extents[i] is None:
                 room = MAX_THREADS // prod(n for n in extents if n)
