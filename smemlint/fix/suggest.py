@@ -7,7 +7,6 @@ wavefronts than it has to. Reads and writes no file.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -18,15 +17,14 @@ from smemlint.fix.edits.aligned import ALIGNED, aligned, is_aligned
 from smemlint.fix.edits.apply import compatible
 from smemlint.fix.edits.build import build
 from smemlint.fix.edits.through import through, wider
-from smemlint.fix.member_arrays import member_padding
+from smemlint.fix.means import Means
 from smemlint.fix.model import Refusal, SiteChange, Suggestion
-from smemlint.fix.named import named_pitch
+from smemlint.fix.other_ways import NO_LAYOUT, by_member, by_name, by_trial, with_bytes
 from smemlint.fix.proof.promise import ELSEWHERE, STRAYED, Analyse, sites_of
 from smemlint.fix.proof.proving import Move, blame, growth_of, prove
 from smemlint.fix.proof.safety import harmed, not_evaluated, open_questions, rescheduled, stale_comment
 from smemlint.fix.proof.understood import left_aside, not_understood
 from smemlint.fix.reasons import nothing_found
-from smemlint.fix.rejoined import rejoined, worth_a_trial
 from smemlint.fix.sampled import sampled, worth_a_sample
 from smemlint.fix.search.candidates import Padding, Swizzle
 from smemlint.fix.search.choices import Choice, find_choices, locate
@@ -38,46 +36,13 @@ from smemlint.fix.text.constants import Constants
 from smemlint.fix.text.declared import Edited
 from smemlint.fix.text.launches import told_otherwise, unknown_launch
 from smemlint.fix.text.source import Source
-from smemlint.fix.whole import Program, Whole
+from smemlint.fix.whole import Whole
 from smemlint.fix.words import described, kind, words
-from smemlint.patterns import pattern
-from smemlint.records import record
 from smemlint.score.model import KernelAnalysis
 
 _ARCH = architecture("sm_90")
-_PITCH = pattern(r"pad|skew|pitch|stride|^ld|ld[a-z]?$|Ld[a-z]?$", re.IGNORECASE)
-"""Names of constants that an author made to be a pitch or a padding."""
-_NO_LAYOUT = "no layout of this array costs less"
 _TRIES = 4
 """Layouts of one array that are written out and proved before the search gives up."""
-
-
-@record(frozen=True, slots=True)
-class Means:
-    """What a search works with. taken: the names in use in each file, new ones included; the others as the
-    arguments of `suggest`."""
-
-    texts: Mapping[str, Source]
-    taken: Mapping[str, set[str]]
-    analyse: Analyse | None
-    arch: Arch
-    late: Late
-    main: str
-    analyses: Sequence[KernelAnalysis] = ()
-    whole: Whole | None = None
-    draft: bool = False
-    """Edits are written and not proved: they are proved together afterwards."""
-
-    def program(self) -> Program | None:
-        """The main file as one on which edits are tried, None where nothing can analyse it."""
-        source = self.texts.get(self.main)
-        if source is None or self.whole is None:
-            return None
-        return Program(source, self.analyses, self.whole, self.arch, self.late)
-
-    def drafting(self) -> Means:
-        """The same for drafts; the names that these take are not in use yet."""
-        return replace(self, taken={path: set(names) for path, names in self.taken.items()}, draft=True)
 
 
 def suggest(
@@ -121,9 +86,10 @@ def suggest(
         found = proved[key] if key in proved else _suggestion(instances, means)
         if found.refused is not None and worth_a_sample(found.refused.code, instances):
             found = _by_sample(found, instances, means)
-        result[key] = _by_member(_by_name(found, instances, means), instances, means)
+        found = with_bytes(found, instances, means)
+        result[key] = by_member(by_name(found, instances, means), instances, means)
     for key, instances in asked.items():  # afterwards: what a trial takes, another array shall not lack
-        result[key] = _by_trial(result[key], instances, means)
+        result[key] = by_trial(result[key], instances, means)
     for key, instances in asked.items():
         guess = next((i for i in every[key] if i not in instances), None)
         if guess is not None and result[key].safe:
@@ -191,50 +157,6 @@ def _by_sample(found: Suggestion, instances: list[Instance], means: Means) -> Su
     if other.edits is None:
         return found
     return replace(other, safe=False, unsafe_because=sample[1])
-
-
-def _by_name(found: Suggestion, instances: list[Instance], means: Means) -> Suggestion:
-    """The same array through the named constant that is its pitch, where that does as much or nothing else
-    could be written."""
-    hopeless = found.refused is not None and found.refused.code in ("not-worth-it", "escapes")
-    prepared = any(_PITCH.search(n) for n in re.findall(r"[A-Za-z_]\w*", found.code.partition("[")[2]))
-    simple = found.edits is not None and found.kind == "padding" and not prepared
-    if hopeless or simple or instances[0].array.place.path != means.main:
-        return found
-    program = means.program()
-    other = None if program is None else named_pitch(instances, program)
-    if isinstance(other, Refusal) and other.code == "constant-elsewhere" and found.refused is not None:
-        return replace(found, refused=replace(found.refused, text=f"{found.refused.text}; {other.text}"))
-    if not isinstance(other, Suggestion):
-        return found
-    if found.edits is None:
-        return other
-    less = other.before - other.after < CLEARLY * (found.before - found.after)
-    made_for_it = all(_PITCH.search(name) for name in re.findall(r"(\w+) = ", other.code))
-    return other if made_for_it and not less and other.safe >= found.safe else found
-
-
-def _by_member(found: Suggestion, instances: list[Instance], means: Means) -> Suggestion:
-    """The same through the array of the structure that conflicts, where nothing else could be written."""
-    if found.edits is not None or (found.refused is not None and found.refused.code == "escapes"):
-        return found
-    program = means.program()
-    other = None if program is None else member_padding(instances, program)
-    if isinstance(other, Suggestion):
-        return other
-    return found if other is None else replace(found, words=_NO_LAYOUT, refused=other)
-
-
-def _by_trial(found: Suggestion, instances: list[Instance], means: Means) -> Suggestion:
-    """The same by a padding that is analysed and not predicted, where the compiler joins neighbours."""
-    program = means.program()
-    if found.refused is None or program is None or means.analyse is None or means.late():
-        return found
-    if not worth_a_trial(found.refused.code, instances):
-        return found
-    taken = means.taken.get(instances[0].array.place.path, set())
-    other = rejoined(instances, means.texts, means.analyse, program, taken)
-    return found if other is None else other
 
 
 def _arrays(analyses: Sequence[KernelAnalysis]) -> Iterator[tuple[Key, list[Instance]]]:
@@ -575,7 +497,7 @@ def _in_words(
 ) -> Suggestion:
     changes = _changes(choice, instances)
     code = ""
-    text = _NO_LAYOUT
+    text = NO_LAYOUT
     if choice is not None:
         code = described(choice, instances[0], texts)
         text = words(choice, code, changes)

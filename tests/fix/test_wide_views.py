@@ -61,3 +61,43 @@ def test_a_view_that_no_launch_runs_makes_it_unsafe(tmp_path: Path) -> None:
     load = "((float4 *)a)[t] = ((const float4 *)in)[t]; if (blockDim.x == 64) ((float4 *)a)[t + 1] = {};"
     fix = of_text(tmp_path, ROWS.replace("@LOAD@", load).encode())[0]["a"]
     assert fix.edits is None or not fix.safe
+
+
+PARTS = """#define K 16
+#define ROW 64
+#define ROW4 16
+__global__ void k(float4 *out, const float4 *in) {
+    __shared__ float4 a[2][K * ROW4];
+    int t = threadIdx.x, x = t % 4, y = t / 4;
+    int start = @START@;
+    float4 v = in[t];
+    *((float *)&a[0][0] + start + 0 * ROW) = v.x;
+    *((float *)&a[0][0] + start + 1 * ROW) = v.y;
+    *((float *)&a[0][0] + start + 2 * ROW) = v.z;
+    *((float *)&a[0][0] + start + 3 * ROW) = v.w;
+    __syncthreads();
+    float4 sum = a[0][t % 16];
+    for (int j = 1; j < K; ++j) sum.x += a[0][j * ROW4 + t % 16].x * a[0][j * ROW4 + t % 16].y;
+    out[t] = sum;
+}
+void start(float4 *o, const float4 *i) { k<<<4, 256>>>(o, i); }
+"""
+
+
+@pytest.mark.parametrize("start", ["x * 4 * ROW + y", "x * 4 * 64 + y"])
+def test_a_pitch_in_parts_of_an_element_becomes_wider_too_also_in_a_local_variable(
+    tmp_path: Path, start: str
+) -> None:
+    text = PARTS.replace("@START@", start)
+    fix = of_text(tmp_path, text.encode())[0]["a"]
+    assert fix.edits is not None and fix.kind == "pitch", fix.refused
+    after = apply(fix.edits, text.encode()).decode()
+    assert "constexpr int A_PITCH = ROW4 + 1;" in after and "a[2][K * A_PITCH]" in after
+    assert "int start = x * 4 * (A_PITCH * 4) + y;" in after and "+ 3 * (A_PITCH * 4)) = v.w" in after
+    assert "a[0][j * A_PITCH + t % 16].y" in after
+
+
+def test_a_local_variable_that_serves_something_else_keeps_its_pitch(tmp_path: Path) -> None:
+    text = PARTS.replace("@START@", "x * 4 * ROW + y").replace("= sum;", "= sum; out[start] = sum;")
+    fix = of_text(tmp_path, text.encode())[0]["a"]
+    assert fix.edits is None or b"int start = x * 4 * ROW + y;" in apply(fix.edits, text.encode())

@@ -28,6 +28,7 @@ from smemlint.fix.text.literals import integer
 from smemlint.fix.text.pointers import Pointer
 from smemlint.fix.text.settled import function_around, is_constant
 from smemlint.fix.text.source import Source, Use, has_side_effect, parse_range
+from smemlint.fix.text.views import view_of
 from smemlint.patterns import pattern
 
 _NAME = pattern(r"(?<![\w.])(?<!->)[A-Za-z_]\w*")
@@ -81,6 +82,8 @@ def pitch(
     if isinstance(views, Refusal):
         return views
     edits.extend(views)
+    if value_of is not None:
+        edits.extend(_in_parts(at, name, value, shape.element, value_of))
     # An index that says no row stays in the first one, as far as was seen.
     unsaid = next(_without_row(at, indices, told), None)
     within = f"`{at.name}` is indexed on line {unsaid.line} without its rows" if unsaid is not None else ""
@@ -160,6 +163,42 @@ def _viewed(
             edit(source, bracket.open + 1, bracket.close, f"{index} / {row} * {pitched} + {index} % {row}")
         )
     return edits
+
+
+def _in_parts(at: Declared, name: str, pitch: int, element: int, value_of: Value) -> list[TextEdit | Refusal]:
+    """The row pitch counted in parts of an element, in what is added to an address that is cast to them: of
+    `*((float *)&a[0][0] + r * 128 + c)` for rows of 32 `float4` the `128`, also in a local variable."""
+    source = at.source
+    spans = []
+    for use in at.uses:
+        view = view_of(source, use)
+        if view is not None and view.size < element and element % view.size == 0:
+            spans.append((view.begin, view.end, element // view.size))
+    inside = [(begin, end) for begin, end, _ in spans]
+    found: dict[int, TextEdit | Refusal] = {}
+    for begin, end, parts in spans:
+        terms = flat.terms(source, begin, end)
+        for term in list(terms):
+            definition = _only_inside(source, term, inside, at.scope)
+            terms += flat.terms(source, *definition) if definition is not None else []
+        for term in terms:
+            hits = [f for f in term.factors if len(term.factors) > 1 and value_of(f.text) == pitch * parts]
+            for hit in hits[-1:]:
+                found[hit.offset] = edit(source, hit.offset, hit.end, f"({name} * {parts})")
+    return list(found.values())
+
+
+def _only_inside(
+    source: Source, term: flat.Term, inside: Sequence[tuple[int, int]], scope: tuple[int, int]
+) -> tuple[int, int] | None:
+    """The initialiser of the local variable that a summand is, where it is used in these places alone."""
+    name = term.factors[0].text if len(term.factors) == 1 else ""
+    definition = (
+        flat.definition_at(source, name, scope, term.factors[0].offset) if name.isidentifier() else None
+    )
+    if definition is None or flat.used_elsewhere(source, name, definition, inside, scope) is not None:
+        return None
+    return definition
 
 
 def _of_fragments(at: Declared, pitch: str, name: str) -> list[TextEdit | Refusal]:
