@@ -7,6 +7,7 @@ from smemlint.evaluate.machine.groups import generalised
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.parts import truncated
 from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.types.bases import is_known_as, shift_to
 from smemlint.evaluate.values import affine, floats
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.number import (
@@ -18,6 +19,7 @@ from smemlint.evaluate.values.number import (
     Value,
     formed,
     is_uniform,
+    plus,
 )
 from smemlint.evaluate.values.objects import NO_ADDRESS, Object, led_to
 from smemlint.ir import (
@@ -124,8 +126,23 @@ def coerce(m: Machine, v: Value, t: Type) -> Value:
     if isinstance(t, RecordRef) and isinstance(v, Int) and t.name.rsplit("::", 1)[-1] == "dim3":
         return RecordValue(t, {0: v, 4: Int(1), 8: Int(1)})
     if isinstance(t, RecordRef) and isinstance(v, RecordValue) and v.type != t:
-        return generalised(m, v, t) or RecordValue(t, v.cells)
+        return generalised(m, v, t) or _part_of(m, v, t)
     return v
+
+
+def _part_of(m: Machine, v: RecordValue, t: RecordRef) -> RecordValue:
+    """What is left of an object that is copied as one of its base class."""
+    at, size = shift_to(m.types, v.type, t), m.types.size_of(t)
+    if at is None or at < 0 or size is None:
+        return RecordValue(t, v.cells)
+    return RecordValue(t, {k - at: x for k, x in v.cells.items() if at <= k < at + size})
+
+
+def as_base(m: Machine, p: Pointer, t: Type) -> Pointer:
+    """A place as a reference of resolved type t names it: of an object the part that is of its base."""
+    to = t.to if isinstance(t, PointerTo) else t
+    at = shift_to(m.types, p.pointee, to)
+    return p if at is None else Pointer(p.object, plus(p.offset, at), to, p.integer)
 
 
 def _as_pointer(m: Machine, v: Value, t: PointerTo) -> Value:
@@ -139,7 +156,10 @@ def _as_pointer(m: Machine, v: Value, t: PointerTo) -> Value:
         unknown = isinstance(to, OpaqueType | TypeParam | MemberType) and not void
         if unknown and (v.object.storage != "shared" or to == OpaqueType("auto")):
             to = v.pointee  # in shared memory a guess would be a wrong width
-        return Pointer(v.object, v.offset, to)
+        if is_known_as(m.types, v.pointee, to):
+            to = v.pointee  # what its virtual functions are is told by the object
+        at = shift_to(m.types, v.pointee, to)
+        return Pointer(v.object, plus(v.offset, at) if at else v.offset, to)
     if isinstance(v, Int):
         null = v.known and isinstance(v.const, int) and v.const == 0
         return Pointer(Object("null" if null else "address", "null", t.to, "global"), Int(0), t.to)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from smemlint.evaluate.control_flow.join_points import meet, one_of
 from smemlint.evaluate.control_flow.launch_choices import effects, either_value, meet_ways
 from smemlint.evaluate.language.accesses import store
-from smemlint.evaluate.language.conversions import coerce, type_of
+from smemlint.evaluate.language.conversions import as_base, coerce, type_of
 from smemlint.evaluate.language.initialisers import value_for
 from smemlint.evaluate.language.names import resolve_arguments
 from smemlint.evaluate.language.overloads import best_fits, specialisation, takes
@@ -17,6 +17,7 @@ from smemlint.evaluate.machine.dispatch import run, rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine, instance_of
 from smemlint.evaluate.memory.local_memory import write_cell
 from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.types.bases import owner_of
 from smemlint.evaluate.types.matching import Binding, Bindings
 from smemlint.evaluate.values.number import (
     VALUES,
@@ -128,6 +129,10 @@ def _run_function(
     this: Pointer | None,
     place: Place | None,
 ) -> Value | Reference:
+    if this is not None and f.record is not None:
+        owner = owner_of(m.types, this.pointee, f.record)
+        if owner is not None:
+            this = Pointer(this.object, plus(this.offset, owner[0]), owner[1])
     frame = Frame(bindings, f, this, None, call=place, arguments=tuple(arguments))
     objects: list[Object] = []
     pack = pack_of(f)
@@ -141,6 +146,8 @@ def _run_function(
             if isinstance(t, PointerTo) and t.reference:
                 if not isinstance(v, Pointer) or v.integer is not None:
                     v = _boxed(v)
+                if isinstance(v, Pointer):
+                    v = as_base(m, v, t)
             else:
                 v = coerce(m, v, t)
         else:
@@ -211,7 +218,7 @@ def run_closure(m: Machine, c: Closure, e: Call, want_place: bool) -> Value | Re
         if isinstance(a, VALUES):
             v = coerce(m, a, t)
         else:
-            v = place_of(m, a) if is_reference(t) else coerce(m, rvalue(m, a), t)
+            v = as_base(m, place_of(m, a), t) if is_reference(t) else coerce(m, rvalue(m, a), t)
         frame.variables[parameter.id] = _parameter(parameter, t, v)
     return _run_body(m, frame, lambda: run(m, c.function.body), None)
 

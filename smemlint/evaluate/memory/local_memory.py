@@ -37,6 +37,7 @@ from smemlint.evaluate.values.number import (
 from smemlint.evaluate.values.objects import Object
 from smemlint.evaluate.values.pieces import UNSIGNED, bits_of, composed, cut, overlapping, width_of, within
 from smemlint.evaluate.values.provenance import only_symbol
+from smemlint.evaluate.values.unknowns import Unknowns
 from smemlint.ir import Place, PointerTo, RecordRef, Scalar, Type
 from smemlint.ir.types import ULONG
 
@@ -70,7 +71,7 @@ def read_cells(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
         if o.havoc and o.uniform and not m.host:
             _number_all(m, o, at, t)
         return RecordValue(t, within(o.cells, at, size, m.unknowns))
-    v = _whole(m, o, at, t)
+    v = whole_at(o, at, t, m.unknowns)
     if v is None:
         if o.havoc or o.var is None or o.var.storage != "local":
             return _untracked(m, p, t, place)
@@ -108,7 +109,7 @@ def as_seen(m: Machine, v: Int) -> Int:
     return v if m.may is m.threads.present else _here(m, v)
 
 
-def _whole(m: Machine, o: Object, at: int, t: Type) -> Value | None:
+def whole_at(o: Object, at: int, t: Type, unknowns: Unknowns) -> Value | None:
     """What lies at a byte of an object, as wide as t; None: nothing."""
     v = o.cells.get(at)
     if isinstance(v, Int) and isinstance(t, Scalar) and v.type.size == t.size:
@@ -116,7 +117,7 @@ def _whole(m: Machine, o: Object, at: int, t: Type) -> Value | None:
     width = t.size if isinstance(t, Scalar) else 8 if isinstance(t, PointerTo) else 0
     if not width or (v is not None and width_of(v) in (0, width)):
         return v
-    return composed(o.cells, at, t if isinstance(t, Scalar) else ULONG, m.unknowns)
+    return composed(o.cells, at, t if isinstance(t, Scalar) else ULONG, unknowns)
 
 
 def _as(m: Machine, v: Int, t: Scalar) -> Value:
@@ -196,7 +197,7 @@ def _gather(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
     if p.offset.known and not isinstance(offsets, int):
         result: Value | None = None
         for at in np.unique(offsets[m.may]).tolist():
-            v = _whole(m, o, at, t)
+            v = whole_at(o, at, t, m.unknowns)
             if result is None and isinstance(v, Int | Pointer):
                 result = v
                 continue

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.memory.local_memory import known_offset, write_cell
+from smemlint.evaluate.memory.local_memory import known_offset, whole_at, write_cell
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.number import Int, Other, Pointer, Value, in_words
+from smemlint.evaluate.values.pieces import bits_of
 from smemlint.ir import Part, Scalar
 from smemlint.ir.types import INT, UCHAR, UINT, ULONG, USHORT
 
@@ -96,7 +97,9 @@ def _unit(t: Part) -> Scalar:
 
 def _whole(m: Machine, p: Pointer, at: int, unit: Scalar) -> Int:
     """All bits of the unit, as an unsigned number."""
-    v = p.object.cells.get(at)
+    v = whole_at(p.object, at, unit, m.unknowns)
+    if isinstance(v, Other) and (held := bits_of(v)) is not None:
+        v = held
     if isinstance(v, Int):
         return ar.convert(v, unit, m.unknowns)
     reason = Unresolved("untracked-local", f"a bit-field of `{p.object.name}` is not followed")

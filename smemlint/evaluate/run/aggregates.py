@@ -4,13 +4,13 @@ initialiser says, else zero."""
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 
 from smemlint.evaluate.language.conversions import coerce
 from smemlint.evaluate.language.initialisers import value_for
 from smemlint.evaluate.machine.dispatch import build
 from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.memory.parts import write_part
+from smemlint.evaluate.types.bases import bases_of
 from smemlint.evaluate.types.record_layout import Layout
 from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value
 from smemlint.evaluate.values.objects import Object
@@ -31,10 +31,10 @@ def aggregate(
     record, bindings = found if found is not None else (None, {})
     inits: dict[str, Expr | None] = {f.name: f.init for f in record.fields} if record is not None else {}
     done: set[str] = set()
-    for base, at, inner in _bases(m, t, layout):
-        if not given or not isinstance(given[0], InitList | RecordValue):
+    for base, at, inner in bases_of(m.types, t):
+        if given and not isinstance(given[0], InitList | RecordValue):
             break
-        v = given.popleft()
+        v = given.popleft() if given else InitList(())
         leaf = build(m, base, v.elements, place) if isinstance(v, InitList) else v
         done |= inner.fields.keys()
         _put(m, t, cells, at, base, leaf)
@@ -55,19 +55,6 @@ def aggregate(
         if record is not None and record.union:
             break
     return cells
-
-
-def _bases(m: Machine, t: RecordRef, layout: Layout) -> Iterator[tuple[RecordRef, int, Layout]]:
-    """The bases of a record, where they begin."""
-    found = m.types.record_of(t)
-    for base in found[0].bases if found is not None else ():
-        resolved = m.types.resolve(base, found[1]) if found is not None else base
-        inner = m.types.layout(resolved) if isinstance(resolved, RecordRef) else None
-        if not isinstance(resolved, RecordRef) or inner is None:
-            continue
-        first = next(iter(inner.fields), "")
-        if first in layout.fields:
-            yield resolved, layout.fields[first][0] - inner.fields[first][0], inner
 
 
 def _taken(m: Machine, t: Type, given: Given, place: Place | None) -> Value:

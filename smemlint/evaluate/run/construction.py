@@ -17,8 +17,9 @@ from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.memory.local_memory import write_cell
 from smemlint.evaluate.memory.parts import write_part
 from smemlint.evaluate.run.aggregates import aggregate
+from smemlint.evaluate.types.bases import bases_of, shift_to
 from smemlint.evaluate.types.matching import Bindings
-from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, is_uniform
+from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, is_uniform, plus
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import (
     ArrayOf,
@@ -107,6 +108,8 @@ def construct_from(m: Machine, t: RecordRef, values: list[Value | InitList], pla
     if short == "dim3" and values:
         defaults: list[Value | InitList] = [Int(1), Int(1), Int(1)]
         values = [*values, *defaults[len(values) :]]
+    if values and (inherited := _by_inherited(m, t, values, place)) is not None:
+        return inherited
     layout = m.types.layout(t)
     if layout is None:
         if m.host and len(values) == 1 and isinstance(values[0], Int) and m.types.record_of(t) is None:
@@ -121,6 +124,28 @@ def construct_from(m: Machine, t: RecordRef, values: list[Value | InitList], pla
 
 def _short(t: RecordRef) -> str:
     return t.name.rsplit("::", 1)[-1]
+
+
+def _by_inherited(
+    m: Machine, t: RecordRef, values: Sequence[Value | InitList], place: Place | None
+) -> Value | None:
+    """An object made by a constructor of its base (`using Base::Base`), or whose base is made of the first
+    value; None where its bases have none."""
+    found = m.types.record_of(t)
+    if found is None or found[0].constructors or any(isinstance(v, InitList | RecordValue) for v in values):
+        return None
+    given = [v for v in values if not isinstance(v, InitList)]
+    for base, at, _ in bases_of(m.types, t):
+        inner = m.types.record_of(base)
+        ids = inner[0].constructors if inner is not None else ()
+        own = [m.module.functions[i] for i in ids if i in m.module.functions]
+        if not takes(own, len(given)):
+            continue
+        made = construct(m, base, given, place)
+        rest = construct(m, t, (), place, quiet=True)
+        if isinstance(made, RecordValue) and isinstance(rest, RecordValue):
+            return RecordValue(t, {**rest.cells, **{at + k: x for k, x in made.cells.items()}})
+    return None
 
 
 def _filled(m: Machine, t: ArrayOf, at: int, values: Sequence[Value | InitList]) -> dict[int, Value]:
@@ -145,6 +170,8 @@ def construct(
     functions = [m.module.functions[i] for i in record.constructors if i in m.module.functions]
     o = Object("temporary", record.name, t, "local", havoc=True)
     this = Pointer(o, Int(0), t)
+    named = {name for f in functions for name, _ in f.initialisers}
+    _default_bases(m, t, o, named)
     _default_members(m, t, o, bindings)
     if functions:
         arguments: list[Expr | Value] = list(values)
@@ -153,6 +180,27 @@ def construct(
     if quiet or not values:
         return RecordValue(t, dict(o.cells))
     return None
+
+
+def _default_bases(m: Machine, t: RecordRef, o: Object, named: set[str]) -> None:
+    """What bases, and members that are objects of a class, are where no constructor names them."""
+    layout, found = m.types.layout(t), m.types.record_of(t)
+    if layout is None or found is None:
+        return
+    parts = [(base, at) for base, at, _ in bases_of(m.types, t) if _last(base.name) not in named]
+    if found[0].constructors:
+        for f in found[0].fields:
+            at, ft = layout.fields.get(f.name, (0, None))
+            if f.init is None and f.name not in named and isinstance(ft, RecordRef):
+                parts.append((ft, at))
+    for part, at in parts:
+        made = construct(m, part, (), None, quiet=True)
+        if isinstance(made, RecordValue):
+            o.cells.update({at + k: x for k, x in made.cells.items()})
+
+
+def _last(name: str) -> str:
+    return name.rsplit("::", 1)[-1]
 
 
 def _default_members(m: Machine, t: RecordRef, o: Object, bindings: Bindings) -> None:
@@ -215,4 +263,8 @@ def cast_place(m: Machine, e: Cast) -> Pointer | Value:
     if not (isinstance(e.type, PointerTo) and e.type.reference):
         return rvalue(m, e)
     p = lvalue(m, e.operand)
-    return Pointer(p.object, p.offset, m.resolve(e.type.to)) if isinstance(p, Pointer) else p
+    if not isinstance(p, Pointer):
+        return p
+    to = m.resolve(e.type.to)
+    at = shift_to(m.types, p.pointee, to)
+    return Pointer(p.object, plus(p.offset, at) if at else p.offset, to)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from smemlint.evaluate.compiler.sink import hold
 from smemlint.evaluate.control_flow.edge_blocks import suppose
-from smemlint.evaluate.language.conversions import type_of
+from smemlint.evaluate.language.conversions import as_base, type_of
 from smemlint.evaluate.language.initialisers import initialise, value_for
 from smemlint.evaluate.language.names import declare_global
 from smemlint.evaluate.language.places import place_of
@@ -28,6 +28,7 @@ from smemlint.ir import (
     Expr,
     If,
     LaunchStmt,
+    Literal,
     Name,
     OpaqueType,
     PointerTo,
@@ -36,12 +37,15 @@ from smemlint.ir import (
     Stmt,
     Type,
     UnknownStmt,
+    Var,
 )
 from smemlint.ir.macros import is_macro_like
 from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
 from smemlint.patterns import pattern
 
+MOST_DEFAULTS = 4096
+"""Numbers that an array of objects begins with."""
 _INERT_MACRO = pattern(
     r"(?:^|_)(?:ASSERT|CHECK|PRINTF?|LOG|DEBUG|DBG|TRACE|PROFILE|UNUSED|PRAGMA|UNROLL)(?:_|$)"
 )
@@ -128,7 +132,7 @@ def _declare(m: Machine, s: Declare) -> None:
         return
     t = m.resolve(var.type)
     if isinstance(t, PointerTo) and t.reference and var.init is not None:
-        p = place_of(m, var.init)
+        p = as_base(m, place_of(m, var.init), t)
         o = m.declare(var, t)
         o.cells[0] = p
         return
@@ -141,6 +145,8 @@ def _declare(m: Machine, s: Declare) -> None:
                 o.cells.update(made.cells)
             elif t.name.rsplit("::", 1)[-1] == "dim3":
                 o.cells.update({0: Int(1), 4: Int(1), 8: Int(1)})
+        elif isinstance(t, ArrayOf) and isinstance(t.element, RecordRef) and not m.host:
+            _default_elements(m, o, t, t.element, var)
         return
     if isinstance(t, ArrayOf):
         o = m.declare(var, t)
@@ -154,6 +160,15 @@ def _declare(m: Machine, s: Declare) -> None:
         o.cells.update(v.cells)
     else:
         o.cells[0] = v
+
+
+def _default_elements(m: Machine, o: Object, t: ArrayOf, element: RecordRef, var: Var) -> None:
+    """What the elements of an array are that nothing is given."""
+    size = m.types.size_of(element)
+    made = construct(m, element, [], var.place, quiet=True)
+    count = t.extent.value if isinstance(t.extent, Literal) else 0
+    if isinstance(made, RecordValue) and size is not None and count * len(made.cells) <= MOST_DEFAULTS:
+        o.cells.update({i * size + k: x for i in range(count) for k, x in made.cells.items()})
 
 
 def _deduced(t: Type, v: Value) -> Type:

@@ -1,0 +1,82 @@
+"""Classes and their bases: where the part of an object lies that a reference to a base leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from smemlint.evaluate.types.layout import Types
+from smemlint.evaluate.types.record_layout import Layout
+from smemlint.ir import RecordRef, Type
+
+DEEPEST = 8
+"""Classes above one another."""
+
+
+def bases_of(types: Types, t: RecordRef) -> Iterator[tuple[RecordRef, int, Layout]]:
+    """The bases of a record that have members, and where they begin."""
+    found, layout = types.record_of(t), types.layout(t)
+    for base in found[0].bases if found is not None and layout is not None else ():
+        resolved = types.resolve(base, found[1]) if found is not None else base
+        inner = types.layout(resolved) if isinstance(resolved, RecordRef) else None
+        if not isinstance(resolved, RecordRef) or inner is None or layout is None:
+            continue
+        first = next(iter(inner.fields), "")
+        if first in layout.fields:
+            yield resolved, layout.fields[first][0] - inner.fields[first][0], inner
+
+
+def owner_of(types: Types, t: Type, record: str) -> tuple[int, RecordRef] | None:
+    """The base of a class that is an instance of a record, and where it begins; None: there is none, or the
+    class has a virtual table."""
+    if not isinstance(t, RecordRef) or record == t.name:
+        return None
+    layout = types.layout(t)
+    if layout is None or layout.dynamic:
+        return None
+    return _owner(types, t, record, DEEPEST)
+
+
+def _owner(types: Types, t: RecordRef, record: str, deepest: int) -> tuple[int, RecordRef] | None:
+    for base, at, _ in bases_of(types, t) if deepest else ():
+        found = types.record_of(base)
+        if record == base.name or (found is not None and found[0].name == record):
+            return at, base
+        inner = _owner(types, base, record, deepest - 1)
+        if inner is not None:
+            return at + inner[0], inner[1]
+    return None
+
+
+def is_known_as(types: Types, given: Type, wanted: Type) -> bool:
+    """Whether a class with a virtual table has a base that a pointer to it names."""
+    if not isinstance(given, RecordRef) or not isinstance(wanted, RecordRef) or given == wanted:
+        return False
+    layout, found = types.layout(given), types.record_of(given)
+    if layout is None or not layout.dynamic or found is None:
+        return False
+    bases = [types.resolve(base, found[1]) for base in found[0].bases]
+    return any(base == wanted or is_known_as(types, base, wanted) for base in bases)
+
+
+def shift_to(types: Types, given: Type, wanted: Type) -> int | None:
+    """Bytes from where an object begins to the part of it that a cast to a base names, or back to the object
+    from a base; None where neither is a base of the other, or one has a virtual table, which tells what an
+    object is whatever it is called."""
+    if not isinstance(given, RecordRef) or not isinstance(wanted, RecordRef) or given == wanted:
+        return None
+    up = _offset(types, given, wanted, DEEPEST)
+    down = _offset(types, wanted, given, DEEPEST) if up is None else None
+    return up if down is None else -down
+
+
+def _offset(types: Types, derived: RecordRef, base: RecordRef, deepest: int) -> int | None:
+    layout = types.layout(derived)
+    if layout is None or layout.dynamic or not deepest:
+        return None
+    for one, at, _ in bases_of(types, derived):
+        if one == base:
+            return at
+        further = _offset(types, one, base, deepest - 1)
+        if further is not None:
+            return at + further
+    return None
