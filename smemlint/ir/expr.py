@@ -173,10 +173,12 @@ class Construct:
 
 @record(frozen=True, slots=True)
 class InitList:
-    """A braced list whose type is that of what it initialises."""
+    """A braced list whose type is that of what it initialises. gap: it stands for a member that designators
+    leave out, which is what its own initialiser says."""
 
     elements: tuple[Expr, ...]
     place: Place | None = None
+    gap: bool = False
 
 
 @record(frozen=True, slots=True)

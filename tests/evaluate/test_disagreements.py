@@ -28,6 +28,11 @@ BODIES = [
     # narrow types wrap
     "unsigned char i = threadIdx.x; --i; t[i + 1] = 0;",
     "short s = 32767; unsigned char c = s; c++; t[c + threadIdx.x] = 0;",
+    "long i = out == nullptr ? ((threadIdx.y % 2 == 2 || 100 < threadIdx.z + 3 * 4 - 7 + 2 + 5) ?"
+    "  threadIdx.y % 8 : (100 << 2)) : -1; t[threadIdx.x < i ? 3 : 2] = 0;",
+    # a byte of a bit-field's unit
+    "union { unsigned u; struct { unsigned a : 8, b : 4; } f; unsigned char c[4]; } m; m.u = 0; m.f.b = 1;"
+    "  m.c[1] ^= 3; t[m.f.b] = 0; m.c[0] = threadIdx.x; t[m.f.a + m.f.b] = 0;",
     # a product of floats is rounded in one way
     "int m = (int)(250 * 0.1f); t[m * threadIdx.x] = 0; if (m / 32 == 0) t[m] = 1;",
     # the arm that no lane takes has a say in the type

@@ -58,7 +58,8 @@ class Calls(Part):
             owner = self.machine.resolve(callee.owner, frame.scope)
             function = self.machine.choose(self.machine.methods(owner, callee.name), len(expr.arguments))
             target = Callee(function, tuple(callee.arguments), self.machine.layout.scope_of(owner))
-            return (yield from self.enter(target, None, expr, frame))
+            this = None if function.static else frame.this
+            return (yield from self.enter(target, this, expr, frame))
         value = yield from self.at(0, self.rvalue(callee, frame))
         if isinstance(value, Rec):
             return (
@@ -78,6 +79,9 @@ class Calls(Part):
 
     def enter(self, callee: Callee, this: Ref | None, expr: Call, frame: Frame) -> Flow:
         function = callee.function
+        if this is not None and isinstance(function, Function) and function.record:
+            owner = self.machine.layout.owner(this.type, function.record)
+            this = self.part(this, owner)
         if isinstance(function, Lambda):
             assert callee.frame is not None
             inner = Frame(callee.frame.scope, callee.frame.this, callee.frame.env)

@@ -60,13 +60,16 @@ def compare(requests: list[Request], result: KernelTrace) -> Comparison:
 def _gather(truth: dict[Key, Counter[Pattern]], traces: dict[Key, list[Trace]]) -> None:
     """Put under one key what goes to several arrays: a warp may go to fewer of them than the pointer leads
     to, and of an open trace to one."""
-    for key, here in list(traces.items()):
+    for key, here in sorted(traces.items(), key=lambda pair: -len(pair[0][3].split(" or "))):
         names = set(key[3].split(" or "))
-        if len(names) == 1:
+        if len(names) == 1 or key not in traces:
             continue
         exact = all(one.grade is Grade.EXACT for one in here)
         for other in [k for k in truth if k != key and k[:3] == key[:3] and set(k[3].split(" or ")) < names]:
-            if other not in traces and (exact or " or " in other[3]):
+            if exact and all(one.grade is Grade.EXACT for one in traces.get(other, [])):
+                truth.setdefault(key, Counter()).update(truth.pop(other))
+                here += traces.pop(other, [])
+            elif other not in traces and " or " in other[3]:
                 truth.setdefault(key, Counter()).update(truth.pop(other))
             elif not exact:
                 traces.setdefault(other, []).extend(here)
@@ -200,7 +203,7 @@ def _allows(one: Trace, pattern: Pattern) -> bool:
         if left.size and (left != left[0]).any():
             continue
         base = int(left[0]) if left.size else 0
-        if left.size and not _apart(base, alignment, int(one.offsets[row][active].min())):
+        if left.size and not _apart(base, alignment, int(one.offsets[row][possible[row]].min())):
             continue
         rest = (distance - base)[active & (step != 0)]
         steps = step[active & (step != 0)]
@@ -217,10 +220,8 @@ LIFTED = 64
 def _apart(distance: int, alignment: int, lowest: int) -> bool:
     """Whether a request lies a multiple of `alignment` from where a row has it. lowest: its first byte there:
     what begins within the first turn of the banks may have been counted on from below 0."""
-    if not alignment:
-        return distance == 0
-    turns = range(LIFTED if lowest < BANK_CYCLE else 1)
-    return any((distance + turn * BANK_CYCLE) % alignment == 0 for turn in turns)
+    moved = [distance + turn * BANK_CYCLE for turn in range(LIFTED if lowest < BANK_CYCLE else 1)]
+    return any(x % alignment == 0 if alignment else x == 0 for x in moved)
 
 
 def _within(one: Trace, pattern: Pattern) -> bool:

@@ -59,7 +59,7 @@ class Initialising(Part):
         """What a reference refers to."""
         if is_lvalue(expr):
             found = yield from self.lvalue(expr, frame)
-            return found
+            return self.part(found, type_) if isinstance(found, Ref) else found
         value = yield from self.rvalue(expr, frame)
         if isinstance(value, Callee):
             return value
@@ -99,7 +99,13 @@ class Initialising(Part):
         elif isinstance(ref.type, RecordRef):
             slots = layout.slots(ref.type)
             parts = [Ref(ref.address + s.offset, s.type, s.bits) for s in slots]
-            for slot, part in list(zip(slots, parts, strict=True))[len(elements) :]:
+            gaps = {i for i, e in enumerate(elements) if isinstance(e, InitList) and e.gap}
+            left_out = [
+                pair
+                for i, pair in enumerate(zip(slots, parts, strict=True))
+                if i in gaps or i >= len(elements)
+            ]
+            for slot, part in left_out:
                 if slot.field.init is not None:
                     inner = Frame(layout.scope_of(ref.type), ref)
                     yield from self.initialise(part, slot.field.init, inner)
@@ -108,6 +114,8 @@ class Initialising(Part):
         else:
             parts = [ref]
         for i, (part, element) in enumerate(zip(parts, elements, strict=False)):
+            if isinstance(element, InitList) and element.gap:
+                continue
             yield from self.at(i, self.initialise(part, element, frame))
 
     def construct(self, type_: Type, arguments: tuple[Expr, ...], frame: Frame) -> Flow:

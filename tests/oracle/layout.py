@@ -163,6 +163,39 @@ class Layout:
                 return slot
         raise UnsupportedError(f"no member {name}")
 
+    def distance(self, given: Type, wanted: Type) -> int:
+        """Bytes from an object to the part of it that is of its base, or back; 0 where it is none."""
+        if not isinstance(given, RecordRef) or not isinstance(wanted, RecordRef) or given == wanted:
+            return 0
+        up, down = self._within(given, wanted), self._within(wanted, given)
+        return up if up is not None else -down if down is not None else 0
+
+    def _within(self, derived: RecordRef, base: RecordRef) -> int | None:
+        if derived == base:
+            return 0
+        try:
+            record, scope = self.record(derived), self.scope_of(derived)
+        except UnsupportedError:
+            return None
+        end = 0
+        for one in (self.resolve(b, scope) for b in record.bases):
+            size, align = self.size_and_align(one)
+            start = _up(end, align)
+            further = self._within(one, base) if isinstance(one, RecordRef) else None
+            if further is not None:
+                return start + further
+            end = start + (size if self.slots(one) else 0)
+        return None
+
+    def owner(self, type_: Type, record: str) -> Type:
+        """Of a class and its bases the one that is an instance of a record."""
+        if isinstance(type_, RecordRef) and self.record(type_).name != record:
+            for base in self.record(type_).bases:
+                found = self.owner(self.resolve(base, self.scope_of(type_)), record)
+                if isinstance(found, RecordRef) and self.record(found).name == record:
+                    return found
+        return type_
+
     def _layout(self, type_: RecordRef) -> tuple[tuple[Slot, ...], int, int]:
         if type_ in self._slots:
             return self._slots[type_]

@@ -164,6 +164,12 @@ class Objects(Part):
         self.write(ref, value)
         return ref
 
+    def part(self, ref: Ref, type_: Type) -> Ref:
+        """What a reference to a class leads to, of an object of a class that has it as a base."""
+        at = self.machine.layout.distance(ref.type, type_)
+        derived = isinstance(ref.type, RecordRef) and isinstance(type_, RecordRef) and ref.type != type_
+        return Ref(ref.address + at, type_, None, ref.align) if derived else ref
+
     def converted(self, value: Value, type_: Type | None) -> Value:
         """A value as another type; pointers and integers keep their bits."""
         if type_ is None or isinstance(type_, OpaqueType):
@@ -180,9 +186,11 @@ class Objects(Part):
                     else convert(Num(value.address, ULONG), type_)
                 )
         if isinstance(type_, PointerTo) and isinstance(value, Num | Ptr):
-            return Ptr(value.address if isinstance(value, Ptr) else int(value.value), type_.to)
+            if isinstance(value, Ptr):
+                return Ptr(value.address + self.machine.layout.distance(value.to, type_.to), type_.to)
+            return Ptr(int(value.value), type_.to)
         if isinstance(type_, RecordRef) and isinstance(value, Rec):
-            return value
+            return self.read(self.part(self.temporary(value), type_)) if value.type != type_ else value
         if isinstance(type_, RecordRef) and isinstance(value, Num | Ptr):
             raise UnsupportedError(f"conversion to {type_.name}")
         return value

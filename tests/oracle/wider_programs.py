@@ -26,6 +26,16 @@ __device__ void by_pointer(Count *c, int d) { for (int i = 0; i < 2; i++) c->add
 __device__ Count made_of(int n) { return Count{n}; }
 struct Fields { unsigned a : 3; unsigned b : 6; signed int c : 5; unsigned d : 18; };
 union Mixed { unsigned u; struct { unsigned lo : 12; unsigned hi : 20; } f; unsigned short h[2]; };
+struct Lead { int pad = 3; };
+struct Under { int ld = 4; short y = 2; __device__ int at(int i) { return i * ld + y; } };
+struct Over : Lead, Under {
+  int off = 1;
+  __device__ Over(int l) { ld = l; }
+  __device__ int at(int i) { return Under::at(i + off) + pad; }
+};
+__device__ int under_of(Under &u, int i) { u.y ^= 1; return u.at(i); }
+__device__ int under_at(const Under *u, int i) { return u->ld * i + u->y; }
+__device__ int under_in(Under u, int i) { u.ld++; return u.at(i); }
 template <typename E> __device__ int sized(E v) {
   if constexpr (sizeof(E) == 1) return v + 1;
   else if constexpr (sizeof(E) == 2) return v * 2;
@@ -79,6 +89,7 @@ class WiderWriter(OrdinaryWriter):
             self.array_of_records,
             self.passed_array,
             self.shadowed,
+            self.derived,
         )
         nested = (self.do_loop, self.falling_switch, self.lambda_in_loop, self.continued)
         kind = self.number(0, len(forms) + (2 * len(nested) if depth else 0) - 1)
@@ -95,7 +106,14 @@ class WiderWriter(OrdinaryWriter):
         given = self.choose(
             "", self.small(), f"{self.small()}, 4", f"{self.small()}, lane, {{1, {self.small()}}}"
         )
-        self.line(self.choose(f"Part {made} = {{{given}}};", f"Part {made}{{{given}}};"))
+        named = self.choose(
+            f".a = {self.small()}, .d = 5", f".c = {{1, {self.small()}}}", f".b = {self.small()}"
+        )
+        self.line(
+            self.choose(
+                f"Part {made} = {{{given}}};", f"Part {made}{{{given}}};", f"Part {made} = {{{named}}};"
+            )
+        )
         if self.chance(50):
             self.line(
                 self.choose(
@@ -155,6 +173,30 @@ class WiderWriter(OrdinaryWriter):
             )
         self.made_number(
             self.choose(f"{made}.get() & 1023", f"{made}.next().get() & 1023", f"{made}.k & 255")
+        )
+
+    def derived(self) -> None:
+        made = self.name("over")
+        self.line(f"Over {made}({self.small()});")
+        for _ in range(self.number(1, 3)):
+            self.line(
+                self.choose(
+                    f"{made}.off += {self.small()};",
+                    f"{{ Under &part = {made}; part.ld ^= {self.number(1, 7)}; }}",
+                    f"Under *to{made} = &{made}; to{made}->y += {self.number(1, 9)};"
+                    f" static_cast<Over *>(to{made})->pad = 1;",
+                    f"if ({self.condition()}) {made} = Over({self.number(1, 9)});",
+                ).replace(f"to{made}", self.name("to"))
+            )
+        i = f"{self.small()} & 7"
+        self.made_number(
+            self.choose(
+                f"{made}.at({i})",
+                f"under_of({made}, {i})",
+                f"under_at(&{made}, {i})",
+                f"under_in({made}, {i}) + {made}.ld",
+                f"{made}.Under::y * 8 + {made}.off",
+            )
         )
 
     def record_in_shared(self) -> None:

@@ -376,9 +376,8 @@ class Machine:
 
     def exits(self, *, switch: bool = False, label: str = "") -> Exits:
         """Where the ways out of a loop or switch that begins here will meet."""
-        return Exits(
-            self.threads.nobody, self.threads.nobody, self.join(), self.join(), switch=switch, label=label
-        )
+        nobody, live = self.threads.nobody, len(self.frame.live)
+        return Exits(nobody, nobody, self.join(), self.join(), switch=switch, label=label, live=live)
 
     def join(self) -> Join:
         """Where ways from here on will meet."""

@@ -239,6 +239,8 @@ class Exits:
     since: int = 0
     """How many unknowns there were before the iteration that stands for others."""
     iterations: list[Iteration] = field(default_factory=list)
+    live: int = 0
+    """How many variables with destructors stand outside of it."""
 
 
 def joins_of(loops: Sequence[Exits]) -> list[Join]:
@@ -303,3 +305,5 @@ class Frame:
     """Of host code: no launch follows the call."""
     ending: bool = False
     """Of host code: no launch follows the call that launches in the statement in progress."""
+    live: list[Object] = field(default_factory=list)
+    """Variables whose destructors are still to run, in the order of their declarations."""

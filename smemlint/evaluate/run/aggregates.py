@@ -41,7 +41,10 @@ def aggregate(
     for name, (at, ft) in layout.fields.items():
         if name in done:
             continue
-        if given:
+        left_out = bool(given) and isinstance(given[0], InitList) and given[0].gap
+        if left_out:
+            given.popleft()
+        if given and not left_out:
             v = _taken(m, ft, given, place)
         elif (init := inits.get(name)) is not None:
             m.frames.append(Frame(bindings))

@@ -16,8 +16,9 @@ from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.memory.local_memory import here, merge
 from smemlint.evaluate.values import arithmetic as ar
+from smemlint.evaluate.values.comparison import COMPARISONS
 from smemlint.evaluate.values.number import Int, Other, Pointer, Value, add, collapse, form_of, subtract
-from smemlint.evaluate.values.widths import common_type
+from smemlint.evaluate.values.widths import common_type, promoted
 from smemlint.ir import (
     STEPS,
     ArrayOf,
@@ -42,7 +43,7 @@ from smemlint.ir import (
     UnknownExpr,
 )
 from smemlint.ir.memo import by_identity
-from smemlint.ir.types import BOOL, LONG
+from smemlint.ir.types import BOOL, INT, LONG, UINT
 from smemlint.ir.walk import walk
 
 MOST_TYPED = 24
@@ -230,17 +231,47 @@ def _chosen_by_launch(
 
 def _of_common_type(m: Machine, chosen: Int, other: Expr) -> Int:
     """A value in the type that the operand which is not taken gives it: `c ? -1 : 1u` is a large number."""
-    if not _tells_type(other):
+    written = _written_type(m, other)
+    if written is None and _tells_type(other):
+        guessed, assumed = list(m.unknowns.guessed), dict(m.journal.assumptions)
+        m.silent += 1
+        v = rvalue(m, other)
+        m.silent -= 1
+        m.unknowns.guessed, m.journal.assumptions = guessed, assumed
+        written = v.type if isinstance(v, Int) else None
+    if written is None or written == chosen.type:
         return chosen
-    guessed, assumed = list(m.unknowns.guessed), dict(m.journal.assumptions)
-    m.silent += 1
-    v = rvalue(m, other)
-    m.silent -= 1
-    m.unknowns.guessed, m.journal.assumptions = guessed, assumed
-    if not isinstance(v, Int) or v.type == chosen.type:
-        return chosen
-    t = common_type(chosen.type, v.type)
+    t = common_type(chosen.type, written)
     return ar.convert(chosen, t, m.unknowns) if t.kind in ("int", "uint") else chosen
+
+
+def _written_type(m: Machine, e: Expr) -> Scalar | None:
+    """The type of a number as it is written; None where more than its parts tells it."""
+    if isinstance(e, Cast):
+        t = m.resolve(e.type)
+        return t if isinstance(t, Scalar) and t.kind in ("int", "uint", "bool") else None
+    if isinstance(e, Literal):
+        return e.type
+    if isinstance(e, Name):
+        m.silent += 1
+        v = rvalue(m, e)
+        m.silent -= 1
+        return v.type if isinstance(v, Int) else None
+    if isinstance(e, Special):
+        return INT if e.name == "warpSize" else UINT
+    if isinstance(e, Unary) and e.op in ("+", "-", "~", "!"):
+        inner = _written_type(m, e.operand)
+        return BOOL if e.op == "!" else None if inner is None else promoted(inner)
+    if isinstance(e, Binary) and e.op in (*COMPARISONS, "&&", "||"):
+        return BOOL
+    if isinstance(e, Binary) and e.op != ",":
+        left = _written_type(m, e.left)
+        right = left if e.op in ("<<", ">>") else _written_type(m, e.right)
+    elif isinstance(e, Conditional):
+        left, right = _written_type(m, e.then), _written_type(m, e.otherwise)
+    else:
+        return None
+    return None if left is None or right is None else common_type(left, right)
 
 
 def _only_chooses(m: Machine, e: Conditional) -> bool:

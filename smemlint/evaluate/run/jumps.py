@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from smemlint.evaluate.control_flow.join_points import leave
+from smemlint.evaluate.language.destructors import end_lives
 from smemlint.evaluate.language.initialisers import value_for
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.machine import Exits, Machine, joins_of
@@ -26,6 +27,7 @@ def run_return(m: Machine, s: Return) -> None:
         else:
             frame.names_place = frame.place and _names_a_place(s.value)
             v = lvalue(m, s.value) if frame.names_place else rvalue(m, s.value)
+    end_lives(m, 0, frame.variables.get(s.value.id) if isinstance(s.value, Name) else None)
     frame.returned = m.may if frame.returned is None else frame.returned | m.may
     if frame.end is None:
         m.must, m.may = m.threads.nobody, m.threads.nobody
@@ -47,6 +49,7 @@ def _break_out(m: Machine, of: Callable[[Exits], bool]) -> None:
     for i in range(len(m.context.loops) - 1, -1, -1):
         exits = m.context.loops[i]
         if of(exits):
+            end_lives(m, exits.live)
             exits.broken = exits.broken | m.may
             leave(m, exits.end, [exits.next, *joins_of(m.context.loops[i + 1 :])])
             return
@@ -62,6 +65,7 @@ def _go_on(m: Machine, of: Callable[[Exits], bool]) -> None:
     for i in range(len(m.context.loops) - 1, -1, -1):
         exits = m.context.loops[i]
         if of(exits):
+            end_lives(m, exits.live)
             exits.continued = exits.continued | m.may
             leave(m, exits.next, joins_of(m.context.loops[i + 1 :]))
             return

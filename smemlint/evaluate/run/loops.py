@@ -81,9 +81,10 @@ def run_loop(m: Machine, s: Loop) -> None:
     if s.init is None:
         _go_round(m, s)
         return
+    live = len(m.frame.live)
     run(m, s.init)
     _go_round(m, s)
-    end_scope(m, s.init.body if isinstance(s.init, Block) else (s.init,))
+    end_scope(m, s.init.body if isinstance(s.init, Block) else (s.init,), live)
 
 
 def _go_round(m: Machine, s: Loop) -> None:

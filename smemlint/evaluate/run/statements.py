@@ -5,6 +5,7 @@ from __future__ import annotations
 from smemlint.evaluate.compiler.sink import hold
 from smemlint.evaluate.control_flow.edge_blocks import suppose
 from smemlint.evaluate.language.conversions import as_base, type_of
+from smemlint.evaluate.language.destructors import begin_life, end_lives
 from smemlint.evaluate.language.initialisers import initialise, value_for
 from smemlint.evaluate.language.names import declare_global
 from smemlint.evaluate.language.places import place_of
@@ -89,14 +90,19 @@ def _continues(s: Stmt) -> bool:
 
 def run_block(m: Machine, s: Block) -> None:
     """Run what a block holds. Its variables end with it: no branch behind it has to look at them."""
+    live = len(m.frame.live)
     run_all(m, s.body)
     if s.scope:
-        end_scope(m, s.body)
+        end_scope(m, s.body, live)
 
 
-def end_scope(m: Machine, body: tuple[Stmt, ...]) -> None:
-    """The variables that some statements declare are gone; those of the whole function stay."""
+def end_scope(m: Machine, body: tuple[Stmt, ...], live: int) -> None:
+    """The variables that some statements declare are gone; those of the whole function stay. live: how many
+    variables had destructors before."""
     frame = m.frames[-1]
+    if len(frame.live) > live:
+        end_lives(m, live)
+        del frame.live[live:]
     if frame.function is not None and body is getattr(frame.function.body, "body", None):
         return
     for s in body:
@@ -139,6 +145,7 @@ def _declare(m: Machine, s: Declare) -> None:
     if var.init is None:
         o = m.declare(var, t)
         if isinstance(t, RecordRef):
+            begin_life(m, o)
             o.havoc = True
             made = construct(m, t, [], var.place, quiet=True)
             if isinstance(made, RecordValue):
@@ -156,6 +163,7 @@ def _declare(m: Machine, s: Declare) -> None:
     deduced = _deduced(t, v)
     o = m.declare(var, deduced)
     if isinstance(v, RecordValue):
+        begin_life(m, o)
         o.havoc = not v.cells
         o.cells.update(v.cells)
     else:

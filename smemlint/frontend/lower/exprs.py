@@ -465,7 +465,7 @@ class ExpressionLowering:
         last = max(placed, default=-1)
         if last > 100_000:
             return tuple(placed.values())
-        return tuple(placed.get(i, InitList(())) for i in range(last + 1))
+        return tuple(placed.get(i, InitList((), gap=True)) for i in range(last + 1))
 
     @staticmethod
     def _field_names(node: Node) -> list[str]:

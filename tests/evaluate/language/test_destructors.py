@@ -1,0 +1,42 @@
+"""What destructors do: they run at the end of a scope, and where lanes leave it early."""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.evaluate import evaluate
+from smemlint.frontend import load
+from smemlint.ir import Launch
+from smemlint.source import source_from_bytes
+
+HEAD = """
+struct Guard { int &c; __device__ Guard(int &x) : c(x) { ++c; } __device__ ~Guard() { c -= 3; } };
+__device__ int early(int &c) { Guard g(c); if (c > 4) return c * 2; c += 20; return c; }
+"""
+
+NUMBERS = {
+    "int c = 5; { Guard g(c); c *= 2; } s[c] = 1;": 9,
+    "int c = 5; { Guard g(c); Guard h(c); } s[c] = 1;": 1,
+    "int c = 9; for (int i = 0; i < 3; i++) { Guard g(c); if (i == 1) continue; c += 4; } s[c] = 1;": 11,
+    "int c = 9; for (int i = 0; i < 9; i++) { Guard g(c); if (i == 2) break; } s[c] = 1;": 3,
+    "int c = 5; int r = early(c); s[c + r] = 1;": 15,
+    "int c = 2; int r = early(c); s[c + r] = 1;": 43,
+}
+
+
+@pytest.mark.parametrize(("body", "number"), NUMBERS.items())
+def test_a_destructor_runs_where_its_variable_ends(body: str, number: int) -> None:
+    text = f"{HEAD}__global__ void k() {{ __shared__ int s[64]; {body} }}"
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (trace,) = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    assert set(trace.offsets.ravel().tolist()) == {4 * number}
+
+
+def test_what_a_destructor_accesses_is_seen() -> None:
+    text = (
+        "struct Flush { int *p; __device__ ~Flush() { p[threadIdx.x * 2] = 1; } };"
+        "__global__ void k() { __shared__ int s[64]; Flush f{s}; }"
+    )
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (trace,) = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    assert trace.offsets.tolist() == [[8 * i for i in range(32)]]
