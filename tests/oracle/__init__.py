@@ -10,9 +10,11 @@ lambdas, methods; `modern_programs` bit-fields, bindings, predicated PTX, early 
 hashes, narrow and 64-bit integers, bytes of values, captures, objects with state, specialisations;
 `ordinary_memory` unions, packed and odd records in shared memory, vectors, pools, double buffers, tables of
 pointers; `ordinary_control` trip counts of each lane, ways out of nested loops, fall-through, machines of
-states, counters that wrap, accesses in conditions. Each with every number known, with data from memory, and
-with arguments and grid unknown. Not drawn: guards by unknown numbers, which the evaluator takes for true on
-purpose.
+states, counters that wrap, accesses in conditions; `wider_programs` aggregates in part initialised and by
+designators, records by value and by reference, derived classes, packs and folds, nested lambdas, ladders,
+sums that wrap at 64 bits, pointers to rows and pointers chosen by lane, local bit-fields and unions. Each
+with every number known, with data from memory, and with arguments and grid unknown. Not drawn: guards by
+unknown numbers, which the evaluator takes for true on purpose.
 """
 
 from oracle.run import Request, run

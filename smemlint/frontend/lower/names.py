@@ -17,18 +17,21 @@ from smemlint.frontend.clang.names import (
     UNEXPOSED_DECL,
     VALUE_PARAMETER,
     VARIABLE,
+    valid,
 )
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.types import ARRAYS, POINTER
 from smemlint.frontend.text.scalars import SPECIAL_AXES, SPECIAL_NAMES
 from smemlint.frontend.text.specials import special_member, special_triple
 from smemlint.ir import (
+    Cast,
     Construct,
     Expr,
     Literal,
     Member,
     Name,
     Place,
+    PointerTo,
     RecordRef,
     Scalar,
     Special,
@@ -36,6 +39,7 @@ from smemlint.ir import (
     TemplateArgument,
     This,
     TypeParam,
+    Unary,
     UnknownExpr,
 )
 from smemlint.ir.types import INT
@@ -257,7 +261,18 @@ class NameLowering:
         arrow = cursors.cursor_type(base_node).kind == POINTER or self._is_array(base_node)
         if not arrow and base_node.kind == 132:
             arrow = True
+        if valid(target) and self._is_qualified(node, base_node):
+            # `d.Base::at(i)`, whatever a derived class calls the same
+            owner = PointerTo(self._c.types.record(cursors.semantic_parent(target)), reference=True)
+            base, arrow = Cast(owner, Unary("*", base) if arrow else base, place=place), False
         return Member(base, name, arrow, place, self._member_arguments(node, target))
+
+    def _is_qualified(self, node: Node, base: Node) -> bool:
+        """Whether a class is named between an object and its member."""
+        texts = self._c.positions.text(node), self._c.positions.text(base)
+        if texts[0] is None or texts[1] is None or not texts[0].startswith(texts[1]):
+            return False
+        return _QUALIFIED.match(texts[0][len(texts[1]) :].lstrip(" .->")) is not None
 
     def _is_of_parameter(self, node: Node) -> bool:
         """`Traits::kPitch` of a template parameter: in a method clang takes it for a member of `this`, as the

@@ -41,6 +41,7 @@ NUMBERS = {
     "Derived d; Base *b = &d; Derived *e = static_cast<Derived *>(b); s[e->at(1)] = 1;": 12,
     "Derived d; s[static_cast<Base &>(d).at(2)] = 1;": 8,
     "Derived d; s[d.twice(1)] = 1;": 8,
+    "Derived d, *p = &d; s[d.Base::at(3) + p->Base::at(1)] = 1;": 16,
     "Derived d[2]; s[d[1].ld + d[0].pad] = 1;": 13,
     "Holder h(3); s[h.q + h.w + h.y + h.part.ld] = 1;": 17,
     "Silent x(3); s[x.q + x.w] = 1;": 9,
