@@ -36,6 +36,7 @@ from smemlint.ir import (
     PointerTo,
     RecordRef,
     Return,
+    Scalar,
     StaticMember,
     Stmt,
     Switch,
@@ -54,6 +55,10 @@ from smemlint.launch.settings import Settings
 _THIS = "this"
 _CALLED = "this()."
 """Before the name of a method that is called on the object that another one runs on."""
+
+
+_ADDING = ("push_back", "emplace_back", "push", "emplace", "insert")
+"""Methods that add to a container."""
 
 
 class HostSlice:
@@ -88,7 +93,7 @@ class HostSlice:
         self.data = data_of(module, f, nodes)
         lambdas = [n.var for n in nodes if isinstance(n, Declare) and isinstance(n.var.init, Lambda)]
         self.launching |= {v.id for v in lambdas if any(self._launches(n) for n in walk(v.init))}
-        self.launching |= _holders(nodes, self.launching)
+        self.launching |= self._holders(nodes)
         self.called.clear()
         self._mark(f.body)
         for n in nodes:
@@ -124,6 +129,28 @@ class HostSlice:
         self.trailing: set[int] = set()
         self.handing: set[int] = set()
         self._find_end(self.function.body)
+
+    def _holders(self, nodes: Sequence[object]) -> frozenset[str]:
+        """Variables that functions which start kernels are put into, and what is taken out of these:
+        `Run all[] = {&run_a, &run_b};`, `runs.push_back([&] { run(8); });`, `for (auto &run : runs)`."""
+        put: list[tuple[str, frozenset[str], bool]] = []
+        for n in nodes:
+            held, root = _put(n)
+            if held is not None and root is not None:
+                inside = list(walk(held))
+                runs = any(isinstance(x, Lambda) and any(map(self._launches, walk(x))) for x in inside)
+                put.append((root, named_as_value(inside), runs))
+        found: set[str] = set()
+        grew = True
+        while grew:
+            new = {
+                root
+                for root, names, runs in put
+                if root not in found and (runs or not names.isdisjoint(self.launching | found))
+            }
+            found |= new
+            grew = bool(new)
+        return frozenset(found)
 
     def _find_end(self, s: Stmt) -> None:
         """Find what follows the last launch on each way through a statement, if it launches."""
@@ -376,15 +403,15 @@ def _leaves(s: Stmt) -> bool:
     return isinstance(s, Return | Break) or any(map(_leaves, _parts(s)))
 
 
-def _holders(nodes: Sequence[object], launching: frozenset[str]) -> set[str]:
-    """Variables that functions which start kernels are put into: `Run all[] = {&run_a<T>, &run_b<T>};`."""
-    found: set[str] = set()
-    for n in nodes:
-        held = n.var.init if isinstance(n, Declare) else n.value if isinstance(n, Assign) else None
-        root = n.var.id if isinstance(n, Declare) else _root(n.target) if isinstance(n, Assign) else None
-        if held is not None and root is not None and names_as_value(held, launching):
-            found.add(root)
-    return found
+def _put(n: object) -> tuple[object, str | None]:
+    """What a declaration, an assignment or a call puts into a variable that is no number, and into which."""
+    if isinstance(n, Declare):
+        return (None if isinstance(n.var.type, Scalar) else n.var.init), n.var.id
+    if isinstance(n, Assign):
+        return n.value, _root(n.target)
+    if isinstance(n, Call) and isinstance(n.callee, Member) and n.callee.name in _ADDING:
+        return n.arguments, _root(n.callee.base)
+    return None, None
 
 
 def names_as_value(code: object, functions: Container[str]) -> bool:

@@ -6,6 +6,8 @@ this one fill: lanes, groups, memory, atomics, wmma. Integer functions are here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from smemlint.evaluate.compiler.slow_paths import function_stops, opaque_stop
 from smemlint.evaluate.language.accesses import load, store
 from smemlint.evaluate.language.conversions import as_int, coerce
@@ -13,6 +15,8 @@ from smemlint.evaluate.language.inlining import run_closure
 from smemlint.evaluate.language.places import offset_pointer
 from smemlint.evaluate.language.scale import decided_by_scale
 from smemlint.evaluate.library import (
+    callables,
+    containers,
     cooperative_groups,
     float_functions,
     host_runtime,
@@ -23,6 +27,14 @@ from smemlint.evaluate.library import (
     wmma,
 )
 from smemlint.evaluate.library.atomics import atomic, atomic_method, is_atomic, is_atomic_object
+from smemlint.evaluate.library.callables import held_function, is_function_object, is_thread, started
+from smemlint.evaluate.library.containers import (
+    contained,
+    container_element,
+    container_method,
+    is_container,
+    tied,
+)
 from smemlint.evaluate.library.cooperative_groups import group_method
 from smemlint.evaluate.library.memory import escaped, given, is_class, may_set, may_set_referred
 from smemlint.evaluate.library.smart_pointers import is_smart, owning, smart_method
@@ -77,6 +89,8 @@ from smemlint.toolkit.table import effect_of
 from smemlint.toolkit.warp_names import WARP_SIZE, is_warp_size
 
 FILLED_BY = (
+    callables,
+    containers,
     float_functions,
     cooperative_groups,
     host_runtime,
@@ -133,10 +147,7 @@ def _unknown_function(m: Machine, e: Call, name: str) -> Value:
     values = [given(m, a) for a in e.arguments]
     function_stops(m, name, values)
     if m.host:
-        for v in values:
-            if isinstance(v, Closure) and not v.function.parameters:
-                # What runs it, and how often, is not known; that it runs is.
-                run_closure(m, v, Call(e.callee, (), e.place), False)
+        _run_given(m, e, values)
         host_runtime.forget(m, short_name(name), values)
     elif effect_of(name) is not Effect.NONE:  # a function of numbers that is given a pointer is another one
         code, text = _taken_by(name, values)
@@ -149,6 +160,14 @@ def _unknown_function(m: Machine, e: Call, name: str) -> Value:
     text = "is not computed" if effect_of(name) is not None else "is not defined in the files that were read"
     reason = Unresolved("unknown-function", f"`{name or 'a function'}` {text}", e.place)
     return Other(None, uniform, None if uniform else reason_of(values) or reason)
+
+
+def _run_given(m: Machine, e: Call, values: Sequence[Value]) -> None:
+    """Run the lambdas that host code hands to what is not known: what runs them, and how often, is not known,
+    but that they run is."""
+    for v in values:
+        if isinstance(v, Closure) and not v.function.parameters:
+            run_closure(m, v, Call(e.callee, (), e.place), False)
 
 
 def _taken_by(name: str, values: list[Value]) -> tuple[str, str]:
@@ -173,6 +192,13 @@ def constructed(m: Machine, t: RecordRef, e: Construct) -> Value | None:
         return generalised(m, group, t) if isinstance(group, RecordValue) else None
     if is_smart(t):
         return owning(m, t, e.arguments)
+    if m.host and is_container(t):
+        return contained(m, t, e.arguments)
+    if m.host and is_function_object(t):
+        return held_function(m, e)
+    if m.host and is_thread(t):
+        started(m, e)
+        return RecordValue(t, {})
     if t.name.startswith(LIBRARIES):
         call = Call(e, e.arguments, e.place)
         for a in e.arguments:
@@ -198,6 +224,8 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
     if v.name == "operator=" and isinstance(v.self, Pointer) and e.arguments:
         value = rvalue(m, e.arguments[0])
         base = getattr(e.callee, "base", None)
+        if m.host and tied(m, base, value):
+            return value
         store(m, v.self, coerce(m, value, v.self.pointee), getattr(base, "place", None) or e.place)
         return value
     if is_group(self_type):
@@ -206,6 +234,10 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
         held = smart_method(m, v, e)
         if held is not None:
             return held
+    if m.host and is_container(self_type):
+        told = container_method(m, v, e)
+        if told is not None:
+            return told
     elements = _elements(m, v)
     if elements is not None:
         return elements
@@ -217,6 +249,8 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
         store(m, v.self, Other(), place)
         return v.self
     values = [given(m, a) for a in e.arguments]
+    if m.host:
+        _run_given(m, e, values)
     if isinstance(v.self, Pointer) and v.self.object.storage == "shared":
         _shared_object(m, v, v.self, e)
     for x in values:
@@ -264,6 +298,8 @@ def element_of(m: Machine, v: Method, e: Call) -> Pointer | None:
     """What `a[i]`, `a.front()` and the like of a library's array name; None for everything else."""
     if not isinstance(v.self, Pointer) or not isinstance(v.self.pointee, RecordRef):
         return None
+    if m.host and is_container(v.self.pointee):
+        return container_element(m, v, e)
     layout = m.types.layout(v.self.pointee)
     if layout is None or len(layout.fields) != 1 or v.name not in ("operator[]", "at", "front", "back"):
         return None

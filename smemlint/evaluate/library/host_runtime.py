@@ -183,3 +183,14 @@ def _largest_block(m: Machine, e: Call, arguments: Arguments, discarded: bool) -
             m.unknowns.recipes[size.order] = (LARGEST, Int(high), Int(0))
         store(m, values[1], Int(0, INT, {(size,): 1}), None)
     return Other()
+
+
+@named("malloc", "calloc", "std::malloc", "std::calloc")
+def _allocated(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    """Memory of the host: what is written to it at known places is known."""
+    for a in e.arguments:
+        rvalue(m, a)
+    if not m.host:
+        return Other()
+    o = Object("memory", "memory", CHAR, "local", uniform=True, havoc=True)
+    return Pointer(o, Int(0), CHAR)

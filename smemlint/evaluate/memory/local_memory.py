@@ -9,6 +9,7 @@ from math import gcd
 import numpy as np
 
 from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.memory.elements import holds_elements, with_own_elements
 from smemlint.evaluate.memory.several import either, loaded_from_a_table, lost_among, narrowed, one_of
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.number_members import number_members
@@ -70,7 +71,8 @@ def read_cells(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
             return o.cells[at]
         if o.havoc and o.uniform and not m.host:
             _number_all(m, o, at, t)
-        return RecordValue(t, within(o.cells, at, size, m.unknowns))
+        read = RecordValue(t, within(o.cells, at, size, m.unknowns))
+        return with_own_elements(read) if m.host and holds_elements(t) else read
     v = whole_at(o, at, t, m.unknowns)
     if v is None:
         if o.havoc or o.var is None or o.var.storage != "local":
@@ -396,7 +398,8 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
             return between
     if m.context.defaults and not c.known and _is_told(m, new) != _is_told(m, old):
         # `int n = 1024; if (argc > 1) n = atoi(argv[1]);`: what the program does when told nothing
-        return new if _is_told(m, new) else old
+        known, other = (new, old) if _is_told(m, new) else (old, new)
+        return other if _is_no_answer(known) else known
     if isinstance(new, Int) and isinstance(old, Int):
         new, old = _of_one_type(m, new, old)
         if too_long(c, new, old):
@@ -430,6 +433,11 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
 
 def _is_told(m: Machine, v: Value) -> bool:
     return isinstance(v, Int) and is_told(v, m.unknowns.recipes)
+
+
+def _is_no_answer(v: Value) -> bool:
+    """Whether a number says that there is none: `int width = -1;` until a file was read."""
+    return isinstance(v, Int) and v.known and isinstance(v.const, int) and v.const < 0
 
 
 def _of_one_type(m: Machine, a: Int, b: Int) -> tuple[Int, Int]:

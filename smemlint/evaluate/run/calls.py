@@ -12,6 +12,7 @@ from smemlint.evaluate.language.overloads import methods_of
 from smemlint.evaluate.language.places import field_of
 from smemlint.evaluate.library.atomics import is_atomic
 from smemlint.evaluate.library.builtins import element_of, function, method
+from smemlint.evaluate.library.callables import is_function_object
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.values.number import (
@@ -76,6 +77,9 @@ def _called(m: Machine, callee: Expr) -> Value:
     else:
         place = lvalue(m, callee)
         if isinstance(place, Pointer) and isinstance(place.pointee, RecordRef):
+            held = _function_at(place)
+            if held is not None:
+                return held
             candidates = methods_of(m, place.pointee, "operator()")
             if candidates:
                 return _closure_at(place) or Method("operator()", place, candidates)
@@ -89,6 +93,15 @@ def _closure_at(p: Pointer) -> Closure | None:
     """The lambda that a variable holds."""
     held = p.object.cells.get(0) if p.object.storage == "local" else None
     return held if isinstance(held, Closure) else None
+
+
+def _function_at(p: Pointer) -> Closure | FunctionValue | None:
+    """What a `std::function` holds."""
+    at = p.offset.const
+    if not is_function_object(p.pointee) or p.object.storage != "local" or not isinstance(at, int):
+        return None
+    held = p.object.cells.get(at)
+    return held if isinstance(held, Closure | FunctionValue) else None
 
 
 def _number_in(self: Value) -> Int | None:
@@ -151,7 +164,7 @@ def _method(m: Machine, callee: Member) -> Value:
         o = Object("temporary", "temporary", base.type, "local", None, dict(base.cells), havoc=not base.cells)
         base = Pointer(o, Int(0), base.type)
     if isinstance(base, Pointer):
-        held = _closure_at(base)
+        held = _function_at(base) or _closure_at(base)
         if held is not None and callee.name == "operator()":
             return held
         candidates = methods_of(m, base.pointee, callee.name)
@@ -161,6 +174,9 @@ def _method(m: Machine, callee: Member) -> Value:
             layout = m.types.layout(base.pointee)
             if layout is not None and callee.name in layout.fields:
                 p = field_of(m, base, callee.name, callee.place)
+                at = _function_at(p) if isinstance(p, Pointer) else None
+                if at is not None:
+                    return at
                 value = load(m, p, callee.place) if isinstance(p, Pointer) else p
                 if isinstance(value, Closure | FunctionValue):
                     return value

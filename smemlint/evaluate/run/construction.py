@@ -12,6 +12,7 @@ from smemlint.evaluate.language.inlining import invoke
 from smemlint.evaluate.language.overloads import takes
 from smemlint.evaluate.language.places import place_of
 from smemlint.evaluate.library.builtins import constructed
+from smemlint.evaluate.library.containers import contained, is_container
 from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.memory.local_memory import write_cell
@@ -59,6 +60,10 @@ def build_array(m: Machine, t: ArrayOf, elements: tuple[Expr, ...], place: Place
 
 def build_record(m: Machine, t: RecordRef, elements: tuple[Expr, ...], place: Place | None) -> Value:
     """`T{...}` for a record: by a constructor, else member by member."""
+    if m.host and elements and is_container(t):
+        listed = contained(m, t, elements if t.name == "std::tuple" else (InitList(elements, place),))
+        if listed is not None:
+            return listed
     found = m.types.record_of(t) if elements else None
     named: set[int] = set()
     if found is not None and found[0].constructors:

@@ -12,6 +12,7 @@ from smemlint.evaluate.language.operator_methods import operator_method
 from smemlint.evaluate.language.places import lost, offset_pointer, place_of, pointer_of
 from smemlint.evaluate.language.scale import decided_by_scale
 from smemlint.evaluate.library.atomics import operator_on_atomic
+from smemlint.evaluate.library.containers import tied
 from smemlint.evaluate.machine.dispatch import build, converted, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.sums import Sums
@@ -239,6 +240,8 @@ def assign_value(m: Machine, e: Assign) -> Value:
             v: Value = build(m, target.pointee, e.value.elements, e.place)
         else:
             v = rvalue(m, e.value) if first is None else first
+        if m.host and tied(m, e.target, v):
+            return v
         if isinstance(target, Pointer):
             v = coerce(m, v, target.pointee)
             node = copied(e.target, e.value, target.pointee)

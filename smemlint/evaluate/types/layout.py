@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 
 from smemlint.evaluate.types.free_names import free_names, key_of
 from smemlint.evaluate.types.matching import (
@@ -426,7 +427,7 @@ class Types:
         return self._layouts[t]
 
     def _layout(self, t: RecordRef) -> Layout | None:
-        found = self.record_of(t)
+        found = self.record_of(t) if t.name != "std::tuple" else None
         if found is None:
             return vector_layout(t.name.rsplit("::", 1)[-1]) or self._library_layout(t)
         record, bindings = found
@@ -524,8 +525,23 @@ class Types:
                 start = unknown if size is None else replace(start, at=at + size)
         return None
 
+    def _in_order(self, t: RecordRef, names: Iterable[str]) -> Layout | None:
+        """A pair or tuple of the C++ library, whose elements follow each other."""
+        built = Builder(union=False, packed=False, pack=0)
+        for name, a in zip(names, t.arguments, strict=False):
+            held: Type | None = a if is_type(a) else None  # type: ignore[assignment]
+            size, align = (None, None) if held is None else (self.size_of(held), self.align_of(held))
+            if held is None or size is None or align is None:
+                return None
+            built.member(name, held, size, align, 0, None, False)
+        return built.finished(0)
+
     def _library_layout(self, t: RecordRef) -> Layout | None:
         short = t.name.rsplit("::", 1)[-1]
+        if short == "pair" and len(t.arguments) == 2:
+            return self._in_order(t, ("first", "second"))
+        if short == "tuple" and t.arguments:
+            return self._in_order(t, (f"_{i}" for i in count()))
         if short in ("array", "Array", "AlignedArray") and len(t.arguments) >= 2 and is_type(t.arguments[0]):
             n = t.arguments[1]
             element = t.arguments[0]

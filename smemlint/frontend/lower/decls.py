@@ -296,12 +296,12 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         c = self._c
         kids = [k for k in cursors.children(node) if is_expression(k.kind)]
         found = _BINDING.match(c.positions.text(node) or "")
-        if not kids or found is None:
+        if found is None:
             parts = tuple(c.stmts.lower(k) for k in kids)
             return [UnknownStmt("structured binding", parts, c.place(node))] if kids else []
-        init = kids[0]
-        array = cursors.children(init)
-        if init.kind == UNEXPOSED and len(array) > 1:  # an array is copied element by element
+        init = kids[0] if kids else None  # the variable of a loop over a range has none
+        array = cursors.children(init) if init is not None else []
+        if init is not None and init.kind == UNEXPOSED and len(array) > 1:  # copied element by element
             init = array[0]
         place = self.place_of(node)
         type_: Type = c.types.lower(cursors.cursor_type(node))
@@ -311,7 +311,8 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         if found[1]:
             type_ = PointerTo(type_, True)
         whole = Name(c.declared.local_id("[...]", place.offset), "[...]", place)
-        made: list[Stmt] = [Declare(Var(whole.id, whole.name, type_, "local", place, c.exprs.lower(init)))]
+        given = c.exprs.lower(init) if init is not None else None
+        made: list[Stmt] = [Declare(Var(whole.id, whole.name, type_, "local", place, given))]
         for i, kid in enumerate(k for k in cursors.children(node) if k.kind == UNEXPOSED_DECL):
             use = c.names.use(kid, None)
             part: Expr = Index(whole, Literal(i), place) if indexed else Member(whole, f"#{i}", place=place)

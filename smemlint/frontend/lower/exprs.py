@@ -424,11 +424,15 @@ class ExpressionLowering:
         return Cast(type_, value, place=place)
 
     def _new(self, node: Node) -> Expr:
-        """`new T(args)`: the address of an object without a name."""
+        """`new T(args)`: the address of an object without a name; any other is memory."""
         parts = self.lower_all([k for k in cursors.children(node) if is_expression(k.kind)])
+        type_ = self._c.types.of(node)
         match parts:
-            case (Construct() as made,) if PointerTo(made.type) == self._c.types.of(node):
+            case (Construct() as made,) if PointerTo(made.type) == type_:
                 return Unary("&", made, self._c.place(node))
+        if isinstance(type_, PointerTo):
+            place = self._c.place(node)
+            return Cast(type_, Call(Name("", "malloc", place), parts, place), place=place)
         return UnknownExpr("new", parts, self._c.place(node))
 
     def _compound_literal(self, node: Node) -> Expr:

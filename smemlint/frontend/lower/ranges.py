@@ -36,10 +36,12 @@ from smemlint.ir.types import INT
 
 
 def range_loop(c: Context, range_node: Node, variables: list[Stmt], body: Stmt, place: Place) -> Stmt | None:
-    """The loop; None where the range has no length that is known, or more than one variable is declared."""
-    if len(variables) != 1 or not isinstance(variables[0], Declare):
+    """The loop; None where the range has no length that is known. variables: the one of the loop, and what it
+    is taken apart into."""
+    if not variables or not isinstance(variables[0], Declare):
         return None
     item = variables[0].var
+    body = Block((*variables[1:], body)) if len(variables) > 1 else body
     before: list[Stmt] = []
     elements = c.exprs.lower(range_node)
     if isinstance(elements, InitList) and elements.elements:

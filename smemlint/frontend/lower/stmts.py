@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.kinds import is_expression
-from smemlint.frontend.clang.names import ENUM, RECORDS, TYPEDEFS, VARIABLE
+from smemlint.frontend.clang.names import ENUM, RECORDS, TYPEDEFS, UNEXPOSED_DECL, VARIABLE
 from smemlint.frontend.lower.builtin_operators import read_from_stream
 from smemlint.frontend.lower.gotos import structured
 from smemlint.frontend.lower.lowering import DEPTH_LIMIT, Context
@@ -131,7 +131,7 @@ class StatementLowering:
                 self._c.decls.local_type(kid)
             elif kid.kind == ENUM:
                 result.extend(self._c.decls.local_enum(kid))
-            elif kid.kind == 1:
+            elif kid.kind == UNEXPOSED_DECL:
                 result.extend(self._c.decls.structured(kid))
             elif kid.kind in RECORDS:
                 self._c.decls.enter_local(kid)
@@ -311,6 +311,8 @@ class StatementLowering:
         for kid in cursors.children(node):
             if kid.kind == VARIABLE:
                 parts.extend(self._c.decls.local(kid))
+            elif kid.kind == UNEXPOSED_DECL:
+                parts.extend(self._c.decls.structured(kid))
             elif is_expression(kid.kind) or kid.kind >= 200:
                 ranges.append(kid)
         if len(ranges) == 2 and place is not None:

@@ -19,17 +19,19 @@ namespace std {
 template <class T> struct allocator {};
 template <class T, class A = allocator<T>> struct vector {
     using value_type = T; using iterator = T*; using const_iterator = const T*; using size_type = size_t; using reference = T&;
+    T* held; size_t count, room;
     vector() = default;
     vector(size_t); vector(size_t, const T&); vector(initializer_list<T>);
     template <class I> vector(I, I);
     T& operator[](size_t); const T& operator[](size_t) const; T& at(size_t); T& front(); T& back(); const T& back() const; const T& front() const;
-    T* data(); const T* data() const; T* begin(); T* end(); const T* begin() const; const T* end() const;
+    T* data(); const T* data() const; T* begin(); T* end(); const T* begin() const; const T* end() const; const T& at(size_t) const;
     size_t size() const; bool empty() const; size_t capacity() const;
     template <class... U> void resize(U...); void reserve(size_t); void clear(); void push_back(const T&); void pop_back();
     template <class... U> void emplace_back(U&&...); template <class... U> void insert(U&&...); template <class... U> void erase(U...);
     template <class... U> void assign(U...); void swap(vector&); void shrink_to_fit(); T* rbegin(); T* rend();
 };
 template <class C> struct basic_string {
+    const C* held; size_t count, room[2];
     basic_string() = default;
     basic_string(const C*); basic_string(size_t, C); template <class I> basic_string(I, I);
     C& operator[](size_t); const C* c_str() const; const C* data() const; size_t size() const; size_t length() const; bool empty() const;
@@ -101,8 +103,8 @@ template <class T> struct weak_ptr { weak_ptr() = default; template <class U> we
 template <class T, class... A> unique_ptr<T> make_unique(A&&...);
 template <class T, class... A> shared_ptr<T> make_shared(A&&...);
 template <class F> struct function;
-template <class R, class... A> struct function<R(A...)> { function() = default; template <class F> function(F); R operator()(A...) const; explicit operator bool() const; };
-template <class K, class V, class C = void> struct map { V& operator[](const K&); V& at(const K&); size_t size() const; template <class U> size_t count(U) const; pair<const K, V>*begin(); pair<const K, V>*end(); template <class U> pair<const K, V>* find(U) const; template <class... U> void insert(U&&...); };
+template <class R, class... A> struct function<R(A...)> { void* held[4]; function() = default; template <class F> function(F); R operator()(A...) const; explicit operator bool() const; };
+template <class K, class V, class C = void> struct map { pair<const K, V>* held; size_t entries; map() = default; map(initializer_list<pair<const K, V>>); V& operator[](const K&); V& at(const K&); size_t size() const; template <class U> size_t count(U) const; pair<const K, V>*begin(); pair<const K, V>*end(); template <class U> pair<const K, V>* find(U) const; template <class... U> void insert(U&&...); };
 template <class K, class V, class C = void> struct unordered_map : map<K, V, C> {};
 template <class K, class C = void> struct set { size_t size() const; template <class... U> void insert(U&&...); template <class U> size_t count(U) const; const K* begin() const; const K* end() const; };
 template <class K, class C = void> struct unordered_set : set<K, C> {};
@@ -115,7 +117,7 @@ template <class T, class C = void, class L = void> struct priority_queue { const
 template <class K, class V, class C = void> struct multimap : map<K, V, C> {};
 struct regex { template <class... T> regex(T...); };
 template <class... A> bool regex_match(A&&...); template <class... A> bool regex_search(A&&...); template <class... A> string regex_replace(A&&...);
-struct thread { thread() = default; template <class... T> thread(T&&...); void join(); void detach(); bool joinable() const; static unsigned hardware_concurrency(); };
+struct thread { size_t id; thread() = default; template <class... T> thread(T&&...); void join(); void detach(); bool joinable() const; static unsigned hardware_concurrency(); };
 struct condition_variable { void notify_one(); void notify_all(); template <class... A> void wait(A&&...); };
 struct random_device { unsigned operator()(); };
 struct mt19937 { template <class... T> mt19937(T...); unsigned operator()(); };

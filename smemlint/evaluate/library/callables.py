@@ -1,0 +1,102 @@
+"""Functions that host code hands on: `std::function`, threads, algorithms that call what they are given."""
+
+from __future__ import annotations
+
+from smemlint.evaluate.language.conversions import as_int
+from smemlint.evaluate.library.containers import LONGEST
+from smemlint.evaluate.machine.dispatch import rvalue
+from smemlint.evaluate.machine.functions import Arguments, named, number
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.values.number import (
+    Closure,
+    FunctionValue,
+    Int,
+    Other,
+    Pointer,
+    RecordValue,
+    Value,
+    subtract,
+)
+from smemlint.ir import Call, Construct, Expr, Index, Literal, Name, RecordRef, Type
+from smemlint.ir.types import INT, LONG
+
+_THREADS = ("std::thread", "std::jthread")
+_REFERENCES = ("std::ref", "std::cref", "ref", "cref")
+
+
+def is_function_object(t: Type | None) -> bool:
+    """Return whether a type is `std::function`, which holds whatever can be called."""
+    return isinstance(t, RecordRef) and t.name == "std::function"
+
+
+def is_thread(t: Type | None) -> bool:
+    """Return whether a type is a thread of the C++ library."""
+    return isinstance(t, RecordRef) and t.name in _THREADS
+
+
+def held_function(m: Machine, e: Construct) -> Value:
+    """Return what a `std::function` is made of: the function or lambda itself."""
+    v = rvalue(m, e.arguments[0]) if len(e.arguments) == 1 else Other()
+    return function_in(v) or (v if isinstance(v, RecordValue) else Other())
+
+
+def function_in(v: Value | None) -> Value | None:
+    """Return the function or lambda that a value is, or holds alone."""
+    if isinstance(v, RecordValue) and len(v.cells) == 1:
+        v = v.cells.get(0)
+    return v if isinstance(v, Closure | FunctionValue) else None
+
+
+def started(m: Machine, e: Construct) -> None:
+    """Run what a thread is given, once."""
+    if e.arguments:
+        _run(m, e.arguments[0], e.arguments[1:], e)
+
+
+def _run(m: Machine, callee: Expr, arguments: tuple[Expr, ...], e: Call | Construct) -> Value:
+    """Call what an expression names; `std::ref(x)` stands for x."""
+    given = tuple(
+        a.arguments[0]
+        if isinstance(a, Call)
+        and len(a.arguments) == 1
+        and isinstance(a.callee, Name)
+        and a.callee.name in _REFERENCES
+        else a
+        for a in arguments
+    )
+    return rvalue(m, Call(callee, given, e.place))
+
+
+@named("std::invoke", "std::async", "std::call_once")
+def _invoked(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    """`std::async(policy, f, x)` and the like: the function is the first argument, or the one behind."""
+    for i, a in enumerate(e.arguments[:2]):
+        m.silent += 1
+        callable_ = function_in(rvalue(m, a))
+        m.silent -= 1
+        if callable_ is not None:
+            return _run(m, a, e.arguments[i + 1 :], e)
+    for a in e.arguments:
+        rvalue(m, a)
+    return Other()
+
+
+@named("std::for_each", "std::for_each_n")
+def _each(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    """Call a function for each element between two pointers; once for one of many that are not known."""
+    if len(e.arguments) != 3:
+        for a in e.arguments:
+            rvalue(m, a)
+        return Other()
+    first, last, callee = e.arguments
+    begin, end = rvalue(m, first), rvalue(m, last)
+    n = None
+    if isinstance(begin, Pointer) and isinstance(end, Pointer) and begin.object is end.object:
+        size = m.types.size_of(begin.pointee)
+        distance = number(subtract(end.offset, begin.offset, LONG))
+        n = distance // size if size and distance is not None else None
+    elif isinstance(begin, Pointer) and isinstance(end, Int):
+        n = number(as_int(m, end, e.place))
+    for i in range(n if n is not None and 0 <= n <= LONGEST else 1):
+        _run(m, callee, (Index(first, Literal(i, INT), e.place),), e)
+    return Other()

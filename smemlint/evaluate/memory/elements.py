@@ -1,0 +1,31 @@
+"""Elements that a container of the C++ library holds: they live in an object of their own."""
+
+from __future__ import annotations
+
+from smemlint.evaluate.values.number import Pointer, RecordValue
+from smemlint.evaluate.values.objects import Cells, Object
+from smemlint.ir import RecordRef, Type
+
+SEQUENCES = (
+    "std::vector",
+    "std::deque",
+    "std::list",
+    "std::initializer_list",
+    "thrust::host_vector",
+)
+MAPS = ("std::map", "std::unordered_map", "std::multimap")
+
+
+def holds_elements(t: Type | None) -> bool:
+    """Return whether a type is a sequence or a map, which begins with a pointer to its elements."""
+    return isinstance(t, RecordRef) and (t.name in SEQUENCES or t.name in MAPS)
+
+
+def with_own_elements(v: RecordValue) -> RecordValue:
+    """Return a copy of a container, with copies of its elements."""
+    held = v.cells.get(0)
+    if not isinstance(held, Pointer) or held.object.storage != "local" or held.object.options:
+        return v
+    o = held.object
+    copy = Object(o.id, o.name, o.type, "local", cells=Cells(o.cells), uniform=o.uniform, havoc=o.havoc)
+    return RecordValue(v.type, {**v.cells, 0: Pointer(copy, held.offset, held.pointee)})

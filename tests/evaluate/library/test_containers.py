@@ -1,0 +1,68 @@
+"""What host code keeps in the C++ library's containers reaches its launches."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.launch.test_host import blocks
+
+SEQUENCES = {
+    "listed": "std::vector<int> n = {64, 96}; for (int x : n) sum<<<1, x>>>(0, 0);",
+    "added": (
+        "std::vector<int> n; n.push_back(64); n.emplace_back(96); for (int x : n) sum<<<1, x>>>(0, 0);"
+    ),
+    "indexed": ("std::vector<int> n{64, 96}; for (size_t i = 0; i < n.size(); i++) sum<<<1, n[i]>>>(0, 0);"),
+    "by iterators": (
+        "std::vector<int> n{64, 96}; for (auto i = n.begin(); i != n.end(); ++i) sum<<<1, *i>>>(0, 0);"
+    ),
+    "set": "std::vector<int> n(2); n[0] = 64; n.at(1) = 96; for (int x : n) sum<<<1, x>>>(0, 0);",
+    "resized": ("std::vector<int> n; n.resize(2, 64); n.back() = 96; for (int x : n) sum<<<1, x>>>(0, 0);"),
+    "copied": "std::vector<int> m{64, 96}, n(m); m[0] = 32; for (int x : n) sum<<<1, x>>>(0, 0);",
+    "a part": (
+        "int m[] = {32, 64, 96}; std::vector<int> n(m + 1, m + 3); for (int x : n) sum<<<1, x>>>(0, 0);"
+    ),
+    "blocks": "std::vector<dim3> n = {dim3(64), dim3(96)}; for (auto x : n) sum<<<1, x>>>(0, 0);",
+    "objects": (
+        "struct T { int n = 64; }; std::vector<T> n(2); n[1].n = 96; for (auto &x : n) sum<<<1, x.n>>>(0, 0);"
+    ),
+    "pairs": (
+        "std::vector<std::pair<int, int>> n = {{1, 64}, {2, 96}}; for (auto [g, x] : n) sum<<<g, x>>>(0, 0);"
+    ),
+    "tuples": (
+        "std::vector<std::tuple<int, int>> n = {{1, 64}, {2, 96}}; "
+        "for (auto &x : n) sum<<<1, std::get<1>(x)>>>(0, 0);"
+    ),
+    "a map": ("std::map<int, int> n = {{1, 64}, {2, 96}}; for (auto &x : n) sum<<<1, x.second>>>(0, 0);"),
+    "keys": (
+        "std::map<int, int> n; n[1] = 64; n[5] = 96; sum<<<1, n[1]>>>(0, 0); sum<<<1, n.at(5)>>>(0, 0);"
+    ),
+    "a list": "std::initializer_list<int> n = {64, 96}; for (int x : n) sum<<<1, x>>>(0, 0);",
+    "memory": (
+        "int *n = (int *)malloc(8); n[0] = 64; n[1] = 96; for (int i = 0; i < 2; i++) sum<<<1, n[i]>>>(0, 0);"
+    ),
+    "new": ("int *n = new int[2]; n[0] = 64; n[1] = 96; for (int i = 0; i < 2; i++) sum<<<1, n[i]>>>(0, 0);"),
+}
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_elements_are_known(name: str) -> None:
+    assert blocks(f"int main() {{ {SEQUENCES[name]} }}") == [64, 96]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "std::pair<int, int> n(2, 64); sum<<<n.first, n.second>>>(0, 0);",
+        "auto [g, n] = std::make_pair(2, 64); sum<<<g, n>>>(0, 0);",
+        "auto n = std::make_tuple(2, 3.f, 64); sum<<<std::get<0>(n), std::get<2>(n)>>>(0, 0);",
+        "auto [g, f, n] = std::tuple<int, float, int>(2, 3.f, 64); sum<<<g, n>>>(0, 0);",
+        "int g, n; std::tie(g, n) = std::make_tuple(2, 64); sum<<<g, n>>>(0, 0);",
+    ],
+)
+def test_parts_of_pairs_and_tuples_are_known(code: str) -> None:
+    assert blocks(f"int main() {{ {code} }}") == [64]
+
+
+def test_how_many_elements_data_has_is_known() -> None:
+    data = "std::vector<int> h(1 << 20); for (auto &x : h) x = rand();"
+    assert blocks(f"int main() {{ {data} sum<<<1, h.size() >> 14>>>(0, 0); }}") == [64]
