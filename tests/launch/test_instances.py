@@ -441,6 +441,21 @@ def test_instances_that_macros_make_are_named() -> None:
     assert launches(text) == {(128, "float"), (128, "double"), (96, "short")}
 
 
+def test_a_macro_may_stand_for_several_template_arguments() -> None:
+    text = """
+    #define SMALL float, 64
+    #define LARGE double, 256
+    template <class T> __global__ void copy(T *p) { __shared__ T s[256]; s[threadIdx.x] = p[0]; }
+    template <class T, int N> void run(T *p) { copy<T><<<1, N / 2>>>(p); }
+    template <class T, int N> struct Solver { T *p; void solve(); };
+    template <class T, int N> void Solver<T, N>::solve() { copy<T><<<1, N>>>(p); }
+    template class Solver<SMALL>;
+    template class Solver<LARGE>;
+    template void run<LARGE>(double *);
+    """
+    assert launches(text) == {(64, "float"), (256, "double"), (128, "double")}
+
+
 @pytest.mark.parametrize("call", ["in.data<T>()", "in.template mutable_data_ptr<T>()"])
 def test_what_a_buffer_of_a_type_gives_points_to_that_type(call: str) -> None:
     text = f"""

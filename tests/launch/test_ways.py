@@ -103,6 +103,26 @@ def test_where_one_way_has_a_size_and_another_any_nothing_is_sure() -> None:
     assert not any(known for *_, known in found)
 
 
+@pytest.mark.parametrize(
+    "choice",
+    [
+        "int threads = usual != n ? n : usual;",
+        "int threads = n == usual ? usual : n;",
+        "int threads = n; if (threads == 0) threads = 96;",
+        "int threads; if (usual != n) { threads = n; } else { threads = usual; }",
+    ],
+)
+def test_a_number_that_is_compared_with_what_it_may_become_is_not_sure(choice: str) -> None:
+    host = f"""
+    int size(int);
+    int main() {{ float *p = 0; int n = size(1), usual = 96;
+        {choice}
+        a<<<1, threads>>>(p);
+    }}"""
+    found = seen(host)
+    assert len(found) > 1 and not any(known for *_, known in found)
+
+
 def test_what_was_decided_once_stays_decided() -> None:
     host = """
     void run(float *p, bool big) {

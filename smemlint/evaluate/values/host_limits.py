@@ -1,4 +1,4 @@
-"""Choices of host code that depend on the very number they choose: `n < 1024 ? n : 1024`.
+"""Choices of host code that depend on the very number they choose: `n < 1024 ? n : 1024`, `n == 0 ? 256 : n`.
 
 What a program does when it is told nothing (`if (argc > 1) n = atoi(argv[1])`) is a default; a limit is none.
 """
@@ -23,17 +23,28 @@ def limited(c: Int, new: Int, old: Int, unknowns: Unknowns) -> Int | None:
     if len(mono) != 1 or mono[0].order not in recipes or (c.const, factor) not in ((0, 1), (1, -1)):
         return None
     op, d, zero = recipes[mono[0].order]
-    if factor == -1:
+    if (factor == -1) != (op == "!="):
         new, old = old, new
-    if not zero.known or op not in (*_LESS, *_MORE):
+    if not zero.known or op not in (*_LESS, *_MORE, "==", "!="):
         return None
+    difference = subtract(new, old, LONG)
+    if op in ("==", "!="):
+        if same(difference, d) or same(difference, subtract(Int(0, LONG), d, LONG)):
+            return old  # `n == 32 ? 32 : n` is n
+        return _one_of_both(c, new, old, d, unknowns)
     # `new` is taken where d is below (or above) zero
     below = op in _LESS
-    difference = subtract(new, old, LONG)
     if _same_but_one(difference, d):
         return extreme("min" if below else "max", new, old, unknowns)
     if _same_but_one(difference, subtract(Int(0, LONG), d, LONG)):
         return extreme("max" if below else "min", new, old, unknowns)
+    return _one_of_both(c, new, old, d, unknowns)
+
+
+def _one_of_both(c: Int, new: Int, old: Int, d: Int, unknowns: Unknowns) -> Int | None:
+    """`n` where it is of use, else a number: what is compared with is what n was made of."""
+    recipes = unknowns.recipes
+    assert recipes is not None
     told = new if new.known else old
     other = old if new.known else new
     if told.known and not other.known and roots(other, recipes) & roots(d, recipes):

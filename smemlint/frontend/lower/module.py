@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from smemlint.frontend.clang import cursors
@@ -352,9 +352,23 @@ def _instantiating(c: Context) -> Iterator[str]:
         if not making and not _MAKES.search(text):
             continue
         text = blank_comments(text)
-        yield DEFINE.sub("", text)
+        yield _with_lists(DEFINE.sub("", text), macros)
         if making:
             yield from _expansions(text, making, dict(macros))
+
+
+def _with_lists(text: str, macros: Mapping[str, Macro]) -> str:
+    """The text with macros put in that stand for several template arguments: `template class S<MODE_1>;`."""
+    lists = {name: m for name, m in macros.items() if m.parameters is None and "," in m.body}
+    for pattern, group in ((_CLASS_INSTANCE, 2), (_INSTANCE, 3)) if lists else ():
+        parts: list[str] = []
+        at = 0
+        for match in pattern.finditer(text):
+            if match.group(group):
+                parts += text[at : match.start(group)], expanded(match.group(group), lists)
+                at = match.end(group)
+        text = "".join((*parts, text[at:]))
+    return text
 
 
 def _expansions(text: str, making: frozenset[str], macros: dict[str, Macro]) -> Iterator[str]:
