@@ -69,17 +69,21 @@ def test_a_number_of_64_bits_reaches_every_bank() -> None:
 
 
 @pytest.mark.parametrize(
-    ("index", "told"),
+    "index",
     [
-        ("t // n", 1),
-        ("(m + t) // n", 1),
-        ("(m + t) // 16 * 3", 1),
-        ("(m + 2 * t) >> 4", 1),
-        ("t // n * 8", 8),
+        "t // n",
+        "(m + t) // n",
+        "(m + t) // 16 * 3",
+        "(m + 2 * t) >> 4",
+        "t // n * 8",
+        "((m + 8 * t) >> 4) * 2",
+        "((m + 8 * t) >> 4) * 4",
+        "((m + 8 * t) // 16) * 4",
+        "((m + 64 * t) >> n) * 32",
     ],
 )
-def test_quotients_of_neighbouring_lanes_are_steps_of_one_stair(index: str, told: int) -> None:
+def test_quotients_of_neighbouring_lanes_are_steps_of_one_stair(index: str) -> None:
     conflict = scored(index.replace("//", "/"))
-    assert conflict.wavefronts_low is not None and conflict.wavefronts == told
     costs = {true_cost(index, n, m) for n, m in product(range(1, 80), range(70))}
-    assert conflict.wavefronts_low <= min(costs) and max(costs) == told
+    assert conflict.wavefronts_low is not None and conflict.wavefronts is not None
+    assert conflict.wavefronts_low <= min(costs) and max(costs) <= conflict.wavefronts <= max(costs) + 1
