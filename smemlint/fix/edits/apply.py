@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from smemlint.fix.model import TextEdit
 
+_CONTEXT = 3
+"""Lines around a change."""
+
 
 class EditError(Exception):
     """The edits do not fit the text, or the file is not replaced. The message is for the user."""
@@ -50,15 +53,38 @@ def _touch(a: TextEdit, b: TextEdit) -> bool:
 
 
 def diff(path: str, before: bytes, after: bytes) -> str:
-    """A unified diff that `git apply` and `patch -p1` take."""
-    from difflib import unified_diff
+    """A unified diff that `git apply` and `patch -p1` take, with no line that did not change.
+
+    (`difflib.unified_diff` takes lines that are frequent in a long file for junk.)
+    """
+    from difflib import SequenceMatcher
 
     name = path.lstrip("/")
     old, new = _lines(before), _lines(after)
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-        for line in unified_diff(old, new, _quoted(f"a/{name}"), _quoted(f"b/{name}"))
-    )
+    same = 0
+    while same < min(len(old), len(new)) and old[same] == new[same]:
+        same += 1
+    same = max(same - _CONTEXT, 0)
+    pieces = [f"--- {_quoted(f'a/{name}')}\n", f"+++ {_quoted(f'b/{name}')}\n"]
+    matcher = SequenceMatcher(None, old[same:], new[same:], autojunk=False)
+    for group in matcher.get_grouped_opcodes(_CONTEXT):
+        first, last = group[0], group[-1]
+        spans = _span(same + first[1], same + last[2]), _span(same + first[3], same + last[4])
+        pieces.append(f"@@ -{spans[0]} +{spans[1]} @@\n")
+        for tag, i, i_end, j, j_end in group:
+            if tag == "equal":
+                pieces += [f" {line}" for line in old[same + i : same + i_end]]
+                continue
+            pieces += [f"-{line}" for line in old[same + i : same + i_end]]
+            pieces += [f"+{line}" for line in new[same + j : same + j_end]]
+    whole = (p if p.endswith("\n") else f"{p}\n\\ No newline at end of file\n" for p in pieces)
+    return "".join(whole) if len(pieces) > 2 else ""
+
+
+def _span(start: int, end: int) -> str:
+    """Lines as the head of a hunk counts them."""
+    length = end - start
+    return f"{start + 1}" if length == 1 else f"{start + (length > 0)},{length}"
 
 
 def _lines(data: bytes) -> list[str]:

@@ -70,6 +70,7 @@ def find_choices(
     unfit: Choice | None = None
     tried = 0
     rows = pitched = False
+    at_some: Refusal | None = None
     for shapes, pitch in shapes_of(instances, texts):
         pool = instances[0].piece.pool if instances[0].piece is not None else None
 
@@ -85,7 +86,12 @@ def find_choices(
         pitched = pitched or pitch is not None
         seen: Found = search(instances, shapes, arch, late)
         tried += seen.tried
-        found += map(choice, seen.options)
+        helping = [o for o in seen.options if pitch is None or _helps_at_each_width(o, instances, shapes)]
+        if seen.options and not helping:
+            widths = ", ".join(str(w) for w in sorted({s.dims[-1] for s in shapes}))
+            said = f"rows are as wide as a launch says, and no padding helps at each width ({widths})"
+            at_some = at_some or Refusal("run-time-pitch", said)
+        found += map(choice, helping)
         if seen.unfit is not None and (unfit is None or seen.unfit.total < unfit.option.total):
             unfit = choice(seen.unfit)
         other = seen.nearest
@@ -98,7 +104,7 @@ def find_choices(
         refused = (
             Refusal("out-of-time", "the work for the fixes of this file was used up")
             if late()
-            else _hopeless(instances)
+            else at_some or _hopeless(instances)
         )
     flat_one = bool(instances) and len(instances[0].array.dims) == 1
     rowless = _rowless(instances[0], texts) if flat_one and not rows and not pays else None
@@ -107,6 +113,23 @@ def find_choices(
     return Choices(
         pays, ordered[0] if ordered and not pays else None, nearest, tried, refused, rowless, unfit
     )
+
+
+def _helps_at_each_width(option: Option, instances: Sequence[Instance], shapes: Sequence[Shape]) -> bool:
+    """Whether a layout helps wherever there are conflicts, where launches of one kernel instance have rows of
+    several widths: those that were seen stand for others."""
+    widths: dict[object, set[int]] = {}
+    for i, shape in zip(instances, shapes, strict=True):
+        launch = i.analysis.launch
+        same = (i.analysis.kernel.place, launch.block, tuple(sorted(map(str, launch.template.items()))))
+        widths.setdefault(same, set()).add(shape.dims[-1])
+    if all(len(of) == 1 for of in widths.values()):
+        return True
+    pairs = [
+        (sum(after), sum(m.before for m in i.members), sum(m.ideal for m in i.members))
+        for after, i in zip(option.after, instances, strict=True)
+    ]
+    return all(after < before for after, before, ideal in pairs if before > ideal)
 
 
 def _rowless(instance: Instance, texts: Mapping[str, Source]) -> Refusal:
@@ -152,12 +175,6 @@ def _hopeless(instances: Sequence[Instance]) -> Refusal | None:
     """Why no layout was found, where there is more to say than that none is better."""
     array = instances[0].array
     conflicted = [(i.array, m.conflict.site) for i in instances for m in i.members if m.before > m.ideal]
-    unsized = any(i.given is None or _is_unsized(i) for i in instances)
-    if unsized or (array.dynamic and instances[0].piece is None):
-        if not array.dynamic and None in array.dims:
-            said = "what defines its extent was not read (`-D NAME=VALUE` for what the build defines)"
-            return Refusal("size-elsewhere", f"the size of `{array.name}` is not known: {said}")
-        return Refusal("size-elsewhere", f"the size of `{array.name}` is given at the launch")
     for owner, site in conflicted:
         if site.width < owner.element and not _MEMBER.search(site.expression):
             said = f"`{site.expression}` on line {site.place.line} reaches {site.width}-byte elements"
@@ -166,6 +183,11 @@ def _hopeless(instances: Sequence[Instance]) -> Refusal | None:
             return Refusal(
                 "struct-layout", f"lanes reach {owner.element}-byte elements member by member at any pitch"
             )
+    if any(i.given is None or _is_unsized(i) for i in instances):
+        if not array.dynamic and None in array.dims:
+            said = "what defines its extent was not read (`-D NAME=VALUE` for what the build defines)"
+            return Refusal("size-elsewhere", f"the size of `{array.name}` is not known: {said}")
+        return Refusal("size-elsewhere", f"the size of `{array.name}` is given at the launch")
     return None
 
 

@@ -1,4 +1,4 @@
-"""Launches of a kernel in the text: where the dynamic shared bytes stand, and whether all are seen."""
+"""The dynamic shared bytes of launches, made more: as a formula in the text of each."""
 
 from __future__ import annotations
 
@@ -7,8 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from smemlint.fix.model import Refusal
 from smemlint.fix.text.flat import Term, local_definition, opened, terms
+from smemlint.fix.text.launch_text import (
+    arguments_of,
+    bytes_arguments,
+    declarations,
+    listed,
+    meanings,
+    said_by,
+)
 from smemlint.fix.text.literals import integer
-from smemlint.fix.text.settled import asks, block_at, function_around, is_settled, open_names
+from smemlint.fix.text.settled import block_at, function_around, is_settled, open_names
 from smemlint.fix.text.source import Source, Token
 from smemlint.fix.text.views import SIZES
 from smemlint.ir import Place
@@ -19,46 +27,6 @@ _ATTRIBUTES = frozenset(("cudaFuncSetAttribute", "hipFuncSetAttribute"))
 _AXIS, _BLOCK = "blockDim.", "blockDim"
 """What kernels name an extent of the block by; the block of a launch among what names mean there."""
 _CAST = pattern(r"\((?:unsigned|int|long|(?:std::)?size_t|u?int(?:32|64)_t)+\)(?=[\w(])")
-_DECLARES = frozenset(("void", "*", "&", ">"))
-
-
-def bytes_arguments(source: Source, places: Iterable[Place]) -> list[tuple[int, int]] | Refusal:
-    """Byte range of the third launch argument of each launch, once each."""
-    found = []
-    for offset in sorted({p.offset for p in places}):
-        arguments = _arguments(source, offset)
-        if arguments is None or len(arguments) < 3 or not arguments[2]:
-            line = source.line_of(offset)
-            return Refusal(
-                "launch-elsewhere", f"the dynamic shared bytes of the launch on line {line} are not found"
-            )
-        third = arguments[2]
-        found.append((third[0].offset, third[-1].end))
-    return found
-
-
-def _arguments(source: Source, offset: int) -> list[list[Token]] | None:
-    """The arguments between `<<<` and `>>>` of the launch that begins at an offset."""
-    code = source.code
-    i = source.index_at(offset)
-    while i + 1 < len(code) and not (code[i].text == "<<" and code[i + 1].text == "<"):
-        if code[i].text in ";{}":
-            return None
-        i += 1
-    parts: list[list[Token]] = [[]]
-    depth = 0
-    for j in range(i + 2, len(code) - 1):
-        token = code[j]
-        if token.text in ";{}":
-            return None
-        if depth == 0 and token.text == ">>" and code[j + 1].text == ">":
-            return parts
-        depth += (token.text in "([") - (token.text in ")]")
-        if token.text == "," and depth == 0:
-            parts.append([])
-        else:
-            parts[-1].append(token)
-    return None
 
 
 @record(frozen=True, slots=True)
@@ -105,8 +73,8 @@ def grown(
         (start, end), (first, last) = _definition(source, start, end, ranges, kernel)
         old = source.text[start:end]
         index = source.index_at(start)
-        arguments = _arguments(source, offset) or []
-        names = _meanings(source, offset, kernel) | block_at(source, arguments)
+        arguments = arguments_of(source, offset) or []
+        names = meanings(source, offset, kernel) | block_at(source, arguments)
         if len(arguments) > 1 and len(arguments[1]) == 1:
             names[_BLOCK] = arguments[1][0].text
         formula = None
@@ -139,20 +107,24 @@ def grown(
                 "launches-differ",
                 f"line {line} gives more than 48 KiB, and what allows the kernel so much is not found",
             )
-    unseen = _unseen(source, kernel, ranges, result)
-    if unseen is not None:
-        return Refusal(
-            "launch-elsewhere", f"the launch on line {unseen} was not seen, and would get too few bytes"
-        )
+    alone = len({len(listed(source.code, i + 1)) for i in declarations(source, kernel)}) <= 1
+    for line, here in list(_unseen(source, kernel, ranges, result)):
+        # Of kernels of one name nobody knows which is launched.
+        text = None if here is None or not alone else _said_alike(source, here, ranges, result)
+        if here is None or text is None:
+            return Refusal(
+                "launch-elsewhere", f"the launch on line {line} was not seen, and would get too few bytes"
+            )
+        result[here[0]] = (*here, text)
     return list(result.values())
 
 
 def _unseen(
     source: Source, kernel: str, ranges: Sequence[tuple[int, int]], changed: Mapping[int, object]
-) -> int | None:
-    """The line of a launch of the kernel whose bytes stay as they are, None without one."""
+) -> Iterator[tuple[int, tuple[int, int] | None]]:
+    """Launches of the kernel whose bytes stay as they are: the line of each, and where its bytes stand."""
     for token in source.code:
-        arguments = _arguments(source, token.offset) if token.text == kernel else None
+        arguments = arguments_of(source, token.offset) if token.text == kernel else None
         if arguments is None:
             continue
         third = arguments[2] if len(arguments) > 2 else []
@@ -160,7 +132,23 @@ def _unseen(
         if here in ranges:
             continue
         if here is None or _definition(source, *here, ranges, kernel)[0][0] not in changed:
-            return source.line_of(token.offset)
+            yield source.line_of(token.offset), here
+
+
+def _said_alike(
+    source: Source,
+    here: tuple[int, int],
+    ranges: Sequence[tuple[int, int]],
+    changed: Mapping[int, tuple[int, int, str]],
+) -> str | None:
+    """The bytes of a launch that was not seen, by the formula that one in the same function gets which says
+    the same today; None where there is none."""
+    old = "".join(source.text[slice(*here)].split())
+    function = function_around(source, source.index_at(here[0]))
+    for start, end in ranges:
+        alike = start in changed and "".join(source.text[start:end].split()) == old
+        if alike and integer(old) is None and function_around(source, source.index_at(start)) == function:
+            return changed[start][2]
     return None
 
 
@@ -181,42 +169,8 @@ def _is_one_number(source: Source, bytes_: str, index: int, growth: Growth, name
         return False
     if growth.fixed:
         return True
-    said = _said_by(growth.pitch, names)
+    said = said_by(growth.pitch, names)
     return said is not None and is_settled(source, said, index)
-
-
-def told_otherwise(source: Source, places: Iterable[Place], kernel: str, pitch: str, dynamic: bool) -> str:
-    """The launch whose block, bytes or pitch are others when the program is told other words; '' without one.
-
-    dynamic: the bytes count.
-    """
-    if not asks(source):
-        return ""
-    for offset in sorted({p.offset for p in places if p.path == source.path}):
-        arguments = _arguments(source, offset)
-        if arguments is None or len(arguments) < 2:
-            continue
-        index = source.index_at(offset)
-        block = block_at(source, arguments)
-        said = [("block", text) for text in block.values()]
-        if dynamic and len(arguments) > 2 and arguments[2]:
-            said.append(("size", source.text[arguments[2][0].offset : arguments[2][-1].end]))
-        row = _said_by(pitch, _meanings(source, offset, kernel) | block) if pitch else None
-        said += [("row", row)] if row is not None else []
-        for what, text in said:
-            if not is_settled(source, text, index):
-                line = source.line_of(offset)
-                return f"what the program is told may change the {what} of the launch on line {line}"
-    return ""
-
-
-def _said_by(text: str, names: Mapping[str, str]) -> str | None:
-    """An expression of the kernel with what its names stand for; None where one is the kernel's own."""
-    for name in set(re.findall(r"(?<![\w.])[A-Za-z_]\w*(?:\.\w+)?", text)):
-        if name not in names:
-            return None
-        text = re.sub(rf"(?<![\w.]){re.escape(name)}\b", f"({names[name]})", text)
-    return text
 
 
 def _definition(
@@ -249,7 +203,7 @@ def _launches_with(source: Source, index: int, kernel: str) -> bool:
     while i and code[i - 1].text not in (";", "{", "}"):
         i -= 1
         if code[i].text == kernel:
-            arguments = _arguments(source, code[i].offset)
+            arguments = arguments_of(source, code[i].offset)
             return arguments is not None and len(arguments) > 2 and arguments[2] == [code[index]]
     return False
 
@@ -264,7 +218,7 @@ def _given_with(source: Source, index: int, kernel: str) -> bool:
             return False
         depth += (code[i].text == ")") - (code[i].text == "(")
         i -= 1
-    parts = _listed(code, i)
+    parts = listed(code, i)
     if code[i - 1].text in _ATTRIBUTES:
         return True
     whole = any(len(part) == 1 and part[0] is code[index] for part in parts)
@@ -278,7 +232,7 @@ def _attributes(source: Source, kernel: str, bytes_: str) -> list[tuple[int, int
     for i, token in enumerate(code[:-2]):
         if token.text not in _ATTRIBUTES or code[i + 1].text != "(":
             continue
-        parts = _listed(code, i + 1)
+        parts = listed(code, i + 1)
         if len(parts) < 3 or not parts[-1] or kernel not in {t.text for t in parts[0]}:
             continue
         first, last = parts[-1][0], parts[-1][-1]
@@ -391,65 +345,6 @@ def _products(source: Source, start: int, end: int) -> Iterator[Term]:
                 yield from _products(source, factor.offset + 1, factor.end - 1)
 
 
-def _meanings(source: Source, offset: int, kernel: str) -> dict[str, str]:
-    """What the names of a kernel's parameters, template parameters included, stand for at a launch."""
-    code = source.code
-    launch = source.index_at(offset)
-    declared = next(
-        (i for i, t in enumerate(code[:-2]) if t.text == kernel and _is_declaration(source, i)), None
-    )
-    while launch < len(code) and code[launch].text != kernel:
-        launch += 1
-    if declared is None or launch >= len(code) - 2:
-        return {}
-    found = _paired(source, _parameters_of_template(source, declared), launch + 1, "<")
-    close = launch + 1
-    while close < len(code) - 2 and code[close].text != ";":
-        if code[close].text == ">>" and code[close + 1].text == ">":
-            return found | _paired(source, _listed(code, declared + 1), close + 2, "(")
-        close += 1
-    return {}
-
-
-def _paired(source: Source, names: Sequence[list[Token]], opening: int, bracket: str) -> dict[str, str]:
-    """The parameters' names with the text that is given for each, as many as are."""
-    code = source.code
-    if code[opening].text != bracket:
-        return {}
-    found = {}
-    for parameter, given in zip(names, _listed(code, opening), strict=False):
-        plain = parameter[: next((n for n, t in enumerate(parameter) if t.text == "="), len(parameter))]
-        if plain and given and plain[-1].kind == "name":
-            found[plain[-1].text] = source.text[given[0].offset : given[-1].end]
-    return found
-
-
-def _parameters_of_template(source: Source, index: int) -> list[list[Token]]:
-    start = source.index_at(source.statement_start(index))
-    code = source.code
-    return _listed(code, start + 1) if code[start].text == "template" and code[start + 1].text == "<" else []
-
-
-def _listed(code: Sequence[Token], opening: int) -> list[list[Token]]:
-    """What stands between the commas of the bracket at an index."""
-    parts: list[list[Token]] = [[]]
-    depth = 0
-    angle = code[opening].text == "<"
-    for token in code[opening + 1 :]:
-        if depth == 0 and token.text == (">" if angle else ")"):
-            break
-        if token.text in (";", "{", "") and depth == 0:
-            return []
-        depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
-        if angle:
-            depth += (token.text == "<") - (token.text == ">")
-        if token.text == "," and depth == 0:
-            parts.append([])
-        else:
-            parts[-1].append(token)
-    return parts if parts != [[]] else []
-
-
 def _global(source: Source, name: str) -> bool:
     """Whether a name is a macro's or a constant's outside all functions."""
     macro = re.compile(rf"#\s*define\s+{name}\b(?!\()")
@@ -460,56 +355,3 @@ def _global(source: Source, name: str) -> bool:
         t.text == name and code[i + 1].text == "=" and source.scope_of(i) is None
         for i, t in enumerate(code[:-2])
     )
-
-
-def unknown_launch(source: Source, kernel: str, places: Sequence[Place]) -> str:
-    """Why launches may exist that were not seen, '' when all are known.
-
-    All are known when the file is a whole program or the kernel is its own (`static`, in an unnamed
-    namespace), and every mention of the kernel's name is its declaration or a launch that was analysed.
-    """
-    if any(p.path != source.path or p.macro is not None for p in places):
-        return f"`{kernel}` is launched outside of this file, or by a macro"
-    seen = {source.index_at(p.offset) for p in places}
-    names = {source.code[i].text for i in seen if i < len(source.code)}
-    for token in source.tokens:
-        if token.kind == "directive" and re.search(rf"\b{re.escape(kernel)}\b", token.text):
-            return f"`{kernel}` is named by a macro on line {source.line_of(token.offset)}"
-    own = "main" in {t.text for t in source.code}
-    for i, token in enumerate(source.code):
-        if token.text != kernel or token.kind != "name":
-            continue
-        if _is_declaration(source, i):
-            own = own or _static(source, i)
-            continue
-        if i in seen or any(
-            j <= i and source.code[j].text in names and _launches(source, j, i) for j in seen
-        ):
-            continue
-        return f"`{kernel}` is also named on line {source.line_of(token.offset)}"
-    return "" if own else f"`{kernel}` may be launched by other files"
-
-
-def _launches(source: Source, first: int, index: int) -> bool:
-    """Whether a kernel's name at `index` belongs to the launch that begins at `first` (`ns::kernel<<<`)."""
-    return all(t.text == "::" or t.kind == "name" for t in source.code[first : index + 1])
-
-
-def _is_declaration(source: Source, index: int) -> bool:
-    before = source.code[index - 1] if index else None
-    after = source.code[index + 1].text if index + 1 < len(source.code) else ""
-    if before is None or after != "(":
-        return False
-    return before.text in _DECLARES or before.text == ")" or before.kind == "name"
-
-
-def _static(source: Source, index: int) -> bool:
-    start = source.index_at(source.statement_start(index))
-    if any(t.text == "static" for t in source.code[start:index]):
-        return True
-    i = index
-    while (scope := source.scope_of(i)) is not None:
-        i = scope[0]
-        if i and source.code[i - 1].text == "namespace":
-            return True
-    return False

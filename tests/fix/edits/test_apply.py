@@ -42,3 +42,11 @@ def test_a_diff_names_both_sides_and_a_missing_last_line_end() -> None:
     text = diff("src/a.cu", b"one\ntwo", b"one\nthree")
     assert text.startswith("--- a/src/a.cu\n+++ b/src/a.cu\n")
     assert "-two\n\\ No newline at end of file\n+three\n\\ No newline" in text
+
+
+def test_a_patch_of_a_long_file_names_only_the_lines_that_changed() -> None:
+    block = "    a[i] = 0;\n    __syncthreads();\n}\n\n"
+    old = f"{block * 200}    b[i] = 1;\n{block * 200}"
+    new = old.replace("    b[i] = 1;\n", "    b[i + 1] = 1;\n").replace(f"{block}", f"// one\n{block}", 1)
+    changed = [line for line in diff("a.cu", old.encode(), new.encode()).splitlines()[2:] if line[0] in "+-"]
+    assert changed == ["+// one", "-    b[i] = 1;", "+    b[i + 1] = 1;"]

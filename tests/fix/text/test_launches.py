@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from smemlint.fix.model import Refusal
-from smemlint.fix.text.launches import Growth, grown, unknown_launch
+from smemlint.fix.text.known_launches import unknown_launch
+from smemlint.fix.text.launches import Growth, grown
 from smemlint.fix.text.source import Source
 from smemlint.ir import Place
 
@@ -104,3 +105,26 @@ def test_a_launch_that_may_be_hidden_is_told(text: str, why: str) -> None:
 
 def test_a_launch_in_another_file_is_told() -> None:
     assert "outside of this file" in unknown(f"{KERNEL}int main() {{ k<<<1, 32, 64>>>(p); }}\n", "b.cu")
+
+
+@pytest.mark.parametrize(
+    ("other", "edited"),
+    [
+        ("k<<<2, 64, n * sizeof(float)>>>(p);", 2),
+        ("k<<<2, 64, n*sizeof( float )>>>(p);", 2),
+        ("k<<<2, 64, 2 * n * sizeof(float)>>>(p);", 0),
+        ("} void g(int n) { k<<<2, 64, n * sizeof(float)>>>(p);", 0),
+    ],
+)
+def test_a_launch_that_was_not_seen_gets_the_formula_of_one_that_says_the_same(
+    other: str, edited: int
+) -> None:
+    text = f"__global__ void k(float *p);\nvoid f(int n) {{ k<<<1, 32, n * sizeof(float)>>>(p); {other} }}\n"
+    first = places(text)[:1]
+    growth = Growth((128,), "4", 1, "float", count=(4,))
+    found = grown(Source("a.cu", text.encode()), first, growth, "k")
+    if not edited:
+        assert isinstance(found, Refusal) and found.code == "launch-elsewhere"
+    else:
+        assert not isinstance(found, Refusal)
+        assert [new for _, _, new in found] == ["n * sizeof(float) + 4 * sizeof(float)"] * edited
