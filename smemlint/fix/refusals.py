@@ -109,8 +109,8 @@ REASONS: dict[str, tuple[str, str]] = {
         "a named constant for the pitch",
     ),
     "run-time-pitch": (
-        "the row pitch of a flattened array that has extents is known at the launch only, or rows are as wide "
-        "as a launch says and no padding helps at each width that launches give",
+        "the row pitch of a flattened array that has extents is known at the launch only, or rows are as "
+        "wide as a launch says and no padding helps at each width that launches give",
         "a named constant for the pitch",
     ),
     "size-not-rows": (

@@ -17,7 +17,9 @@ KERNEL = """__global__ void k(float *o, int r) {
     for (int i = 0; i <= 2 * r; ++i) for (int j = 0; j <= 2 * r; ++j) v += s[(y + i) * w + x + j];
     o[x] = v;
 }
-int main() { for (int r : {@R@}) { int w = 16 + 2 * r; k<<<1, dim3(16, 16), w * w * sizeof(float)>>>(0, r); } }
+int main() {
+    for (int r : {@R@}) { int w = 16 + 2 * r; k<<<1, dim3(16, 16), w * w * sizeof(float)>>>(0, r); }
+}
 """
 
 
