@@ -58,3 +58,35 @@ def test_an_unknown_number_is_tried_as_the_usual_ones_and_never_shown_as_a_place
     kernel = only(type)
     assert kernel.assumed
     assert "_BitInt" not in str(kernel)
+
+
+CHOSEN = """
+#include <cuComplex.h>
+#include <type_traits>
+template <typename T> using complex_of = typename std::conditional<
+    std::is_same<T, float>::value, FLOAT,
+    typename std::conditional<std::is_same<T, double>::value, cuDoubleComplex, void>::type>::type;
+template <typename T> __global__ void k(complex_of<T> *out) {
+    extern __shared__ char bytes[];
+    auto s = (complex_of<T> *)bytes;
+    complex_of<T> zero{0, 0};
+    s[threadIdx.x] = zero;
+    __syncthreads();
+    out[threadIdx.x] = s[threadIdx.x];
+}
+void go(float2 *p) { k<float><<<1, 32, 1024>>>(p); }
+"""
+
+
+def test_a_typedef_of_the_toolkit_is_known_where_a_trait_chooses_it() -> None:
+    kernel = analyse_file(Job("k.cu", text=CHOSEN.replace("FLOAT", "cuFloatComplex"))).kernels[0]
+    assert [(a.op, a.width, a.wavefronts, a.grade) for a in kernel.accesses] == [
+        ("store", 8, 2, "exact"),
+        ("load", 8, 2, "exact"),
+    ]
+
+
+def test_a_type_that_nothing_declares_is_no_fault_where_a_trait_chooses_it() -> None:
+    report = analyse_file(Job("k.cu", text=CHOSEN.replace("FLOAT", "unheardOf")))
+    assert not report.problems
+    assert all(a.wavefronts is None for k in report.kernels for a in k.accesses)

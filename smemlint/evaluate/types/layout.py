@@ -277,8 +277,11 @@ class Types:
             return a.to if isinstance(a, PointerTo) and not a.reference else a  # type: ignore[return-value]
         if short == "conditional" and len(owner.arguments) == 3:
             condition = owner.arguments[0]
-            if isinstance(condition, Literal):
-                return owner.arguments[1 if condition.value else 2]  # type: ignore[return-value]
+            chosen = owner.arguments[1 if condition.value else 2] if isinstance(condition, Literal) else None
+            if isinstance(chosen, Name):  # a name that nothing declares
+                return OpaqueType(chosen.name)
+            if is_type(chosen):
+                return chosen  # type: ignore[return-value]
         if short in ("remove_const", "remove_cv", "remove_reference", "decay", "remove_cvref") and arguments:
             a = arguments[0]
             return a.to if isinstance(a, PointerTo) and a.reference else a  # type: ignore[return-value]

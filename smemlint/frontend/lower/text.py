@@ -10,6 +10,7 @@ from smemlint.frontend.clang.kinds import is_expression
 from smemlint.frontend.clang.names import ENUM, ENUMERATOR, TEMPLATE_PARAMETERS
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.vectors import vector_record
+from smemlint.frontend.prelude.precompiled import library_typedef
 from smemlint.frontend.text.scalars import SPECIAL_NAMES, library_scalar
 from smemlint.frontend.text.textual import TextError, TextParser, lex
 from smemlint.ir import Expr, MemberType, Name, RecordRef, TemplateArgument, Type, TypeParam
@@ -89,7 +90,8 @@ class TextLowering:
         if node is None and (name.startswith("std::") or "::" not in name or arguments is not None):
             node = declarations.library_type(last)
             if node is None and arguments is None:
-                return vector_record(self._c, last)
+                meant = library_typedef(last)
+                return vector_record(self._c, last) if meant is None else self.read_type(meant)
         if node is None and arguments is not None and name.removesuffix(last) in TRAIT_SCOPES:
             return _trait(last, arguments)
         if node is None or node.kind == ENUMERATOR:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from functools import lru_cache
 from pathlib import Path
 
@@ -54,6 +55,21 @@ def prelude_text() -> str:
         *(declarations(RUNTIME), declarations(LIBRARIES)),
     )
     return "".join(parts)
+
+
+@lru_cache(maxsize=1)
+def _typedefs() -> dict[str, str]:
+    return {
+        name.strip(): match[1]
+        for match in re.finditer(r"^typedef (\w[\w ]*) (\w+(?:, \w+)*);", prelude_text(), re.MULTILINE)
+        if not match[1].startswith("struct")
+        for name in match[2].split(",")
+    }
+
+
+def library_typedef(name: str) -> str | None:
+    """What a typedef of the toolkit stands for (`cuFloatComplex`: `float2`), which clang does not list."""
+    return _typedefs().get(name)
 
 
 @lru_cache(maxsize=1)
