@@ -456,6 +456,30 @@ def test_a_macro_may_stand_for_several_template_arguments() -> None:
     assert launches(text) == {(64, "float"), (256, "double"), (128, "double")}
 
 
+@pytest.mark.parametrize(
+    "export",
+    [
+        "MADE_BY_CMAKE_EXPORT",
+        "EMPTY",
+        '__attribute__((visibility("default")))',
+        '[[gnu::visibility("default")]]',
+    ],
+)
+def test_a_class_with_an_attribute_is_instantiated_and_its_methods_launch(export: str) -> None:
+    text = f"""
+    #include "made_by_cmake_export.h"
+    #define EMPTY
+    template <class T> __global__ void copy(T *p) {{ __shared__ T s[256]; s[threadIdx.x] = p[0]; }}
+    template <class T, int N> class {export} Filter : public Base<T> {{ public: void go(T *p); int n; }};
+    class {export} Plain {{ public: void go(int *p); int n; }};
+    template <class T, int N> void Filter<T, N>::go(T *p) {{ copy<T><<<1, N>>>(p); }}
+    void Plain::go(int *p) {{ copy<<<1, 64>>>(p); }}
+    template class {export} Filter<float, 96>;
+    template class {export} Filter<double, 128>;
+    """
+    assert launches(text) == {(96, "float"), (128, "double"), (64, "int")}
+
+
 @pytest.mark.parametrize("call", ["in.data<T>()", "in.template mutable_data_ptr<T>()"])
 def test_what_a_buffer_of_a_type_gives_points_to_that_type(call: str) -> None:
     text = f"""

@@ -351,6 +351,10 @@ class Healing:
         path = tuple(name.split("::"))
         if name in DECLARATION_WORDS:
             return False
+        text = self._uses.text(problem.path)
+        before, after = text[max(0, problem.offset - 200) : problem.offset], text[problem.offset :]
+        if is_macro_like(name) and _CLASS_BEFORE.search(before) and _CLASS_BODY.match(after):
+            return self._top_level(Healed(name, MACRO))  # `class LIBRARY_EXPORT Name {`
         return self._declare(self._names.scope(path[:-1]).children, Healed(path[-1], TYPE))
 
     def class_name(self, match: re.Match[str], problem: Problem) -> bool:
@@ -454,6 +458,8 @@ _TEMPLATE = pattern(
     r"template\s*<[^;{}]*>\s*(?:(?:struct|class|union)\s+(?:__?\w+\s*\([^)]*\)\s*)?([A-Za-z_]\w*)"
     r"|[^;{}()=<>]*?([A-Za-z_]\w*)\s*[=;{\[])"
 )
+_CLASS_BEFORE = pattern(r"\b(?:class|struct|union)\s+\w+\s+\Z")
+_CLASS_BODY = pattern(r"\w+\s*(?:<[^;{}]*>\s*)?(?:final\s*)?(?:\{|:(?!:))")
 _SCOPE_BEFORE = pattern(r"(?:\w+\s*::\s*)+\Z")
 _NAMESPACE_ALIAS = pattern(r"\s*namespace\s+(\w+)\s*=\s*(?:::)?(\w+(?:::\w+)*)\s*;")
 _Reaction = Callable[[Healing, "re.Match[str]", Problem], bool]

@@ -30,10 +30,15 @@ _MATTERS = re.compile(rb"__global__|__shared__|<<<|cudaLaunch\w*Kernel|cuLaunchK
 _LAUNCHES = re.compile(rb"<<<|[lL]aunch\w*Kernel")
 _STARTS = re.compile(rb"__global__|<<<|cudaLaunch\w*Kernel|cuLaunchKernel")
 """What matters in a file that is read for what it launches."""
+_GROUP = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+"""Parentheses, such as those of an attribute."""
 _INSTANCE = re.compile(
-    r"(?<![\w])template\s+(?!<)((?:[^;{}()<]|<(?!<)|\([^()]*\))*?)([A-Za-z_][\w:]*)\s*(<[^;{}]*>)?\s*\("
+    rf"(?<![\w])template\s+(?!<)((?:[^;{{}}()<]|<(?!<)|{_GROUP})*?)([A-Za-z_][\w:]*)\s*(<[^;{{}}]*>)?\s*\("
 )
-_CLASS_INSTANCE = re.compile(r"(?<![\w])template\s+(?:struct|class)\s+([A-Za-z_][\w:]*)\s*(<[^;{}]*>)\s*;")
+_ATTRIBUTE = rf"(?:\[\[[^\]]*\]\]\s*|[A-Za-z_]\w*(?:\s+|\s*{_GROUP}\s*))"
+_CLASS_INSTANCE = re.compile(
+    rf"(?<![\w])template\s+(?:struct|class)\s+{_ATTRIBUTE}*?([A-Za-z_][\w:]*)\s*(<[^;{{}}]*>)\s*;"
+)
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _SET = re.compile(
     rb"([A-Za-z_]\w*)\s*(?:(?:\[[^\]]*\]|\.\w+)\s*)*(?:[-+*/%&|^]|<<|>>)?=(?!=)|([A-Za-z_]\w*)\s*\("
