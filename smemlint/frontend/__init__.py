@@ -14,6 +14,7 @@ from smemlint.frontend.parse import Known, Unit, parse_unit
 from smemlint.frontend.project.includes import instead_of, read_instead
 from smemlint.frontend.project.options import ParseOptions
 from smemlint.frontend.text.configurations import (
+    configuration_for_cuda,
     configuration_without_errors,
     configurations_that_include,
     configurations_that_use,
@@ -91,7 +92,7 @@ def load_again(
 
     modules: list[Module] = []
     first = read()
-    implied = configuration_without_errors(first.texts())
+    implied = _implied(first)
     if implied:
         modules.clear()
         first = read(implied)
@@ -132,11 +133,17 @@ def load_callers(
     return module
 
 
+def _implied(unit: Unit) -> tuple[str, ...]:
+    """Macros without which the default configuration is none that anyone builds."""
+    texts = tuple(unit.texts())
+    return tuple(dict.fromkeys((*configuration_without_errors(texts), *configuration_for_cuda(texts))))
+
+
 def _first(source: SourceFile, options: ParseOptions, known: Known) -> tuple[Unit, tuple[str, ...]]:
-    """The file in its default configuration; where that is none (`#error`), in the one that is, and the
-    macros of it."""
+    """The file in its default configuration; where that is none (`#error`, or no CUDA), in the one that is,
+    and the macros of it."""
     unit = parse_unit(source, options, known=known)
-    implied = configuration_without_errors(unit.texts()) if known.left > 0 else ()
+    implied = _implied(unit) if known.left > 0 else ()
     if not implied or clock.late(known.until):
         return unit, ()
     return parse_unit(source, options, configuration=implied, known=known), implied

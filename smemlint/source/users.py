@@ -26,7 +26,7 @@ BUILD_FILES = (
     "SConstruct",
 )
 """A folder with one of these builds a program or library of its own: no name is looked for above it."""
-MAX_FILES = 300
+MAX_FILES = 1000
 """A folder with more sources below it is a collection, not one program."""
 MOST_COMPILING = 2
 """Source files that are read in place of a header which they include."""
@@ -43,7 +43,8 @@ def users_of(path: str, names: Iterable[str]) -> tuple[str, ...]:
     Looked for beside and below `path`, then folder by folder above it, up to the first folder that has a
     user (a source, or a header that includes `path`), has a build file, is the project's root, or holds
     too much. A source that another one includes is compiled there: that one comes first, in whichever of
-    these folders it lies. Who links with whom is the reader's question.
+    these folders it lies; a source that includes a header comes last, should none of the others do. Who
+    links with whom is the reader's question.
     """
     wanted = [name.encode() for name in names if name]
     if not wanted:
@@ -51,7 +52,23 @@ def users_of(path: str, names: Iterable[str]) -> tuple[str, ...]:
     word = re.compile(rb"\b(?:" + b"|".join(sorted(map(re.escape, wanted))) + rb")\b")
     own = os.path.abspath(path)
     around = _compiled_in(own) if own.endswith(_SOURCES) else ()
-    return tuple(dict.fromkeys((*around, *_nearest_users(own, wanted, word))))
+    using = _nearest_users(own, wanted, word)
+    if is_header(own) and not any(f.endswith(_SOURCES) and includes(f, own) for f in using):
+        using += _compiled_with(own)
+    return tuple(dict.fromkeys((*around, *using)))
+
+
+def _compiled_with(own: str) -> tuple[str, ...]:
+    """The nearest source that includes a header, directly or through others: what the header takes for
+    declared is declared there."""
+    for folder in _levels(os.path.dirname(own)):
+        files = sources_below(folder)
+        if files is None:
+            break
+        found = _compiling(files, [own])
+        if found:
+            return _nearest_first(found, own)[:1]
+    return ()
 
 
 def _compiled_in(own: str) -> tuple[str, ...]:

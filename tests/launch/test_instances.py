@@ -644,3 +644,28 @@ def test_a_method_that_a_macro_calls_has_its_template_arguments(call: str) -> No
     }
     """.replace("CALL", call)
     assert launches(text) == {(32, w, t) for w in (3, 5) for t in ("float", "double")}
+
+
+@pytest.mark.parametrize("method", ["operator()", "go"])
+def test_a_method_of_a_partial_specialisation_for_a_type_without_a_body_launches_by_its_alias(
+    method: str,
+) -> None:
+    text = f"""
+    #include <complex>
+    namespace device {{ struct Cpu; struct Gpu; }}
+    template <typename T> struct RealOf {{ using type = T; }};
+    template <> struct RealOf<std::complex<float>> {{ using type = float; }};
+    template <> struct RealOf<std::complex<double>> {{ using type = double; }};
+    template <typename Q> __global__ void copy(Q *p) {{ __shared__ Q s[512]; s[threadIdx.x] = p[0]; }}
+    template <typename T, typename D> struct Op {{ void {method}(T *p, const int &n); }};
+    template <typename T> struct Op<T, device::Gpu> {{
+        using Real = typename RealOf<T>::type;
+        void {method}(T *p, const int &n);
+    }};
+    template <typename T> void Op<T, device::Gpu>::{method}(T *p, const int &n) {{
+        copy<Real><<<n, 128>>>((Real *)p);
+    }}
+    template struct Op<std::complex<float>, device::Gpu>;
+    template struct Op<std::complex<double>, device::Gpu>;
+    """
+    assert launches(text) == {(128, "float"), (128, "double")}

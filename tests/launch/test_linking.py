@@ -412,3 +412,28 @@ def test_a_header_of_a_like_name_beside_does_not_hide_the_source_that_includes_t
     assert [(name, assumed) for name, _, assumed, _ in launches(tmp_path / "lib" / "norm.cuh")] == [
         ("norm_kernel", False)
     ]
+
+
+def test_a_header_that_needs_what_stands_in_front_of_it_is_read_in_the_source_that_includes_it(
+    tmp_path: Path,
+) -> None:
+    kernel = "__global__ void k(Word *p) { __shared__ Word s[64]; s[threadIdx.x] = p[threadIdx.x]; }\n"
+    main = '#include "word.h"\n#include "part.cuh"\nvoid other() {}\n'
+    write(
+        tmp_path,
+        part_dot_cuh=kernel,
+        main_dot_cu=main,
+        word_dot_h="struct alignas(8) Word { int limbs[2]; };\n",
+    )
+    (access,) = analyse_file(Job(str(tmp_path / "part.cuh"))).kernels[0].accesses
+    assert access.width == 8 and access.wavefronts is not None
+
+
+def test_callers_are_found_in_a_folder_of_several_hundred_files(tmp_path: Path) -> None:
+    write(tmp_path, main_dot_cpp=MAIN)
+    (tmp_path / "kernels").mkdir()
+    for i in range(400):
+        (tmp_path / f"part{i}.h").write_text("\n")
+    (tmp_path / "kernels" / "scan.cu").write_text(SCAN)
+    [kernel] = analyse_file(Job(str(tmp_path / "kernels" / "scan.cu"))).kernels
+    assert kernel.grid[0] == 64 and {a.grade for a in kernel.accesses} == {"exact"}

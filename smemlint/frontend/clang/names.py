@@ -124,6 +124,8 @@ class Declarations:
             if kind == CLASS_TEMPLATE:
                 self._declared.append((child, file))
             self.add_record(child, file)
+            if kind != CLASS_TEMPLATE and not cursors.is_definition(child):
+                self.types_named.setdefault(cursors.spelling(child), child)
         elif kind == VARIABLE:
             owner = cursors.semantic_parent(child)
             if owner.kind in RECORDS:

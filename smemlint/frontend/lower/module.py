@@ -138,7 +138,8 @@ def _require_roots(c: Context, wanted: frozenset[str]) -> set[str]:
             c.decls.require_record(owner)
     started = _starting(wanted)
     for root in (*roots, *callers):
-        if root.file.path in c.own or (started is not None and started.search(root.text())):
+        asked = root.name in wanted and c.whole is not None and root.file.path in c.whole
+        if asked or root.file.path in c.own or (started is not None and started.search(root.text())):
             c.work.require(root)
     return leading
 

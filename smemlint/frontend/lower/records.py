@@ -202,6 +202,7 @@ class RecordLowering:
         if found.key not in self._required:
             self._required.add(found.key)
             self.pending.append(found)
+            self._by_name.setdefault(self.stored_name(found), found)
             self._require_around(found)
 
     def _require_around(self, found: Definition) -> None:

@@ -14,6 +14,7 @@ from smemlint.frontend.prelude.precompiled import library_typedef
 from smemlint.frontend.text.scalars import SPECIAL_NAMES, library_scalar
 from smemlint.frontend.text.textual import TextError, TextParser, lex
 from smemlint.ir import Expr, MemberType, Name, RecordRef, TemplateArgument, Type, TypeParam
+from smemlint.patterns import pattern
 
 _TEXT_LIMIT = 4000
 
@@ -92,8 +93,9 @@ class TextLowering:
             if node is None and arguments is None:
                 meant = library_typedef(last)
                 return vector_record(self._c, last) if meant is None else self.read_type(meant)
-        if node is None and arguments is not None and name.removesuffix(last) in TRAIT_SCOPES:
-            return _trait(last, arguments)
+        if node is None and arguments is not None:
+            trait = _trait(last, arguments) if name.removesuffix(last) in TRAIT_SCOPES else None
+            return trait or (RecordRef(name, arguments) if _CLASS.fullmatch(name) else None)
         if node is None or node.kind == ENUMERATOR:
             return None
         if node.kind == ENUM:
@@ -199,6 +201,10 @@ TRAITS = frozenset(
     )
 )  # fmt: skip
 """Templates of the standard library and of PyTorch that sizes and instances depend on."""
+_CLASS = pattern(
+    r"(?:std|cuda::std|thrust)::(?:complex|pair|tuple|array|vector|plus|multiplies|maximum|minimum|less|greater)"
+)
+"""Classes of libraries that are known by name alone."""
 TRAIT_SCOPES = ("", "std::", "cuda::std::", "at::")
 
 

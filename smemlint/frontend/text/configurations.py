@@ -23,6 +23,10 @@ _DIRECTIVE = pattern(
 )
 
 _LAUNCH = pattern(rb"(?:\b([A-Za-z_]\w*)\s*(?:<[^;{}<]*>\s*)?)?<<<")
+_HAS_CUDA = pattern(
+    r"_*(?:(?:(?!NO_|NOT_|DISABLE_)[A-Z0-9]+_)*(?:USES?|USING|WITH|HAVE|HAS|ENABLED?)_)?(?:CUDA|GPU)"
+    r"(?:_(?:ENABLED?|SUPPORT(?:ED)?|AVAILABLE|FOUND))?_*"
+)
 _ERROR = pattern(rb"^[ \t]*#[ \t]*error\b", re.MULTILINE)
 
 
@@ -80,6 +84,29 @@ def configuration_without_errors(files: Iterable[SkippedText]) -> tuple[str, ...
                 joined = merge(plan, ways[0]) if len(ways) == 1 else None
                 plan = plan if joined is None else joined
     return tuple(_spell(name, value) for name, value in plan.items())
+
+
+def configuration_for_cuda(files: Iterable[SkippedText]) -> tuple[str, ...]:
+    """Macros by which a build says that there is CUDA (`#ifdef USE_CUDA`), where the files skip text for want
+    of them: whoever compiles a kernel has it."""
+    files = [f for f in files if f.skipped]
+    asked: dict[str, None] = {}
+    for file in files:
+        if b"CUDA" not in file.data and b"GPU" not in file.data:
+            continue
+        code = blank_literals(file.data)
+        starts = {start for start, _ in file.skipped}
+        for match in _DIRECTIVE.finditer(code):
+            if match[1] in (b"else", b"endif", b"ifndef"):
+                continue
+            # what is skipped begins with the directive, or behind its line
+            line = code.find(b"\n", match.end()) + 1
+            if not any(match.start() <= start <= line for start in starts):
+                continue
+            text = match[2].decode("latin-1")
+            wish = {text.split()[0]: "1"} if match[1] == b"ifdef" and text.split() else wish_for(text, True)
+            asked |= dict.fromkeys(n for n, v in (wish or {}).items() if v == "1" and _HAS_CUDA.fullmatch(n))
+    return tuple(n for n in asked if not any(_is_defined(f.data, n) for f in files))
 
 
 def _is_defined(data: bytes, name: str) -> bool:

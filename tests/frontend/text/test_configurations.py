@@ -6,6 +6,7 @@ import pytest
 
 from smemlint.frontend.text.conditions import wish_for
 from smemlint.frontend.text.configurations import (
+    configuration_for_cuda,
     configuration_without_errors,
     configurations_that_include,
     configurations_that_use,
@@ -147,3 +148,26 @@ def test_a_skipped_include_of_a_file_asks_for_its_macros() -> None:
     assert configurations_that_include([file], "norm_gpu.cu") == (("ENABLE_GPU",),)
     assert configurations_that_include([file], "gpu.cu") == ()
     assert configurations_that_include([file], "norm.h") == ()
+
+
+@pytest.mark.parametrize(
+    ("condition", "macros"),
+    [
+        ("#ifdef USE_CUDA", ("USE_CUDA",)),
+        ("#if defined(LIB_WITH_GPU) || defined(LIB_WITH_HIP)", ("LIB_WITH_GPU",)),
+        ("#if __CUDA", ("__CUDA",)),
+        ("#if GPU_SUPPORT && HAVE_CUDA", ("GPU_SUPPORT", "HAVE_CUDA")),
+        ("#ifdef USE_CUDA_GRAPHS", ()),
+        ("#ifdef NO_CUDA", ()),
+        ("#ifdef USE_MULTI_GPU", ()),
+        ("#ifdef LIB_CUDA_VERSION", ()),
+        ("#ifndef USE_CUDA", ()),
+    ],
+)
+def test_a_build_of_kernels_says_that_there_is_cuda(condition: str, macros: tuple[str, ...]) -> None:
+    text = f"int a;\n{condition}\nint b;\n#endif\n".encode()
+    start = text.index(b"#")
+    skipped = () if "ifndef" in condition else ((start, len(text)),)
+    assert configuration_for_cuda([SkippedText("a.h", text, skipped)]) == macros
+    defined = text + b"".join(b"#define %s 0\n" % m.encode() for m in macros)
+    assert configuration_for_cuda([SkippedText("a.h", defined, skipped)]) == ()
