@@ -25,8 +25,8 @@ PARTS = 3
 MAX_ROUNDS = 3
 """A wrapper's caller may itself be a wrapper that a third file calls."""
 
-Users: TypeAlias = "Callable[[str, Iterable[str]], Sequence[str]]"
-"""Path of a file and names -> other files that use one of them."""
+Users: TypeAlias = "Callable[[str, Iterable[str], bool], Sequence[str]]"
+"""Path of a file, names, and whether it is worth a longer search -> other files that use one of them."""
 Reader: TypeAlias = "Callable[[str, frozenset[str]], Module | None]"
 """Path of a file and names -> the file with the functions that use them; None where it cannot be read."""
 
@@ -72,7 +72,9 @@ def program_of(
     others: tuple[Module, ...] = ()
     linked: tuple[Started, ...] = ()
     ended = True
-    for found, last in _linked_files(module, wanted, users, read):
+    shaped = {s.kernel.id for s in started if s.shaped}
+    far = not kernels <= shaped
+    for found, last in _linked_files(module, wanted, users, read, far):
         others = found
         if last:  # what a first look may take would be spent again
             ended = False
@@ -166,17 +168,17 @@ def _joined(mine: Record, other: Record) -> Record:
 
 
 def _linked_files(
-    module: Module, wanted: frozenset[str], users: Users, read: Reader
+    module: Module, wanted: frozenset[str], users: Users, read: Reader, far: bool
 ) -> Iterator[tuple[tuple[Module, ...], bool]]:
     """The files that use the wanted names; then with them those that use what those define, and so on, one
-    program's worth. Tells with the last of them that there are no more."""
+    program's worth. Tells with the last of them that there are no more. far: as `Users` take it."""
     found: list[Module] = []
     seen = {module.path}
     asked: set[str] = set()
     for left in reversed(range(MAX_ROUNDS)):
         asked |= wanted
         new: list[Module] = []
-        for path in users(module.path, sorted(wanted)):
+        for path in users(module.path, sorted(wanted), far):
             if path in seen or len(seen) > MAX_FILES or any(path in m.files for m in found):
                 continue
             seen.add(path)

@@ -71,6 +71,6 @@ def reader(
     return read
 
 
-def nobody(path: str, names: Iterable[str]) -> tuple[str, ...]:
+def nobody(path: str, names: Iterable[str], far: bool = True) -> tuple[str, ...]:
     """Stands for `users_of` where a file is analysed alone."""
     return ()

@@ -26,8 +26,10 @@ BUILD_FILES = (
     "SConstruct",
 )
 """A folder with one of these builds a program or library of its own: no name is looked for above it."""
-MAX_FILES = 1000
+MAX_FILES = 300
 """A folder with more sources below it is a collection, not one program."""
+FAR_FILES = 1000
+"""The same where it is worth a longer search."""
 MOST_COMPILING = 2
 """Source files that are read in place of a header which they include."""
 MAX_BYTES = 1_000_000
@@ -37,22 +39,23 @@ _HEADERS = (".cuh", ".h", ".hpp", ".hxx", ".hh", ".inl", ".inc", ".impl")
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"][^">\n]*?([^">/\n]+)[">]', re.MULTILINE)
 
 
-def users_of(path: str, names: Iterable[str]) -> tuple[str, ...]:
+def users_of(path: str, names: Iterable[str], far: bool = True) -> tuple[str, ...]:
     """Files that mention one of the names, sources before headers, nearest first.
 
     Looked for beside and below `path`, then folder by folder above it, up to the first folder that has a
     user (a source, or a header that includes `path`), has a build file, is the project's root, or holds
     too much. A source that another one includes is compiled there: that one comes first, in whichever of
     these folders it lies; a source that includes a header comes last, should none of the others do. Who
-    links with whom is the reader's question.
+    links with whom is the reader's question. far: whether larger folders are searched, too.
     """
+    most = FAR_FILES if far else MAX_FILES
     wanted = [name.encode() for name in names if name]
     if not wanted:
         return ()
     word = re.compile(rb"\b(?:" + b"|".join(sorted(map(re.escape, wanted))) + rb")\b")
     own = os.path.abspath(path)
     around = _compiled_in(own) if own.endswith(_SOURCES) else ()
-    using = _nearest_users(own, wanted, word)
+    using = _nearest_users(own, wanted, word, most)
     if is_header(own) and not any(f.endswith(_SOURCES) and includes(f, own) for f in using):
         using += _compiled_with(own)
     return tuple(dict.fromkeys((*around, *using)))
@@ -63,7 +66,7 @@ def _compiled_with(own: str) -> tuple[str, ...]:
     declared is declared there."""
     for folder in _levels(os.path.dirname(own)):
         files = sources_below(folder)
-        if files is None:
+        if files is None or len(files) > MAX_FILES:
             break
         found = _compiling(files, [own])
         if found:
@@ -75,7 +78,7 @@ def _compiled_in(own: str) -> tuple[str, ...]:
     """The nearest source that includes a source file; none for most of them."""
     for folder in _levels(os.path.dirname(own)):
         files = sources_below(folder)
-        if files is None:
+        if files is None or len(files) > MAX_FILES:
             break
         found = [f for f in files if f != own and f.endswith(_SOURCES) and includes(f, own)]
         if found:
@@ -83,11 +86,13 @@ def _compiled_in(own: str) -> tuple[str, ...]:
     return ()
 
 
-def _nearest_users(own: str, wanted: list[bytes], word: re.Pattern[bytes]) -> tuple[str, ...]:
+def _nearest_users(
+    own: str, wanted: list[bytes], word: re.Pattern[bytes], most: int
+) -> tuple[str, ...]:
     declaring: tuple[str, ...] = ()
     for folder in _levels(os.path.dirname(own)):
         files = sources_below(folder)
-        if files is None:
+        if files is None or len(files) > most:
             break
         found = [file for file in files if file != own and _mentions(file, wanted, word)]
         if found:
@@ -179,12 +184,12 @@ def sources_below(folder: str) -> tuple[str, ...] | None:
 
 
 def found_below(folder: str) -> tuple[str, ...] | None:
-    """C, C++ and CUDA files at or below a folder by name; None when there are more than MAX_FILES."""
+    """C, C++ and CUDA files at or below a folder by name; None when there are more than FAR_FILES."""
     found: list[str] = []
     for current, folders, names in os.walk(folder):
         folders[:] = sorted(n for n in folders if not n.startswith(".") and n not in SKIPPED_FOLDERS)
         found += [f"{current}/{name}" for name in sorted(names) if name.endswith(_SOURCES + _HEADERS)]
-        if len(found) > MAX_FILES:
+        if len(found) > FAR_FILES:
             return None
     return tuple(found)
 

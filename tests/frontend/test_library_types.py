@@ -90,3 +90,23 @@ def test_a_type_that_nothing_declares_is_no_fault_where_a_trait_chooses_it() -> 
     report = analyse_file(Job("k.cu", text=CHOSEN.replace("FLOAT", "unheardOf")))
     assert not report.problems
     assert all(a.wavefronts is None for k in report.kernels for a in k.accesses)
+
+
+COMPLEX = """
+#include <thrust/complex.h>
+template <class T> __global__ void k(T *p) {
+    __shared__ T s[64];
+    s[threadIdx.x] = p[threadIdx.x];
+    __syncthreads();
+    p[threadIdx.x] = static_cast<T>(s[threadIdx.x]) + p[64];
+}
+void go(thrust::complex<double> *p, thrust::complex<float> *q) { k<<<1, 32>>>(p); k<<<1, 32>>>(q); }
+"""
+
+
+def test_a_conversion_to_a_complex_number_of_a_library_loads_it() -> None:
+    kernels = analyse_file(Job("k.cu", text=COMPLEX)).kernels
+    assert [[(a.op, a.width, a.wavefronts) for a in k.accesses] for k in kernels] == [
+        [("store", 16, 4), ("load", 16, 4)],
+        [("store", 8, 2), ("load", 8, 2)],
+    ]

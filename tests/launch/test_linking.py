@@ -430,7 +430,7 @@ def test_a_header_that_needs_what_stands_in_front_of_it_is_read_in_the_source_th
 
 
 def test_callers_are_found_in_a_folder_of_several_hundred_files(tmp_path: Path) -> None:
-    write(tmp_path, main_dot_cpp=MAIN)
+    write(tmp_path, main_dot_cpp=MAIN, LICENSE="\n")
     (tmp_path / "kernels").mkdir()
     for i in range(400):
         (tmp_path / f"part{i}.h").write_text("\n")

@@ -199,7 +199,7 @@ def constructed(m: Machine, t: RecordRef, e: Construct) -> Value | None:
     if m.host and is_thread(t):
         started(m, e)
         return RecordValue(t, {})
-    if t.name.startswith(LIBRARIES):
+    if t.name.startswith(LIBRARIES) and m.types.layout(t) is None:
         call = Call(e, e.arguments, e.place)
         for a in e.arguments:
             if not isinstance(a, InitList):
