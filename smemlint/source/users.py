@@ -86,9 +86,7 @@ def _compiled_in(own: str) -> tuple[str, ...]:
     return ()
 
 
-def _nearest_users(
-    own: str, wanted: list[bytes], word: re.Pattern[bytes], most: int
-) -> tuple[str, ...]:
+def _nearest_users(own: str, wanted: list[bytes], word: re.Pattern[bytes], most: int) -> tuple[str, ...]:
     declaring: tuple[str, ...] = ()
     for folder in _levels(os.path.dirname(own)):
         files = sources_below(folder)

@@ -429,11 +429,15 @@ def test_a_header_that_needs_what_stands_in_front_of_it_is_read_in_the_source_th
     assert access.width == 8 and access.wavefronts is not None
 
 
-def test_callers_are_found_in_a_folder_of_several_hundred_files(tmp_path: Path) -> None:
+def test_callers_that_give_a_launch_its_shape_are_found_in_a_folder_of_several_hundred_files(
+    tmp_path: Path,
+) -> None:
     write(tmp_path, main_dot_cpp=MAIN, LICENSE="\n")
     (tmp_path / "kernels").mkdir()
     for i in range(400):
         (tmp_path / f"part{i}.h").write_text("\n")
-    (tmp_path / "kernels" / "scan.cu").write_text(SCAN)
+    (tmp_path / "kernels" / "scan.cu").write_text(
+        SCAN.replace("<<<batch, THREADS>>>", "<<<batch, length / 4>>>")
+    )
     [kernel] = analyse_file(Job(str(tmp_path / "kernels" / "scan.cu"))).kernels
-    assert kernel.grid[0] == 64 and {a.grade for a in kernel.accesses} == {"exact"}
+    assert kernel.block[0] == 256 and {a.grade for a in kernel.accesses} == {"exact"}
