@@ -212,15 +212,23 @@ def run_closure(m: Machine, c: Closure, e: Call, want_place: bool) -> Value | Re
     frame = Frame(bindings, None, c.this or parent.this, parent, call=e.place, place=want_place)
     frame.variables.update(c.captured)
     frame.slice, frame.instance = parent.slice, parent.instance
-    for parameter, a in zip(c.function.parameters, expanded(m, e.arguments), strict=False):
+    pack = pack_of(c.function)
+    given = expanded(m, e.arguments)
+    for i, parameter in enumerate(c.function.parameters):
         t = m.types.resolve(parameter.type, bindings)
-        v: Value
-        if isinstance(a, VALUES):
-            v = coerce(m, a, t)
-        else:
-            v = as_base(m, place_of(m, a), t) if is_reference(t) else coerce(m, rvalue(m, a), t)
-        frame.variables[parameter.id] = _parameter(parameter, t, v)
+        taken = [_given(m, a, t) for a in (given[i:] if parameter is pack else given[i : i + 1])]
+        if parameter is pack:
+            frame.packs[parameter.id] = tuple(_parameter(parameter, _held_type(t, v), v) for v in taken)
+        elif taken:
+            frame.variables[parameter.id] = _parameter(parameter, t, taken[0])
     return _run_body(m, frame, lambda: run(m, c.function.body), None)
+
+
+def _given(m: Machine, a: Expr | Value, t: Type) -> Value:
+    """What a parameter of a lambda, of resolved type t, is given."""
+    if isinstance(a, VALUES):
+        return coerce(m, a, t)
+    return as_base(m, place_of(m, a), t) if is_reference(t) else coerce(m, rvalue(m, a), t)
 
 
 def _lambda_bindings(m: Machine, c: Closure, e: Call, outer: Bindings) -> Bindings:

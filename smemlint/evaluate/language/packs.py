@@ -9,14 +9,14 @@ from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.values.number import Value
 from smemlint.evaluate.values.objects import Object
-from smemlint.ir import Expr, Function, Name, PointerTo, Type, TypeParam, UnknownExpr, Var
+from smemlint.ir import Expr, Function, Lambda, Name, PointerTo, Type, TypeParam, UnknownExpr, Var
 from smemlint.ir.walk import walk
 
 EXPANSION = "parameter pack"
 """The reason of the UnknownExpr that stands for `pattern...`."""
 
 
-def pack_of(f: Function) -> Var | None:
+def pack_of(f: Function | Lambda) -> Var | None:
     """The parameter of a function that is a pack."""
     packs = {p.id for p in f.template if p.pack}
     if not packs:

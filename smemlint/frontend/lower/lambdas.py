@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from smemlint.frontend.clang import cursors
@@ -17,10 +18,12 @@ from smemlint.ir import (
     Expr,
     Lambda,
     Name,
+    PointerTo,
     RecordRef,
     Return,
     TemplateParam,
     Type,
+    TypeParam,
     UnknownExpr,
     Var,
 )
@@ -28,12 +31,13 @@ from smemlint.patterns import pattern
 
 _ON_DEVICE = pattern(r"__device__|\b[A-Z_]*(?:DEVICE|LAMBDA|HD)[A-Z_]*\b")
 _LAMBDA_TEMPLATE = pattern(r"\s*\[[^\]]*\]\s*<([^<>]*)>")
+_AUTO_PACK = pattern(r"(?:const\s+)?auto\s*(?:const\s*)?&{0,2}\s*\.\.\.")
 _VARIABLE_REFERENCE = 50
 """clang's cursor of a name between the brackets of a lambda."""
 
 
 def lambda_(c: Context, node: Node) -> Expr:
-    template = _template(c, node)
+    template = (*_template(c, node), *_auto_packs(c, node))
     closure = _closure(c, node)
     c.scope.templates.append(template)
     try:
@@ -72,13 +76,36 @@ def _template(c: Context, node: Node) -> tuple[TemplateParam, ...]:
     return tuple(parameters)
 
 
+def _auto_packs(c: Context, node: Node) -> tuple[TemplateParam, ...]:
+    """The template parameters that `auto... xs` stands for."""
+    packs = [k for k in cursors.children(node) if k.kind == PARAMETER and _is_pack(c, k)]
+    return tuple(
+        TemplateParam(c.declared.local_id("auto", cursors.extent(k).begin), "auto", "type", pack=True)
+        for k in packs
+    )
+
+
+def _is_pack(c: Context, parameter: Node) -> bool:
+    return _AUTO_PACK.match(c.positions.text(parameter) or "") is not None
+
+
+def _parameter(c: Context, node: Node, packs: Iterator[TemplateParam]) -> Var:
+    """A parameter. packs: what those that are packs stand for, in order."""
+    var = c.decls.parameter(node)
+    if not _is_pack(c, node):
+        return var
+    of = TypeParam(next(packs).id, "auto")
+    return replace(var, type=PointerTo(of, reference=True) if isinstance(var.type, PointerTo) else of)
+
+
 def _body(c: Context, node: Node, template: tuple[TemplateParam, ...]) -> Expr:
     parameters: list[Var] = []
+    packs = (p for p in template if p.pack)
     body: Node | None = None
     named: list[Node] = []
     for kid in cursors.children(node):
         if kid.kind == PARAMETER:
-            parameters.append(c.decls.parameter(kid))
+            parameters.append(_parameter(c, kid, packs))
         elif kid.kind == 202:
             body = kid
         elif kid.kind == _VARIABLE_REFERENCE:

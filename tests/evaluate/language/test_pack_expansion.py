@@ -123,3 +123,20 @@ def test_a_launch_tells_all_that_a_kernels_pack_stands_for(
     trace = evaluate(module, kernel, launch)
     assert {t.grade for t in trace.traces} == {Grade.EXACT}
     assert sum(c.wavefronts or 0 for c in score_all(trace)) == total
+
+
+@pytest.mark.parametrize(
+    ("body", "indices"),
+    [
+        ("auto f = [&](auto... xs) { ((s[xs] = 1), ...); }; f(4, 9);", [4, 9]),
+        ("[&](auto... xs) { ((s[xs + 1] = 1), ...); }(4, 9, 2);", [5, 10, 3]),
+        ("auto g = [&](int a, const auto &...xs) { s[(a + ... + xs)] = 1; }; g(3, 4, 5);", [12]),
+        ("auto g = [&](int a, auto... xs) { s[a + sizeof...(xs)] = 1; }; g(3, 4, 5); g(6);", [5, 6]),
+    ],
+)
+def test_a_lambda_takes_a_pack(body: str, indices: list[int]) -> None:
+    text = f"__global__ void k() {{ __shared__ int s[64]; {body} }}"
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    traces = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    rows = [row for trace in traces for row in trace.offsets.tolist()]
+    assert sorted(row[0] // 4 for row in rows) == sorted(indices)
