@@ -190,6 +190,8 @@ RANGES = [
     # nothing less what has no upper end is a large number, if it is unsigned
     "int i = threadIdx.x; while (i < 40 && t[i] < 0.5f) i += 11;"
     " if (threadIdx.z - i >= 3) t[threadIdx.x * 2] = 1;",
+    # lanes that a shift cuts into steps
+    "t[(16 * (int)threadIdx.x + n + 17) >> 3] = 1; t[((int)threadIdx.x * 96 + n) >> 5] = 1;",
     # a condition that sets something is no limit, whatever it chooses
     "int m = 5; int j = (n > 4 && (m += 3) > 7) ? 64 : 1; t[m * threadIdx.x] = 1; t[j * threadIdx.x] = 1;",
     # those who left if a condition holds are not among those who leave elsewhere if it does

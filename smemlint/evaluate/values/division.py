@@ -158,9 +158,11 @@ def _cancel(a: Int, b: Int) -> int:
 
 
 def divide_floor(a: Int, d: int, t: Scalar, op: str, unknowns: Unknowns) -> Int:
-    """(aligned + rest) / d, rounding down; a negative total is not expected of an unknown."""
+    """(aligned + rest) / d, rounding down; a negative total is not expected of an unknown. op: `/`, or the
+    shift that divides by d."""
     if d == 1:
         return a.typed(t)
+    by = Int(d.bit_length() - 1 if op == ">>" else d)
     aligned, rest = split(a, d)
     quotient = exact_quotient(aligned, d, unknowns)
     if quotient is not None:
@@ -173,12 +175,12 @@ def divide_floor(a: Int, d: int, t: Scalar, op: str, unknowns: Unknowns) -> Int:
             return add(quotient, Int(_floor_divide(rest.const, d), t), t)
         if quotient.terms:
             part = unknowns.derived(
-                op, rest, Int(d), t, None if low is None else low // d, None if high is None else high // d
+                op, rest, by, t, None if low is None else low // d, None if high is None else high // d
             )
             return add(quotient, part, t)
     low, high = bounds(a)
     return unknowns.derived(
-        op, a, Int(d), t, None if low is None else low // d, None if high is None else high // d
+        op, a, by, t, None if low is None else low // d, None if high is None else high // d
     )
 
 
