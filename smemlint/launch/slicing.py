@@ -57,8 +57,10 @@ _CALLED = "this()."
 """Before the name of a method that is called on the object that another one runs on."""
 
 
-_ADDING = ("push_back", "emplace_back", "push", "emplace", "insert")
-"""Methods that add to a container."""
+_FILLING = ("push_back", "emplace_back", "push", "emplace", "insert", "resize", "assign")
+"""Methods that give elements to a container."""
+_ELEMENTS = ("operator[]", "at", "front", "back")
+"""Methods that name an element of a container."""
 
 
 class HostSlice:
@@ -294,6 +296,9 @@ class HostSlice:
                     links.extend((below, condition) for below in assigned)
                     beside.extend((below, condition) for below in handed)
             elif isinstance(n, Call):
+                filled = _filled(n)
+                if filled is not None:
+                    links.append((filled, n.arguments))
                 beside.extend((given, n) for given in self._handed([n]))
         read: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
         for _, value in (*links, *beside):
@@ -409,9 +414,15 @@ def _put(n: object) -> tuple[object, str | None]:
         return (None if isinstance(n.var.type, Scalar) else n.var.init), n.var.id
     if isinstance(n, Assign):
         return n.value, _root(n.target)
-    if isinstance(n, Call) and isinstance(n.callee, Member) and n.callee.name in _ADDING:
-        return n.arguments, _root(n.callee.base)
+    if isinstance(n, Call) and (filled := _filled(n)) is not None:
+        return n.arguments, filled
     return None, None
+
+
+def _filled(n: Call) -> str | None:
+    """The container that a call gives elements to."""
+    callee = n.callee
+    return _root(callee.base) if isinstance(callee, Member) and callee.name in _FILLING else None
 
 
 def names_as_value(code: object, functions: Container[str]) -> bool:
@@ -445,7 +456,9 @@ def _root(e: Expr) -> str | None:
             return e.id or None
         if isinstance(e, Member):
             path.append(e.name)
-        if isinstance(e, Index | Member):
+        if isinstance(e, Call) and isinstance(e.callee, Member) and e.callee.name in _ELEMENTS:
+            e = e.callee.base
+        elif isinstance(e, Index | Member):
             e = e.base
         elif isinstance(e, Cast) or (isinstance(e, Unary) and e.op in ("*", "&")):
             e = e.operand
@@ -514,6 +527,8 @@ def _assigned(nodes: Sequence[object]) -> set[str]:
         elif isinstance(n, Unary) and n.op in STEPS:
             target = n.operand
         root = _root(target) if target is not None else None
+        if root is None and isinstance(n, Call):
+            root = _filled(n)
         if root is not None:
             found.add(root)
     return found

@@ -32,6 +32,7 @@ from smemlint.evaluate.library.containers import (
     contained,
     container_element,
     container_method,
+    forget_elements,
     is_container,
     tied,
 )
@@ -74,9 +75,11 @@ from smemlint.ir import (
     ArrayOf,
     Call,
     Construct,
+    Expr,
     InitList,
     Literal,
     Member,
+    Name,
     PointerTo,
     RecordRef,
     Scalar,
@@ -148,6 +151,8 @@ def _unknown_function(m: Machine, e: Call, name: str) -> Value:
     function_stops(m, name, values)
     if m.host:
         _run_given(m, e, values)
+        if not name.startswith("std::"):
+            forget_containers(m, e.arguments)
         host_runtime.forget(m, short_name(name), values)
     elif effect_of(name) is not Effect.NONE:  # a function of numbers that is given a pointer is another one
         code, text = _taken_by(name, values)
@@ -160,6 +165,14 @@ def _unknown_function(m: Machine, e: Call, name: str) -> Value:
     text = "is not computed" if effect_of(name) is not None else "is not defined in the files that were read"
     reason = Unresolved("unknown-function", f"`{name or 'a function'}` {text}", e.place)
     return Other(None, uniform, None if uniform else reason_of(values) or reason)
+
+
+def forget_containers(m: Machine, arguments: Sequence[Expr]) -> None:
+    """What a function that is not known is handed by its name, it may change."""
+    for a in arguments:
+        place = lvalue(m, a) if isinstance(a, Name | Member) else None
+        if isinstance(place, Pointer):
+            forget_elements(place)
 
 
 def _run_given(m: Machine, e: Call, values: Sequence[Value]) -> None:

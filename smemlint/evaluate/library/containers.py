@@ -19,10 +19,14 @@ from smemlint.evaluate.memory.elements import MAPS, holds_elements
 from smemlint.evaluate.memory.local_memory import write_cell
 from smemlint.evaluate.types.matching import is_type
 from smemlint.evaluate.values.number import Int, Method, Other, Pointer, RecordValue, Value, plus
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.objects import Cells, Object
 from smemlint.ir import Call, Construct, Expr, InitList, Name, RecordRef, Scalar, Type
 from smemlint.ir.types import BOOL, ULONG
 
+_READING = frozenset(
+    ("find", "count", "contains", "capacity", "max_size", "rbegin", "rend", "lower_bound", "upper_bound")
+)
+"""Methods that leave a container as it is, beside those that are followed."""
 LONGEST = 64
 """Elements that are filled in one by one; those of longer sequences are data."""
 _COUNT = 8
@@ -215,7 +219,9 @@ def container_method(m: Machine, v: Method, e: Call) -> Value | None:
     if v.name in ("end", "cend") and count is not None:
         return offset_pointer(m, held, count, e.place)
     if v.name in ("push_back", "emplace_back", "emplace", "insert") and (n := number(count)) is not None:
-        return _added(m, v, e, held, n, element, size)
+        added = _added(m, v, e, held, n, element, size)
+        if added is not None:
+            return added
     if v.name in ("clear", "pop_back"):
         n = number(count)
         _set_count(m, v.self, Int(0 if v.name == "clear" else max((n or 1) - 1, 0), ULONG))
@@ -230,7 +236,22 @@ def container_method(m: Machine, v: Method, e: Call) -> Value | None:
             return Other()
     if v.name in ("reserve", "shrink_to_fit"):
         return Other()
+    if v.name not in _READING:
+        forget_elements(v.self)
     return None
+
+
+def forget_elements(p: Pointer) -> None:
+    """Know nothing any more of a container: what is not known may have changed it."""
+    at = number(p.offset)
+    if not holds_elements(p.pointee) or p.object.storage != "local" or at is None:
+        return
+    held = p.object.cells.get(at)
+    if isinstance(held, Pointer) and held.object.storage == "local":
+        held.object.cells = Cells()
+        held.object.havoc = True
+    p.object.cells.pop(at + _COUNT, None)
+    p.object.havoc = True
 
 
 def _added(

@@ -13,7 +13,7 @@ from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.values.number import Int, Other, Pointer, Value
 from smemlint.evaluate.values.objects import Object
 from smemlint.evaluate.values.provenance import LARGEST
-from smemlint.ir import Call, Construct, Expr, PointerTo, Scalar, StringLiteral
+from smemlint.ir import ArrayOf, Call, Construct, Expr, PointerTo, Scalar, StringLiteral
 from smemlint.ir.types import CHAR, INT, LONG
 
 THREADS = 1024
@@ -67,6 +67,8 @@ def forget(m: Machine, name: str, values: Sequence[Value]) -> None:
         o = v.object
         if isinstance(v.pointee, Scalar) and v.pointee.kind == "void":
             size = None
+        if isinstance(o.type, ArrayOf):
+            size = None  # `fill(numbers, 3)`: the elements behind as well
         whole = size is None or at is None or size >= (m.types.size_of(o.type) or 0)
         o.cells = {} if whole else {k: x for k, x in o.cells.items() if not at <= k < at + size}  # type: ignore[operator]
         o.havoc = o.uniform = True

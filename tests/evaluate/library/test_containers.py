@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.launch.test_host import blocks
+from tests.launch.test_host import blocks, launches
 
 SEQUENCES = {
     "listed": "std::vector<int> n = {64, 96}; for (int x : n) sum<<<1, x>>>(0, 0);",
@@ -66,3 +66,39 @@ def test_parts_of_pairs_and_tuples_are_known(code: str) -> None:
 def test_how_many_elements_data_has_is_known() -> None:
     data = "std::vector<int> h(1 << 20); for (auto &x : h) x = rand();"
     assert blocks(f"int main() {{ {data} sum<<<1, h.size() >> 14>>>(0, 0); }}") == [64]
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "std::vector<int> n; for (int i = 64; i < 256; i *= 2) n.push_back(i);",
+        "std::vector<int> n(2); for (int i = 0; i < 2; i++) n[i] = 64 << i;",
+        "std::vector<int> n; int x = 64; while (x < 256) { n.emplace_back(x); x *= 2; }",
+    ],
+)
+def test_a_loop_fills_in_elements(loop: str) -> None:
+    assert blocks(f"int main() {{ {loop} for (int x : n) sum<<<1, x>>>(0, 0); }}") == [64, 128]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "std::sort(n.begin(), n.end());",
+        "unknown(n);",
+        "unknown(n.data(), 2);",
+        "n.erase(n.begin());",
+        "n.insert(n.begin(), 32);",
+        "std::swap(n, m);",
+        "n.swap(m);",
+        "n[rand()] = 32;",
+        "if (rand()) n.push_back(32);",
+    ],
+)
+def test_what_may_have_changed_is_not_known(change: str) -> None:
+    main = f"std::vector<int> n{{96, 64}}, m{{32}}; {change} sum<<<1, n.back()>>>(0, 0);"
+    assert all(x.assumed for x in launches(f"int main() {{ {main} }}"))
+
+
+def test_an_array_that_an_unknown_function_fills_is_not_known() -> None:
+    main = "int main() { int n[3] = {32, 64, 96}; unknown(n, 3); sum<<<1, n[1]>>>(0, 0); }"
+    assert all(x.assumed for x in launches(main))
