@@ -72,8 +72,8 @@ def program_of(
     others: tuple[Module, ...] = ()
     linked: tuple[Started, ...] = ()
     ended = True
-    shaped = {s.kernel.id for s in started if s.shaped}
-    far = not kernels <= shaped
+    open_ = kernels - {s.kernel.id for s in started if s.shaped}
+    far = _open_names(module, open_, started) if open_ else frozenset()
     for found, last in _linked_files(module, wanted, users, read, far):
         others = found
         if last:  # what a first look may take would be spent again
@@ -168,17 +168,20 @@ def _joined(mine: Record, other: Record) -> Record:
 
 
 def _linked_files(
-    module: Module, wanted: frozenset[str], users: Users, read: Reader, far: bool
+    module: Module, wanted: frozenset[str], users: Users, read: Reader, far: frozenset[str]
 ) -> Iterator[tuple[tuple[Module, ...], bool]]:
     """The files that use the wanted names; then with them those that use what those define, and so on, one
-    program's worth. Tells with the last of them that there are no more. far: as `Users` take it."""
+    program's worth. Tells with the last of them that there are no more. far: the names that are worth a
+    longer search."""
     found: list[Module] = []
     seen = {module.path}
     asked: set[str] = set()
     for left in reversed(range(MAX_ROUNDS)):
         asked |= wanted
         new: list[Module] = []
-        for path in users(module.path, sorted(wanted), far):
+        nearby = users(module.path, sorted(wanted), False)
+        distant = users(module.path, sorted(wanted & far), True) if wanted & far else ()
+        for path in dict.fromkeys((*nearby, *distant)):
             if path in seen or len(seen) > MAX_FILES or any(path in m.files for m in found):
                 continue
             seen.add(path)
