@@ -88,7 +88,7 @@ def check(
             why = OTHERWISE if alike else STRAYED
             return f"`{conflict.site.expression}` on line {conflict.site.place.line} {why}"
         cost = _cost(found)
-        if cost is None or cost > max(promise.after, found.ideal or 0):
+        if (cost is None or cost > max(promise.after, found.ideal or 0)) and not _falls(promise, cost):
             return f"`{conflict.site.expression}` on line {conflict.site.place.line} keeps its conflict"
         if (found.trace.joined or 0) < (conflict.trace.joined or 0):
             return f"`{conflict.site.expression}` on line {conflict.site.place.line} loses its wide access"
@@ -171,6 +171,16 @@ def _check_together(array: SharedArray, promised: Sequence[Promise], sites: Sequ
     if total - ideal > excess or total > sum(p.member.before for p in promised):
         return f"`{array.name}` keeps more conflicts"
     return None
+
+
+def _falls(promise: Promise, cost: int | None) -> bool:
+    """Whether what an access costs at most, of which nobody knows which lanes run, falls by the share that
+    is promised with all of them."""
+    conflict = promise.member.conflict
+    before = _cost(conflict)
+    if conflict.trace.maybe is None or cost is None or before is None:
+        return False
+    return cost * promise.member.before <= before * promise.after
 
 
 def _cost(conflict: Conflict) -> int | None:
