@@ -194,9 +194,7 @@ def _stairs(op: str, a: Int, b: Int) -> int | None:
     rows = a.const.reshape(-1, 32)
     apart = int((rows.max(axis=1) - rows.min(axis=1)).max())
     least = bounds(b)[0]
-    by = 1 if least is None or least < 1 else least
-    if op == ">>" and not b.known:  # a known shift has become the number that divides
-        by = 1 << min(least or 0, 31)
+    by = 1 if least is None or least < 1 else 1 << min(least, 31) if op == ">>" else least
     return -(-apart // by)
 
 
