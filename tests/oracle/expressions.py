@@ -282,7 +282,8 @@ class Expressions(Part):
             type_ = self.machine.resolve(expr.type, frame.scope)
             if isinstance(type_, PointerTo) and type_.reference:
                 ref = yield from self.at(0, self.lvalue(expr.operand, frame))
-                return Ref(ref.address, type_.to)
+                part = self.part(ref, type_.to)
+                return part if part is not ref else Ref(ref.address, type_.to)
         if isinstance(expr, Call):
             result = yield from self.call(expr, frame)
             if isinstance(result, Ref):

@@ -460,8 +460,8 @@ class WiderWriter(OrdinaryWriter):
             self.choose(
                 f"for (int &each : {made}) each += {self.number(1, 9)};",
                 f"for (int *each = {made}; each != {made} + 4; ++each) *each = *each * 2 + 1;",
-                f"int *to{made} = {made} + 1; to{made}[lane & 1] = 40; *to{made}++ = 3; *to{made} += 2;",
-                f"auto set = [&](int at, int v) {{ {made}[at & 3] = v; }}; set(lane, 9); set(1, lane);",
+                f"{{ int *to = {made} + 1; to[lane & 1] = 40; *to++ = 3; *to += 2; }}",
+                f"{{ auto set = [&](int at, int v) {{ {made}[at & 3] = v; }}; set(lane, 9); set(1, lane); }}",
                 f"swap({made}[0], {made}[{self.choose('1', 'lane & 3')}]);",
             )
         )
