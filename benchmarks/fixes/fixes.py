@@ -2,7 +2,7 @@
 
     python benchmarks/fixes/fixes.py prepare --out build/fixes        # here: needs smemlint
     python benchmarks/fixes/fixes.py measure build/fixes              # on a machine with nvcc, ncu and a GPU
-    python benchmarks/fixes/fixes.py table build/fixes/measured.json  # the rows of docs/dev/evaluation.md
+    python benchmarks/fixes/fixes.py table build/fixes/measured.json  # rows of docs/dev/evaluation-fixes.md
 
 `prepare` applies every fix that smemlint offers (safe or not: the fixtures' launches are known) and writes
 both versions with the promise: wavefronts of each line of each kernel that was fixed. `measure` builds both,

@@ -2,7 +2,7 @@
 
 In: how often each access of an array runs, in every kernel instance and launch, and what it costs before and
 after. Out: a number for each layout, in wavefronts, and an order. What a wavefront of integer work is was
-measured, see docs/dev/evaluation.md.
+measured, see docs/dev/evaluation-fixes.md.
 """
 
 from __future__ import annotations

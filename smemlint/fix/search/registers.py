@@ -17,7 +17,7 @@ _TILE = 32
 """4-byte words of local data from which a kernel is said to keep a tile in registers."""
 _LEAST, _MORE = 0.7, 72
 """A kernel takes at least this share of its tile in registers, and at most so many beside it. Measured (nvcc
-13.0, sm_90, docs/dev/evaluation.md): from 0.72 of the tile to 48 above it, and 72 above it after an edit."""
+13.0, sm_90, docs/dev/evaluation-fixes.md): from 0.72 of the tile to 48 above it, 72 after an edit."""
 
 
 @record(frozen=True, slots=True)
