@@ -40,7 +40,10 @@ def summary_lines(summary: Summary, width: int) -> list[str]:
 
 def _parts(summary: Summary) -> list[str]:
     found = places(summary.findings, summary.lines)
-    where = f"in {summary.files_with_findings} of {count(summary.files, 'file')}{_fixable(summary)}"
+    of = f"{summary.files_with_findings} of {count(summary.files, 'file')}"
+    if summary.files_with_findings > summary.files:  # in headers that they include, too
+        of = count(summary.files_with_findings, "file")
+    where = f"in {of}{_fixable(summary)}"
     if summary.withheld.accepted and not summary.findings:
         found, where = "no new findings", f"in {count(summary.files, 'file')}"
     accesses = f"{count(summary.accesses, 'access')}, {summary.resolved} resolved"
