@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import count
 
 from smemlint.evaluate.types.free_names import free_names, key_of
+from smemlint.evaluate.types.library_layout import library_layout
 from smemlint.evaluate.types.matching import (
     Binding,
     Bindings,
@@ -20,7 +20,6 @@ from smemlint.evaluate.types.matching import (
 )
 from smemlint.evaluate.types.record_layout import Builder, Layout, round_up
 from smemlint.evaluate.types.spelling import dims_of, type_name
-from smemlint.evaluate.types.vectors import vector_layout
 from smemlint.evaluate.values.number import Int, Value
 from smemlint.ir import (
     ArrayOf,
@@ -432,7 +431,7 @@ class Types:
     def _layout(self, t: RecordRef) -> Layout | None:
         found = self.record_of(t) if t.name != "std::tuple" else None
         if found is None:
-            return vector_layout(t.name.rsplit("::", 1)[-1]) or self._library_layout(t)
+            return library_layout(t, self.size_of, self.align_of)
         record, bindings = found
         if not record.fields and not record.bases and t.name.startswith(LIBRARIES):
             return None
@@ -526,40 +525,6 @@ class Types:
             if not record.union:
                 unknown = Around(f.name or "a member", 0, 1, t)
                 start = unknown if size is None else replace(start, at=at + size)
-        return None
-
-    def _in_order(self, t: RecordRef, names: Iterable[str]) -> Layout | None:
-        """A pair or tuple of the C++ library, whose elements follow each other."""
-        built = Builder(union=False, packed=False, pack=0)
-        for name, a in zip(names, t.arguments, strict=False):
-            held: Type | None = a if is_type(a) else None  # type: ignore[assignment]
-            size, align = (None, None) if held is None else (self.size_of(held), self.align_of(held))
-            if held is None or size is None or align is None:
-                return None
-            built.member(name, held, size, align, 0, None, False)
-        return built.finished(0)
-
-    def _library_layout(self, t: RecordRef) -> Layout | None:
-        short = t.name.rsplit("::", 1)[-1]
-        if short == "pair" and len(t.arguments) == 2:
-            return self._in_order(t, ("first", "second"))
-        if short == "tuple" and t.arguments:
-            return self._in_order(t, (f"_{i}" for i in count()))
-        if short in ("array", "Array", "AlignedArray") and len(t.arguments) >= 2 and is_type(t.arguments[0]):
-            n = t.arguments[1]
-            element = t.arguments[0]
-            size, align = self.size_of(element), self.align_of(element)  # type: ignore[arg-type]
-            if isinstance(n, Literal) and size and align:
-                return Layout(size * n.value, align, {"_data": (0, ArrayOf(element, n))})  # type: ignore[arg-type]
-        if short in ("complex", "Complex") and t.arguments and is_type(t.arguments[0]):
-            size = self.size_of(t.arguments[0])  # type: ignore[arg-type]
-            if size:
-                part: Type = t.arguments[0]  # type: ignore[assignment]
-                return Layout(2 * size, 2 * size, {"re": (0, part), "im": (size, part)})
-        if short in ("cuComplex", "cuFloatComplex", "cufftComplex"):
-            return vector_layout("float2")
-        if short in ("cuDoubleComplex", "cufftDoubleComplex"):
-            return vector_layout("double2")
         return None
 
     def size_of(self, t: Type) -> int | None:

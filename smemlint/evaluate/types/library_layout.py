@@ -1,0 +1,58 @@
+"""Where the members of library classes lie that no file declares: vectors, arrays, pairs and tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import count
+from typing import TypeAlias
+
+from smemlint.evaluate.types.matching import is_type
+from smemlint.evaluate.types.record_layout import Builder, Layout
+from smemlint.evaluate.types.vectors import vector_layout
+from smemlint.ir import ArrayOf, Literal, RecordRef, TemplateArgument, Type
+
+Bytes: TypeAlias = "Callable[[Type], int | None]"
+"""Bytes of a type, or what divides its address; None: not known."""
+
+
+def library_layout(t: RecordRef, size_of: Bytes, align_of: Bytes) -> Layout | None:
+    """Return the layout of a library's class by its name; None for any other."""
+    short = t.name.rsplit("::", 1)[-1]
+    vector = vector_layout(short)
+    if vector is not None:
+        return vector
+    element = _type(t.arguments[0]) if t.arguments else None
+    if short == "pair" and len(t.arguments) == 2:
+        return _in_order(t, ("first", "second"), size_of, align_of)
+    if short == "tuple" and t.arguments:
+        return _in_order(t, (f"_{i}" for i in count()), size_of, align_of)
+    if short in ("array", "Array", "AlignedArray") and len(t.arguments) >= 2 and element is not None:
+        n = t.arguments[1]
+        size, align = size_of(element), align_of(element)
+        if isinstance(n, Literal) and size and align:
+            return Layout(size * n.value, align, {"_data": (0, ArrayOf(element, n))})
+    if short in ("complex", "Complex") and element is not None:
+        size = size_of(element)
+        if size:
+            return Layout(2 * size, 2 * size, {"re": (0, element), "im": (size, element)})
+    if short in ("cuComplex", "cuFloatComplex", "cufftComplex"):
+        return vector_layout("float2")
+    if short in ("cuDoubleComplex", "cufftDoubleComplex"):
+        return vector_layout("double2")
+    return None
+
+
+def _in_order(t: RecordRef, names: Iterable[str], size_of: Bytes, align_of: Bytes) -> Layout | None:
+    """A pair or tuple, whose elements follow each other."""
+    built = Builder(union=False, packed=False, pack=0)
+    for name, a in zip(names, t.arguments, strict=False):
+        held = _type(a)
+        size, align = (None, None) if held is None else (size_of(held), align_of(held))
+        if held is None or size is None or align is None:
+            return None
+        built.member(name, held, size, align, 0, None, False)
+    return built.finished(0)
+
+
+def _type(a: TemplateArgument) -> Type | None:
+    return a if is_type(a) else None  # type: ignore[return-value]
