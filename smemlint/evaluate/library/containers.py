@@ -55,7 +55,7 @@ def contained(m: Machine, t: RecordRef, arguments: Sequence[Expr]) -> Value | No
         return _listed(m, t, element, size, arguments[0].elements)
     given = [rvalue(m, a) for a in arguments]
     if len(given) == 1 and isinstance(given[0], RecordValue) and is_container(given[0].type):
-        return _copied(m, t, element, size, given[0])
+        return RecordValue(t, given[0].cells)  # what is read has elements of its own
     if len(given) == 2 and isinstance(given[0], Pointer) and isinstance(given[1], Pointer):
         return _between(m, t, element, size, given[0], given[1])
     if not given:
@@ -64,7 +64,7 @@ def contained(m: Machine, t: RecordRef, arguments: Sequence[Expr]) -> Value | No
         return _sequence(t, element, None)
     made = _sequence(t, element, given[0])
     fill = given[1] if len(given) > 1 else None
-    _fill(m, made, element, size, given[0], fill)
+    _fill(m, _elements_of(made), element, size, given[0], fill)
     return made
 
 
@@ -102,11 +102,11 @@ def _listed(m: Machine, t: RecordRef, element: Type, size: int, values: Sequence
     return made
 
 
-def _fill(m: Machine, made: RecordValue, element: Type, size: int, count: Int, fill: Value | None) -> None:
+def _fill(m: Machine, o: Object, element: Type, size: int, count: Int, fill: Value | None) -> None:
     """Give the elements a value each, or that of `T()`."""
-    o, n = _elements_of(made), number(count)
+    n = number(count)
     if n is None or n > LONGEST:
-        o.havoc = True
+        o.cells, o.havoc = Cells(), True
         return
     for i in range(n):
         if fill is not None:
@@ -115,16 +115,6 @@ def _fill(m: Machine, made: RecordValue, element: Type, size: int, count: Int, f
             write_cell(m, o, i * size, Int(0, element), element)
         else:
             write_cell(m, o, i * size, build(m, element, (), None), element)
-
-
-def _copied(m: Machine, t: RecordRef, element: Type, size: int, v: RecordValue) -> RecordValue:
-    held, count = v.cells.get(0), v.cells.get(_COUNT)
-    made = _sequence(t, element, count if isinstance(count, Int) else None)
-    if isinstance(held, Pointer) and held.object.storage == "local" and number(held.offset) == 0:
-        o = _elements_of(made)
-        o.cells.update(held.object.cells)
-        o.havoc = held.object.havoc
-    return made
 
 
 def _between(
@@ -146,15 +136,25 @@ def _between(
 
 
 def container_element(m: Machine, v: Method, e: Call) -> Pointer | None:
-    """Return the place of `v[i]`, `v.at(i)`, `v.front()` or `v.back()`; None for everything else."""
+    """Return the place of `v[i]`, `v.at(i)`, `v.front()` or `v.back()`; None for everything else.
+
+    Of an element that is not known, which may be set, the others are not known either.
+    """
     if v.name not in ("operator[]", "at", "front", "back") or not isinstance(v.self, Pointer):
         return None
-    found = _parts(m, v.self)
+    place = _place_of(m, v, e, v.self)
+    if place is None:
+        forget_elements(v.self)
+    return place
+
+
+def _place_of(m: Machine, v: Method, e: Call, self: Pointer) -> Pointer | None:
+    found = _parts(m, self)
     if found is None:
         return None
     held, count, element = found
-    if isinstance(v.self.pointee, RecordRef) and v.self.pointee.name in MAPS:
-        return _mapped(m, v.self, held, count, element, e)
+    if isinstance(self.pointee, RecordRef) and self.pointee.name in MAPS:
+        return _mapped(m, self, held, count, element, e)
     if v.name == "front":
         return held
     if v.name == "back":
@@ -189,14 +189,21 @@ def _mapped(
     if size is None or n is None or layout is None or key is None or n > LONGEST:
         return None
     second, type_ = layout.fields["second"]
-    keys = [number(held.object.cells.get(i * size)) for i in range(n)]
-    if None in keys:
+    keys = _keys(held, n, size)
+    if keys is None:
         return None
     at = keys.index(key) if key in keys else n
     if at == n:
         write_cell(m, held.object, n * size, Int(key), layout.fields["first"][1])
         _set_count(m, self, Int(n + 1, ULONG))
     return Pointer(held.object, Int(at * size + second), type_)
+
+
+def _keys(held: Pointer, n: int, size: int) -> list[int] | None:
+    """The keys of a map; None where one is not known."""
+    keys = [number(held.object.cells.get(i * size)) for i in range(n)]
+    known = [k for k in keys if k is not None]
+    return known if len(known) == n else None
 
 
 def _set_count(m: Machine, self: Pointer, count: Value) -> None:
@@ -230,8 +237,7 @@ def container_method(m: Machine, v: Method, e: Call) -> Value | None:
         values = [rvalue(m, a) for a in e.arguments]
         if isinstance(values[0], Int):
             if v.name == "assign" or number(count) == 0:
-                fresh = RecordValue(element, {0: held})
-                _fill(m, fresh, element, size, values[0], values[1] if len(values) > 1 else None)
+                _fill(m, held.object, element, size, values[0], values[1] if len(values) > 1 else None)
             _set_count(m, v.self, values[0])
             return Other()
     if v.name in ("reserve", "shrink_to_fit"):
@@ -261,6 +267,9 @@ def _added(
     is_map = isinstance(v.self.pointee, RecordRef) and v.self.pointee.name in MAPS
     if size is None or (v.name in ("insert", "emplace") and not is_map):
         return None
+    known = _keys(held, n, size) if is_map else []
+    if known is None:
+        return None
     single = len(e.arguments) == 1 and (v.name in ("push_back", "insert") or isinstance(element, Scalar))
     if single:
         value = value_for(m, element, e.arguments[0])
@@ -268,6 +277,12 @@ def _added(
         return None
     else:
         value = rvalue(m, Construct(element, e.arguments, e.place))
+    if is_map:
+        key = number(value.cells.get(0)) if isinstance(value, RecordValue) else None
+        if key is None:
+            return None
+        if key in known:
+            return Other()  # it stays what it is
     write_cell(m, held.object, n * size, coerce(m, value, element), element)
     _set_count(m, v.self, Int(n + 1, ULONG))
     return Other()

@@ -92,6 +92,7 @@ def test_a_loop_fills_in_elements(loop: str) -> None:
         "n.swap(m);",
         "n[rand()] = 32;",
         "if (rand()) n.push_back(32);",
+        "n.assign(1000, 32); n.resize(2);",
     ],
 )
 def test_what_may_have_changed_is_not_known(change: str) -> None:
@@ -102,3 +103,15 @@ def test_what_may_have_changed_is_not_known(change: str) -> None:
 def test_an_array_that_an_unknown_function_fills_is_not_known() -> None:
     main = "int main() { int n[3] = {32, 64, 96}; unknown(n, 3); sum<<<1, n[1]>>>(0, 0); }"
     assert all(x.assumed for x in launches(main))
+
+
+@pytest.mark.parametrize("change", ["n[rand()] = 32;", "n.emplace(rand(), 32);"])
+def test_a_key_that_is_not_known_may_be_any(change: str) -> None:
+    main = f"std::map<int, int> n = {{{{1, 64}}}}; {change} sum<<<1, n[1]>>>(0, 0);"
+    assert all(x.assumed for x in launches(f"int main() {{ {main} }}"))
+
+
+def test_a_key_is_there_once() -> None:
+    added = "n.insert({1, 96}); n.emplace(2, 128);"
+    main = f"std::map<int, int> n = {{{{1, 64}}}}; {added} for (auto &x : n) sum<<<1, x.second>>>(0, 0);"
+    assert blocks(f"int main() {{ {main} }}") == [64, 128]
