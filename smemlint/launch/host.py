@@ -24,10 +24,17 @@ from smemlint.ir.walk import walk
 from smemlint.launch.kept_runs import KeptRuns, Shown
 from smemlint.launch.model import Allowance, Started
 from smemlint.launch.objects import class_instances, is_of, object_for, take_defaults
-from smemlint.launch.settings import settings
-from smemlint.launch.slicing import HostSlice, NeededMembers, settle
+from smemlint.launch.source.settings import settings
+from smemlint.launch.source.slicing import HostSlice, NeededMembers, settle
+from smemlint.launch.source.starters import (
+    launching_functions,
+    may_run,
+    may_start,
+    open_name,
+    said,
+    tables_of,
+)
 from smemlint.launch.started import starts_of
-from smemlint.launch.starters import launching_functions, may_run, may_start, open_name, said, tables_of
 from smemlint.launch.ways import Ways, instance, key, site
 from smemlint.system import clock
 

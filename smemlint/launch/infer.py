@@ -35,7 +35,7 @@ from smemlint.ir.walk import nodes_of, walk
 from smemlint.launch.implied import implied_blocks
 from smemlint.launch.model import Started
 from smemlint.launch.open import USUAL, Candidate
-from smemlint.launch.stand_ins import named_integer, stand_ins
+from smemlint.launch.source.stand_ins import named_integer, stand_ins
 from smemlint.launch.started import template_arguments
 from smemlint.records import record
 

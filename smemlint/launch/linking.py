@@ -14,8 +14,8 @@ from smemlint.ir import Function, Module, Name, Record, Scalar
 from smemlint.ir.walk import nodes_of
 from smemlint.launch.host import started_kernels
 from smemlint.launch.model import Allowance, Started
-from smemlint.launch.slicing import names_as_value
-from smemlint.launch.starters import launching_functions, said
+from smemlint.launch.source.slicing import names_as_value
+from smemlint.launch.source.starters import launching_functions, said
 from smemlint.launch.ways import instance
 from smemlint.records import record
 

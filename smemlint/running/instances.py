@@ -11,7 +11,7 @@ from smemlint.evaluate.machine.faults import fault
 from smemlint.frontend import Known
 from smemlint.ir import Function, FunctionRef, Launch, Module, PointerTo, RecordRef, Scalar
 from smemlint.launch import Allowance, Blocks, Program, Started, infer, program_around, program_of
-from smemlint.launch.reach import kernels_with_shared_memory
+from smemlint.launch.source.reach import kernels_with_shared_memory
 from smemlint.running import schedule
 from smemlint.running.others import nobody, reader
 from smemlint.running.schedule import Begun, Ends, in_turn, ranked

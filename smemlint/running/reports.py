@@ -16,7 +16,7 @@ from smemlint.diagnose.observe import observe
 from smemlint.diagnose.unseen import UNKNOWN_KERNEL
 from smemlint.fix.model import renamed
 from smemlint.ir import Module, Place
-from smemlint.launch.missing import missing_kernels
+from smemlint.launch.source.missing import missing_kernels
 from smemlint.rules.added import added
 from smemlint.running.pipeline import Examined, examine
 from smemlint.score import KernelAnalysis, Sharing, idle_lambdas

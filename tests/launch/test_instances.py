@@ -10,7 +10,7 @@ from smemlint.evaluate.types.spelling import type_name
 from smemlint.frontend import load
 from smemlint.ir import RecordRef, Scalar
 from smemlint.launch import infer, started_kernels
-from smemlint.launch.starters import launching_functions
+from smemlint.launch.source.starters import launching_functions
 from smemlint.score import score_all
 from smemlint.source import source_from_bytes
 

@@ -36,7 +36,7 @@ from smemlint.evaluate.run.construction import (
 )
 from smemlint.evaluate.run.folds import fold_value
 from smemlint.evaluate.run.jumps import run_break, run_continue, run_goto, run_return
-from smemlint.evaluate.run.loops import run_labeled, run_loop
+from smemlint.evaluate.run.loops.loop import run_labeled, run_loop
 from smemlint.evaluate.run.operators import (
     assign_value,
     assigned_place,

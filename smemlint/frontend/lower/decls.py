@@ -8,7 +8,7 @@ from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.kinds import UNEXPOSED, is_expression
 from smemlint.frontend.clang.names import ENUMERATOR, PARAMETER, UNEXPOSED_DECL, UNION, VARIABLE, valid
-from smemlint.frontend.lower.calls import converted
+from smemlint.frontend.lower.expressions.calls import converted
 from smemlint.frontend.lower.functions import FunctionLowering
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.records import RecordLowering
@@ -249,7 +249,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
     @staticmethod
     def expanded_use(parameters: tuple[str, ...], body: str, use: str) -> str:
         """A macro's body with the arguments of one use, as text."""
-        from smemlint.frontend.lower.asm import _arguments, _filled
+        from smemlint.frontend.lower.expressions.asm import _arguments, _filled
         from smemlint.frontend.text.textual import lex
 
         arguments, _ = _arguments(lex(use), 1)

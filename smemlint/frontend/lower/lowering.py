@@ -17,10 +17,10 @@ from smemlint.ir import Expr, Function, LaunchStmt, Place, Record, TemplateParam
 from smemlint.records import record
 
 if TYPE_CHECKING:
-    from smemlint.frontend.lower.asm import AsmLowering
-    from smemlint.frontend.lower.calls import CallLowering
     from smemlint.frontend.lower.decls import DeclarationLowering
-    from smemlint.frontend.lower.exprs import ExpressionLowering
+    from smemlint.frontend.lower.expressions.asm import AsmLowering
+    from smemlint.frontend.lower.expressions.calls import CallLowering
+    from smemlint.frontend.lower.expressions.exprs import ExpressionLowering
     from smemlint.frontend.lower.names import NameLowering
     from smemlint.frontend.lower.stmts import StatementLowering
     from smemlint.frontend.lower.text import TextLowering

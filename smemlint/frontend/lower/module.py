@@ -9,11 +9,11 @@ from dataclasses import field, replace
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.names import Declarations, Definition
 from smemlint.frontend.clang.positions import Positions
-from smemlint.frontend.lower.asm import AsmLowering
 from smemlint.frontend.lower.assigned import with_assigned
-from smemlint.frontend.lower.calls import CallLowering
 from smemlint.frontend.lower.decls import SHARED_ATTRIBUTE, DeclarationLowering
-from smemlint.frontend.lower.exprs import ExpressionLowering
+from smemlint.frontend.lower.expressions.asm import AsmLowering
+from smemlint.frontend.lower.expressions.calls import CallLowering
+from smemlint.frontend.lower.expressions.exprs import ExpressionLowering
 from smemlint.frontend.lower.lowering import HOST_LIMIT, Context, ParsedUnit, Scope
 from smemlint.frontend.lower.names import NameLowering
 from smemlint.frontend.lower.stmts import StatementLowering

@@ -9,7 +9,7 @@ from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.kinds import is_expression
 from smemlint.frontend.clang.names import ENUM, RECORDS, TYPEDEFS, UNEXPOSED_DECL, VARIABLE
-from smemlint.frontend.lower.builtin_operators import read_from_stream
+from smemlint.frontend.lower.expressions.builtin_operators import read_from_stream
 from smemlint.frontend.lower.gotos import structured
 from smemlint.frontend.lower.lowering import DEPTH_LIMIT, Context
 from smemlint.frontend.lower.ranges import range_loop

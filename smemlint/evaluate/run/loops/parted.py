@@ -7,7 +7,7 @@ import numpy as np
 from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.memory.several import one_of, options_of
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.run.iterations import changes_of
+from smemlint.evaluate.run.loops.iterations import changes_of
 from smemlint.evaluate.values.number import Int, Pointer, Symbol, Value
 from smemlint.evaluate.values.objects import Snapshot
 

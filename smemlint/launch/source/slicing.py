@@ -48,9 +48,9 @@ from smemlint.ir import (
 )
 from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import nodes_of, walk
-from smemlint.launch.reads import data_of, reads
-from smemlint.launch.receivers import made_to_call, methods_meant
-from smemlint.launch.settings import Settings
+from smemlint.launch.source.reads import data_of, reads
+from smemlint.launch.source.receivers import made_to_call, methods_meant
+from smemlint.launch.source.settings import Settings
 
 _THIS = "this"
 _CALLED = "this()."

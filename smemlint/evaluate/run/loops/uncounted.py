@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.run.compile_time import compile_time_trips, is_compile_time
-from smemlint.evaluate.run.trips import set_by
+from smemlint.evaluate.run.loops.compile_time import compile_time_trips, is_compile_time
+from smemlint.evaluate.run.loops.trips import set_by
 from smemlint.evaluate.values.number import Int
 from smemlint.ir import STEPS, Asm, Assign, Binary, Call, Expr, Index, Loop, Name, Scalar, Unary
 from smemlint.ir.walk import walk

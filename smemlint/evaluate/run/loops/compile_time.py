@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.run.trips import set_by
+from smemlint.evaluate.run.loops.trips import set_by
 from smemlint.evaluate.values.comparison import COMPARISONS
 from smemlint.evaluate.values.number import Int, Pointer, form_of, subtract
 from smemlint.ir import (

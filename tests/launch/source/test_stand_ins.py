@@ -7,7 +7,7 @@ import pytest
 from smemlint.frontend import load
 from smemlint.ir import PointerTo, Scalar
 from smemlint.launch import infer, started_kernels
-from smemlint.launch.stand_ins import named_integer, stand_ins, words_of
+from smemlint.launch.source.stand_ins import named_integer, stand_ins, words_of
 from smemlint.source import source_from_bytes
 
 

@@ -16,9 +16,17 @@ from smemlint.evaluate.control_flow.recurrence import difference
 from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Exits, Machine
-from smemlint.evaluate.run.carried import planned
-from smemlint.evaluate.run.compile_time import begins_constant, is_compile_time, start_of
-from smemlint.evaluate.run.iterations import Cell, State, changes_of, iterate, line_up, take_turns, trial
+from smemlint.evaluate.run.loops.carried import planned
+from smemlint.evaluate.run.loops.compile_time import begins_constant, is_compile_time, start_of
+from smemlint.evaluate.run.loops.iterations import (
+    Cell,
+    State,
+    changes_of,
+    iterate,
+    line_up,
+    take_turns,
+    trial,
+)
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.number import Int, Pointer, Value, add, collapse, formed, same, scale
 from smemlint.evaluate.values.objects import Snapshot

@@ -20,8 +20,8 @@ from smemlint.evaluate.control_flow.recurrence import (
 )
 from smemlint.evaluate.machine.components import Carried
 from smemlint.evaluate.machine.machine import Exits, Machine
-from smemlint.evaluate.run.iterations import Cell, State, changes_of, trial
-from smemlint.evaluate.run.trips import set_by
+from smemlint.evaluate.run.loops.iterations import Cell, State, changes_of, trial
+from smemlint.evaluate.run.loops.trips import set_by
 from smemlint.evaluate.values.number import Int, Other, Pointer, Symbol, Value, bounds, same
 from smemlint.evaluate.values.objects import Cells, Object, Snapshot, led_to
 from smemlint.evaluate.values.pieces import even

@@ -27,9 +27,9 @@ from smemlint.frontend.clang.names import (
     valid,
 )
 from smemlint.frontend.clang.opcodes import binary_operator, unary_operator
-from smemlint.frontend.lower.builtin_operators import builtin_operator
-from smemlint.frontend.lower.lambdas import lambda_, statement_expression
-from smemlint.frontend.lower.literals import boolean, character, floating, integer, string
+from smemlint.frontend.lower.expressions.builtin_operators import builtin_operator
+from smemlint.frontend.lower.expressions.lambdas import lambda_, statement_expression
+from smemlint.frontend.lower.expressions.literals import boolean, character, floating, integer, string
 from smemlint.frontend.lower.lowering import DEPTH_LIMIT, NODE_LIMIT, Context
 from smemlint.frontend.text.folds import fold_of
 from smemlint.ir import (

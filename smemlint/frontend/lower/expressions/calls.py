@@ -24,8 +24,8 @@ from smemlint.frontend.clang.names import (
     Definition,
     valid,
 )
-from smemlint.frontend.lower.builtin_operators import builtin_operator, read_value
-from smemlint.frontend.lower.launchers import handed_on, without_casts
+from smemlint.frontend.lower.expressions.builtin_operators import builtin_operator, read_value
+from smemlint.frontend.lower.expressions.launchers import handed_on, without_casts
 from smemlint.frontend.lower.lowering import Context
 from smemlint.ir import (
     CONVERSION_NAME,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from smemlint.frontend import load
-from smemlint.launch.reach import kernels_with_shared_memory
+from smemlint.launch.source.reach import kernels_with_shared_memory
 from smemlint.source import source_from_bytes
 
 DECLARES = "__global__ void k() { __shared__ int s[32]; s[threadIdx.x] = 0; }"

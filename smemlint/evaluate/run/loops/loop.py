@@ -24,9 +24,9 @@ from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.machine.dispatch import run, rvalue
 from smemlint.evaluate.machine.machine import Event, Exit, Exits, Machine, Mask, Undecided
 from smemlint.evaluate.memory.local_memory import here
-from smemlint.evaluate.run.carried import Draft, Plan, foreseen, planned, verified
-from smemlint.evaluate.run.compile_time import compile_time_trips, counter_of
-from smemlint.evaluate.run.iterations import (
+from smemlint.evaluate.run.loops.carried import Draft, Plan, foreseen, planned, verified
+from smemlint.evaluate.run.loops.compile_time import compile_time_trips, counter_of
+from smemlint.evaluate.run.loops.iterations import (
     Attempt,
     State,
     Work,
@@ -37,11 +37,11 @@ from smemlint.evaluate.run.iterations import (
     take_turns,
     trial,
 )
-from smemlint.evaluate.run.parted import each_its_own, parting_of
+from smemlint.evaluate.run.loops.parted import each_its_own, parting_of
+from smemlint.evaluate.run.loops.trips import iterations_left
+from smemlint.evaluate.run.loops.uncounted import uncounted
+from smemlint.evaluate.run.loops.uneven import run_uneven
 from smemlint.evaluate.run.statements import end_scope
-from smemlint.evaluate.run.trips import iterations_left
-from smemlint.evaluate.run.uncounted import uncounted
-from smemlint.evaluate.run.uneven_loops import run_uneven
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.choices import Way
 from smemlint.evaluate.values.lanes import some

@@ -1,0 +1,1 @@
+"""Expressions as clang has them to expressions of the IR."""
