@@ -24,6 +24,7 @@ from smemlint.score.totals import endless, optional, sums
 
 Ints = NDArray[np.int64]
 
+_ROUNDS = Unresolved("loop-carried", "how often rounds of different cost run is not known")
 PROVED = (Grade.EXACT, Grade.ASSUMED)
 
 
@@ -200,7 +201,7 @@ def _conflict(trace: Trace, found: Priced, assumed: bool) -> Conflict:
         wavefronts_low=least,
         ideal=ideal,
         grade=grade,
-        reason=None if grade in PROVED else trace.reason,
+        reason=None if grade in PROVED else trace.reason or (_ROUNDS if endless(trace) else None),
         worst=worst,
         ways_by_visit=_visits(trace, cost),
         lane_stride=lane_stride(worst.offsets) if worst is not None else None,

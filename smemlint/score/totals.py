@@ -18,15 +18,16 @@ def sums(trace: Trace, cost: Costs) -> tuple[int, int, int]:
     """Wavefronts at most, at least, and the ideal that both are measured by.
 
     One of the trace's ways runs, and of its groups of requests any; the ends are those of whatever runs then.
-    Where some request has two ends, iterations that may be repeated tell those of their own as well.
+    Iterations that may be repeated tell ends of their own as well: all together, or one by one where some
+    request has two ends.
     """
     open_ = np.zeros_like(trace.weights) if trace.repeats is None else trace.repeats.depth
-    each = (cost.high, cost.low, cost.ideal, trace.weights, _groups(trace), open_ > 0)
+    each = (cost.high, cost.low, cost.ideal, trace.weights, _groups(trace), open_)
     ends = [
-        _ends(high @ weights, low @ weights, ideal @ weights)
-        if not numbers.any() and not (repeated.any() and (low < high).any())
-        else _of_groups(high * weights, low * weights, ideal * weights, numbers, repeated)
-        for high, low, ideal, weights, numbers, repeated in zip(
+        _by_depth(high * weights, low * weights, ideal * weights, depth)
+        if not numbers.any() and not (depth.any() and (low < high).any())
+        else _of_groups(high * weights, low * weights, ideal * weights, numbers, depth > 0)
+        for high, low, ideal, weights, numbers, depth in zip(
             *(np.split(x, trace.ways) for x in each), strict=True
         )
     ]
@@ -59,10 +60,17 @@ def _groups(trace: Trace) -> Ints:
     return groups if sure.all() else alone
 
 
-def _ends(high: int, low: int, ideal: int) -> tuple[Fraction, Fraction, int]:
-    """Ways at most and at least, and the ideal."""
-    n = int(ideal)
-    return Fraction(int(high), n or 1), Fraction(int(low), n or 1), n
+def _by_depth(high: Ints, low: Ints, ideal: Ints, depth: Ints) -> tuple[Fraction, Fraction, int]:
+    """Ways at most and at least, and the ideal. depth: loops of unknown length around each request, whose
+    rounds may outweigh those around them."""
+    whole = int(ideal.sum())
+    most, least = [Fraction(int(high.sum()), whole or 1)], [Fraction(int(low.sum()), whole or 1)]
+    for d in set(depth.tolist()) if depth.any() else ():
+        some = int(ideal[depth == d].sum())
+        if some:
+            most.append(Fraction(int(high[depth == d].sum()), some))
+            least.append(Fraction(int(low[depth == d].sum()), some))
+    return max(most), min(least), whole
 
 
 def _of_groups(

@@ -82,6 +82,9 @@ JOINED = [
     "int m = 205 + 2 * threadIdx.x; for (int i = 0; i <= 3 - (int)threadIdx.x % 4; i++)"
     "  for (int j = i; j < 3; j++) { if ((m % 7 & 4) == 0) { m ^= 1; break; }"
     "  out[0] += t[j * 32 + threadIdx.x]; m = threadIdx.x; }",
+    # lanes that leave a loop between two rounds that one wider store makes
+    "auto f = [](int x, int m) { return x & m & 8; };"
+    " for (int i = 0; i < (int)threadIdx.x & 3; i++) ((double *)t)[(f((int)threadIdx.z, 5) + i) & 255] = 1;",
     # a load that nobody uses moves nowhere
     "for (int i = 0; i < 2; i++) { float4 v = *(float4 *)t; if (threadIdx.x & 1) continue; int j = 0;"
     "  while (j < 5) j++; }",
@@ -201,6 +204,18 @@ RANGES = [
     "int s = threadIdx.x & 1, m = threadIdx.x; for (int i = 0; i < 4; i++) { switch (s) {"
     " case 0: m += 27; s = n & 2 ? 2 : 1; break; case 1: t[m * 32] = 1; s = 2; continue;"
     " case 2: m ^= 14; s = 1; } t[m + 512] = 1; }",
+    # lanes that leave a loop of unknown length one after the other do so with numbers of their own
+    "int i = 0, m = 7; do { m += 3; if (n == 3) continue; t[m] = 1; } while (++i < (int)threadIdx.x % 4 + 2);"
+    " q[i][8] = 1;",
+    "int i = 0; for (;;) { if (i > (int)threadIdx.x % 4 + (n & 1)) break; if (n & 2) { t[i] = 1; } i++; }"
+    " q[i][8] = 1;",
+    # what a function or a lambda changes from the second round on
+    "auto skip = [](int &m, int i) { if (i == 1) return; m += 3; }; int m = 17;"
+    " for (int i = 1; i < (((int *)t)[threadIdx.x] & 3) + 1; ++i) skip(m, i); t[m * 32] = 1;",
+    "int m = 17; auto on = [&](int i) { if (i > 1) m += 3; };"
+    " for (int i = 1; i < n; ++i) on(i); t[m * 32] = 1;",
+    # rounds of different cost of which the first ones are run, and one stands for the others
+    "for (int i = 0, j = 15; i < 6; i++, j += 3) { t[j * 8] = 1; j = threadIdx.x; if (n & 2) continue; }",
     # the first seven iterations may be all there are
     "for (int i = 0; i < n; i++) ((float2 *)t)[(threadIdx.x % 4 == 2 ? 3 : i) + threadIdx.x].x += 1;",
 ]

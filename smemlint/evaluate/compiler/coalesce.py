@@ -85,6 +85,7 @@ def widened(
         if not groups and not gone:
             return runs
     dropped = {id(logged[index]) for index in gone}
+    rests: dict[int, Event] = {}
     for group in groups:
         leader = logged[group.leader]
         assert isinstance(leader, Event)
@@ -93,6 +94,9 @@ def widened(
             member = logged[index]
             assert isinstance(member, Event)
             dropped.add(id(member))
+            if (member.may & ~leader.may).any():  # lanes that leave a loop within the copies of its body
+                rest = member.may & ~leader.may
+                rests[id(member)] = replace(member, may=rest, must=member.must & rest)
             if member.site is not leader.site:
                 runs[id(member.site)].followed = (group.width, leader.site)
         if _skewed(e for index in group.members if isinstance(e := logged[index], Event)):
@@ -106,7 +110,8 @@ def widened(
         if runs[id(s)].wide and s.function is not None and id(s.node) in m.code.halved(s.function):
             runs[id(s)].doubtful = CHOSEN_WORDS
     for r in runs.values():
-        written, r.alone = r.alone, [e for e in r.alone if id(e) not in dropped]
+        written = r.alone
+        r.alone = [rests.get(id(e), e) for e in written if id(e) not in dropped or id(e) in rests]
         if written and not (r.alone or r.wide or r.followed):
             r.spared = written
     return runs

@@ -52,6 +52,8 @@ def leave(m: Machine, join: Join, inner: Sequence[Join], value: Value | None = N
     if not conditions and not passed:
         join.gone = join.gone | m.may
     elif not m.host:
+        for j in inner:
+            j.passed = True
         under, _ = m.under(m.must)
         join.left[under] = join.left.get(under, m.threads.nobody) | m.may
         join.strays = join.strays | (parting(m, join, inner, m.may) if together else m.may)

@@ -217,6 +217,8 @@ class Join:
     ways: list[Exit] = field(default_factory=list)
     left: dict[Hashable, Mask] = field(default_factory=dict)
     """By the undecided conditions on the way to it: the lanes that left for it if these hold."""
+    passed: bool = False
+    """Whether lanes may have gone past it to another, as nobody can decide."""
     decisions: tuple[Affine, ...] = ()
     """Conditions on the ways to it that the launch decides, and the compiler cannot."""
 

@@ -5,7 +5,7 @@ Two trial iterations tell which: one from the state before the loop, and one fro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from smemlint.evaluate.analysis.purity import root_of
 from smemlint.evaluate.control_flow.masks import restore
@@ -25,7 +25,7 @@ from smemlint.evaluate.run.loops.trips import set_by
 from smemlint.evaluate.values.number import Int, Other, Pointer, Symbol, Value, bounds, same
 from smemlint.evaluate.values.objects import Cells, Object, Snapshot, led_to
 from smemlint.evaluate.values.pieces import even
-from smemlint.ir import Assign, Expr, Loop, Name, Unary
+from smemlint.ir import Assign, Call, Construct, Expr, Lambda, Loop, Name, Scalar, This, Unary, Var
 from smemlint.ir.expr import STEPS
 from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
@@ -257,6 +257,8 @@ def _only_counts(m: Machine, s: Loop, changed: set[str]) -> bool:
     e = s.step
     if changed & set_by(s) or any(_holds_number(m, target) for target in _targets(s)):
         return False
+    if any(_may_set(m, call) for call in _calls(s)):
+        return False
     if isinstance(e, Unary) and isinstance(e.operand, Name):
         return changed <= {e.operand.id}
     if isinstance(e, Assign) and e.op in ("+=", "-=") and isinstance(e.target, Name):
@@ -277,11 +279,42 @@ def _targets(s: Loop) -> list[Expr]:
     return found
 
 
+@by_identity
+def _calls(s: Loop) -> list[Call | Construct]:
+    """What runs code of another function in the body."""
+    return [n for n in walk(s.body) if isinstance(n, Call | Construct)]
+
+
+def _may_set(m: Machine, call: Call | Construct) -> bool:
+    """Whether a call may set a variable from before the loop that it is given, or knows."""
+    parameters: Sequence[Var | None] = [None] * len(call.arguments)
+    if isinstance(call, Call):
+        callee = call.callee
+        root = root_of(callee)
+        if root is not None and root in m.frame.variables:
+            return True  # a method of a variable, or a lambda
+        if root is None and any(isinstance(n, This) for n in walk(callee)):
+            return True
+        if isinstance(callee, Name) and callee.id not in m.module.functions:
+            return any(isinstance(a, Lambda) for a in call.arguments)
+        if isinstance(callee, Name):
+            parameters = m.module.functions[callee.id].parameters
+    for argument, parameter in zip(call.arguments, parameters, strict=False):
+        root = root_of(argument)
+        o = None if root is None else m.frame.variables.get(root)
+        plain = parameter is not None and isinstance(parameter.type, Scalar)
+        if isinstance(argument, Lambda) or (o is not None and not plain and o.storage == "local"):
+            return True
+    return False
+
+
 def _holds_number(m: Machine, target: Expr) -> bool:
     """Whether a place may be one of a variable from before the loop that holds a number or a pointer: it may
     change in a later iteration though the first one left it alone."""
     root = root_of(target)
-    o = None if root is None else m.frame.variables.get(root)
+    if root is None:
+        return any(isinstance(n, This) for n in walk(target))
+    o = m.frame.variables.get(root)
     if o is None or o.storage != "local":
         return False
     held = list(o.cells.values())

@@ -37,7 +37,7 @@ from smemlint.evaluate.run.loops.iterations import (
     take_turns,
     trial,
 )
-from smemlint.evaluate.run.loops.parted import each_its_own, parting_of
+from smemlint.evaluate.run.loops.parted import each_its_own, part_ways, parting_of, waiting
 from smemlint.evaluate.run.loops.trips import iterations_left
 from smemlint.evaluate.run.loops.uncounted import uncounted
 from smemlint.evaluate.run.loops.uneven import run_uneven
@@ -237,7 +237,7 @@ def _cut_short(m: Machine, s: Loop, exits: Exits, head: Head | None, left: Mask,
     """Let one iteration stand for those that are left, `known` if that is known; returns who left before."""
     if head is None:
         known = iterations_left(m, s) if known is None else known
-        _generic(m, s, exits, Int(1), None if exits.uncertain else known)
+        _generic(m, s, exits, Int(1), None if exits.next.passed else known)
         return left
     exits.end.kept, exits.end.gone = exits.end.kept & ~head[2], exits.end.gone & ~head[2]
     _generic(m, _back_to(m, s, head), exits, Int(1))
@@ -439,7 +439,9 @@ def _stand_in(
         if draft is not None and not np.array_equal(m.may, going):
             holds = False  # lanes that stay behind would not have changed
             break
+        before, began = waiting(m), m.may
         iterate(m, s, exits)
+        apart = max(apart, part_ways(m, start, exits.since, before, began))
         if draft is not None:
             holds = draft.holds(snapshot(m).cells)
         if not holds or not m.anyone():

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 
-from smemlint.evaluate.machine.machine import Machine, Mask
+from smemlint.evaluate.machine.machine import Exit, Machine, Mask
+from smemlint.evaluate.machine.state import Join
 from smemlint.evaluate.memory.several import one_of, options_of
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.run.loops.iterations import changes_of
+from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Int, Pointer, Symbol, Value
-from smemlint.evaluate.values.objects import Snapshot
+from smemlint.evaluate.values.objects import Cells, Snapshot
+from smemlint.ir.types import BOOL
 
 TOGETHER, WARPS, LANES = range(3)
 _WARP = 32
@@ -37,6 +43,52 @@ def each_its_own(m: Machine, start: Snapshot, since: int, apart: int) -> None:
     the state before it; since: how many unknowns there were then."""
     if apart == TOGETHER or m.host:
         return
+    own = _owner(m, since, apart)
+    for o, at in changes_of(start.cells, {o: o.cells for o in start.cells}):
+        if at in o.cells:
+            o.cells[at] = own(o.cells[at])
+
+
+Waiting = list[tuple[Join, Mask, int]]
+"""Join points ahead: who had left for each for sure, and how many ways there were."""
+
+
+def waiting(m: Machine) -> Waiting:
+    """The join points ahead as they are now."""
+    return [(j, j.kept, len(j.ways)) for j in m.ahead()]
+
+
+def part_ways(m: Machine, start: Snapshot, since: int, before: Waiting, inside: Mask) -> int:
+    """The same for what lanes took along that left an iteration which stands for many while others stayed;
+    returns how those parted who surely left. before: the join points before it; inside: who began it."""
+    apart = TOGETHER
+    for j, kept, count in before if not m.host else ():
+        if j.kept is not kept:
+            apart = max(apart, _parting(j.kept & ~kept, inside))
+        for i in range(count, len(j.ways)):
+            way = j.ways[i]
+            how = _parting(way.may, inside) if way.together else LANES
+            if how != TOGETHER:
+                j.ways[i] = _parted(way, start, _owner(m, since, how))
+    return apart
+
+
+def _parting(lanes: Mask, inside: Mask) -> int:
+    return parting_of(Int(lanes.astype(np.int64), BOOL), inside) if some(lanes) else TOGETHER
+
+
+def _parted(way: Exit, start: Snapshot, own: Callable[[Value], Value]) -> Exit:
+    cells = dict(way.state.cells)
+    for o, at in changes_of(start.cells, cells):
+        if cells[o] is way.state.cells[o]:
+            cells[o] = Cells(cells[o])
+        cells[o][at] = own(cells[o][at])
+    value = None if way.value is None else own(way.value)
+    return replace(way, state=Snapshot(cells, way.state.havoc), value=value)
+
+
+def _owner(m: Machine, since: int, apart: int) -> Callable[[Value], Value]:
+    """What gives a value own unknowns for those that were made since."""
     own: dict[Symbol, Symbol] = {}
 
     def number(v: Int) -> Int:
@@ -68,6 +120,4 @@ def each_its_own(m: Machine, start: Snapshot, since: int, apart: int) -> None:
             return one_of(m, to, v.object.name, varying=True)
         return Pointer(v.object, number(v.offset), v.pointee, v.integer)
 
-    for o, at in changes_of(start.cells, {o: o.cells for o in start.cells}):
-        if at in o.cells:
-            o.cells[at] = value(o.cells[at])
+    return value
