@@ -9,6 +9,7 @@ from smemlint.evaluate.model import Grade
 from smemlint.fix.model import Refusal, TextEdit
 from smemlint.fix.search.candidates import Skew, Swizzle, Trimmed
 from smemlint.fix.search.choices import locate
+from smemlint.fix.search.divided import divides
 from smemlint.fix.search.judge import Option
 from smemlint.fix.search.members import Instance, only_source_open
 from smemlint.fix.search.registers import tile_kept
@@ -57,17 +58,21 @@ def harmed(option: Option, instances: Sequence[Instance]) -> str:
 
 
 def rescheduled(option: Option, instances: Sequence[Instance]) -> str:
-    """The kernel whose loop nvcc may schedule in another way, '' when there is none.
+    """The kernel that computed indices may slow down, with the reason; "" when there is none.
 
     Measured: behind other swizzled indices, kernels with a tile in registers ran at 0.95 to 1.35 times their
-    speed with all wavefronts as promised.
+    speed with all wavefronts as promised. Nor is an index that is computed anew safe where integer work may
+    be what takes the kernel's time.
     """
     if not isinstance(option.layout, Swizzle | Trimmed | Skew):
         return ""
     kept = tile_kept([i.analysis for i in instances])
-    if kept is None:
-        return ""
-    return f"{instance_name(kept)} keeps a tile in registers; what nvcc makes of its loop may change"
+    if kept is not None:
+        return f"{instance_name(kept)} keeps a tile in registers; what nvcc makes of its loop may change"
+    busy = next((i.analysis.kernel for i in instances if divides(i.analysis.kernel)), None)
+    if busy is not None:
+        return f"`{busy.name}` divides integers for the indices of a loop, which may be what takes its time"
+    return ""
 
 
 def open_questions(instances: Sequence[Instance], analyses: Sequence[KernelAnalysis], main: str) -> str:
