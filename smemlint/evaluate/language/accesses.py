@@ -194,6 +194,8 @@ def escape(v: Value) -> None:
     if isinstance(v, Pointer):
         for o in led_to(v.object):
             o.escapes = o.escapes or o.storage == "shared"
+    elif isinstance(v, Other) and v.leads is not None:
+        v.leads.escapes = True
 
 
 def _access_part(

@@ -311,6 +311,7 @@ def _copy(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     if chunk == 16 and barrier and in_shared(sync) and in_shared(target) and not in_shared(source):
         text = "bulk copy by the tensor memory accelerator"
         m.note("ptx-outside", f"`{called(e)}` with a barrier and 16-byte alignment: {text}", e.place)
+        escape(target)
         return Other()
     split(m, e, group, target, source, _bytes(m, size), chunk, clamp=False)
     return Other()

@@ -25,7 +25,7 @@ from smemlint.evaluate.analysis.ptx import (
     parse,
 )
 from smemlint.evaluate.control_flow.masks import decode
-from smemlint.evaluate.language.accesses import load, record_access, store
+from smemlint.evaluate.language.accesses import escape, load, record_access, store
 from smemlint.evaluate.language.conversions import coerce
 from smemlint.evaluate.library.warp import lane_mask
 from smemlint.evaluate.machine.cp_async import CHUNK, Copied
@@ -87,6 +87,9 @@ def asm_value(m: Machine, e: Asm) -> Value:
         elif isinstance(instruction, PtxBranch):
             m.must = np.zeros_like(m.must)  # what follows may be passed over
         elif isinstance(instruction, PtxUnknown | PtxOutside | PtxUnread):
+            if not isinstance(instruction, PtxUnknown):
+                for v in inputs:  # what is done with an address is not followed: a bulk copy lays out rows
+                    escape(v)
             for target in _lost(m, e, instruction):
                 write(target, Other())
     m.must = kept
