@@ -249,12 +249,22 @@ def others_unharmed(
     if len(old) != len(new):
         return "the edited file shows other accesses of other arrays"
     for a, b in zip(old, new, strict=True):
-        if a.wavefronts is not None and (b.wavefronts is None or b.wavefronts > a.wavefronts):
+        if a.wavefronts is not None and _dearer(a, b):
             return f"`{a.site.expression}` on line {a.site.place.line} gets worse"
         joined = a.trace.joined == b.trace.joined and a.trace.steps == b.trace.steps
         if joined and not same_addresses(a.trace.offsets, a, b):
             return f"`{a.site.expression}` on line {a.site.place.line} {STRAYED}"
     return None
+
+
+def _dearer(before: Conflict, after: Conflict) -> bool:
+    """Whether a site costs more than it did. Of a long loop, one may have been followed further than the
+    other; what a request costs is told by the ways."""
+    old, new = before.wavefronts or 0, after.wavefronts
+    if new is None or new <= old:
+        return new is None
+    alike = before.trace.joined == after.trace.joined and before.ideal and after.ideal
+    return not alike or new * (before.ideal or 0) > old * (after.ideal or 0)
 
 
 _SUFFIXES = (".cu", ".cuh", ".h", ".hpp", ".hxx", ".hh", ".inl", ".cpp", ".cc", ".cxx", ".c")
