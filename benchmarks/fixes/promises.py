@@ -1,10 +1,10 @@
-"""Whether fixed code lints as promised: over copies of checkouts, all edits applied, each file analysed again.
+"""Whether fixed code lints as promised: in copies of checkouts, all edits applied.
 
     python benchmarks/fixes/promises.py FILE... [--json FILE]
 
-Each file lies in a checkout (a folder whose name holds `+`, or its own). For each line and kind of access of an
-array with an edit, the ways after the edit are compared with the promise; for each warning that is left in
-such an array, whether it was promised. The file is fixed a second time, which must find nothing.
+Each file lies in a checkout (a folder whose name holds `+`, or its own). For each line and kind of access
+of an array with an edit, the ways after the edit are compared with the promise; for each warning that is left
+in such an array, whether it was promised. The file is fixed a second time, which must find nothing.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""An array that the tensor memory accelerator or a descriptor reaches is not laid out anew: these lay out rows
-by themselves, and would find the program's elsewhere."""
+"""An array that the tensor memory accelerator or a descriptor reaches is not laid out anew: these lay out
+rows by themselves, and would find the program's elsewhere."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import pytest
 
 from fix.cases import access, array, kernel
 from smemlint.evaluate.model import Trace
-from smemlint.fix.proof.promise import Promise, check
+from smemlint.fix.proof.promise import Promise, check, others_unharmed
 from smemlint.fix.search.candidates import Exchange, Padding, Shape, Skew, Swizzle, Trimmed, moved_step
 from smemlint.fix.search.members import apart, member
 from smemlint.score.model import Conflict, KernelAnalysis
@@ -138,3 +138,16 @@ def test_another_array_must_be_reached_where_it_was() -> None:
     promised = [Promise(each, each.offsets // 16 * 20 + each.offsets % 16, 10_000)]
     assert check(before, T, promised, both(moved, 2)) is None
     assert "u[...]` on line" in (check(before, T, promised, both(moved, 1)) or "")
+
+
+@pytest.mark.parametrize(("wavefronts", "ideal", "said"), [(512, 512, ""), (1024, 512, "gets worse")])
+def test_another_array_is_held_to_its_ways_however_far_its_loop_was_followed(
+    wavefronts: int, ideal: int, said: str
+) -> None:
+    """464 wavefronts of 464 before and 512 of 512 after are the same: the loop was followed further."""
+    other = array(1024, name="other", offset=500)
+    before = access(other, (64, 1), lambda x, y: (x,))
+    now = replace(before, wavefronts=wavefronts, ideal=ideal)
+    was = replace(before, wavefronts=464, ideal=464)
+    why = others_unharmed(kernel((64, 1), [T, other], [was]), kernel((64, 1), [T, other], [now]), [T])
+    assert said in (why or "") and bool(why) == bool(said)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -87,18 +87,20 @@ def asm_value(m: Machine, e: Asm) -> Value:
         elif isinstance(instruction, PtxBranch):
             m.must = np.zeros_like(m.must)  # what follows may be passed over
         elif isinstance(instruction, PtxUnknown | PtxOutside | PtxUnread):
-            if not isinstance(instruction, PtxUnknown):
-                for v in inputs:  # what is done with an address is not followed: a bulk copy lays out rows
-                    escape(v)
-            for target in _lost(m, e, instruction):
+            for target in _lost(m, e, instruction, inputs):
                 write(target, Other())
     m.must = kept
     return Other()
 
 
-def _lost(m: Machine, e: Asm, i: PtxUnknown | PtxOutside | PtxUnread) -> tuple[PtxTarget, ...]:
+def _lost(
+    m: Machine, e: Asm, i: PtxUnknown | PtxOutside | PtxUnread, inputs: Sequence[Value]
+) -> tuple[PtxTarget, ...]:
     """Note what is not followed; the targets whose value is unknown after it."""
     targets: tuple[PtxTarget, ...] | None = None
+    if not isinstance(i, PtxUnknown):
+        for v in inputs:  # a bulk copy lays out rows by itself
+            escape(v)
     if isinstance(i, PtxUnread):
         if i.touches:
             m.note("ptx-unread", "inline PTX that mentions shared memory could not be read", e.place)
