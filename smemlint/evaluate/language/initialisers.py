@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from smemlint.evaluate.language.accesses import load
-from smemlint.evaluate.language.conversions import coerce
+from smemlint.evaluate.language.conversions import coerce, is_null
 from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.memory.local_memory import write_cell
+from smemlint.evaluate.memory.local_memory import write_cell, write_cells
 from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value, plus
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import ArrayOf, Expr, InitList, Literal, Scalar, StringLiteral, Type
@@ -81,4 +81,14 @@ def fill_array(m: Machine, o: Object, at: int, t: ArrayOf, elements: tuple[Expr,
         elif isinstance(t.element, ArrayOf):
             fill_array(m, o, at + i * size, t.element, ())
         else:
-            write_cell(m, o, at + i * size, build(m, t.element, (), None), t.element)
+            v = build(m, t.element, (), None)
+            if isinstance(v, RecordValue) and all(_is_settled(m, leaf) for leaf in v.cells.values()):
+                alike = {k * size + x: leaf for k in range(min(n, 4096) - i) for x, leaf in v.cells.items()}
+                write_cells(m, o, at + i * size, (min(n, 4096) - i) * size, alike)
+                break
+            write_cell(m, o, at + i * size, v, t.element)
+
+
+def _is_settled(m: Machine, v: Value) -> bool:
+    """Whether it would be the same if it was found once more."""
+    return (isinstance(v, Int) and v.known) or is_null(m, v)

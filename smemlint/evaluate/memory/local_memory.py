@@ -332,10 +332,14 @@ def write_cell(m: Machine, o: Object, at: int, v: Value, t: Type) -> None:
 
 def write_cells(m: Machine, o: Object, at: int, size: int, cells: Mapping[int, Value]) -> None:
     """Set a stretch of a local object; what is not in the cells is unknown afterwards."""
+    inside = [k for k in o.cells if at <= k < at + size]
+    if not inside and not overlapping(o.cells, at, 1) and cells and _fresh(m, o):
+        o.cells.update({at + k: leaf for k, leaf in cells.items()})
+        return
     for k, width, _ in (*overlapping(o.cells, at, 1), *overlapping(o.cells, at + size - 1, 1)):
         if k < at or k + width > at + size:
             cut(o.cells, max(k, at), min(k + width, at + size) - max(k, at), m.unknowns)
-    for k in [k for k in o.cells if at <= k < at + size and k - at not in cells]:
+    for k in [k for k in inside if k in o.cells and k - at not in cells]:
         if not any(x + at <= k < x + at + width_of(v) for x, _, v in overlapping(cells, k - at, 1)):
             del o.cells[k]
             o.havoc = True
@@ -345,13 +349,18 @@ def write_cells(m: Machine, o: Object, at: int, size: int, cells: Mapping[int, V
         _set(m, o, at + k, leaf)
 
 
+def _fresh(m: Machine, o: Object) -> bool:
+    """Whether lanes outside of the mask hold nothing where no cell of an object is."""
+    return m.host or not o.havoc or m.may is m.threads.present
+
+
 def _set(m: Machine, o: Object, at: int, v: Value) -> None:
     cells = o.cells
     old = cells.get(at)
     n = width_of(v)
     if n and cells and (old is None or width_of(old) != n):
         old = _cleared(m, o, at, n, v)
-    if old is None and o.havoc and m.may is not m.threads.present and isinstance(v, Int) and not m.host:
+    if old is None and isinstance(v, Int) and not _fresh(m, o):
         # Other lanes keep what is not followed.
         reason = Unresolved("untracked-local", f"`{o.name}` has a value that is not followed")
         old = m.unknown(v.type, o.name, uniform=o.uniform, reason=reason)
