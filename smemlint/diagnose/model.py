@@ -65,9 +65,9 @@ class Access:
     reached: bool = True
     """False where only the text shows it: no launch that was looked at gets there."""
     assumptions: tuple[tuple[str, str, int], ...] = ()
+    """Kind, words and line (0: none) of what its cost takes for granted."""
     any_block: bool = False
     """Whether every shape that host code leaves to the block gives the same ways."""
-    """Kind, words and line (0: none) of what its cost takes for granted."""
 
     @property
     def ways(self) -> float | None:

@@ -143,6 +143,15 @@ class Visited:
 
 
 @record(frozen=True, slots=True)
+class Shifts:
+    """Unknown parts of an address by which whole requests move. steps: bytes, ascending; each part is a
+    multiple of one of them."""
+
+    names: tuple[str, ...] = ()
+    steps: tuple[int, ...] = ()
+
+
+@record(frozen=True, slots=True)
 class Trace:
     """Addresses of one site over one block.
 
@@ -189,10 +198,8 @@ class Trace:
     groups: NDArray[np.int64] | None = None
     """Shape (requests,): requests of one number run together, or none of them does; those of 0 surely run.
     None: all of them are of one number."""
-    left_out: tuple[str, ...] = ()
-    """Names of the unknown parts that are the same for all lanes and are not in the offsets."""
-    steps: tuple[int, ...] = ()
-    """Bytes by which these parts move a request, each by multiples of one of them; ascending."""
+    shifts: Shifts = Shifts()
+    """The unknown parts that are the same for all lanes and are not in the offsets."""
 
 
 @record(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from smemlint.evaluate.model import (
     Assumption,
     Grade,
     SharedArray,
+    Shifts,
     Site,
     Trace,
     Unresolved,
@@ -256,8 +257,7 @@ class _Builder:
             ways=len(self.ways),
             assumptions=_assumptions(self.m, self.log, launch),
             groups=visits.groups(),
-            left_out=tuple(terms.left_out),
-            steps=tuple(sorted(terms.steps)),
+            shifts=Shifts(tuple(terms.left_out), tuple(sorted(terms.steps))),
         )
 
     def _reason(self, maybe: NDArray[np.bool_] | None) -> Unresolved | None:

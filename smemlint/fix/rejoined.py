@@ -124,7 +124,8 @@ def _is_known(instances: Sequence[Instance], at: Declared) -> bool:
         return False
     sites = [c for i in instances for c in sites_of(i.analysis, i.array)]
     return not any(
-        c.trace.alignment or c.trace.steps or c.trace.ways > 1 or only_source_open(c.trace) for c in sites
+        c.trace.alignment or c.trace.shifts.steps or c.trace.ways > 1 or only_source_open(c.trace)
+        for c in sites
     )
 
 
@@ -221,7 +222,7 @@ def _paired(
     for c in news:
         t = c.trace
         lost = t.reason is not None and (t.reason.code, t.reason.text) not in reasons
-        if lost or c.wavefronts is None or t.alignment or t.steps or t.data or t.ways > 1:
+        if lost or c.wavefronts is None or t.alignment or t.shifts.steps or t.data or t.ways > 1:
             return None
     if [key[1:] for key in before] != [key[1:] for key in after]:
         return None
@@ -291,7 +292,7 @@ def _moved_alike(a: Conflict, b: Conflict, padding: Padding, shape: Shape) -> bo
     s, t = a.trace, b.trace
     if s.joined is not None or t.joined is not None or a.grade is Grade.UNRESOLVED:
         return False
-    if s.alignment or s.steps or t.steps or s.data or s.ways > 1:
+    if s.alignment or s.shifts.steps or t.shifts.steps or s.data or s.ways > 1:
         return False
     moved = padding.apply(addresses(s.offsets, 0, shape), shape)
     return moved is not None and same_addresses(moved, a, b)

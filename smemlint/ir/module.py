@@ -75,6 +75,14 @@ class TypeTemplate:
 
 
 @record(frozen=True, slots=True)
+class Packing:
+    """How close the fields of a record stand. packed: by the attribute. pack: of `#pragma pack`, 0: none."""
+
+    packed: bool = False
+    pack: int = 0
+
+
+@record(frozen=True, slots=True)
 class Record:
     """A struct, class or union. Layout is computed by the evaluator (it may depend on arguments).
 
@@ -97,9 +105,7 @@ class Record:
     methods: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     specialises: tuple[TemplateArgument, ...] | None = None
     specialisations: tuple[str, ...] = ()
-    packed: bool = False
-    pack: int = 0
-    """Of `#pragma pack`, 0: none."""
+    packing: Packing = Packing()
     virtual: bool = False
     """Declares virtual functions."""
     virtual_bases: bool = False

@@ -324,7 +324,7 @@ def _call(m: Machine, f: Function, arguments: Instance, owner: Instance, words: 
             m.frame.variables[f.parameters[0].id].cells[0] = argc
             m.frame.variables[f.parameters[1].id].cells[0] = argv
         m.enter(m.frame, f)
-        m.frame.last = True
+        m.frame.ahead.last = True
         run(m, f.body)
     except (BudgetExceededError, RecursionError):
         pass

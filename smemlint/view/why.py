@@ -97,7 +97,7 @@ def derivation(
         loops=tuple(line(p.path, p.line) for loop in loops if (p := loop.place) is not None),
         formula=_formula(known, analysis) if known is not None else "",
         step=_step(known) if known is not None else None,
-        left_out=leader.trace.left_out,
+        left_out=leader.trace.shifts.names,
         joined=_joined(conflict, analysis, line),
         lost=lost,
     )

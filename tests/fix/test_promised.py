@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from fix.cases import access, array, kernel
-from smemlint.evaluate.model import Trace
+from smemlint.evaluate.model import Shifts, Trace
 from smemlint.fix.proof.promise import Promise, check, others_unharmed
 from smemlint.fix.search.candidates import Exchange, Padding, Shape, Skew, Swizzle, Trimmed, moved_step
 from smemlint.fix.search.members import apart, member
@@ -25,7 +25,7 @@ def reading(pitch: int, steps: tuple[int, ...] = (), joined: int | None = None, 
     """Two requests of a loop: 32 rows of 4 elements, and the 32 `rows` elements further."""
     further = rows or 32 * pitch
     found = access(T, (64, 1), lambda x, y: (x % 32 * pitch + x // 32 * further,), joined=joined)
-    trace: Trace = replace(found.trace, alignment=8, steps=steps)
+    trace: Trace = replace(found.trace, alignment=8, shifts=Shifts(steps=steps))
     return replace(found, trace=trace)
 
 

@@ -213,10 +213,10 @@ class Layout:
             field_type = self.resolve(field.type, scope)
             size, field_align = self.size_and_align(field_type)
             own_align = field_align
-            if record.packed:
+            if record.packing.packed:
                 field_align = 1
-            elif record.pack:
-                field_align = min(field_align, record.pack)
+            elif record.packing.pack:
+                field_align = min(field_align, record.packing.pack)
             if field.bits is not None:
                 count = self._constant(field.bits, scope)
                 first = used if used > 8 * end - 8 and used <= 8 * end else 8 * end

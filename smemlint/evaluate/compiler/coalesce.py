@@ -468,14 +468,6 @@ def _path(forms: Forms, events: Sequence[Event]) -> Hashable:
     return tuple((turn, at - start) for turn, at in firsts.items())
 
 
-def _same_address(a: Event, b: Event) -> bool:
-    return (
-        _base(a.offset) == _base(b.offset)
-        and np.array_equal(a.offset.const, b.offset.const)
-        and (a.may is b.may or np.array_equal(a.may, b.may))
-    )
-
-
 def _first(forms: Forms, e: Event) -> int:
     c = e.offset.const
     return c if isinstance(c, int) else lead(c, forms.pattern(c, e.may))

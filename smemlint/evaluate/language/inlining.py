@@ -158,7 +158,7 @@ def _run_function(
     for o in objects:
         frame.variables[o.id] = o
     m.enter(frame, f)
-    frame.last = m.frame.ending
+    frame.ahead.last = m.frame.ahead.ending
     return _run_body(m, frame, lambda: run(m, f.body), f)
 
 

@@ -273,6 +273,15 @@ WHOLE = Slice()
 """Nothing is passed over."""
 
 
+@record(eq=False, slots=True)
+class Ahead:
+    """Whether launches follow in host code. last: none follows the call. ending: none follows the call that
+    launches in the statement in progress."""
+
+    last: bool = False
+    ending: bool = False
+
+
 @record(slots=True)
 class Frame:
     """One call in progress."""
@@ -303,9 +312,6 @@ class Frame:
     """The expressions (or values) that the parameters were given."""
     looped: bool = False
     """Called in a loop."""
-    last: bool = False
-    """Of host code: no launch follows the call."""
-    ending: bool = False
-    """Of host code: no launch follows the call that launches in the statement in progress."""
+    ahead: Ahead = field(default_factory=Ahead)
     live: list[Object] = field(default_factory=list)
     """Variables whose destructors are still to run, in the order of their declarations."""

@@ -57,10 +57,10 @@ def run_all(m: Machine, body: tuple[Stmt, ...]) -> None:
     skipped = _skipped(body)
     frame = m.frames[-1]
     for i, s in enumerate(body):
-        if frame.last:
+        if frame.ahead.last:
             if id(s) in frame.slice.trailing:
                 return
-            frame.ending = id(s) in frame.slice.handing
+            frame.ahead.ending = id(s) in frame.slice.handing
         if m.may is not seen:
             if not m.anyone():
                 return

@@ -437,7 +437,7 @@ class Types:
             return None
         if record.virtual_bases and not self.loose:
             return None
-        built = Builder(union=record.union, packed=record.packed, pack=record.pack)
+        built = Builder(union=record.union, packing=record.packing)
         built.plain = record.plain
         return (
             self._with_members(built, record, bindings) if self._with_bases(built, record, bindings) else None

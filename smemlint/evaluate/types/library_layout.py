@@ -9,7 +9,7 @@ from typing import TypeAlias
 from smemlint.evaluate.types.matching import is_type
 from smemlint.evaluate.types.record_layout import Builder, Layout
 from smemlint.evaluate.types.vectors import vector_layout
-from smemlint.ir import ArrayOf, Literal, RecordRef, TemplateArgument, Type
+from smemlint.ir import ArrayOf, Literal, Packing, RecordRef, TemplateArgument, Type
 
 Bytes: TypeAlias = "Callable[[Type], int | None]"
 """Bytes of a type, or what divides its address; None: not known."""
@@ -44,7 +44,7 @@ def library_layout(t: RecordRef, size_of: Bytes, align_of: Bytes) -> Layout | No
 
 def _in_order(t: RecordRef, names: Iterable[str], size_of: Bytes, align_of: Bytes) -> Layout | None:
     """A pair or tuple, whose elements follow each other."""
-    built = Builder(union=False, packed=False, pack=0)
+    built = Builder(union=False, packing=Packing())
     for name, a in zip(names, t.arguments, strict=False):
         held = _type(a)
         size, align = (None, None) if held is None else (size_of(held), align_of(held))

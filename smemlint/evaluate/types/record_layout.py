@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from smemlint.ir import ArrayOf, Part, RecordRef, Scalar, Type
+from smemlint.ir import ArrayOf, Packing, Part, RecordRef, Scalar, Type
 from smemlint.records import record
 
 
@@ -51,10 +51,9 @@ def round_up(n: int, to: int) -> int:
 class Builder:
     """Places the parts of one record, in the order of their declaration."""
 
-    def __init__(self, *, union: bool, packed: bool, pack: int) -> None:
+    def __init__(self, *, union: bool, packing: Packing) -> None:
         self.union = union
-        self.packed = packed
-        self.pack = pack
+        self.packed, self.pack = packing.packed, packing.pack
         self.bits = 0
         """Bits in use: where the next bit-field may begin."""
         self.size = 0

@@ -81,10 +81,10 @@ def check(
     for promise in promised:
         conflict = promise.member.conflict
         found = by_site[id(conflict)]
-        if not same_addresses(promise.offsets, conflict, found) or found.trace.steps != promise.steps:
+        if not same_addresses(promise.offsets, conflict, found) or found.trace.shifts.steps != promise.steps:
             if _joined_wider(promised, [by_site[id(p.member.conflict)] for p in promised]):
                 break
-            alike = found.trace.steps == promise.steps and _same_bytes(promised, sites)
+            alike = found.trace.shifts.steps == promise.steps and _same_bytes(promised, sites)
             why = OTHERWISE if alike else STRAYED
             return f"`{conflict.site.expression}` on line {conflict.site.place.line} {why}"
         cost = _cost(found)
@@ -115,7 +115,7 @@ def _joined_wider(promised: Sequence[Promise], sites: Sequence[Conflict]) -> boo
         before, trace = promise.member.conflict, found.trace
         width = trace.joined or trace.site.width
         paid = _cost(found)
-        if _lost(before, found) or before.site.op != found.site.op or trace.steps != promise.steps:
+        if _lost(before, found) or before.site.op != found.site.op or trace.shifts.steps != promise.steps:
             return False
         if trace.data or before.trace.data or paid is None:
             return False
@@ -162,7 +162,7 @@ def _check_together(array: SharedArray, promised: Sequence[Promise], sites: Sequ
         rows = _folded(trace.offsets, trace.weights, bool(trace.alignment))
         found.update((trace.site.op, trace.joined or trace.site.width, row) for row in rows)
         places[1].update(_rows(trace.offsets))
-    steps = ({s for p in promised for s in p.steps}, {s for c in sites for s in c.trace.steps})
+    steps = ({s for p in promised for s in p.steps}, {s for c in sites for s in c.trace.shifts.steps})
     if expected != found or steps[0] != steps[1] or not _of_one_kind(*places):
         return f"the accesses of `{array.name}` {_APART}"
     # What the compiler drops no longer, now that it sees less, runs as well; it may cost what it has to.
@@ -251,7 +251,7 @@ def others_unharmed(
     for a, b in zip(old, new, strict=True):
         if a.wavefronts is not None and _dearer(a, b):
             return f"`{a.site.expression}` on line {a.site.place.line} gets worse"
-        joined = a.trace.joined == b.trace.joined and a.trace.steps == b.trace.steps
+        joined = a.trace.joined == b.trace.joined and a.trace.shifts.steps == b.trace.shifts.steps
         if joined and not same_addresses(a.trace.offsets, a, b):
             return f"`{a.site.expression}` on line {a.site.place.line} {STRAYED}"
     return None

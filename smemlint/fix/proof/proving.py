@@ -165,7 +165,7 @@ def _promised(
             at = addresses(each.offsets, each.conflict.trace.alignment, shape)
             layout = move.choice.option.layout
             moved = layout.apply(at, shape)
-            steps = [moved_step(layout, step, shape) for step in each.conflict.trace.steps]
+            steps = [moved_step(layout, step, shape) for step in each.conflict.trace.shifts.steps]
             if moved is None or None in steps:
                 return None
             cost = _once(each, moved, layout.alignment(at, shape))
@@ -180,7 +180,7 @@ def _promised(
             for end, bytes_ in growth:
                 moved = np.where(each.offsets >= end, moved + bytes_, moved)
             cost = _once(each, each.offsets, each.conflict.trace.alignment)
-            promised.append(Promise(each, moved, cost, each.conflict.trace.steps))
+            promised.append(Promise(each, moved, cost, each.conflict.trace.shifts.steps))
     return promised
 
 

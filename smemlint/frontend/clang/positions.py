@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 
 from clang import cindex
@@ -75,7 +75,6 @@ class Positions:
         self._bases: list[int] = []
         self._slots: list[FileText] = []
         self._macros: dict[str, Macro] | None = None
-        self._macro_texts: list[str] = []
         self._low = self._high = 0
         self._current: FileText | None = None
 
@@ -290,16 +289,10 @@ class Positions:
         """Project files in which something was located so far."""
         return [file for file in self._files.values() if file.project]
 
-    def add_macro_texts(self, texts: Iterable[str]) -> None:
-        self._macro_texts.extend(texts)
-        self._macros = None
-
     def macros(self) -> dict[str, Macro]:
         """Macros that the project's own files define, as text; the last definition of a name stands."""
         if self._macros is None:
-            texts = self._macro_texts or [
-                f.data.decode("utf-8", "replace") for f in self._files.values() if f.project
-            ]
+            texts = [f.data.decode("utf-8", "replace") for f in self._files.values() if f.project]
             self._macros = {}
             for text in texts:
                 for parts in DEFINE.findall(text):

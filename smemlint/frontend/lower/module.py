@@ -165,11 +165,6 @@ def _setting(
     return list(found.values())
 
 
-def _is_whole(c: Context, found: Definition) -> bool:
-    """Whether device code of the file matters in which a function or class stands."""
-    return c.whole is None or found.file.path in c.whole
-
-
 def _starting(names: frozenset[str]) -> re.Pattern[bytes] | None:
     """A launch of one of the kernels of these names, wherever it stands: nobody else may include the header
     that it stands in."""

@@ -42,7 +42,6 @@ class Usage:
     starts_statement: bool
     pointer_like: bool
     following_word: str
-    line_before: str
     call_ends_statement: bool
 
 
@@ -75,7 +74,6 @@ def usage(text: str, start: int, name: str) -> Usage:
         previous in ("", ";", "{", "}", ")", ":") or before.rstrip(" \t").endswith("\n"),
         bool(_POINTER.match(rest)),
         word.group() if word else "",
-        before[before.rfind("\n") + 1 :],
         ends,
     )
 

@@ -16,7 +16,6 @@ from smemlint.frontend.clang.kinds import (
     MEMBER_REF,
     MEMBER_REF_EXPR,
     NAMESPACE_REF,
-    PAREN,
     TEMPLATE_REF,
     TYPE_REF,
     UNEXPOSED,
@@ -168,15 +167,6 @@ class ExpressionLowering:
         return UnknownExpr(reason, self.lower_all(parts), self._c.place(node))
 
     # Wrappers
-
-    def unwrap(self, node: Node) -> Node:
-        """Without parentheses and implicit casts around it."""
-        while node.kind in (UNEXPOSED, PAREN) and not self._folds(node):
-            kids = cursors.children(node)
-            if len(kids) != 1:
-                break
-            node = kids[0]
-        return node
 
     def _paren(self, node: Node) -> Expr:
         kids = cursors.children(node)
