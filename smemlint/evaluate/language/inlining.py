@@ -9,6 +9,7 @@ from smemlint.evaluate.control_flow.launch_choices import effects, either_value,
 from smemlint.evaluate.language.accesses import store
 from smemlint.evaluate.language.conversions import as_base, coerce, type_of
 from smemlint.evaluate.language.initialisers import value_for
+from smemlint.evaluate.language.lifetimes import destructor_of, has_destructors
 from smemlint.evaluate.language.names import resolve_arguments
 from smemlint.evaluate.language.overloads import best_fits, specialisation, takes
 from smemlint.evaluate.language.packs import expanded, pack_of
@@ -159,6 +160,8 @@ def _run_function(
         frame.variables[o.id] = o
     m.enter(frame, f)
     frame.ahead.last = m.frame.ahead.ending
+    if not m.host and has_destructors(m.module):
+        frame.live += [o for o in objects if destructor_of(m, o.type) is not None]
     return _run_body(m, frame, lambda: run(m, f.body), f)
 
 
@@ -263,6 +266,8 @@ def _run_body(m: Machine, frame: Frame, body: Callable[[], None], f: Function | 
         if f is not None and f.initialisers:
             _initialise_members(m, f)
         body()
+        if frame.live:
+            _end_parameters(m, frame)
         ended = frame.exited and frame.returned is None and not m.anyone()
         _meet_returns(m, frame)
     finally:
@@ -280,6 +285,14 @@ def _run_body(m: Machine, frame: Frame, body: Callable[[], None], f: Function | 
     if by_reference and isinstance(result, Pointer):
         return Reference(result)
     return result
+
+
+def _end_parameters(m: Machine, frame: Frame) -> None:
+    """Run the destructors of parameters for those who come to the end of a function."""
+    for o in reversed(frame.live):
+        f = destructor_of(m, o.type)
+        if f is not None and m.anyone():
+            invoke(m, [f], (), (), Pointer(o, Int(0), o.type), f.place)
 
 
 def _meet_returns(m: Machine, frame: Frame) -> None:

@@ -14,6 +14,7 @@ from smemlint.evaluate.memory.local_memory import as_seen
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.matching import Binding, bound, is_type
 from smemlint.evaluate.types.spelling import type_name
+from smemlint.evaluate.types.type_traits import trait
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.number import FunctionValue, Int, Other, Pointer, Value
 from smemlint.evaluate.values.objects import Object
@@ -158,11 +159,12 @@ def variable_template(m: Machine, e: Name) -> Value | None:
     """The value of a variable template, or of its specialisation for these arguments."""
     name = e.name.rsplit("::", 1)[-1]
     made = m.module.variable_templates.get(name, ()) if e.arguments and not e.id else ()
-    if not made and name == "is_same_v" and len(e.arguments) == 2:
-        a, b = resolve_arguments(m, tuple(e.arguments))
-        return Int(int(a == b), BOOL) if is_type(a) and is_type(b) else None
     if not made:
-        return None
+        return (
+            _trait(name.removesuffix("_v"), resolve_arguments(m, tuple(e.arguments)))
+            if "_v" in name
+            else None
+        )
     given = resolve_arguments(m, tuple(e.arguments))
     actual = tuple(_literal(a) for a in given)
     chosen: tuple[VariableTemplate, dict[str, Binding]] | None = None
@@ -279,9 +281,16 @@ def _static_member(m: Machine, owner: RecordRef, name: str) -> Value | None:
 def _library_constant(m: Machine, owner: RecordRef, name: str) -> Value | None:
     short = owner.name.rsplit("::", 1)[-1]
     arguments = owner.arguments
-    if name == "value" and short == "is_same" and len(arguments) == 2:
-        return Int(int(arguments[0] == arguments[1]), BOOL)
-    return constant_of(owner) if name == "value" else None
+    if name != "value":
+        return None
+    known = _trait(short, arguments)
+    return constant_of(owner) if known is None else known
+
+
+def _trait(name: str, arguments: Sequence[TemplateArgument | Int]) -> Int | None:
+    types = [a for a in arguments if is_type(a)]
+    told = trait(name, types) if len(types) == len(arguments) else None  # type: ignore[arg-type]
+    return None if told is None else Int(int(told), BOOL)
 
 
 def static_member_value(m: Machine, e: StaticMember) -> Value:

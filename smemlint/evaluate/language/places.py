@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import as_int, type_of
+from smemlint.evaluate.language.lifetimes import begin_life
 from smemlint.evaluate.language.names import static_member
 from smemlint.evaluate.language.overloads import declared_operators, methods_of
 from smemlint.evaluate.machine.dispatch import converted, lvalue, rvalue
@@ -50,6 +51,7 @@ def place_of(m: Machine, e: Expr) -> Pointer:
         for k, leaf in p.cells.items():
             o.cells[k] = leaf
         o.havoc = not p.cells
+        begin_life(m, o)
     else:
         o.cells[0] = p
     return Pointer(o, Int(0), o.type)

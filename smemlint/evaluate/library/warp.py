@@ -68,9 +68,13 @@ def shuffled(m: Machine, name: str, v: Value, by: Value, width: int | None, plac
             return formed(v, affine.atom("from another lane", m.unknowns.fresh(name).order))
         return v
     distance = known_lanes(m, by)
-    if isinstance(v, Int) and distance is not None and width in (1, 2, 4, 8, 16, 32) and not v.varying:
+    followed = (isinstance(v, Int) and not v.varying) or (isinstance(v, Other) and v.value is not None)
+    if followed and distance is not None and width in (1, 2, 4, 8, 16, 32):
         source = source_lanes(m.threads.linear, name, distance, width)
         source = np.where(source < m.threads.size, source, m.threads.linear)
+        if isinstance(v, Other) and isinstance(v.value, np.ndarray):
+            return Other(v.type, False, None, v.value[source])
+        assert isinstance(v, Int)
         terms = {mono: _take(c, source) for mono, c in v.terms.items()}
         form = affine.atom("from another lane", m.unknowns.fresh(name).order)
         return Int(_take(v.const, source), v.type, terms, form)

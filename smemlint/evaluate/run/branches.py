@@ -21,6 +21,7 @@ from smemlint.evaluate.control_flow.launch_choices import (
 from smemlint.evaluate.control_flow.masks import Branch, decode, in_two, restore, snapshot, without
 from smemlint.evaluate.control_flow.settling import apart, choice_at, is_limit, settle, ways_out
 from smemlint.evaluate.language.conversions import truth
+from smemlint.evaluate.language.destructors import full
 from smemlint.evaluate.machine.dispatch import run, rvalue
 from smemlint.evaluate.machine.machine import Barrier, Machine
 from smemlint.evaluate.memory.local_memory import here
@@ -50,7 +51,7 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
     guesses = m.unknowns.guesses
     line, m.lines.follows = m.lines.region, None
     m.context.keeps_out = first_block.keeps_out(m, s)
-    c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
+    c = here(m, ar.truth_of(truth(m, full(m, s.condition)), m.unknowns))
     m.context.keeps_out = None
     roots = continued(m, s.condition)
     guessed = m.unknowns.guesses != guesses

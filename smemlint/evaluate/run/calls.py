@@ -7,6 +7,7 @@ from dataclasses import replace
 from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import type_of
 from smemlint.evaluate.language.inlining import Reference, invoke, run_closure
+from smemlint.evaluate.language.lifetimes import begin_life
 from smemlint.evaluate.language.names import resolve_arguments, static_member
 from smemlint.evaluate.language.overloads import methods_of
 from smemlint.evaluate.language.places import field_of
@@ -162,6 +163,7 @@ def _method(m: Machine, callee: Member) -> Value:
         return base
     if isinstance(base, RecordValue):
         o = Object("temporary", "temporary", base.type, "local", None, dict(base.cells), havoc=not base.cells)
+        begin_life(m, o)
         base = Pointer(o, Int(0), base.type)
     if isinstance(base, Pointer):
         held = _function_at(base) or _closure_at(base)

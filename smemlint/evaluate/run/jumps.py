@@ -19,6 +19,7 @@ from smemlint.ir import Break, Continue, Expr, Goto, Index, Member, Name, Pointe
 def run_return(m: Machine, s: Return) -> None:
     frame = m.frame
     v: Value | None = None
+    live = len(frame.live)
     if s.value is not None:
         if frame.function is not None:
             t = m.resolve(frame.function.returns)
@@ -28,6 +29,7 @@ def run_return(m: Machine, s: Return) -> None:
             frame.names_place = frame.place and _names_a_place(s.value)
             v = lvalue(m, s.value) if frame.names_place else rvalue(m, s.value)
     end_lives(m, 0, frame.variables.get(s.value.id) if isinstance(s.value, Name) else None)
+    del frame.live[live:]
     frame.returned = m.may if frame.returned is None else frame.returned | m.may
     if frame.end is None:
         m.must, m.may = m.threads.nobody, m.threads.nobody

@@ -7,6 +7,7 @@ from smemlint.evaluate.compiler.slow_paths import division_stops
 from smemlint.evaluate.control_flow import first_block
 from smemlint.evaluate.language.accesses import load, store
 from smemlint.evaluate.language.conversions import as_int, coerce, is_null, null_test
+from smemlint.evaluate.language.destructors import discard
 from smemlint.evaluate.language.member_pointers import member_of, pointer_to_member
 from smemlint.evaluate.language.operator_methods import operator_method
 from smemlint.evaluate.language.places import lost, offset_pointer, place_of, pointer_of
@@ -118,7 +119,7 @@ def binary_value(m: Machine, e: Binary) -> Value:
     if e.op in ("&&", "||"):
         return logical_value(m, e)
     if e.op == ",":
-        rvalue(m, e.left)
+        discard(m, e.left)
         return rvalue(m, e.right)
     if e.op == ".*":
         return member_of(m, rvalue(m, e.left), rvalue(m, e.right))
@@ -149,7 +150,7 @@ def _note_sum(m: Machine, sums: Sums, e: Binary, left: Value, right: Value, resu
 
 def binary_place(m: Machine, e: Binary) -> Pointer | Value:
     if e.op == ",":
-        rvalue(m, e.left)
+        discard(m, e.left)
         return lvalue(m, e.right)
     return rvalue(m, e)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from smemlint.evaluate.compiler.sink import hold
 from smemlint.evaluate.control_flow.edge_blocks import suppose
 from smemlint.evaluate.language.conversions import as_base, type_of
-from smemlint.evaluate.language.destructors import begin_life, end_lives
+from smemlint.evaluate.language.destructors import discard, end_lives, end_temporaries
 from smemlint.evaluate.language.initialisers import initialise, value_for
+from smemlint.evaluate.language.lifetimes import begin_life
 from smemlint.evaluate.language.names import declare_global
 from smemlint.evaluate.language.places import place_of
-from smemlint.evaluate.machine.dispatch import run, rvalue
+from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.run.branches import run_either
 from smemlint.evaluate.run.construction import construct
@@ -111,8 +112,9 @@ def end_scope(m: Machine, body: tuple[Stmt, ...], live: int) -> None:
 
 
 def run_declare(m: Machine, s: Declare) -> None:
-    since, guesses = len(m.log), m.unknowns.guesses
-    _declare(m, s)
+    since, guesses, live = len(m.log), m.unknowns.guesses, len(m.frame.live)
+    kept = _declare(m, s)
+    end_temporaries(m, live, kept)
     suppose(m, s.var.id, s.var.init, guessed=m.unknowns.guesses != guesses)
     _hold(m, s, since)
 
@@ -123,7 +125,8 @@ def _hold(m: Machine, s: Stmt, since: int) -> None:
         hold(m, path, since)
 
 
-def _declare(m: Machine, s: Declare) -> None:
+def _declare(m: Machine, s: Declare) -> Object | None:
+    """Returns what lives on: the variable, or what a reference binds to."""
     var = s.var
     if var.storage in SHARED:
         t = m.resolve(var.type)
@@ -132,16 +135,16 @@ def _declare(m: Machine, s: Declare) -> None:
             o = Object(var.id, var.name, t, "shared", var, volatile=var.volatile)
             m.memory.shared[var.id] = o
         m.frame.variables[var.id] = o
-        return
+        return None
     if var.storage in ("constant", "global"):
         m.frame.variables[var.id] = declare_global(m, var)
-        return
+        return None
     t = m.resolve(var.type)
     if isinstance(t, PointerTo) and t.reference and var.init is not None:
         p = as_base(m, place_of(m, var.init), t)
         o = m.declare(var, t)
         o.cells[0] = p
-        return
+        return p.object
     if var.init is None:
         o = m.declare(var, t)
         if isinstance(t, RecordRef):
@@ -154,11 +157,11 @@ def _declare(m: Machine, s: Declare) -> None:
                 o.cells.update({0: Int(1), 4: Int(1), 8: Int(1)})
         elif isinstance(t, ArrayOf) and isinstance(t.element, RecordRef) and not m.host:
             _default_elements(m, o, t, t.element, var)
-        return
+        return o
     if isinstance(t, ArrayOf):
         o = m.declare(var, t)
         initialise(m, o, t, var.init)
-        return
+        return o
     v = value_for(m, t, var.init)
     deduced = _deduced(t, v)
     o = m.declare(var, deduced)
@@ -168,6 +171,7 @@ def _declare(m: Machine, s: Declare) -> None:
         o.cells.update(v.cells)
     else:
         o.cells[0] = v
+    return o
 
 
 def _default_elements(m: Machine, o: Object, t: ArrayOf, element: RecordRef, var: Var) -> None:
@@ -193,7 +197,9 @@ def run_evaluate(m: Machine, s: Evaluate) -> None:
     if not m.host and (macro := _written_macro(s)) is not None and macro.name not in m.module.overloads:
         text = "is not defined in the files that were read: what it stands for was not analysed"
         m.note("unknown-macro", f"`{macro.name}` {text}", macro.place)
-    rvalue(m, (m.host and _asserted(s.expr)) or s.expr)
+    live = len(m.frame.live)
+    discard(m, (m.host and _asserted(s.expr)) or s.expr)
+    end_temporaries(m, live)
     if isinstance(s.expr, Assign) and isinstance(s.expr.target, Name):
         suppose(m, s.expr.target.id, s.expr.value, guessed=m.unknowns.guesses != guesses)
     _hold(m, s, since)

@@ -16,6 +16,7 @@ from smemlint.evaluate.control_flow.launch_choices import (
 from smemlint.evaluate.control_flow.masks import Branch, decode, snapshot
 from smemlint.evaluate.control_flow.settling import choice_at
 from smemlint.evaluate.language.conversions import truth
+from smemlint.evaluate.language.destructors import full
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Exit, Machine, Mask, Undecided
 from smemlint.evaluate.memory.local_memory import here
@@ -31,7 +32,7 @@ from smemlint.ir.types import BOOL, INT
 
 
 def run_switch(m: Machine, s: Switch) -> None:
-    value = truth(m, rvalue(m, s.value))
+    value = truth(m, full(m, s.value))
     if id(s) in m.frame.slice.open:
         value = m.unknowns.value(INT, "any case")
     value = here(m, value)

@@ -20,6 +20,7 @@ from smemlint.evaluate.types.matching import (
 )
 from smemlint.evaluate.types.record_layout import Builder, Layout, round_up
 from smemlint.evaluate.types.spelling import dims_of, type_name
+from smemlint.evaluate.types.type_traits import exists, is_detector
 from smemlint.evaluate.values.number import Int, Value
 from smemlint.ir import (
     ArrayOf,
@@ -284,6 +285,8 @@ class Types:
         if short in ("remove_const", "remove_cv", "remove_reference", "decay", "remove_cvref") and arguments:
             a = arguments[0]
             return a.to if isinstance(a, PointerTo) and a.reference else a  # type: ignore[return-value]
+        if short == "void":
+            return VOID
         if short == "enable_if" and len(arguments) == 1:
             return arguments[0]  # type: ignore[return-value]
         if short in ("OpMathType", "AccumulateType") and arguments:
@@ -384,6 +387,8 @@ class Types:
             if value is None:
                 return pattern == argument
             return isinstance(argument, Literal) and argument.value == value
+        if is_detector(pattern.owner):
+            return argument == VOID and all(exists(self, a, bindings) for a in pattern.owner.arguments)
         condition = condition_of(pattern.owner)
         if condition is None:
             return self.resolve(pattern, bindings) == argument

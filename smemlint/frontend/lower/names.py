@@ -330,13 +330,16 @@ class NameLowering:
         return special if special is not None else Member(base, name, arrow, place, arguments)
 
     def _named_base(self, text: str, name: str) -> RecordRef | None:
-        """The base whose method `Base<T>::get` names, whatever overrides it."""
+        """The class that `Base<T>::get` or `std::is_same<T, U>::value` names: a base, whatever overrides its
+        method, or one that this class does not derive from."""
         qualifier, _, rest = text.rpartition("::")
         own = self._c.found.records.get(self._c.scope.record or "")
         if own is None or rest.strip() != name:
             return None
         owner = self._c.texts.read_type(qualifier.removeprefix("typename").strip())
-        return owner if isinstance(owner, RecordRef) and owner in own.bases else None
+        if not isinstance(owner, RecordRef):
+            return None
+        return owner if owner in own.bases or not own.bases or owner.name.startswith("std::") else None
 
     def _member_tail(self, node: Node, base_node: Node | None) -> tuple[bool, str, str] | None:
         """(arrow, name, text after the name) of a member expression, from its text."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.kinds import is_expression
+from smemlint.frontend.clang.kinds import DECL_REF, is_expression
 from smemlint.frontend.clang.names import ENUM, RECORDS, TYPEDEFS, UNEXPOSED_DECL, VARIABLE
 from smemlint.frontend.lower.expressions.builtin_operators import read_from_stream
 from smemlint.frontend.lower.gotos import structured
@@ -29,6 +29,7 @@ from smemlint.ir import (
     Return,
     Stmt,
     Switch,
+    Unary,
     UnknownExpr,
     UnknownStmt,
 )
@@ -198,7 +199,7 @@ class StatementLowering:
         otherwise = self.lower(kids[2]) if len(kids) > 2 else None
         stmt = If(condition, then, otherwise, self._is_constexpr(node), c.place(node))
         body = [*before, *launches, stmt]
-        return self.block(body)
+        return Block(tuple(body), scope=True) if before else self.block(body)
 
     def _is_constexpr(self, node: Node) -> bool:
         start = self._c.positions.start(node)
@@ -216,6 +217,8 @@ class StatementLowering:
         while len(kids) > 2 and kids[0].kind in (DECL_STMT, VARIABLE):
             before.extend(self._declared(kids[0]) if kids[0].kind == DECL_STMT else c.decls.local(kids[0]))
             kids = kids[1:]
+        if len(kids) == 2 and not before:
+            before = self._initialised(node, kids)
         if len(kids) != 2:
             return UnknownStmt("switch", tuple(before + self.statements(kids)), c.place(node))
         value = c.exprs.lower(kids[0])
@@ -237,7 +240,27 @@ class StatementLowering:
             (cases[-1][1] if cases else leading).extend(self.statements([item]))
         result = tuple(Case(label, tuple(stmts)) for label, stmts in cases)
         declared = [s for s in leading if isinstance(s, Declare)]
-        return self.block([*before, *declared, Switch(value, result, c.place(node))])
+        all_parts = [*before, *declared, Switch(value, result, c.place(node))]
+        return Block(tuple(all_parts), scope=True) if before else self.block(all_parts)
+
+    def _initialised(self, node: Node, kids: list[Node]) -> list[Stmt]:
+        """`switch (int x = f(); x)`: what is declared there, found by its uses: clang does not show it."""
+        c = self._c
+        start, end = c.positions.start(node), c.positions.start(kids[0])
+        if start is None or end is None or start[0] is not end[0]:
+            return []
+        if b";" not in start[0].data[start[1] : end[1]]:
+            return []
+        found: dict[int, Node] = {}
+        waiting = [*kids]
+        while waiting:
+            use = waiting.pop()
+            waiting.extend(cursors.children(use))
+            target = cursors.referenced(use) if use.kind == DECL_REF else use
+            at = c.positions.start(target) if target.kind == VARIABLE else None
+            if at is not None and at[0] is start[0] and start[1] < at[1] < end[1]:
+                found.setdefault(at[1], target)
+        return [s for at in sorted(found) for s in c.decls.local(found[at])]
 
     # Loops
 
@@ -248,18 +271,16 @@ class StatementLowering:
             return UnknownStmt("for", (), c.place(node))
         init_node, condition_node, step_node = self._for_parts(node, kids[:-1])
         init: Stmt | None = None
-        before: list[Stmt] = []
         if init_node is not None:
             init = self.lower(init_node)
-        if condition_node is not None and condition_node.kind == VARIABLE:
-            before.extend(c.decls.local(condition_node))
-            condition: Expr | None = c.names.use(condition_node, None)
-        else:
-            condition = c.exprs.lower(condition_node) if condition_node is not None else None
+        declares = condition_node is not None and condition_node.kind == VARIABLE
+        condition: Expr | None = None
+        if condition_node is not None and not declares:
+            condition = c.exprs.lower(condition_node)
         step = c.exprs.lower(step_node) if step_node is not None else None
-        body = self.lower(kids[-1])
+        body = self._asked(condition_node, kids[-1]) if condition_node and declares else self.lower(kids[-1])
         loop = Loop(init, condition, step, body, True, None, c.place(node))
-        return self.block([*before, loop])
+        return self.block([loop])
 
     def _for_parts(self, node: Node, kids: list[Node]) -> tuple[Node | None, Node | None, Node | None]:
         """Which of init, condition and step are there: clang leaves out what is missing."""
@@ -284,14 +305,17 @@ class StatementLowering:
         kids = cursors.children(node)
         if len(kids) < 2:
             return UnknownStmt("while", tuple(self.statements(kids)), c.place(node))
-        before: list[Stmt] = []
         if kids[0].kind == VARIABLE:
-            before.extend(c.decls.local(kids[0]))
-            condition = c.names.use(kids[0], None) if len(kids) == 2 else c.exprs.lower(kids[1])
-        else:
-            condition = c.exprs.lower(kids[0])
-        body = self.lower(kids[-1])
-        return self.block([*before, Loop(None, condition, None, body, True, None, c.place(node))])
+            return Loop(None, None, None, self._asked(kids[0], kids[-1]), True, None, c.place(node))
+        condition = c.exprs.lower(kids[0])
+        return self.block([Loop(None, condition, None, self.lower(kids[-1]), True, None, c.place(node))])
+
+    def _asked(self, variable: Node, body: Node) -> Stmt:
+        """The body of a loop whose condition declares a variable, which each iteration does anew."""
+        c = self._c
+        declared = c.decls.local(variable)
+        leave = If(Unary("!", c.names.use(variable, None)), Break(), None, place=c.place(variable))
+        return Block((*declared, leave, self.lower(body)), scope=True)
 
     def _do(self, node: Node) -> Stmt:
         c = self._c

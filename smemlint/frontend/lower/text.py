@@ -197,7 +197,9 @@ class TextLowering:
 TRAITS = frozenset(
     (
         "conditional", "enable_if", "remove_const", "remove_cv", "remove_reference", "remove_cvref", "decay",
-        "is_same", "integral_constant", "bool_constant", "remove_pointer", "OpMathType", "AccumulateType",
+        "is_same", "is_integral", "is_floating_point", "is_arithmetic", "is_unsigned", "is_signed",
+        "is_pointer", "is_array", "is_void", "is_class", "void", "integral_constant", "bool_constant",
+        "remove_pointer", "OpMathType", "AccumulateType",
     )
 )  # fmt: skip
 """Templates of the standard library and of PyTorch that sizes and instances depend on."""
@@ -215,6 +217,12 @@ def _trait(name: str, arguments: tuple[TemplateArgument, ...]) -> Type | None:
     return MemberType(RecordRef(f"std::{plain}", arguments), "type") if plain in TRAITS else None
 
 
+def _compares(text: str, at: int) -> bool:
+    """Whether `<` is an operator: `sizeof(T) <= 4`, `N < 4`."""
+    before, after = text[at - 1 : at], text[at + 1 : at + 2]
+    return after == "=" or "<" in (before, after) or (before == after == " ")
+
+
 def _last_list(text: str) -> int | None:
     """Where the last `<...>` that closes at the end of the name begins."""
     end = text.rstrip().rfind(">")
@@ -229,7 +237,7 @@ def _last_list(text: str) -> int | None:
             paren -= 1
         elif paren == 0 and char == ">" and text[at - 1 : at] != "-":
             depth += 1
-        elif paren == 0 and char == "<":
+        elif paren == 0 and char == "<" and not _compares(text, at):
             depth -= 1
             if depth == 0:
                 return at

@@ -10,7 +10,14 @@ from smemlint.ir import Launch
 from smemlint.source import source_from_bytes
 
 HEAD = """
-struct Guard { int &c; __device__ Guard(int &x) : c(x) { ++c; } __device__ ~Guard() { c -= 3; } };
+struct Guard {
+  int &c;
+  __device__ Guard(int &x) : c(x) { ++c; }
+  __device__ ~Guard() { c -= 3; }
+  __device__ int twice() const { return 2 * c; }
+};
+__device__ Guard made(int &c) { return Guard(c); }
+__device__ int taken(Guard g) { g.c += 10; return g.c; }
 __device__ int early(int &c) { Guard g(c); if (c > 4) return c * 2; c += 20; return c; }
 """
 
@@ -21,6 +28,24 @@ NUMBERS = {
     "int c = 9; for (int i = 0; i < 9; i++) { Guard g(c); if (i == 2) break; } s[c] = 1;": 3,
     "int c = 5; int r = early(c); s[c + r] = 1;": 15,
     "int c = 2; int r = early(c); s[c + r] = 1;": 43,
+    # temporaries end with the expression that they stand in, or with what a reference to them keeps
+    "int c = 5; Guard{c}; s[c] = 1;": 3,
+    "int c = 5; int r = Guard(c).twice(); s[c + r] = 1;": 15,
+    "int c = 5; int r = made(c).twice(); s[c + r] = 1;": 15,
+    "int c = 5; Guard g = made(c); s[c] = 1;": 6,
+    "int c = 5; (Guard(c), c *= 2); s[c] = 1;": 9,
+    "int c = 5; const Guard &g = Guard(c); s[c] = 1;": 6,
+    "int c = 5; { const Guard &g = made(c); c *= 2; } s[c] = 1;": 9,
+    "int c = 5; if (made(c).twice() > 3) s[c] = 1;": 3,
+    "int c = 9; for (int i = 0; made(c).twice() > 8; i++) c++; s[c] = 1;": 1,
+    "int c = 5; int r = taken(Guard(c)); s[c + r] = 1;": 29,
+    # what an `if` or a `switch` declares
+    "int c = 5; if (Guard g(c); c > 3) c *= 2; s[c] = 1;": 9,
+    "int c = 5; switch (Guard g(c); g.c & 3) { case 2: c *= 3; break; default: c = 1; } s[c] = 1;": 15,
+    "int c = 5; switch (int x = c * 2; x) { case 10: c += x; break; default: c = 1; } s[c] = 1;": 15,
+    # and a loop, in each iteration
+    "int c = 5, r = 0; while (int x = c > 2 ? c-- : 0) r += x; s[r] = 1;": 12,
+    "int c = 5, r = 0; for (int i = 0; int x = c - i; i++) { if (x == 4) continue; r += x; } s[r] = 1;": 11,
 }
 
 

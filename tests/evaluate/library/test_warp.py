@@ -25,6 +25,7 @@ ALL = "0xffffffff"
         (f"__shfl_down_sync({ALL}, threadIdx.x, 2, 4)", [2, 3, 2, 3]),
         (f"__shfl_up_sync({ALL}, threadIdx.x, 1)", [0, 0, 1, 2]),
         (f"__shfl_sync({ALL}, threadIdx.x * 2, threadIdx.x / 2)", [0, 0, 2, 2]),
+        (f"(int)__shfl_xor_sync({ALL}, (float)threadIdx.x, 1)", [1, 0, 3, 2]),
         (f"__popc(__ballot_sync({ALL}, threadIdx.x % 2) & ((1u << threadIdx.x % 32) - 1))", [0, 0, 1, 1]),
         (f"__reduce_max_sync({ALL}, threadIdx.x)", [31, 31, 31, 31]),
         (f"__popc(__match_any_sync({ALL}, threadIdx.x / 3))", [3, 3, 3, 3]),

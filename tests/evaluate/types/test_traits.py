@@ -84,3 +84,55 @@ void go(double *p, double *q) {{ k<<<1, 32>>>(p, q, More()); }}
 """
     (kernel,) = analyse_file(Job("k.cu", text=text)).kernels
     assert [a.ways for a in kernel.accesses] == [ways]
+
+
+ASKED = """
+struct Dense { using inner = int; };
+struct Padded { static constexpr int kPitch = 3; __device__ int size() const { return 3; } };
+template <typename T, typename = void> struct HasPitch : std::false_type {};
+template <typename T> struct HasPitch<T, std::void_t<decltype(T::kPitch)>> : std::true_type {};
+template <typename T, typename = void> struct HasSize : std::false_type {};
+template <typename T> struct HasSize<T, std::void_t<decltype(std::declval<T>().size())>> : std::true_type {};
+template <typename T, typename = void> struct HasInner { static constexpr bool value = false; };
+template <typename T> struct HasInner<T, std::void_t<typename T::inner>> {
+  static constexpr bool value = true;
+};
+template <typename T, std::enable_if_t<sizeof(T) == 4, int> = 0> __device__ int small() { return 0; }
+template <typename T, std::enable_if_t<sizeof(T) <= 2, int> = 0> __device__ int small() { return 1; }
+template <typename T> struct In { int x; __device__ bool method() const { return VALUE; } };
+template <typename T> __device__ bool function() { return VALUE; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "type", "told"),
+    [
+        ("std::is_floating_point<T>::value", "float", 1),
+        ("std::is_floating_point<T>::value", "int", 0),
+        ("std::is_integral_v<T>", "unsigned char", 1),
+        ("std::is_unsigned<T>::value && sizeof(T) == 1", "unsigned char", 1),
+        ("std::is_unsigned<T>::value", "int", 0),
+        ("std::is_signed_v<T>", "float", 1),
+        ("std::is_pointer<T>::value", "float *", 1),
+        ("std::is_pointer<T>::value", "Dense", 0),
+        ("std::is_same<T, double>::value", "float", 0),
+        ("HasPitch<T>::value", "Padded", 1),
+        ("HasPitch<T>::value", "Dense", 0),
+        ("HasSize<T>::value", "Padded", 1),
+        ("HasSize<T>::value", "Dense", 0),
+        ("HasInner<T>::value", "Padded", 0),
+        ("HasInner<T>::value", "Dense", 1),
+        ("small<T>()", "short", 1),
+        ("small<T>()", "float", 0),
+    ],
+)
+def test_what_is_asked_of_a_type_is_told_in_functions_and_methods(asked: str, type: str, told: int) -> None:
+    text = f"""{ASKED.replace("VALUE", asked)}
+__global__ void k() {{
+    __shared__ int s[256];
+    s[threadIdx.x << In<{type}>{{1}}.method()] = 1;
+    s[threadIdx.x << function<{type}>()] = 1;
+}}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+    assert [t.offsets.tolist() for t in trace.traces] == [[[4 * i << told for i in range(32)]]] * 2

@@ -6,7 +6,8 @@ import numpy as np
 
 from smemlint.evaluate.control_flow.join_points import meet, sure
 from smemlint.evaluate.control_flow.masks import snapshot
-from smemlint.evaluate.machine.dispatch import run, rvalue
+from smemlint.evaluate.language.destructors import full
+from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Barrier, Event, Exits, Machine
 from smemlint.evaluate.machine.state import Iterated, Iteration
 from smemlint.evaluate.values.lanes import some
@@ -87,7 +88,7 @@ def iterate(m: Machine, s: Loop, exits: Exits) -> None:
         m.may = m.may | resumed
         m.must = sure(m, m.must | (must & resumed))  # others may have left the loop instead
     if s.step is not None and m.anyone():
-        rvalue(m, s.step)
+        full(m, s.step)
 
 
 def note_iterations(m: Machine, exits: Exits, turn: int, unknowns: int) -> None:

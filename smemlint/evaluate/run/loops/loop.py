@@ -21,7 +21,8 @@ from smemlint.evaluate.control_flow.launch_choices import LoopOfLaunch
 from smemlint.evaluate.control_flow.masks import decode, restore, snapshot
 from smemlint.evaluate.control_flow.settling import choice_at, settle
 from smemlint.evaluate.language.conversions import truth
-from smemlint.evaluate.machine.dispatch import run, rvalue
+from smemlint.evaluate.language.destructors import full
+from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Event, Exit, Exits, Machine, Mask, Undecided
 from smemlint.evaluate.memory.local_memory import here
 from smemlint.evaluate.run.loops.carried import Draft, Plan, foreseen, planned, verified
@@ -119,7 +120,7 @@ def _go_round(m: Machine, s: Loop) -> None:
         head = _head(m, s, left) if s.test_first or trips else None
         if s.condition is not None and (s.test_first or trips):
             guesses = m.unknowns.guesses
-            c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
+            c = here(m, ar.truth_of(truth(m, full(m, s.condition)), m.unknowns))
             if not c.known or m.unknowns.guesses != guesses:
                 settled = _settled(m, s, c)
                 if settled is None and head is not None:
@@ -428,7 +429,7 @@ def _stand_in(
         if i == 1 and m.effort.reached == reached:
             break  # without an access the others would only count
         if s.condition is not None:
-            c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
+            c = here(m, ar.truth_of(truth(m, full(m, s.condition)), m.unknowns))
             apart = max(apart, parting_of(c, m.may))
             if i == 0 and left is None and (c.known or c.varying):
                 again = decode(m, c)

@@ -1,0 +1,110 @@
+"""What the type traits of the standard library tell of a type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, TypeGuard
+
+from smemlint.evaluate.types.matching import Bindings, is_type
+from smemlint.ir import (
+    ArrayOf,
+    Call,
+    Expr,
+    Member,
+    MemberType,
+    Name,
+    OpaqueType,
+    PointerTo,
+    Record,
+    RecordRef,
+    Scalar,
+    StaticMember,
+    TemplateArgument,
+    Type,
+    Unary,
+)
+from smemlint.ir.types import BFLOAT16, HALF
+
+_INTEGERS = ("int", "uint", "bool")
+
+
+def trait(name: str, arguments: Sequence[TemplateArgument]) -> bool | None:
+    """The value of `std::NAME<...>`; None of a trait or type that is not known. name: without `std::`."""
+    if name == "is_same" and len(arguments) == 2:
+        return arguments[0] == arguments[1]
+    if len(arguments) != 1:
+        return None
+    (t,) = arguments
+    if isinstance(t, Scalar):
+        return _of_number(name, t)
+    if isinstance(t, PointerTo) and not t.reference:
+        return name == "is_pointer" if name in _ASKED else None
+    if isinstance(t, ArrayOf):
+        return name == "is_array" if name in _ASKED else None
+    if isinstance(t, RecordRef) and name in ("is_pointer", "is_array", "is_arithmetic", "is_void"):
+        return False
+    return None
+
+
+_ASKED = frozenset((
+    "is_integral", "is_floating_point", "is_arithmetic", "is_unsigned", "is_signed", "is_pointer", "is_array",
+    "is_void", "is_reference", "is_class",
+))  # fmt: skip
+"""Those of one type that numbers, pointers and arrays answer."""
+
+
+def _of_number(name: str, t: Scalar) -> bool | None:
+    if name not in _ASKED:
+        return None
+    integral = t.kind in _INTEGERS
+    floating = t.kind == "float" and t not in (HALF, BFLOAT16)
+    told = {
+        "is_integral": integral,
+        "is_floating_point": floating,
+        "is_arithmetic": integral or floating,
+        "is_unsigned": t.kind in ("uint", "bool"),
+        "is_signed": t.kind == "int" or floating,
+        "is_void": t.kind == "void",
+        "is_class": t in (HALF, BFLOAT16),
+    }
+    return told.get(name, False)
+
+
+class Types(Protocol):
+    """What is asked of the types of a program."""
+
+    def resolve(self, t: Type, bindings: Bindings) -> Type: ...
+    def record_of(self, t: RecordRef) -> tuple[Record, Bindings] | None: ...
+
+
+def is_detector(t: Type) -> TypeGuard[RecordRef]:
+    """Whether `t::type` is what `std::void_t<...>` stands for."""
+    return isinstance(t, RecordRef) and t.name in ("std::void", "void")
+
+
+def exists(types: Types, a: TemplateArgument, bindings: Bindings) -> bool:
+    """Whether there is what `void_t` is given: a member of a class, or a type in one."""
+    if isinstance(a, MemberType):
+        return not isinstance(types.resolve(a, bindings), MemberType)
+    e: Expr | None = a.of if isinstance(a, OpaqueType) else None
+    while isinstance(e, Call | Unary):
+        e = e.callee if isinstance(e, Call) else e.operand
+    if isinstance(e, StaticMember):
+        return _has(types, types.resolve(e.owner, bindings), e.name)
+    if isinstance(e, Member) and isinstance(e.base, Call) and isinstance(e.base.callee, Name):
+        given = [x for x in e.base.callee.arguments if is_type(x)]
+        return bool(given) and _has(types, types.resolve(given[0], bindings), e.name)  # type: ignore[arg-type]
+    return False
+
+
+def _has(types: Types, t: Type, name: str) -> bool:
+    """Whether a class has a member of a name."""
+    t = t.to if isinstance(t, PointerTo) and t.reference else t
+    found = types.record_of(t) if isinstance(t, RecordRef) else None
+    if found is None:
+        return False
+    record, inner = found
+    own = name in record.constants or name in record.methods or name in record.aliases
+    if own or any(f.name == name for f in record.fields):
+        return True
+    return any(_has(types, types.resolve(base, inner), name) for base in record.bases)
