@@ -26,24 +26,25 @@ from smemlint.launch.objects import is_closed
 MOST = 16
 
 
-def targets(m: Machine, kernel: Expr, passed: int) -> tuple[FunctionValue, ...]:
+def targets(m: Machine, kernel: Expr, passed: int) -> tuple[tuple[FunctionValue, ...], bool]:
     """Kernels of as many parameters as are passed that the pointer of a launch may lead to; those that its
-    own variable is made of, if there are any."""
+    own variable is made of, if there are any. Says also whether they are all."""
     variable = _variable(m, kernel)
     if variable is None:
-        return ()
+        return (), True
     var = m.module.globals.get(variable)
     o = m.find(variable)
     init = var.init if var is not None else o.var.init if o is not None and o.var is not None else None
     for names in (list(_kernels(m.module, init)), _addressed(m.module)):
-        found = [
-            FunctionValue(n.name, (f,), resolve_arguments(m, n.arguments))
-            for n in names
-            if (f := m.module.functions[n.id]) and len(f.parameters) == passed and is_closed(n.arguments)
-        ]
-        if found:
-            return tuple(found[:MOST])
-    return ()
+        fit = [n for n in names if len(m.module.functions[n.id].parameters) == passed]
+        closed = [n for n in fit if is_closed(n.arguments)]
+        if closed:
+            found = [
+                FunctionValue(n.name, (m.module.functions[n.id],), resolve_arguments(m, n.arguments))
+                for n in closed[:MOST]
+            ]
+            return tuple(found), len(found) == len(fit)
+    return (), True
 
 
 def _variable(m: Machine, e: Expr) -> str | None:

@@ -59,11 +59,11 @@ def starts_of(m: Machine, s: LaunchStmt) -> Iterator[Started]:
     if isinstance(kernel, Pointer):
         kernel = load(m, kernel, s.place)
     one_of = (kernel, *kernel.others) if isinstance(kernel, FunctionValue) else ()
-    led = not any(f.candidates for f in one_of)
+    led, whole = not any(f.candidates for f in one_of), True
     if led:
-        one_of = targets(m, s.kernel, len(values))
+        one_of, whole = targets(m, s.kernel, len(values))
     overloads = [meant(m, one, values) for one in one_of]
-    several = sum(map(len, overloads)) > 1
+    several = not whole or sum(map(len, overloads)) > 1
     for fits in overloads:
         for f, bound in fits:
             started = _started(m, s, f, bound, values, extents, grid, bytes_)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import coerce, is_null
+from smemlint.evaluate.language.packs import expanded
 from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.local_memory import write_cell, write_cells
-from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value, plus
+from smemlint.evaluate.values.number import VALUES, Int, Pointer, RecordValue, Value, plus
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import ArrayOf, Expr, InitList, Literal, Scalar, StringLiteral, Type
 
@@ -18,9 +21,9 @@ LARGE = 16384
 def initialise(m: Machine, o: Object, t: Type, init: Expr) -> None:
     """Give a local object its initial value."""
     if isinstance(t, ArrayOf):
-        elements: tuple[Expr, ...] = ()
+        elements: Sequence[Expr | Value] = ()
         if isinstance(init, InitList):
-            elements = init.elements
+            elements = expanded(m, init.elements)
         elif isinstance(init, StringLiteral):
             o.havoc = True
             return
@@ -47,20 +50,22 @@ def _copy_array(m: Machine, o: Object, t: ArrayOf, init: Expr) -> None:
         write_cell(m, o, i * size, load(m, at, getattr(init, "place", None)), t.element)
 
 
-def value_for(m: Machine, t: Type, init: Expr) -> Value:
+def value_for(m: Machine, t: Type, init: Expr | Value) -> Value:
     """The value of an initialiser for something of type t."""
+    if isinstance(init, VALUES):
+        return coerce(m, init, t)
     if isinstance(init, InitList):
         return build(m, t, init.elements, init.place)
     return coerce(m, rvalue(m, init), t)
 
 
-def fill_array(m: Machine, o: Object, at: int, t: ArrayOf, elements: tuple[Expr, ...]) -> None:
+def fill_array(m: Machine, o: Object, at: int, t: ArrayOf, elements: Sequence[Expr | Value]) -> None:
     """`{...}` for an array at a byte offset of an object; what is not given is zero."""
     size = m.types.size_of(t.element)
     if size is None:
         o.havoc = True
         for e in elements:
-            rvalue(m, e)
+            value_for(m, t.element, e)
         return
     n = t.extent.value if isinstance(t.extent, Literal) else len(elements)
     for i in range(min(n, 4096)):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from smemlint.evaluate.language.accesses import load, store
 from smemlint.evaluate.language.conversions import coerce, type_of
 from smemlint.evaluate.language.initialisers import value_for
+from smemlint.evaluate.language.packs import expanded
 from smemlint.evaluate.language.places import offset_pointer, place_of
 from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
 from smemlint.evaluate.machine.functions import Arguments, named, number
@@ -52,7 +53,7 @@ def contained(m: Machine, t: RecordRef, arguments: Sequence[Expr]) -> Value | No
     if element is None or size is None:
         return None
     if len(arguments) == 1 and isinstance(arguments[0], InitList):
-        return _listed(m, t, element, size, arguments[0].elements)
+        return _listed(m, t, element, size, expanded(m, arguments[0].elements))
     given = [rvalue(m, a) for a in arguments]
     if len(given) == 1 and isinstance(given[0], RecordValue) and is_container(given[0].type):
         return RecordValue(t, given[0].cells)  # what is read has elements of its own
@@ -93,7 +94,7 @@ def _elements_of(v: RecordValue) -> Object:
     return held.object
 
 
-def _listed(m: Machine, t: RecordRef, element: Type, size: int, values: Sequence[Expr]) -> RecordValue:
+def _listed(m: Machine, t: RecordRef, element: Type, size: int, values: Sequence[Expr | Value]) -> RecordValue:
     made = _sequence(t, element, Int(len(values), ULONG))
     o = _elements_of(made)
     for i, e in enumerate(values[:LONGEST]):

@@ -10,6 +10,7 @@ from smemlint.evaluate.language.conversions import coerce
 from smemlint.evaluate.language.initialisers import fill_array, value_for
 from smemlint.evaluate.language.inlining import invoke
 from smemlint.evaluate.language.overloads import takes
+from smemlint.evaluate.language.packs import expanded
 from smemlint.evaluate.language.places import place_of
 from smemlint.evaluate.library.builtins import constructed
 from smemlint.evaluate.library.containers import contained, is_container
@@ -20,7 +21,16 @@ from smemlint.evaluate.memory.parts import write_part
 from smemlint.evaluate.run.aggregates import aggregate
 from smemlint.evaluate.types.bases import bases_of, shift_to
 from smemlint.evaluate.types.matching import Bindings
-from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, is_uniform, plus
+from smemlint.evaluate.values.number import (
+    VALUES,
+    Int,
+    Other,
+    Pointer,
+    RecordValue,
+    Value,
+    is_uniform,
+    plus,
+)
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import (
     ArrayOf,
@@ -72,12 +82,14 @@ def build_record(m: Machine, t: RecordRef, elements: tuple[Expr, ...], place: Pl
             return made
     elif found is not None:
         named = {n for n, f in enumerate(found[0].fields) if is_reference(f.type)}
-    values = [_member(m, e, n in named) for n, e in enumerate(elements)]
+    values = [_member(m, e, n in named) for n, e in enumerate(expanded(m, elements))]
     return construct_from(m, t, values, place)
 
 
-def _member(m: Machine, e: Expr, reference: bool) -> Value | InitList:
+def _member(m: Machine, e: Expr | Value, reference: bool) -> Value | InitList:
     """What a member of an aggregate is given."""
+    if isinstance(e, VALUES):
+        return e
     if reference:
         return place_of(m, e.elements[0] if isinstance(e, InitList) and e.elements else e)
     return e if isinstance(e, InitList) else rvalue(m, e)

@@ -118,7 +118,9 @@ class TypeLowering:
         if pointee.kind in FUNCTION_TYPES:
             return FunctionType(cursors.type_spelling(type_))
         to = self.lower(pointee)
-        if isinstance(to, FunctionType):
+        if isinstance(to, FunctionType) and (
+            reference or cursors.canonical_type(pointee).kind in FUNCTION_TYPES
+        ):
             return to
         return PointerTo(to, reference, bool(cursors.is_volatile(pointee)))
 

@@ -243,9 +243,14 @@ class HostSlice:
         return isinstance(n, LaunchStmt) and self.asked(n)
 
     def _outlives(self, f: Function, nodes: Sequence[object]) -> set[str]:
-        """What the caller sees when the function has returned: references, `*p = n`, members, globals."""
+        """What the caller sees when the function has returned: references, `*p = n`, members, globals,
+        tables of functions."""
         found = {_THIS}
-        found.update(p.id for p in f.parameters if isinstance(p.type, PointerTo) and p.type.reference)
+        found.update(
+            p.id
+            for p in f.parameters
+            if isinstance(p.type, PointerTo) and (p.type.reference or isinstance(p.type.to, FunctionType))
+        )
         for n in nodes:
             target = n.target if isinstance(n, Assign) else None
             if isinstance(target, Unary) and target.op == "*":

@@ -1,0 +1,78 @@
+"""Tables of pointers to kernels, however they are filled: an unknown index may mean each of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.frontend import load
+from smemlint.launch import infer, started_kernels
+from smemlint.source import source_from_bytes
+
+KERNEL = """
+template <int W> __global__ void wide(float *p) { __shared__ float s[4096]; s[threadIdx.x * W] = p[0]; }
+using Fn = void (*)(float *);
+"""
+
+
+def instances(host: str) -> tuple[set[object], bool]:
+    """The numbers that `wide` is started with, and whether they are sure."""
+    (module, *_) = load(source_from_bytes("/t/a.cu", (KERNEL + host).encode()))
+    (kernel,) = [k for k in module.kernels() if k.name == "wide"]
+    launches = infer(kernel, module, started_kernels(module))
+    return {x.template.get("W") for x in launches}, not any(x.assumed for x in launches)
+
+
+FILLED_BY = {
+    "a function that is handed the table": """
+    void fill(Fn *t) { t[0] = wide<1>; t[1] = wide<2>; t[2] = wide<4>; }
+    void run(float *p, int i) { Fn t[3]; fill(t); t[i]<<<1, 32>>>(p); }
+    """,
+    "a class template that calls itself": """
+    template <int N> struct Fill { static void go(Fn *t) { t[N] = wide<N>; Fill<N / 2>::go(t); } };
+    template <> struct Fill<0> { static void go(Fn *t) {} };
+    void run(float *p, int i) { Fn t[5]; Fill<4>::go(t); t[i]<<<1, 32>>>(p); }
+    """,
+    "a list of a pack": """
+    template <int... Ns> void go(float *p, int i) { Fn t[] = {&wide<Ns>...}; t[i]<<<1, 32>>>(p); }
+    void run(float *p, int i) { go<1, 2, 4>(p, i); }
+    """,
+    "an array that is returned": """
+    #include <array>
+    template <int... Ns> std::array<Fn, sizeof...(Ns)> make() { return {wide<Ns>...}; }
+    void run(float *p, int i) { static const auto t = make<1, 2, 4>(); t[i]<<<1, 32>>>(p); }
+    """,
+    "a member of a class template": """
+    template <int... Ns> struct Table { static constexpr Fn of[] = {&wide<Ns>...}; };
+    void run(float *p, int i) { Table<1, 2, 4>::of[i]<<<1, 32>>>(p); }
+    """,
+    "a fold over a pack": """
+    template <int... Ns> void fill(Fn *t) { ((t[Ns] = wide<Ns>), ...); }
+    void run(float *p, int i) { Fn t[5]; fill<1, 2, 4>(t); t[i]<<<1, 32>>>(p); }
+    """,
+}
+
+
+@pytest.mark.parametrize("way", FILLED_BY)
+def test_each_kernel_of_a_table_is_started_that_is_filled_by(way: str) -> None:
+    assert instances(FILLED_BY[way]) == ({1, 2, 4}, True)
+
+
+def test_a_known_index_means_one_kernel() -> None:
+    host = """
+    template <int N> struct Fill { static void go(Fn *t) { t[N] = wide<N>; Fill<N - 1>::go(t); } };
+    template <> struct Fill<0> { static void go(Fn *t) { t[0] = wide<0>; } };
+    void run(float *p) { Fn t[5]; Fill<4>::go(t); t[4]<<<1, 32>>>(p); }
+    """
+    assert instances(host) == ({4}, True)
+
+
+def test_a_kernel_is_no_sure_target_where_others_may_be_meant() -> None:
+    """The one that is named in full beside one of a template that nobody is seen to ask for."""
+    host = """
+    Fn chosen(int);
+    template <int N> Fn of() { return wide<N>; }
+    void run(float *p, int i) { Fn k = chosen(i); k<<<1, 32>>>(p); }
+    Fn other() { return wide<2>; }
+    """
+    _, sure = instances(host)
+    assert not sure
