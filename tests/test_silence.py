@@ -164,3 +164,25 @@ def test_a_kernel_that_nothing_starts_conflicts_where_every_usual_shape_does(
     assert out.count("warning[") == 1
     assert "warning[SMEM102] power-of-two-stride: 8-way bank conflict\n  --> a.cu:10:" in out
     assert "note[SMEM101] column-access: 8-way" in run(capsys, "check", "a.cu", "--level", "note")[1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'R"(\n__global__ void k(float *p) { __shared__ float s[64]; s[threadIdx.x * 2] = *p; }\n)"',
+        '"__global__ void k(float *p) {\\n"\n  "  __shared__ float s[64];\\n"\n  "  s[0] = *p; }\\n"',
+    ],
+)
+def test_a_kernel_in_a_string_is_listed(here: Path, capsys: Capture, text: str) -> None:
+    (here / "k.cu").write_text(f"const char *text = {text};\n{PLAIN}", encoding="utf-8")
+    status, out, _ = run(capsys, "check", "--fail-on-unseen", "k.cu")
+    assert status == 1
+    assert "no shared-memory access of `k` was seen" in out
+    assert "1 kernel not analysed (1 compiled at run time)" in out
+
+
+def test_a_message_that_names_the_words_is_no_kernel(here: Path, capsys: Capture) -> None:
+    message = 'const char *text = "a __global__ function() { may use } __shared__ memory";\n'
+    (here / "k.cu").write_text(message + PLAIN, encoding="utf-8")
+    status, out, _ = run(capsys, "check", "--fail-on-unseen", "k.cu")
+    assert status == 0, out

@@ -12,6 +12,8 @@ from smemlint.diagnose.model import FileReport, KernelReport, Note, Unseen
 
 UNKNOWN_KERNEL = "unknown-kernel"
 """Of a kernel that is started and was found nowhere."""
+RUN_TIME = "run-time-text"
+"""Of a kernel whose text is a string."""
 PHRASES = {
     UNKNOWN_KERNEL: "not defined here",
     "internal-error": "internal errors",
@@ -22,6 +24,7 @@ PHRASES = {
     "cute": "CuTe tensors",
     "library-storage": "storage of a library",
     "unparsed": "not parsed",
+    RUN_TIME: "compiled at run time",
     "unknown-function": "functions not defined here",
     "unknown-macro": "macros not defined here",
     "unknown-name": "unknown names",

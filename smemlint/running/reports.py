@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from smemlint.diagnose.asking import Asking
 from smemlint.diagnose.model import FileReport, Problem, UnparsedEntry, Unseen
 from smemlint.diagnose.observe import observe
-from smemlint.diagnose.unseen import UNKNOWN_KERNEL
+from smemlint.diagnose.unseen import RUN_TIME, UNKNOWN_KERNEL
 from smemlint.fix.model import renamed
+from smemlint.frontend.text.kernels import QUOTED
 from smemlint.ir import Module, Place
 from smemlint.launch.source.missing import missing_kernels
 from smemlint.rules.added import added
@@ -111,7 +112,9 @@ def _lost(
     )
     lost = list(idle)
     lost += [
-        Unseen(f"`{u.text}`", _moved(u.place, shown), "unparsed", u.reason) for m in modules for u in m.lost
+        Unseen(f"`{u.text}`", _moved(u.place, shown), RUN_TIME if u.reason == QUOTED else "unparsed", u.reason)
+        for m in modules
+        for u in m.lost
     ]
     missing = dict(pair for m in reversed(modules) for pair in missing_kernels(m, m.path))
     lost += [

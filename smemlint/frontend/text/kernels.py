@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 
 from smemlint.frontend.text.configurations import guards_of
 from smemlint.frontend.text.coverage import DROPPED, INACTIVE, SkippedText, active_code, place_in
 from smemlint.ir import Unparsed
 from smemlint.patterns import pattern
 from smemlint.records import record
+from smemlint.source.tokens import literals
 
 _KERNEL = pattern(rb"(?<!\w)__global__(?!\w)")
 _STEP = pattern(rb"[(){};]|[A-Za-z_]\w*")
 _QUALIFIERS = pattern(rb"(?:__\w+__|\w*(?:BOUNDS|bounds)\w*|alignas|decltype)\Z")
 _ELSEWHERE = pattern(r"\b0\b|\bfalse\b|HIP|ROCM|AMD|MUSA|SYCL|METAL|OPENCL")
 """Conditions under which text is no CUDA code of anybody's."""
+QUOTED = "its text is a string that is compiled at run time: not analysed"
+_IN_A_STRING = pattern(rb'R"|"[^"\n]*__global__')
 MAX_HEAD = 6000
 """Bytes from `__global__` to the kernel's body."""
 
@@ -105,7 +109,36 @@ def lost_kernels(
             known = kernel.at in active or any(kernel.start <= o < kernel.end for o in seen)
             if inside and not known and not _is_elsewhere(content, inside[0]):
                 found.append(_lost(kernel, path, content, INACTIVE))
+    found += [kernel for path, content in data.items() for kernel in _quoted(path, content)]
     return tuple(sorted(found, key=lambda u: (u.place.path, u.place.offset)))
+
+
+def _quoted(path: str, data: bytes) -> list[Unparsed]:
+    """Kernels with shared memory in strings, which a program compiles as it runs."""
+    if b"__shared__" not in data or b"__global__" not in data or not _IN_A_STRING.search(data):
+        return []
+    text = data.decode("latin-1")
+    found: list[Unparsed] = []
+    for start, end in _strings(text):
+        code = data[start:end].replace(b"\\n", b"  ").replace(b'"', b" ")
+        if b"__global__" in code and b"__shared__" in code:
+            kernels = [k for k in kernels_in(code) if b"__shared__" in code[k.start : k.end]]
+            moved = [replace(k, at=start + k.at) for k in kernels]
+            found += [_lost(k, path, data, QUOTED) for k in moved]
+    return found
+
+
+def _strings(text: str) -> list[tuple[int, int]]:
+    """Where strings begin and end; those that follow each other directly are one."""
+    found: list[tuple[int, int]] = []
+    for token in literals(text):
+        if token.kind not in ("string", "raw"):
+            continue
+        if found and not text[found[-1][1] : token.start].strip(" \t\r\n\\"):
+            found[-1] = found[-1][0], token.end
+        else:
+            found.append((token.start, token.end))
+    return found
 
 
 def saying_shared(texts: Iterable[Sequence[SkippedText]]) -> frozenset[int]:
