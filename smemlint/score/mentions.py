@@ -57,7 +57,8 @@ ADDRESS: tuple[str, ...] = ()
 class Mention:
     """One access in the text. ops, width: as in Site, 0 bytes where the type is not known. line: where a
     profiler would have it. call: the call that is given it by reference, and so makes the access. opaque: an
-    object of a type that is not known or a library's own, which is most often handed on rather than read."""
+    object of a type that is not known or a library's own that is given to something, which is most often
+    handed on rather than read."""
 
     place: Place
     line: int
@@ -108,6 +109,7 @@ class _Finder:
     def found(self, body: object) -> Iterator[Mention]:
         """Walks a tree with, for each node, what is done with its value and the call it is handed to."""
         stack: list[tuple[object, tuple[str, ...], Place | None]] = [(body, LOAD, None)]
+        given: set[int] = set()
         while stack:
             node, use, call = stack.pop()
             reached = self._reached(node)
@@ -115,9 +117,12 @@ class _Finder:
                 # A library's object by its name alone is what its constructor or method is given.
                 whole = isinstance(node, Name) and _is_opaque(reached.type)
                 if use and not (reached.address or whole or isinstance(reached.type, ArrayOf)):
-                    yield self._mention(node, reached, use, call)
+                    opaque = _is_opaque(reached.type) and id(node) in given
+                    yield self._mention(node, reached, use, call, opaque)
                 stack.extend((e, LOAD, None) for e in reversed(reached.inside))
             elif not isinstance(node, PackSize | SizeOf):
+                if isinstance(node, Call | Cast | Construct | InitList):
+                    given.update(map(id, children(node)))
                 stack.extend(reversed(list(self._below(node, use))))
 
     def _below(
@@ -202,11 +207,13 @@ class _Finder:
         known = self.module.records.get(t.name) if isinstance(t, RecordRef) else None
         return known is not None and name in known.methods
 
-    def _mention(self, node: object, reached: _Reached, use: tuple[str, ...], call: Place | None) -> Mention:
+    def _mention(
+        self, node: object, reached: _Reached, use: tuple[str, ...], call: Place | None, opaque: bool
+    ) -> Mention:
         place = getattr(node, "place", None) or reached.variable.place
         width = 0 if reached.type is None else self.types.size_of(self.types.resolve(reached.type, {}))
         line = line_of(node, place)  # type: ignore[arg-type]
-        return Mention(place, line, use, width or 0, reached.variable, call, _is_opaque(reached.type))
+        return Mention(place, line, use, width or 0, reached.variable, call, opaque)
 
     def _reached(self, node: object) -> _Reached | None:
         """What an expression names, if that lies in a shared variable."""

@@ -240,3 +240,21 @@ def test_objects_that_an_operator_is_given_are_read_in_it(members: str) -> None:
     """Clang lets no class with initialisers of members be shared; nvcc does."""
     assert unreached(OBJECTS % members) == []
     assert report(OBJECTS % members).unparsed == ()
+
+
+def test_an_array_of_a_type_that_no_file_declares_is_accessed_all_the_same() -> None:
+    text = """
+    __device__ void bins(U32 *p)
+    {
+        __shared__ volatile U32 total[64];
+        total[threadIdx.x] = 0;
+        if (total[threadIdx.x + 1] > 3) p[0] = total[2];
+    }
+    """
+    report = analyse_file(Job("/t/bins.inl", text=text))
+    told = [(a.op, a.expression, a.reason[0] if a.reason else "") for k in report.kernels for a in k.accesses]
+    assert told == [
+        ("store", "total[threadIdx.x]", "not-reached"),
+        ("load", "total[threadIdx.x + 1]", "not-reached"),
+        ("load", "total[2]", "not-reached"),
+    ]
