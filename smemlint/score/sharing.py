@@ -12,8 +12,10 @@ from functools import cached_property
 from smemlint.ir import (
     SHARED,
     Asm,
+    Call,
     Construct,
     Declare,
+    Evaluate,
     Function,
     Launch,
     Member,
@@ -22,6 +24,7 @@ from smemlint.ir import (
     Record,
     RecordRef,
     StaticMember,
+    TypeParam,
 )
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.records import record
@@ -66,6 +69,11 @@ class Sharing:
         classes = set(first.classes) | set(_classes(launch.template.values()))
         classes |= set(_classes([p.type for p in kernel.parameters]))
         seen, queue = {kernel.id}, self._called(first.ids, names, members, classes)
+        for owner, name in _handed_on(kernel, launch):
+            found = [id for r in self.module.records.values() for id in r.methods.get(name, ())]
+            if not found:
+                return f"it calls `{owner}::{name}`, and no launch tells what `{owner}` is"
+            queue += [self.module.functions[id] for id in found if id in self.module.functions]
         while queue:
             f = queue.pop()
             if f.id in seen or f.side == "host":
@@ -135,6 +143,26 @@ class Sharing:
         if f.record is not None:
             classes.add(f.record)
         return _Says(frozenset(ids), frozenset(names), frozenset(members), frozenset(classes), shared)
+
+
+def _handed_on(kernel: Function, launch: Launch) -> Iterator[tuple[str, str]]:
+    """What a kernel that no launch is known of leaves to a class that it is given: the parameter of its
+    template, and the method of it that it calls for what that does."""
+    if not launch.assumed:
+        return
+    told = {p.id for p in kernel.template if isinstance(launch.template.get(p.name), RecordRef)}
+    open_ = {p.id: p.name for p in kernel.template if p.kind == "type" and p.id not in told}
+    nodes = nodes_of(kernel.body) if open_ else ()
+    own = {v.id: v.type for v in (*kernel.parameters, *(n.var for n in nodes if isinstance(n, Declare)))}
+    for n in nodes:
+        callee = n.expr.callee if isinstance(n, Evaluate) and isinstance(n.expr, Call) else None
+        owner: object = None
+        if isinstance(callee, StaticMember):
+            owner = callee.owner
+        elif isinstance(callee, Member) and isinstance(callee.base, Name):
+            owner = own.get(callee.base.id)
+        if isinstance(owner, TypeParam) and owner.id in open_ and isinstance(callee, Member | StaticMember):
+            yield open_[owner.id], callee.name
 
 
 def _classes(types: Iterable[object]) -> Iterator[str]:

@@ -6,6 +6,7 @@ import pytest
 
 from smemlint.frontend import load
 from smemlint.ir import Launch
+from smemlint.ir.types import FLOAT
 from smemlint.score import Sharing
 from smemlint.source import source_from_bytes
 
@@ -62,3 +63,16 @@ def test_the_same_one_of_many_is_named_in_every_run() -> None:
     many = "".join(f"__device__ void f{i}() {{ __shared__ int t{i}; t{i} = 0; }}\n" for i in range(9))
     calls = "".join(f"f{i}();" for i in reversed(range(9)))
     assert sharing(f"{many}__global__ void k() {{ {calls} }}") == "`f8`, which it calls, declares `t8`"
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("F::sum(p);", "it calls `F::sum`, and no launch tells what `F` is"),
+        ("F f; f.load(p);", "`load`, which it calls, declares `t`"),
+        ("*p = F::sum(p);", ""),
+    ],
+)
+def test_a_kernel_that_leaves_all_to_an_unknown_class_may_share(body: str, told: str) -> None:
+    kernel = f"template <class F> __global__ void k(float *p) {{ {body} }}"
+    assert sharing(kernel, Launch((32, 1, 1), template={"F": FLOAT}, assumed=True)) == told
