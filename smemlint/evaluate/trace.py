@@ -295,6 +295,8 @@ class _Builder:
 def _assumptions(m: Machine, log: SiteLog, launch: Launch) -> tuple[Assumption, ...]:
     """What was assumed until a site ran last."""
     made = tuple(m.journal.assumptions.values())[: log.assumed]
+    if launch.guessed:
+        made = (Assumption("instance", "template arguments, or a kernel, that no launch tells"), *made)
     if not launch.assumed or launch.warp:
         return made
     block = " x ".join(map(str, launch.block))

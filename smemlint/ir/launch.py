@@ -41,11 +41,14 @@ class Launch:
     captures: Mapping[str, tuple[Type, int | None]] = field(default_factory=dict)
     """By id: the variables of host code that a lambda among the arguments takes with it, and their values."""
 
+    guessed: bool = False
+    """Whether no launch tells the template arguments, or that this kernel is meant."""
     filled: bool = False
     """No launch tells all template arguments: the usual ones are put in, beside instances that are known."""
     family: str = ""
     """Of a shape that is one of several: `x` where the block has an unknown number of threads along x alone,
-    `yz` where it has 32 along x and unknown numbers along the others; '' for anything else."""
+    `whole x` where the launch makes them whole warps, `any x` where it may be any number; `yz` where it has
+    32 along x and unknown numbers along the others; '' for anything else."""
     warp: bool = False
     """Whether one warp of any block of the family is meant, of which `block` is the shape."""
     taken: Mapping[str, Scalar] = field(default_factory=dict)

@@ -11,9 +11,11 @@ from smemlint.evaluate.types.spelling import dims_of
 from smemlint.ir import (
     Binary,
     Cast,
+    Conditional,
     Declare,
     Expr,
     Function,
+    If,
     Index,
     Launch,
     Literal,
@@ -22,7 +24,7 @@ from smemlint.ir import (
     Special,
     TemplateValue,
 )
-from smemlint.ir.walk import nodes_of
+from smemlint.ir.walk import nodes_of, walk
 
 
 def implied_blocks(
@@ -41,12 +43,13 @@ def implied_blocks(
                 dims[node.var.id] = (node.var.name, dims_of(m.resolve(node.var.type))[0])
             elif node.var.init is not None:
                 aliases[node.var.id] = node.var.init
-    for id, var in module.globals.items():
+    for variable, var in module.globals.items():
         if var.storage == "shared":
-            dims[id] = (var.name, dims_of(m.resolve(var.type))[0])
+            dims[variable] = (var.name, dims_of(m.resolve(var.type))[0])
     found: dict[str, tuple[int, str]] = {}
+    of_some = _of_some_threads(kernel, aliases)
     for node in nodes_of(kernel.body):
-        if not isinstance(node, Index):
+        if not isinstance(node, Index) or id(node) in of_some:
             continue
         indices: list[Expr] = []
         base: Expr = node
@@ -71,6 +74,25 @@ def implied_blocks(
     if not 1 <= x * y * z <= 1024 or x * y * z < 8:
         return []
     return [((x, y, z), found["x"][1])]
+
+
+def _of_some_threads(kernel: Function, aliases: Mapping[str, Expr]) -> set[int]:
+    """id() of what only some threads of each block run: `if (threadIdx.x < 32) s[threadIdx.x] = 0;`."""
+    found: set[int] = set()
+    for node in nodes_of(kernel.body):
+        if isinstance(node, If | Conditional) and _chooses_threads(node.condition, aliases):
+            found.update(id(n) for n in walk(node.then))
+    return found
+
+
+def _chooses_threads(e: object, aliases: Mapping[str, Expr], depth: int = 0) -> bool:
+    """Whether a condition compares the place in the block, and not that in the grid."""
+    nodes = list(walk(e))
+    beyond = [aliases[n.id] for n in nodes if isinstance(n, Name) and n.id in aliases] if depth < 4 else []
+    special = {n.name for n in nodes if isinstance(n, Special)}
+    return "blockIdx" not in special and (
+        "threadIdx" in special or any(_chooses_threads(x, aliases, depth + 1) for x in beyond)
+    )
 
 
 def _round(extent: int) -> int:

@@ -88,21 +88,24 @@ def infer(
                     arguments=_common(facts),
                     origin=blocks.origin,
                     assumed=not real,
+                    guessed=not real,
                 )
             )
         return tuple(launches[:MAX_LAUNCHES])
     for s in seen:
         shape = _complete(s.block)
         if shape is not None:
-            launches.append(replace(_launch(s, shape), assumed=not whole or s.guessed))
+            one = replace(_launch(s, shape), assumed=not whole or s.guessed)
+            launches.append(replace(one, guessed=one.assumed and not (whole and s.shape_only)))
         elif s.stated and not s.guessed:
-            launches += [replace(_tried(s, c), assumed=not whole) for c in s.likely]
+            launches += [replace(_tried(s, c), assumed=not whole, guessed=not whole) for c in s.likely]
     covered = {frozenset(x.template.items()) for x in launches}
     guessed = [s for s in seen if s.guessed and _complete(s.block) is None]
     for template in instances:
         vague = [s for s in guessed if s.template == template]
         if vague or frozenset(template.items()) not in covered:
-            launches.extend(_without_launch(kernel, module, template, blocks, vague or seen, real))
+            tried = _without_launch(kernel, module, template, blocks, vague or seen, real)
+            launches.extend(replace(x, guessed=x.guessed or not real) for x in tried)
     return tuple(_kept(_merged(launches, _pointers(kernel))))
 
 
@@ -170,7 +173,9 @@ def _said_by_traits(s: Started, module: Module) -> list[Started]:
             continue
         template = {k: _member_of(types, v, owner, special.specialises) for k, v in s.template.items()}
         if not any(isinstance(n, MemberType) for t in template.values() for n in walk(t)):
-            found.setdefault(frozenset(template.items()), replace(s, template=template, guessed=True))
+            found.setdefault(
+                frozenset(template.items()), replace(s, template=template, guessed=True, shape_only=False)
+            )
     usual = [plain for plain, _ in USUAL_TYPES]
     return sorted(found.values(), key=lambda x: not any(t in usual for t in x.template.values()))
 
@@ -191,11 +196,11 @@ def _typed(s: Started) -> list[Started]:
     given = {k: INT if k in integers and isinstance(v, OpaqueType) else v for k, v in s.template.items()}
     s = replace(s, template=given)
     if not _hidden(s):
-        return [replace(s, guessed=True)]
+        return [replace(s, guessed=True, shape_only=False)]
     found = []
     for plain, summed in USUAL_TYPES:
         template = {k: _filled(v, plain, summed) for k, v in given.items()}
-        found.append(replace(s, template=template, guessed=True))
+        found.append(replace(s, template=template, guessed=True, shape_only=False))
     return found
 
 
@@ -239,7 +244,7 @@ def _whole(seen: list[Started], kernel: Function, module: Module) -> tuple[list[
     filled = [replace(s, template={**x, **s.template}) for s in vague for x in instances]
     if not known:
         return filled, real
-    return [*known, *(replace(s, guessed=True, filled=True) for s in filled)], True
+    return [*known, *(replace(s, guessed=True, shape_only=False, filled=True) for s in filled)], True
 
 
 def _same_kernel(a: Function, b: Function) -> bool:
@@ -273,15 +278,22 @@ def _tried(s: Started, candidate: Candidate) -> Launch:
     origin = f"at most, {base.origin}" if candidate.limit else "candidate"
     arguments = {**s.arguments, **candidate.arguments}
     dynamic = s.dynamic if s.dynamic is not None else candidate.dynamic
-    family = family_of(s.block)
-    return replace(base, dynamic=dynamic, arguments=arguments, origin=origin, assumed=True, family=family)
+    return replace(
+        base,
+        dynamic=dynamic,
+        arguments=arguments,
+        origin=origin,
+        assumed=True,
+        guessed=s.guessed and not s.shape_only,
+        family=family_of(s),
+    )
 
 
-def family_of(block: Sequence[int | None]) -> str:
+def family_of(s: Started) -> str:
     """The `Launch.family` of the shapes that a launch leaves open."""
-    x, y, z = block
+    x, y, z = s.block
     if x is None:
-        return "x" if (y, z) == (1, 1) else ""
+        return ("whole x" if s.whole else "any x") if (y, z) == (1, 1) else ""
     return "".join(axis for axis, extent in zip("yz", (y, z), strict=True) if extent != 1) if x == 32 else ""
 
 
@@ -307,8 +319,14 @@ def _merged(launches: Sequence[Launch], pointers: frozenset[str]) -> list[Launch
         grid = first.grid if all(g.grid == first.grid for g in group) else (None, None, None)
         differing = [{k: v for k, v in g.arguments.items() if k not in arguments} for g in group]
         variants = _variants(differing, pointers)
-        merged.append(replace(first, arguments=arguments, grid=grid, variants=variants))
+        family = first.family if all(g.family == first.family for g in group) else _widest(group)
+        merged.append(replace(first, arguments=arguments, grid=grid, variants=variants, family=family))
     return merged
+
+
+def _widest(group: Iterable[Launch]) -> str:
+    """The family of the shapes of launches that leave them open in different ways."""
+    return "any x" if all(g.family.endswith("x") for g in group) else ""
 
 
 def _variants(
@@ -383,9 +401,9 @@ def _without_launch(
         if axes == "x":
             # where host code computes the number of threads, that is what they may be at most
             fewer = [x for x in (_tried(f, c) for f, c in likely) if _below(x.block, (bound, 1, 1))]
-            fewer = [x for x in fewer if x.family == "x"]
+            fewer = [x for x in fewer if x.family.endswith("x")]
             most = replace(base, block=(bound, 1, 1), origin=origin, dynamic=dynamic)
-            most = replace(most, assumed=not real or bool(fewer), family="x" if fewer else "")
+            most = replace(most, assumed=not real or bool(fewer), family=fewer[0].family if fewer else "")
             return [most, *fewer]
         shapes = _of_size(bound, axes)
         return [replace(base, block=s, origin=origin, assumed=True, dynamic=dynamic) for s in shapes]

@@ -33,8 +33,12 @@ class Started:
     guessed: bool = False
     """It is one of several that may be made here: types that a macro of an unknown header chooses are put in,
     a pointer may lead to other kernels, or other ways through host code have shapes that are not known."""
+    shape_only: bool = False
+    """Whether that is so for other ways through host code alone."""
     filled: bool = False
     """As in Launch."""
+    whole: bool = False
+    """Whether the threads along x, of unknown number, make whole warps."""
 
     @property
     def stated(self) -> bool:

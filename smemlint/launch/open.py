@@ -191,3 +191,16 @@ def _named(v: Int, recipes: Recipes) -> list[int]:
             n = value_at(v, {symbol.order: given}, recipes) if given is not None else None
             found += [n] if n is not None else []
     return found
+
+
+def is_multiple(v: Int, of: int, recipes: Recipes) -> bool:
+    """Whether a number is a multiple of another whatever the unknown numbers in it are."""
+    if not isinstance(v.const, int) or v.const % of:
+        return False
+    for mono, c in v.terms.items():
+        recipe = recipes.get(mono[0].order) if len(mono) == 1 else None
+        options = recipe[1:] if recipe is not None and recipe[0] in ("min", "max", ONE_OF) else ()
+        known = options and all(isinstance(x, Int) and is_multiple(x, of, recipes) for x in options)
+        if c % of and not known:
+            return False
+    return True

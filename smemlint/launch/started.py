@@ -43,7 +43,7 @@ from smemlint.ir import (
 from smemlint.ir.walk import walk
 from smemlint.launch.addressed import targets
 from smemlint.launch.model import Started
-from smemlint.launch.open import Candidate, candidates
+from smemlint.launch.open import Candidate, candidates, is_multiple
 from smemlint.launch.overloaded import meant
 
 Shape: TypeAlias = tuple["int | None", "int | None", "int | None"]
@@ -102,6 +102,7 @@ def _started(
     return Started(
         f, block, likely, grid, _number(m, bytes_), template_arguments(m, f, bound), arguments, s.place,
         _packed(m, f, values), captured(m, values),
+        whole=extents is not None and is_multiple(extents[0], 32, m.unknowns.recipes or {}),
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from smemlint.banks import WORD
 from smemlint.evaluate import Grade
 from smemlint.evaluate.model import Assumption
 from smemlint.ir import Launch
@@ -28,7 +29,13 @@ def any_of(launches: Sequence[Launch]) -> Launch:
     common = {k: v for k, v in first.arguments.items() if all(x.arguments.get(k) == v for x in launches)}
     dynamic = first.dynamic if all(x.dynamic == first.dynamic for x in launches) else None
     return replace(
-        first, block=(32, 1, 1), warp=True, arguments=common, dynamic=dynamic, grid=(None, None, None)
+        first,
+        block=(32, 1, 1),
+        warp=True,
+        arguments=common,
+        variants=(),
+        dynamic=dynamic,
+        grid=(None, None, None),
     )
 
 
@@ -94,8 +101,16 @@ def _site(c: Conflict) -> tuple[object, ...]:
 
 
 def _marked(a: KernelAnalysis, ways: dict[tuple[object, ...], float | None]) -> KernelAnalysis:
-    mark = _as_proved if a.launch.family != "x" else _as_assumed
-    return replace(a, conflicts=tuple(mark(c) if ways.get(_site(c)) is not None else c for c in a.conflicts))
+    told = tuple(c if (w := ways.get(_site(c))) is None else _mark(c, w, a.launch) for c in a.conflicts)
+    return replace(a, conflicts=told)
+
+
+def _mark(c: Conflict, ways: float, launch: Launch) -> Conflict:
+    """Warps that the launch makes whole need no assumption, nor do words of which any lanes may be missing:
+    those of a warp without a conflict have none among fewer lanes."""
+    narrow = ways == 1.0 and c.site.width <= WORD and not c.joined
+    whole = not launch.family.endswith("x") or launch.family == "whole x"
+    return _as_proved(c) if whole or (narrow and launch.family == "any x") else _as_assumed(c)
 
 
 def _as_assumed(c: Conflict) -> Conflict:
@@ -103,7 +118,7 @@ def _as_assumed(c: Conflict) -> Conflict:
 
 
 def _as_proved(c: Conflict) -> Conflict:
-    """Where the block has 32 threads along x, its warps are whole."""
+    """Where any block gives the same, nothing is assumed of it."""
     sure = c.grade in _CLOSED and all(x.kind in STATED for x in _others(c))
     return _told(c, _others(c), Grade.EXACT if sure else c.grade)
 

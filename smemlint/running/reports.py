@@ -112,7 +112,9 @@ def _lost(
     )
     lost = list(idle)
     lost += [
-        Unseen(f"`{u.text}`", _moved(u.place, shown), RUN_TIME if u.reason == QUOTED else "unparsed", u.reason)
+        Unseen(
+            f"`{u.text}`", _moved(u.place, shown), RUN_TIME if u.reason == QUOTED else "unparsed", u.reason
+        )
         for m in modules
         for u in m.lost
     ]

@@ -157,7 +157,7 @@ def in_turn(
             guesses.take(b, analysis)
 
     def split(b: Begun) -> None:
-        if b.touching and b.launch.variants:
+        if b.touching and b.launch.variants and done[id(b)]:
             common = done[id(b)][0]
             done[id(b)] = told_apart(b.launch, common, lambda x: one(b, x), lambda: bool(over()))
 
@@ -173,7 +173,8 @@ def in_turn(
     done |= {id(b): [] for b in begun if guesses.is_refuted(b)}
     for family in dict.fromkeys(families.values()):
         tried = [b for b in family.members if done[id(b)]]
-        if tried and not over():
+        apart = any(len(done[id(b)]) > 1 for b in tried)
+        if tried and not apart and not over():
             told = with_any_block([done[id(b)][0] for b in tried], partial(family.warp, one))
             done |= {id(b): [analysis] for b, analysis in zip(tried, told, strict=True)}
     return [analysis for b in begun for analysis in done[id(b)]]
@@ -214,7 +215,7 @@ def _families(begun: Sequence[Begun]) -> list[_Family]:
     """The families whose shapes are tried."""
     found: dict[tuple[object, ...], _Family] = {}
     for b in begun:
-        if b.touching and b.launch.family and not b.launch.variants:
+        if b.touching and b.launch.family:
             key = (_guess(b), b.launch.family, b.launch.place)
             found.setdefault(key, _Family()).members.append(b)
     return list(found.values())

@@ -190,7 +190,8 @@ def _conflict(trace: Trace, found: Priced, assumed: bool) -> Conflict:
         most = max(most, high)
     elif low is not None:
         least = min(low, most)
-    grade = grade_of(trace, access, least == most, stride is not None, assumed)
+    single = bool(np.all(cost.high <= 1))
+    grade = grade_of(trace, access, least == most, stride is not None, assumed, single=single)
     known = not trace.data and trace.ends is None
     worst = _worst(access, offsets, cost, trace.weights) if known else None
     return Conflict(

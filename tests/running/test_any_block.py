@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from smemlint.api import Job, analyse_file
 from smemlint.diagnose.model import Access, KernelReport
@@ -65,13 +69,81 @@ def by_text(kernel: KernelReport) -> dict[str, Access]:
     return {a.expression: a for a in kernel.accesses}
 
 
-def test_what_depends_on_the_lane_alone_holds_for_any_block_of_whole_warps(tmp_path: Path) -> None:
+def worst(words: Callable[[int, int], int | None]) -> int:
+    """The most words of one bank that one warp of a block of up to 1024 threads asks for. words: block and
+    thread to the word, None where the thread takes no part."""
+    found = 0
+    for block in range(1, 1025):
+        for first in range(0, block, 32):
+            asked = {words(block, t) for t in range(first, min(first + 32, block))} - {None}
+            found = max(found, *Counter(w % 32 for w in asked if w is not None).values(), 0)
+    return found
+
+
+def test_what_has_no_conflict_in_any_block_is_exact(tmp_path: Path) -> None:
+    """Fewer lanes have none either, so that it does not matter whether the warps are whole."""
+    assert worst(lambda block, t: t // 32 if t % 32 == 0 else None) == 1
+    assert worst(lambda block, t: t) == 1
+    assert worst(lambda block, t: t % 32 if t < block // 32 else None) == 1
+    assert worst(lambda block, t: block - 1 - t) == 1
     for kernel in kernels(tmp_path, REDUCE):
-        assert {a.expression for a in kernel.accesses if a.any_block} == {
-            "part[warp]", "s[threadIdx.x]", "part[lane]", "s[blockDim.x - 1 - threadIdx.x]",
-        }  # fmt: skip
+        assert {(a.expression, a.ways, a.grade) for a in kernel.accesses if a.any_block} == {
+            (text, 1, "exact")
+            for text in ("part[warp]", "s[threadIdx.x]", "part[lane]", "s[blockDim.x - 1 - threadIdx.x]")
+        }
+
+
+STRIDE = """
+__global__ void pairs(float *out) {
+    extern __shared__ float s[];
+    s[threadIdx.x * 2] = 1;
+    __syncthreads();
+    out[threadIdx.x] = s[threadIdx.x * 2 + 1];
+}
+void host(float *out, int n) { pairs<<<1, %s, 8192>>>(out); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("block", "grade"),
+    [
+        ("n", "assumed"),
+        ("(n + 31) / 32 * 32", "exact"),
+        ("min(1024, (n + 255) / 256 * 64)", "exact"),
+        ("min(1024, n)", "assumed"),
+    ],
+)
+def test_conflicts_are_exact_where_the_launch_makes_whole_warps(
+    tmp_path: Path, block: str, grade: str
+) -> None:
+    """16 lanes of a block of 48 have no conflict at a stride of 2, 32 lanes have 2 ways."""
+    assert [max(Counter(2 * t % 32 for t in range(n)).values()) for n in (16, 32)] == [1, 2]
+    for kernel in kernels(tmp_path, STRIDE % block):
+        assert {(a.ways, a.grade, a.any_block) for a in kernel.accesses} == {(2, grade, True)}
+
+
+DISPATCHED = """
+template <typename T> __global__ void rows(T *p) {
+    __shared__ T s[4096];
+    s[threadIdx.y * 64 + threadIdx.x * 2] = p[0];
+    p[1] = s[threadIdx.y * 64 + threadIdx.x];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "template <typename T> void run(T *p, int n) { rows<T><<<1, dim3(32, n)>>>(p); }",
+        "void run(Tensor t, int n) {"
+        ' DISPATCH_TYPES(t.type(), "r", [&] { rows<scalar_t><<<1, dim3(32, n)>>>((scalar_t *)t.p()); }); }',
+    ],
+)
+def test_a_type_that_no_launch_tells_is_assumed_in_any_block(tmp_path: Path, host: str) -> None:
+    """It may be of 4 bytes or of 2, with other ways."""
+    for kernel in kernels(tmp_path, DISPATCHED + host):
         assert {a.grade for a in kernel.accesses} == {"assumed"}
-        assert all(a.assumptions[0][0] == "whole-warps" for a in kernel.accesses)
+        assert all("instance" in {kind for kind, *_ in a.assumptions} for a in kernel.accesses)
 
 
 def test_what_depends_on_the_size_of_the_block_does_not(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from smemlint.source import is_hip
@@ -39,3 +41,16 @@ def test_a_source_that_cuda_compiles_is_none(text: str) -> None:
 
 def test_the_suffix_says_so_too() -> None:
     assert is_hip("k.hip", b"__global__ void k() {}")
+
+
+def test_a_launch_of_hip_that_the_project_defines_itself_is_one_of_cuda(tmp_path: Path) -> None:
+    (tmp_path / "utils").mkdir()
+    (tmp_path / "utils" / "gpu.hpp").write_text(
+        "#ifdef O_HIP\n#include <hip/hip_runtime.h>\n#else\n"
+        "#define hipLaunchKernelGGL(F, G, B, M, S, ...) F<<<G, B, M, S>>>(__VA_ARGS__)\n#endif\n"
+    )
+    (tmp_path / "global.h").write_text('#include "utils/gpu.hpp"\n')
+    launch = b"void go() { hipLaunchKernelGGL(k, 1, 32, 0, 0, p); }\n"
+    assert not is_hip(str(tmp_path / "a.cu"), b'#include "global.h"\n' + launch)
+    assert is_hip(str(tmp_path / "a.cu"), b'#include "other.h"\n' + launch)
+    assert is_hip(str(tmp_path / "a.cu"), b'#include "global.h"\n#include <hip/hip_fp16.h>\n' + launch)

@@ -94,7 +94,9 @@ def _elements_of(v: RecordValue) -> Object:
     return held.object
 
 
-def _listed(m: Machine, t: RecordRef, element: Type, size: int, values: Sequence[Expr | Value]) -> RecordValue:
+def _listed(
+    m: Machine, t: RecordRef, element: Type, size: int, values: Sequence[Expr | Value]
+) -> RecordValue:
     made = _sequence(t, element, Int(len(values), ULONG))
     o = _elements_of(made)
     for i, e in enumerate(values[:LONGEST]):

@@ -20,14 +20,17 @@ def any_warp(
     family: str, specials: Mapping[tuple[str, str], Int], unknowns: Unknowns
 ) -> dict[tuple[str, str], Int]:
     """What the hardware gives the lanes of a warp, where that depends on the block; nothing for ''."""
-    if family == "x":
+    if family.endswith("x"):
         warp = unknowns.value(UINT, "warp", low=0, high=WARPS - 1)
-        size = unknowns.value(UINT, "warps", low=1, high=WARPS)
         first = {mono: 32 * c for mono, c in warp.terms.items()}
+        size = unknowns.value(UINT, "warps", low=1, high=WARPS)
+        threads = Int(0, UINT, {mono: 32 * c for mono, c in size.terms.items()})
+        if family == "any x":
+            threads = unknowns.value(UINT, "threads", low=1, high=32 * WARPS)
         return {
             ("warpid", ""): warp,
             ("threadIdx", "x"): Int(specials["laneid", ""].const, UINT, first),
-            ("blockDim", "x"): Int(0, UINT, {mono: 32 * c for mono, c in size.terms.items()}),
+            ("blockDim", "x"): threads,
         }
     found: dict[tuple[str, str], Int] = {}
     for axis in family:

@@ -1,0 +1,34 @@
+"""Wide loads of which nobody knows the lanes."""
+
+from __future__ import annotations
+
+import random
+
+from smemlint.api import Job, analyse_file
+from smemlint.banks import wavefronts
+
+
+def test_wide_loads_of_any_lanes_are_exact_where_one_wavefront_serves_all() -> None:
+    """Whichever lanes take part: a load of one address, or of one by pairs of lanes, is one wavefront."""
+    rng = random.Random(8)
+    for _ in range(200):
+        lanes = [lane for lane in range(32) if rng.random() < rng.random()] or [7]
+        for at in (lambda lane: 40, lambda lane: lane // 2 * 8):
+            cost = wavefronts("load", 8, [at(lane) if lane in lanes else None for lane in range(32)])
+            assert (cost.wavefronts, cost.ideal) == (1, 1)
+    text = """
+    __global__ void k(double *p, const int *n) {
+        __shared__ double s[32];
+        int t = threadIdx.x;
+        s[t] = p[t];
+        __syncthreads();
+        if (n[t] > 3) p[t] = s[5];
+        if (n[t] > 4) p[t] += s[t / 2];
+        if (n[t] > 5) p[t] += s[t];
+    }
+    void run(double *p, int *n) { k<<<1, 32>>>(p, n); }
+    """
+    (kernel,) = analyse_file(Job("k.cu", text=text)).kernels
+    assert {(a.expression, a.grade) for a in kernel.accesses if a.op == "load"} == {
+        ("s[5]", "exact"), ("s[t / 2]", "exact"), ("s[t]", "bound"),
+    }  # fmt: skip
