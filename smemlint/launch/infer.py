@@ -40,7 +40,9 @@ from smemlint.launch.started import template_arguments
 from smemlint.records import record
 
 MAX_THREADS = 1024
-MAX_LAUNCHES = 40
+MAX_LAUNCHES = 400
+FIRST_LAUNCHES = 40
+"""Launches of one kernel that are looked at one by one; of more, each instance comes with one shape first."""
 MAX_VARIANTS = 16
 """Combinations of arguments under which one launch is analysed."""
 CANDIDATES = {
@@ -110,8 +112,8 @@ def infer(
 
 
 def _kept(launches: list[Launch]) -> list[Launch]:
-    """As many as are looked at: of many instances one shape each, rather than all shapes of a few."""
-    if len(launches) <= MAX_LAUNCHES:
+    """As many as may be looked at: of many instances one shape each, before all shapes of a few."""
+    if len(launches) <= FIRST_LAUNCHES:
         return launches
     shapes: Counter[frozenset[tuple[str, TemplateValue]]] = Counter()
     later: list[int] = []
@@ -120,7 +122,7 @@ def _kept(launches: list[Launch]) -> list[Launch]:
         later.append(shapes[instance])
         shapes[instance] += 1
     order = sorted(range(len(launches)), key=lambda i: later[i])[:MAX_LAUNCHES]
-    return [launches[i] for i in sorted(order)]
+    return [launches[i] for i in order]
 
 
 def _pointers(kernel: Function) -> frozenset[str]:

@@ -24,6 +24,9 @@ from smemlint.system import clock
 
 WORK = 600_000
 """Evaluation steps of a file after which only launches of kernels that had none yet are analysed."""
+MANY_WORK = 150_000
+"""Evaluation steps of a file after which no kernel is looked at under more than so many launches."""
+MANY = 40
 SHARE = 20_000
 """Evaluation steps that each of them has all the same."""
 FIRST_WORK = 1_500_000
@@ -125,7 +128,7 @@ def in_turn(
 
     def ended(b: Begun) -> str:
         """Why it is left out; a kernel's first launch has a share of its own."""
-        left = over()
+        left = over() or ("budget" if b.rank >= MANY and work >= MANY_WORK else "")
         return "" if left == "budget" and b.rank == 0 and work < FIRST_WORK else left
 
     def one(b: Begun, launch: Launch) -> KernelAnalysis:
