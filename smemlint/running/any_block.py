@@ -6,16 +6,16 @@ of their answers do not depend on the shape at all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
-from smemlint.banks import WORD
 from smemlint.evaluate import Grade
 from smemlint.evaluate.model import Assumption
 from smemlint.ir import Launch
 from smemlint.running.variants import stopped
 from smemlint.score import Conflict, KernelAnalysis
 from smemlint.score.grade import STATED
+from smemlint.score.site import free_in_part
 
 WHOLE_WARPS = Assumption("whole-warps", "a block of whole warps; any shape gives the same")
 _CLOSED = (Grade.EXACT, Grade.ASSUMED)
@@ -55,7 +55,8 @@ def with_any_block(
         for site, own in _ways(a.conflicts).items():
             if own is None or abs(own - (ways.get(site) or 0)) > _ROUNDING:
                 ways.pop(site, None)
-    return [_marked(a, ways) for a in tried]
+    free = {_site(c) for c in warp.conflicts} - {_site(c) for c in warp.conflicts if not free_in_part(c)}
+    return [_marked(a, ways, free) for a in tried]
 
 
 def is_the_same(shape: KernelAnalysis, warp: KernelAnalysis) -> bool:
@@ -100,17 +101,20 @@ def _site(c: Conflict) -> tuple[object, ...]:
     return (c.site.place, c.site.op, c.site.width, c.site.array, c.joined)
 
 
-def _marked(a: KernelAnalysis, ways: dict[tuple[object, ...], float | None]) -> KernelAnalysis:
-    told = tuple(c if (w := ways.get(_site(c))) is None else _mark(c, w, a.launch) for c in a.conflicts)
+def _marked(
+    a: KernelAnalysis, ways: dict[tuple[object, ...], float | None], free: Collection[tuple[object, ...]]
+) -> KernelAnalysis:
+    told = tuple(
+        c if ways.get(_site(c)) is None else _mark(c, a.launch, free=_site(c) in free) for c in a.conflicts
+    )
     return replace(a, conflicts=told)
 
 
-def _mark(c: Conflict, ways: float, launch: Launch) -> Conflict:
-    """Warps that the launch makes whole need no assumption, nor do words of which any lanes may be missing:
-    those of a warp without a conflict have none among fewer lanes."""
-    narrow = ways == 1.0 and c.site.width <= WORD and not c.joined
+def _mark(c: Conflict, launch: Launch, *, free: bool) -> Conflict:
+    """Warps that the launch makes whole need no assumption, nor does what has no conflict either where the
+    last lanes are missing."""
     whole = not launch.family.endswith("x") or launch.family == "whole x"
-    return _as_proved(c) if whole or (narrow and launch.family == "any x") else _as_assumed(c)
+    return _as_proved(c) if whole or (free and launch.family == "any x") else _as_assumed(c)
 
 
 def _as_assumed(c: Conflict) -> Conflict:

@@ -6,12 +6,13 @@ in a type, a template argument or a launch. Names alone would make a kernel out 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from smemlint.ir import (
     SHARED,
     Asm,
+    Block,
     Call,
     Construct,
     Declare,
@@ -24,6 +25,7 @@ from smemlint.ir import (
     Record,
     RecordRef,
     StaticMember,
+    Stmt,
     TypeParam,
 )
 from smemlint.ir.walk import nodes_of, walk
@@ -154,7 +156,7 @@ def _handed_on(kernel: Function, launch: Launch) -> Iterator[tuple[str, str]]:
     open_ = {p.id: p.name for p in kernel.template if p.kind == "type" and p.id not in told}
     nodes = nodes_of(kernel.body) if open_ else ()
     own = {v.id: v.type for v in (*kernel.parameters, *(n.var for n in nodes if isinstance(n, Declare)))}
-    for n in nodes:
+    for n in _all_it_does(kernel):
         callee = n.expr.callee if isinstance(n, Evaluate) and isinstance(n.expr, Call) else None
         owner: object = None
         if isinstance(callee, StaticMember):
@@ -163,6 +165,13 @@ def _handed_on(kernel: Function, launch: Launch) -> Iterator[tuple[str, str]]:
             owner = own.get(callee.base.id)
         if isinstance(owner, TypeParam) and owner.id in open_ and isinstance(callee, Member | StaticMember):
             yield open_[owner.id], callee.name
+
+
+def _all_it_does(kernel: Function) -> Sequence[Stmt]:
+    """The one statement of a kernel that does no more than declare variables for it."""
+    body = kernel.body.body if isinstance(kernel.body, Block) else (kernel.body,)
+    done = [s for s in body if not isinstance(s, Declare)]
+    return done if len(done) == 1 else ()
 
 
 def _classes(types: Iterable[object]) -> Iterator[str]:

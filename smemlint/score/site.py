@@ -10,7 +10,7 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.banks import ONE_ROUND, ideal_of, wavefronts
+from smemlint.banks import ONE_ROUND, WORD, ideal_of, wavefronts
 from smemlint.evaluate.machine.faults import INTERNAL, fault
 from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
 from smemlint.records import record
@@ -25,6 +25,8 @@ from smemlint.score.totals import endless, optional, sums
 Ints = NDArray[np.int64]
 
 _ROUNDS = Unresolved("loop-carried", "how often rounds of different cost run is not known")
+MOST_ROWS = 256
+"""Requests of one access that are looked at with fewer lanes."""
 PROVED = (Grade.EXACT, Grade.ASSUMED)
 
 
@@ -174,6 +176,27 @@ def _executions(trace: Trace) -> int:
     if not len(trace.offsets):
         return 0
     return int(trace.weights[(trace.offsets >= 0).any(axis=1)].sum()) // trace.ways
+
+
+def free_in_part(c: Conflict) -> bool:
+    """Whether an access has no conflict in any visit, and none either where the last lanes of its warp are
+    missing, however many. Of words any lanes may be: what they ask for is asked for without them, too."""
+    if any(ways != 1.0 for ways, _ in c.ways_by_visit) or c.wavefronts == 0:
+        return False
+    trace = c.trace
+    if (trace.joined or trace.site.width) <= WORD:
+        return True
+    found = priced(trace)
+    known = trace.maybe is None and not trace.data and trace.parameter is None and trace.ends is None
+    if isinstance(found, Unresolved) or not known or len(trace.offsets) > MOST_ROWS:
+        return False
+    for lanes in range(1, 32):
+        part = found.offsets.copy()
+        part[:, lanes:] = -1
+        cost = costs(found.access, part[(part >= 0).any(axis=1)], None)
+        if (cost.high > cost.ideal).any():
+            return False
+    return True
 
 
 def _given(access: Access, trace: Trace, low: Ints, high: Ints) -> Costs:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from smemlint.api import Job, analyse_file
+from smemlint.banks import wavefronts
 from smemlint.diagnose.model import Access, KernelReport
 
 REDUCE = """
@@ -168,3 +169,41 @@ def test_ranks_in_the_block_are_not_those_of_the_one_warp(tmp_path: Path) -> Non
     for kernel in kernels(tmp_path, TILES):
         found = by_text(kernel)
         assert not found["s[cg::this_thread_block().thread_rank() / 32 + tile.thread_rank() * 32]"].any_block
+
+
+WIDE = """
+__global__ void wide(double *out, int n) {
+    extern __shared__ double s[];
+    double4 *v = (double4 *)s;
+    s[threadIdx.x] = 1;
+    __syncthreads();
+    out[0] = s[threadIdx.x + 1] + s[threadIdx.x / 2 * 2];
+    if (threadIdx.x %% 2 == 0) s[threadIdx.x] = 2;
+}
+void host(double *out, int n) { wide<<<1, %s, 9000>>>(out, n); }
+"""
+
+
+@pytest.mark.parametrize(("block", "rest"), [("n", "assumed"), ("(n + 31) / 32 * 32", "exact")])
+def test_wide_accesses_are_exact_where_each_number_of_lanes_is_free(
+    tmp_path: Path, block: str, rest: str
+) -> None:
+    """Every lane up to any: the rule of the banks tells it. Every second lane of 18: two wavefronts of 9
+    doubles, which one could hold."""
+
+    def free(op: str, at: Callable[[int], int | None]) -> bool:
+        each = [wavefronts(op, 8, [at(t) if t < n else None for t in range(32)]) for n in range(1, 33)]
+        return all(cost.wavefronts == cost.ideal for cost in each)
+
+    assert free("store", lambda t: 8 * t)
+    assert free("load", lambda t: 8 * t + 8)
+    assert free("load", lambda t: t // 2 * 16)
+    assert not free("store", lambda t: 8 * t if t % 2 == 0 else None)
+    for kernel in kernels(tmp_path, WIDE % block):
+        told = [(a.op, a.expression, a.grade) for a in kernel.accesses]
+        assert told[:3] == [
+            ("store", "s[threadIdx.x]", "exact"),
+            ("load", "s[threadIdx.x + 1]", "exact"),
+            ("load", "s[threadIdx.x / 2 * 2]", "exact"),
+        ]
+        assert told[3] == ("store", "s[threadIdx.x]", rest)
