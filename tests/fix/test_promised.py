@@ -116,7 +116,7 @@ def test_neighbours_that_are_joined_after_the_edit_only_keep_the_promise() -> No
 
 
 def test_so_do_those_whose_common_part_is_not_known() -> None:
-    relative = {"alignment": 64, "steps": (64,)}
+    relative = {"alignment": 64, "shifts": Shifts(steps=(64,))}
     before, now = (replace(c, trace=replace(c.trace, **relative)) for c in (pairs(4), pairs(6, joined=True)))
     assert told(before, now, (64,), pitch=6) is None
     assert told(before, now, (96,), pitch=6) is not None
