@@ -141,3 +141,37 @@ def test_a_member_alias_template_is_put_in() -> None:
     }
     void run(float *p) { k<Tune<64, 2>><<<1, 64>>>(p); }"""
     assert ways(text) == [(64, [4])]
+
+
+def test_numbers_of_a_class_that_the_launcher_is_given_are_arguments_of_the_kernel() -> None:
+    text = """
+    template <typename T, int N> constexpr int step() { return sizeof(T) == 2 ? N : 1; }
+    template <typename T, int N, int S> struct Config {
+        static constexpr int threads = N;
+        static constexpr int stride = step<T, S>();
+        enum { count = S * 2 };
+        typedef T Type;
+    };
+    using Small = Config<short, 64, 4>;
+    template <typename T, int N, int S, int C> __global__ void k(T *p) {
+        __shared__ float s[N * C];
+        s[threadIdx.x * S] = p[0];
+        s[threadIdx.x * C] = p[0];
+    }
+    template <typename C> void launch(T *p) {
+        k<typename C::Type, C::threads, C::stride, C::count><<<1, C::threads>>>(p);
+    }
+    void run(void *p) { launch<Small>((short *)p); launch<Config<float, 32, 2>>((float *)p); }"""
+    assert ways(text.replace("launch(T *p)", "launch(typename C::Type *p)")) == [(64, [4, 8]), (32, [1, 4])]
+
+
+def test_a_class_is_made_of_numbers_that_another_class_tells() -> None:
+    text = """
+    template <int N, int P> struct Rows { int of[N][P]; };
+    template <int P> struct Config { static constexpr int rows = 64, pitch = P; };
+    template <typename C> __global__ void k(float *p) {
+        __shared__ Rows<C::rows, C::pitch> s;
+        s.of[threadIdx.x][0] = p[0];
+    }
+    void run(float *p) { k<Config<32>><<<1, 64>>>(p); k<Config<33>><<<1, 64>>>(p); }"""
+    assert ways(text) == [(64, [32]), (64, [1])]

@@ -24,6 +24,7 @@ from smemlint.ir import (
     FunctionRef,
     FunctionType,
     Literal,
+    MemberType,
     Name,
     OpaqueType,
     PointerTo,
@@ -223,7 +224,9 @@ def resolve_arguments(m: Machine, arguments: tuple[object, ...]) -> tuple[Type |
             o = m.find(a.of.id)
             result.append(a if o is None else o.type)
         elif is_type(a):
-            result.append(m.resolve(a))  # type: ignore[arg-type]
+            t = m.resolve(a)  # type: ignore[arg-type]
+            number = static_member(m, t.owner, t.name) if isinstance(t, MemberType) else None
+            result.append(number if isinstance(number, Int) else t)  # `Config::kSize` reads like a type
         elif isinstance(a, Int):
             result.append(a)
         else:

@@ -203,10 +203,11 @@ class Types:
                 bound = bindings[a.id]
                 if isinstance(bound, Int) and bound.known and isinstance(bound.const, int):
                     return Literal(bound.const, bound.type)
-            if isinstance(a, MemberType) and a.name == "value":  # a number that reads like a type
-                n = self.constant(StaticMember(a.owner, a.name), bindings)
-                return self.resolve(a, bindings) if n is None else Literal(n)
-            return self.resolve(a, bindings)  # type: ignore[arg-type]
+            t = self.resolve(a, bindings)  # type: ignore[arg-type]
+            if isinstance(t, MemberType):  # `Config::kSize`, a number that reads like a type
+                n = self.constant(StaticMember(t.owner, t.name), bindings)
+                return t if n is None else Literal(n)
+            return t
         function = function_named(self.module, a, bindings)
         if function is not None:
             return replace(function, arguments=tuple(self.argument(x, bindings) for x in function.arguments))

@@ -16,6 +16,7 @@ from smemlint.frontend.clang.kinds import (
     MEMBER_REF,
     MEMBER_REF_EXPR,
     NAMESPACE_REF,
+    PAREN,
     TEMPLATE_REF,
     TYPE_REF,
     UNEXPOSED,
@@ -334,7 +335,26 @@ class ExpressionLowering:
         if not _TEMPLATE_CALL.search(text):
             return None
         found = self._c.texts.hinted(node).read_expression(text)
-        return replace(found, place=self._c.place(node)) if isinstance(found, Call | Binary) else None
+        if not isinstance(found, Call | Binary):
+            return None
+        arguments = self.lower_all(self._in_parentheses(kids[1]))
+        if isinstance(found, Call) and len(found.arguments) == len(arguments):
+            found = replace(found, arguments=arguments)  # these know where they stand
+        return replace(found, place=self._c.place(node))
+
+    def _in_parentheses(self, node: Node) -> list[Node]:
+        """The arguments of a call that clang read as `8 > (p, q)`, or as `(p, q)` behind it."""
+        node = self.unwrap_implicit(node)
+        if self._operator(node) == ">":
+            node = self.unwrap_implicit(cursors.children(node)[1])
+        if node.kind != PAREN:
+            return []
+        node, parts = self.unwrap_implicit(cursors.children(node)[0]), []
+        while self._operator(node) == ",":
+            left, right = cursors.children(node)
+            parts.append(right)
+            node = self.unwrap_implicit(left)
+        return [node, *reversed(parts)]
 
     def _operator(self, node: Node) -> str:
         """The binary operator of an expression, '' for any other."""

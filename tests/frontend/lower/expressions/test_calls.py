@@ -6,7 +6,8 @@ from lowered import function, kernel, lines, module
 from smemlint.frontend import load
 from smemlint.ir import Call, LaunchStmt, Name, Scalar
 from smemlint.ir.show import show, show_type
-from smemlint.source import read_source
+from smemlint.ir.walk import walk
+from smemlint.source import read_source, source_from_bytes
 
 
 def launches(text: str, name: str = "main") -> list[LaunchStmt]:
@@ -270,3 +271,22 @@ def _walk(node: object):  # type: ignore[no-untyped-def]
         yield node
         for item in fields(node):
             yield from _walk(getattr(node, item.name))
+
+
+def test_a_call_without_the_word_template_covers_its_arguments() -> None:
+    text = """
+    template <int N, int M> struct Sums {
+        template <int C, int D> static __device__ void add(float *s, int t) { s[t * M] = C; }
+        template <int C> static __device__ void one(float *s) { s[threadIdx.x] = C; }
+    };
+    template <int N> __global__ void k(float *p) {
+        __shared__ float smem[4096];
+        Sums<N, 2>::add<8, N>(smem, threadIdx.x);
+        Sums<N, 2>::one<N>(smem);
+        p[0] = smem[0];
+    }"""
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    assert module.unparsed == ()
+    (kernel,) = module.kernels()
+    calls = [n for n in walk(kernel.body) if isinstance(n, Call)]
+    assert [[a.place is not None for a in c.arguments] for c in calls] == [[True, True], [True]]
