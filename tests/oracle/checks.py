@@ -11,6 +11,7 @@ from oracle.compare import Comparison, compare, evaluate_as_written, outside, un
 from oracle.cxx_programs import cxx_program
 from oracle.drawing import Draw, Program
 from oracle.modern_programs import modern_program
+from oracle.odd_programs import odd_program
 from oracle.ordinary_programs import ordinary_program
 from oracle.pointing import parts_program
 from oracle.programs import program
@@ -95,6 +96,7 @@ def _uncovered(requests: list[Request], result: KernelTrace) -> Comparison:
 _C = Check("c", program, read_by_pycparser, compare)
 _MODERN = Check("modern", modern_program, read_by_clang, compare)
 _ORDINARY = Check("ordinary", ordinary_program, read_by_clang, compare)
+_ODD = Check("odd", odd_program, read_by_clang, compare)
 _WIDER = Check("wider", wider_program, read_by_clang, compare)
 CHECKS = {
     check.name: check
@@ -152,5 +154,15 @@ CHECKS = {
             told=False,
         ),
         replace(_WIDER, name="wider-joined", verify=_uncovered, joined=True),
+        _ODD,
+        replace(_ODD, name="odd-data", draw=lambda draw: odd_program(draw, data=True), verify=_outside),
+        replace(
+            _ODD,
+            name="odd-unknown",
+            draw=lambda draw: odd_program(draw, unknown=True),
+            verify=_outside,
+            told=False,
+        ),
+        replace(_ODD, name="odd-joined", verify=_uncovered, joined=True),
     )
 }

@@ -32,7 +32,7 @@ from smemlint.ir import (
     TypeParam,
     Var,
 )
-from smemlint.ir.types import INT
+from smemlint.ir.types import BOOL, INT
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +315,9 @@ class Machine:
             self._globals[var.id] = ref
         return self._globals[var.id]
 
-    def static(self, owner: Type, name: str) -> Ref:
+    def static(self, owner: Type, name: str) -> Ref | Num:
+        if isinstance(owner, RecordRef) and owner.name.startswith("std::") and name == "value":
+            return Num(int(_trait(owner.name, owner.arguments)), BOOL)
         record = self.layout.record(owner)
         if name not in record.constants:
             raise UnsupportedError(f"no constant {name} in {record.name}")
@@ -398,3 +400,16 @@ def takes(function: Function, count: int) -> bool:
 
 
 __all__ = ["SHARED", "Request", "run"]
+
+
+def _trait(name: str, arguments: tuple[object, ...]) -> bool:
+    """What a trait of the library tells of numbers."""
+    first = arguments[0]
+    if not isinstance(first, Scalar):
+        raise UnsupportedError(f"{name} of {first}")
+    if name == "std::is_same":
+        return first == arguments[1]
+    told = {"std::is_floating_point": "float", "std::is_unsigned": "uint"}
+    if name not in told:
+        raise UnsupportedError(name)
+    return first.kind == told[name]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from smemlint.evaluate.language.inlining import invoke
-from smemlint.evaluate.language.lifetimes import destructor_of, has_destructors
+from smemlint.evaluate.language.inlining import end_life
+from smemlint.evaluate.language.lifetimes import has_destructors
 from smemlint.evaluate.language.places import place_of
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.values.number import Int, Pointer, Value
+from smemlint.evaluate.values.number import Value
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import Call, Construct, Expr
 
@@ -16,9 +16,8 @@ def end_lives(m: Machine, since: int, returned: Object | None = None) -> None:
     """Run the destructors of the objects whose lives began since, the last one first. returned: the one
     that lives on with the caller."""
     for o in reversed(m.frame.live[since:]):
-        f = destructor_of(m, o.type) if o is not returned else None
-        if f is not None and m.anyone():
-            invoke(m, [f], (), (), Pointer(o, Int(0), o.type), f.place)
+        if o is not returned:
+            end_life(m, o)
 
 
 def end_temporaries(m: Machine, since: int, kept: Object | None = None) -> None:

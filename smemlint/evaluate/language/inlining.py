@@ -9,12 +9,12 @@ from smemlint.evaluate.control_flow.launch_choices import effects, either_value,
 from smemlint.evaluate.language.accesses import store
 from smemlint.evaluate.language.conversions import as_base, coerce, type_of
 from smemlint.evaluate.language.initialisers import value_for
-from smemlint.evaluate.language.lifetimes import destructor_of, has_destructors
+from smemlint.evaluate.language.lifetimes import endings
 from smemlint.evaluate.language.names import resolve_arguments
 from smemlint.evaluate.language.overloads import best_fits, specialisation, takes
 from smemlint.evaluate.language.packs import expanded, pack_of
 from smemlint.evaluate.language.places import field_of, place_of
-from smemlint.evaluate.machine.dispatch import run, rvalue
+from smemlint.evaluate.machine.dispatch import lvalue, run, rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine, instance_of
 from smemlint.evaluate.memory.local_memory import write_cell
 from smemlint.evaluate.model import Unresolved
@@ -34,10 +34,12 @@ from smemlint.evaluate.values.number import (
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import (
     Call,
+    Cast,
     Expr,
     Function,
     InitList,
     Member,
+    Name,
     OpaqueType,
     Place,
     PointerTo,
@@ -55,6 +57,9 @@ RECURSION, LONG_RECURSION = 1_000, 4_000
 """A function that is in progress NESTED times, under the same template arguments, is not entered once more
 when this many evaluation steps were made since it was entered first; one that is in progress at all, when
 the second number was. A lambda may nest twice as deep."""
+
+
+_MOVES = ("std::move", "move", "cuda::std::move")
 
 
 @record(frozen=True, slots=True)
@@ -100,6 +105,12 @@ def invoke(
     if not fits:
         return None
     f, bound = fits[0]
+    for i, a in enumerate(arguments):
+        if references[i] or isinstance(a, VALUES) or not isinstance(values[i], RecordValue):
+            continue
+        p = _parameter_at(f, i)
+        if p is not None and is_reference(p.type):
+            values[i] = named_place(m, a) or values[i]
     special = specialisation(m, f, bound)
     if special is not None:
         f, bound = special
@@ -119,6 +130,16 @@ def invoke(
         m.effort.entered[same] = since, depth
         if not depth:
             del m.effort.entered[same]
+
+
+def named_place(m: Machine, e: Expr) -> Pointer | None:
+    """The local variable that `a` or `std::move(a)` names; None of anything else."""
+    while isinstance(e, Cast) or (isinstance(e, Call) and len(e.arguments) == 1):
+        if isinstance(e, Call) and not (isinstance(e.callee, Name) and e.callee.name in _MOVES):
+            return None
+        e = e.operand if isinstance(e, Cast) else e.arguments[0]
+    place = lvalue(m, e) if isinstance(e, Name) else None
+    return place if isinstance(place, Pointer) and place.object.storage == "local" else None
 
 
 def _run_function(
@@ -160,8 +181,7 @@ def _run_function(
         frame.variables[o.id] = o
     m.enter(frame, f)
     frame.ahead.last = m.frame.ahead.ending
-    if not m.host and has_destructors(m.module):
-        frame.live += [o for o in objects if destructor_of(m, o.type) is not None]
+    frame.live += [o for o in objects if endings(m, o.type)]
     return _run_body(m, frame, lambda: run(m, f.body), f)
 
 
@@ -266,8 +286,8 @@ def _run_body(m: Machine, frame: Frame, body: Callable[[], None], f: Function | 
         if f is not None and f.initialisers:
             _initialise_members(m, f)
         body()
-        if frame.live:
-            _end_parameters(m, frame)
+        for o in reversed(frame.live):
+            end_life(m, o)
         ended = frame.exited and frame.returned is None and not m.anyone()
         _meet_returns(m, frame)
     finally:
@@ -287,12 +307,11 @@ def _run_body(m: Machine, frame: Frame, body: Callable[[], None], f: Function | 
     return result
 
 
-def _end_parameters(m: Machine, frame: Frame) -> None:
-    """Run the destructors of parameters for those who come to the end of a function."""
-    for o in reversed(frame.live):
-        f = destructor_of(m, o.type)
-        if f is not None and m.anyone():
-            invoke(m, [f], (), (), Pointer(o, Int(0), o.type), f.place)
+def end_life(m: Machine, o: Object) -> None:
+    """Run the destructors of an object, of its members and its bases."""
+    for at, t, f in endings(m, o.type):
+        if m.anyone():
+            invoke(m, [f], (), (), Pointer(o, Int(at), t), f.place)
 
 
 def _meet_returns(m: Machine, frame: Frame) -> None:

@@ -277,6 +277,8 @@ class Carried:
 class Memo:
     """What was worked out once for all executions."""
 
+    endings: dict[object, tuple[Any, ...]] = field(default_factory=dict)
+    """By type: the destructors that run where an object ends (`lifetimes.Ending`)."""
     sizes: dict[tuple[int, tuple[object, ...]], tuple[int, int, int, bool, tuple[Stop, ...]]] = field(
         default_factory=dict
     )

@@ -39,8 +39,8 @@ def aggregate(
         done |= inner.fields.keys()
         _put(m, t, cells, at, base, leaf)
     for name, (at, ft) in layout.fields.items():
-        if name in done:
-            continue
+        if name in done or (not name and isinstance(ft, Part)):
+            continue  # of a base, or bits without a name
         left_out = bool(given) and isinstance(given[0], InitList) and given[0].gap
         if left_out:
             given.popleft()

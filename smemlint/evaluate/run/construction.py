@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import coerce
 from smemlint.evaluate.language.initialisers import fill_array, value_for
-from smemlint.evaluate.language.inlining import invoke
+from smemlint.evaluate.language.inlining import invoke, named_place
 from smemlint.evaluate.language.overloads import takes
 from smemlint.evaluate.language.packs import expanded
 from smemlint.evaluate.language.places import place_of
@@ -37,6 +37,7 @@ from smemlint.ir import (
     Cast,
     Construct,
     Expr,
+    Function,
     InitList,
     Literal,
     Part,
@@ -197,6 +198,26 @@ def construct(
     if quiet or not values:
         return RecordValue(t, dict(o.cells))
     return None
+
+
+def copied(m: Machine, t: Type, init: Expr) -> Value | None:
+    """What the one constructor that takes an object of its own class makes of a variable, in `T b = a`,
+    `T b(std::move(a))`; None without such a constructor, or of anything else."""
+    found = m.types.record_of(t) if isinstance(t, RecordRef) and not m.host else None
+    if found is None or not isinstance(t, RecordRef):
+        return None
+    own = [f for i in found[0].constructors if (f := m.module.functions.get(i)) and _takes_own(f)]
+    place = named_place(m, init) if len(own) == 1 else None
+    if place is None or place.pointee != t:
+        return None
+    return construct(m, t, [place], getattr(init, "place", None))
+
+
+def _takes_own(f: Function) -> bool:
+    t = f.parameters[0].type if len(f.parameters) == 1 else None
+    return (
+        is_reference(t) and isinstance(t, PointerTo) and isinstance(t.to, RecordRef) and t.to.name == f.record
+    )
 
 
 def _default_bases(m: Machine, t: RecordRef, o: Object, named: set[str]) -> None:

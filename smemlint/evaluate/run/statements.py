@@ -13,7 +13,7 @@ from smemlint.evaluate.language.places import place_of
 from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.run.branches import run_either
-from smemlint.evaluate.run.construction import construct
+from smemlint.evaluate.run.construction import construct, copied
 from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import (
@@ -157,12 +157,15 @@ def _declare(m: Machine, s: Declare) -> Object | None:
                 o.cells.update({0: Int(1), 4: Int(1), 8: Int(1)})
         elif isinstance(t, ArrayOf) and isinstance(t.element, RecordRef) and not m.host:
             _default_elements(m, o, t, t.element, var)
+            begin_life(m, o)
         return o
     if isinstance(t, ArrayOf):
         o = m.declare(var, t)
         initialise(m, o, t, var.init)
+        begin_life(m, o)
         return o
-    v = value_for(m, t, var.init)
+    made = copied(m, t, var.init)
+    v = value_for(m, t, var.init) if made is None else made
     deduced = _deduced(t, v)
     o = m.declare(var, deduced)
     if isinstance(v, RecordValue):

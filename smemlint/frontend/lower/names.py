@@ -339,6 +339,9 @@ class NameLowering:
         owner = self._c.texts.read_type(qualifier.removeprefix("typename").strip())
         if not isinstance(owner, RecordRef):
             return None
+        named = self._c.found.records.get(owner.name)
+        if named is not None and any(f.name == name for f in named.fields):
+            return None
         return owner if owner in own.bases or not own.bases or owner.name.startswith("std::") else None
 
     def _member_tail(self, node: Node, base_node: Node | None) -> tuple[bool, str, str] | None:

@@ -16,6 +16,11 @@ struct Guard {
   __device__ ~Guard() { c -= 3; }
   __device__ int twice() const { return 2 * c; }
 };
+struct Two { Guard a, b; int &c; __device__ Two(int &x) : a(x), b(x), c(x) {} __device__ ~Two() { c *= 2; } };
+struct More : Guard { __device__ More(int &x) : Guard(x) {} __device__ ~More() { c *= 2; } };
+struct Moved { int n = 4; __device__ Moved() {} __device__ Moved(Moved &&o) : n(o.n) { o.n = 9; } };
+template <typename T> struct Held { int off; };
+template <typename T> struct Shown : Held<T> { __device__ int at(int i) { return i + Held<T>::off; } };
 __device__ Guard made(int &c) { return Guard(c); }
 __device__ int taken(Guard g) { g.c += 10; return g.c; }
 __device__ int early(int &c) { Guard g(c); if (c > 4) return c * 2; c += 20; return c; }
@@ -39,6 +44,12 @@ NUMBERS = {
     "int c = 5; if (made(c).twice() > 3) s[c] = 1;": 3,
     "int c = 9; for (int i = 0; made(c).twice() > 8; i++) c++; s[c] = 1;": 1,
     "int c = 5; int r = taken(Guard(c)); s[c + r] = 1;": 29,
+    # members and bases end after their object, the last one first, and so do the elements of an array
+    "int c = 5; { Two t(c); } s[c] = 1;": 8,
+    "int c = 5; { More d(c); } s[c] = 1;": 9,
+    "int c = 5; { Guard g[2] = {Guard(c), Guard(c)}; } s[c] = 1;": 1,
+    "Moved a; Moved b(static_cast<Moved &&>(a)); s[a.n * 4 + b.n] = 1;": 40,
+    "Shown<int> v; v.off = 7; s[v.at(2)] = 1;": 9,
     # what an `if` or a `switch` declares
     "int c = 5; if (Guard g(c); c > 3) c *= 2; s[c] = 1;": 9,
     "int c = 5; switch (Guard g(c); g.c & 3) { case 2: c *= 3; break; default: c = 1; } s[c] = 1;": 15,
