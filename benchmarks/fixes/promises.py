@@ -12,7 +12,8 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ import kernels
 
 ALIKE = 1.005
 """Ways that differ by less are the same."""
+ROUNDS = 6
+"""Times that a file is fixed, as `--fix` does it, until no edit is left."""
 
 
 def examined(path: Path) -> Any:
@@ -41,14 +44,25 @@ def promised(files: Iterable[Any]) -> dict[tuple[str, str, int, str], list[float
     """(kernel, path, line after the edits, op) -> wavefronts and ideal, as promised."""
     table: dict[tuple[str, str, int, str], list[float]] = {}
     for file in files:
-        for fix in file.suggestions:
-            for kernel, line, op, _, after, ideal in kernels.promised(
-                fix, file.path, file.before, file.suggestions
-            ):
-                row = table.setdefault((kernel, file.path, line, op), [0.0, 0.0])
-                row[0] += after
-                row[1] += ideal
+        moved = lines_after(file.before, file.after)
+        for change in (c for fix in file.suggestions for c in fix.sites):
+            place = change.site.place
+            if place.path != file.path or not change.ideal:
+                continue
+            key = (change.kernel, file.path, moved.get(place.line, 0), change.site.op)
+            row = table.setdefault(key, [0.0, 0.0])
+            row[0] += change.after
+            row[1] += change.ideal
     return table
+
+
+def lines_after(before: bytes, after: bytes) -> dict[int, int]:
+    """The line of each line of a text in the edited one, behind what was put before it."""
+    texts = [text.splitlines() for text in (before, after)]
+    moved = {}
+    for _, a, b, _, end in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
+        moved.update({n + 1: end - (b - n) + 1 for n in range(a, b)})
+    return moved
 
 
 def told(found: Any) -> dict[tuple[str, str, int, str], list[float]]:
@@ -56,7 +70,7 @@ def told(found: Any) -> dict[tuple[str, str, int, str], list[float]]:
     table: dict[tuple[str, str, int, str], list[float]] = {}
     for analysis in found.analyses:
         for c in analysis.conflicts:
-            if c.wavefronts is None or not c.ideal:
+            if not c.ideal or c.wavefronts != c.wavefronts_low:  # of a range nothing was promised
                 continue
             place = c.site.place
             row = table.setdefault((analysis.kernel.name, place.path, place.line, c.site.op), [0.0, 0.0])
@@ -76,7 +90,7 @@ def broken(
         f"{theirs[key][0] / theirs[key][1]:.2f} found"
         for key in both
         for kernel, _, line, op in [key]
-        if theirs[key][0] / theirs[key][1] > mine[key][0] / mine[key][1] * ALIKE
+        if theirs[key][0] / theirs[key][1] > max(mine[key][0] / mine[key][1], 1) * ALIKE
     ]
     return len(both), wrong
 
@@ -85,36 +99,38 @@ def compare(path: Path) -> dict[str, Any]:
     root = kernels.repository(path)
     with tempfile.TemporaryDirectory() as scratch:
         copy = again.copied(root, Path(scratch, root.name)) / path.relative_to(root)
-        first = examined(copy)
-        if first is None:
-            return {"file": str(path), "error": "not analysed"}
-        files = planned(first)
-        table = promised(files)
-        for file in files:
-            Path(file.path).write_bytes(file.after)
-        second = examined(copy)
-        if second is None:
-            return {"file": str(path), "error": "not analysed after the edits"}
-        lines, wrong = broken(table, told(second))
-        fixed = {(s.array.name, f.path) for f in files for s in f.suggestions}
-        clean = {
-            (kernel, p, line) for (kernel, p, line, _), (after, ideal) in table.items() if after <= ideal
-        }
-        left = [
-            f"{a.kernel.name}, line {c.site.place.line}"
-            for a in second.analyses
-            for c in a.conflicts
-            if (c.wavefronts or 0) > (c.ideal or 0)
-            and (a.kernel.name, c.site.place.path, c.site.place.line) in clean
-        ]
-        return {
-            "file": str(path),
-            "arrays": len(fixed),
-            "lines": lines,
-            "broken": wrong,
-            "not clean": sorted(set(left)),
-            "edits left": sum(len(f.suggestions) for f in planned(second)),
-        }
+        found = examined(copy)
+        row: dict[str, Any] = {"file": str(path), "arrays": 0, "lines": 0, "broken": [], "not clean": []}
+        for _ in range(ROUNDS):
+            files = planned(found) if found is not None else []
+            if not files:
+                break
+            for file in files:
+                Path(file.path).write_bytes(file.after)
+            found = examined(copy)
+            if found is not None:
+                weigh(files, found, row)
+        row["edits left"] = sum(len(f.suggestions) for f in planned(found)) if found is not None else 0
+        return row if found is not None else {"file": str(path), "error": "not analysed"}
+
+
+def weigh(files: Sequence[Any], found: Any, row: dict[str, Any]) -> None:
+    """Add to the row what became of the promises of edits in the analysis of the edited text."""
+    table = promised(files)
+    lines, wrong = broken(table, told(found))
+    kept = {key[:3] for key, (after, ideal) in table.items() if after > ideal}
+    clean = {key[:3] for key in table} - kept
+    left = [
+        f"{a.kernel.name}, line {c.site.place.line}"
+        for a in found.analyses
+        for c in a.conflicts
+        if (c.wavefronts_low or 0) > (c.ideal or 0)
+        and (a.kernel.name, c.site.place.path, c.site.place.line) in clean
+    ]
+    row["arrays"] += len({(s.array.name, f.path) for f in files for s in f.suggestions})
+    row["lines"] += lines
+    row["broken"] += wrong
+    row["not clean"] += sorted(set(left))
 
 
 def main() -> int:

@@ -28,7 +28,7 @@ from smemlint.fix.reasons import nothing_found
 from smemlint.fix.sampled import sampled, worth_a_sample
 from smemlint.fix.search.candidates import Padding, Swizzle
 from smemlint.fix.search.choices import Choice, find_choices, locate
-from smemlint.fix.search.judge import CLEARLY, kernel_wavefronts, standing
+from smemlint.fix.search.judge import CLEARLY, kernel_wavefronts, share_saved, standing, too_little
 from smemlint.fix.search.layouts import Late
 from smemlint.fix.search.members import Instance, apart, members
 from smemlint.fix.search.parts import Part, cut, places_of, pool_of, spelled_type
@@ -282,10 +282,18 @@ def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
     paid = any(m.before > m.ideal for i in instances for m in i.members)
     if aside is not None and not choices and (found.pays or not paid):
         blocked = aside
+    rows = instances[0].piece.rows if instances[0].piece is not None else ()
+    if rows and choices:  # a pointer to a row follows a pitch, and nothing that moves what is in the row
+        choices = tuple(c for c in choices if c.pitch is not None)
+        name = instances[0].array.name
+        blocked = None if choices else Refusal("passed-on", f"`{rows[0]}` is a pointer to a row of `{name}`")
     if blocked is not None or not choices:
         why = blocked or found.refused or nothing_found(found, used, texts)
         # Of an access that is not understood nobody knows what another layout does to it.
         return _in_words(instances, found.cheap if blocked is None else None, why, texts)
+    strange = next((i.piece.strange for i in instances if i.piece is not None and i.piece.strange), "")
+    if strange:  # no edit of the accesses through the pointer moves this one
+        return _in_words(instances, choices[0], Refusal("part-overlaps", strange), texts)
     source = texts.get(array.place.path)
     first_refusal: Refusal | None = None
     strayed: set[tuple[object, ...]] = set()
@@ -464,6 +472,7 @@ def _offered(
         unsafe = unknown_launch(source, kernel, places_of(instances))
     if (dynamic or choice.pitch is not None) and not unsafe:
         unsafe = told_otherwise(source, places_of(instances), kernel, choice.pitch or "", dynamic)
+    unsafe = unsafe or too_little(share_saved(choice.option, used), choice.option.bytes_added)
     step = choice.option.step.text if choice.option.step is not None else ""
     changes = _changes(choice, used)
     return Suggestion(

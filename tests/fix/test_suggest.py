@@ -145,7 +145,7 @@ REFUSED = [
         "struct S { float a, b, c; };",
         "__shared__ S t[64];",
         "t[tx].a = 0; float *p = (float *)t; out[tx] = p[tx * 32 % 192];",
-        "passed-on",
+        "not-worth-it",
     ),
     ("", "extern __shared__ float t[];", "t[tx * 32 + ty] = 0;", "size-elsewhere"),
     (

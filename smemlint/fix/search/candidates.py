@@ -88,14 +88,21 @@ class Padding:
 
     def alignment(self, at: Addresses, shape: Shape) -> int:
         """What divides the left-out part afterwards: it may be a number of rows."""
-        return (
-            gcd(at.alignment, self.extra * shape.strides()[self.dim] * shape.element) if at.alignment else 0
-        )
+        if not at.alignment:
+            return 0
+        if self._whole_rows(at, shape):
+            rows = at.alignment // (shape.strides()[self.dim - 1] * shape.element)
+            return rows * self.shape(shape).strides()[self.dim - 1] * shape.element
+        return gcd(at.alignment, self.extra * shape.strides()[self.dim] * shape.element)
+
+    def _whole_rows(self, at: Addresses, shape: Shape) -> bool:
+        """Whether the left-out part is a number of rows, so that it reaches no column."""
+        return self.dim > 0 and at.alignment % (shape.strides()[self.dim - 1] * shape.element) == 0
 
     def apply(self, at: Addresses, shape: Shape) -> Offsets | None:
         if self.extra < 0:
             narrower = shape.dims[self.dim] + self.extra
-            if at.alignment or (at.indices[:, self.dim, :] >= narrower)[at.active].any():
+            if not self._whole_rows(at, shape) or (at.indices[:, self.dim, :] >= narrower)[at.active].any():
                 return None
         before, after = shape.strides(), self.shape(shape).strides()
         moved = sum(
@@ -184,13 +191,14 @@ class Trimmed:
         return self.padding.shape(shape)
 
     def alignment(self, at: Addresses, shape: Shape) -> int:
-        return at.alignment
+        return self.padding.alignment(at, shape)
 
     def apply(self, at: Addresses, shape: Shape) -> Offsets | None:
         trimmed = self.padding.apply(at, shape)
         if trimmed is None:
             return None
-        return self.swizzle.apply(Addresses(trimmed, at.indices, at.alignment), self.shape(shape))
+        narrower = Addresses(trimmed, at.indices, self.alignment(at, shape))
+        return self.swizzle.apply(narrower, self.shape(shape))
 
 
 @record(frozen=True, slots=True)

@@ -176,10 +176,14 @@ def _candidates(instances: Sequence[Instance], shapes: Sequence[Shape]) -> Itera
     # is added behind the xor. Through a skew's sum it does in some kernels and not in others (measured).
     if any(m.joined for i in instances for m in i.members):
         yield from (replace(s, kept=max(unit, 1)) for s in fitting)
+        if sized:
+            yield from (
+                replace(t, swizzle=replace(t.swizzle, kept=max(unit, 1))) for t in _trims(shapes, kept)
+            )
         return
     yield from fitting
     if sized:
-        yield from (t for t in trims(first, kept) if all(t.swizzle.fits(t.shape(x)) for x in shapes))
+        yield from _trims(shapes, kept)
         yield from (
             s
             for s in skews(max(shapes, key=lambda s: s.dims[-1]), kept)
@@ -187,6 +191,10 @@ def _candidates(instances: Sequence[Instance], shapes: Sequence[Shape]) -> Itera
         )
     if unit <= 1 and sized:
         yield from exchanges(first)
+
+
+def _trims(shapes: Sequence[Shape], kept: int) -> Iterator[Trimmed]:
+    return (t for t in trims(shapes[0], kept) if all(t.swizzle.fits(t.shape(x)) for x in shapes))
 
 
 def _bare(instances: Sequence[Instance], shapes: Sequence[Shape]) -> Padding | None:

@@ -59,6 +59,8 @@ class Piece:
     pointer: by which it is reached, None when the pool is one part. cuts: all pointers that cut the pool and
     start at a known place, with that place in bytes. open: what is not known of the rest, or ''. sized:
     whether the launch, or another part, tells where it ends; else it ends behind what is reached of it.
+    strange: the access that reaches the part, and not through its pointer, or ''. rows: names of pointers to
+    rows of the part.
     """
 
     pool: SharedArray
@@ -70,6 +72,8 @@ class Piece:
     cuts: tuple[tuple[Pointer, int], ...] = ()
     open: str = ""
     sized: bool = True
+    strange: str = ""
+    rows: tuple[str, ...] = ()
 
     @property
     def pointers(self) -> tuple[Pointer, ...]:

@@ -60,11 +60,43 @@ def cut(instances: Sequence[Instance], texts: Mapping[str, Source]) -> list[Part
             return None
         return [_part(array.name, None, uses, instances, starts, [], source)]
     parts = []
+    rows = _rows(found, starts, instances[0], source)
     for pointer in found:
-        uses = subscripts(source, pointer)
+        if pointer.name in rows:
+            continue
+        inside = [p for p in found if rows.get(p.name) == pointer.name]
+        uses = [use for p in (pointer, *inside) for use in subscripts(source, p)]
         if uses:
-            parts.append(_part(pointer.name, pointer, uses, instances, starts, found, source))
+            named = tuple(p.name for p in inside)
+            parts.append(_part(pointer.name, pointer, uses, instances, starts, found, source, named))
     return parts
+
+
+def _rows(
+    found: Sequence[Pointer], starts: Sequence[Mapping[str, int | None]], instance: Instance, source: Source
+) -> dict[str, str]:
+    """Pointers that each thread has for itself, to rows of a part (`float *row = Qs + threadIdx.x * D;`),
+    with the pointer of that part."""
+    parameters = {p.name for p in instance.analysis.kernel.parameters}
+    types = {p.name: p.type for p in found}
+    rows: dict[str, str] = {}
+    for pointer in found:
+        part = rows.get(pointer.base, pointer.base)
+        if (
+            part not in types
+            or types[part] != pointer.type
+            or any(s[pointer.name] is not None for s in starts)
+        ):
+            continue
+        if any(s[part] is None for s in starts):
+            continue
+        scope = source.scope_of(pointer.index) or (0, 0)
+        texts = [source.text[step.begin : step.end] for step in pointer.steps]
+        for _ in range(4):
+            texts = [_opened(text, scope, source)[0] for text in texts]
+        if not parameters & {name for text in texts for name in re.findall(r"(?<![\w.])[A-Za-z_]\w*", text)}:
+            rows[pointer.name] = part
+    return rows
 
 
 def _declared(pool: SharedArray, source: Source) -> Declared | Refusal:
@@ -198,12 +230,16 @@ def _part(
     starts: Sequence[Mapping[str, int | None]],
     found: Sequence[Pointer],
     source: Source,
+    rows: tuple[str, ...] = (),
 ) -> Part:
     made = []
     for instance, known in zip(instances, starts, strict=True):
         piece = _piece(name, pointer, uses, instance, known, found, source)
         if isinstance(piece, Refusal):
             return Part(name, tuple(instances), piece)
+        if rows and piece.piece is not None:
+            open_ = piece.piece.open or f"`{name}` is reached through `{rows[0]}`"
+            piece = replace(piece, piece=replace(piece.piece, rows=rows, open=open_))
         made.append(piece)
     return Part(name, tuple(made))
 
@@ -233,6 +269,18 @@ def _piece(
     mapped = {id(c) for c in through}
     for each in members(instance.analysis, pool):
         (mine if id(each.conflict) in mapped else others).append(each)
+    strange = ""
+    for each in tuple(others):
+        reached = each.offsets[each.offsets >= 0]
+        if reached.size and reached.min() < end and reached.max() + each.width > start:
+            said = f"line {each.conflict.site.place.line} reaches the part of `{name}` in another way"
+            if reached.min() < start or reached.max() + each.width > end:
+                return Refusal("part-overlaps", said)
+            # Where it goes is known all the same: what a layout would cost can be said.
+            strange = strange or said
+            others.remove(each)
+            mine.append(each)
+            through = (*through, each.conflict)
     moved = []
     for each in mine:
         active = each.offsets >= 0
@@ -253,11 +301,6 @@ def _piece(
         return Refusal(
             "part-start", f"`{name}` starts at byte {start}, which is not aligned for its accesses"
         )
-    for each in others:
-        inside = each.offsets[each.offsets >= 0]
-        if inside.size and inside.min() < end and inside.max() + each.width > start:
-            line = each.conflict.site.place.line
-            return Refusal("part-overlaps", f"line {line} reaches the part of `{name}` in another way")
     place = pool.place
     length = (end - start) // element
     if pointer is not None:
@@ -269,7 +312,7 @@ def _piece(
     sized = bool(after) or instance.given is not None
     if not open_ and not sized:
         open_ = f"how many bytes the launch gives `{pool.name}` is not known"
-    piece = Piece(pool, start, end, tuple(others), pointer, through, cuts, open_, sized)
+    piece = Piece(pool, start, end, tuple(others), pointer, through, cuts, open_, sized, strange)
     return Instance(instance.analysis, array, tuple(moved), piece)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from smemlint.fix.model import Refusal, TextEdit
-from smemlint.fix.text.fragments import as_element
+from smemlint.fix.text.fragments import as_element, as_row
 from smemlint.fix.text.macros import is_name_of
 from smemlint.fix.text.pointers import Pointer
 from smemlint.fix.text.source import Source, Subscript, Use
@@ -192,7 +192,7 @@ def pointed(
     uses = tuple(use for use in source.uses(pointer.name, after, scope[1], 1) if use.offset not in starts)
     if any(_declares_again(source, use) for use in uses):
         return Refusal("declared-twice", f"`{pointer.name}` is declared again in the same scope")
-    uses = tuple(as_element(source, use) for use in uses)
+    uses = tuple(as_row(source, as_element(source, use)) for use in uses)
     return Declared(source, pointer.name, pointer.index, (after, scope[1]), (), uses, True, others)
 
 

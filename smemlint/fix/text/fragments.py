@@ -86,6 +86,24 @@ def as_element(source: Source, use: Use) -> Use:
     return replace(use, subscripts=(summands,), end=summands.close, context="subscript")
 
 
+def as_row(source: Source, use: Use) -> Use:
+    """A use that starts a local pointer, `float *row = tile + r * 16;`, as one of `tile[r * 16]`; others as
+    they are."""
+    code = source.code
+    i = source.index_at(use.offset)
+    declares = code[i - 1].text == "=" and code[i - 2].kind == "name" and code[i - 3].text == "*"
+    if use.context != "whole" or use.subscripts or not declares or code[i + 1].text != "+":
+        return use
+    last, depth = i + 1, 0
+    while depth or code[last].text not in (";", ","):
+        depth += (code[last].text in _OPEN) - (code[last].text in _CLOSE)
+        last += 1
+    if any(t.text in _NOT_ADDED for t in code[i + 1 : last]):
+        return use
+    summands = Subscript(code[i + 1].offset, code[last].offset)
+    return replace(use, subscripts=(summands,), end=summands.close, context="subscript")
+
+
 def _argument(source: Source, opening: int, number: int) -> tuple[int, int] | None:
     """The text of an argument of the call whose parenthesis opens at a token."""
     code = source.code

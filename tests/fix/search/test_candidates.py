@@ -11,6 +11,7 @@ from smemlint.fix.search.candidates import (
     Padding,
     Shape,
     Swizzle,
+    Trimmed,
     addresses,
     paddings,
     skews,
@@ -119,3 +120,26 @@ def test_a_padding_is_narrower_than_its_row_and_no_power_of_two(
 ) -> None:
     found = unpadding(Shape((8, columns), 4), reached)
     assert found == (None if less is None else Padding(1, -less))
+
+
+@pytest.mark.parametrize(
+    "layout", [Padding(2, 4), Padding(2, -4), Trimmed(Padding(2, -4), Swizzle(2, 3, 6, True))]
+)
+def test_a_stage_that_is_not_known_moves_as_the_layout_moves_it(layout: Layout) -> None:
+    """Rows of stage 0 with a stage left out, against the same rows of stages 0 to 3 as they are."""
+    shape = Shape((4, 16, 132), 4)
+    stage = 16 * 132 * 4
+    inside = (np.arange(32, dtype=np.int64) * 3 * 132 * 4 % stage + 5 * 4).reshape(1, 32)
+    at = addresses(inside, stage, shape)
+    left_out = layout.alignment(at, shape)
+    first = layout.apply(at, shape)
+    assert first is not None and left_out == 16 * (132 + (4 if layout == Padding(2, 4) else -4)) * 4
+    for number in range(4):
+        known = layout.apply(addresses(inside + number * stage, 0, shape), shape)
+        assert known is not None and np.array_equal(known, first + number * left_out)
+
+
+def test_a_part_of_a_row_that_is_not_known_keeps_a_padding_where_it_is() -> None:
+    shape = Shape((16, 132), 4)
+    at = addresses(np.arange(32, dtype=np.int64).reshape(1, 32) * 4, 64, shape)
+    assert Padding(1, -4).apply(at, shape) is None

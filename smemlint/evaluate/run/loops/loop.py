@@ -407,7 +407,7 @@ def _stand_in(
     m.must, m.may = m.must & going, m.may & going
     m.straight()
     m.next_turn()
-    copies = 1 if m.host else line.lines[0]
+    copies = 1 if m.host else min(line.lines[0], max(left or line.lines[0], 1))  # none beyond the last
     early, _ = run_time_copies(*size, pragma)
     if left is None and early == 1:
         m.turns.lone[m.turns.turn] = False
