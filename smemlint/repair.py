@@ -11,7 +11,7 @@ from dataclasses import replace
 from math import inf
 
 from smemlint.api import Job, analyse, shown
-from smemlint.diagnose.model import FileReport, KernelReport, Report
+from smemlint.diagnose.model import Access, FileReport, KernelReport, Report
 from smemlint.fix.deliver import EditedFile, Skipped, plan, summary, together, unsafe_fixes, write
 from smemlint.fix.model import Suggestion
 from smemlint.records import record
@@ -162,12 +162,21 @@ def worse(
             both[0] += _wavefronts(old, array)
             both[1] += _wavefronts(new, array)
         for a, b in zip(first, second, strict=True):
-            if a.wavefronts is not None and (b.wavefronts is None or b.wavefronts > a.wavefronts):
+            if a.wavefronts is not None and _dearer(a, b):
                 return f"an access on line {b.place.line} gets worse"
     for (kernel, array), (was, now) in sums.items():
         if now > was:
             return f"`{array}` gets worse in `{kernel}`"
     return None
+
+
+def _dearer(before: Access, after: Access) -> bool:
+    """Whether an access costs more. Of a long loop, one may have been followed further than the other."""
+    old, new = before.wavefronts or 0, after.wavefronts
+    if new is None or new <= old:
+        return new is None
+    further = before.executions != after.executions and before.ideal and after.ideal
+    return not further or new * (before.ideal or 0) > old * (after.ideal or 0)
 
 
 def _alike(kernels: Sequence[KernelReport], others: Sequence[KernelReport]) -> list[KernelReport]:

@@ -99,15 +99,16 @@ def _examined(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
         from smemlint.fix.suggest import suggest  # files without a conflict need none of it
 
         work = FixWork(ends.fixes, sum(a.work for a in analyses))
+        whole = _from_nothing(job, work)
         try:
             suggest(
                 analyses,
                 texts,
-                again(source, modules, job, work, known),
+                again(source, modules, job, work, known, whole),
                 architecture(job.options.arch),
                 late=work.next_layout,
                 main=source.path,
-                whole=_from_nothing(job, work),
+                whole=whole,
                 into=suggestions,
                 included=_included(modules, texts),
             )

@@ -22,13 +22,23 @@ Numbered: TypeAlias = tuple[str, str, int]
 """Configuration of a kernel, its name, and its number among namesakes."""
 
 
+Whole: TypeAlias = Callable[[bytes], Sequence[KernelAnalysis] | None]
+"""Analyses the file with another text from nothing, launches and all."""
+
+
 def again(
-    source: SourceFile, modules: Sequence[Module], job: Job, work: FixWork, known: Known | None = None
+    source: SourceFile,
+    modules: Sequence[Module],
+    job: Job,
+    work: FixWork,
+    known: Known | None = None,
+    whole: Whole = lambda data: None,
 ) -> Callable[[str, bytes, Sequence[KernelAnalysis]], Iterator[KernelAnalysis | None]]:
     """The same kernels under the same launches in the file with other text, for the proof of a fix: each
     when it is asked for, since a proof ends with the first that does not hold.
 
-    work: what the proofs may take. known: what reading the file taught.
+    work: what the proofs may take. known: what reading the file taught. whole: for kernels that are compiled
+    where another file includes this one.
     """
     numbered = [pair for module in modules for pair in _numbered(module).items()]
     numbers = {id(kernel): key for key, kernel in numbered}
@@ -57,6 +67,9 @@ def again(
         if not (path == source.path or included) or work.over():
             yield from [None] * len(before)
             return
+        if path == source.path and any(id(a.kernel) not in numbers for a in before):
+            yield from _same(before, whole(data) or ())
+            return
         parsed, read = parse_options(job.options, whole=job.named), source
         further = any(a.configuration for a in before)
         try:
@@ -79,6 +92,23 @@ def again(
             yield one
 
     return analyse
+
+
+def _same(
+    before: Sequence[KernelAnalysis], after: Iterable[KernelAnalysis]
+) -> Iterator[KernelAnalysis | None]:
+    """Each kernel instance and launch among those of the edited file; None where it is not there."""
+    found: dict[object, list[KernelAnalysis]] = {}
+    for each in after:
+        found.setdefault(_told(each), []).append(each)
+    for each in before:
+        alike = found.get(_told(each))
+        yield alike.pop(0) if alike else None
+
+
+def _told(a: KernelAnalysis) -> object:
+    launch, arguments = a.launch, sorted(a.template_arguments.items())
+    return a.configuration, a.kernel.name, launch.block, launch.grid, launch.dynamic, str(arguments)
 
 
 def _stands_alone(module: Module, path: str, keys: Iterable[Numbered]) -> bool:
