@@ -15,11 +15,13 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import again
 import kernels
 
+Key: TypeAlias = tuple[str, str, int, str, str]
+"""Kernel, path, line after the edits, op and name of the array."""
 ALIKE = 1.005
 """Ways that differ by less are the same."""
 ROUNDS = 6
@@ -40,16 +42,16 @@ def planned(found: Any) -> Any:
     return plan(list(found.suggestions.values()), lambda name: Path(name).read_bytes(), unsafe=True)[0]
 
 
-def promised(files: Iterable[Any]) -> dict[tuple[str, str, int, str], list[float]]:
-    """(kernel, path, line after the edits, op) -> wavefronts and ideal, as promised."""
-    table: dict[tuple[str, str, int, str], list[float]] = {}
+def promised(files: Iterable[Any]) -> dict[Key, list[float]]:
+    """Wavefronts and ideal, as promised."""
+    table: dict[Key, list[float]] = {}
     for file in files:
         moved = lines_after(file.before, file.after)
-        for change in (c for fix in file.suggestions for c in fix.sites):
+        for name, change in ((fix.array.name, c) for fix in file.suggestions for c in fix.sites):
             place = change.site.place
             if place.path != file.path or not change.ideal:
                 continue
-            key = (change.kernel, file.path, moved.get(place.line, 0), change.site.op)
+            key = (change.kernel, file.path, moved.get(place.line, 0), change.site.op, name)
             row = table.setdefault(key, [0.0, 0.0])
             row[0] += change.after
             row[1] += change.ideal
@@ -65,23 +67,26 @@ def lines_after(before: bytes, after: bytes) -> dict[int, int]:
     return moved
 
 
-def told(found: Any) -> dict[tuple[str, str, int, str], list[float]]:
+def told(found: Any) -> dict[Key, list[float]]:
     """The same as the edited text is analysed."""
-    table: dict[tuple[str, str, int, str], list[float]] = {}
+    table: dict[Key, list[float]] = {}
     for analysis in found.analyses:
         for c in analysis.conflicts:
             if not c.ideal or c.wavefronts != c.wavefronts_low:  # of a range nothing was promised
                 continue
             place = c.site.place
-            row = table.setdefault((analysis.kernel.name, place.path, place.line, c.site.op), [0.0, 0.0])
+            name = analysis.arrays[c.site.array].name
+            row = table.setdefault(
+                (analysis.kernel.name, place.path, place.line, c.site.op, name), [0.0, 0.0]
+            )
             row[0] += c.wavefronts
             row[1] += c.ideal
     return table
 
 
 def broken(
-    mine: Mapping[tuple[str, str, int, str], list[float]],
-    theirs: Mapping[tuple[str, str, int, str], list[float]],
+    mine: Mapping[Key, list[float]],
+    theirs: Mapping[Key, list[float]],
 ) -> tuple[int, list[str]]:
     """How many lines were compared, and those with more ways than promised."""
     both = [key for key in mine if key in theirs and mine[key][1]]
@@ -89,7 +94,7 @@ def broken(
         f"{kernel}, line {line} ({op}): {mine[key][0] / mine[key][1]:.2f} ways promised, "
         f"{theirs[key][0] / theirs[key][1]:.2f} found"
         for key in both
-        for kernel, _, line, op in [key]
+        for kernel, _, line, op, _ in [key]
         if theirs[key][0] / theirs[key][1] > max(mine[key][0] / mine[key][1], 1) * ALIKE
     ]
     return len(both), wrong
@@ -118,14 +123,14 @@ def weigh(files: Sequence[Any], found: Any, row: dict[str, Any]) -> None:
     """Add to the row what became of the promises of edits in the analysis of the edited text."""
     table = promised(files)
     lines, wrong = broken(table, told(found))
-    kept = {key[:3] for key, (after, ideal) in table.items() if after > ideal}
-    clean = {key[:3] for key in table} - kept
+    kept = {(*key[:3], key[4]) for key, (after, ideal) in table.items() if after > ideal}
+    clean = {(*key[:3], key[4]) for key in table} - kept
     left = [
         f"{a.kernel.name}, line {c.site.place.line}"
         for a in found.analyses
         for c in a.conflicts
         if (c.wavefronts_low or 0) > (c.ideal or 0)
-        and (a.kernel.name, c.site.place.path, c.site.place.line) in clean
+        and (a.kernel.name, c.site.place.path, c.site.place.line, a.arrays[c.site.array].name) in clean
     ]
     row["arrays"] += len({(s.array.name, f.path) for f in files for s in f.suggestions})
     row["lines"] += lines

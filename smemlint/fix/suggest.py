@@ -28,7 +28,7 @@ from smemlint.fix.reasons import nothing_found
 from smemlint.fix.sampled import sampled, worth_a_sample
 from smemlint.fix.search.candidates import Padding, Swizzle
 from smemlint.fix.search.choices import Choice, find_choices, locate
-from smemlint.fix.search.judge import CLEARLY, kernel_wavefronts, share_saved, standing, too_little
+from smemlint.fix.search.judge import CLEARLY, kernel_wavefronts, standing, too_little
 from smemlint.fix.search.layouts import Late
 from smemlint.fix.search.members import Instance, apart, members
 from smemlint.fix.search.parts import Part, cut, places_of, pool_of, spelled_type
@@ -472,7 +472,7 @@ def _offered(
         unsafe = unknown_launch(source, kernel, places_of(instances))
     if (dynamic or choice.pitch is not None) and not unsafe:
         unsafe = told_otherwise(source, places_of(instances), kernel, choice.pitch or "", dynamic)
-    unsafe = unsafe or too_little(share_saved(choice.option, used), choice.option.bytes_added)
+    unsafe = unsafe or too_little(choice.option, used)
     step = choice.option.step.text if choice.option.step is not None else ""
     changes = _changes(choice, used)
     return Suggestion(

@@ -13,7 +13,7 @@ from smemlint.fix.edits import apply as application
 from smemlint.fix.model import Kind, Refusal, SiteChange, Suggestion, TextEdit
 from smemlint.fix.proof.remapped import launched, remapped
 from smemlint.fix.proof.safety import open_questions, stale_comment
-from smemlint.fix.search.judge import kernel_wavefronts, least_share, standing, too_little
+from smemlint.fix.search.judge import kernel_wavefronts, least_share, standing
 from smemlint.fix.search.layouts import Late
 from smemlint.fix.search.members import Instance
 from smemlint.fix.search.registers import first_step
@@ -107,7 +107,6 @@ def offered(
     unsafe = open_questions(instances, analyses, source.path) or unseen
     if best.shared and not unsafe:
         unsafe = f"`{best.shared}` is used in turn by accesses that the edit moves and by others"
-    unsafe = unsafe or too_little(best.saved / max(whole, before, 1), grown)
     return Suggestion(
         kind=how[0],
         array=array,

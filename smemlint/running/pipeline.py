@@ -104,7 +104,7 @@ def _examined(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
             suggest(
                 analyses,
                 texts,
-                again(source, modules, job, work, known, whole),
+                again(source, modules, job, work, known, analyses, whole),
                 architecture(job.options.arch),
                 late=work.next_layout,
                 main=source.path,

@@ -32,17 +32,19 @@ def again(
     job: Job,
     work: FixWork,
     known: Known | None = None,
+    analyses: Iterable[KernelAnalysis] = (),
     whole: Whole = lambda data: None,
 ) -> Callable[[str, bytes, Sequence[KernelAnalysis]], Iterator[KernelAnalysis | None]]:
     """The same kernels under the same launches in the file with other text, for the proof of a fix: each
     when it is asked for, since a proof ends with the first that does not hold.
 
-    work: what the proofs may take. known: what reading the file taught. whole: for kernels that are compiled
-    where another file includes this one.
+    work: what the proofs may take. known: what reading the file taught. analyses: of all kernels of the file.
+    whole: for those that are compiled where another file includes this one.
     """
     numbered = [pair for module in modules for pair in _numbered(module).items()]
     numbers = {id(kernel): key for key, kernel in numbered}
     by_id = {kernel.id: key for key, kernel in reversed(numbered)}
+    elsewhere = {a.kernel.id for a in analyses if id(a.kernel) not in numbers}
 
     def key_of(a: KernelAnalysis) -> Numbered:
         # A kernel that another file stands in for has the same id in this one.
@@ -67,7 +69,7 @@ def again(
         if not (path == source.path or included) or work.over():
             yield from [None] * len(before)
             return
-        if path == source.path and any(id(a.kernel) not in numbers for a in before):
+        if path == source.path and any(a.kernel.id in elsewhere for a in before):
             yield from _same(before, whole(data) or ())
             return
         parsed, read = parse_options(job.options, whole=job.named), source

@@ -274,7 +274,7 @@ def _piece(
         reached = each.offsets[each.offsets >= 0]
         if reached.size and reached.min() < end and reached.max() + each.width > start:
             said = f"line {each.conflict.site.place.line} reaches the part of `{name}` in another way"
-            if reached.min() < start or reached.max() + each.width > end:
+            if reached.min() < start or reached.max() + each.width > end or None in starts.values():
                 return Refusal("part-overlaps", said)
             # Where it goes is known all the same: what a layout would cost can be said.
             strange = strange or said
