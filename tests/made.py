@@ -151,10 +151,11 @@ def analysis(
     origin: str = "transpose.cu:108",
     configuration: str = "",
     filled: bool = False,
+    guessed: bool = False,
 ) -> KernelAnalysis:
     start = TRANSPOSE.index("__global__")
     where = Place("src/transpose.cu", 3, 1, 11, 2, start, len(TRANSPOSE) - 1)
     kernel = Function("k", "transpose", (), Block(()), "kernel", where, VOID)
-    launch = Launch(block, origin=origin, assumed=assumed, filled=filled)
+    launch = Launch(block, origin=origin, assumed=assumed, filled=filled, guessed=guessed)
     declared = {a.id: a for a in (arrays if arrays is not None else [array()])}
     return KernelAnalysis(kernel, launch, configuration, template or {}, declared, conflicts)

@@ -53,11 +53,17 @@ class Costs:
 
     def __init__(self, kernels: Sequence[KernelReport]) -> None:
         self._demands = {id(k): demand(k.accesses) for k in kernels}
-        self._of: dict[object, KernelReport] = {}
+        instances: dict[object, KernelReport] = {}
         for k in kernels:
-            best = self._of.setdefault(k.key, k)
+            instance = (k.key, k.template_arguments)
+            best = instances.setdefault(instance, k)
             more = self.kernel(k).excess > self.kernel(best).excess
             if best is not k and (not more if k.assumed else more):
+                instances[instance] = k
+        self._of: dict[object, KernelReport] = {}
+        for k in instances.values():
+            best = self._of.setdefault(k.key, k)
+            if self.kernel(k).excess > self.kernel(best).excess:
                 self._of[k.key] = k
 
     def kernel(self, kernel: KernelReport) -> Demand:

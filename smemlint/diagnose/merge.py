@@ -34,17 +34,22 @@ def merge_kernels(reports: Iterable[FileReport]) -> tuple[KernelReport, ...]:
     """One record per kernel, template instance and launch shape.
 
     Records of the same header kernel from several files, and of several preprocessor configurations, become
-    one; a kernel whose launch is known somewhere loses its assumed launches, but those of places that are
-    not known to start it. Accesses that no launch of any of the files reaches are kept.
+    one; an instance whose launch is known somewhere loses its assumed launches, and so does a kernel those
+    of guessed instances, but those of places that are not known to start it. Accesses that no launch of any
+    of the files reaches are kept.
     """
     records = [k for r in reports for k in r.kernels]
     every = sorted((reached(k) for k in records if not k.device), key=lambda k: k.configuration != "")
     known = {k.key for k in every if not k.assumed}
+    instances = {(k.key, k.template_arguments) for k in every if not k.assumed}
     places = {(k.key, k.origin) for k in every if not k.assumed}
     merged: dict[object, KernelReport] = {}
     for kernel in every:
-        told = kernel.key in known and (not kernel.filled or (kernel.key, kernel.origin) in places)
-        if kernel.assumed and told:
+        if kernel.filled:
+            told = (kernel.key, kernel.origin) in places
+        else:
+            told = (kernel.key, kernel.template_arguments) in instances or kernel.guessed
+        if kernel.assumed and told and kernel.key in known:
             records.append(replaced(kernel))
             continue
         identity = (

@@ -158,7 +158,8 @@ class KernelReport:
     shares: str = ""
     """Where no access of the kernel was seen: in what way it has to do with shared memory all the same."""
     filled: bool = False
-    """As in `ir.Launch`."""
+    guessed: bool = False
+    """Both as in `ir.Launch`."""
     device: bool = False
     """A device function that no kernel of its file calls: there is no launch, all of its accesses are
     unresolved."""

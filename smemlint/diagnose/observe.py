@@ -124,6 +124,7 @@ def observe(
         notes=tuple(Note(n.code, n.text, at(n.at or kernel.kernel.place)) for n in kernel.notes),
         shares=shares,
         filled=launch.filled,
+        guessed=launch.guessed,
         device=kernel.kernel.side != "kernel",
     )
 

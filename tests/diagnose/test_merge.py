@@ -82,6 +82,14 @@ def test_a_launch_that_is_known_somewhere_replaces_assumed_ones() -> None:
     assert "launch: block (32, 8) from transpose.cu:108" in found.notes
 
 
+def test_an_instance_whose_block_no_launch_tells_is_kept_beside_known_instances() -> None:
+    known = analysis(clean(), template={"N": "64"})
+    open_ = analysis(column(), assumed=True, template={"N": "128"}, origin="candidate")
+    assert {f.code for f in findings(known, open_)} == {"SMEM101", "SMEM902"}
+    guessed = analysis(column(), assumed=True, guessed=True, template={"N": "128"}, origin="candidate")
+    assert findings(known, guessed) == []
+
+
 def test_an_instance_that_no_launch_tells_is_kept_beside_known_ones_of_other_places() -> None:
     filled = analysis(column(), assumed=True, filled=True, template={"T": "float"}, origin="transpose.cu:50")
     known = analysis(clean(), template={"T": "double"})
