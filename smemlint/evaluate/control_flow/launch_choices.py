@@ -161,7 +161,7 @@ def either_value(
     each way, in which the value is known.
     """
     if _in_loop(m):
-        return _taken_for_known(now)
+        return now if all(_alike(now, way) for way in options) else _taken_for_known(now)
     if isinstance(now, Int):
         return one_of_forms(decision, now, [v if isinstance(v, Int) else None for v in options], name)
     if isinstance(now, Pointer):
@@ -173,6 +173,15 @@ def either_value(
             offset = formed(offset, affine.add(form_of(offset), start))
         return Pointer(now.object, offset, now.pointee, now.integer)
     return now
+
+
+def _alike(a: Value | None, b: Value | None) -> bool:
+    """Whether a compiler sees that two values are the same."""
+    if isinstance(a, Pointer) and isinstance(b, Pointer):
+        return a.object is b.object and _alike(a.offset, b.offset)
+    if not (isinstance(a, Int) and isinstance(b, Int)):
+        return False
+    return form_of(a) == form_of(b) and form_of(a).dropped == form_of(b).dropped
 
 
 def _in_loop(m: Machine) -> bool:

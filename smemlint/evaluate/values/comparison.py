@@ -290,8 +290,8 @@ def _in_a_middle_block(op: str, d: Int) -> Int:
             middle = 1 if s.high is None else max(s.high // 2, 1)
             value *= middle if s.rank == 2 else s.low or 0
         total = total + c * value
-    r = COMPARISONS[op](total, 0)
-    return Int(int(r), BOOL) if isinstance(r, bool) else Int(np.asarray(r).astype(np.int64), BOOL)
+    r = np.asarray(COMPARISONS[op](total, 0)).astype(np.int64)
+    return Int(int(r.flat[0]) if (r == r.flat[0]).all() else r, BOOL)
 
 
 def truth_of(a: Int, unknowns: Unknowns) -> Int:

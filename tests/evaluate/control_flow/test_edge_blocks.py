@@ -79,3 +79,18 @@ def test_what_is_made_of_a_rest_is_asked_at_the_edge_too() -> None:
     inside, edge = analyse_file(Job("k.cu", text=text)).kernels[0].accesses
     assert (inside.ways, inside.grade) == (1, "exact")
     assert edge.grade == "bound" and edge.reason is not None and edge.reason[0] == "edge-of-grid"
+
+
+def test_the_last_block_of_a_known_grid_has_accesses_of_its_own() -> None:
+    # 100000 elements are 97 blocks of 1024 and 672 threads more: the last block stores the zeros
+    text = """__global__ void k(float *g, int n) {
+        __shared__ float s[1024];
+        unsigned i = blockIdx.x * 1024 + threadIdx.x;
+        if (i < n) s[threadIdx.x] = g[i];
+        else s[threadIdx.x] = 0;
+        __syncthreads();
+        g[i] = s[threadIdx.x ^ 1];
+    }
+    int main() { float *g; k<<<(100000 + 1023) / 1024, 1024>>>(g, 100000); }"""
+    (kernel,) = analyse_file(Job("k.cu", text=text)).kernels
+    assert [(a.ways_low, a.ways) for a in kernel.accesses] == [(1, 1)] * 3

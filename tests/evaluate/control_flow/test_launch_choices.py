@@ -147,3 +147,28 @@ def test_a_loop_is_as_long_as_its_body_also_where_the_launch_chooses_in_it(choic
     (module,) = load(source_from_bytes("k.cu", text.encode()))
     trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1), arguments={"mode": 1}))
     assert [(t.joined, t.grade) for t in trace.traces] == [(None, Grade.EXACT)]
+
+
+def test_what_every_way_in_a_loop_leaves_alone_is_known_as_before() -> None:
+    """LDS.64 where the pointer was set before the loop that the launch lets run or not."""
+    text = """
+__global__ void k(float *o, const float *g, int rows) {
+    __shared__ float s[512];
+    for (int r = blockIdx.x; r < rows; r += gridDim.x) {
+        float x = g[r], y = g[r + 1];
+        if (blockDim.y > 1) {
+            float *p = s;
+            for (int half = blockDim.y / 2; half > 0; half /= 2) {
+                if (threadIdx.y >= half) p[(threadIdx.y - half) * 32 + threadIdx.x] = x;
+                __syncthreads();
+                x += p[threadIdx.y * 32 + threadIdx.x];
+                __syncthreads();
+            }
+            if (threadIdx.y != 0) { x += p[2 * threadIdx.x]; y += p[2 * threadIdx.x + 1]; }
+        }
+        o[r * 32 + threadIdx.x] = x + y;
+    }
+}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    traces = evaluate(module, module.kernels()[0], Launch((32, 4, 1))).traces
+    assert [(t.joined, t.grade) for t in traces][-2:] == [(8, Grade.EXACT)] * 2
