@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from smemlint.api import Job, analyse_file
 from smemlint.evaluate import evaluate
 from smemlint.frontend import load
 from smemlint.launch import infer, started_kernels
@@ -85,3 +86,32 @@ def test_a_smart_pointer_that_is_set_on_one_way_only_may_hold_either() -> None:
 def test_what_a_smart_pointer_holds_is_open_where_it_comes_from_elsewhere() -> None:
     found = launches("#include <memory>\n" + PLAN + "void run(std::unique_ptr<Plan> &p) { p->run(0); }")
     assert all(x.assumed for x in found)
+
+
+@pytest.mark.parametrize("parameter", ["Shape shape", "const Shape &shape", "Shape &&shape"])
+@pytest.mark.parametrize("given", ["{blocks, threads}", "{blocks, threads, 64}", "{dim3(2), dim3(threads)}"])
+def test_a_braced_list_makes_the_structure_that_a_launcher_takes(parameter: str, given: str) -> None:
+    text = f"""
+struct Shape {{
+    dim3 grid, block; size_t bytes;
+    Shape(dim3 grid, dim3 block, size_t bytes = 0) : grid(grid), block(block), bytes(bytes) {{}}
+    Shape(int grid, int block, size_t bytes = 0) : grid(grid), block(block), bytes(bytes) {{}}
+}};
+template <class F, class... A> void launch(F *kernel, {parameter}, A &&...a) {{
+    void const *all[] = {{&a...}};
+    cudaLaunchKernel((const void *)kernel, shape.grid, shape.block, (void **)all, shape.bytes, 0);
+}}
+template <class T> __global__ void k(const T *in, T *out) {{
+    __shared__ T s[1024];
+    s[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = s[threadIdx.x ^ 1];
+}}
+template <class T> void go(int blocks, const T *in, T *out) {{
+    auto threads = 256;
+    launch(k<T>, {given}, in, out);
+}}
+void run(const float *in, float *out) {{ go(10, in, out); }}
+"""
+    (kernel,) = analyse_file(Job("k.cu", text=text)).kernels
+    assert tuple(kernel.block) == (256, 1, 1) and kernel.origin.startswith("k.cu")

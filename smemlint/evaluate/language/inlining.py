@@ -35,6 +35,7 @@ from smemlint.evaluate.values.objects import Object
 from smemlint.ir import (
     Call,
     Cast,
+    Construct,
     Expr,
     Function,
     InitList,
@@ -95,10 +96,10 @@ def invoke(
     for a, by_reference in zip(arguments, references, strict=True):
         if isinstance(a, VALUES):
             values.append(a)
-        elif by_reference:
-            values.append(place_of(m, a))
         elif isinstance(a, InitList):
             values.append(Other())
+        elif by_reference:
+            values.append(place_of(m, a))
         else:
             values.append(rvalue(m, a))
     fits = best_fits(m, fitting, explicit, values, this, outer)
@@ -164,7 +165,7 @@ def _run_function(
             frame.packs[parameter.id] = tuple(_parameter(parameter, _held_type(t, v), v) for v in values[i:])
             continue
         if i < len(values):
-            v = values[i]
+            v = _listed(m, arguments[i], t) or values[i]
             if isinstance(t, PointerTo) and t.reference:
                 if not isinstance(v, Pointer) or v.integer is not None:
                     v = _boxed(v)
@@ -183,6 +184,14 @@ def _run_function(
     frame.ahead.last = m.frame.ahead.ending
     frame.live += [o for o in objects if endings(m, o.type)]
     return _run_body(m, frame, lambda: run(m, f.body), f)
+
+
+def _listed(m: Machine, a: Expr | Value, t: Type) -> Value | None:
+    """What a parameter of resolved type t is made of by a braced list. None: it is given something else."""
+    if not isinstance(a, InitList):
+        return None
+    made = t.to if isinstance(t, PointerTo) and t.reference else t
+    return None if isinstance(made, OpaqueType) else rvalue(m, Construct(made, a.elements, a.place))
 
 
 def _parameter_at(f: Function, index: int) -> Var | None:
