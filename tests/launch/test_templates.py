@@ -175,3 +175,30 @@ def test_a_class_is_made_of_numbers_that_another_class_tells() -> None:
     }
     void run(float *p) { k<Config<32>><<<1, 64>>>(p); k<Config<33>><<<1, 64>>>(p); }"""
     assert ways(text) == [(64, [32]), (64, [1])]
+
+
+def test_a_function_of_a_class_gives_an_argument_of_the_kernel() -> None:
+    text = """
+    template <typename T> struct Policy { static constexpr int items() { return 16 / sizeof(T); } };
+    template <typename T, int N> __global__ void k(T *p) {
+        __shared__ float s[4096];
+        s[threadIdx.x * N] = p[0];
+    }
+    template <typename T> void one(T *p) { k<T, Policy<T>::items()><<<1, 64>>>(p); }
+    template <typename T> void other(T *p) { using P = Policy<T>; k<T, P::items()><<<1, 32>>>(p); }
+    void run(float *p, double *q) { one(p); other(q); }"""
+    assert ways(text) == [(64, [4]), (32, [2])]
+
+
+def test_a_variable_of_the_environment_is_not_set() -> None:
+    text = """
+    __global__ void k(float *p) {
+        __shared__ float s[4096];
+        s[threadIdx.x * 2] = p[0];
+    }
+    static int number(const char *name, int other) {
+        const char *said = std::getenv(name);
+        return said ? atoi(said) : other;
+    }
+    void run(float *p) { k<<<1, number("THREADS", 64)>>>(p); }"""
+    assert ways(text) == [(64, [2])]

@@ -131,6 +131,14 @@ def _flag(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     return Int(0) if _told_nothing(m, e) else m.unknowns.value(INT, "flag")
 
 
+@named("getenv", "secure_getenv", "std::getenv")
+def _variable(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    """None is set where the program is told nothing."""
+    for a in e.arguments:
+        rvalue(m, a)
+    return coerce(m, Int(0), PointerTo(CHAR)) if m.host else Other()
+
+
 @named(*EXITS)
 def _exit(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     if m.host:

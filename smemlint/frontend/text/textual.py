@@ -344,7 +344,7 @@ class TextParser:
         start = self.at
         try:
             found = self.type(strict=True)
-            if self.peek() in (",", ">", "...", ""):
+            if self.peek() in (",", ">", "...", "") and not self._calls_a_member(found, start):
                 return found
         except TextError:
             pass
@@ -357,6 +357,16 @@ class TextParser:
             if self.peek() not in (",", ">", "...", ""):
                 raise
             return found
+
+    def _calls_a_member(self, read: Type, start: int) -> bool:
+        """Whether what was read as a function's type is a call, `Policy<T>::items()`: the type that a member
+        of a class names is said with `typename`."""
+        if not isinstance(read, FunctionType) or self.tokens[start] == "typename":
+            return False
+        end, self.at = self.at, start
+        named = isinstance(self._base_type(strict=True), MemberType)
+        self.at = end
+        return named
 
     # Expressions
 
