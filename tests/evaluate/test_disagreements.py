@@ -85,6 +85,9 @@ JOINED = [
     # lanes that leave a loop between two rounds that one wider store makes
     "auto f = [](int x, int m) { return x & m & 8; };"
     " for (int i = 0; i < (int)threadIdx.x & 3; i++) ((double *)t)[(f((int)threadIdx.z, 5) + i) & 255] = 1;",
+    # who leaves an inner loop by goto is not there in the next round of the outer one
+    "for (int i = 0; i < 2; i++) { for (int j = 0; j <= (int)(threadIdx.x & 1) + i; j++) {"
+    "  t[j * 2 + threadIdx.x * 8] = 1; if (j == 1) goto past; } } past: t[5] = 1;",
     # a load that nobody uses moves nowhere
     "for (int i = 0; i < 2; i++) { float4 v = *(float4 *)t; if (threadIdx.x & 1) continue; int j = 0;"
     "  while (j < 5) j++; }",
@@ -214,6 +217,7 @@ RANGES = [
     " for (int i = 1; i < (((int *)t)[threadIdx.x] & 3) + 1; ++i) skip(m, i); t[m * 32] = 1;",
     "int m = 17; auto on = [&](int i) { if (i > 1) m += 3; };"
     " for (int i = 1; i < n; ++i) on(i); t[m * 32] = 1;",
+    "int m = 17; for (int i = 1; i < n; i++) { int &r = m; if (i > 1) r += 3; } t[m * 32 + threadIdx.x] = 1;",
     # rounds of different cost of which the first ones are run, and one stands for the others
     "for (int i = 0, j = 15; i < 6; i++, j += 3) { t[j * 8] = 1; j = threadIdx.x; if (n & 2) continue; }",
     # the first seven iterations may be all there are

@@ -25,13 +25,30 @@ from smemlint.evaluate.run.loops.trips import set_by
 from smemlint.evaluate.values.number import Int, Other, Pointer, Symbol, Value, bounds, same
 from smemlint.evaluate.values.objects import Cells, Object, Snapshot, led_to
 from smemlint.evaluate.values.pieces import even
-from smemlint.ir import Assign, Call, Construct, Expr, Lambda, Loop, Name, Scalar, This, Unary, Var
+from smemlint.ir import (
+    Asm,
+    Assign,
+    Call,
+    Construct,
+    Declare,
+    Expr,
+    Lambda,
+    Loop,
+    Name,
+    Scalar,
+    This,
+    Unary,
+    Var,
+)
 from smemlint.ir.expr import STEPS
 from smemlint.ir.memo import by_identity
+from smemlint.ir.types import is_reference
 from smemlint.ir.walk import walk
 from smemlint.records import record
 
 TRIALS = 5
+_SETS = ("swap", "std::swap", "exchange", "std::exchange")
+"""Functions of the library that set what they are given by reference."""
 
 
 @record(frozen=True, slots=True)
@@ -276,6 +293,10 @@ def _targets(s: Loop) -> list[Expr]:
             found.append(n.target)
         elif isinstance(n, Unary) and n.op in (*STEPS, "&"):
             found.append(n.operand)
+        elif isinstance(n, Declare) and n.var.init is not None and is_reference(n.var.type):
+            found.append(n.var.init)
+        elif isinstance(n, Asm):
+            found += n.outputs
     return found
 
 
@@ -296,7 +317,7 @@ def _may_set(m: Machine, call: Call | Construct) -> bool:
         if root is None and any(isinstance(n, This) for n in walk(callee)):
             return True
         if isinstance(callee, Name) and callee.id not in m.module.functions:
-            return any(isinstance(a, Lambda) for a in call.arguments)
+            return callee.name in _SETS or any(isinstance(a, Lambda) for a in call.arguments)
         if isinstance(callee, Name):
             parameters = m.module.functions[callee.id].parameters
     for argument, parameter in zip(call.arguments, parameters, strict=False):

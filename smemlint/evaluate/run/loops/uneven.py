@@ -31,7 +31,7 @@ from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.number import Int, Pointer, Value, add, collapse, formed, same, scale
 from smemlint.evaluate.values.objects import Snapshot
 from smemlint.evaluate.values.widths import common_type
-from smemlint.ir import Assign, Binary, Call, Cast, Expr, Loop, Member, Name, Return
+from smemlint.ir import Assign, Binary, Call, Cast, Expr, Goto, Loop, Member, Name, Return
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import LONG
 from smemlint.ir.walk import walk
@@ -134,7 +134,7 @@ def _cuttable(m: Machine, s: Loop) -> bool:
 
 @by_identity
 def _returns(s: Loop) -> bool:
-    return any(isinstance(n, Return) for n in walk(s.body))
+    return any(isinstance(n, Return | Goto) for n in walk(s.body))
 
 
 def _has(s: Loop, names: re.Pattern[str]) -> bool:
