@@ -218,6 +218,8 @@ RANGES = [
     "int m = 17; auto on = [&](int i) { if (i > 1) m += 3; };"
     " for (int i = 1; i < n; ++i) on(i); t[m * 32] = 1;",
     "int m = 17; for (int i = 1; i < n; i++) { int &r = m; if (i > 1) r += 3; } t[m * 32 + threadIdx.x] = 1;",
+    # a `continue` leaves no loop: how many rounds are left is known where it is the same for all lanes
+    "for (int i = 0; i <= 3 - (int)threadIdx.x % 4; i++) { if (n == 3) continue; t[i * 5] += 1; }",
     # rounds of different cost of which the first ones are run, and one stands for the others
     "for (int i = 0, j = 15; i < 6; i++, j += 3) { t[j * 8] = 1; j = threadIdx.x; if (n & 2) continue; }",
     # the first seven iterations may be all there are

@@ -237,7 +237,7 @@ def _head(m: Machine, s: Loop, left: Mask) -> Head | None:
 def _cut_short(m: Machine, s: Loop, exits: Exits, head: Head | None, left: Mask, known: int | None) -> Mask:
     """Let one iteration stand for those that are left, `known` if that is known; returns who left before."""
     if head is None:
-        known = iterations_left(m, s) if known is None else known
+        known = iterations_left(m, s, alike=exits.uncertain) if known is None else known
         _generic(m, s, exits, Int(1), None if exits.next.passed else known)
         return left
     exits.end.kept, exits.end.gone = exits.end.kept & ~head[2], exits.end.gone & ~head[2]

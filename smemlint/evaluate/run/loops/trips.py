@@ -17,10 +17,11 @@ Ints = NDArray[np.int64]
 _MOST = 1 << 40
 
 
-def iterations_left(m: Machine, s: Loop) -> int | None:
+def iterations_left(m: Machine, s: Loop, *, alike: bool = False) -> int | None:
     """Iterations that are left of a loop whose counter runs by a known step to a known end; None: not known.
 
-    The lane that goes round most often counts. The condition is one that was just found to be known.
+    The lane that goes round most often counts. alike: only where all lanes go round as often. The condition
+    is one that was just found to be known.
     """
     c = s.condition
     if not isinstance(c, Binary) or c.op not in ("<", "<=", ">", ">=", "!=") or s.step is None:
@@ -42,7 +43,7 @@ def iterations_left(m: Machine, s: Loop) -> int | None:
     at, to = (
         np.broadcast_to(np.asarray(x.const, dtype=np.int64), (m.threads.size,))[m.may] for x in (now, end)
     )
-    if not len(at):
+    if not len(at) or (alike and ((at != at[0]).any() or (to != to[0]).any())):
         return None
     if op in ("+", "-"):
         return _counted(c.op, at, to, by if op == "+" else -by)
