@@ -76,3 +76,17 @@ def test_a_kernel_is_no_sure_target_where_others_may_be_meant() -> None:
     """
     _, sure = instances(host)
     assert not sure
+
+
+def test_far_apart_elements_of_data_cost_no_more_than_their_number() -> None:
+    """Would the bytes between them be gone through, this took minutes."""
+    host = """
+    void run(float *p, int i) {
+        char *text = (char *)malloc(2000000000);
+        text[0] = 'a';
+        text[1900000000] = 0;
+        int n = text[i];
+        wide<1><<<1, n ? 64 : 32>>>(p);
+    }
+    """
+    assert instances(host)[0] == {1}

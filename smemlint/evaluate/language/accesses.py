@@ -28,6 +28,8 @@ from smemlint.ir import ArrayOf, Expr, Function, Name, Part, Place, PointerTo, R
 from smemlint.ir.types import BFLOAT16, HALF, LONG, SHORT, USHORT
 
 WORD = 4
+MOST_MEMBERS = 8
+"""Members of a record that are told apart where it is read as a whole."""
 
 
 def load(m: Machine, p: Pointer, place: Place | None, node: Expr | None = None) -> Value:
@@ -81,6 +83,8 @@ def _loaded(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
     kept = m.memory.kept.get(p.object) if isinstance(t, PointerTo) else None
     if kept:
         return loaded_from_a_table(m, one_of(m, kept, p.object.name, varying=not p.offset.uniform))
+    if isinstance(t, RecordRef) and not m.host and p.object.storage != "shared":
+        return RecordValue(t, _members_loaded(m, p, t, place))
     uniform = p.offset.uniform and not m.host and all(o.when.uniform for o in p.object.options)
     key = ("load", p.object, p.offset.key(), t) if uniform or m.host else None
     if key is not None and isinstance(t, Scalar) and t.kind not in ("float", "void"):
@@ -96,6 +100,18 @@ def _loaded(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
     if key is not None and isinstance(v, Int) and len(v.terms) == 1:
         m.unknowns.memo[key] = next(iter(v.terms))[0]
     return v
+
+
+def _members_loaded(m: Machine, p: Pointer, t: RecordRef, place: Place | None) -> dict[int, Value]:
+    """What the members of a small record are that is read as a whole (`int4`); nothing where one is no
+    number, or there is none, or a gap between them."""
+    layout = m.types.layout(t)
+    fields = list(layout.fields.values()) if layout is not None else []
+    scalars = [(at, of) for at, of in fields[:MOST_MEMBERS] if isinstance(of, Scalar)]
+    whole = len(scalars) == len(fields) and sum(of.size for _, of in scalars) == m.types.size_of(t)
+    if not whole or all(of.kind == "float" for _, of in scalars):
+        return {}
+    return {at: _loaded(m, Pointer(p.object, plus(p.offset, at), of), of, place) for at, of in scalars}
 
 
 def _one_for_each_warp(v: Int) -> bool:

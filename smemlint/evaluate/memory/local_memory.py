@@ -257,14 +257,16 @@ def _row(m: Machine, p: Pointer, t: Type) -> Pointer | None:
     cells = p.object.cells
     if not isinstance(step, int) or step <= 0 or not cells:
         return None
-    rows = [n for n in range(-(base // step), (max(cells) - base) // step + 1) if base + n * step in cells]
-    constant = p.object.var is not None and p.object.var.const and len(rows) <= _SHORT
-    if not rows or not (constant or any(isinstance(v, FunctionValue) for v in cells.values())):
+    constant = p.object.var is not None and p.object.var.const
+    functions = any(isinstance(v, FunctionValue) for v in cells.values())
+    # The cells of data may lie far apart, so they are gone through, not the bytes between them.
+    rows = [(at - base) // step for at in cells if (at - base) % step == 0] if constant or functions else []
+    if not rows or not (functions or len(rows) <= _SHORT):
         return None
     choice = (-symbol.order, 0)
     settled = m.task.paths.settled.get(choice)
     if settled is None:
-        m.task.paths.leave_open(choice, rows[-1] + 1)
+        m.task.paths.leave_open(choice, max(rows) + 1)
         return None
     at = base + settled * step
     return Pointer(p.object, Int(at), t) if at in cells else None
