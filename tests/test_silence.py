@@ -186,3 +186,32 @@ def test_a_message_that_names_the_words_is_no_kernel(here: Path, capsys: Capture
     (here / "k.cu").write_text(message + PLAIN, encoding="utf-8")
     status, out, _ = run(capsys, "check", "--fail-on-unseen", "k.cu")
     assert status == 0, out
+
+
+HANDS_ON = """
+__device__ float helper(float *all, float v);
+__device__ __forceinline__ float total(float v) { __shared__ float all[32]; return helper(all, v); }
+"""
+
+
+def test_a_function_that_no_kernel_calls_and_that_hands_on_what_it_declares_is_listed(
+    here: Path, capsys: Capture
+) -> None:
+    (here / "total.cuh").write_text(HANDS_ON, encoding="utf-8")
+    status, out, _ = run(capsys, "check", "--fail-on-unseen", "total.cuh")
+    assert status == 1
+    assert "no shared-memory access of `total` was seen" in out
+    assert "it declares `all`; no kernel of this file calls it" in out
+
+
+def test_a_function_that_another_file_of_the_run_reaches_is_not(here: Path, capsys: Capture) -> None:
+    (here / "total.cuh").write_text(HANDS_ON, encoding="utf-8")
+    source = """
+    #include "total.cuh"
+    __device__ float helper(float *all, float v) { all[threadIdx.x] = v; __syncthreads(); return all[0]; }
+    __global__ void k(float *p) { p[0] = total(p[threadIdx.x]); }
+    void go(float *p) { k<<<1, 32>>>(p); }
+    """
+    (here / "k.cu").write_text(source, encoding="utf-8")
+    status, out, _ = run(capsys, "check", "--fail-on-unseen", ".")
+    assert status == 0, out

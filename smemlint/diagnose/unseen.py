@@ -12,6 +12,8 @@ from smemlint.diagnose.model import FileReport, KernelReport, Note, Unseen
 
 UNKNOWN_KERNEL = "unknown-kernel"
 """Of a kernel that is started and was found nowhere."""
+IDLE = "not-called"
+"""Of a function for the device that no kernel of its file calls."""
 RUN_TIME = "run-time-text"
 """Of a kernel whose text is a string."""
 PHRASES = {
@@ -25,6 +27,7 @@ PHRASES = {
     "library-storage": "storage of a library",
     "unparsed": "not parsed",
     RUN_TIME: "compiled at run time",
+    IDLE: "called by no kernel here",
     "unknown-function": "functions not defined here",
     "unknown-macro": "macros not defined here",
     "unknown-name": "unknown names",
@@ -63,10 +66,14 @@ def unseen_kernels(kernels: Sequence[KernelReport], reports: Sequence[FileReport
         if shares and not any(a.reached for k in records for a in k.accesses):
             found[key] = _unseen(records, shares)
     names = {k.name for k in kernels}
+    seen = [a for k in kernels for a in k.accesses if a.reached]
+    reached = {path for a in seen for path, _ in (*a.calls, (a.place.path, a.line))}
     for report in reports:
         for lost in report.lost:
             if lost.code == UNKNOWN_KERNEL and lost.name.strip("`").rsplit("::", 1)[-1] in names:
                 continue  # another file of the run defines it
+            if lost.code == IDLE and lost.place.path in reached:
+                continue  # it is a header of another file of the run, or has kernels of its own
             found.setdefault((lost.place.path, lost.place.line, lost.place.column), lost)
     return tuple(found.values())
 

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from smemlint.diagnose.asking import Asking
 from smemlint.diagnose.model import FileReport, Problem, UnparsedEntry, Unseen
 from smemlint.diagnose.observe import observe
-from smemlint.diagnose.unseen import RUN_TIME, UNKNOWN_KERNEL
+from smemlint.diagnose.unseen import IDLE, RUN_TIME, UNKNOWN_KERNEL
 from smemlint.fix.model import renamed
 from smemlint.frontend.text.kernels import QUOTED
 from smemlint.ir import Module, Place
 from smemlint.launch.source.missing import missing_kernels
 from smemlint.rules.added import added
 from smemlint.running.pipeline import Examined, examine
-from smemlint.score import KernelAnalysis, Sharing, idle_lambdas
+from smemlint.score import KernelAnalysis, Sharing, idle_functions, idle_lambdas
 from smemlint.system import clock
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def report_of(found: Examined, job: Job, shown: Callable[[str], str], began: flo
         unparsed=_unparsed(found.modules, shown),
         problems=(*found.problems, *failed),
         suggestions=tuple(renamed(s, shown) for s in found.suggestions.values()),
-        lost=_lost(found.modules, found.analyses, shown),
+        lost=_lost(found.source.path, found.modules, found.analyses, shown),
         files=tuple(dict.fromkeys(shown(f) for module in found.modules for f in module.files)),
         seconds=clock.now() - began,
     )
@@ -101,7 +101,7 @@ def _shares(analyses: Sequence[KernelAnalysis], modules: Sequence[Module]) -> di
 
 
 def _lost(
-    modules: Sequence[Module], analyses: Sequence[KernelAnalysis], shown: Callable[[str], str]
+    path: str, modules: Sequence[Module], analyses: Sequence[KernelAnalysis], shown: Callable[[str], str]
 ) -> tuple[Unseen, ...]:
     """Kernels that did not reach the syntax tree, lambdas that no launch was seen to run, and kernels that
     are started here and defined nowhere."""
@@ -111,6 +111,11 @@ def _lost(
         for f, name in idle_lambdas(analyses, modules)
     )
     lost = list(idle)
+    why = "it declares `{}`; no kernel of this file calls it"
+    lost += [
+        Unseen(f"`{f.name}`", _moved(f.place, shown), IDLE, why.format(name))
+        for f, name in idle_functions(analyses, modules, path)
+    ]
     lost += [
         Unseen(
             f"`{u.text}`", _moved(u.place, shown), RUN_TIME if u.reason == QUOTED else "unparsed", u.reason

@@ -13,13 +13,14 @@ from smemlint.score.model import Conflict, KernelAnalysis, Request, Stride
 if TYPE_CHECKING:
     from smemlint.score.sharing import Sharing
     from smemlint.score.site import score, score_all
-    from smemlint.score.unreached import idle_lambdas, with_unreached
+    from smemlint.score.unreached import idle_functions, idle_lambdas, with_unreached
 
 # What scores needs numpy; reports that were kept need the records alone.
 _LATER = {
     "Sharing": "smemlint.score.sharing",
     "score": "smemlint.score.site",
     "score_all": "smemlint.score.site",
+    "idle_functions": "smemlint.score.unreached",
     "idle_lambdas": "smemlint.score.unreached",
     "with_unreached": "smemlint.score.unreached",
 }
@@ -30,6 +31,7 @@ __all__ = [
     "Request",
     "Sharing",
     "Stride",
+    "idle_functions",
     "idle_lambdas",
     "score",
     "score_all",

@@ -90,6 +90,29 @@ def idle_lambdas(
     return tuple(found.values())
 
 
+def idle_functions(
+    analyses: Iterable[KernelAnalysis], modules: Iterable[Module], path: str
+) -> tuple[tuple[Function, str], ...]:
+    """Functions for the device in one file that no kernel calls, and of which the text shows no access (all
+    that they declare is handed to others), with the shared variable that each declares."""
+    shown = {a.kernel.place for a in analyses if a.conflicts}
+    found: dict[Place, tuple[Function, str]] = {}
+    for module in modules:
+        calls: _Calls | None = None
+        for f in module.functions.values():
+            if f.side != "device" or f.place.path != path or f.place in shown:
+                continue
+            names = [
+                n.var.name for n in nodes_of(f.body) if isinstance(n, Declare) and n.var.storage in SHARED
+            ]
+            if not names:
+                continue
+            calls = calls or _Calls(module)
+            if not any(g.side == "kernel" for g in calls.callers(f)):
+                found.setdefault(f.place, (f, names[0]))
+    return tuple(found.values())
+
+
 class _Seen:
     """Where the analyses have sites and notes, by path and line."""
 
