@@ -233,5 +233,5 @@ def run_launch(m: Machine, s: LaunchStmt) -> None:
 
 
 def run_unknown(m: Machine, s: UnknownStmt) -> None:
-    m.note("unknown-statement", s.reason, s.place)
+    m.note("unknown-statement", f"a statement that is not followed: {s.reason}", s.place)
     run_all(m, s.parts)
