@@ -40,8 +40,9 @@ REASONS: dict[str, tuple[str, str]] = {
         "a constant, or an assumption",
     ),
     "escapes": (
-        "the address of the array goes where analysis cannot follow",
-        "",
+        "the address of the array goes where analysis cannot follow: into a call, or to what lays out rows "
+        "by itself (a bulk copy, a wgmma descriptor, inline PTX that is not read)",
+        "for a bulk copy the swizzle of its tensor map",
     ),
     "passed-on": (
         "the array is used as a pointer, so that not every access can be rewritten, or bound to "
@@ -59,7 +60,8 @@ REASONS: dict[str, tuple[str, str]] = {
         "",
     ),
     "part-overlaps": (
-        "an access leaves its part of a pool, or reaches the part in another way",
+        "an access leaves its part of a pool, or reaches the part in another way (by an address that is an "
+        "integer, by a second pointer) and a layout would pay: it is named with its numbers",
         "one pointer for each part",
     ),
     "launch-elsewhere": (

@@ -195,7 +195,9 @@ def _suggestion(instances: list[Instance], means: Means) -> Suggestion:
         whole = _best(instances, means)
         if isinstance(whole, Move):
             return whole.suggestion
-        in_words.insert(len(in_words) if instances[0].array.dynamic else 0, whole)
+        strange = any(i.piece is not None and i.piece.strange for p in conflicted for i in p.instances)
+        if not (strange and in_words):  # which access is in the way is known by its part
+            in_words.insert(len(in_words) if instances[0].array.dynamic else 0, whole)
     return max(in_words, key=lambda s: (s.refused is not None and s.after < s.before, s.before - s.after))
 
 

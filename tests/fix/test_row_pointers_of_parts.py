@@ -109,3 +109,36 @@ def test_an_address_that_is_an_integer_is_weighed_with_its_part(tmp_path: Path) 
 def test_where_no_layout_pays_the_integer_is_not_to_blame(tmp_path: Path) -> None:
     found, _ = fixed(COPIED.format(pitch=40), tmp_path)
     assert found.refused is None or found.refused.code != "part-overlaps"
+
+
+FRAGMENTS = """#include <mma.h>
+using namespace nvcuda;
+__global__ void k(const half *in, float *out)
+{
+    extern __shared__ half pool[];
+    half *a = pool;
+    half *b = pool + 64 * 40;
+    int at = __cvta_generic_to_shared(a);
+    int r = (threadIdx.x >> 2) << 1, c = (threadIdx.x & 3) << 3;
+    asm("cp.async.ca.shared.global [%0], [%1], 16;" :: "r"(at + (r * 40 + c) * 2), "l"(in + r * 32 + c));
+    asm("cp.async.ca.shared.global [%0], [%1], 16;" :: "r"(at + (r * 40 + 40 + c) * 2), "l"(in + r * 32 + c));
+    b[threadIdx.x] = in[threadIdx.x];
+    asm("cp.async.wait_all;");
+    __syncthreads();
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> f, g;
+    for (int i = 0; i < 4; i++) {
+        wmma::load_matrix_sync(f, &a[i * 16 * 40], 40);
+        wmma::load_matrix_sync(g, &a[i * 16 * 40 + 16], 40);
+    }
+    out[threadIdx.x] = (float)f.x[0] + (float)g.x[0] + (float)b[threadIdx.x ^ 1];
+}
+void start(float *o, const half *i) { k<<<1, 128, 64 * 40 * 2 + 256>>>(i, o); }
+"""
+
+
+def test_a_copy_by_integers_that_no_pitch_helps_says_so_with_numbers(tmp_path: Path) -> None:
+    """Rows two apart meet in pitch 40; in pitch 48 they do not, and the rows of a fragment do."""
+    found, _ = fixed(FRAGMENTS, tmp_path)
+    assert found.edits is None and found.refused is not None
+    assert found.refused.code in ("no-better-layout", "not-worth-it"), found.refused
+    assert "other layouts" in found.refused.text or "saves" in found.refused.text

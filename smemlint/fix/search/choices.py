@@ -227,8 +227,12 @@ def _flat_shapes(
     cut = instances[0].piece is not None
     if cut and not all(i.resizable for i in instances):
         return
-    if all(use.context == "subscript" for use in at.elements):
-        indices, _ = flat.index_texts(at.source, at.elements, at.scope)
+    elements = at.elements
+    if instances[0].piece is not None and instances[0].piece.strange:
+        # No edit is written: the rows that some indices say are weighed for all accesses.
+        elements = tuple(use for use in elements if use.context == "subscript")
+    if all(use.context == "subscript" for use in elements):
+        indices, _ = flat.index_texts(at.source, elements, at.scope)
     else:
         pointed_at = not cut and not instances[0].array.dynamic and len(at.extents) <= 2
         indices = _through_pointers(instances, at) if pointed_at else []
