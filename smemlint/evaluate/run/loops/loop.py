@@ -48,7 +48,7 @@ from smemlint.evaluate.values.choices import Way
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Int, Symbol
 from smemlint.evaluate.values.objects import Cells, Snapshot
-from smemlint.ir import Assign, Block, Break, Expr, If, Labeled, Loop, Unary
+from smemlint.ir import Assign, Block, Break, Expr, Goto, If, Labeled, Loop, Return, Unary
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BOOL
 from smemlint.ir.walk import walk
@@ -238,11 +238,18 @@ def _cut_short(m: Machine, s: Loop, exits: Exits, head: Head | None, left: Mask,
     """Let one iteration stand for those that are left, `known` if that is known; returns who left before."""
     if head is None:
         known = iterations_left(m, s, alike=exits.uncertain) if known is None else known
-        _generic(m, s, exits, Int(1), None if exits.next.passed else known)
+        open_ = exits.next.passed or (exits.uncertain and _may_leave(s))
+        _generic(m, s, exits, Int(1), None if open_ else known)
         return left
     exits.end.kept, exits.end.gone = exits.end.kept & ~head[2], exits.end.gone & ~head[2]
     _generic(m, _back_to(m, s, head), exits, Int(1))
     return head[3]
+
+
+@by_identity
+def _may_leave(s: Loop) -> bool:
+    """Whether anything in the body may leave it: a later round may do so too."""
+    return any(isinstance(n, Break | Return | Goto) for n in walk(s.body))
 
 
 @by_identity
