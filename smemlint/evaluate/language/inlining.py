@@ -31,7 +31,7 @@ from smemlint.evaluate.values.number import (
     Value,
     plus,
 )
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.objects import Object, led_to
 from smemlint.ir import (
     Call,
     Cast,
@@ -102,6 +102,7 @@ def invoke(
             values.append(place_of(m, a))
         else:
             values.append(rvalue(m, a))
+    plain = [o for v in values if isinstance(v, Pointer) for o in _not_volatile(v)]
     fits = best_fits(m, fitting, explicit, values, this, outer)
     if not fits:
         return None
@@ -126,7 +127,11 @@ def invoke(
         return Other(reason=Unresolved("recursion", f"`{f.name}` recurses", place))
     m.effort.entered[same] = since, depth + 1
     try:
-        return _run_function(m, f, bound, arguments, values, this, place)
+        result = _run_function(m, f, bound, arguments, values, this, place)
+        if not isinstance(result, Pointer):
+            for o in plain:  # only the callee went to them as volatile
+                o.volatile = False
+        return result
     finally:
         m.effort.entered[same] = since, depth
         if not depth:
@@ -141,6 +146,12 @@ def named_place(m: Machine, e: Expr) -> Pointer | None:
         e = e.operand if isinstance(e, Cast) else e.arguments[0]
     place = lvalue(m, e) if isinstance(e, Name) else None
     return place if isinstance(place, Pointer) and place.object.storage == "local" else None
+
+
+def _not_volatile(p: Pointer) -> list[Object]:
+    if p.object.storage != "shared":
+        return []
+    return [o for o in (p.object, *led_to(p.object)) if not o.volatile]
 
 
 def _run_function(

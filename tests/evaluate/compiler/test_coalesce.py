@@ -604,3 +604,34 @@ def test_scalars_join_with_the_one_below_in_whatever_lanes() -> None:
 def test_a_store_never_joins_one_that_fewer_lanes_run(body: str, runs: dict[str, int]) -> None:
     """The machine code of nvcc 13 for sm_90: two STS around the exit, one LDS.64 before it."""
     assert instructions(body, block=(32, 1, 1)) == runs
+
+
+def test_an_array_is_volatile_only_where_a_function_goes_to_it_so() -> None:
+    """LDS.128 and STS.128 in every round, LDS.64 and STS.64 in the callee (nvcc 13.0, sm_90)."""
+    text = """
+__device__ void last(volatile double2 *s, int t) {
+    if (t < 16) { s[t].x += s[t + 16].x; s[t].y += s[t + 16].y; }
+}
+__global__ void k(double2 *q) {
+    __shared__ double2 s[128];
+    int t = threadIdx.x;
+    for (int j = 0; j < 3; j++) {
+        s[t] = q[t + j];
+        __syncthreads();
+        if (t < 64) {
+            s[t].x += s[t + 64].x;
+            s[t].y += s[t + 64].y;
+        }
+        __syncthreads();
+        if (t < 32) last(s, t);
+        __syncthreads();
+        q[t] = s[0];
+        __syncthreads();
+    }
+}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    kernel = next(f for f in module.kernels() if f.name == "k")
+    found: dict[int, set[int | None]] = {}
+    for trace in evaluate(module, kernel, Launch((128, 1, 1))).traces:
+        found.setdefault(trace.site.place.line, set()).add(trace.joined)
+    assert found[12] == found[13] == {16} and found[3] == {None}
