@@ -74,7 +74,10 @@ def part_ways(m: Machine, start: Snapshot, since: int, before: Waiting, inside: 
 
 
 def _parting(lanes: Mask, inside: Mask) -> int:
-    return parting_of(Int(lanes.astype(np.int64), BOOL), inside) if some(lanes) else TOGETHER
+    """How the lanes that leave part from those that stay, if any do."""
+    if not some(lanes) or not some(inside & ~lanes):
+        return TOGETHER
+    return parting_of(Int(lanes.astype(np.int64), BOOL), inside)
 
 
 def _parted(way: Exit, start: Snapshot, own: Callable[[Value], Value]) -> Exit:
