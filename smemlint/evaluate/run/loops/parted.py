@@ -64,16 +64,16 @@ def part_ways(m: Machine, start: Snapshot, since: int, before: Waiting, inside: 
     apart = TOGETHER
     for j, kept, count in before if not m.host else ():
         if j.kept is not kept:
-            apart = max(apart, _parting(j.kept & ~kept, inside))
+            apart = max(apart, parting(j.kept & ~kept, inside))
         for i in range(count, len(j.ways)):
             way = j.ways[i]
-            how = _parting(way.may, inside) if way.together else LANES
+            how = parting(way.may, inside) if way.together else LANES
             if how != TOGETHER:
                 j.ways[i] = _parted(way, start, _owner(m, since, how))
     return apart
 
 
-def _parting(lanes: Mask, inside: Mask) -> int:
+def parting(lanes: Mask, inside: Mask) -> int:
     """How the lanes that leave part from those that stay, if any do."""
     if not some(lanes) or not some(inside & ~lanes):
         return TOGETHER
