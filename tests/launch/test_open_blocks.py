@@ -165,3 +165,9 @@ def test_a_branch_that_compares_the_block_tells_it(choice: str) -> None:
 def test_a_branch_that_compares_a_quotient_does_not_tell_the_block() -> None:
     main = "int main(int argc, char **argv) { int n = atoi(argv[1]); if (n / 32 == 4) sum<<<1, n>>>(0, 0); }"
     assert len(shapes(main)) > 1
+
+
+@pytest.mark.parametrize("size", ["std::min(x.size(1), 512l)", "std::min<long>(512, x.size(1))"])
+def test_what_code_that_is_not_seen_gives_is_clamped_as_well(size: str) -> None:
+    main = f"struct Tensor {{ long size(int) const; }}; void run(Tensor x) {{ sum<<<1, {size}>>>(0, 0); }}"
+    assert shapes(main)[0] == (512, 1, 1)

@@ -348,12 +348,26 @@ def _extreme(m: Machine, e: Call, pick: str) -> Value:
     values = _operands(m, e)
     if len(values) < 2:
         return values[0] if values else Other()
+    if m.host and not called(e).startswith("f"):
+        values = _of_one_type(m, values)
     result, guesses = values[0], m.unknowns.guesses
     for v in values[1:]:
         result = smaller_or_larger(m, result, v, pick)
     if m.unknowns.guesses != guesses and not m.host:
         decided_by_scale(m, e, m.unknowns.guessed[-1])
     return result
+
+
+def _of_one_type(m: Machine, values: list[Value]) -> list[Value]:
+    """What code that is not seen gives (`std::min(x.size(1), 512l)`) as a number, beside numbers."""
+    t = next((v.type for v in values if isinstance(v, Int)), None)
+    if t is None:
+        return values
+    return [coerce(m, v, t) if isinstance(v, Other) and not _is_float(v) else v for v in values]
+
+
+def _is_float(v: Other) -> bool:
+    return v.value is not None or (isinstance(v.type, Scalar) and v.type.kind == "float")
 
 
 def _operands(m: Machine, e: Call) -> list[Value]:
