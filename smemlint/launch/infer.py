@@ -70,7 +70,8 @@ class Blocks:
 def infer(
     kernel: Function, module: Module, started: Iterable[Started], blocks: Blocks | None = None
 ) -> tuple[Launch, ...]:
-    """All launches to analyse `kernel` under; never empty, at most MAX_LAUNCHES."""
+    """All launches to analyse `kernel` under, never none; of more than MAX_LAUNCHES one more, which stands
+    for those that are left out."""
     blocks = blocks or Blocks()
     meant = [s for s in started if _same_kernel(s.kernel, kernel)]
     seen, whole = _whole(_with_types(meant, module), kernel, module)
@@ -93,7 +94,7 @@ def infer(
                     guessed=not real,
                 )
             )
-        return tuple(launches[:MAX_LAUNCHES])
+        return tuple(launches[: MAX_LAUNCHES + 1])
     for s in seen:
         shape = _complete(s.block)
         if shape is not None:
@@ -121,7 +122,7 @@ def _kept(launches: list[Launch]) -> list[Launch]:
         instance = frozenset(x.template.items())
         later.append(shapes[instance])
         shapes[instance] += 1
-    order = sorted(range(len(launches)), key=lambda i: later[i])[:MAX_LAUNCHES]
+    order = sorted(range(len(launches)), key=lambda i: later[i])[: MAX_LAUNCHES + 1]
     return [launches[i] for i in order]
 
 

@@ -11,6 +11,7 @@ from smemlint.evaluate.machine.faults import fault
 from smemlint.frontend import Known
 from smemlint.ir import Function, FunctionRef, Launch, Module, PointerTo, RecordRef, Scalar
 from smemlint.launch import Allowance, Blocks, Program, Started, infer, program_around, program_of
+from smemlint.launch.infer import MAX_LAUNCHES
 from smemlint.launch.source.reach import kernels_with_shared_memory
 from smemlint.running import schedule
 from smemlint.running.others import nobody, reader
@@ -87,10 +88,10 @@ def _left_out(b: Begun, code: str) -> KernelAnalysis:
     """A launch that is not analysed."""
     further = b.rank > 0
     what, most = ("further launches", schedule.WORK) if further else ("further kernels", schedule.FIRST_WORK)
-    texts = {
-        "time": _LATE,
-        "budget": f"{what} were left out after {most:,} evaluation steps in this file",
-    }
+    after = f"after {most:,} evaluation steps in this file"
+    if b.rank >= MAX_LAUNCHES:
+        after = f"after {MAX_LAUNCHES} of this kernel"
+    texts = {"time": _LATE, "budget": f"{what} were left out {after}"}
     notes = [Unresolved(code, texts[code], b.kernel.place)] if code else []
     return without_evaluation(b.module, b.kernel, b.launch, *notes)
 

@@ -14,6 +14,7 @@ from functools import partial
 
 from smemlint.evaluate import Budget
 from smemlint.ir import Function, Launch, Module, Place
+from smemlint.launch.infer import MAX_LAUNCHES
 from smemlint.records import record
 from smemlint.running.any_block import any_of, is_the_same, with_any_block
 from smemlint.running.same_code import Evaluated
@@ -128,7 +129,8 @@ def in_turn(
 
     def ended(b: Begun) -> str:
         """Why it is left out; a kernel's first launch has a share of its own."""
-        left = over() or ("budget" if b.rank >= MANY and work >= MANY_WORK else "")
+        many = b.rank >= MAX_LAUNCHES or (b.rank >= MANY and work >= MANY_WORK)
+        left = over() or ("budget" if many else "")
         return "" if left == "budget" and b.rank == 0 and work < FIRST_WORK else left
 
     def one(b: Begun, launch: Launch) -> KernelAnalysis:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
+
+import pytest
+
 from smemlint.api import Job, analyse_file
-from smemlint.running import schedule
+from smemlint.running import instances, schedule
+
+infer = importlib.import_module("smemlint.launch.infer")
 
 KERNEL = """
 template <int N> __global__ void k(float *o) {
@@ -35,3 +41,12 @@ def test_of_many_dear_instances_those_that_are_left_out_are_told() -> None:
     assert len(looked_at) + len(left) == 80
     assert len(looked_at) >= schedule.MANY
     assert left
+
+
+def test_what_is_left_out_of_very_many_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (infer, schedule, instances):
+        monkeypatch.setattr(module, "MAX_LAUNCHES", 50)
+    report = analyse_file(Job("/t/k.cu", text=text(1)))
+    notes = [n.text for k in report.kernels for n in k.notes if n.code == "budget"]
+    assert notes == ["further launches were left out after 50 of this kernel"]
+    assert sum(bool(k.accesses) for k in report.kernels) == 50
