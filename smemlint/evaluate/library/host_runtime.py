@@ -133,7 +133,7 @@ def _flag(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
 
 @named("getenv", "secure_getenv", "std::getenv")
 def _variable(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
-    """None is set where the program is told nothing."""
+    """A null pointer: no variable is set where the program is told nothing."""
     for a in e.arguments:
         rvalue(m, a)
     return coerce(m, Int(0), PointerTo(CHAR)) if m.host else Other()

@@ -96,6 +96,8 @@ def as_row(source: Source, use: Use) -> Use:
         return use
     last, depth = i + 1, 0
     while depth or code[last].text not in (";", ","):
+        if last + 1 == len(code):
+            return use
         depth += (code[last].text in _OPEN) - (code[last].text in _CLOSE)
         last += 1
     if any(t.text in _NOT_ADDED for t in code[i + 1 : last]):

@@ -345,15 +345,16 @@ class ExpressionLowering:
     def _in_parentheses(self, node: Node) -> list[Node]:
         """The arguments of a call that clang read as `8 > (p, q)`, or as `(p, q)` behind it."""
         node = self.unwrap_implicit(node)
-        if self._operator(node) == ">":
-            node = self.unwrap_implicit(cursors.children(node)[1])
-        if node.kind != PAREN:
+        kids = cursors.children(node)
+        if self._operator(node) == ">" and len(kids) == 2:
+            node = self.unwrap_implicit(kids[1])
+            kids = cursors.children(node)
+        if node.kind != PAREN or not kids:
             return []
-        node, parts = self.unwrap_implicit(cursors.children(node)[0]), []
-        while self._operator(node) == ",":
-            left, right = cursors.children(node)
-            parts.append(right)
-            node = self.unwrap_implicit(left)
+        node, parts = self.unwrap_implicit(kids[0]), []
+        while self._operator(node) == "," and len(kids := cursors.children(node)) == 2:
+            parts.append(kids[1])
+            node = self.unwrap_implicit(kids[0])
         return [node, *reversed(parts)]
 
     def _operator(self, node: Node) -> str:

@@ -101,7 +101,7 @@ def test_host_code_without_launches_is_left_alone() -> None:
 def test_a_resolved_template_call_has_all_its_arguments() -> None:
     text = """template <typename T, int N = 4> __device__ T load(T *p) { return p[N]; }
     __global__ void k(float *p) { __shared__ float s[8]; s[0] = load(p); }"""
-    (call,) = (e for e in _walk(function(text, "k").body) if isinstance(e, Call))
+    (call,) = (e for e in walk(function(text, "k").body) if isinstance(e, Call))
     assert show(call) == "load<float, 4>(p)"
     assert isinstance(call.callee, Name) and isinstance(call.callee.arguments[0], Scalar)
 
@@ -115,7 +115,7 @@ def test_default_arguments_are_filled_in() -> None:
 def test_an_overloaded_call_takes_the_overload_that_clang_chose() -> None:
     text = """__device__ void put(float *p) { p[0] = 0; } __device__ void put(int *p) { p[0] = 1; }
     __global__ void k() { __shared__ int s[8]; put(s); }"""
-    (call,) = (e for e in _walk(function(text, "k").body) if isinstance(e, Call))
+    (call,) = (e for e in walk(function(text, "k").body) if isinstance(e, Call))
     chosen = module(text).functions[call.callee.id]  # type: ignore[union-attr]
     assert show_type(chosen.parameters[0].type) == "int*"
 
@@ -123,14 +123,14 @@ def test_an_overloaded_call_takes_the_overload_that_clang_chose() -> None:
 def test_an_unresolved_overload_is_listed_by_name() -> None:
     text = """__device__ void put(float *p) { p[0] = 0; } __device__ void put(int *p) { p[0] = 1; }
     template <typename T> __global__ void k() { __shared__ T s[8]; put(s); }"""
-    (call,) = (e for e in _walk(function(text, "k").body) if isinstance(e, Call))
+    (call,) = (e for e in walk(function(text, "k").body) if isinstance(e, Call))
     assert call.callee.id == "" and len(module(text).overloads["put"]) == 2  # type: ignore[union-attr]
 
 
 def test_a_dependent_call_with_one_candidate_names_it() -> None:
     text = """template <typename T> __device__ void put(T *p) { p[0] = 0; }
     template <typename T> __global__ void k() { __shared__ T s[8]; put<T>(s); }"""
-    (call,) = (e for e in _walk(function(text, "k").body) if isinstance(e, Call))
+    (call,) = (e for e in walk(function(text, "k").body) if isinstance(e, Call))
     assert call.callee.id in module(text).functions and show(call) == "put<T>(s)"  # type: ignore[union-attr]
 
 
@@ -259,18 +259,6 @@ def test_included_files_are_lowered_as_far_as_they_are_called(tmp_path: Path) ->
     assert {f.name for f in found.functions.values()} == {"k", "used"}
     assert found.unparsed == () and found.shared_tokens == 1
     assert [name.rpartition("/")[2] for name in found.files] == ["a.cu", "a.cuh"]
-
-
-def _walk(node: object):  # type: ignore[no-untyped-def]
-    from dataclasses import fields, is_dataclass
-
-    if isinstance(node, tuple):
-        for item in node:
-            yield from _walk(item)
-    elif is_dataclass(node):
-        yield node
-        for item in fields(node):
-            yield from _walk(getattr(node, item.name))
 
 
 def test_a_call_without_the_word_template_covers_its_arguments() -> None:

@@ -4,6 +4,7 @@ from lowered import function, kernel, lines, module
 
 from smemlint.ir import Assign, Call, Evaluate, FloatLiteral, Index, Literal, Name, Special
 from smemlint.ir.types import BOOL, INT, UINT
+from smemlint.ir.walk import walk
 
 SHARED = "__shared__ float s[32][33];"
 
@@ -17,7 +18,7 @@ def test_an_index_of_two_dimensions_keeps_both() -> None:
 
 def test_integer_literals_have_their_exact_values_and_types() -> None:
     body = function("__global__ void k(int n) { n = 0xffu + 07 + 1 + true; }", "k").body
-    found = [e for e in _walk(body) if isinstance(e, Literal)]
+    found = [e for e in walk(body) if isinstance(e, Literal)]
     assert [(e.value, e.type) for e in found] == [(255, UINT), (7, INT), (1, INT), (1, BOOL)]
 
 
@@ -70,7 +71,7 @@ def test_a_vector_assignment_through_a_macro_is_an_assignment() -> None:
 
 def test_thread_indices_are_special() -> None:
     body = function("__global__ void k(int *p) { p[threadIdx.x] = blockDim.y + warpSize; }", "k").body
-    found = [e for e in _walk(body) if isinstance(e, Special)]
+    found = [e for e in walk(body) if isinstance(e, Special)]
     assert [(e.name, e.axis) for e in found] == [("threadIdx", "x"), ("blockDim", "y"), ("warpSize", "")]
 
 
@@ -129,7 +130,7 @@ def test_a_lambda_keeps_its_parameters_and_body() -> None:
     declared = next(s for s in body.body if isinstance(s, Declare) and s.var.name == "f")
     assert isinstance(declared.var.init, Lambda)
     assert [p.name for p in declared.var.init.parameters] == ["i"]
-    uses = [e for e in _walk(declared.var.init.body) if isinstance(e, Name) and e.name == "i"]
+    uses = [e for e in walk(declared.var.init.body) if isinstance(e, Name) and e.name == "i"]
     assert uses[0].id == declared.var.init.parameters[0].id
 
 
@@ -153,7 +154,7 @@ def test_a_healed_call_keeps_its_arguments() -> None:
 
 def test_float_literals_keep_value_and_type() -> None:
     body = function("__global__ void k(float *p) { p[0] = 1.5e1f; }", "k").body
-    (found,) = (e for e in _walk(body) if isinstance(e, FloatLiteral))
+    (found,) = (e for e in walk(body) if isinstance(e, FloatLiteral))
     assert found.value == 15.0 and found.type.size == 4
 
 
@@ -169,7 +170,7 @@ def test_dependent_arithmetic_is_built_in_arithmetic() -> None:
 
 def test_every_use_of_a_local_has_its_declaration_s_id() -> None:
     body = function("__global__ void k(float *p) { int i = 0; { int i = 1; p[i] = 0; } p[i] = 1; }", "k").body
-    stores = [s.expr for s in _walk(body) if isinstance(s, Evaluate) and isinstance(s.expr, Assign)]
+    stores = [s.expr for s in walk(body) if isinstance(s, Evaluate) and isinstance(s.expr, Assign)]
     ids = [s.target.index.id for s in stores if isinstance(s.target, Index)]
     assert len(set(ids)) == 2
 
@@ -179,23 +180,11 @@ def test_a_recovered_assignment_is_still_one() -> None:
     assert [line for line in body if "s[n]" in line and "=" in line] == body[-2:]
 
 
-def _walk(node: object):  # type: ignore[no-untyped-def]
-    from dataclasses import fields, is_dataclass
-
-    if isinstance(node, tuple):
-        for item in node:
-            yield from _walk(item)
-    elif is_dataclass(node):
-        yield node
-        for item in fields(node):
-            yield from _walk(getattr(node, item.name))
-
-
 def test_calls_of_the_library_are_by_qualified_name() -> None:
     body = function(
         "__global__ void k(int *p) { p[0] = std::min(p[1], 2); atomicAdd(p, 1); __syncthreads(); }", "k"
     ).body
-    names = [e.callee.name for e in _walk(body) if isinstance(e, Call) and isinstance(e.callee, Name)]
+    names = [e.callee.name for e in walk(body) if isinstance(e, Call) and isinstance(e.callee, Name)]
     assert names == ["std::min", "atomicAdd", "__syncthreads"]
 
 
