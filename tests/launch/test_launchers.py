@@ -48,3 +48,13 @@ def test_the_instances_of_a_template_that_starts_it_are_all_told() -> None:
 def test_what_is_no_kernel_starts_none() -> None:
     host = "#include <lib.hpp>\nvoid f(int); void go(int n) { lib::call(f, dim3(1), dim3(64), n); }\n"
     assert all(origin != "k.cu:9" for _, _, origin in launches(host))
+
+
+@pytest.mark.parametrize("library", ["absl", "std"])
+def test_a_launcher_may_take_the_bits_of_a_kernel_s_address(library: str) -> None:
+    host = "template <typename... Ts, typename... As>"
+    host += " void start(void (*f)(Ts...), dim3 g, dim3 b, As... as) {\n"
+    host += f" auto at = {library}::bit_cast<const void *>(f); void *given[3];\n"
+    host += " cudaLaunchKernel(at, g, b, given, 0, 0); }\n"
+    host += "void go(int n, const float *in, float *out) { start(sum<256, float>, n, 128, n, in, out); }\n"
+    assert launches(host) == {((128, 1, 1), "float", "k.cu:10")}

@@ -18,7 +18,7 @@ from smemlint.evaluate.machine.dispatch import lvalue, run, rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine, instance_of
 from smemlint.evaluate.memory.local_memory import write_cell
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.types.bases import owner_of
+from smemlint.evaluate.types.bases import base_called, owner_of
 from smemlint.evaluate.types.matching import Binding, Bindings
 from smemlint.evaluate.values.number import (
     VALUES,
@@ -382,11 +382,11 @@ def _base_of(m: Machine, this: Pointer, name: str) -> Pointer | None:
         return None
     if found[0].name.rsplit("::", 1)[-1] == name:
         return this
-    for base in (m.types.resolve(b, found[1]) for b in found[0].bases):
-        if not isinstance(base, RecordRef) or base.name.rsplit("::", 1)[-1] != name:
-            continue
-        inner = m.types.layout(base)
-        for field, (at, _) in inner.fields.items() if inner is not None else ():
-            if field in layout.fields:
-                return Pointer(this.object, plus(this.offset, layout.fields[field][0] - at), base)
+    base = base_called(m.types, this.pointee, name) if isinstance(this.pointee, RecordRef) else None
+    inner = m.types.layout(base) if base is not None else None
+    if base is None or inner is None:
+        return None
+    for field, (at, _) in inner.fields.items():
+        if field in layout.fields:
+            return Pointer(this.object, plus(this.offset, layout.fields[field][0] - at), base)
     return None

@@ -19,7 +19,7 @@ from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.memory.local_memory import write_cell
 from smemlint.evaluate.memory.parts import write_part
 from smemlint.evaluate.run.aggregates import aggregate
-from smemlint.evaluate.types.bases import bases_of, shift_to
+from smemlint.evaluate.types.bases import base_called, bases_of, shift_to
 from smemlint.evaluate.types.matching import Bindings
 from smemlint.evaluate.values.number import (
     VALUES,
@@ -225,7 +225,8 @@ def _default_bases(m: Machine, t: RecordRef, o: Object, named: set[str]) -> None
     layout, found = m.types.layout(t), m.types.record_of(t)
     if layout is None or found is None:
         return
-    parts = [(base, at) for base, at, _ in bases_of(m.types, t) if _last(base.name) not in named]
+    given = [base_called(m.types, t, name) for name in named]
+    parts = [(base, at) for base, at, _ in bases_of(m.types, t) if base not in given]
     if found[0].constructors:
         for f in found[0].fields:
             at, ft = layout.fields.get(f.name, (0, None))
@@ -235,10 +236,6 @@ def _default_bases(m: Machine, t: RecordRef, o: Object, named: set[str]) -> None
         made = construct(m, part, (), None, quiet=True)
         if isinstance(made, RecordValue):
             o.cells.update({at + k: x for k, x in made.cells.items()})
-
-
-def _last(name: str) -> str:
-    return name.rsplit("::", 1)[-1]
 
 
 def _default_members(m: Machine, t: RecordRef, o: Object, bindings: Bindings) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from smemlint.evaluate.types.layout import Types
 from smemlint.evaluate.types.record_layout import Layout
-from smemlint.ir import RecordRef, Type
+from smemlint.ir import RecordRef, Type, TypeParam
 
 DEEPEST = 8
 """Classes above one another."""
@@ -23,6 +23,20 @@ def bases_of(types: Types, t: RecordRef) -> Iterator[tuple[RecordRef, int, Layou
         first = next(iter(inner.fields), "")
         if first in layout.fields:
             yield resolved, layout.fields[first][0] - inner.fields[first][0], inner
+
+
+def base_called(types: Types, t: RecordRef, name: str) -> RecordRef | None:
+    """The base that a constructor of a record means by a name: its class, or the template parameter that it
+    is."""
+    found = types.record_of(t)
+    for base in found[0].bases if found is not None else ():
+        resolved = types.resolve(base, found[1]) if found is not None else base
+        if isinstance(resolved, RecordRef) and name in (
+            resolved.name.rsplit("::", 1)[-1],
+            base.name if isinstance(base, TypeParam) else None,
+        ):
+            return resolved
+    return None
 
 
 def owner_of(types: Types, t: Type, record: str) -> tuple[int, RecordRef] | None:

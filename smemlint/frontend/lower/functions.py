@@ -16,6 +16,7 @@ from smemlint.frontend.clang.names import (
     PARAMETER,
     RECORDS,
     TEMPLATE_PARAMETERS,
+    TYPEDEFS,
     VALUE_PARAMETER,
     Definition,
     valid,
@@ -29,6 +30,7 @@ from smemlint.ir import (
     InitList,
     Name,
     Place,
+    RecordRef,
     Stmt,
     TemplateParam,
     UnknownStmt,
@@ -197,7 +199,10 @@ class FunctionLowering:
         exprs = self._c.exprs
         parts = cursors.children(given)
         value = exprs.lower(given) if given.kind == CALL else InitList(tuple(map(exprs.lower, parts)))
-        return [(cursors.spelling(cursors.referenced(kids[index])), value)]
+        named = cursors.referenced(kids[index])
+        meant = self._c.types.lower(cursors.typedef_underlying(named)) if named.kind in TYPEDEFS else None
+        name = meant.name.rsplit("::", 1)[-1] if isinstance(meant, RecordRef) else cursors.spelling(named)
+        return [(name, value)]
 
     @staticmethod
     def _first_parameters(node: Node) -> list[Node]:

@@ -585,9 +585,8 @@ class TextParser:
                 if not re.match(r"[A-Za-z_~]", word):
                     raise TextError(f"expected a member before {word!r}")
                 self.at += 1
-                if self.peek() == "<":
-                    self._try_arguments(True)
-                base = special_member(base, word) or Member(base, word, token == "->")
+                arguments = (self._try_arguments(True) if self.peek() == "<" else None) or ()
+                base = special_member(base, word) or Member(base, word, token == "->", None, arguments)
             elif token in ("++", "--"):
                 self.at += 1
                 base = Unary("x" + token, base)

@@ -66,3 +66,37 @@ def test_a_constructor_that_hands_on_to_another_has_made_all_of_it() -> None:
     (module,) = load(source_from_bytes("k.cu", text.encode()))
     (conflict,) = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
     assert (conflict.grade, conflict.wavefronts) == (Grade.EXACT, 8)
+
+
+@pytest.mark.parametrize(
+    ("classes", "made"),
+    [
+        pytest.param(
+            "template <int N> struct D : Array<N> { typedef Array<N> Up;\n"
+            "__device__ D(int a) : Up(a, 4) {} };",
+            "D<2> d = {8};",
+            id="a type of the class",
+        ),
+        pytest.param(
+            "using Pair = Array<2>; struct D : Pair { __device__ D(int a) : Pair(a, 4) {} };",
+            "D d(8);",
+            id="a type outside",
+        ),
+        pytest.param(
+            "template <class B> struct D : B { __device__ D(int a) : B(a, 4) {} };",
+            "D<Array<2>> d(8);",
+            id="a template parameter",
+        ),
+    ],
+)
+def test_a_constructor_may_name_its_base_by_another_name(classes: str, made: str) -> None:
+    text = f"""template <int N> struct Array {{ int v[N];
+    __device__ Array() {{ for (int i = 0; i < N; i++) v[i] = 1; }}
+    __device__ Array(int a, int b) {{ v[0] = a; v[1] = b; }}
+    __device__ int operator[](int i) const {{ return v[i]; }} }};
+    {classes}
+    __global__ void k(float *out) {{ __shared__ float s[1024]; {made}
+    out[0] = s[threadIdx.x * d[0]]; __syncthreads(); out[1] = s[threadIdx.x * d[1]]; }}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    found = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
+    assert [(c.grade, c.wavefronts) for c in found] == [(Grade.EXACT, 8), (Grade.EXACT, 4)]

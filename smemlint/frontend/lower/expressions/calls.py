@@ -41,6 +41,7 @@ from smemlint.ir import (
     Name,
     OpaqueType,
     Place,
+    PointerTo,
     RecordRef,
     Scalar,
     StaticMember,
@@ -59,6 +60,15 @@ _LAUNCHERS = {
     "cudaLaunchKernelExC": True,
 }
 _REFERENCES = (TYPE_REF, TEMPLATE_REF, NAMESPACE_REF)
+
+
+def _pointer_from_bits(callee: Expr) -> Type | None:
+    """The type of a pointer that `bit_cast<const void *>(f)` makes of the bits of another; None for any other
+    call."""
+    if not isinstance(callee, Name) or callee.name.rsplit("::", 1)[-1] != "bit_cast":
+        return None
+    to = callee.arguments[0] if len(callee.arguments) == 1 else None
+    return to if isinstance(to, PointerTo) else None
 
 
 class CallLowering:
@@ -196,6 +206,8 @@ class CallLowering:
             return Literal(0, place=place)
         if target.kind == CONVERSION and isinstance(callee, Member):
             return converted(callee.base, self._c.types.of(node), place)
+        if (pointer := _pointer_from_bits(callee)) is not None and len(arguments) == 1:
+            return Cast(pointer, arguments[0], place=place)
         if self._is_type(callee):
             return Cast(self._c.types.of(node), arguments[0], place=place) if arguments else callee
         return Call(callee, arguments, place)

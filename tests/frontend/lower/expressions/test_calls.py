@@ -155,6 +155,12 @@ def test_method_calls_keep_object_and_template_arguments() -> None:
     assert lines(text)[1] == "q[s.at<4>(1)] = t.at<8>(2);"
 
 
+def test_a_method_that_depends_keeps_its_arguments_without_the_word_template() -> None:
+    text = """template <int N> struct S { template <int M> __device__ int at(int i) { return i * N * M; } };
+    template <int N, int M> __global__ void k(S<N> s) { __shared__ float q[9]; int i = 1; i = s.at<M>(i - 2); q[i] = 0; }"""
+    assert lines(text)[2] == "i = s.at<M>(i - 2);"
+
+
 def test_static_methods_are_static_members() -> None:
     text = """template <int N> struct S { static __device__ int at(int i) { return i * N; } };
     __global__ void k() { __shared__ float q[9]; q[S<4>::at(1)] = 0; }"""

@@ -206,8 +206,8 @@ template <class A> __global__ void k(float *p, int n) {
     ("written", "shown"),
     [
         ("Traits<A>::L::two<4, 8>(s);", "Traits<A>::L::two<4, 8>(s);"),
-        ("t.l.two<4, 8>(s);", "t.l.two(s);"),
-        ("s[0] = t.l.one<4>(s) + 1;", "s[0] = t.l.one(s) + 1;"),
+        ("t.l.two<4, 8>(s);", "t.l.two<4, 8>(s);"),
+        ("s[0] = t.l.one<4>(s) + 1;", "s[0] = t.l.one<4>(s) + 1;"),
         ("s[0] = (t.l.n < n) > (n - 1);", "s[0] = t.l.n < n > n - 1;"),
     ],
 )
