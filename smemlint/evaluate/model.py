@@ -145,10 +145,12 @@ class Visited:
 @record(frozen=True, slots=True)
 class Shifts:
     """Unknown parts of an address by which whole requests move. steps: bytes, ascending; each part is a
-    multiple of one of them."""
+    multiple of one of them. around: bytes after which a ring buffer begins again, 0 without one: offsets are
+    told as if it did not, which costs the same."""
 
     names: tuple[str, ...] = ()
     steps: tuple[int, ...] = ()
+    around: int = 0
 
 
 @record(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import replace
+from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from smemlint.evaluate.model import (
     Unresolved,
     Visited,
 )
+from smemlint.evaluate.rings import straightened
 from smemlint.evaluate.terms import Terms, in_step
 from smemlint.evaluate.types.spelling import dims_of, type_name
 from smemlint.evaluate.values.choices import on_way, ways_of
@@ -186,6 +188,8 @@ class _Builder:
         self.m = m
         self.forms = forms
         self.log = log
+        self.width = width
+        self.around = 0
         self.aside = False
         """Whether only blocks at the edge of the grid run it."""
         self.ways: list[dict[Symbol, int]] = [{}]
@@ -209,6 +213,9 @@ class _Builder:
 
     def add(self, event: Event, offset: Int) -> None:
         """The requests of an event; offset: as one way has it."""
+        if offset.terms:
+            offset, around = straightened(offset, event.may, self.width)
+            self.around = gcd(self.around, around)
         pattern = self.forms.pattern(offset.const, event.may)
         requests = self.visits.requests(pattern)
         at = lead(offset.const, pattern)
@@ -257,7 +264,7 @@ class _Builder:
             ways=len(self.ways),
             assumptions=_assumptions(self.m, self.log, launch),
             groups=visits.groups(),
-            shifts=Shifts(tuple(terms.left_out), tuple(sorted(terms.steps))),
+            shifts=Shifts(tuple(terms.left_out), tuple(sorted(terms.steps)), self.around),
         )
 
     def _reason(self, maybe: NDArray[np.bool_] | None) -> Unresolved | None:

@@ -66,6 +66,7 @@ def tally_of(check: Check, examples: int) -> Counter[str]:
         pytest.param(
             "ordinary", 30, id="odd records, narrow integers, swapped pointers, jumps lead to the same"
         ),
+        pytest.param("library", 20, id="rings, votes, shuffles, destructors lead to the same"),
     ],
 )
 def test_what_is_known_is_exact(name: str, examples: int) -> None:
@@ -82,6 +83,7 @@ def test_what_is_known_is_exact(name: str, examples: int) -> None:
         pytest.param("modern-unknown", 20, id="early returns, bit-fields and bindings, by arguments"),
         pytest.param("ordinary-data", 20, id="odd records, narrow integers, jumps, by data"),
         pytest.param("ordinary-unknown", 20, id="odd records, narrow integers, jumps, by arguments"),
+        pytest.param("library-unknown", 20, id="rings, votes, shuffles, destructors, by arguments"),
         pytest.param("data", 50, id="bounds hold whatever memory holds"),
         pytest.param("unknown", 50, id="answers without arguments and grid hold for any of them"),
         pytest.param("joined", 30, id="joined accesses reach every byte that is asked for"),

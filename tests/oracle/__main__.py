@@ -20,7 +20,7 @@ from oracle.drawing import Dice, Program
 from oracle.values import UndefinedError
 
 SHOWN = 10
-TURNS = (*CHECKS, *(name for name in CHECKS if name.startswith(("ordinary", "wider", "odd"))))
+TURNS = (*CHECKS, *(name for name in CHECKS if name.startswith(("ordinary", "wider", "odd", "library"))))
 """What is checked in turn: ordinary C++ comes twice as often as the rest."""
 
 

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from oracle.frames import OWN, Barrier, Flow, Frame, Ref, Value
+from oracle.exchanges import NAMES, type_of_result
+from oracle.frames import OWN, Barrier, Exchange, Flow, Frame, Ref, Value
 from oracle.memory import SHARED
 from oracle.values import Num, Ptr, UnsupportedError, binary, common, convert, from_bits, promote, to_bits
 from smemlint.ir import ArrayOf, Call, Literal, PointerTo, RecordRef, Scalar, Type
@@ -133,6 +134,8 @@ def call(thread: Thread, name: str, expr: Call, frame: Frame, used: bool) -> Flo
         values.append((yield from thread.at(i, thread.rvalue(argument, frame))))
     if name in ("memcpy", "__builtin_memcpy"):
         return (yield from _copy(thread, expr, values))
+    if name in NAMES:
+        return (yield from _exchange(thread, name, values))
     base = name.removesuffix("_block").removesuffix("_system")
     if base in _ATOMIC:
         return (yield from _atomic(thread, base, expr, values, used))
@@ -151,6 +154,16 @@ def call(thread: Thread, name: str, expr: Call, frame: Frame, used: bool) -> Flo
         if name in _FLOAT:
             return convert(Num(_FLOAT[name](*(float(n.value) for n in numbers)), FLOAT), FLOAT)
     raise UnsupportedError(f"function {name}")
+
+
+def _exchange(thread: Thread, name: str, values: list[Value]) -> Flow:
+    numbers = [v for v in values if isinstance(v, Num)]
+    given = tuple(int(n.value) for n in numbers)
+    if name in ("__ballot_sync", "__any_sync", "__all_sync"):
+        given = (given[0], int(bool(numbers[1].value)))
+    type_ = type_of_result(name, numbers[1].type)
+    result = yield Exchange((*thread.path, OWN), name, given)
+    return convert(Num(result, type_), type_)
 
 
 def _swap(thread: Thread, expr: Call, frame: Frame) -> Flow:
@@ -197,6 +210,8 @@ def type_of(name: str, given: list[Type]) -> Type:
     name = name.rsplit("::", 1)[-1]
     if name.startswith("make_"):
         return RecordRef(name[5:])
+    if name in NAMES and isinstance(given[1], Scalar):
+        return type_of_result(name, given[1])
     if name in ("min", "max") and isinstance(given[0], Scalar) and isinstance(given[1], Scalar):
         return common(given[0], given[1])
     if name == "abs" and isinstance(given[0], Scalar):

@@ -10,6 +10,7 @@ from oracle.c_text import load as load_c
 from oracle.compare import Comparison, compare, evaluate_as_written, outside, uncovered
 from oracle.cxx_programs import cxx_program
 from oracle.drawing import Draw, Program
+from oracle.library_programs import library_program
 from oracle.modern_programs import modern_program
 from oracle.odd_programs import odd_program
 from oracle.ordinary_programs import ordinary_program
@@ -97,6 +98,7 @@ _C = Check("c", program, read_by_pycparser, compare)
 _MODERN = Check("modern", modern_program, read_by_clang, compare)
 _ORDINARY = Check("ordinary", ordinary_program, read_by_clang, compare)
 _ODD = Check("odd", odd_program, read_by_clang, compare)
+_LIBRARY = Check("library", library_program, read_by_clang, compare)
 _WIDER = Check("wider", wider_program, read_by_clang, compare)
 CHECKS = {
     check.name: check
@@ -164,5 +166,17 @@ CHECKS = {
             told=False,
         ),
         replace(_ODD, name="odd-joined", verify=_uncovered, joined=True),
+        _LIBRARY,
+        replace(
+            _LIBRARY, name="library-data", draw=lambda draw: library_program(draw, data=True), verify=_outside
+        ),
+        replace(
+            _LIBRARY,
+            name="library-unknown",
+            draw=lambda draw: library_program(draw, unknown=True),
+            verify=_outside,
+            told=False,
+        ),
+        replace(_LIBRARY, name="library-joined", verify=_uncovered, joined=True),
     )
 }

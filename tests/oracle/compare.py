@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from math import gcd
 
 import numpy as np
+from numpy.typing import NDArray
 
 from oracle.run import Request
 from smemlint.banks import BANK_CYCLE, wavefronts
@@ -164,6 +165,12 @@ def outside(requests: list[Request], result: KernelTrace) -> list[str]:
     return wrong
 
 
+def _round(distance: NDArray[np.int64], active: NDArray[np.bool_], around: int) -> NDArray[np.int64]:
+    """Distances of lanes of a ring, as if those that have gone round it had gone on."""
+    first = distance[active][0]
+    return first + (distance - first) % around
+
+
 def _open(result: KernelTrace, one: Trace) -> bool:
     """Whether a trace stands for accesses of other arrays too: through a pointer that may lead to several."""
     found = result.arrays.get(one.site.array)
@@ -188,6 +195,8 @@ def _allows(one: Trace, pattern: Pattern) -> bool:
                 alignment = gcd(alignment, *map(int, slopes[active][:1]))
             else:
                 distance = distance - slopes * _slope(distance, slopes, active)
+        if one.shifts.around and not one.data and active.any():
+            distance = _round(distance, active, one.shifts.around)
         step = np.zeros(32, dtype=np.int64)
         ways = [term.options[:, row] for term in one.data if term.options is not None]
         if ways and len(ways) == len(one.data):

@@ -163,7 +163,7 @@ class Expressions(Part):
         if init is not None and not left:
             operands.append((yield from self.at(count + 1, self.rvalue(init, frame))))
         if expr.op == ",":
-            return operands[-1]
+            return operands[-1] if operands else None
         result = operands[0] if left else operands[-1]
         for value in operands[1:] if left else operands[-2::-1]:
             result = binary(expr.op, result, value) if left else binary(expr.op, value, result)

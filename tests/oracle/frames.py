@@ -41,6 +41,15 @@ class Barrier:
 
 
 @dataclass(frozen=True, slots=True)
+class Exchange:
+    """A shuffle, vote or reduction: what a lane gives, after which it is sent the result."""
+
+    path: tuple[int, ...]
+    name: str
+    given: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Ref:
     """An object of some type at an address: an lvalue. bits: (first, count) of a bit-field in it; align: what
     divides its address, where the type of a member would ask for more."""
@@ -73,7 +82,7 @@ class Frame:
 
 
 Value: TypeAlias = "Num | Ptr | Rec | Callee | None"
-Flow: TypeAlias = Generator["Access | Barrier", None, Any]
+Flow: TypeAlias = Generator["Access | Barrier | Exchange", Any, Any]
 
 OWN = 1000
 """Path element of an expression's own access, after those of its parts."""

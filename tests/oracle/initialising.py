@@ -73,6 +73,10 @@ class Initialising(Part):
             yield from self.fill(ref, init.elements, frame)
         elif isinstance(init, Construct) and isinstance(ref.type, ArrayOf):
             yield from self.fill(ref, init.arguments, frame)
+        elif isinstance(ref.type, ArrayOf) and is_lvalue(init):  # what a structured binding copies
+            source = yield from self.lvalue(init, frame)
+            memory, size = self.machine.memory, self.machine.layout.size(ref.type)
+            memory.store(ref.address, size, memory.load(source.address, size))
         elif (
             isinstance(ref.type, RecordRef)
             and isinstance(self.type_of(init, frame), Scalar | PointerTo | ArrayOf)

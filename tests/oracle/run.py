@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from oracle import builtins
-from oracle.frames import Access, Barrier, Callee, Flow, Frame, Ref
+from oracle.exchanges import exchanged
+from oracle.frames import Access, Barrier, Callee, Exchange, Flow, Frame, Ref
 from oracle.layout import TYPES, Layout, Scope
 from oracle.memory import SHARED, Memory
 from oracle.thread import Thread
@@ -99,7 +100,7 @@ class Warp:
     def __init__(self, number: int, lanes: list[Flow]) -> None:
         self.number = number
         self._lanes = lanes
-        self._waiting: list[Access | Barrier | None] = [next(lane, None) for lane in lanes]
+        self._waiting: list[Access | Barrier | Exchange | None] = [next(lane, None) for lane in lanes]
         self._last: tuple[int, ...] = ()
         """The latest point that some lane came to."""
 
@@ -116,11 +117,18 @@ class Warp:
                     raise UndefinedError("a barrier that some lanes passed by")
                 self._waiting[lane] = next(self._lanes[lane], None)
         while True:
-            ready = [e for e in self._waiting if isinstance(e, Access)]
+            ready = [e for e in self._waiting if isinstance(e, Access | Exchange)]
             if not ready:
                 return requests
             first = min(e.path for e in ready)
             self._last = max(self._last, first)
+            meeting = [e for e in self._waiting if isinstance(e, Exchange) and e.path == first]
+            if meeting:
+                if len(meeting) < len(self._lanes):
+                    raise UndefinedError("an exchange that some lanes do not come to")
+                for lane, result in enumerate(exchanged(meeting)):
+                    self._waiting[lane] = _sent(self._lanes[lane], result)
+                continue
             group = {
                 lane: e for lane, e in enumerate(self._waiting) if isinstance(e, Access) and e.path == first
             }
@@ -154,6 +162,13 @@ class Warp:
             one.path,
             self.number,
         )
+
+
+def _sent(lane: Flow, result: int) -> Access | Barrier | Exchange | None:
+    try:
+        return lane.send(result)
+    except StopIteration:
+        return None
 
 
 class Machine:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from oracle.calls import Calls
 from oracle.expressions import Expressions
-from oracle.frames import Flow, Frame
+from oracle.frames import OWN, Callee, Flow, Frame, Ref
 from oracle.initialising import Initialising
 from oracle.objects import Objects
 from oracle.pure import Pure
@@ -29,6 +29,7 @@ from smemlint.ir import (
     Labeled,
     Loop,
     PointerTo,
+    RecordRef,
     Return,
     Stmt,
     Switch,
@@ -40,10 +41,20 @@ class Thread(Calls, Initialising, Expressions, Objects, Pure, Types):
 
     def execute(self, stmt: Stmt, frame: Frame) -> Flow:
         if isinstance(stmt, Block):
+            signal, i = None, 0
+            begun: list[str] = []
             for i, child in enumerate(stmt.body):
                 signal = yield from self.at(i, self.execute(child, frame))
+                if isinstance(child, Declare):
+                    begun.append(child.var.id)
                 if signal:
-                    return signal
+                    break
+            # those that leave early end what they began before the others go on
+            self.path += [i, OWN] if signal else [len(stmt.body)]
+            for k, ended in enumerate(reversed(begun)):
+                yield from self.at(k, self.end(frame.env.get(ended)))
+            del self.path[-2 if signal else -1 :]
+            return signal
         elif isinstance(stmt, Declare):
             yield from self.declare(stmt.var, frame)
         elif isinstance(stmt, Evaluate):
@@ -76,6 +87,15 @@ class Thread(Calls, Initialising, Expressions, Objects, Pure, Types):
         else:
             raise UnsupportedError(f"statement {type(stmt).__name__}: {getattr(stmt, 'reason', '')}")
         return None
+
+    def end(self, ref: Ref | Callee | None) -> Flow:
+        """Run the destructor of a variable, where it has one; members with one of their own are not drawn."""
+        if not isinstance(ref, Ref) or not isinstance(ref.type, RecordRef):
+            return
+        name = ref.type.name.split("<")[0].rsplit("::", 1)[-1]
+        for function in self.machine.methods(ref.type, f"~{name}"):
+            scope = self.machine.layout.scope_of(ref.type)
+            yield from self.execute(function.body, Frame(scope, ref))
 
     def labeled(self, stmt: Labeled, frame: Frame) -> Flow:
         for turn in range(self.machine.limit):

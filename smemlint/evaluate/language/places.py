@@ -11,6 +11,7 @@ from smemlint.evaluate.machine.dispatch import converted, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.layout import Around
+from smemlint.evaluate.types.library_layout import is_array
 from smemlint.evaluate.values.number import (
     Int,
     Other,
@@ -201,6 +202,8 @@ def _element(m: Machine, base: Value, at: int, place: Place | None) -> Pointer |
         return offset_pointer(m, start, Int(at), place)
     layout = m.types.layout(t) if isinstance(t, RecordRef) else None
     names = list(layout.fields) if layout is not None else []
+    if len(names) == 1 and is_array(t):
+        return _element(m, field_of(m, base, names[0], place), at, place)
     if at < len(names):
         return field_of(m, base, names[at], place)
     return field_of(m, base, "", place)

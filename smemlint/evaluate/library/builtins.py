@@ -85,11 +85,15 @@ from smemlint.ir import (
     Scalar,
     Type,
 )
-from smemlint.ir.types import DOUBLE, FLOAT, INT, LONG, UINT, ULONG
+from smemlint.ir.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG
 from smemlint.patterns import pattern
 from smemlint.toolkit.model import Effect
 from smemlint.toolkit.table import effect_of
 from smemlint.toolkit.warp_names import WARP_SIZE, is_warp_size
+
+_OF_ARRAYS = frozenset(("data", "begin", "cbegin", "end", "cend", "size", "max_size", "empty", "fill"))
+MOST_FILLED = 64
+"""Elements of an array that `fill` sets one by one."""
 
 FILLED_BY = (
     callables,
@@ -251,7 +255,7 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
         told = container_method(m, v, e)
         if told is not None:
             return told
-    elements = _elements(m, v)
+    elements = _elements(m, v, e)
     if elements is not None:
         return elements
     if v.name in ("operator+=", "operator-=", "operator*=", "operator/=") and isinstance(v.self, Pointer):
@@ -313,32 +317,51 @@ def element_of(m: Machine, v: Method, e: Call) -> Pointer | None:
         return None
     if m.host and is_container(v.self.pointee):
         return container_element(m, v, e)
-    layout = m.types.layout(v.self.pointee)
-    if layout is None or len(layout.fields) != 1 or v.name not in ("operator[]", "at", "front", "back"):
+    held = array_of(m, v.self)
+    if held is None or v.name not in ("operator[]", "at", "front", "back"):
         return None
-    ((at, held),) = layout.fields.values()
-    if not isinstance(held, ArrayOf):
-        return None
-    first = Pointer(v.self.object, plus(v.self.offset, at), held.element)
+    first, count = held
     if v.name == "front":
         return first
     if v.name == "back":
-        count = held.extent.value if isinstance(held.extent, Literal) else 1
         return offset_pointer(m, first, Int(count - 1), e.place)
     return offset_pointer(m, first, as_int(m, rvalue(m, e.arguments[0]), e.place), e.place)
 
 
-def _elements(m: Machine, v: Method) -> Pointer | None:
-    """`a.data()` and `a.begin()` of a library's array."""
-    if v.name not in ("data", "begin", "cbegin") or not isinstance(v.self, Pointer):
-        return None
-    layout = m.types.layout(v.self.pointee) if isinstance(v.self.pointee, RecordRef) else None
+def array_of(m: Machine, p: Pointer) -> tuple[Pointer, int] | None:
+    """The first element of a library's array, and how many there are."""
+    layout = m.types.layout(p.pointee) if isinstance(p.pointee, RecordRef) else None
     if layout is None or len(layout.fields) != 1:
         return None
     ((at, held),) = layout.fields.values()
     if not isinstance(held, ArrayOf):
         return None
-    return Pointer(v.self.object, plus(v.self.offset, at), held.element)
+    count = held.extent.value if isinstance(held.extent, Literal) else 1
+    return Pointer(p.object, plus(p.offset, at), held.element), count
+
+
+def _elements(m: Machine, v: Method, e: Call) -> Value | None:
+    """`a.begin()`, `a.size()`, `a.fill(x)` and the like of a library's array."""
+    if v.name not in _OF_ARRAYS or not isinstance(v.self, Pointer):
+        return None
+    held = array_of(m, v.self)
+    if held is None:
+        return None
+    first, count = held
+    if v.name in ("end", "cend"):
+        return offset_pointer(m, first, Int(count), e.place)
+    if v.name in ("size", "max_size"):
+        return Int(count, ULONG)
+    if v.name == "empty":
+        return Int(int(count == 0), BOOL)
+    if v.name != "fill":
+        return first
+    if count > MOST_FILLED or len(e.arguments) != 1:
+        return None
+    value = coerce(m, rvalue(m, e.arguments[0]), first.pointee)
+    for i in range(count):
+        store(m, offset_pointer(m, first, Int(i), e.place), value, e.place)
+    return Other()
 
 
 # ---------------------------------------------------------------------- integers

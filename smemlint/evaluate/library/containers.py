@@ -18,10 +18,11 @@ from smemlint.evaluate.machine.functions import Arguments, named, number
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.elements import MAPS, holds_elements
 from smemlint.evaluate.memory.local_memory import write_cell
+from smemlint.evaluate.types.library_layout import is_array
 from smemlint.evaluate.types.matching import is_type
 from smemlint.evaluate.values.number import Int, Method, Other, Pointer, RecordValue, Value, plus
 from smemlint.evaluate.values.objects import Cells, Object
-from smemlint.ir import Call, Construct, Expr, InitList, Name, RecordRef, Scalar, Type
+from smemlint.ir import ArrayOf, Call, Construct, Expr, InitList, Literal, Name, RecordRef, Scalar, Type
 from smemlint.ir.types import BOOL, ULONG
 
 _READING = frozenset(
@@ -295,9 +296,15 @@ def _added(
 
 
 def _members(m: Machine, t: Type) -> list[tuple[int, Type]]:
-    """Offset and type of each element of a pair, a tuple or another record."""
+    """Offset and type of each element of a pair, a tuple, an array or another record."""
     layout = m.types.layout(t) if isinstance(t, RecordRef) else None
-    return list(layout.fields.values()) if layout is not None else []
+    if layout is None:
+        return []
+    at, data = next(iter(layout.fields.values()), (0, None))
+    if is_array(t) and isinstance(data, ArrayOf) and isinstance(data.extent, Literal):
+        size = m.types.size_of(data.element) or 0
+        return [(at + i * size, data.element) for i in range(data.extent.value)]
+    return list(layout.fields.values())
 
 
 def _tuple(m: Machine, t: RecordRef, values: Sequence[Value]) -> RecordValue:

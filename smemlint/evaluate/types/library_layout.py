@@ -15,6 +15,11 @@ Bytes: TypeAlias = "Callable[[Type], int | None]"
 """Bytes of a type, or what divides its address; None: not known."""
 
 
+def is_array(t: Type) -> bool:
+    """Whether a class is `std::array`, whose elements are what it is taken apart into."""
+    return isinstance(t, RecordRef) and t.name.endswith("std::array")
+
+
 def library_layout(t: RecordRef, size_of: Bytes, align_of: Bytes) -> Layout | None:
     """Return the layout of a library's class by its name; None for any other."""
     short = t.name.rsplit("::", 1)[-1]

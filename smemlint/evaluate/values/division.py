@@ -5,6 +5,7 @@ A sum is split into the terms that are multiples of the divisor and the rest; on
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import gcd
 
 import numpy as np
@@ -13,6 +14,7 @@ from smemlint.evaluate.values.number import (
     Int,
     Lanes,
     Monomial,
+    Ring,
     add,
     bounds,
     collapse,
@@ -231,4 +233,20 @@ def modulo_floor(a: Int, d: int, t: Scalar, op: str, unknowns: Unknowns) -> Int:
                 m = unknowns.derived(op, carried, Int(d // g), t, 0, d // g - 1)
                 low_part = rest.const % g
                 return add(scale(m, g, t), Int(low_part, t), t)
-    return unknowns.derived(op, rest, Int(d), t, 0, d - 1)
+    made = unknowns.derived(op, rest, Int(d), t, 0, d - 1)
+    return _around(made, rest, d, g, unknowns)
+
+
+def _around(made: Int, rest: Int, d: int, g: int, unknowns: Unknowns) -> Int:
+    """A remainder, with what lanes have of it by themselves beside what all lanes of a warp share."""
+    start = Int(0, rest.type, rest.terms)
+    if (
+        isinstance(rest.const, int)
+        or not start.shared
+        or len(made.terms) != 1
+        or unknowns.recipes is not None
+    ):
+        return made
+    ((mono, _),) = made.terms.items()
+    begins = unknowns.derived("%", start, Int(d), made.type, 0, d - 1, g)
+    return Int(0, made.type, {(replace(mono[0], ring=Ring(rest.const, d, begins)),): 1})

@@ -34,6 +34,16 @@ _MIN, _MAX = np.minimum.reduce, np.maximum.reduce
 
 
 @record(eq=False, slots=True)
+class Ring:
+    """(lanes + start) mod size, as of a ring buffer whose start is not known: lanes are known numbers, start
+    is one number for the block (or for each warp), of which `begins` is what is known."""
+
+    lanes: NDArray[np.int64]
+    size: int
+    begins: Int
+
+
+@record(eq=False, slots=True)
 class Symbol:
     """An unknown integer, immutable. `varying`: may differ from lane to lane, else one value for all lanes.
 
@@ -58,6 +68,8 @@ class Symbol:
     """Of a 0/1 unknown: whether it is 1 in one lane of the block, whichever that is (`threadIdx.x == u`)."""
     cut: int = 1
     """What a size was divided by (`k / 256`): it may be no large one."""
+    ring: Ring | None = None
+    """Of a remainder: the places in a ring that it stands for."""
 
     @property
     def bit(self) -> bool:
