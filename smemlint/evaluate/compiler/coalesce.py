@@ -326,6 +326,7 @@ class _Facts:
             region=e.region,
             volatile=e.volatile,
             computed=e.computed,
+            fragment=s.fragment,
             declared=facts.declared,
             base=(
                 (form.terms, facts.path)

@@ -53,6 +53,7 @@ class JoinKind:
     computed: a stored number of type half or bfloat16 that is no copy; four of these join, and not eight. Or
     a loaded integer of 16 bits that is widened; in a plain array these do not join. Or the last member of a
     record with the words behind it, which joins with nothing.
+    fragment: of a matrix fragment, whose words the compiler does not see: what a store left there is loaded.
     """
 
     site_key: int
@@ -70,6 +71,7 @@ class JoinKind:
     affine: bool = False
     loose: bool = False
     computed: bool = False
+    fragment: bool = False
 
 
 @record(frozen=True, eq=False, slots=True)
@@ -254,9 +256,9 @@ def _redundant(
         elif kind.op not in ("load", "store"):
             held, pending, loads, stores = {}, {}, _Log(), _Log()
         elif address is not None:
-            key = (address, kind.region)
+            key = (address, kind.region, kind.fragment)
             if kind.op == "load":
-                known = ((address, region) for region in (kind.region, *kind.under))
+                known = ((address, region, kind.fragment) for region in (kind.region, *kind.under))
                 since = max((held[k] for k in known if k in held), default=None)
                 met = stores.any_since if kind.loose else stores.meets
                 free = since is not None and not kind.volatile and not met(address, since[0])
@@ -273,7 +275,7 @@ def _redundant(
                 stores.note(kind, address, position)
                 pending[key] = (index, position)
             held[key] = position, index
-            if kind.volatile:
+            if kind.volatile or (kind.fragment and kind.op == "store"):
                 del held[key]
                 pending.pop(key, None)
     return frozenset(gone)

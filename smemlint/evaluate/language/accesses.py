@@ -377,9 +377,10 @@ def record_access(
     node: Expr | None = None,
     copied: Copied | None = None,
     computed: bool = False,
+    fragment: bool = False,
 ) -> None:
     """Log one access by the lanes of the mask. node: the expression whose end decides its line;
-    copied: where a cp.async past L1 reads; computed: see Event."""
+    copied: where a cp.async past L1 reads; computed: see Event; fragment: see SiteLog."""
     if place is None or p.object.storage != "shared":
         return
     m.effort.reached += 1
@@ -391,6 +392,7 @@ def record_access(
     must = m.must if mask is None else m.must & mask
     for o, offset, lanes, worlds in _targets(m, p, may):
         log = _site(m, op, width, o, place, matrices, node)
+        log.fragment = fragment
         if reason is not None:
             log.reason = log.reason or reason
         event = Event(

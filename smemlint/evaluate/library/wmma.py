@@ -243,4 +243,4 @@ def _record(m: Machine, e: Call, move: Move, p: Pointer, pitch: Int) -> None:
     within = add(scale(pitch, move.rows[lane], LONG), Int(move.bytes[lane], LONG), LONG)
     target = Pointer(p.object, add(p.offset, within, LONG), p.pointee)
     mask = lane < 8 * move.matrices if move.op == "ldmatrix" else None
-    record_access(m, move.op, move.width, target, e.place, matrices=move.matrices, mask=mask)
+    record_access(m, move.op, move.width, target, e.place, matrices=move.matrices, mask=mask, fragment=True)

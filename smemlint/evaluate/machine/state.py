@@ -168,6 +168,8 @@ class SiteLog:
     dims: tuple[tuple[int, int], ...] = ()
     node: Expr | None = None
     function: Function | None = None
+    fragment: bool = False
+    """Of a matrix fragment: the compiler does not see the words."""
 
 
 @record(frozen=True, slots=True)

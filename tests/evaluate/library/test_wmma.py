@@ -92,3 +92,23 @@ def test_the_shape_of_a_fragment_may_be_a_template_argument() -> None:
     text = f"{head} __global__ void k() {{ {body} }} void go() {{ k<16, 16, 16><<<1, 32>>>(); }}"
     (access,) = analyse_file(Job("k.cu", text=text)).kernels[0].accesses
     assert (access.op, access.width, access.ways, access.grade) == ("ldmatrix", 16, 1.0, "exact")
+
+
+def test_a_fragment_is_loaded_that_the_same_warp_stored() -> None:
+    """Measured (H100): the compiler sees no words of either, so the load runs."""
+    text = """#include <mma.h>
+    using namespace nvcuda;
+    __global__ void k(float *out) {
+        __shared__ float s[16 * 32];
+        wmma::fragment<wmma::accumulator, 16, 16, 8, float> c;
+        wmma::fill_fragment(c, out[0]);
+        wmma::store_matrix_sync(s, c, 32, wmma::mem_row_major);
+        wmma::load_matrix_sync(c, s, 32, wmma::mem_row_major);
+        wmma::store_matrix_sync(out, c, 32, wmma::mem_row_major);
+    }
+    void go(float *out) { k<<<1, 32>>>(out); }"""
+    (kernel,) = analyse_file(Job("k.cu", text=text)).kernels
+    assert [(a.op, a.wavefronts, a.grade) for a in kernel.accesses] == [
+        ("store", 32, "exact"),
+        ("load", 32, "exact"),
+    ]
