@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from smemlint.fix.model import Refusal
+from smemlint.fix.search.candidates import Trimmed
 from smemlint.fix.search.choices import Choice, Choices
 from smemlint.fix.search.judge import SHARE, base, kernel_wavefronts, worse
 from smemlint.fix.search.members import Instance, Member, granule
@@ -97,6 +98,8 @@ def _bytes(instance: Instance) -> int:
 
 def _named(choice: Choice, instances: Sequence[Instance], texts: Mapping[str, Source]) -> str:
     named = f"`{described(choice, instances[0], texts)}`"
+    if isinstance(choice.option.layout, Trimmed):
+        return f"{named} without the padding"
     return named if choice.pitch is None else f"a row pitch of {named}"
 
 

@@ -20,6 +20,7 @@ from smemlint.fix.edits.through import through, wider
 from smemlint.fix.means import Means
 from smemlint.fix.model import Refusal, SiteChange, Suggestion
 from smemlint.fix.other_ways import NO_LAYOUT, by_member, by_name, by_trial, with_bytes
+from smemlint.fix.proof.loaded_again import with_loads
 from smemlint.fix.proof.promise import ELSEWHERE, STRAYED, Analyse, sites_of
 from smemlint.fix.proof.proving import Move, blame, growth_of, prove
 from smemlint.fix.proof.safety import harmed, not_evaluated, open_questions, rescheduled, stale_comment
@@ -137,10 +138,11 @@ def _group(group: Sequence[tuple[Key, list[Instance]]], means: Means) -> dict[Ke
         ):
             moves[key] = move
     while len(moves) > 1:
-        broken = blame(list(moves.values()), means.texts[path], means.analyse)
+        edited: dict[int, KernelAnalysis] = {}
+        broken = blame(list(moves.values()), means.texts[path], means.analyse, edited=edited)
         if broken is None:
             means.taken[path].update(drafting.taken[path])
-            return {key: move.suggestion for key, move in moves.items()}
+            return {key: with_loads(move, edited).suggestion for key, move in moves.items()}
         if not broken[1]:
             break
         blamed = {pool.id for pool in broken[1]}
@@ -309,7 +311,8 @@ def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
         if isinstance(outcome, Edited) and source is not None:
             move = Move(_offered(choice, instances, used, outcome, source, means), choice, used, outcome)
             wrong: set[int] = set()
-            unproved = None if means.draft else prove([move], source, means.analyse, wrong)
+            edited: dict[int, KernelAnalysis] = {}
+            unproved = None if means.draft else prove([move], source, means.analyse, wrong, edited)
             longer = outcome.otherwise
             if unproved is not None and longer is None and _may_be_pointers(unproved, used, source):
                 names = set(taken.get(array.place.path, ()))
@@ -317,12 +320,12 @@ def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
             if unproved is not None and longer is not None:
                 outcome = longer
                 move = Move(_offered(choice, instances, used, outcome, source, means), choice, used, outcome)
-                unproved = prove([move], source, means.analyse, wrong)
+                unproved = prove([move], source, means.analyse, wrong, edited)
             if unproved is None and wrong:
                 move = _without(move, wrong, instances, source, means)
             if unproved is None:
                 taken[source.path].update(names)
-                return move
+                return with_loads(move, edited)
             if unproved.text.endswith(STRAYED):  # it does so however many elements are added
                 strayed.add(kind)
             outcome = unproved

@@ -65,8 +65,8 @@ def test_the_array_to_blame_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyP
     blamed: list[str] = []
     real = proving.blame
 
-    def blame(*args: object) -> object:
-        found = real(*args)  # type: ignore[arg-type]
+    def blame(*args: object, **given: object) -> object:
+        found = real(*args, **given)  # type: ignore[arg-type]
         if found is not None:
             blamed.extend(pool.name for pool in found[1])
         return found
@@ -84,9 +84,9 @@ def test_all_arrays_that_do_not_hold_cost_one_proof(tmp_path: Path, monkeypatch:
     drafts: list[tuple[str, ...]] = []
     real = proving.blame
 
-    def blame(moves: Sequence[proving.Move], *args: object) -> object:
+    def blame(moves: Sequence[proving.Move], *args: object, **given: object) -> object:
         drafts.append(tuple(m.pool.name for m in moves))
-        return real(moves, *args)  # type: ignore[arg-type]
+        return real(moves, *args, **given)  # type: ignore[arg-type]
 
     monkeypatch.setattr("smemlint.fix.suggest.blame", blame)
     # The pitch of `b` and `c` is written a second time, in an index of the row before.

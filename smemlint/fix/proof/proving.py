@@ -50,18 +50,27 @@ def growth_of(choice: Choice, number: int) -> int:
 
 
 def prove(
-    moves: Sequence[Move], source: Source, analyse: Analyse | None, wrong: set[int] | None = None
+    moves: Sequence[Move],
+    source: Source,
+    analyse: Analyse | None,
+    wrong: set[int] | None = None,
+    edited: dict[int, KernelAnalysis] | None = None,
 ) -> Refusal | None:
     """Whether every lane of every site of the arrays reaches the address that the layouts predict.
 
-    wrong: takes the id() of each analysis under a guessed launch that the edits show to be wrong.
+    wrong: takes the id() of each analysis under a guessed launch that the edits show to be wrong; edited: by
+    the id() of each other one, takes that of the edited text.
     """
-    broken = blame(moves, source, analyse, wrong)
+    broken = blame(moves, source, analyse, wrong, edited)
     return None if broken is None else broken[0]
 
 
 def blame(
-    moves: Sequence[Move], source: Source, analyse: Analyse | None, wrong: set[int] | None = None
+    moves: Sequence[Move],
+    source: Source,
+    analyse: Analyse | None,
+    wrong: set[int] | None = None,
+    edited: dict[int, KernelAnalysis] | None = None,
 ) -> Broken | None:
     """Why moves do not hold, and the arrays that are to blame where it is some of them; None where they hold.
 
@@ -85,7 +94,7 @@ def blame(
                 launch = replace(launch, dynamic=launch.dynamic + growth_of(move.choice, n))
             analyses[id(instance.analysis)] = replace(before, launch=launch)
     analyses = dict(sorted(analyses.items(), key=lambda pair: pair[1].work))
-    again: dict[int, KernelAnalysis] = {}
+    again: dict[int, KernelAnalysis] = {} if edited is None else edited
     strayed: dict[int, Broken] = {}
     for key, now in zip(analyses, analyse(source.path, text, list(analyses.values())), strict=True):
         found = _broken(key, now, moves)

@@ -167,9 +167,11 @@ def movable(conflict: Conflict) -> bool:
 
 
 def only_source_open(trace: Trace) -> bool:
-    """Whether a copy's place in shared memory is known, and only where it reads from global memory is not."""
-    if trace.ends is None or trace.reason is None:
+    """Whether a copy's place in shared memory is known, and what it costs depends on where it reads, too."""
+    if trace.ends is None:
         return False
+    if trace.reason is None:  # it costs the same wherever that is
+        return trace.site.op == "cp.async" and not trace.data
     # Which of its copies run is another question, and none of where they go.
     runs = trace.reason.code == "run-time-choice" and trace.groups is not None and trace.ways == 1
     return trace.reason.code == "copy-source" or (runs and trace.site.op == "cp.async")

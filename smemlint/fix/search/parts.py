@@ -21,6 +21,7 @@ from smemlint.fix.text.declared import Declared, Pool, declared, spelled
 from smemlint.fix.text.flat import local_definition, terms
 from smemlint.fix.text.fragments import as_element
 from smemlint.fix.text.known_launches import unknown_launch
+from smemlint.fix.text.launch_text import written_launch
 from smemlint.fix.text.pointers import Pointer, pointers
 from smemlint.fix.text.source import Source, Use
 from smemlint.fix.text.views import SIZES
@@ -259,6 +260,9 @@ def _piece(
         return Refusal("part-start", f"where `{name}` starts in `{pool.name}` is no constant of the launch")
     element = pool.element if pointer is None else size_of(pointer.type, pool, instance.analysis.launch)
     whole = (instance.length or 0) * pool.element or None
+    launch = instance.analysis.launch
+    if pool.dynamic and launch.dynamic == 0 and not launch.assumed:
+        return Refusal("size-elsewhere", f"a launch gives `{pool.name}` no bytes")
     after = [s for s in starts.values() if s is not None and s > start]
     end = min(after, default=whole)
     if end is None or element is None:
@@ -380,6 +384,10 @@ def pool_of(instances: Sequence[Instance], source: Source) -> Pool | Refusal:
     name, kernel = first.pool.name, first.analysis.kernel.name
     places = places_of(instances)
     if len(places) != len(instances) or any(p.path != source.path or p.macro is not None for p in places):
+        line = written_launch(source, kernel)
+        if line is not None and not places:
+            said = f"the size of `{name}` is given by the launch on line {line}, whose block is not known"
+            return Refusal("launch-elsewhere", said)
         return Refusal(
             "launch-elsewhere", f"the size of `{name}` is given by a launch that this file does not show"
         )

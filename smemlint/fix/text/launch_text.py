@@ -130,3 +130,13 @@ def said_by(text: str, names: Mapping[str, str]) -> str | None:
             return None
         text = re.sub(rf"(?<![\w.]){re.escape(name)}\b", f"({names[name]})", text)
     return text
+
+
+def written_launch(source: Source, kernel: str) -> int | None:
+    """The line of the first launch of a kernel in the text (`k<<<`, `k<T><<<`); None without one."""
+    for i, token in enumerate(source.code):
+        if token.text == kernel and token.kind == "name" and not is_declaration(source, i):
+            behind = source.text[token.end : token.end + 200].partition(";")[0]
+            if re.match(r"\s*(?:<[^<>;]*>\s*)?<<<", behind):
+                return source.line_of(token.offset)
+    return None
