@@ -454,3 +454,18 @@ def steps(main: str) -> int:
     allowance = Allowance()
     assert [s.block[0] for s in started_kernels(module, allowance=allowance)] == [64]
     return ALL_HOST_STEPS - allowance.steps
+
+
+@pytest.mark.parametrize(
+    "call", ["cudaMalloc((void **)&in, 64)", "fill(reinterpret_cast<void **>(&in))", "cudaMalloc(&in, 64)"]
+)
+def test_a_pointer_that_a_call_fills_is_null_no_longer(call: str) -> None:
+    text = """void fill(void **);
+    __global__ void k(const float *in, float *out) {
+        __shared__ float s[512];
+        if (in != nullptr) s[threadIdx.x * 4] = in[threadIdx.x];
+        __syncthreads();
+        out[threadIdx.x] = s[threadIdx.x]; }
+    int main() { float *in = NULL, *out = NULL; %s; k<<<1, 128>>>(in, out); }"""
+    (kernel,) = analyse_file(Job("k.cu", text=text % call)).kernels
+    assert [(a.op, a.ways, a.grade) for a in kernel.accesses] == [("store", 4, "exact"), ("load", 1, "exact")]

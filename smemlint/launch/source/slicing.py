@@ -375,7 +375,7 @@ class HostSlice:
                 # what is handed over by address may be set by the callee
                 callees = self._callees(n.callee)
                 found.update(*(self.settings.set_by.get(f.id, ()) for f in callees))
-                for i, a in enumerate(n.arguments):
+                for i, a in enumerate(map(_uncast, n.arguments)):
                     if isinstance(a, Unary) and a.op == "&":
                         root = _root(a)
                         if root is not None:
@@ -448,6 +448,13 @@ def _ends(s: Stmt) -> bool:
     """Whether a statement ends the program."""
     call = s.expr if isinstance(s, Evaluate) else None
     return isinstance(call, Call) and isinstance(call.callee, Name) and called(call) in EXITS
+
+
+def _uncast(e: Expr) -> Expr:
+    """What `(void **)&p` casts."""
+    while isinstance(e, Cast):
+        e = e.operand
+    return e
 
 
 def _root(e: Expr) -> str | None:
