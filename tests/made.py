@@ -152,10 +152,13 @@ def analysis(
     configuration: str = "",
     filled: bool = False,
     guessed: bool = False,
+    line: int | None = None,
 ) -> KernelAnalysis:
+    """The analysis of `transpose` under one launch. line: where that stands."""
     start = TRANSPOSE.index("__global__")
     where = Place("src/transpose.cu", 3, 1, 11, 2, start, len(TRANSPOSE) - 1)
     kernel = Function("k", "transpose", (), Block(()), "kernel", where, VOID)
-    launch = Launch(block, origin=origin, assumed=assumed, filled=filled, guessed=guessed)
+    at = Place("src/transpose.cu", line, 1, line, 2, 0, 1) if line is not None else None
+    launch = Launch(block, origin=origin, place=at, assumed=assumed, filled=filled, guessed=guessed)
     declared = {a.id: a for a in (arrays if arrays is not None else [array()])}
     return KernelAnalysis(kernel, launch, configuration, template or {}, declared, conflicts)

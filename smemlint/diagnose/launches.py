@@ -42,7 +42,9 @@ def _launch(best: Sight, same: Sequence[Sight], proved: bool) -> str:
     kernel = best.kernel
     if kernel.assumed:
         others = list(dict.fromkeys(shape(s.kernel) for s in same))
-        why = f" ({kernel.origin})" if kernel.origin not in ("", "candidate") else ""
+        known = kernel.origin if kernel.origin != "candidate" else ""
+        why = known or (f"{kernel.opened} leaves it open" if kernel.opened else "")
+        why = f" ({why})" if why else ""
         said = f"launch: block {shape(kernel)} is assumed{why}"
         if proved and len(others) > 1:
             more = f" and {len(others) - _SHAPES} more" if len(others) > _SHAPES else ""
@@ -67,7 +69,8 @@ def _instances(best: Sight, same: Sequence[Sight], every: Sequence[Sight]) -> st
             f"worst {told} ({ways_text(best.access.worst or 0)}-way)" if len(ways) > 1 else f"such as {told}"
         )
         return f"instances: {bad} of {total} conflict; {worst}"
-    launches, bad = (len({_launched(s.kernel) for s in some}) for some in (every, same))
+    known = ([s.kernel for s in some if not s.kernel.assumed] for some in (every, same))
+    launches, bad = (len(set(map(_launched, kernels))) for kernels in known)
     if launches > 1 and not best.kernel.assumed:
         said = f"launches: {bad} of {launches} conflict"
         return f"{said}; instance {told}" if told else said

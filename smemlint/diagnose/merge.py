@@ -35,20 +35,26 @@ def merge_kernels(reports: Iterable[FileReport]) -> tuple[KernelReport, ...]:
 
     Records of the same header kernel from several files, and of several preprocessor configurations, become
     one; an instance whose launch is known somewhere loses its assumed launches, and so does a kernel those
-    of guessed instances, but those of places that are not known to start it. Accesses that no launch of any
-    of the files reaches are kept.
+    of guessed instances, but not those of launches elsewhere that leave their block open. Accesses that no
+    launch of any of the files reaches are kept.
     """
     records = [k for r in reports for k in r.kernels]
     every = sorted((reached(k) for k in records if not k.device), key=lambda k: k.configuration != "")
     known = {k.key for k in every if not k.assumed}
-    instances = {(k.key, k.template_arguments) for k in every if not k.assumed}
-    places = {(k.key, k.origin) for k in every if not k.assumed}
+    facts: set[object] = set()
+    for k in every:
+        if not k.assumed:
+            instance = (k.key, k.template_arguments)
+            facts |= {instance, (k.key, k.origin), (*instance, k.origin), (*instance, k.block)}
     merged: dict[object, KernelReport] = {}
     for kernel in every:
+        instance = (kernel.key, kernel.template_arguments)
         if kernel.filled:
-            told = (kernel.key, kernel.origin) in places
+            told = (kernel.key, kernel.origin) in facts
+        elif kernel.opened:
+            told = not facts.isdisjoint({(*instance, kernel.opened), (*instance, kernel.block)})
         else:
-            told = (kernel.key, kernel.template_arguments) in instances or kernel.guessed
+            told = instance in facts or kernel.guessed
         if kernel.assumed and told and kernel.key in known:
             records.append(replaced(kernel))
             continue
@@ -150,9 +156,10 @@ def _conflict(sights: list[Sight], costs: Costs) -> tuple[Sight, Diagnostic] | N
     if not explained:
         return None
     proved = [s for s in explained if s.certain]
-    # Of equally bad ones the record that stands for the kernel, so that the finding and its cost are one's.
+    # A launch that is known before shapes that another leaves open. Of equally bad ones the record that
+    # stands for the kernel, so that the finding and its cost are one's.
     best = max(
-        proved or explained,
+        [s for s in proved if not s.kernel.assumed] or proved or explained,
         key=lambda s: (*_rank(s.access, bool(proved)), costs.reference(s.kernel) is s.kernel),
     )
     access, kernel, cause = best.access, best.kernel, best.access.cause
@@ -293,6 +300,8 @@ def _about_analysis(kernels: Sequence[KernelReport], reports: Sequence[FileRepor
             yield _assumed(same[0], "an instance", f"{tried}: no launch tells all arguments")
         if same := [k for k in every if not k.filled]:
             tried = ", ".join(dict.fromkeys(shape(k) for k in same))
+            opened = ", ".join(dict.fromkeys(k.opened for k in same if k.opened))
+            tried += f": {opened} leaves it open" if opened else ""
             yield _assumed(same[0], "the block shape", f"{tried}; tell it with --block {same[0].name}=X,Y,Z")
     seen: set[object] = set()
     for report in reports:

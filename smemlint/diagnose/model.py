@@ -160,6 +160,8 @@ class KernelReport:
     filled: bool = False
     guessed: bool = False
     """Both as in `ir.Launch`."""
+    opened: str = ""
+    """Where the launch stands that leaves this shape open, as `origin` names one that does not."""
     device: bool = False
     """A device function that no kernel of its file calls: there is no launch, all of its accesses are
     unresolved."""

@@ -125,6 +125,7 @@ def observe(
         shares=shares,
         filled=launch.filled,
         guessed=launch.guessed,
+        opened=launch.opened,
         device=kernel.kernel.side != "kernel",
     )
 

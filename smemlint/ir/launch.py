@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from pathlib import PurePath
 from typing import TypeAlias
 
 from smemlint.ir.place import Place
@@ -12,6 +13,11 @@ from smemlint.records import record
 
 TemplateValue: TypeAlias = "Type | int | tuple[Type | int, ...]"
 """What a template parameter stands for; of a pack, all of it."""
+
+
+def origin_of(place: Place) -> str:
+    """How a launch is named: the file and the line."""
+    return f"{PurePath(place.path).name}:{place.line}"
 
 
 @record(frozen=True, slots=True)
@@ -53,6 +59,12 @@ class Launch:
     """Whether one warp of any block of the family is meant, of which `block` is the shape."""
     taken: Mapping[str, Scalar] = field(default_factory=dict)
     """By spelling: numbers that types stand for which no file declares."""
+
+    @property
+    def opened(self) -> str:
+        """Where the launch stands that leaves this shape open; nothing for one that is known, or a guess."""
+        is_open = self.assumed and not self.guessed and self.place is not None
+        return origin_of(self.place) if is_open and self.place is not None else ""
 
     @property
     def is_guess(self) -> bool:

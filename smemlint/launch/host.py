@@ -23,7 +23,7 @@ from smemlint.ir import Call, Function, Launch, LaunchStmt, Module, Name, Templa
 from smemlint.ir.walk import walk
 from smemlint.launch.kept_runs import KeptRuns, Shown
 from smemlint.launch.model import Allowance, Started
-from smemlint.launch.objects import class_instances, is_of, object_for, take_defaults
+from smemlint.launch.objects import class_instances, is_closed, is_of, object_for, take_defaults
 from smemlint.launch.source.settings import settings
 from smemlint.launch.source.slicing import HostSlice, NeededMembers, settle
 from smemlint.launch.source.starters import (
@@ -335,11 +335,20 @@ def _written_instances(module: Module, templates: Sequence[Function]) -> dict[st
     found: dict[str, dict[Instance, None]] = {f.id: {} for f in templates if f.template}
     if not found:
         return {}
+    by_name: dict[str, list[str]] = {}
+    for f in templates:
+        if f.template:
+            by_name.setdefault(f.name, []).append(f.id)
     for g in module.functions.values():
-        if g.side != "device":
-            for n in said(g).instances:
+        if g.side == "device":
+            continue
+        for n in said(g).instances:
+            if isinstance(n, Name) and n.id:
                 if n.id in found:
                     found[n.id][n.arguments] = None
+            elif is_closed(n.arguments):
+                for id in by_name.get(n.name.rsplit("::", 1)[-1], ()):
+                    found[id][n.arguments] = None
     for id, arguments in module.explicit_instances:
         if id in found and not _is_specialised(module, id, arguments):
             found[id][arguments] = None

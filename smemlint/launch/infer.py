@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from pathlib import PurePath
 
 import smemlint.evaluate.run.evaluators  # noqa: F401  says which function runs what
 from smemlint.evaluate.kernel import bind_kernel
@@ -30,6 +29,7 @@ from smemlint.ir import (
     TemplateValue,
     Type,
 )
+from smemlint.ir.launch import origin_of
 from smemlint.ir.types import BFLOAT16, DOUBLE, FLOAT, HALF, INT
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.launch.implied import implied_blocks
@@ -104,6 +104,7 @@ def infer(
             launches += [replace(_tried(s, c), assumed=not whole, guessed=not whole) for c in s.likely]
     covered = {frozenset(x.template.items()) for x in launches}
     guessed = [s for s in seen if s.guessed and _complete(s.block) is None]
+    guessed.sort(key=lambda s: origin_of(s.place) in {x.origin for x in launches})
     for template in instances:
         vague = [s for s in guessed if s.template == template]
         if vague or frozenset(template.items()) not in covered:
@@ -264,8 +265,7 @@ def _complete(block: Sequence[int | None]) -> tuple[int, int, int] | None:
 
 
 def _launch(s: Started, block: tuple[int, int, int]) -> Launch:
-    origin = f"{PurePath(s.place.path).name}:{s.place.line}"
-    told = Launch(block, s.grid, s.dynamic, s.template, s.arguments, origin, s.place)
+    told = Launch(block, s.grid, s.dynamic, s.template, s.arguments, origin_of(s.place), s.place)
     return replace(told, packed=s.packed, captures=s.captures, filled=s.filled)
 
 

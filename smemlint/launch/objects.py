@@ -44,10 +44,12 @@ def class_instances(
 
 
 def _types_named(module: Module) -> Iterator[object]:
-    """What host code names, and what classes are made of: `class Sort : public SortOf<128>`."""
+    """What host code names or is given, and what classes are made of: `class Sort : public SortOf<128>`."""
     for f in module.functions.values():
         if f.side in ("host", "both"):
             yield from nodes_of(f.body)
+            for p in f.parameters:
+                yield from walk(p.type)
     for record in module.records.values():
         for t in (*record.bases, *(field.type for field in record.fields)):
             yield from walk(t)

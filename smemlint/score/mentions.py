@@ -166,7 +166,10 @@ class _Finder:
                 # What stands at the address, which need not be written with `&`.
                 yield Unary("*", argument, call.place), ATOMIC, None
                 continue
-            by_reference = any(is_reference(p.type) for f in candidates for p in f.parameters[i : i + 1])
+            # An object or a lambda that is called is no candidate: what it was seen to access is asked for.
+            by_reference = not candidates or any(
+                is_reference(p.type) for f in candidates for p in f.parameters[i : i + 1]
+            )
             yield argument, LOAD, call.place if by_reference else None
 
     def _candidates(self, callee: Expr) -> list[Function]:

@@ -90,6 +90,18 @@ def test_an_instance_whose_block_no_launch_tells_is_kept_beside_known_instances(
     assert findings(known, guessed) == []
 
 
+def test_a_launch_that_leaves_its_block_open_is_kept_beside_a_known_one_elsewhere() -> None:
+    known = analysis(column(), origin="transpose.cu:108")
+    elsewhere = analysis(clean(), block=(16, 8, 1), assumed=True, origin="candidate", line=50)
+    (conflict, note) = sorted(findings(known, elsewhere), key=lambda f: f.code)
+    assert (conflict.severity, conflict.code, note.code) == (Severity.WARNING, "SMEM101", "SMEM902")
+    assert "launch: block (32, 8) from transpose.cu:108" in conflict.notes
+    assert note.here.startswith("tried (16, 8): transpose.cu:50 leaves it open; tell it with --block ")
+    same_place = analysis(clean(), block=(16, 8, 1), assumed=True, origin="candidate", line=108)
+    same_shape = analysis(clean(), assumed=True, origin="candidate", line=50)
+    assert findings(known, same_place) == findings(known, same_shape) == findings(known)
+
+
 def test_an_instance_that_no_launch_tells_is_kept_beside_known_ones_of_other_places() -> None:
     filled = analysis(column(), assumed=True, filled=True, template={"T": "float"}, origin="transpose.cu:50")
     known = analysis(clean(), template={"T": "double"})

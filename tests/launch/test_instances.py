@@ -351,3 +351,49 @@ def test_of_two_classes_with_a_method_of_one_name_only_one_starts_kernels() -> N
     (module, *_) = load(source_from_bytes("/t/a.cu", SOLVERS.encode()))
     found = {(f.record, f.name) for f in launching_functions(module).values()}
     assert found == {("GpuSolver", "run"), ("GpuSolver", "start"), ("GpuSolver", "launch"), (None, "run")}
+
+
+def test_a_cast_to_a_type_that_is_not_known_does_not_leave_the_one_before_it() -> None:
+    text = (
+        KERNEL
+        + """
+    template <typename T> struct Space { using value_t = T; };
+    template <typename T> class Runner {
+        using value_t = typename Space<T>::value_t;
+        char *bytes;
+     public:
+        void run(value_t *out) { sum<<<1, 64>>>((value_t *)bytes, out, 1); }
+    };
+    """
+    )
+    assert launches(text) == {(64, "float", "?")}
+    assert launches(text + "void go(Runner<double> &r, double *p) { r.run(p); }") == {(64, "double")}
+
+
+MEMBERS = """
+template <typename T, int N> __global__ void wide(T *p) { __shared__ T s[4096]; s[threadIdx.x * N] = p[0]; }
+template <typename T> class Runner {
+    typedef Runner Me;
+    template <int N> void start(T *p) { wide<T, N><<<1, N * 8>>>(p); }
+ public:
+    void run(T *p, int i) {
+        typedef void (Me::*Start)(T *p);
+        Start table[] = {&Me::start<4>, &Me::start<8>, nullptr};
+        (this->*table[i])(p);
+    }
+};
+"""
+
+
+@pytest.mark.parametrize(
+    ("types", "used"),
+    [
+        (("float",), "template class Runner<float>;"),
+        (("short",), "void go(Runner<short> &r, short *p) { r.run(p, 1); }"),
+        (("short", "float"), "template class Runner<float>; void go(Runner<short> &, short *) {}"),
+    ],
+)
+def test_a_table_of_pointers_to_member_templates_starts_each_of_them(
+    types: tuple[str, ...], used: str
+) -> None:
+    assert launches(MEMBERS + used) == {(8 * n, t, n) for n in (4, 8) for t in types}

@@ -152,6 +152,31 @@ void go(float *p) { k<<<1, 32>>>(p); }
     assert [line for _, line, *_ in unreached(text)] == [9, 10]
 
 
+@pytest.mark.parametrize(
+    "larger",
+    [
+        "Larger larger;",
+        "auto larger = [](const float &a, const float &b) { return a > b ? a : b; };",
+    ],
+    ids=["functor", "lambda"],
+)
+def test_what_an_object_that_is_called_does_with_a_reference_is_not_listed_again(larger: str) -> None:
+    text = f"""
+struct Larger {{
+    __device__ float operator()(const float &a, const float &b) const {{ return a > b ? a : b; }}
+}};
+__global__ void k(float *out, int n) {{
+    {larger}
+    __shared__ float s[64];
+    s[threadIdx.x] = out[threadIdx.x];
+    __syncthreads();
+    out[n] = larger(s[threadIdx.x], s[threadIdx.x ^ 1]);
+}}
+void go(float *p, int n) {{ k<<<1, 64>>>(p, n); }}
+"""
+    assert unreached(text) == []
+
+
 def test_a_kernel_that_was_stopped_gives_its_own_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schedule, "WORK", 4)
     monkeypatch.setattr(schedule, "SHARE", 4)

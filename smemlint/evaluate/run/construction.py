@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 
 from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import coerce
@@ -40,12 +41,15 @@ from smemlint.ir import (
     Function,
     InitList,
     Literal,
+    MemberType,
+    OpaqueType,
     Part,
     Place,
     PointerTo,
     RecordRef,
     Scalar,
     Type,
+    TypeParam,
 )
 from smemlint.ir.types import is_reference
 
@@ -270,7 +274,11 @@ def cast_value(m: Machine, e: Cast) -> Value:
     v = rvalue(m, e.operand)
     if isinstance(t, Scalar) and t.kind == "void":
         return Other()
-    return coerce(m, v, t)
+    cast = coerce(m, v, t)
+    to = t.to if isinstance(t, PointerTo) and m.host else None
+    if isinstance(cast, Pointer) and isinstance(to, OpaqueType | TypeParam | MemberType):
+        return replace(cast, pointee=to)  # not what it pointed to before: a kernel's type is deduced from it
+    return cast
 
 
 def _record_of(m: Machine, t: RecordRef, e: Cast) -> Value:

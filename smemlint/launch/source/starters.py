@@ -26,13 +26,13 @@ from smemlint.records import record
 @record(frozen=True, slots=True)
 class Said:
     """What a function says of others. ids: of what it names; names: the same where only they are known;
-    instances: names with template arguments; values: ids, or names where only they are known, of what it
-    names and does not call."""
+    instances: names and members with template arguments; values: ids, or names where only they are known, of
+    what it names and does not call."""
 
     ids: frozenset[str]
     names: frozenset[str]
     values: frozenset[str]
-    instances: tuple[Name, ...]
+    instances: tuple[Name | Member | StaticMember, ...]
     launches: tuple[LaunchStmt, ...]
 
 
@@ -49,7 +49,7 @@ def _said(body: object) -> Said:
         frozenset(n.id for n in names if n.id),
         frozenset(_open_names(nodes)),
         named_as_value(nodes),
-        tuple(n for n in names if n.arguments),
+        tuple(n for n in nodes if isinstance(n, Name | Member | StaticMember) and n.arguments),
         tuple(n for n in nodes if isinstance(n, LaunchStmt)),
     )
 
