@@ -75,15 +75,16 @@ class Costs:
 
     def of(self, kernel: KernelReport, sights: Iterable[tuple[KernelReport, Access]]) -> Cost | None:
         """The cost of one place. kernel: the record that its finding is about; sights: the place under all
-        records. None where no wavefront of the kernel is counted."""
+        records. None where no wavefront of the kernel is counted. Where the place is for free in the record
+        that stands for the kernel, the cost is that of the finding's own."""
         seen = list(sights)
         chosen = self.reference(kernel)
-        if not any(k is chosen for k, _ in seen):
-            chosen = kernel
+        mine = demand(a for k, a in seen if k is chosen)
+        if not mine.excess:
+            chosen, mine = kernel, demand(a for k, a in seen if k is kernel)
         whole = self.kernel(chosen)
         if not whole.wavefronts:
             return None
-        mine = demand(a for k, a in seen if k is chosen)
         return Cost(mine, whole, unknown(chosen), blocks(chosen), warps(chosen))
 
 

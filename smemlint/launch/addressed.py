@@ -26,16 +26,13 @@ from smemlint.launch.objects import is_closed
 MOST = 16
 
 
-def targets(m: Machine, kernel: Expr, passed: int) -> tuple[tuple[FunctionValue, ...], bool]:
+def targets(m: Machine, kernel: Expr, passed: int) -> tuple[tuple[FunctionValue, ...], bool, bool]:
     """Kernels of as many parameters as are passed that the pointer of a launch may lead to; those that its
-    own variable is made of, if there are any. Says also whether they are all."""
+    own variable is made of, if there are any. Says also whether that is all of them, and whether it is so."""
     variable = _variable(m, kernel)
     if variable is None:
-        return (), True
-    var = m.module.globals.get(variable)
-    o = m.find(variable)
-    init = var.init if var is not None else o.var.init if o is not None and o.var is not None else None
-    for names in (list(_kernels(m.module, init)), _addressed(m.module)):
+        return (), True, False
+    for names, own in ((_put_into(m, variable), True), (_addressed(m.module), False)):
         fit = [n for n in names if len(m.module.functions[n.id].parameters) == passed]
         closed = [n for n in fit if is_closed(n.arguments)]
         if closed:
@@ -43,8 +40,9 @@ def targets(m: Machine, kernel: Expr, passed: int) -> tuple[tuple[FunctionValue,
                 FunctionValue(n.name, (m.module.functions[n.id],), resolve_arguments(m, n.arguments))
                 for n in closed[:MOST]
             ]
-            return tuple(found), len(found) == len(fit)
-    return (), True
+            # a single one may be there until another is put in its place
+            return tuple(found), len(found) == len(fit), own and len(found) > 1
+    return (), True, False
 
 
 def _variable(m: Machine, e: Expr) -> str | None:
@@ -60,6 +58,24 @@ def _variable(m: Machine, e: Expr) -> str | None:
         else:
             return None
     return e.id if m.find(e.id) is not None or e.id in m.module.globals else None
+
+
+def _put_into(m: Machine, variable: str) -> list[Name]:
+    """The kernels in what a variable is made of, or in what it is taken from: `auto at = table.find(n);`."""
+    init = _made_of(m, variable)
+    return list(_kernels(m.module, init)) or [
+        kernel
+        for n in walk(init)
+        if isinstance(n, Name) and n.id
+        for kernel in _kernels(m.module, _made_of(m, n.id))
+    ]
+
+
+def _made_of(m: Machine, variable: str) -> object:
+    """What initialises a variable."""
+    var = m.module.globals.get(variable)
+    o = m.find(variable)
+    return var.init if var is not None else o.var.init if o is not None and o.var is not None else None
 
 
 def _kernels(module: Module, code: object) -> Iterator[Name]:

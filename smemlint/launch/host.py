@@ -19,11 +19,22 @@ from smemlint.evaluate.library.host_runtime import command_line
 from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Budget, BudgetExceededError, Frame, Machine
 from smemlint.evaluate.machine.paths import Paths
-from smemlint.ir import Call, Function, Launch, LaunchStmt, Module, Name, TemplateArgument
+from smemlint.ir import (
+    Call,
+    Function,
+    Launch,
+    LaunchStmt,
+    Member,
+    Module,
+    Name,
+    StaticMember,
+    TemplateArgument,
+)
 from smemlint.ir.walk import walk
 from smemlint.launch.kept_runs import KeptRuns, Shown
 from smemlint.launch.model import Allowance, Started
 from smemlint.launch.objects import class_instances, is_closed, is_of, object_for, take_defaults
+from smemlint.launch.source.receivers import methods_meant
 from smemlint.launch.source.settings import settings
 from smemlint.launch.source.slicing import HostSlice, NeededMembers, settle
 from smemlint.launch.source.starters import (
@@ -335,24 +346,31 @@ def _written_instances(module: Module, templates: Sequence[Function]) -> dict[st
     found: dict[str, dict[Instance, None]] = {f.id: {} for f in templates if f.template}
     if not found:
         return {}
-    by_name: dict[str, list[str]] = {}
+    by_name: dict[str, list[Function]] = {}
     for f in templates:
         if f.template:
-            by_name.setdefault(f.name, []).append(f.id)
+            by_name.setdefault(f.name, []).append(f)
     for g in module.functions.values():
-        if g.side == "device":
-            continue
-        for n in said(g).instances:
+        for n in said(g).instances if g.side != "device" else ():
             if isinstance(n, Name) and n.id:
                 if n.id in found:
                     found[n.id][n.arguments] = None
             elif is_closed(n.arguments):
-                for id in by_name.get(n.name.rsplit("::", 1)[-1], ()):
-                    found[id][n.arguments] = None
+                for f in by_name.get(n.name.rsplit("::", 1)[-1], ()):
+                    if f.record in (None, g.record) or _may_be(module, g, n, f):
+                        found[f.id][n.arguments] = None
     for id, arguments in module.explicit_instances:
         if id in found and not _is_specialised(module, id, arguments):
             found[id][arguments] = None
     return {id: list(written)[:MOST_INSTANCES] for id, written in found.items()}
+
+
+def _may_be(module: Module, g: Function, n: Name | Member | StaticMember, f: Function) -> bool:
+    """Whether a member that g names may be the method f."""
+    if isinstance(n, Name):
+        return False
+    meant = methods_meant(module, g, n)
+    return meant is None or f.id in meant
 
 
 def _is_specialised(module: Module, id: str, arguments: Instance) -> bool:

@@ -61,7 +61,8 @@ def starts_of(m: Machine, s: LaunchStmt) -> Iterator[Started]:
     one_of = (kernel, *kernel.others) if isinstance(kernel, FunctionValue) else ()
     led, whole = not any(f.candidates for f in one_of), True
     if led:
-        one_of, whole = targets(m, s.kernel, len(values))
+        one_of, whole, own = targets(m, s.kernel, len(values))
+        led = not own
     overloads = [meant(m, one, values) for one in one_of]
     several = not whole or sum(map(len, overloads)) > 1
     for fits in overloads:

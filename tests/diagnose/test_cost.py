@@ -66,6 +66,15 @@ def test_the_costliest_record_stands_for_a_kernel_but_the_cheapest_of_assumed_on
     assert Costs(assumed).reference(assumed[0]) is assumed[2]
 
 
+def test_a_place_that_is_free_in_that_record_has_the_cost_of_the_one_it_is_told_for() -> None:
+    stands = kernel(access(Load(2, 2, 2)), access(Load(90, 1, 1), line=2), block=256)
+    told = kernel(access(Load(8, 2, 2)), access(Load(2, 2, 2), line=2))
+    costs = Costs([stands, told])
+    assert costs.reference(told) is stands
+    cost = costs.of(told, [(k, k.accesses[0]) for k in (stands, told)])
+    assert cost is not None and words(cost).endswith("(8 of 10 a block), 6 excess")
+
+
 def test_demands_add_up_depth_by_depth() -> None:
     both = demand([access(Load(1, 1, 1), Load(2, 1, 1)), access(Load(4, 2, 2))])
     assert both.loads == (Load(5, 3, 3), Load(2, 1, 1)) and both.wavefronts == 5 + 32 * 2

@@ -397,3 +397,51 @@ def test_a_table_of_pointers_to_member_templates_starts_each_of_them(
     types: tuple[str, ...], used: str
 ) -> None:
     assert launches(MEMBERS + used) == {(8 * n, t, n) for n in (4, 8) for t in types}
+
+
+def test_a_pointer_to_a_method_is_followed_to_what_it_starts() -> None:
+    text = """
+    template <typename T, int N> __global__ void wide(T *p) { __shared__ T s[4096]; s[threadIdx.x] = p[N]; }
+    template <typename T> class Runner {
+        typedef void (Runner::*Start)(T *p);
+        template <int N, int W> void start(T *p) { wide<T, N * 10 + W><<<1, W * 8>>>(p); }
+        template <int N> void choose(T *p) {
+            Start start = nullptr;
+            switch (width) {
+                case 4: start = &Runner::start<N, 4>; break;
+                case 8: start = &Runner::start<N, 8>; break;
+            }
+            (this->*start)(p);
+        }
+        void plain(T *p) { wide<T, 77><<<1, 96>>>(p); }
+        int width;
+     public:
+        void run(T *p, int i) {
+            Start all[] = {&Runner::choose<1>, &Runner::choose<2>, &Runner::plain};
+            Start one = all[i];
+            (this->*one)(p);
+        }
+    };
+    template class Runner<short>;
+    """
+    assert launches(text) == {
+        (32, "short", 14), (64, "short", 18), (32, "short", 24), (64, "short", 28), (96, "short", 77)
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("given", ["tensor.floats()", "floats_of(tensor)"])
+def test_a_type_is_deduced_from_what_a_function_of_another_source_returns(given: str) -> None:
+    text = (
+        KERNEL
+        + f"""
+    class Tensor {{ public: float *floats() const; double *doubles() const; void *data; }};
+    float *floats_of(const Tensor &tensor);
+    struct Runner {{ template <typename T> static void start(T *in, T *out); }};
+    template <typename T> void Runner::start(T *in, T *out) {{ sum<<<1, 96>>>(in, out, 3); }}
+    void run(const Tensor &tensor, bool wide) {{
+        if (wide) Runner::start(tensor.doubles(), tensor.doubles());
+        else Runner::start({given}, {given});
+    }}
+    """
+    )
+    assert launches(text) == {(96, "float"), (96, "double")}

@@ -57,6 +57,22 @@ def test_each_kernel_of_a_table_is_started_that_is_filled_by(way: str) -> None:
     assert instances(FILLED_BY[way]) == ({1, 2, 4}, True)
 
 
+TABLE = "#include <map>\nstatic const std::map<int, Fn> table = {{1, wide<1>}, {2, &wide<2>}};\n"
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "table.at(n)<<<1, 32>>>(p);",
+        "auto at = table.find(n); if (at != table.end()) at->second<<<1, 32>>>(p);",
+    ],
+)
+def test_a_map_outside_functions_starts_what_it_holds_whatever_the_key(start: str) -> None:
+    assert instances(f"{TABLE} void run(float *p, int n) {{ {start} }}") == ({1, 2}, True)
+    known = "void go(float *p) { wide<8><<<1, 32>>>(p); }"
+    assert instances(f"{TABLE} void run(float *p, int n) {{ {start} }} {known}") == ({1, 2, 8}, True)
+
+
 def test_a_known_index_means_one_kernel() -> None:
     host = """
     template <int N> struct Fill { static void go(Fn *t) { t[N] = wide<N>; Fill<N - 1>::go(t); } };

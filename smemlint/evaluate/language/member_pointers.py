@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from smemlint.evaluate.language.names import resolve_arguments
+from smemlint.evaluate.language.overloads import methods_of
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.values.number import Int, Other, Pointer, Value, add
+from smemlint.evaluate.values.number import FunctionValue, Int, Method, Other, Pointer, Value, add
 from smemlint.evaluate.values.objects import Object
-from smemlint.ir import Part, RecordRef, StaticMember
+from smemlint.ir import Name, Part, RecordRef, StaticMember
 from smemlint.ir.types import LONG
 
 ANY = "::*"
 """How the ids of objects end that stand for any object of a class."""
 
 
-def pointer_to_member(m: Machine, e: StaticMember) -> Pointer | None:
-    """`&T::x` of a data member: where it lies in any object of the class. None for anything else."""
+def pointer_to_member(m: Machine, e: StaticMember | Name) -> Pointer | FunctionValue | None:
+    """`&T::x` of a data member: where it lies in any object of the class. In a class template a method of
+    its own is only a name: what it means there. None for anything else."""
+    if isinstance(e, Name):
+        this = m.frame.this
+        methods = methods_of(m, this.pointee, e.name) if this is not None and not e.id else ()
+        return FunctionValue(e.name, methods, resolve_arguments(m, e.arguments)) if methods else None
     owner = m.resolve(e.owner)
     layout = m.types.layout(owner) if isinstance(owner, RecordRef) else None
     found = layout.fields.get(e.name) if layout is not None else None
@@ -28,9 +35,11 @@ def pointer_to_member(m: Machine, e: StaticMember) -> Pointer | None:
 
 
 def member_of(m: Machine, at: Value, member: Value) -> Value:
-    """The address of the member that a pointer to a member means, of the object at an address."""
+    """The address of the member of an object that a pointer to a member means, or its method."""
     if not isinstance(at, Pointer):
         return at
+    if isinstance(member, FunctionValue) and member.candidates:
+        return Method(member.name, at, member.candidates, member.arguments)
     if isinstance(member, Pointer) and member.object.id.endswith(ANY):
         return Pointer(at.object, add(at.offset, member.offset, LONG), member.pointee)
     return Other(None, False, Unresolved("unknown-member", "which member is not known"), leads=at.object)

@@ -25,6 +25,7 @@ from smemlint.evaluate.values.comparison import COMPARISONS
 from smemlint.evaluate.values.number import (
     FunctionValue,
     Int,
+    Method,
     Other,
     Pointer,
     RecordValue,
@@ -36,7 +37,18 @@ from smemlint.evaluate.values.number import (
     scale,
     subtract,
 )
-from smemlint.ir import STEPS, Assign, Binary, Construct, InitList, Place, RecordRef, StaticMember, Unary
+from smemlint.ir import (
+    STEPS,
+    Assign,
+    Binary,
+    Construct,
+    InitList,
+    Name,
+    Place,
+    RecordRef,
+    StaticMember,
+    Unary,
+)
 from smemlint.ir.types import BOOL, INT, LONG, ULONG
 
 UNFOLLOWED = "goes through arithmetic that is not followed"
@@ -48,7 +60,8 @@ def unary_value(m: Machine, e: Unary) -> Value:
     if called is not None:
         return rvalue(m, called)
     if op == "&":
-        if isinstance(e.operand, StaticMember) and (to := pointer_to_member(m, e.operand)) is not None:
+        named = isinstance(e.operand, StaticMember | Name)
+        if named and (to := pointer_to_member(m, e.operand)) is not None:  # type: ignore[arg-type]
             return to
         return place_of(m, e.operand) if isinstance(e.operand, Construct) else lvalue(m, e.operand)
     if op == "*":
@@ -84,7 +97,7 @@ def unary_place(m: Machine, e: Unary) -> Pointer | Value:
         v = pointer_of(m, e.operand)
         if isinstance(v, Pointer):
             return Pointer(v.object, v.offset, v.pointee)
-        return v if isinstance(v, FunctionValue) else lost(m, v, e.place)
+        return v if isinstance(v, FunctionValue | Method) else lost(m, v, e.place)
     if e.op in ("++x", "--x"):
         p = lvalue(m, e.operand)
         _step_by_one(m, e, p)

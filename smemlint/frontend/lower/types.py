@@ -39,6 +39,7 @@ from smemlint.patterns import pattern
 
 POINTER, LVALUE, RVALUE, RECORD, ENUMERATION, TYPEDEF_TYPE = 101, 103, 104, 105, 106, 107
 FUNCTION_TYPES = (110, 111)
+TO_MEMBER = 117
 CONSTANT_ARRAY, INCOMPLETE_ARRAY, VARIABLE_ARRAY, DEPENDENT_ARRAY = 112, 114, 115, 116
 ARRAYS = (CONSTANT_ARRAY, INCOMPLETE_ARRAY, VARIABLE_ARRAY, DEPENDENT_ARRAY)
 AUTO, ELABORATED, UNEXPOSED, ATTRIBUTED = 118, 119, 1, 163
@@ -94,6 +95,8 @@ class TypeLowering:
         if kind in ARRAYS:
             return self._array(type_)
         if kind in FUNCTION_TYPES:
+            return FunctionType(cursors.type_spelling(type_))
+        if kind == TO_MEMBER and cursors.pointee_type(type_).kind in FUNCTION_TYPES:
             return FunctionType(cursors.type_spelling(type_))
         if kind == ATTRIBUTED:
             return self.lower(cursors.modified_type(type_))

@@ -440,8 +440,11 @@ def named_as_value(code: Iterable[object]) -> frozenset[str]:
     """What some nodes of code name (ids, or names where only they are known), and not to call it."""
     nodes = list(code)
     callees = {id(n.callee) for n in nodes if isinstance(n, Call)}
-    names = [n for n in nodes if isinstance(n, Name) and id(n) not in callees]
-    return frozenset(n.id or n.name.rsplit("::", 1)[-1] for n in names)
+    names = [n for n in nodes if isinstance(n, Name | StaticMember) and id(n) not in callees]
+    found = {n.id or n.name.rsplit("::", 1)[-1] for n in names if isinstance(n, Name)}
+    # a method is known by its name with a dot: `&Me::run`, which has no id in a class template
+    found |= {"." + n.name.rsplit("::", 1)[-1] for n in names if isinstance(n, StaticMember) or not n.id}
+    return frozenset(found)
 
 
 def _ends(s: Stmt) -> bool:

@@ -17,6 +17,7 @@ from smemlint.frontend.clang.kinds import (
 from smemlint.frontend.clang.names import (
     CONSTRUCTOR,
     CONVERSION,
+    FUNCTION,
     FUNCTIONS,
     METHOD,
     PARAMETER,
@@ -27,6 +28,7 @@ from smemlint.frontend.clang.names import (
 from smemlint.frontend.lower.expressions.builtin_operators import builtin_operator, read_value
 from smemlint.frontend.lower.expressions.launchers import handed_on, without_casts
 from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.types import POINTER
 from smemlint.ir import (
     CONVERSION_NAME,
     Assign,
@@ -210,7 +212,18 @@ class CallLowering:
             return Cast(pointer, arguments[0], place=place)
         if self._is_type(callee):
             return Cast(self._c.types.of(node), arguments[0], place=place) if arguments else callee
-        return Call(callee, arguments, place)
+        made = Call(callee, arguments, place)
+        return Cast(self._c.types.of(node), made, place=place) if self._is_elsewhere(target) else made
+
+    def _is_elsewhere(self, target: Node) -> bool:
+        """Whether a function that returns a pointer is declared by the project and defined in another source:
+        all that is known of what it returns is its type, of which a kernel's may be deduced."""
+        return (
+            target.kind in (FUNCTION, METHOD)
+            and cursors.cursor_result_type(target).kind == POINTER
+            and self._c.declarations.in_project(target)
+            and not valid(cursors.definition(target))
+        )
 
     @staticmethod
     def _is_type(_callee: Expr) -> bool:
