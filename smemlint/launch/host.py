@@ -32,6 +32,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.walk import walk
 from smemlint.launch.kept_runs import KeptRuns, Shown
+from smemlint.launch.left_over import left_over
 from smemlint.launch.model import Allowance, Started
 from smemlint.launch.objects import class_instances, is_closed, is_of, object_for, take_defaults
 from smemlint.launch.source.receivers import methods_meant
@@ -117,6 +118,9 @@ def started_kernels(
         found += fresh
         shaped |= {site(s) for s in fresh if s.shaped}
     found += _instantiated(module, launching, before, runs, allowance, found)
+    if allowance.short:
+        templates = [f for f in launching.values() if f.template]
+        found += left_over(module, templates, _written_instances(module, templates), found)
     full = [s for s in found if s.shaped]
     return tuple(s for s in found if s.shaped or s.guessed or not _told_by(s, full))
 
@@ -218,6 +222,7 @@ def _run(
     ) -> list[Started] | None:
         nonlocal left
         if left <= 0 or clock.late(allowance.until):
+            allowance.short = True
             return None
         settled = None if paths is None else tuple(paths.settled.items())
         asked = (id(f), arguments, owner, settled, None if words is None else tuple(words), explore)
@@ -230,6 +235,7 @@ def _run(
             paths.open.update(shown.open)
         left -= shown.steps
         allowance.steps -= shown.steps
+        allowance.short |= shown.steps > HOST_BUDGET.steps
         reached.update(shown.reached)
         return list(shown.started)
 
@@ -277,7 +283,9 @@ def _run(
         seen = ways.all()
         left += kept - kept // (len(split) - i)
         found.update((key(s), s) for s in seen if key(s) not in found)
-    return list(found.values()), any(ways.cut for ways in split)
+    cut = any(ways.cut for ways in split)
+    allowance.short |= cut
+    return list(found.values()), cut
 
 
 def _take_first_iterations(seen: dict[tuple[object, ...], Started], tried: Iterable[Started]) -> None:

@@ -66,7 +66,7 @@ def implied_blocks(
             if axis and extent is not None:
                 n = _round(extent - offset)
                 if axis not in found or n > found[axis][0]:
-                    text = name + "".join(f"[{e}]" for e in extents)
+                    text = name + "".join("[]" if e is None else f"[{e}]" for e in extents)
                     found[axis] = (n, f"implied by {text}")
     if "x" not in found or any(a not in found for a in axes):
         return []

@@ -53,9 +53,11 @@ class Started:
 @record(slots=True)
 class Allowance:
     """Evaluation steps that are left for the host code of a file and of the files that it is linked with.
-    kept: what runs of host functions showed so far (`KeptRuns`)."""
+    short: whether some of it was not run to its end. kept: what runs of host functions showed so far
+    (`KeptRuns`)."""
 
     steps: int = ALL_HOST_STEPS
     until: float = float("inf")
     """Computing time of the process at which no more host code is run."""
+    short: bool = False
     kept: dict[Hashable, Any] = field(default_factory=dict)

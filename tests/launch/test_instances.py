@@ -445,3 +445,23 @@ def test_a_type_is_deduced_from_what_a_function_of_another_source_returns(given:
     """
     )
     assert launches(text) == {(96, "float"), (96, "double")}
+
+
+def test_instances_that_no_steps_were_left_for_are_tried_in_the_shape_of_the_others() -> None:
+    text = """
+    template <int N> __global__ void wide(float *p, int n) { __shared__ float s[4096]; s[n] = p[N]; }
+    struct Runner {
+        template <int N> void run(const int *sizes, float *p) {
+            int n = 0;
+            for (int i = 0; i < 30; ++i) for (int k = 0; k < 30; ++k) n = n * 3 + (sizes[i] >> k);
+            wide<N><<<1, 96>>>(p, n);
+        }
+        void start(int way, const int *sizes, float *p) {
+            switch (way) { CASES }
+        }
+    };
+    """
+    cases = " ".join(f"case {n}: run<{n}>(sizes, p); break;" for n in range(1, 25))
+    found = launches(text.replace("CASES", cases))
+    assert {n for _, n, *_ in found} == set(range(1, 25)) and {block for block, *_ in found} == {96}
+    assert (96, 1) in found and (96, 24, "?") in found
