@@ -49,6 +49,7 @@ CLAIMS: dict[str, Check] = {
     rf"{NAME} is declared by the macro `(?P<macro>\w+)`": texts.by_macro,
     rf"the size of {NAME} is not written at its declaration": texts.no_extent,
     rf"the function around {NAME} is not found in the text": texts.member,
+    rf"the braces around {NAME} do not match": texts.unmatched,
     r"(?:the row index|an index|what is added) on line (?P<line>\d+) (?:must not|would) be evaluated twice": (
         texts.one_line(r"\+\+|--|\w\s*\(")
     ),

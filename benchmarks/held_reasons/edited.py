@@ -103,6 +103,11 @@ def layout(case: Case) -> Any:
     formula = force.formula(code, dims[0], element) if dims else None
     if formula is not None and "[" not in code:
         return formula
+    pitch = re.fullmatch(r"([\w ()*]+) \+ (\d+)", code)
+    if pitch is not None:
+        row = force.value(pitch[1], case.constants(case.analyses[0]))
+        more = int(pitch[2]) * element
+        return None if not row else lambda at: at + at // (row * element) * more
     brackets = re.findall(r"\[([^\[\]]*)\]", code)
     new = [force.value(b, case.constants(a)) for a in case.analyses[:1] for b in brackets]
     if len(new) < 2 or None in new or len(new) != len(dims[0]):
@@ -129,6 +134,11 @@ def written(case: Case) -> str | None:
         return None
     if code.startswith(f"{case.name}["):
         return text[:at] + code + text[at + declared.end() :]
+    pitch = re.fullmatch(r"([A-Za-z_]\w*) \+ \d+", code)
+    if pitch is not None:  # in the size and in every index
+        index = re.compile(rf"(?<![\w.]){name}\s*(?:\[(?:[^\[\];]|\[[^\[\]]*\])*\])+")
+        factor = re.compile(rf"(?<![\w.]){pitch[1]}(?!\w)")
+        return text[:at] + index.sub(lambda u: factor.sub(f"({code})", u[0]), text[at:])
     if not re.search(r"\b(?:i|col)\b", code) or force.formula(code, (32, 32), 4) is None:
         return None
     start = at + declared.end()

@@ -275,9 +275,23 @@ def fixed_size(case: Case, m: re.Match[str]) -> str:
 
 
 def each_width(case: Case, m: re.Match[str]) -> str:
-    """At one of the widths no padding of up to a bank cycle helps its launch, or the widths differ."""
-    widths = [int(n) for n in re.findall(r"\d+", m["widths"])]
-    return "" if widths else "no width is named"
+    """No padding lowers the wavefronts of every instance that has conflicts, whichever width is its own."""
+    if case.requests is None:
+        return UNCHECKED + "not all places are known"
+    element = case.fix.array.element
+    rows = [int(n) * element for n in re.findall(r"\d+", m["widths"])]
+    costs = [sum(x.cost(lambda at: at, x.unknown) or 0 for x in of) for of in case.requests]
+    ideal = [sum(x.ideal() for x in of) for of in case.requests]
+    open_ = [n for n, (cost, least) in enumerate(zip(costs, ideal, strict=True)) if cost > least]
+
+    def helps(n: int, extra: int) -> bool:
+        found = (force.padded(case.requests[n], row, extra) for row in rows) if case.requests else ()
+        return any(each is not None and sum(each) < costs[n] for each in found)
+
+    for extra in range(element, force.CYCLE + 1, element):
+        if all(helps(n, extra) for n in open_):
+            return UNCHECKED + f"rows longer by {extra} B may help at each width"
+    return ""
 
 
 def counted(case: Case, m: re.Match[str]) -> str:

@@ -45,6 +45,11 @@ def outside(case: Case, m: re.Match[str]) -> str:
     return "" if depth <= 0 or enclosing else f"`{m['name']}` is declared {depth} braces deep"
 
 
+def unmatched(case: Case, m: re.Match[str]) -> str:
+    plain = re.sub(r"(?m)^[ \t]*#[^\n]*", "", case.file)
+    return "" if plain.count("{") != plain.count("}") else "as many braces close as open"
+
+
 def macro_names(case: Case, m: re.Match[str]) -> str:
     for text in case.texts.values():
         joined = text.replace("\\\n", " ")

@@ -132,7 +132,7 @@ REASONS: dict[str, tuple[str, str]] = {
         "a local variable",
     ),
     "no-place-for-helper": (
-        "the function around the array is not found in the text, or is a member",
+        "the function around the array is not found in the text (its braces do not match), or is a member",
         "",
     ),
     "out-of-time": (

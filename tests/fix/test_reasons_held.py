@@ -57,6 +57,7 @@ KERNELS = {
         HEAD.replace("void k", "void __launch_bounds__(1024) k")
         + "    extern __shared__ float t[];\n    t[tx * 33 + ty * 2] = in[tx]; o[tx] = t[ty * 32];\n}\n",
     ),
+    "no-place-for-helper": (HEAD + FLAT + "    if (n > 3) {\n" + COLUMN + RUN.replace("run", "main"),),
     "used-in-macro": (
         "#define PUT(i, v) t[i] = v\n" + HEAD + FLAT + "    PUT(tx * 32 + ty, 0); o[tx] = t[ty];\n" + RUN,
     ),
@@ -192,6 +193,7 @@ FALSE = [
     "`t[32][33]` would make 1056 wavefronts 64; it takes 128 B more than the 4096 B that a block has already",
     "the best of 4 other layouts, `t[32][33]`, costs as much",
     "no swizzle fits, and the size of `t` cannot be changed",
+    "the braces around `t` do not match",
     "no such reason",
 ]
 

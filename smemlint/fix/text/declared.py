@@ -187,13 +187,20 @@ def pointed(
     """A part of a pool, as its pointer declares it. starts: offsets of uses where other parts are cut off."""
     scope = source.scope_of(pointer.index)
     if scope is None:
-        return Refusal("several-kernels", f"`{pointer.name}` is declared outside a function")
+        return _outside(source, pointer.name, pointer.index)
     after = pointer.index + 1
     uses = tuple(use for use in source.uses(pointer.name, after, scope[1], 1) if use.offset not in starts)
     if any(_declares_again(source, use) for use in uses):
         return Refusal("declared-twice", f"`{pointer.name}` is declared again in the same scope")
     uses = tuple(as_row(source, as_element(source, use)) for use in uses)
     return Declared(source, pointer.name, pointer.index, (after, scope[1]), (), uses, True, others)
+
+
+def _outside(source: Source, name: str, index: int) -> Refusal:
+    """Why no function is around a declaration."""
+    if source.is_open(index):
+        return Refusal("no-place-for-helper", f"the braces around `{name}` do not match")
+    return Refusal("several-kernels", f"`{name}` is declared outside a function")
 
 
 def _declares_again(source: Source, use: Use) -> bool:
@@ -220,7 +227,7 @@ def every_use_subscripted(at: Declared, resizes: bool = False, views: bool = Fal
     if macro is not None:
         return Refusal("used-in-macro", f"a macro on line {macro.line} names `{at.name}`")
     if not at.local:
-        return Refusal("several-kernels", f"`{at.name}` is declared outside a function")
+        return _outside(at.source, at.name, at.index)
     if not at.uses:
         return Refusal("used-in-macro", f"no use of `{at.name}` stands in the text of its scope")
     return None

@@ -229,6 +229,10 @@ class Source:
                 return i, self._partners[i]
         return None
 
+    def is_open(self, index: int) -> bool:
+        """Whether a brace before a token is never closed."""
+        return any(t.text == "{" and i not in self._partners for i, t in enumerate(self.code[:index]))
+
     def function_start(self, index: int) -> int | None:
         """Offset where the outermost function around a token begins, its leading comments included."""
         outermost: int | None = None
