@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from smemlint.evaluate.language.conversions import is_null
 from smemlint.evaluate.language.initialisers import value_for
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.run.construction import construct
@@ -85,7 +86,9 @@ def object_for(m: Machine, f: Function, arguments: tuple[TemplateArgument, ...])
         layout = m.types.layout(t)
         names = {start: name for name, (start, _) in layout.fields.items()} if layout is not None else {}
         assigned = _assigned(m, record)
-        o.cells.update({at: _set_or_other(m, names.get(at, ""), v, assigned) for at, v in made.cells.items()})
+        # a pointer that is null at first has been made to point somewhere by now
+        told = {at: v for at, v in made.cells.items() if not is_null(m, v)}
+        o.cells.update({at: _set_or_other(m, names.get(at, ""), v, assigned) for at, v in told.items()})
     _take_member_defaults(m, o, t)
     return Pointer(o, Int(0), t)
 

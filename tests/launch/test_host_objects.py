@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from smemlint.api import Job, analyse_file
 from smemlint.frontend import load
 from smemlint.launch import infer, started_kernels
 from smemlint.source import source_from_bytes
@@ -207,3 +208,17 @@ def test_an_extent_beside_which_the_other_follows_is_tried_wide_as_well() -> Non
     tied = shapes("int n = t.size(1); dim3 block(n, max(1, 256 / n)); k<<<1, block, 4096>>>(p);")
     assert {(64, 4, 1), (128, 2, 1), (32, 8, 1), (16, 16, 1)} <= tied
     assert max(x for x, _, _ in shapes("k<<<1, dim3(t.size(1), t.size(2)), 4096>>>(p);")) == 32
+
+
+def test_a_pointer_of_an_object_is_not_null_because_its_constructor_made_it_so() -> None:
+    text = """__global__ void k(const float *in, float *out) {
+        __shared__ float s[512];
+        if (in != nullptr) s[threadIdx.x * 4] = in[threadIdx.x];
+        __syncthreads();
+        out[threadIdx.x] = s[threadIdx.x]; }
+    struct G { float *in, *out; G(); void size(int n); void run(); };
+    G::G() { in = 0L; out = 0L; }
+    void G::size(int n) { cudaMalloc(&in, n); cudaMalloc(&out, n); }
+    void G::run() { k<<<1, 128>>>(in, out); }"""
+    (kernel,) = analyse_file(Job("k.cu", text=text)).kernels
+    assert [(a.op, a.ways, a.grade) for a in kernel.accesses] == [("store", 4, "exact"), ("load", 1, "exact")]

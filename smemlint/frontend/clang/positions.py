@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 
 from clang import cindex
@@ -66,10 +66,19 @@ class FileText:
 
 
 class Positions:
-    """Maps cursors of one translation unit to files, places and text."""
+    """Maps cursors of one translation unit to files, places and text.
 
-    def __init__(self, tu: cindex.TranslationUnit, is_project: Callable[[str | None], bool]) -> None:
+    skipped: by path, the byte ranges that the preprocessor left out.
+    """
+
+    def __init__(
+        self,
+        tu: cindex.TranslationUnit,
+        is_project: Callable[[str | None], bool],
+        skipped: Mapping[str, Sequence[tuple[int, int]]] | None = None,
+    ) -> None:
         self._tu = tu
+        self._skipped = skipped or {}
         self._is_project = is_project
         self._files: dict[int, FileText] = {}
         self._bases: list[int] = []
@@ -290,12 +299,25 @@ class Positions:
         return [file for file in self._files.values() if file.project]
 
     def macros(self) -> dict[str, Macro]:
-        """Macros that the project's own files define, as text; the last definition of a name stands."""
+        """Macros that the project's own files define, as text; the last definition of a name stands. What is
+        switched off stands only where the name has no other."""
         if self._macros is None:
-            texts = [f.data.decode("utf-8", "replace") for f in self._files.values() if f.project]
+            files = [f for f in self._files.values() if f.project]
+            cuts = [self._skipped.get(f.path, ()) for f in files]
+            texts = [_without(f.data, ()) for f, cut in zip(files, cuts, strict=True) if cut]
+            texts += [_without(f.data, cut) for f, cut in zip(files, cuts, strict=True)]
             self._macros = {}
             for text in texts:
                 for parts in DEFINE.findall(text):
                     macro = macro_of(*parts)
                     self._macros[macro.name] = macro
         return self._macros
+
+
+def _without(data: bytes, ranges: Sequence[tuple[int, int]]) -> str:
+    """A file's text without some byte ranges, which are in order and may lie in one another."""
+    kept, at = [], 0
+    for begin, end in ranges:
+        kept.append(data[at : max(begin, at)])
+        at = max(at, end)
+    return b"\n".join((*kept, data[at:])).decode("utf-8", "replace")

@@ -101,7 +101,7 @@ def lower_named(unit: ParsedUnit, path: str, configuration: str, names: frozense
 
 
 def _context(unit: ParsedUnit, path: str, own: frozenset[str] = frozenset()) -> Context:
-    positions = Positions(unit.tu, unit.is_project_file)
+    positions = Positions(unit.tu, unit.is_project_file, unit.skipped)
     declarations = Declarations(positions)
     declarations.walk(cursors.root(unit.tu))
     c = Context(unit.tu, positions, declarations, own=own | {path})

@@ -213,6 +213,20 @@ def test_launch_bounds_and_cluster_dims_are_read() -> None:
     assert [show(b) for b in function(text, "m").cluster_dims] == ["2", "1", "1"]
 
 
+def test_launch_bounds_take_no_macro_that_is_switched_off() -> None:
+    from smemlint.ir.show import show
+
+    text = """#if defined(WIDE)
+    #define N 256
+    #elif !defined(NARROW)
+    #define N 64
+    #else
+    #define N 16
+    #endif
+    __global__ void __launch_bounds__(N) k(int n) { __shared__ int s[4]; s[n] = 0; }"""
+    assert [show(b) for b in function(text, "k").launch_bounds] == ["64"]
+
+
 def test_sides_are_told_apart() -> None:
     text = """__device__ int d() { return 1; } __host__ __device__ int hd() { return d(); } int h() { return 1; }
     __global__ void k(int *p) { __shared__ int s[1]; s[0] = hd(); } int main() { k<<<1, h()>>>(nullptr); }"""
