@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
@@ -41,6 +41,9 @@ class ParsedUnit(Protocol):
 
     @property
     def tu(self) -> cindex.TranslationUnit: ...
+
+    @property
+    def skipped(self) -> Mapping[str, Sequence[tuple[int, int]]]: ...
 
     def is_project_file(self, path: str | None) -> bool: ...
 
