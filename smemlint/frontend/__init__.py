@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from smemlint.frontend.kept_units import KEPT
 from smemlint.frontend.lower.module import Lowered, lower, lower_named
 from smemlint.frontend.parse import Known, Unit, parse_unit
 from smemlint.frontend.project.includes import instead_of, read_instead
@@ -120,15 +121,15 @@ def load_callers(
     known = known or Known()
     if known.left <= 0:
         return None
-    unit, implied = _first(source, options, known)
+    unit, implied = _first(source, options, known, shared=True)
     for further in configurations_that_include(unit.texts(), of.rsplit("/", 1)[-1]) if of else ():
-        unit = parse_unit(source, options, configuration=(*implied, *further), known=known)
+        unit = parse_unit(source, options, configuration=(*implied, *further), known=known, shared=True)
         return _lowered(unit, wanted, whole=whole).module
     module = _lowered(unit, wanted, whole=whole).module
     if known.left <= 0 or _calls_one(module, wanted):
         return module
     for further in configurations_that_use(unit.texts(), wanted):
-        unit = parse_unit(source, options, configuration=(*implied, *further), known=known)
+        unit = parse_unit(source, options, configuration=(*implied, *further), known=known, shared=True)
         return _lowered(unit, wanted, whole=whole).module
     return module
 
@@ -139,14 +140,16 @@ def _implied(unit: Unit) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*configuration_without_errors(texts), *configuration_for_cuda(texts))))
 
 
-def _first(source: SourceFile, options: ParseOptions, known: Known) -> tuple[Unit, tuple[str, ...]]:
+def _first(
+    source: SourceFile, options: ParseOptions, known: Known, *, shared: bool = False
+) -> tuple[Unit, tuple[str, ...]]:
     """The file in its default configuration; where that is none (`#error`, or no CUDA), in the one that is,
     and the macros of it."""
-    unit = parse_unit(source, options, known=known)
+    unit = parse_unit(source, options, known=known, shared=shared)
     implied = _implied(unit) if known.left > 0 else ()
     if not implied or clock.late(known.until):
         return unit, ()
-    return parse_unit(source, options, configuration=implied, known=known), implied
+    return parse_unit(source, options, configuration=implied, known=known, shared=shared), implied
 
 
 def _calls_one(module: Module, wanted: frozenset[str]) -> bool:
@@ -192,7 +195,8 @@ def _lowered(
     own: frozenset[str] = frozenset(),
     whole: frozenset[str] | None = None,
 ) -> Lowered:
-    found = lower(unit, unit.path, unit.configuration, wanted, own, whole)
+    kept = KEPT.lowered_of(unit)
+    found = lower(unit, unit.path, unit.configuration, wanted, own, whole, kept)
     module = replace(
         found.module, missing_includes=unit.missing_includes, files=unit.files, refused=unit.refused
     )

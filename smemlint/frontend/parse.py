@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from functools import partial
 
 from clang.cindex import Diagnostic, TranslationUnit, TranslationUnitLoadError
@@ -17,6 +17,7 @@ from smemlint.frontend.clang.overlay import only_seeing
 from smemlint.frontend.clang.skipped import skipped_ranges
 from smemlint.frontend.heal.heal import Healing
 from smemlint.frontend.heal.uses import Problem
+from smemlint.frontend.kept_units import KEPT, KeptUnit
 from smemlint.frontend.prelude.precompiled import (
     BASE_ARGUMENTS,
     TU_INCOMPLETE,
@@ -38,6 +39,7 @@ from smemlint.records import record
 from smemlint.source import SourceError, SourceFile
 from smemlint.source.build_macros import build_macro
 from smemlint.system import clock
+from smemlint.system.observed import collecting
 
 HEALED = f"{VIRTUAL}/healed.cuh"
 
@@ -120,10 +122,12 @@ def parse_unit(
     *,
     configuration: tuple[str, ...] = (),
     known: Known | None = None,
+    shared: bool = False,
 ) -> Unit:
     """Parse one file, heal unknown names, parse again until nothing new turns up.
 
     known: what other configurations and files of the program taught, to begin with; this unit adds to it.
+    shared: whether other files of the run may ask for the same.
 
     Raises SourceError when clang gives no translation unit, or the compilation database cannot be read.
     """
@@ -140,14 +144,32 @@ def parse_unit(
         return given[path] if path in given else read_file(path)
 
     known = known or Known()
-    root = options.project_root or os.path.dirname(main)
-    built = partial(build_macro, source=main, root=root)
-    healing = Healing(read, known.names.carried(map(read, (main, *plan.files))), built)
+    names = known.names.carried(map(read, (main, *plan.files)))
+    key = (main, source.bytes, options, configuration, plan, repr(names))
+    kept = KEPT.find(key, min(MAX_BYTES, known.left)) if shared else None
+    if kept is None:
+        root = options.project_root or os.path.dirname(main)
+        healing = Healing(read, names, partial(build_macro, source=main, root=root))
+        with collecting() as facts:
+            kept, spent = _healed(_Attempt(source, main, options, plan, configuration), healing, asked, known)
+        if shared and not spent:
+            KEPT.keep(key, replace(kept, facts=facts))
+    known.left -= kept.size
+    known.names.join(kept.names)
+    return kept.unit
+
+
+def _healed(
+    attempt: _Attempt, healing: Healing, asked: tuple[tuple[str, str], ...], known: Known
+) -> tuple[KeptUnit, bool]:
+    """Parse until healing comes to its end; the unit, and whether it ended for lack of text or time."""
+    source, main, options = attempt.source, attempt.main, attempt.options
     rounds, size = 0, 0
     told: frozenset[str] = frozenset()
     before: list[int] = []
     while True:
-        tu = _parsed(_Attempt(source, main, options, plan, configuration), healing)
+        plan = attempt.plan
+        tu = _parsed(attempt, healing)
         rounds += 1
         size += len(source.bytes) + sum(
             scan_file(path).size for path in _included(tu) if path not in plan.blanked
@@ -159,29 +181,29 @@ def parse_unit(
             break
         asked, earlier = tuple(dict.fromkeys((*asked, *_asked(problems)))), asked
         if asked != earlier:
-            plan, files = _planned(source, main, options, asked), plan.files
-            if plan.files != files:  # what they declare needs no healing
+            attempt = replace(attempt, plan=_planned(source, main, options, asked))
+            if attempt.plan.files != plan.files:  # what they declare needs no healing
                 continue
         told = healing.learn(problems)
         if not told:
             break
-    known.left -= size
-    known.names.join(healing.tree)
     files = (main, *(path for path in dict.fromkeys(_included(tu)) if path != main and not is_virtual(path)))
     missing = tuple(dict.fromkeys(p.name for p in problems if p.kind == "include"))
-    return Unit(
+    unit = Unit(
         tu,
         source,
         main,
         files,
         missing,
-        " ".join(item if not item.startswith("-") else f"!{item[1:]}" for item in configuration),
+        " ".join(item if not item.startswith("-") else f"!{item[1:]}" for item in attempt.configuration),
         healing.names(),
         tuple(problem for problem in problems if problem.kind != "include"),
         rounds,
         skipped_ranges(tu),
-        plan.refused,
+        attempt.plan.refused,
     )
+    texts = {path: read_file(path) for path in (*files[1:], *attempt.plan.files)}
+    return KeptUnit(unit, healing.tree, size, texts), spent
 
 
 def _asked(problems: list[Problem]) -> Iterator[tuple[str, str]]:

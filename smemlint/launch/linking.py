@@ -10,6 +10,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 from typing import TypeAlias
 
+from smemlint.evaluate.analysis.facts import code_of
 from smemlint.ir import Function, Module, Name, Record, Scalar
 from smemlint.ir.walk import nodes_of
 from smemlint.launch.host import started_kernels
@@ -239,8 +240,10 @@ def _open_names(module: Module, kernels: frozenset[str], started: Sequence[Start
             continue
         if kernel.id not in by_kernel:
             names.add(kernel.name)
-        elif not all(_full(s) for s in by_kernel[kernel.id]):
-            vague.add(kernel.id)
+        else:
+            relevant = code_of(module).slice(kernel, frozenset()).relevant
+            if not all(_full(s, relevant) for s in by_kernel[kernel.id]):
+                vague.add(kernel.id)
     unstarted = {k for k in kernels if k not in by_kernel}
     return frozenset(names | _open_wrappers(module, vague | unstarted) | _givers(module, unstarted))
 
@@ -255,10 +258,13 @@ def _givers(module: Module, kernels: set[str]) -> set[str]:
     }
 
 
-def _full(s: Started) -> bool:
-    """Whether a launch says all that it can."""
+def _full(s: Started, relevant: Container[str]) -> bool:
+    """Whether a launch says all that matters. relevant: ids of names that addresses, masks and loop bounds of
+    the kernel depend on."""
     numbers = [
-        p.name for p in s.kernel.parameters if isinstance(p.type, Scalar) and p.type.kind in ("int", "uint")
+        p.name
+        for p in s.kernel.parameters
+        if p.id in relevant and isinstance(p.type, Scalar) and p.type.kind in ("int", "uint")
     ]
     return (
         s.shaped

@@ -46,6 +46,19 @@ def note(question: Question, answer: str) -> None:
         _open[-1][question] = answer
 
 
+def note_all(facts: Facts) -> None:
+    """Note what was asked before, of a result that is used again."""
+    if _open:
+        _open[-1].update(facts)
+
+
+def still_holds(question: Question, answer: str) -> bool:
+    """Whether the disk would answer a question about a path the same way; of other questions it is taken for
+    granted."""
+    kind, path = question
+    return kind not in QUESTIONS or QUESTIONS[kind](path) == answer
+
+
 def digest(data: bytes) -> str:
     """Return what stands for some bytes."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
@@ -88,8 +101,7 @@ def remembered(maxsize: int) -> Callable[[Callable[P, Value]], Callable[P, Value
         @wraps(function)
         def answer(*arguments: P.args, **named: P.kwargs) -> Value:
             value, facts = asked(*arguments)
-            if _open:
-                _open[-1].update(facts)
+            note_all(facts)
             return value
 
         answer.cache_clear = asked.cache_clear  # type: ignore[attr-defined]

@@ -84,6 +84,8 @@ class Found:
     globals: dict[str, Var] = field(default_factory=dict)
     launches: list[LaunchStmt] = field(default_factory=list)
     function_keys: dict[str, int] = field(default_factory=dict)
+    bodies: dict[str, bool] = field(default_factory=dict)
+    """The files of kernels that were met, and whether these have bodies."""
 
 
 @record(slots=True)
@@ -169,7 +171,13 @@ class Context:
 
     def has_body(self, definition: Definition) -> bool:
         """Whether the body of a kernel matters: others are not evaluated, and host code only names them."""
-        return self.whole is None or definition.file.path in self.whole
+        path = definition.file.path
+        answer = self.found.bodies[path] = self.is_whole(path)
+        return answer
+
+    def is_whole(self, path: str) -> bool:
+        """Whether kernels of a file have bodies."""
+        return self.whole is None or path in self.whole
 
     def require_call(self, definition: Definition) -> None:
         """Put a callee on the list: host code only where it may compute a launch, or lead to one."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from typing import TypeAlias
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.names import Declarations, Definition
@@ -41,7 +42,7 @@ _CLASS_INSTANCE = re.compile(
 )
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _SET = re.compile(
-    rb"([A-Za-z_]\w*)\s*(?:(?:\[[^\]]*\]|\.\w+)\s*)*(?:[-+*/%&|^]|<<|>>)?=(?!=)|([A-Za-z_]\w*)\s*\("
+    rb"\b([A-Za-z_]\w*)\s*(?:(?:\[[^\]]*\]|\.\w+)\s*)*(?:[-+*/%&|^]|<<|>>)?=(?!=)|\b([A-Za-z_]\w*)\s*\("
 )
 """What is assigned, or called."""
 _NAMES = re.compile(r"[A-Za-z_]\w*")
@@ -57,6 +58,10 @@ class Lowered:
     shared_refs: frozenset[tuple[str, int]] = field(default_factory=frozenset)
 
 
+Kept: TypeAlias = dict[Hashable, list[tuple[Mapping[str, bool], Lowered]]]
+"""Modules made of one unit, by where lowering began, each with the files whose kernels it asked bodies of."""
+
+
 def lower(
     unit: ParsedUnit,
     path: str,
@@ -64,18 +69,35 @@ def lower(
     wanted: frozenset[str] = frozenset(),
     own: frozenset[str] = frozenset(),
     whole: frozenset[str] | None = None,
+    kept: Kept | None = None,
 ) -> Lowered:
     """Lowers what matters of a parsed file: kernels, device code with shared memory, launching host code, and
     whatever those call. Shares nothing with clang afterwards.
 
     wanted: names of functions of other files that launch; their callers here matter as well. own: files that
-    it stands for, beside itself. whole: paths of the files of which device code matters, None for all.
+    it stands for, beside itself. whole: paths of the files of which device code matters, None for all. kept:
+    what was made of this unit before; other wanted names often lead to the same functions.
     """
     c = _context(unit, path, own)
     c.whole = whole
-    leading = _require_roots(c, wanted)
+    roots = _roots(c, wanted)
+    made = [] if kept is None else kept.setdefault((roots.key(), c.own), [])
+    for bodies, found in made:
+        if all(c.is_whole(path) == answer for path, answer in bodies.items()):
+            return found
+    made.append((c.found.bodies, _lowered(c, roots, path, configuration)))
+    return made[-1][1]
+
+
+def _lowered(c: Context, roots: _Roots, path: str, configuration: str) -> Lowered:
+    """What matters, and whatever it calls."""
+    c.work.starting.update(roots.starting)
+    for owner in roots.classes:
+        c.decls.require_record(owner)
+    for root in roots.functions:
+        c.work.require(root)
     _drain(c)
-    _require_methods(c, leading)
+    _require_methods(c, set(roots.leading))
     _drain(c)
     texts = list(_instantiating(c))
     instances, written = _explicit_instances(c, texts)
@@ -116,11 +138,27 @@ def _context(unit: ParsedUnit, path: str, own: frozenset[str] = frozenset()) -> 
     return c
 
 
-def _require_roots(c: Context, wanted: frozenset[str]) -> set[str]:
-    """Of the file's own text all that matters; other files are analysed alone and only answer calls here.
-    Returns the names of what leads to a launch."""
+@record(frozen=True, slots=True, eq=False)
+class _Roots:
+    """Where lowering begins. classes: records that matter; starting: keys of the functions, of any file, that
+    mention what starts kernels; leading: names of what leads to a launch in this file."""
+
+    functions: tuple[Definition, ...]
+    classes: tuple[Definition, ...]
+    starting: frozenset[int]
+    leading: frozenset[str]
+
+    def key(self) -> Hashable:
+        """Return what tells these roots from others of the same unit."""
+        functions, classes = (tuple(d.key for d in found) for found in (self.functions, self.classes))
+        return functions, classes, self.starting, self.leading
+
+
+def _roots(c: Context, wanted: frozenset[str]) -> _Roots:
+    """Of the file's own text all that matters; other files are analysed alone and only answer calls here."""
     functions = list(c.declarations.functions.values())
-    for found in list(c.declarations.records.values()):
+    records = list(c.declarations.records.values())
+    for found in records:
         if found.file.path in c.own and (b"__shared__" in found.text() or b"<<<" in found.text()):
             c.decls.require_record(found)
     launching = _launching_macros(c)
@@ -128,20 +166,24 @@ def _require_roots(c: Context, wanted: frozenset[str]) -> set[str]:
     handed = _kernels_handed_on(functions)
     patterns = [p for p in (_MATTERS, launching, shared, handed) if p is not None]
     roots = [f for f in functions if any(p.search(f.text()) for p in patterns)]
-    records = c.declarations.records.values()
     told = [p for p in (launching, handed) if p is not None]
-    callers, classes, leading = _callers(c, functions, roots, list(records), told, wanted)
-    c.work.starting.update(f.key for f in callers)
-    c.work.starting.update(f.key for f in _setting(c, functions, (*roots, *callers)))
-    for owner in classes:
-        if owner.file.path in c.own:
-            c.decls.require_record(owner)
+    callers, classes, leading = _callers(c, functions, roots, records, told, wanted)
+    starting = (*callers, *_setting(c, functions, (*roots, *callers)))
     started = _starting(wanted)
-    for root in (*roots, *callers):
+
+    def is_asked(root: Definition) -> bool:
         asked = root.name in wanted and c.whole is not None and root.file.path in c.whole
-        if asked or root.file.path in c.own or (started is not None and started.search(root.text())):
-            c.work.require(root)
-    return leading
+        return asked or root.file.path in c.own or (started is not None and bool(started.search(root.text())))
+
+    own = tuple(owner for owner in classes if owner.file.path in c.own)
+    # What names a wanted one is among the functions, but for methods in classes.
+    inside = {w.decode() for owner in own for w in _WORD.findall(owner.text())}
+    return _Roots(
+        tuple(root for root in (*roots, *callers) if is_asked(root)),
+        own,
+        frozenset(f.key for f in starting),
+        frozenset(leading - wanted | (wanted & inside)),
+    )
 
 
 def _setting(
@@ -151,14 +193,11 @@ def _setting(
     words = set[bytes]().union(*(_WORD.findall(f.text()) for f in launching))
     names = {n for name in c.declarations.variables_named if (n := name.encode()) in words}
     found: dict[int, Definition] = {}
-    rest = {f.key: f for f in functions if len(f.text()) > HOST_LIMIT} if names else {}
+    long = [f for f in functions if len(f.text()) > HOST_LIMIT] if names else []
+    rest = [(f, frozenset(m[0] or m[1] for m in _SET.findall(f.text()))) for f in long]
     grew = True
     while grew:
-        new = [
-            f
-            for f in rest.values()
-            if f.key not in found and not names.isdisjoint(m[0] or m[1] for m in _SET.findall(f.text()))
-        ]
+        new = [f for f, said in rest if f.key not in found and not names.isdisjoint(said)]
         found.update((f.key, f) for f in new)
         names |= {f.name.encode() for f in new}
         grew = bool(new)
@@ -281,9 +320,10 @@ def _callers(
                 if function.name not in launching:
                     launching.add(function.name)
                     grew = True
+    # In the order of the text, whichever name led there.
     return (
-        [f for key, f in chosen.items() if key in known],
-        [r for key, r in chosen.items() if key not in known],
+        [f for f in functions if f.key in chosen],
+        [r for r in records if r.key in chosen and r.key not in known],
         launching,
     )
 

@@ -13,7 +13,7 @@ from smemlint.source.blank import blank_literals
 from smemlint.source.tokens import skip_space
 
 _WORD = pattern(r"[A-Za-z_]\w*")
-_BEFORE = pattern(r"([A-Za-z_]\w*|::|->|\S)\s*\Z")
+_LAST_WORD = pattern(r"[A-Za-z_]\w*\Z")
 _POINTER = pattern(
     r"(?:const\b|volatile\b|__restrict__\b|[*&]|\s)+(?=[),>;\]]|\Z)|[*&]+\s*(?:const\s+|__restrict__\s+)?[A-Za-z_]\w*\s*(?:=(?!=)|;|\[|,\s*[*&])"
 )
@@ -52,8 +52,7 @@ def usage(text: str, start: int, name: str) -> Usage:
     window = text[end : end + _LIMIT]
     blank = skip_space(window, 0)
     rest = window[blank:]
-    previous_match = _BEFORE.search(before)
-    previous = previous_match.group(1) if previous_match else ""
+    previous = _last_token(before.rstrip())
     template, after = None, ""
     if rest.startswith("<") and not rest.startswith(("<<", "<=")):
         template, close = _arguments(rest)
@@ -76,6 +75,17 @@ def usage(text: str, start: int, name: str) -> Usage:
         word.group() if word else "",
         ends,
     )
+
+
+def _last_token(text: str) -> str:
+    """The word or sign that a text ends with."""
+    start = len(text)
+    while start and (text[start - 1].isalnum() or text[start - 1] == "_"):
+        start -= 1
+    word = _LAST_WORD.search(text, start)
+    if word:
+        return word.group()
+    return text[-2:] if text.endswith(("::", "->")) else text[-1:]
 
 
 def matching(text: str, at: int) -> int | None:

@@ -10,7 +10,7 @@ those take every operator, claim no size that a program could mean, and no two o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from functools import lru_cache
 from itertools import count
@@ -102,12 +102,16 @@ class HealedNames:
         of a function (ours is one more overload), of a macro, nor of a class behind our value or function;
         and an alias of a namespace is lost to ours. Where the files may declare that, the name is left out.
         A macro is always: what stands for it here need not do so there, and no complaint would correct it.
+        So is what the files do not mention: then all who ask for them may begin with the same.
         """
         silent = set(_silent(self.root))
         theirs = {e.name for e in self.root.children.values() if e.kind == MACRO}
+        texts = tuple(texts)
         for text in texts if silent else ():
             theirs |= {name for name, kind in silent if name not in theirs and _may_declare(text, name, kind)}
-        return HealedNames(self.root.copied(frozenset(theirs)))
+        found = self.root.copied(frozenset(theirs))
+        _keep_mentioned(found, texts)
+        return HealedNames(found)
 
     def join(self, other: HealedNames) -> None:
         """Take in the names of a unit that was read later: where both know one, it knows more."""
@@ -169,6 +173,15 @@ def _may_declare(data: bytes, name: str, kind: str) -> bool:
         if kind == MACRO and (listed or (typed and not re.match(r"\w", follows))):
             return True
     return False
+
+
+def _keep_mentioned(scope: Healed, texts: Sequence[bytes]) -> None:
+    """Leave in a scope what some texts name, in the order of names."""
+    for name, entry in sorted(scope.children.items()):
+        del scope.children[name]
+        _keep_mentioned(entry, texts)
+        if entry.children or any(name.encode() in text for text in texts):
+            scope.children[name] = entry
 
 
 def _join(mine: Healed, other: Healed) -> None:
