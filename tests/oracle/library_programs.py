@@ -203,14 +203,18 @@ class LibraryWriter(OddWriter):
         a, b = self.index(128, 1), self.index(128, 1)
         kind = self.number(0, 3)
         if kind == 0:
-            self.line(f"vecs[{a}] += vecs[{b}];")
+            to, by = self.name("v"), self.name("v")
+            self.line(f"Vec &{to} = vecs[{a}]; const Vec &{by} = vecs[{b}]; {to} += {by};")
         elif kind == 1:
-            self.line(f"acc += vecs[{a}].dot(vecs[{b}]);")
+            by = self.name("v")
+            self.line(f"const Vec &{by} = vecs[{b}]; acc += {by}.dot({by});")
         elif kind == 2:
-            self.moved(f"vecs[{a}][{self.choose('0', '2', 'lane % 3')}]")
+            to = self.name("v")
+            self.line(f"Vec &{to} = vecs[{a}];")
+            self.moved(f"{to}[{self.choose('0', '2', 'lane % 3')}]")
         else:
             v = self.name("v")
-            self.line(f"Vec {v} = vecs[{a}]; {v} += vecs[{b}]; vecs[{a}] = {v};")
+            self.line(f"Vec {v} = vecs[{a}]; {v} += {v}; vecs[{b}] = {v};")
 
     def holes(self) -> None:
         made = self.name("holes")

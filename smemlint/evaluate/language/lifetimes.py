@@ -51,7 +51,7 @@ def _endings(m: Machine, t: Type) -> Iterator[Ending]:
     if layout is None or found[0].union:
         return
     bases = list(bases_of(m.types, t))
-    inherited = {name for _, _, inner in bases for name in inner.fields}
+    inherited = {name for _, _, inner in bases for name in inner.fields} - {f.name for f in found[0].fields}
     for name, (at, ft) in reversed([*layout.fields.items()]):
         if name not in inherited and isinstance(ft, RecordRef | ArrayOf):
             yield from ((at + k, u, f) for k, u, f in endings(m, ft))

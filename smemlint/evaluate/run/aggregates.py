@@ -36,7 +36,7 @@ def aggregate(
             break
         v = given.popleft() if given else InitList(())
         leaf = build(m, base, v.elements, place) if isinstance(v, InitList) else v
-        done |= inner.fields.keys()
+        done |= {f"{n}@{at + k}" if n in inits else n for n, (k, _) in inner.fields.items()}
         _put(m, t, cells, at, base, leaf)
     for name, (at, ft) in layout.fields.items():
         if name in done or (not name and isinstance(ft, Part)):

@@ -20,9 +20,8 @@ def bases_of(types: Types, t: RecordRef) -> Iterator[tuple[RecordRef, int, Layou
         inner = types.layout(resolved) if isinstance(resolved, RecordRef) else None
         if not isinstance(resolved, RecordRef) or inner is None or layout is None:
             continue
-        first = next(iter(inner.fields), "")
-        if first in layout.fields:
-            yield resolved, layout.fields[first][0] - inner.fields[first][0], inner
+        if inner.fields and resolved in layout.bases:
+            yield resolved, layout.bases[resolved], inner
 
 
 def base_called(types: Types, t: RecordRef, name: str) -> RecordRef | None:

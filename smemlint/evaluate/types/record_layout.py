@@ -14,7 +14,8 @@ from smemlint.records import record
 
 @record(frozen=True, slots=True)
 class Layout:
-    """size and align in bytes; fields: name -> (byte offset, type), inherited ones included.
+    """size and align in bytes; fields: name -> (byte offset, type), inherited ones included (those that a
+    class hides by a name of its own, with their offset behind the name). bases: where they begin.
 
     end: of its data, 0: it has none. dynamic: has a virtual table. plain: a POD in the sense
     of C++03, whose padding nobody uses. empties: the empty subobjects, by offset and type.
@@ -32,6 +33,7 @@ class Layout:
     """The end of the last part, an empty one too."""
     loose: bool = False
     """A part of it has an unknown size, in whose place it has plenty: members are apart, that is all."""
+    bases: Mapping[RecordRef, int] = field(default_factory=dict)
 
     @property
     def used(self) -> int:
@@ -63,6 +65,7 @@ class Builder:
         self.loose = False
         self.fields: dict[str, tuple[int, Type]] = {}
         self.empties: set[tuple[int, RecordRef]] = set()
+        self.bases: dict[RecordRef, int] = {}
 
     @property
     def end(self) -> int:
@@ -84,6 +87,7 @@ class Builder:
         while not self._free(empties, start):
             start += align
         self._hold(empties, start)
+        self.bases[t] = start
         self.dynamic |= inner.dynamic
         self.fields.update({n: (start + o, ft) for n, (o, ft) in inner.fields.items()})
         if inner.empty:
@@ -118,7 +122,7 @@ class Builder:
             self._take(start, inner.used if overlaps and inner is not None else size, align)
             self.size = max(self.size, start + size)
         if name:
-            self.fields[name] = (start, t)
+            self._name(name, start, t)
         elif inner is not None:
             self.fields.update({n: (start + o, ft) for n, (o, ft) in inner.fields.items()})
         return start
@@ -140,7 +144,12 @@ class Builder:
             self.align = max(self.align, align // 8)
             unit = 8 * (t.size if start % unit + width <= unit else 8 if start % 8 + width <= 64 else t.size)
             at = start - start % (unit if start % unit + width <= unit else 8)
-            self.fields[name] = (at // 8, Part(t, start - at, width, 0))
+            self._name(name, at // 8, Part(t, start - at, width, 0))
+
+    def _name(self, name: str, at: int, t: Type) -> None:
+        if name in self.fields:
+            self.fields = {f"{n}@{k}" if n == name else n: (k, ft) for n, (k, ft) in self.fields.items()}
+        self.fields[name] = (at, t)
 
     def finished(self, explicit: int) -> Layout:
         """The whole; explicit: of `alignas` on the record, or 0."""
@@ -161,6 +170,7 @@ class Builder:
             self.packed,
             reach,
             self.loose,
+            self.bases,
         )
 
     def _limited(self, align: int) -> int:

@@ -38,6 +38,7 @@ from smemlint.ir import (
     StaticMember,
     TemplateArgument,
     This,
+    Type,
     TypeParam,
     Unary,
     UnknownExpr,
@@ -48,7 +49,7 @@ from smemlint.patterns import pattern
 _QUALIFIED = pattern(r"\s*(?:typename\s+)?([A-Za-z_]\w*)\s*::")
 _UNNAMED = pattern(r"\((?:anonymous|unnamed) ")
 _DEPENDENT_MEMBER = pattern(
-    r"\s*(->|\.)\s*(template\b)?\s*(operator\s*\(\s*\)|~?[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*)"
+    r"\s*(->|\.)\s*(template\b)?\s*((?:[A-Za-z_]\w*\s*::\s*)*(?:operator\s*\(\s*\)|~?[A-Za-z_]\w*))"
 )
 
 
@@ -320,29 +321,40 @@ class NameLowering:
         arrow, name, rest = tail
         c.work.mention(name)
         arguments = c.texts.template_arguments(rest) if rest.startswith("<") else ()
-        if base_node is None:
+        if base_node is None or base_node.kind == 132:
             owner = self._named_base(c.positions.text(node) or "", name)
+            if owner is not None and self._is_base(owner):
+                part = Cast(PointerTo(owner, reference=True), Unary("*", This(place)), place=place)
+                return Member(part, name, False, place, arguments)
             if owner is not None:
                 return StaticMember(owner, name, place, arguments)
+        if base_node is None:
             return Member(This(place), name, True, place, arguments)
         base = self._c.exprs.lower(base_node)
         special = special_member(base, name)
         return special if special is not None else Member(base, name, arrow, place, arguments)
 
-    def _named_base(self, text: str, name: str) -> RecordRef | None:
+    def _named_base(self, text: str, name: str) -> RecordRef | TypeParam | None:
         """The class that `Base<T>::get` or `std::is_same<T, U>::value` names: a base, whatever overrides its
         method, or one that this class does not derive from."""
-        qualifier, _, rest = text.rpartition("::")
+        before = text[: text.rfind(name)].rstrip().removesuffix("template").rstrip()
         own = self._c.found.records.get(self._c.scope.record or "")
-        if own is None or rest.strip() != name:
+        if own is None or not before.endswith("::"):
             return None
-        owner = self._c.texts.read_type(qualifier.removeprefix("typename").strip())
+        qualifier = before[:-2].strip().removeprefix("this").lstrip(" ->").removeprefix("typename")
+        owner = self._c.texts.read_type(qualifier.strip())
+        if isinstance(owner, TypeParam):
+            return owner if self._is_base(owner) else None
         if not isinstance(owner, RecordRef):
             return None
         named = self._c.found.records.get(owner.name)
         if named is not None and any(f.name == name for f in named.fields):
             return None
         return owner if owner in own.bases or not own.bases or owner.name.startswith("std::") else None
+
+    def _is_base(self, owner: Type) -> bool:
+        own = self._c.found.records.get(self._c.scope.record or "")
+        return own is not None and owner in own.bases
 
     def _member_tail(self, node: Node, base_node: Node | None) -> tuple[bool, str, str] | None:
         """(arrow, name, text after the name) of a member expression, from its text."""
@@ -361,9 +373,13 @@ class NameLowering:
                         name = "operator()"
                     return found.group(1) == "->", name, text[found.end() :].lstrip()
         found_all = list(
-            re.finditer(r"(->|\.)?\s*(?:template\s+)?([A-Za-z_]\w*)\s*(<.*>)?\s*$", text, re.DOTALL)
+            re.finditer(
+                r"(->|\.)?\s*(?:template\s+)?(operator\s*(?:\(\s*\)|[^\w\s(]+)|[A-Za-z_]\w*)\s*(<.*>)?\s*$",
+                text,
+                re.DOTALL,
+            )
         )
         if found_all:
             last = found_all[-1]
-            return last.group(1) == "->", last.group(2), last.group(3) or ""
+            return last.group(1) == "->", re.sub(r"\s", "", last.group(2)), last.group(3) or ""
         return None

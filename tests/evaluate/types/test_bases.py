@@ -24,6 +24,23 @@ struct Silent : Made { int w; __device__ Silent(int x) : w(x) {} };
 struct Inherits : Made { using Made::Made; int w = 1; };
 struct Shape { __device__ virtual int f(int i) { return i; } int z = 5; };
 struct Round : Shape { __device__ int f(int i) override { return i * 2 + z; } };
+struct Hides : Base { int ld = 9; __device__ int both(int i) { return Base::ld * i + ld; } };
+template <int B> struct Policy {
+  int step = B;
+  static constexpr int kTwo = 2;
+  __device__ int at(int i) const { return i * B; }
+  __device__ int operator()(int i) const { return i + B; }
+  template <int K> __device__ int by(int i) const { return i * K; }
+};
+template <typename P> struct Mixed : P {
+  __device__ int at(int i) const { return P::at(i + 1) + P::kTwo; }
+  __device__ int operator()(int i) const { return P::operator()(i * 2); }
+  __device__ int by(int i) const { return P::template by<3>(i) + this->P::step; }
+  __device__ void set(int v) { P::step = v; }
+};
+template <typename P> struct Twice : Mixed<P> {
+  __device__ int at(int i) const { return Mixed<P>::at(i) * 2 + Mixed<P>::step; }
+};
 __device__ int by_reference(Base &b) { return b.at(3); }
 __device__ int by_pointer(Base *b) { return b->at(3); }
 __device__ int by_value(Base b) { return b.at(3); }
@@ -47,6 +64,12 @@ NUMBERS = {
     "Silent x(3); s[x.q + x.w] = 1;": 9,
     "Inherits x(3); s[x.q + x.w] = 1;": 7,
     "Made m[2]; s[m[1].q] = 1;": 6,
+    "Hides h; h.Base::ld = 5; s[h.both(3) + h.ld] = 1;": 33,
+    "Hides h; Base &b = h; b.ld = 6; Hides g = h; s[g.at(2) + g.ld] = 1;": 21,
+    "Mixed<Policy<4>> m; s[m.at(2)] = 1;": 14,
+    "Mixed<Policy<4>> m; s[m(5)] = 1;": 14,
+    "Mixed<Policy<4>> m; m.set(7); s[m.by(2)] = 1;": 13,
+    "Twice<Policy<4>> m; s[m.at(2)] = 1;": 32,
     "Round r; s[of_shape(r)] = 1;": 11,
     "Round r; Shape *p = &r; s[p->f(2)] = 1;": 9,
 }
