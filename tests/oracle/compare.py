@@ -102,7 +102,8 @@ def _compare_key(key: Key, wanted: Counter[Pattern], traces: list[Trace], outcom
             found[tuple(None if o < 0 else o for o in offsets)] += weight
     if rotate:
         step = int(np.gcd.reduce([t.alignment for t in traces])) or ROTATION
-        wanted, found = _unrotated(wanted, step), _unrotated(found, step)
+        around = int(np.gcd.reduce([t.shifts.around for t in traces]))
+        wanted, found = _unrotated(wanted, step, around), _unrotated(found, step, around)
     if wanted == found:
         outcome.exact += 1
         return
@@ -113,13 +114,14 @@ def _compare_key(key: Key, wanted: Counter[Pattern], traces: list[Trace], outcom
     outcome.wrong.append(f"{key}: {_show(missing)} expected, {_show(extra)} found")
 
 
-def _unrotated(patterns: Counter[Pattern], step: int) -> Counter[Pattern]:
-    """Patterns up to a common multiple of `step`."""
+def _unrotated(patterns: Counter[Pattern], step: int, around: int) -> Counter[Pattern]:
+    """Patterns up to a common multiple of `step`, and in a ring of `around` bytes, if that is not 0."""
     result: Counter[Pattern] = Counter()
     for pattern, count in patterns.items():
         first = next((o for o in pattern if o is not None), 0)
         base = first - first % step
-        result[tuple(None if o is None else o - base for o in pattern)] += count
+        moved = (None if o is None else o - base for o in pattern)
+        result[tuple(o % around if around and o is not None else o for o in moved)] += count
     return result
 
 

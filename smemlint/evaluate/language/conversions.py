@@ -63,6 +63,24 @@ def constant_of(t: Type | None) -> Int | None:
     return None
 
 
+def number_of(v: Value) -> Value:
+    """A value of such a type as the number that it stands for; any other as it is."""
+    constant = constant_of(v.type) if isinstance(v, Other | RecordValue) else None
+    return v if constant is None else constant
+
+
+def operand_of(m: Machine, v: Value, *, pointer: bool = False) -> Value:
+    """The number that a record stands for, or converts to, where a template computes with it. pointer: or
+    else the pointer."""
+    v = number_of(v)
+    if not isinstance(v, RecordValue):
+        return v
+    made = converted(m, v, INT)
+    if made is None and pointer:
+        made = converted(m, v, None)
+    return v if made is None else made
+
+
 def integer(m: Machine, e: Expr, what: str = "") -> Int:
     """The value of an expression as an integer; an unknown one where it is none."""
     return as_int(m, rvalue(m, e), getattr(e, "place", None), what)
@@ -74,9 +92,9 @@ def as_int(m: Machine, v: Value, place: Place | None = None, what: str = "") -> 
         return v
     if isinstance(v, Pointer):
         return m.unknowns.value(ULONG, f"&{v.object.name}", low=1, rank=3)
-    constant = constant_of(v.type) if isinstance(v, Other | RecordValue) else None
-    if constant is not None:
-        return constant
+    v = number_of(v)
+    if isinstance(v, Int):
+        return v
     uniform = isinstance(v, Other) and v.uniform
     reason = v.reason if isinstance(v, Other) else None
     return m.unknowns.value(
@@ -95,6 +113,9 @@ def truth(m: Machine, v: Value) -> Int:
         return v
     if isinstance(v, Pointer):
         return ar.logical_not(null_test(m, v), m.unknowns)
+    v = number_of(v)
+    if isinstance(v, Int):
+        return v
     reason = v.reason if isinstance(v, Other) else None
     return m.unknowns.value(
         BOOL, "condition", varying=not is_uniform(v) and not m.host, low=0, high=1, reason=reason

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from smemlint.evaluate.language.accesses import load
-from smemlint.evaluate.language.conversions import type_of
+from smemlint.evaluate.language.conversions import constant_of, type_of
 from smemlint.evaluate.language.inlining import Reference, invoke, run_closure
 from smemlint.evaluate.language.lifetimes import begin_life
 from smemlint.evaluate.language.names import resolve_arguments, static_member
@@ -29,6 +29,9 @@ from smemlint.evaluate.values.number import (
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import CONVERSION_NAME, Call, Expr, Index, Member, Name, RecordRef, StaticMember
 
+_OF_NUMBERS = (CONVERSION_NAME, "operator()")
+"""Methods that give the number which an object of a class stands for."""
+
 
 def call_value(m: Machine, e: Call) -> Value:
     """The value of a call; what a reference leads to is read only if somebody wants it."""
@@ -51,7 +54,7 @@ def _call(m: Machine, e: Call, want_place: bool) -> Value | Reference:
     v: Value
     if isinstance(callee, Member):
         v = _method(m, callee)
-        if callee.name == CONVERSION_NAME and isinstance(v, Method) and not v.candidates:
+        if callee.name in _OF_NUMBERS and isinstance(v, Method) and not v.candidates and not e.arguments:
             held = _number_in(v.self)
             if held is not None:
                 return held
@@ -65,6 +68,8 @@ def _call(m: Machine, e: Call, want_place: bool) -> Value | Reference:
             v = Method(callee.name, m.frame.this, v.candidates, v.arguments)
     else:
         v = _called(m, callee)
+        if isinstance(v, Other) and not e.arguments and (constant := constant_of(v.type)) is not None:
+            return constant
         if isinstance(v, Other) and isinstance(callee, Name):
             v = FunctionValue(callee.name, (), resolve_arguments(m, callee.arguments))
     return _apply(m, v, e, discarded, want_place)
@@ -106,9 +111,19 @@ def _function_at(p: Pointer) -> Closure | FunctionValue | None:
 
 
 def _number_in(self: Value) -> Int | None:
-    """The number that a variable of a class that nothing declares was made of."""
+    """The number that a variable of a class that nothing declares was made of, or its type stands for."""
     if isinstance(self, Int):
         return self
+    of = (
+        self.pointee
+        if isinstance(self, Pointer)
+        else self.type
+        if isinstance(self, Other | RecordValue)
+        else None
+    )
+    constant = constant_of(of)
+    if constant is not None:
+        return constant
     if not isinstance(self, Pointer) or self.object.storage != "local" or self.offset.key() != Int(0).key():
         return None
     held = self.object.cells.get(0)

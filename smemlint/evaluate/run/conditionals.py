@@ -11,7 +11,7 @@ from smemlint.evaluate.control_flow.launch_choices import decided_by_launch, eit
 from smemlint.evaluate.control_flow.masks import decode, restore, snapshot
 from smemlint.evaluate.control_flow.settling import choice_at, differ, settle
 from smemlint.evaluate.language.accesses import load
-from smemlint.evaluate.language.conversions import truth
+from smemlint.evaluate.language.conversions import operand_of, truth
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.memory.local_memory import here, merge
@@ -101,7 +101,7 @@ def conditional_place(m: Machine, e: Conditional) -> Pointer | Value:
 
 def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr], Value]) -> Value:
     keep_interior = m.unknowns.interior
-    limits = not m.host and _plain(e.then) and _plain(e.otherwise) and not _sets(e.condition)
+    limits = not m.host and is_plain(e.then) and is_plain(e.otherwise) and not _sets(e.condition)
     m.unknowns.interior = keep_interior or limits
     guesses, assumed = m.unknowns.guesses, dict(m.journal.assumptions)
     line, m.lines.follows = m.lines.region, None
@@ -164,6 +164,8 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         if evaluate is rvalue and isinstance(chosen, Int):
             return _of_common_type(m, chosen, e.then if a is None else e.otherwise)
         return chosen
+    if evaluate is rvalue and isinstance(a, Int) is not isinstance(b, Int):
+        a, b = operand_of(m, a), operand_of(m, b)
     if evaluate is rvalue and isinstance(a, Int) and isinstance(b, Int) and a.type != b.type:
         t = common_type(a.type, b.type)
         if t.kind in ("int", "uint"):
@@ -279,7 +281,7 @@ def _only_chooses(m: Machine, e: Conditional) -> bool:
     `i + 8 <= n ? 8 : n - i` blocks in the middle have the 8, but `n > 20 ? 8 : 4` is either, and what lanes
     are compared with may be any number."""
     c = e.condition
-    if not (_plain(c) and isinstance(c, Binary) and _plain(e.then) and _plain(e.otherwise)):
+    if not (is_plain(c) and isinstance(c, Binary) and is_plain(e.then) and is_plain(e.otherwise)):
         return False
     m.silent += 1
     sides = [rvalue(m, x) for x in (c.left, c.right, e.then, e.otherwise)]
@@ -324,14 +326,14 @@ _sets = by_identity(_may_set)
 """Whether evaluating an operand may change a variable."""
 
 
-def _plain(e: Expr) -> bool:
+def is_plain(e: Expr) -> bool:
     """Arithmetic on names and numbers: nothing is lost when it is not evaluated."""
     if isinstance(e, Literal | Name | Special | FloatLiteral | PackSize | SizeOf | StaticMember):
         return True
     if isinstance(e, Unary):
-        return e.op in ("+", "-", "~", "!") and _plain(e.operand)
+        return e.op in ("+", "-", "~", "!") and is_plain(e.operand)
     if isinstance(e, Binary):
-        return _plain(e.left) and _plain(e.right)
+        return is_plain(e.left) and is_plain(e.right)
     if isinstance(e, Cast):
-        return _plain(e.operand)
-    return isinstance(e, Conditional) and all(_plain(x) for x in (e.condition, e.then, e.otherwise))
+        return is_plain(e.operand)
+    return isinstance(e, Conditional) and all(is_plain(x) for x in (e.condition, e.then, e.otherwise))

@@ -6,7 +6,7 @@ from smemlint.evaluate.analysis.line_attribution import copied
 from smemlint.evaluate.compiler.slow_paths import division_stops
 from smemlint.evaluate.control_flow import first_block
 from smemlint.evaluate.language.accesses import load, store
-from smemlint.evaluate.language.conversions import as_int, coerce, is_null, null_test
+from smemlint.evaluate.language.conversions import as_int, coerce, is_null, null_test, operand_of
 from smemlint.evaluate.language.destructors import discard
 from smemlint.evaluate.language.member_pointers import member_of, pointer_to_member
 from smemlint.evaluate.language.operator_methods import operator_method
@@ -14,11 +14,11 @@ from smemlint.evaluate.language.places import lost, offset_pointer, place_of, po
 from smemlint.evaluate.language.scale import decided_by_scale
 from smemlint.evaluate.library.atomics import operator_on_atomic
 from smemlint.evaluate.library.containers import tied
-from smemlint.evaluate.machine.dispatch import build, converted, lvalue, rvalue
+from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.sums import Sums
 from smemlint.evaluate.memory.several import lost_among
-from smemlint.evaluate.run.conditionals import logical_value
+from smemlint.evaluate.run.conditionals import is_plain, logical_value
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values import floats
 from smemlint.evaluate.values.comparison import COMPARISONS
@@ -34,6 +34,7 @@ from smemlint.evaluate.values.number import (
     collapse,
     form_of,
     is_uniform,
+    same,
     scale,
     subtract,
 )
@@ -69,7 +70,7 @@ def unary_value(m: Machine, e: Unary) -> Value:
         return load(m, p, e.place, e) if isinstance(p, Pointer) else p
     if op in STEPS:
         return _step_by_one(m, e, lvalue(m, e.operand))
-    v = rvalue(m, e.operand)
+    v = operand_of(m, rvalue(m, e.operand))
     if isinstance(v, Int):
         if op == "+":
             return v.typed(ar.promoted(v.type))
@@ -142,13 +143,25 @@ def binary_value(m: Machine, e: Binary) -> Value:
     guessed = m.unknowns.guessed
     before = len(guessed)
     left, right = rvalue(m, e.left), rvalue(m, e.right)
-    result = operate(m, e.op, left, right, e.place)
+    result = _rounded_down(m, e, left, right) or operate(m, e.op, left, right, e.place)
     if m.journal.sums is not None and e.op == "+" and isinstance(result, Int):
         _note_sum(m, m.journal.sums, e, left, right, result)
     if len(guessed) > before and not m.host and e.op in COMPARISONS:
         first_block.look(m, e.op, left, right)
         decided_by_scale(m, e, guessed[-1])
     return result
+
+
+def _rounded_down(m: Machine, e: Binary, left: Value, right: Value) -> Value | None:
+    """`x / a * a` of an address in shared memory."""
+    if e.op != "*" or not isinstance(left, Other) or left.leads is None or not isinstance(e.left, Binary):
+        return None
+    if e.left.op != "/" or not is_plain(e.left):
+        return None
+    address, by = rvalue(m, e.left.left), rvalue(m, e.left.right)
+    if not isinstance(address, Pointer) or not address.integer or not same(by, right):
+        return None
+    return operate(m, "-", address, operate(m, "%", address, by, e.place), e.place)
 
 
 def _note_sum(m: Machine, sums: Sums, e: Binary, left: Value, right: Value, result: Int) -> None:
@@ -174,7 +187,8 @@ def operate(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Val
         division_stops(m, a, b)
     if type(a) is Int and type(b) is Int:
         return ar.binary(op, a, b, m.unknowns)
-    a, b = _decayed(m, op, a), _decayed(m, op, b)
+    pointer = op in ("+", "-")
+    a, b = operand_of(m, a, pointer=pointer), operand_of(m, b, pointer=pointer)
     if isinstance(a, Int) and isinstance(b, Int):  # of records that convert to numbers
         return ar.binary(op, a, b, m.unknowns)
     if isinstance(a, Pointer) or isinstance(b, Pointer):
@@ -193,12 +207,6 @@ def operate(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Val
     t = next((v.type for v in (a, b) if isinstance(v, Other)), None)
     leads = next((v.leads for v in (a, b) if isinstance(v, Other) and v.leads is not None), None)
     return Other(t, uniform, reason, leads=leads, near=floats.near(op, a, b))
-
-
-def _decayed(m: Machine, op: str, v: Value) -> Value:
-    """A record that converts to a pointer, where a template computes with it."""
-    made = converted(m, v, None) if op in ("+", "-") and isinstance(v, RecordValue) else None
-    return v if made is None else made
 
 
 def _pointer_operation(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Value:

@@ -248,9 +248,14 @@ class NameLowering:
         place = self._c.place(node)
         if base_node is None:
             arguments = self._member_arguments(node, target)
-            if target.kind in FUNCTIONS and _QUALIFIED.match(self._c.positions.text(node) or ""):
+            if valid(target) and _QUALIFIED.match(self._c.positions.text(node) or ""):
                 owner = self._c.types.record(cursors.semantic_parent(target))
-                return StaticMember(owner, name, place, arguments)  # `Base::get(i)`, whatever overrides it
+                if target.kind in FUNCTIONS:
+                    return StaticMember(
+                        owner, name, place, arguments
+                    )  # `Base::get(i)`, whatever overrides it
+                if self._is_base(owner):
+                    return self._of_base(owner, name, place)
             return Member(This(place), name, True, place, arguments)
         base_node = _before_unnamed(base_node)
         if base_node is None:
@@ -324,8 +329,7 @@ class NameLowering:
         if base_node is None or base_node.kind == 132:
             owner = self._named_base(c.positions.text(node) or "", name)
             if owner is not None and self._is_base(owner):
-                part = Cast(PointerTo(owner, reference=True), Unary("*", This(place)), place=place)
-                return Member(part, name, False, place, arguments)
+                return self._of_base(owner, name, place, arguments)
             if owner is not None:
                 return StaticMember(owner, name, place, arguments)
         if base_node is None:
@@ -355,6 +359,14 @@ class NameLowering:
     def _is_base(self, owner: Type) -> bool:
         own = self._c.found.records.get(self._c.scope.record or "")
         return own is not None and owner in own.bases
+
+    @staticmethod
+    def _of_base(
+        owner: Type, name: str, place: Place, arguments: tuple[TemplateArgument, ...] = ()
+    ) -> Member:
+        """A member of the part of `this` that is a base."""
+        part = Cast(PointerTo(owner, reference=True), Unary("*", This(place)), place=place)
+        return Member(part, name, False, place, arguments)
 
     def _member_tail(self, node: Node, base_node: Node | None) -> tuple[bool, str, str] | None:
         """(arrow, name, text after the name) of a member expression, from its text."""
