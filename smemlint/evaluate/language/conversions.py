@@ -69,13 +69,13 @@ def number_of(v: Value) -> Value:
     return v if constant is None else constant
 
 
-def operand_of(m: Machine, v: Value, *, pointer: bool = False) -> Value:
-    """The number that a record stands for, or converts to, where a template computes with it. pointer: or
-    else the pointer."""
+def operand_of(m: Machine, v: Value, t: Scalar = INT, *, pointer: bool = False) -> Value:
+    """The number that a record stands for, or converts to (best to a t), where a template computes with it.
+    pointer: or else the pointer."""
     v = number_of(v)
     if not isinstance(v, RecordValue):
         return v
-    made = converted(m, v, INT)
+    made = converted(m, v, t)
     if made is None and pointer:
         made = converted(m, v, None)
     return v if made is None else made

@@ -15,7 +15,7 @@ from smemlint.evaluate.language.packs import expanded
 from smemlint.evaluate.language.places import place_of
 from smemlint.evaluate.library.builtins import constructed
 from smemlint.evaluate.library.containers import contained, is_container
-from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
+from smemlint.evaluate.machine.dispatch import build, converted, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.memory.local_memory import write_cell
 from smemlint.evaluate.memory.parts import write_part
@@ -34,14 +34,18 @@ from smemlint.evaluate.values.number import (
 )
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import (
+    CONVERSION_NAME,
     ArrayOf,
+    Call,
     Cast,
     Construct,
     Expr,
     Function,
     InitList,
     Literal,
+    Member,
     MemberType,
+    Module,
     OpaqueType,
     Part,
     Place,
@@ -51,6 +55,7 @@ from smemlint.ir import (
     Type,
     TypeParam,
 )
+from smemlint.ir.memo import by_identity
 from smemlint.ir.types import is_reference
 
 _EXTENTS = (RecordRef("uint3"), RecordRef("::uint3"))
@@ -271,7 +276,7 @@ def cast_value(m: Machine, e: Cast) -> Value:
         return made
     if isinstance(t, RecordRef):
         return _record_of(m, t, e)
-    v = rvalue(m, e.operand)
+    v = _by_one_of_several(m, e.operand, t) or rvalue(m, e.operand)
     if isinstance(t, Scalar) and t.kind == "void":
         return Other()
     cast = coerce(m, v, t)
@@ -279,6 +284,23 @@ def cast_value(m: Machine, e: Cast) -> Value:
     if isinstance(cast, Pointer) and isinstance(to, OpaqueType | TypeParam | MemberType):
         return replace(cast, pointee=to)  # not what it pointed to before: a kernel's type is deduced from it
     return cast
+
+
+def _by_one_of_several(m: Machine, e: Expr, t: Type) -> Value | None:
+    """What the conversion function for a t makes of an object, where classes have several of them."""
+    if not isinstance(e, Call) or not isinstance(e.callee, Member) or e.callee.name != CONVERSION_NAME:
+        return None
+    if not isinstance(t, Scalar) or not _has_several(m.module):
+        return None
+    place = place_of(m, e.callee.base)
+    made = converted(m, place, t) if isinstance(place, Pointer) else None
+    return Other() if made is None else made
+
+
+@by_identity
+def _has_several(module: Module) -> bool:
+    """Whether a class of a program has more than one conversion function."""
+    return any(len(r.methods.get(CONVERSION_NAME, ())) > 1 for r in module.records.values())
 
 
 def _record_of(m: Machine, t: RecordRef, e: Cast) -> Value:

@@ -70,7 +70,7 @@ def unary_value(m: Machine, e: Unary) -> Value:
         return load(m, p, e.place, e) if isinstance(p, Pointer) else p
     if op in STEPS:
         return _step_by_one(m, e, lvalue(m, e.operand))
-    v = operand_of(m, rvalue(m, e.operand))
+    v = operand_of(m, rvalue(m, e.operand), BOOL if op == "!" else INT)
     if isinstance(v, Int):
         if op == "+":
             return v.typed(ar.promoted(v.type))
