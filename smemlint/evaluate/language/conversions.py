@@ -71,13 +71,12 @@ def number_of(v: Value) -> Value:
 
 def operand_of(m: Machine, v: Value, t: Scalar = INT, *, pointer: bool = False) -> Value:
     """The number that a record stands for, or converts to (best to a t), where a template computes with it.
-    pointer: or else the pointer."""
+    pointer: the pointer, if it converts to one."""
     v = number_of(v)
     if not isinstance(v, RecordValue):
         return v
-    made = converted(m, v, t)
-    if made is None and pointer:
-        made = converted(m, v, None)
+    made = converted(m, v, None) if pointer else None
+    made = converted(m, v, t) if made is None else made
     return v if made is None else made
 
 

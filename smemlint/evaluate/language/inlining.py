@@ -259,7 +259,10 @@ def run_closure(m: Machine, c: Closure, e: Call, want_place: bool) -> Value | Re
     given = expanded(m, e.arguments)
     for i, parameter in enumerate(c.function.parameters):
         t = m.types.resolve(parameter.type, bindings)
-        taken = [_given(m, a, t) for a in (given[i:] if parameter is pack else given[i : i + 1])]
+        passed = given[i:] if parameter is pack else given[i : i + 1]
+        if not passed and parameter.init is not None:
+            passed = [parameter.init]
+        taken = [_given(m, a, t) for a in passed]
         if parameter is pack:
             frame.packs[parameter.id] = tuple(_parameter(parameter, _held_type(t, v), v) for v in taken)
         elif taken:

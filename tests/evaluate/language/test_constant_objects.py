@@ -40,3 +40,11 @@ def test_an_object_that_stands_for_a_number_is_computed_with(call: str, body: st
     (trace,) = (t for t in evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces if len(t.offsets))
     assert trace.grade is Grade.EXACT
     assert [o // 4 for o in trace.offsets[0].tolist()] == [INDICES[body](t) for t in range(32)]
+
+
+def test_a_lambda_has_default_arguments() -> None:
+    body = "auto f = [](int i, int j = 7) { return i + j; }; s[f(3)] = 1;"
+    text = f"__global__ void k() {{ __shared__ int s[64]; {body} }}"
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (trace,) = evaluate(module, module.kernels()[0], Launch((1, 1, 1))).traces
+    assert trace.offsets[0][0] == 40

@@ -89,12 +89,18 @@ def test_pointers_that_wait_in_shared_memory_are_counted_when_they_are_used() ->
 
 @pytest.mark.parametrize(
     "pointer",
-    ["(float *)((size_t)a / 16 * 16)", "(float *)((size_t)a >> 4 << 4)", "in[0] > 0 ? a : (float *)h(n)"],
+    ["(float *)((size_t)a / 48 * 16)", "(float *)((size_t)a >> 4 << 4)", "in[0] > 0 ? a : (float *)h(n)"],
 )
 def test_a_pointer_that_is_lost_leaves_an_access(pointer: str) -> None:
     found = scored(f"float *p = {pointer};\n*p = 1;", shared=TWO)
     assert [c.site.op for c in found] == ["store"]
     assert found[0].grade is not Grade.EXACT
+
+
+def test_an_address_that_is_rounded_by_a_division_is_followed() -> None:
+    up = "((size_t)(a + 5 + 16 * threadIdx.x) + 15) / 16 * 16"
+    (store,) = scored(f"float *p = (float *)({up});\n*p = 1;", shared=TWO)
+    assert (store.ways, store.grade) == (16, Grade.EXACT)
 
 
 def test_arrays_that_a_pointer_may_lead_to_are_not_edited() -> None:
