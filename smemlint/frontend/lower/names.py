@@ -362,7 +362,7 @@ class NameLowering:
 
     @staticmethod
     def _of_base(
-        owner: Type, name: str, place: Place, arguments: tuple[TemplateArgument, ...] = ()
+        owner: Type, name: str, place: Place | None, arguments: tuple[TemplateArgument, ...] = ()
     ) -> Member:
         """A member of the part of `this` that is a base."""
         part = Cast(PointerTo(owner, reference=True), Unary("*", This(place)), place=place)
