@@ -154,12 +154,13 @@ class Call:
     Overloaded operators arrive as calls of a Member named `operator=`, `operator[]`, `operator()` ...;
     an implicit `operator=` as Assign, those of the library and those that a template leaves open as
     the built-in operator's node. A conversion function is called by the name `operator conversion`,
-    inside a Cast.
+    inside a Cast. elsewhere: the type of what it returns, of a function that another source defines.
     """
 
     callee: Expr
     arguments: tuple[Expr, ...]
     place: Place | None = None
+    elsewhere: Type | None = None
 
 
 @record(frozen=True, slots=True)

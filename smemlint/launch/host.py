@@ -120,7 +120,7 @@ def started_kernels(
     found += _instantiated(module, launching, before, runs, allowance, found)
     if allowance.short:
         templates = [f for f in launching.values() if f.template]
-        found += left_over(module, templates, _written_instances(module, templates), found)
+        found += left_over(module, templates, _written_instances(module, templates, called=True), found)
     full = [s for s in found if s.shaped]
     return tuple(s for s in found if s.shaped or s.guessed or not _told_by(s, full))
 
@@ -349,8 +349,13 @@ def _call(m: Machine, f: Function, arguments: Instance, owner: Instance, words: 
         pass
 
 
-def _written_instances(module: Module, templates: Sequence[Function]) -> dict[str, list[Instance]]:
-    """Template arguments under which host functions are named or explicitly instantiated, by function."""
+def _written_instances(
+    module: Module, templates: Sequence[Function], called: bool = False
+) -> dict[str, list[Instance]]:
+    """Template arguments under which host functions are named or explicitly instantiated, by function.
+
+    called: also those under which methods are called, which running the callers tells with more.
+    """
     found: dict[str, dict[Instance, None]] = {f.id: {} for f in templates if f.template}
     if not found:
         return {}
@@ -359,7 +364,9 @@ def _written_instances(module: Module, templates: Sequence[Function]) -> dict[st
         if f.template:
             by_name.setdefault(f.name, []).append(f)
     for g in module.functions.values():
-        for n in said(g).instances if g.side != "device" else ():
+        if g.side == "device":
+            continue
+        for n in (*said(g).instances, *(said(g).called if called else ())):
             if isinstance(n, Name) and n.id:
                 if n.id in found:
                     found[n.id][n.arguments] = None

@@ -16,6 +16,7 @@ from smemlint.ir import (
     TypeParam,
 )
 from smemlint.launch.model import Started
+from smemlint.launch.objects import is_closed
 from smemlint.launch.open import Candidate
 from smemlint.launch.source.starters import said
 from smemlint.launch.ways import site
@@ -40,7 +41,7 @@ def left_over(
             if kernel is None or launch.place is None:
                 continue
             seen = at.get((launch.place.path, launch.place.offset, kernel.id), [])
-            for given in written.get(f.id, ()) if seen else ():
+            for given in filter(is_closed, written.get(f.id, ()) if seen else ()):
                 template = _handed_on(f, launch, kernel, given)
                 if template and not any(template.items() <= s.template.items() for s in seen):
                     yield _like(seen[0], template)

@@ -37,6 +37,8 @@ def call_value(m: Machine, e: Call) -> Value:
     """The value of a call; what a reference leads to is read only if somebody wants it."""
     discarded = m.context.discarded is e
     result = _call(m, e, False)
+    if e.elsewhere is not None and m.host and isinstance(result, Other) and result.type is None:
+        return replace(result, type=m.resolve(e.elsewhere))  # a kernel's type may be deduced from it
     if not isinstance(result, Reference):
         return result
     return Other() if discarded else load(m, result.place, e.place)

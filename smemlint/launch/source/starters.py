@@ -26,13 +26,15 @@ from smemlint.records import record
 @record(frozen=True, slots=True)
 class Said:
     """What a function says of others. ids: of what it names; names: the same where only they are known;
-    instances: names and members with template arguments; values: ids, or names where only they are known, of
-    what it names and does not call."""
+    instances: names with template arguments, also of methods that are named and not called;
+    called: methods that are called with template arguments; values: ids, or names where only they are known,
+    of what it names and does not call."""
 
     ids: frozenset[str]
     names: frozenset[str]
     values: frozenset[str]
     instances: tuple[Name | Member | StaticMember, ...]
+    called: tuple[Name | Member | StaticMember, ...]
     launches: tuple[LaunchStmt, ...]
 
 
@@ -45,11 +47,15 @@ def said(f: Function) -> Said:
 def _said(body: object) -> Said:
     nodes = nodes_of(body)
     names = [n for n in nodes if isinstance(n, Name)]
+    callees = {id(n.callee) for n in nodes if isinstance(n, Call)}
+    given = [n for n in nodes if isinstance(n, Name | Member | StaticMember) and n.arguments]
+    called = {id(n) for n in given if id(n) in callees and not (isinstance(n, Name) and n.id)}
     return Said(
         frozenset(n.id for n in names if n.id),
         frozenset(_open_names(nodes)),
         named_as_value(nodes),
-        tuple(n for n in nodes if isinstance(n, Name | Member | StaticMember) and n.arguments),
+        tuple(n for n in given if id(n) not in called),
+        tuple(n for n in given if id(n) in called),
         tuple(n for n in nodes if isinstance(n, LaunchStmt)),
     )
 

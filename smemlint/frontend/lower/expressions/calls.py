@@ -212,8 +212,8 @@ class CallLowering:
             return Cast(pointer, arguments[0], place=place)
         if self._is_type(callee):
             return Cast(self._c.types.of(node), arguments[0], place=place) if arguments else callee
-        made = Call(callee, arguments, place)
-        return Cast(self._c.types.of(node), made, place=place) if self._is_elsewhere(target) else made
+        elsewhere = self._c.types.of(node) if self._is_elsewhere(target) else None
+        return Call(callee, arguments, place, elsewhere)
 
     def _is_elsewhere(self, target: Node) -> bool:
         """Whether a function that returns a pointer is declared by the project and defined in another source:
