@@ -105,8 +105,17 @@ def configuration_for_cuda(files: Iterable[SkippedText]) -> tuple[str, ...]:
                 continue
             text = match[2].decode("latin-1")
             wish = {text.split()[0]: "1"} if match[1] == b"ifdef" and text.split() else wish_for(text, True)
-            asked |= dict.fromkeys(n for n, v in (wish or {}).items() if v == "1" and _HAS_CUDA.fullmatch(n))
+            names = [n for n, v in (wish or {}).items() if v == "1"]
+            asked |= dict.fromkeys(n for n in names if _HAS_CUDA.fullmatch(n) or _beside_hip(n, code))
     return tuple(n for n in asked if not any(_is_defined(f.data, n) for f in files))
+
+
+def _beside_hip(name: str, code: bytes) -> bool:
+    """Whether a macro is the CUDA one of two: `#if defined(LIB_CUDA) ... #elif defined(LIB_ROCM)`."""
+    prefix, cuda, rest = name.rpartition("CUDA")
+    if not cuda or rest or not {"NO", "NOT", "DISABLE", "WITHOUT"}.isdisjoint(prefix.split("_")):
+        return False
+    return any((prefix + x).encode() in code for x in ("ROCM", "HIP"))
 
 
 def _is_defined(data: bytes, name: str) -> bool:

@@ -171,3 +171,13 @@ def test_a_build_of_kernels_says_that_there_is_cuda(condition: str, macros: tupl
     assert configuration_for_cuda([SkippedText("a.h", text, skipped)]) == macros
     defined = text + b"".join(b"#define %s 0\n" % m.encode() for m in macros)
     assert configuration_for_cuda([SkippedText("a.h", defined, skipped)]) == ()
+
+
+def test_of_two_platforms_of_a_library_its_own_macro_for_cuda_is_set() -> None:
+    text = b"#if defined(LIB_CUDA)\nint a;\n#elif defined(LIB_ROCM)\nint b;\n#endif\n"
+    skipped = ((0, text.index(b"#elif")),)
+    assert configuration_for_cuda([SkippedText("a.h", text, skipped)]) == ("LIB_CUDA",)
+    alone = text.replace(b"LIB_ROCM", b"LIB_ELSE")
+    assert configuration_for_cuda([SkippedText("a.h", alone, skipped)]) == ()
+    without = text.replace(b"LIB_", b"LIB_NO_")
+    assert configuration_for_cuda([SkippedText("a.h", without, skipped)]) == ()
