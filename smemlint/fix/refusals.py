@@ -95,7 +95,7 @@ REASONS: dict[str, tuple[str, str]] = {
         "",
     ),
     "several-kernels": (
-        "the array is declared outside a function",
+        "the array is declared outside of functions, and not exactly one function of that file uses it",
         "",
     ),
     "other-file": (

@@ -109,6 +109,8 @@ def _helper(
     """
     source = at.source
     start = source.function_start(at.index)
+    if start is None and at.local and source.body_of(at.index) is None:
+        start = source.statement_start(at.index)
     if start is None:
         return Refusal("no-place-for-helper", f"the function around `{at.name}` is not found in the text")
     name = fresh(f"{verb}_{at.name}", taken)

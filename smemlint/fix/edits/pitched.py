@@ -216,6 +216,14 @@ def _visible(at: Declared, pitch: str, value: int, fixed: bool = True) -> str | 
     names = set(_NAME.findall(pitch))
     code = at.source.code
     function = function_around(at.source, at.index)
+    if function is None and at.source.body_of(at.index) is None:
+        if names <= at.source.file_names(at.index):
+            return pitch
+        if not fixed:
+            return Refusal(
+                "run-time-pitch", f"`{pitch}` is known at the launch only, and set after `{at.name}`"
+            )
+        return str(value)
     first = at.source.index_at(at.source.statement_start(function[0])) if function is not None else 0
     before = {code[i].text for i in range(first, at.index)}
     after = {

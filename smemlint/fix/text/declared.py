@@ -110,9 +110,10 @@ def declared(
     extents = source.subscripts_after(index)
     if len(extents) != dims:
         return Refusal("declared-in-macro", f"the extents of `{name}` do not stand at its declaration")
-    scope = source.scope_of(index)
-    last = scope[1] if scope else len(source.code)
-    after = index + 1
+    scope = source.body_of(index)
+    last, after = scope[1] if scope else len(source.code), index + 1
+    if scope is None and not source.is_open(index) and (scope := source.only_user(name, index)):
+        after, last = scope[0] + 1, scope[1]
     through = accessors(source, name, dims)
     uses = tuple(u for u in source.uses(name, after, last, dims) if not _invokes(source, u, through))
     if any(_declares_again(source, use) for use in uses):

@@ -229,6 +229,55 @@ class Source:
                 return i, self._partners[i]
         return None
 
+    def body_of(self, index: int) -> tuple[int, int] | None:
+        """The same, but for the braces of namespaces and of `extern "C"`."""
+        found = self.scope_of(index)
+        while found is not None and self._is_namespace(found[0]):
+            found = self.scope_of(found[0])
+        return found
+
+    def _is_namespace(self, opening: int) -> bool:
+        i = opening - 1
+        while i >= 0 and (self.code[i].kind == "name" or self.code[i].text == "::"):
+            if self.code[i].text == "namespace":
+                return True
+            i -= 1
+        return i > 0 and self.code[i].text == '"C"' and self.code[i - 1].text == "extern"
+
+    def only_user(self, name: str, index: int) -> tuple[int, int] | None:
+        """(index of `{`, index of `}`) of the one function behind a declaration at file scope that names it;
+        None where several do, or none."""
+        found: tuple[int, int] | None = None
+        i = index + 1
+        while i < len(self.code):
+            end = None if self.code[i].text != "{" or self._is_namespace(i) else self._partners.get(i)
+            if end is not None:
+                if any(t.text == name and t.kind == "name" for t in self.code[i:end]):
+                    if found is not None or self.code[i - 1].text not in (")", "const", "noexcept"):
+                        return None
+                    found = i, end
+                i = end
+            elif self.code[i].text == name and self.code[i].kind == "name":
+                return None
+            i += 1
+        return found
+
+    def file_names(self, index: int) -> set[str]:
+        """The names at file scope before a token, and those of macros."""
+        found = {
+            m[1]
+            for t in self.tokens
+            if t.kind == "directive" and (m := re.match(r"#\s*define\s+(\w+)", t.text))
+        }
+        i = 0
+        while i < index:
+            if self.code[i].text == "{" and not self._is_namespace(i):
+                i = self._partners.get(i, index)
+            elif self.code[i].kind == "name":
+                found.add(self.code[i].text)
+            i += 1
+        return found
+
     def is_open(self, index: int) -> bool:
         """Whether a brace before a token is never closed."""
         return any(t.text == "{" and i not in self._partners for i, t in enumerate(self.code[:index]))
