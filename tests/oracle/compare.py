@@ -197,7 +197,11 @@ def _allows(one: Trace, pattern: Pattern) -> bool:
                 alignment = gcd(alignment, *map(int, slopes[active][:1]))
             else:
                 distance = distance - slopes * _slope(distance, slopes, active)
-        if one.shifts.around and not one.data and active.any():
+        if one.shifts.around and alignment:
+            alignment = gcd(alignment, one.shifts.around)  # the start may be turns of the ring further on
+        if one.shifts.around and one.data:
+            distance = distance % BANK_CYCLE  # a ring is whole turns of the banks long
+        elif one.shifts.around and active.any():
             distance = _round(distance, active, one.shifts.around)
         step = np.zeros(32, dtype=np.int64)
         ways = [term.options[:, row] for term in one.data if term.options is not None]

@@ -93,6 +93,14 @@ def _put(m: Machine, of: Type, cells: dict[int, Value], at: int, t: Type, v: Val
     if isinstance(v, RecordValue):
         cells.update({at + k: x for k, x in v.cells.items()})
     elif isinstance(t, Part) and t.bits:
+        unit = t.of.size
+        if not any(k < at + unit and at < k + _width(x) for k, x in cells.items()):
+            cells[at] = Int(0, t.of)  # with the bits beside it, which nobody names or which come next
         write_part(m, Pointer(Object("temporary", "temporary", of, "local", None, cells), Int(at), t), v, t)
     else:
         cells[at] = v
+
+
+def _width(v: Value) -> int:
+    """The bytes that a cell takes at most."""
+    return v.type.size if isinstance(v, Int) else 16

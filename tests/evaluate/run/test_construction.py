@@ -69,6 +69,7 @@ struct P { int a; int b; int c[3]; };
 struct Q { int a; P p; int d = 7; };
 struct R : P { int e; };
 struct Cut { unsigned x : 4; unsigned y : 6; int z; };
+struct Holes { unsigned a : 5, : 3, b : 7, : 0; int c : 6, : 4; unsigned d : 9; };
 union U { int i; short h[2]; };
 template <typename T> struct V { T x; T y; int n = 2; };
 struct Cursor {
@@ -103,6 +104,7 @@ __device__ P made(int a) { return {a}; }
         pytest.param("int d[3][2] = {{4}}; s[(d[0][0] + d[0][1] + d[2][1]) * t] = 1;", 4, id="of arrays"),
         pytest.param("V<int> v{1}; s[(v.x + v.y + v.n + 1) * t] = 1;", 4, id="a template"),
         pytest.param("Cut c{3}; s[(c.x + c.y + c.z + 1) * t] = 1;", 4, id="bit-fields"),
+        pytest.param("Holes h{}; s[(h.a + h.c + h.d + 4) * t] = 1;", 4, id="bit-fields with gaps"),
         pytest.param("U u{131072 + 8}; s[(u.h[0] + u.h[1] - 2) * t] = 1;", 8, id="a union"),
         pytest.param(
             "Cursor c{s}; float *a = nullptr, *b = nullptr; if (!c.take(65, a)) return;"
