@@ -14,6 +14,7 @@ from smemlint.evaluate.types.bases import bases_of
 from smemlint.evaluate.types.record_layout import Layout
 from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value
 from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.pieces import overlapping, width_of
 from smemlint.ir import ArrayOf, Expr, InitList, Literal, Part, Place, RecordRef, Scalar, Type
 
 MOST_ELEMENTS = 4096
@@ -93,14 +94,8 @@ def _put(m: Machine, of: Type, cells: dict[int, Value], at: int, t: Type, v: Val
     if isinstance(v, RecordValue):
         cells.update({at + k: x for k, x in v.cells.items()})
     elif isinstance(t, Part) and t.bits:
-        unit = t.of.size
-        if not any(k < at + unit and at < k + _width(x) for k, x in cells.items()):
+        if not overlapping(cells, at, t.of.size) and all(map(width_of, cells.values())):
             cells[at] = Int(0, t.of)  # with the bits beside it, which nobody names or which come next
         write_part(m, Pointer(Object("temporary", "temporary", of, "local", None, cells), Int(at), t), v, t)
     else:
         cells[at] = v
-
-
-def _width(v: Value) -> int:
-    """The bytes that a cell takes at most."""
-    return v.type.size if isinstance(v, Int) else 16
