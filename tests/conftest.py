@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -13,8 +14,14 @@ ROOT = Path(__file__).resolve().parent.parent
 
 sys.path[:] = [*(p for p in sys.path if Path(p or ".").resolve() != ROOT), str(ROOT)]
 
-# What the tests keep is no user's, and what a user has kept answers no test.
-os.environ["SMEMLINT_CACHE_DIR"] = tempfile.mkdtemp(prefix="smemlint-tests-")
+# What the tests keep is no user's, and what a user has kept answers no test. The processes of a run share it.
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    os.environ["SMEMLINT_CACHE_DIR"] = tempfile.mkdtemp(prefix="smemlint-tests-")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(os.environ["SMEMLINT_CACHE_DIR"], ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)

@@ -66,8 +66,7 @@ def in_shards(capsys: Capture, count: int, *arguments: str) -> list[str]:
     return names
 
 
-@pytest.mark.parametrize("form", ["json", "sarif"])
-@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize(("form", "count"), [("sarif", 1), ("json", 3)])
 def test_merged_shards_are_the_bytes_of_one_run(
     project: Path, capsys: Capture, form: str, count: int
 ) -> None:

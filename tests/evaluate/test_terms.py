@@ -84,6 +84,6 @@ def test_a_number_of_64_bits_reaches_every_bank() -> None:
 )
 def test_quotients_of_neighbouring_lanes_are_steps_of_one_stair(index: str) -> None:
     conflict = scored(index.replace("//", "/"))
-    costs = {true_cost(index, n, m) for n, m in product(range(1, 80), range(70))}
+    costs = {true_cost(index, n, m) for n, m in product((*range(1, 18), 31, 32, 33, 64, 79), range(34))}
     assert conflict.wavefronts_low is not None and conflict.wavefronts is not None
     assert conflict.wavefronts_low <= min(costs) and max(costs) <= conflict.wavefronts <= max(costs) + 1

@@ -7,9 +7,12 @@ computes can be held against what it computed before.
 
 from __future__ import annotations
 
+import atexit
 import re
 import shutil
 import subprocess
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -84,8 +87,20 @@ int main()
 }
 """
 
+_FLAGS = ("-std=c++17", "-O0", "-w", "-fpermissive", "-pthread")
 _DYNAMIC = re.compile(r"extern\s+__shared__\s+((?:unsigned )?\w+)\s+(\w+)\s*\[\s*\]\s*;")
 _LAUNCH = re.compile(r"([\w:]+(?:\s*<[^;<>]*>)?)\s*<<<(.*?)>>>\s*\(([^;]*)\)\s*;", re.DOTALL)
+
+
+@cache
+def _header() -> Path:
+    """The header, which the compiler has read before."""
+    folder = Path(tempfile.mkdtemp(prefix="smemlint-tests-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    header = folder / "emulated.h"
+    header.write_text(_HEADER, encoding="utf-8")
+    subprocess.run([COMPILER or "g++", *_FLAGS, "-x", "c++-header", str(header)], timeout=120, check=True)
+    return header
 
 
 def run(text: str, folder: Path) -> str:
@@ -97,9 +112,8 @@ def run(text: str, folder: Path) -> str:
     text = _DYNAMIC.sub(r"\1 *\2 = emulated_dynamic<\1>();", text)
     text = _LAUNCH.sub(r"emulated_launch([=] { \1(\3); }, \2);", text)
     source, binary = folder / "emulated.cpp", folder / "emulated"
-    source.write_text(f"{_HEADER}\n#line 1\n{text}\n{_MAIN}", encoding="utf-8", errors="surrogateescape")
-    flags = ["-std=c++17", "-O0", "-w", "-fpermissive", "-pthread"]
-    call = [COMPILER or "g++", *flags, "-o", str(binary), str(source)]
+    source.write_text(f"#line 1\n{text}\n{_MAIN}", encoding="utf-8", errors="surrogateescape")
+    call = [COMPILER or "g++", *_FLAGS, "-include", str(_header()), "-o", str(binary), str(source)]
     built = subprocess.run(call, capture_output=True, text=True, timeout=120, check=False)
     assert built.returncode == 0, built.stderr[:2000]
     done = subprocess.run([str(binary)], capture_output=True, text=True, timeout=120, check=False)

@@ -43,8 +43,9 @@ def shell(folder: Path, command: str, **environment: str) -> subprocess.Complete
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-@pytest.mark.parametrize("buffered", ["", "1"])
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("command", "buffered"), [*((c, "") for c in COMMANDS), ("bad.cu", "1"), ("rules", "1")]
+)
 def test_a_full_disk_is_told_and_makes_status_2(folder: Path, command: str, buffered: str) -> None:
     done = shell(folder, f"smemlint {command} >/dev/full", PYTHONUNBUFFERED=buffered)
     assert done.returncode == 2 and done.stdout == b""

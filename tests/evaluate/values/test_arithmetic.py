@@ -153,7 +153,7 @@ def compared(op: str, a: Sample, b: Sample, choice: dict[Symbol, int]) -> None:
         assert (result.type.size, result.type.kind) == (truth[0].type.size, truth[0].type.kind)
 
 
-@settings(max_examples=600, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=200, deadline=None, suppress_health_check=SLOW)
 @given(
     st.data(),
     st.sampled_from(("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "<", "<=", ">", ">=", "==", "!=")),
@@ -163,7 +163,7 @@ def test_known_operands_give_what_c_gives(data: st.DataObject, op: str) -> None:
     compared(op, a, b, {})
 
 
-@settings(max_examples=1500, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=400, deadline=None, suppress_health_check=SLOW)
 @given(st.data(), choices(), st.sampled_from(("+", "*", "/", "%", "&", "|", "^", "<", "<=", ">", ">=")))
 def test_a_uniform_unknown_never_makes_a_wrong_lane(
     data: st.DataObject, choice: dict[Symbol, int], op: str
@@ -173,7 +173,7 @@ def test_a_uniform_unknown_never_makes_a_wrong_lane(
     compared(op, a, b, choice)
 
 
-@settings(max_examples=800, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=250, deadline=None, suppress_health_check=SLOW)
 @given(
     st.data(),
     choices(),
@@ -191,7 +191,7 @@ def test_constants_cut_unknowns_where_their_factors_allow(
     compared(op, data.draw(samples(choice)), b, choice)
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=150, deadline=None, suppress_health_check=SLOW)
 @given(st.data(), choices(), st.sampled_from((CHAR, UCHAR, SHORT, INT, UINT, LONG)))
 def test_conversions_keep_what_the_type_holds(
     data: st.DataObject, choice: dict[Symbol, int], target: Scalar
