@@ -11,6 +11,8 @@ SIZE for each integer. `measure` builds both versions (harness.cu fills the memo
 launch), compares all device memory bit for bit, and reads the wavefronts with Nsight Compute. A kernel that
 these arguments do not suit faults, before and after, and is left out. Both versions run in turn, and the
 median of each counts; where these are close, they run more often, as far as the time goes.
+The grid is repeated to fill the device; of a grid of few blocks each copy gets a place of its own in what the
+kernel writes, since copies that write the same few lines of memory wait for each other.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from math import exp, log
+from math import exp, log, prod
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -45,6 +47,10 @@ SECONDS = int(os.environ.get("MEASURE_SECONDS", "470"))
 """After which `measure` begins nothing new."""
 LIBRARIES = [p.parent for p in Path("/usr").glob("l*/*/*/site-packages/nvidia/*/include/cublas_v2.h")]
 """Where headers are that a compiler's installation may lack."""
+FEW = 16
+"""A grid of less blocks is repeated so often that its copies meet in memory."""
+ROOM = 28 << 20
+"""Bytes over which the copies of a grid of few blocks are spread."""
 MAIN = """
 #undef main
 #include <cstdio>
@@ -55,7 +61,7 @@ template <class T> T value()
     using U = std::remove_cv_t<T>;
     if constexpr (std::is_pointer_v<U>) {
         void *p = nullptr;
-        cudaMalloc(&p, 16 << 20);
+        cudaMalloc(&p, MEBIBYTES << 20);
         return (T)p;
     } else if constexpr (std::is_same_v<U, bool>) {
         return true;
@@ -181,12 +187,16 @@ def programs(facts: dict[str, Any], size: int) -> Iterator[tuple[str, dict[str, 
             .replace("GRID", ", ".join(map(str, grid)))
             .replace("BLOCK", ", ".join(map(str, kernel["block"])))
         )
+        few = prod(grid) < FEW
+        end = end.replace("MEBIBYTES", "32" if few else "16")
         more = {"before": 0, "after": sum(f["grows"] for f in fixed)}
         number = hashlib.sha1(f"{facts['path']} {key}".encode()).hexdigest()[:6]
         name = f"{kernel['name'].rpartition('::')[2]}_{number}"
+        texts = {v: apart(facts[v], kernel["name"]) if few else facts[v] for v in VERSIONS}
         known = {"kernel": kernel["name"], "block": kernel["block"], "grid": grid, "fixes": fixed}
+        known["apart"] = texts["before"] != facts["before"]
         given = {v: end.replace("BYTES", str(kernel["bytes"] + more[v])) for v in VERSIONS}
-        yield name, known, {v: facts[v] + given[v] for v in VERSIONS}
+        yield name, known, {v: texts[v] + given[v] for v in VERSIONS}
 
 
 def write(records: Iterable[dict[str, Any]], out: Path, size: int = 1024) -> None:
@@ -225,6 +235,49 @@ def prepare(files: Path, out: Path) -> int:
     found = (analysed(Path(line)) for line in files.read_text(encoding="utf-8").splitlines() if line)
     write((f for f in found if f is not None), out)
     return 0
+
+
+def apart(text: str, kernel: str) -> str:
+    """The text with the kernel's pointers to what it may write moved on in each copy of the grid, where the
+    kernel does not use the third dimension of the grid itself."""
+    from smemlint.fix.text.source import Source
+
+    source = Source("", text.encode("utf-8", "surrogateescape"))
+    code = source.code
+    for i, token in enumerate(code[:-1]):
+        if token.text != kernel or code[i + 1].text != "(":
+            continue
+        end = source.partner(i + 1)
+        if end is None or code[end + 1].text != "{" or "__global__" not in [t.text for t in code[:i]][-40:]:
+            continue
+        last = source.partner(end + 1)
+        body = [t.text for t in code[end + 1 : last]]
+        if "blockIdx . z" in " ".join(body):
+            return text
+        moved = "".join(
+            f" {name} += blockIdx.z * ({ROOM}u / gridDim.z & ~1023u) / sizeof(*{name});"
+            for name in written([t.text for t in code[i + 2 : end]])
+        )
+        at = code[end + 1].end
+        return (
+            (source.text[:at] + moved + source.text[at:]).encode("latin-1").decode("utf-8", "surrogateescape")
+        )
+    return text
+
+
+def written(parameters: Sequence[str]) -> list[str]:
+    """Names of the pointers to what is not const, of a list of parameters."""
+    found, words, depth = [], list[str](), 0
+    for word in (*parameters, ","):
+        depth += (word in "([<") - (word in ")]>")
+        if word != "," or depth:
+            words.append(word)
+            continue
+        plain = words.count("*") == 1 and not {"const", "void", "["} & set(words)
+        if plain and "=" not in words:
+            found.append(words[-1])
+        words = []
+    return found
 
 
 # ---------------------------------------------------------------------------- there: what happens

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from held_reasons import edited, numbers, texts, traces
+from held_reasons import edited, numbers, texts, traces, work
 from held_reasons.case import UNCHECKED, Case, Check
 
 EXPRESSION = r"`(?P<expression>.+?)` on line (?P<line>\d+)"
@@ -147,8 +147,10 @@ CLAIMS: dict[str, Check] = {
     ),
     r"after the edit .*": edited.check,
     # Work.
-    r"the work for the fixes of this file was used up(?: before a layout was proved)?": numbers.counted,
-    r"the time for (?:the fixes of )?this file was over": numbers.counted,
+    r"the work for the fixes of this file, (?P<steps>\d+) steps, was used up": work.used_up,
+    # As they are written before what ended the search is known.
+    r"the work for the fixes of this file was used up(?: before a layout was proved)?": work.unnamed,
+    r"the time for (?:the fixes of )?this file was over": work.time,
     # What stands behind another sentence.
     rf"{EXPRESSION}: (?P<why>.+)": traces.open_choice,
 }

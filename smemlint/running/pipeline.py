@@ -96,8 +96,10 @@ def _examined(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
     problems += [Problem(shown(file), f"is included, and {why}") for file, why in refused.items()]
     suggestions: dict[Key, Suggestion] = {}
     if job.options.suggest and may_conflict(analyses):
-        from smemlint.fix.suggest import suggest  # files without a conflict need none of it
+        from smemlint.fix.ended import say_what_ended  # files without a conflict need none of it
+        from smemlint.fix.suggest import suggest
 
+        interrupted = False
         work = FixWork(ends.fixes, sum(a.work for a in analyses))
         whole = _from_nothing(job, work)
         try:
@@ -114,6 +116,8 @@ def _examined(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
             )
         except (Exception, OutOfTimeError) as error:
             problems.append(_failed(path, "the search for fixes", error))
+            interrupted = isinstance(error, OutOfTimeError)
+        say_what_ended(suggestions, work.given, work.left, interrupted or clock.late(work.until))
     # After the search for fixes, which works with what is known.
     try:
         analyses = [_with_expressions(a, texts) for a in with_unreached(analyses, modules, source.path)]

@@ -49,7 +49,7 @@ class FixWork:
     steps that its kernels took."""
 
     def __init__(self, until: float, evaluated: int = 0) -> None:
-        self.left = FIX_WORK + evaluated
+        self.given = self.left = FIX_WORK + evaluated
         self.until = until
 
     def take(self, steps: int) -> None:

@@ -22,6 +22,7 @@ from smemlint.api import Job
 from smemlint.fix.model import Refusal
 from smemlint.fix.refusals import REASONS
 from smemlint.running import pipeline
+from smemlint.running.schedule import FixWork
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(p.name for p in (ROOT / "fixtures").glob("*.cu"))
@@ -215,3 +216,43 @@ def test_every_reason_has_its_check_in_the_docs() -> None:
     text = (ROOT / "docs" / "dev" / "evaluation-fixes.md").read_text(encoding="utf-8")
     table = text.split("### What holds each reason")[1].split("\n### ")[0]
     assert re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE) == list(REASONS)
+
+
+WORKED = HEAD + "    __shared__ float t[32][32];\n" + TILE + RUN
+
+
+def worked(path: Path, monkeypatch: pytest.MonkeyPatch, steps: int) -> Case:
+    monkeypatch.setattr("smemlint.running.schedule.FIX_WORK", steps)
+    path.write_text(WORKED, encoding="utf-8")
+    (case,) = cases_of(path)
+    assert case.fix.refused is not None and case.fix.refused.code == "out-of-time"
+    return case
+
+
+@pytest.mark.other_work
+def test_the_work_that_was_used_up_is_counted_a_second_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = worked(tmp_path / "a.cu", monkeypatch, 300)
+    assert verdicts(case) == [(case.text, "")]
+    more = replace(case.fix, refused=Refusal("out-of-time", re.sub(r"\d+", "999", case.text)))
+    assert verdicts(Case(more, case.found))[0][1]
+
+
+@pytest.mark.other_work
+def test_work_that_was_not_done_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FixWork, "take", lambda work, steps: setattr(work, "left", 0))
+    case = worked(tmp_path / "a.cu", monkeypatch, 10**6)
+    assert "were done" in verdicts(case)[0][1]
+
+
+def test_a_search_that_its_time_ended_does_not_blame_its_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FixWork, "over", lambda work: True)
+    path = tmp_path / "a.cu"
+    path.write_text(WORKED, encoding="utf-8")
+    found = pipeline.examine(Job(str(path)), str)
+    assert isinstance(found, pipeline.Examined)
+    (fix,) = found.suggestions.values()
+    assert fix.refused == Refusal("not-proved", "the edited file was not analysed again")

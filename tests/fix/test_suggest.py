@@ -499,6 +499,7 @@ def test_a_search_that_is_interrupted_leaves_the_reason(
     assert found.refused is not None and found.refused.code == "out-of-time"
 
 
+@pytest.mark.other_work
 def test_a_proof_that_the_work_of_a_file_cuts_off_is_out_of_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
