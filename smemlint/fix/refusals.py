@@ -95,8 +95,9 @@ REASONS: dict[str, tuple[str, str]] = {
         "",
     ),
     "several-kernels": (
-        "the array is declared outside of functions, and not exactly one function of that file uses it",
-        "",
+        "the array is declared outside of functions, and no function of that file uses it, or something else "
+        "there has its name (a parameter, a local variable, a class)",
+        "declare it in the kernel",
     ),
     "other-file": (
         "the array is declared in a file that was not given",

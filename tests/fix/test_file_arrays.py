@@ -64,8 +64,38 @@ def test_a_namespace_is_no_function(tmp_path: Path, scope: str) -> None:
     assert "T_PITCH" in text
 
 
-def test_what_two_functions_use_is_told_as_outside(tmp_path: Path) -> None:
-    text = kernel("__shared__ float t[1024];\n__device__ float one(int i) { return t[i * 32]; }\n")
-    found, _ = of_text(tmp_path, text.replace("= in[tx]", "= in[tx] + one(tx)").encode())
+OTHER = "__device__ float one(int i) { return t[i * 32]; }\n"
+SECOND = kernel("", name="k").partition("int main")[0].replace(" k(", " second(")
+
+
+def test_all_functions_that_use_one_follow_its_pitch(tmp_path: Path) -> None:
+    text = kernel("__shared__ float t[1024];\n" + OTHER).replace("= in[tx]", "= in[tx] + one(tx)")
+    text = text.replace("int main", SECOND + "int main").replace(
+        "p); }", "p); second<<<1, dim3(32, 32)>>>(p, p); }"
+    )
+    found, path = of_text(tmp_path, text.encode())
     (fix,) = found.values()
-    assert fix.refused is not None and fix.refused.code == "several-kernels"
+    assert fix.edits is not None and fix.safe, (fix.refused, fix.unsafe_because)
+    edited = apply(fix.edits, Path(path).read_bytes()).decode()
+    assert edited.count("* T_PITCH") == 6 and "return t[i * T_PITCH]" in edited
+
+
+def test_a_function_that_nothing_runs_keeps_it_from_being_safe(tmp_path: Path) -> None:
+    found, _ = of_text(tmp_path, kernel("__shared__ float t[1024];\n" + OTHER).encode())
+    (fix,) = found.values()
+    assert fix.edits is None or not fix.safe
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "__device__ float one(int i) { float *t = p; return t[i * 32]; }\n",
+        "__device__ float one(float *t, int i) { return t[i * 32]; }\n",
+        "struct S { __device__ float one(int i) { return t[i * 32]; } };\n",
+        "inline float *all = t;\n",
+    ],
+)
+def test_what_is_declared_again_or_used_outside_is_told_as_outside(tmp_path: Path, other: str) -> None:
+    found, _ = of_text(tmp_path, kernel("float *p; __shared__ float t[1024];\n" + other).encode())
+    (fix,) = found.values()
+    assert fix.refused is not None and fix.refused.code in ("several-kernels", "declared-twice"), fix

@@ -54,7 +54,8 @@ def with_shared_helpers(path: str, before: bytes, after: bytes) -> bytes:
 
 
 def _helper(match: re.Match[str]) -> _Helper:
-    says = (match["what"], match["told"], match["takes"], match["gives"])
+    # An index and a column are computed alike; what the parameter is called does not matter.
+    says = tuple(re.sub(r"\bcol\b", "i", match[part]) for part in ("told", "takes", "gives"))
     return _Helper(match.start(), match.end(), match["name"], match["arrays"], says, match.end("arrays"))
 
 

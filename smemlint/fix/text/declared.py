@@ -112,7 +112,7 @@ def declared(
         return Refusal("declared-in-macro", f"the extents of `{name}` do not stand at its declaration")
     scope = source.body_of(index)
     last, after = scope[1] if scope else len(source.code), index + 1
-    if scope is None and not source.is_open(index) and (scope := source.only_user(name, index)):
+    if scope is None and not source.is_open(index) and (scope := source.users(name, index)):
         after, last = scope[0] + 1, scope[1]
     through = accessors(source, name, dims)
     uses = tuple(u for u in source.uses(name, after, last, dims) if not _invokes(source, u, through))
@@ -216,6 +216,8 @@ def every_use_subscripted(at: Declared, resizes: bool = False, views: bool = Fal
 
     views: an element of another type is an access as well (`Use.viewed`).
     """
+    if not at.local:
+        return _outside(at.source, at.name, at.index)
     for use in at.uses:
         if use.context == "sizeof":
             if resizes:
@@ -227,8 +229,6 @@ def every_use_subscripted(at: Declared, resizes: bool = False, views: bool = Fal
     macro = next(others, None)
     if macro is not None:
         return Refusal("used-in-macro", f"a macro on line {macro.line} names `{at.name}`")
-    if not at.local:
-        return _outside(at.source, at.name, at.index)
     if not at.uses:
         return Refusal("used-in-macro", f"no use of `{at.name}` stands in the text of its scope")
     return None

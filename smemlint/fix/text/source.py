@@ -244,23 +244,32 @@ class Source:
             i -= 1
         return i > 0 and self.code[i].text == '"C"' and self.code[i - 1].text == "extern"
 
-    def only_user(self, name: str, index: int) -> tuple[int, int] | None:
-        """(index of `{`, index of `}`) of the one function behind a declaration at file scope that names it;
-        None where several do, or none."""
+    def users(self, name: str, index: int) -> tuple[int, int] | None:
+        """(index of the first `{`, index of the last `}`) of the functions behind a declaration at file scope
+        that name it; None where it is named outside of functions or declared again, or by none."""
         found: tuple[int, int] | None = None
         i = index + 1
         while i < len(self.code):
             end = None if self.code[i].text != "{" or self._is_namespace(i) else self._partners.get(i)
             if end is not None:
-                if any(t.text == name and t.kind == "name" for t in self.code[i:end]):
-                    if found is not None or self.code[i - 1].text not in (")", "const", "noexcept"):
+                named = [
+                    j for j in range(i, end) if self.code[j].text == name and self.code[j].kind == "name"
+                ]
+                if named:
+                    if self.code[i - 1].text not in (")", "const", "noexcept"):
                         return None
-                    found = i, end
+                    if any(self._is_pointer_of_its_own(j) for j in named):
+                        return None
+                    found = found[0] if found is not None else i, end
                 i = end
             elif self.code[i].text == name and self.code[i].kind == "name":
                 return None
             i += 1
         return found
+
+    def _is_pointer_of_its_own(self, index: int) -> bool:
+        """Whether a name is declared there, `float *t = p;`: other declarations have a type before it."""
+        return self.code[index - 1].text in ("*", "&") and self.code[index + 1].text in ("=", ";", ":")
 
     def file_names(self, index: int) -> set[str]:
         """The names at file scope before a token, and those of macros."""

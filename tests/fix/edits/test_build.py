@@ -126,8 +126,8 @@ def test_a_swizzle_is_all_uses_or_none() -> None:
     assert refusal(effect, "tile", Swizzle(5, 0, 0)) == "side-effect"
     nested = TILE.replace("tile[threadIdx.y]", "tile[Bs[0]]")
     assert refusal(nested, "tile", Swizzle(5, 0, 0)) == "nested-use"
-    shared = "__shared__ float tile[32][32];\nvoid k() { tile[0][1] = 0; }\nvoid l() { tile[1][0] = 0; }\n"
-    assert refusal(shared, "tile", Swizzle(5, 0, 0)) in ("several-kernels", "no-place-for-helper")
+    shared = "__shared__ float tile[32][32];\nvoid k() { tile[0][1] = 0; }\nvoid *l = tile;\n"
+    assert refusal(shared, "tile", Swizzle(5, 0, 0)) == "several-kernels"
 
 
 def test_exchanged_dimensions_change_places_at_every_use() -> None:

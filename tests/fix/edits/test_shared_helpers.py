@@ -42,3 +42,11 @@ def test_functions_that_differ_or_stood_there_before_stay() -> None:
     after = f"{helper('a')}{helper('b')}b[swizzle_b(2)];"
     assert shared(after, before=after) == after
     assert shared(after, before=helper("a")).count("__forceinline__") == 1
+
+
+def test_an_index_and_a_column_that_are_computed_alike_share_a_function() -> None:
+    column = (
+        helper("b").replace("Index", "Column").replace("int i", "int col").replace("i ^ ((i", "col ^ ((col")
+    )
+    found = shared(f"{helper('a')}{column}b[1][swizzle_b(2)];")
+    assert found.count("__forceinline__") == 1 and "b[1][swizzle_a(2)]" in found
