@@ -6,6 +6,7 @@ in a template the type is known only to the evaluator. Nothing is folded here.
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
 from smemlint.ir.place import Place
@@ -155,21 +156,27 @@ class Call:
     an implicit `operator=` as Assign, those of the library and those that a template leaves open as
     the built-in operator's node. A conversion function is called by the name `operator conversion`,
     inside a Cast. elsewhere: the type of what it returns, of a function that another source defines.
+    chosen: the id of the method that the front end found to be meant, "" where that is left to instantiation.
     """
 
     callee: Expr
     arguments: tuple[Expr, ...]
     place: Place | None = None
     elsewhere: Type | None = None
+    chosen: str = field(default="", compare=False)
 
 
 @record(frozen=True, slots=True)
 class Construct:
-    """`T(args)`, `T{args}`, `T x(args)`: a record made by constructor or aggregate initialisation."""
+    """`T(args)`, `T{args}`, `T x(args)`: a record made by constructor or aggregate initialisation.
+
+    chosen: as of a Call, of a constructor.
+    """
 
     type: Type
     arguments: tuple[Expr, ...]
     place: Place | None = None
+    chosen: str = field(default="", compare=False)
 
 
 @record(frozen=True, slots=True)

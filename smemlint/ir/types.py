@@ -31,6 +31,8 @@ class PointerTo:
     reference: bool = False
     volatile: bool = field(default=False, compare=False)
     """Every access through it runs as written."""
+    moves: bool = field(default=False, compare=False)
+    """Of a reference: `T &&`."""
 
 
 @record(frozen=True, slots=True)

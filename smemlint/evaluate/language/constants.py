@@ -7,7 +7,7 @@ from smemlint.evaluate.language.conversions import type_of
 from smemlint.evaluate.language.initialisers import value_for
 from smemlint.evaluate.language.packs import length_of
 from smemlint.evaluate.language.places import place_of
-from smemlint.evaluate.machine.dispatch import lvalue, rvalue
+from smemlint.evaluate.machine.dispatch import begun, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.matching import TYPES
@@ -32,6 +32,7 @@ from smemlint.ir import (
     Name,
     OpaqueType,
     PackSize,
+    RecordRef,
     SizeOf,
     Special,
     StringLiteral,
@@ -120,6 +121,10 @@ def _made(m: Machine, var: Var) -> Object:
 def _copy(m: Machine, o: Object, e: Lambda) -> Object:
     """A variable as it is now; of a reference, what it refers to."""
     target = o.cells.get(0)
+    if not m.host and isinstance(o.type, RecordRef):
+        made = begun(m, Name(o.id, o.name, e.place))
+        if isinstance(made, RecordValue) and made.cells:
+            return Object(o.id, o.name, o.type, "local", o.var, Cells(made.cells), o.uniform, havoc=o.havoc)
     if not (is_reference(o.type) and isinstance(target, Pointer)):
         return Object(o.id, o.name, o.type, "local", o.var, Cells(o.cells), o.uniform, havoc=o.havoc)
     held = load(m, target, e.place)

@@ -17,6 +17,7 @@ from smemlint.evaluate.values.number import (
     Pointer,
     RecordValue,
     Value,
+    add,
     formed,
     is_uniform,
     plus,
@@ -122,14 +123,17 @@ def truth(m: Machine, v: Value) -> Int:
 
 
 def is_null(m: Machine, v: Value) -> bool:
-    """Whether a value is no address: in host code, or because the launch passes none. Another pointer that a
-    kernel tests is taken to lead somewhere."""
-    return isinstance(v, Pointer) and v.object.id in (("null", NO_ADDRESS) if m.host else (NO_ADDRESS,))
+    """Whether a value is no address, because the code says so or the launch passes none. Another pointer that
+    a kernel tests is taken to lead somewhere."""
+    return isinstance(v, Pointer) and v.object.id in ("null", NO_ADDRESS)
 
 
 def null_test(m: Machine, p: Pointer) -> Int:
     """1 where a pointer is null. The compiler does not know it of what a kernel is given."""
     found = Int(int(is_null(m, p)), BOOL)
+    for option in p.object.options:
+        if option.object.id == "null":
+            found = add(found, option.when, BOOL)
     if m.host or p.object.storage != "global":
         return found
     return formed(found, affine.atom("null", p.object.id))

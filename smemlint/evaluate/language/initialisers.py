@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import coerce, is_null
 from smemlint.evaluate.language.packs import expanded
-from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
+from smemlint.evaluate.machine.dispatch import begun, build, lvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.local_memory import write_cell, write_cells
 from smemlint.evaluate.values.number import VALUES, Int, Pointer, RecordValue, Value, plus
 from smemlint.evaluate.values.objects import Object
-from smemlint.ir import ArrayOf, Expr, InitList, Literal, Scalar, StringLiteral, Type
+from smemlint.ir import ArrayOf, Expr, InitList, Literal, RecordRef, Scalar, StringLiteral, Type
 
 LARGE = 16384
 """Bytes of an array of records, or of arrays, from which on its zeros are not kept."""
@@ -52,11 +52,18 @@ def _copy_array(m: Machine, o: Object, t: ArrayOf, init: Expr) -> None:
 
 def value_for(m: Machine, t: Type, init: Expr | Value) -> Value:
     """The value of an initialiser for something of type t."""
-    if isinstance(init, VALUES):
-        return coerce(m, init, t)
     if isinstance(init, InitList):
         return build(m, t, init.elements, init.place)
-    return coerce(m, rvalue(m, init), t)
+    v = coerce(m, init if isinstance(init, VALUES) else begun(m, init), t)
+    if isinstance(t, RecordRef) and isinstance(v, Int | Pointer) and not m.host and _has_constructors(m, t):
+        made = build(m, t, (v,), getattr(init, "place", None))  # type: ignore[arg-type]
+        return made if isinstance(made, RecordValue) else v
+    return v
+
+
+def _has_constructors(m: Machine, t: RecordRef) -> bool:
+    found = m.types.record_of(t)
+    return found is not None and bool(found[0].constructors)
 
 
 def fill_array(m: Machine, o: Object, at: int, t: ArrayOf, elements: Sequence[Expr | Value]) -> None:

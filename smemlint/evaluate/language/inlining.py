@@ -14,7 +14,7 @@ from smemlint.evaluate.language.names import resolve_arguments
 from smemlint.evaluate.language.overloads import best_fits, specialisation, takes
 from smemlint.evaluate.language.packs import expanded, pack_of
 from smemlint.evaluate.language.places import field_of, place_of
-from smemlint.evaluate.machine.dispatch import lvalue, run, rvalue
+from smemlint.evaluate.machine.dispatch import begun, lvalue, run, rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine, instance_of
 from smemlint.evaluate.memory.local_memory import write_cell
 from smemlint.evaluate.model import Unresolved
@@ -31,7 +31,7 @@ from smemlint.evaluate.values.number import (
     Value,
     plus,
 )
-from smemlint.evaluate.values.objects import Object, led_to
+from smemlint.evaluate.values.objects import Cells, Object, led_to
 from smemlint.ir import (
     Call,
     Cast,
@@ -49,6 +49,7 @@ from smemlint.ir import (
     Type,
     Var,
 )
+from smemlint.ir.memo import by_identity
 from smemlint.ir.types import is_reference
 from smemlint.records import record
 
@@ -60,7 +61,7 @@ when this many evaluation steps were made since it was entered first; one that i
 the second number was. A lambda may nest twice as deep."""
 
 
-_MOVES = ("std::move", "move", "cuda::std::move")
+MOVES = ("std::move", "move", "cuda::std::move")
 
 
 @record(frozen=True, slots=True)
@@ -87,6 +88,7 @@ def invoke(
         return None
     if m.effort.depth >= MAX_DEPTH:
         m.note("recursion", f"`{fitting[0].name}` calls itself too deeply", place)
+        _forget_given(this, arguments)
         return Other(reason=Unresolved("recursion", f"`{fitting[0].name}` recurses", place))
     references = [
         all((p := _parameter_at(f, i)) is not None and is_reference(p.type) for f in fitting)
@@ -101,7 +103,7 @@ def invoke(
         elif by_reference:
             values.append(place_of(m, a))
         else:
-            values.append(rvalue(m, a))
+            values.append(begun(m, a) if _by_value(fitting, len(values)) else rvalue(m, a))
     plain = [o for v in values if isinstance(v, Pointer) for o in _not_volatile(v)]
     fits = best_fits(m, fitting, explicit, values, this, outer)
     if not fits:
@@ -124,6 +126,7 @@ def invoke(
     spent = m.effort.steps - since
     if depth and spent > (RECURSION if depth >= nested else LONG_RECURSION):
         m.note("recursion", f"`{f.name}` calls itself too often", place)
+        _forget_given(this, values)
         return Other(reason=Unresolved("recursion", f"`{f.name}` recurses", place))
     m.effort.entered[same] = since, depth + 1
     try:
@@ -138,10 +141,22 @@ def invoke(
             del m.effort.entered[same]
 
 
+def _forget_given(this: Pointer | None, values: Sequence[object]) -> None:
+    """What a call that is not followed may set is unknown behind it."""
+    for v in (this, *values):
+        if isinstance(v, Pointer) and v.object.storage == "local":
+            v.object.cells, v.object.havoc = Cells(), True
+
+
+def _by_value(fitting: Sequence[Function], index: int) -> bool:
+    """Whether no function takes the argument by reference."""
+    return not any((p := _parameter_at(f, index)) is not None and is_reference(p.type) for f in fitting)
+
+
 def named_place(m: Machine, e: Expr) -> Pointer | None:
     """The local variable that `a` or `std::move(a)` names; None of anything else."""
     while isinstance(e, Cast) or (isinstance(e, Call) and len(e.arguments) == 1):
-        if isinstance(e, Call) and not (isinstance(e.callee, Name) and e.callee.name in _MOVES):
+        if isinstance(e, Call) and not (isinstance(e.callee, Name) and e.callee.name in MOVES):
             return None
         e = e.operand if isinstance(e, Cast) else e.arguments[0]
     place = lvalue(m, e) if isinstance(e, Name) else None
@@ -183,7 +198,7 @@ def _run_function(
                 if isinstance(v, Pointer):
                     v = as_base(m, v, t)
             else:
-                v = coerce(m, v, t)
+                v = value_for(m, t, v)
         else:
             m.frames.append(frame)
             v = coerce(m, rvalue(m, parameter.init), t) if parameter.init is not None else Other(t)
@@ -274,7 +289,7 @@ def _given(m: Machine, a: Expr | Value, t: Type) -> Value:
     """What a parameter of a lambda, of resolved type t, is given."""
     if isinstance(a, VALUES):
         return coerce(m, a, t)
-    return as_base(m, place_of(m, a), t) if is_reference(t) else coerce(m, rvalue(m, a), t)
+    return as_base(m, place_of(m, a), t) if is_reference(t) else coerce(m, begun(m, a), t)
 
 
 def _lambda_bindings(m: Machine, c: Closure, e: Call, outer: Bindings) -> Bindings:
@@ -306,7 +321,7 @@ def _run_body(m: Machine, frame: Frame, body: Callable[[], None], f: Function | 
     m.effort.depth += 1
     ended = False
     try:
-        if f is not None and f.initialisers:
+        if f is not None and (f.initialisers or _is_constructor(f)):
             _initialise_members(m, f)
         body()
         for o in reversed(frame.live):
@@ -358,12 +373,33 @@ def _meet_returns(m: Machine, frame: Frame) -> None:
             meet_ways(m, (frame.end.decisions, name), {}, outputs, [None])
 
 
+@by_identity
+def _is_constructor(f: Function) -> bool:
+    own = (f.record or "").split("@", 1)[0].split("<", 1)[0].rsplit("::", 1)[-1]
+    return f.name.split("<", 1)[0] == own
+
+
+def _in_order(m: Machine, f: Function, t: Type) -> Sequence[tuple[str, Expr]]:
+    """What a constructor begins its parts as: bases, then members in the order of their declarations, those
+    that it does not name as their own initialisers say."""
+    given = dict(f.initialisers)
+    found = m.types.record_of(t) if isinstance(t, RecordRef) else None
+    if found is None or f.name in given:
+        return f.initialisers
+    fields = {field.name: field.init for field in found[0].fields if field.name}
+    if found[0].union and given:
+        return f.initialisers
+    members = [(name, given.get(name, init)) for name, init in fields.items()]
+    others = [x for x in f.initialisers if x[0] not in fields]
+    return [*others, *((name, init) for name, init in members if init is not None)]
+
+
 def _initialise_members(m: Machine, f: Function) -> None:
     this = m.frame.this
     if this is None:
         return
     layout = m.types.layout(this.pointee) if isinstance(this.pointee, RecordRef) else None
-    for name, init in f.initialisers:
+    for name, init in _in_order(m, f, this.pointee):
         field = layout.fields.get(name) if layout is not None else None
         start = this.offset.const
         if field is not None and is_reference(field[1]) and isinstance(start, int) and not this.offset.terms:

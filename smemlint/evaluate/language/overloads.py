@@ -207,7 +207,10 @@ def best_fits(
 def takes(candidates: Sequence[Function], count: int) -> list[Function]:
     """Those that take so many arguments: all of them written, else the rest by default or in a pack."""
     return [f for f in candidates if len(f.parameters) == count] or [
-        f for f in candidates if len(f.parameters) > count or has_pack(f)
+        f
+        for f in candidates
+        if has_pack(f)
+        or (len(f.parameters) > count and all(p.init is not None for p in f.parameters[count:]))
     ]
 
 

@@ -270,6 +270,8 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
         _run_given(m, e, values)
     if isinstance(v.self, Pointer) and v.self.object.storage == "shared":
         _shared_object(m, v, v.self, e)
+    elif not m.host:
+        _held_by(m, v, e)
     for x in values:
         escaped(m, x, "unknown-function", f"`.{v.name}`", e)
         if not m.host:
@@ -286,6 +288,13 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
         "unknown-function", f"`.{v.name}` is not defined in the files that were read", e.place
     )
     return Other(None, uniform, reason_of(values) or reason)
+
+
+def _held_by(m: Machine, v: Method, e: Call) -> None:
+    """Say that an unknown method may use the shared arrays whose addresses its object holds."""
+    if isinstance(v.self, Pointer) and v.self.object.storage == "local":
+        for held in v.self.object.cells.values():
+            escaped(m, held, "unknown-function", f"`.{v.name}`", e)
 
 
 def _element_type(m: Machine, e: Call) -> Type | None:

@@ -325,15 +325,21 @@ def _made(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
 
 @named("std::get")
 def _got(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    place = got_place(m, e, arguments)
+    return Other() if place is None else load(m, place, e.place)
+
+
+def got_place(m: Machine, e: Call, arguments: Arguments) -> Pointer | None:
+    """The element that `std::get<1>(x)` names."""
     which = number(arguments[0]) if arguments else None
     place = place_of(m, e.arguments[0]) if len(e.arguments) == 1 else None
     if which is None or not isinstance(place, Pointer):
-        return Other()
+        return None
     found = _members(m, place.pointee)
     if which >= len(found):
-        return Other()
+        return None
     at, t = found[which]
-    return load(m, Pointer(place.object, plus(place.offset, at), t), e.place)
+    return Pointer(place.object, plus(place.offset, at), t)
 
 
 def tied(m: Machine, target: Expr | None, value: Value) -> bool:

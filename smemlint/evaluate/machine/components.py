@@ -279,6 +279,8 @@ class Memo:
 
     endings: dict[object, tuple[Any, ...]] = field(default_factory=dict)
     """By type: the destructors that run where an object ends (`lifetimes.Ending`)."""
+    copying: dict[object, bool] = field(default_factory=dict)
+    """By type: whether copies of its objects are made by constructors of the program."""
     sizes: dict[tuple[int, tuple[object, ...]], tuple[int, int, int, bool, tuple[Stop, ...]]] = field(
         default_factory=dict
     )

@@ -22,6 +22,7 @@ Values: TypeAlias = "Mapping[type, Callable[[Machine, Any], Value]]"
 Places: TypeAlias = "Mapping[type, Callable[[Machine, Any], Pointer | Value]]"
 Runners: TypeAlias = "Mapping[type, Callable[[Machine, Any], None]]"
 Builders: TypeAlias = "Mapping[type, Callable[[Machine, Any, tuple[Expr, ...], Place | None], Value]]"
+Copier: TypeAlias = "Callable[[Machine, Expr], Value]"
 Converter: TypeAlias = "Callable[[Machine, RecordValue | Pointer, Type | None], Value | None]"
 
 ENOUGH = 5_000
@@ -32,6 +33,7 @@ _PLACES: dict[type, Callable[[Machine, Any], Pointer | Value]] = {}
 _RUNNERS: dict[type, Callable[[Machine, Any], None]] = {}
 _BUILDERS: dict[type, Callable[[Machine, Any, tuple[Expr, ...], Place | None], Value]] = {}
 _CONVERTERS: list[Converter] = []
+_COPIERS: list[Copier] = []
 
 
 class EndedError(Exception):
@@ -47,15 +49,21 @@ _PASSED = (EndedError, RecursionError, MemoryError)
 
 
 def answer_by(
-    values: Values, places: Places, runners: Runners, builders: Builders, converter: Converter
+    values: Values,
+    places: Places,
+    runners: Runners,
+    builders: Builders,
+    converter: Converter,
+    copier: Copier,
 ) -> None:
     """Say which function answers for which type of expression, statement and (for `{...}`) type, and which
-    one converts records."""
+    ones convert records and copy them."""
     _VALUES.update(values)
     _PLACES.update(places)
     _RUNNERS.update(runners)
     _BUILDERS.update(builders)
     _CONVERTERS[:] = [converter]
+    _COPIERS[:] = [copier]
 
 
 def rvalue(m: Machine, e: Expr) -> Value:
@@ -103,6 +111,12 @@ def converted(m: Machine, v: RecordValue | Pointer, t: Type | None) -> Value | N
     """What a record, or the one at an address, becomes by its own conversion function as a t (None: as a
     pointer); None where it has none."""
     return _CONVERTERS[0](m, v, t)
+
+
+def begun(m: Machine, e: Expr) -> Value:
+    """What an object begins as that is made of an expression: its value, or what a copy or move constructor
+    of the program makes of the object that it names."""
+    return rvalue(m, e) if m.host else _COPIERS[0](m, e)
 
 
 def run(m: Machine, s: Stmt) -> None:

@@ -432,7 +432,7 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
         keys = new.cells.keys() & old.cells.keys()
         return RecordValue(new.type, {k: merge(m, c, new.cells[k], old.cells[k]) for k in keys})
     if isinstance(new, FunctionValue | Closure | Method):
-        return _either_function(new, old) if m.host else new
+        return _either_function(new, old) if m.host else _one_called(new, old)
     if m.host and isinstance(old, FunctionValue | Closure | Method):
         return old
     if isinstance(new, Pointer) or isinstance(old, Pointer):
@@ -466,6 +466,14 @@ def _either_function(new: FunctionValue | Closure | Method, old: Value) -> Value
     if not isinstance(new, FunctionValue) or not isinstance(old, FunctionValue):
         return new
     return one_of_functions([new, *new.others, old, *old.others])
+
+
+def _one_called(new: FunctionValue | Closure | Method, old: Value) -> Value:
+    """Of two functions that lanes choose from, or an unknown condition, neither is known to be meant."""
+    if not isinstance(new, FunctionValue) or not isinstance(old, FunctionValue) or same(new, old):
+        return new
+    reason = Unresolved("unknown-function", f"`{old.name}` or `{new.name}` is called, as a condition decides")
+    return Other(None, False, reason)
 
 
 def one_of_functions(functions: Sequence[FunctionValue]) -> FunctionValue:

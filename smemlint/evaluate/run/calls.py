@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import constant_of, type_of
-from smemlint.evaluate.language.inlining import Reference, invoke, run_closure
+from smemlint.evaluate.language.inlining import MOVES, Reference, invoke, run_closure
 from smemlint.evaluate.language.lifetimes import begin_life
 from smemlint.evaluate.language.names import resolve_arguments, static_member
 from smemlint.evaluate.language.overloads import methods_of
@@ -14,6 +14,7 @@ from smemlint.evaluate.language.places import field_of
 from smemlint.evaluate.library.atomics import is_atomic
 from smemlint.evaluate.library.builtins import element_of, function, method
 from smemlint.evaluate.library.callables import is_function_object
+from smemlint.evaluate.library.containers import got_place
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.values.number import (
@@ -36,18 +37,43 @@ _OF_NUMBERS = (CONVERSION_NAME, "operator()")
 def call_value(m: Machine, e: Call) -> Value:
     """The value of a call; what a reference leads to is read only if somebody wants it."""
     discarded = m.context.discarded is e
+    result = called(m, e)
+    return (
+        result
+        if not isinstance(result, Reference)
+        else Other()
+        if discarded
+        else load(m, result.place, e.place)
+    )
+
+
+def called(m: Machine, e: Call) -> Value | Reference:
+    """What a function gives back: a value, or the place that a reference leads to."""
     result = _call(m, e, False)
     if e.elsewhere is not None and m.host and isinstance(result, Other) and result.type is None:
         return replace(result, type=m.resolve(e.elsewhere))  # a kernel's type may be deduced from it
-    if not isinstance(result, Reference):
-        return result
-    return Other() if discarded else load(m, result.place, e.place)
+    return result
 
 
 def call_place(m: Machine, e: Call) -> Pointer | Value:
     """The place that a returned reference names, or the value of the call."""
+    named = _library_place(m, e) if not m.host and isinstance(e.callee, Name) and not e.callee.id else None
+    if named is not None:
+        return named
     result = _call(m, e, True)
     return result.place if isinstance(result, Reference) else result
+
+
+def _library_place(m: Machine, e: Call) -> Pointer | Value | None:
+    """The place that a function of the library gives back: `std::move(x)`, `std::get<1>(x)`."""
+    callee = e.callee
+    if not isinstance(callee, Name) or len(e.arguments) != 1:
+        return None
+    if callee.name in MOVES:
+        return lvalue(m, e.arguments[0])
+    if callee.name == "std::get":
+        return got_place(m, e, resolve_arguments(m, callee.arguments))
+    return None
 
 
 def _call(m: Machine, e: Call, want_place: bool) -> Value | Reference:
@@ -74,6 +100,8 @@ def _call(m: Machine, e: Call, want_place: bool) -> Value | Reference:
             return constant
         if isinstance(v, Other) and isinstance(callee, Name):
             v = FunctionValue(callee.name, (), resolve_arguments(m, callee.arguments))
+    if e.chosen and isinstance(v, FunctionValue | Method) and len(v.candidates) > 1:
+        v = replace(v, candidates=tuple(f for f in v.candidates if f.id == e.chosen) or v.candidates)
     return _apply(m, v, e, discarded, want_place)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from smemlint.evaluate.compiler.selects import note, one_of_elements
 from smemlint.evaluate.control_flow.join_points import merge_into
@@ -53,29 +54,43 @@ MOST_TYPED = 24
 def logical_value(m: Machine, e: Binary) -> Value:
     """Short circuit: the right side runs in the lanes that need it."""
     line, m.lines.follows = m.lines.region, None
-    left = here(m, ar.truth_of(truth(m, rvalue(m, e.left)), m.unknowns))
+    left = rvalue(m, e.left)
+    return short_circuit(m, e.op, left, e.right, partial(rvalue, m, e.right), line, continued(m, e.left))
+
+
+def short_circuit(
+    m: Machine,
+    op: str,
+    left: Value,
+    e: Expr,
+    evaluate: Callable[[], Value],
+    line: int,
+    regions: tuple[int, int],
+) -> Value:
+    """`left && e`, where evaluate tells what e is. regions: where code goes on for a left that is true, and
+    for one that is false."""
+    left = here(m, ar.truth_of(truth(m, left), m.unknowns))
     if left.known and isinstance(left.const, int):
-        if bool(left.const) != (e.op == "&&"):
+        if bool(left.const) != (op == "&&"):
             return left
-        return ar.truth_of(truth(m, rvalue(m, e.right)), m.unknowns)
-    root = continued(m, e.left)[e.op == "||"]
-    m.arm(root, (e.op, m.lines.made))
+        return ar.truth_of(truth(m, evaluate()), m.unknowns)
+    m.arm(regions[op == "||"], (op, m.lines.made))
     arm = m.lines.region
-    condition = left if e.op == "&&" else ar.logical_not(left, m.unknowns)
+    condition = left if op == "&&" else ar.logical_not(left, m.unknowns)
     then = decode(m, condition, stays=True)
     keep = m.must, m.may
-    before = snapshot(m) if _may_be_passed_over(m, condition, e.right) else None
+    before = snapshot(m) if _may_be_passed_over(m, condition, e) else None
     m.must, m.may = then.must, then.may
-    right = ar.truth_of(truth(m, rvalue(m, e.right)), m.unknowns) if m.anyone() else Int(0, BOOL)
+    right = ar.truth_of(truth(m, evaluate()), m.unknowns) if m.anyone() else Int(0, BOOL)
     right = _shared(right, m.may)
     m.must, m.may = keep
-    m.lines.region, m.lines.follows = line, (arm, line) if e.op == "&&" else (line, arm)
+    m.lines.region, m.lines.follows = line, (arm, line) if op == "&&" else (line, arm)
     if before is not None:
         after = snapshot(m)
         restore(before)
         merge_into(m, ar.one_unknown(condition, m.unknowns), after)
     left = _shared(left, m.may)
-    result = ar.logical_and(left, right) if e.op == "&&" else ar.logical_or(left, right)
+    result = ar.logical_and(left, right) if op == "&&" else ar.logical_or(left, right)
     return ar.one_unknown(result, m.unknowns)
 
 

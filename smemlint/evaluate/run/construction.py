@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
-from smemlint.evaluate.language.accesses import load
+from smemlint.evaluate.language.accesses import escape, load
 from smemlint.evaluate.language.conversions import coerce
 from smemlint.evaluate.language.initialisers import fill_array, value_for
 from smemlint.evaluate.language.inlining import invoke, named_place
@@ -15,7 +15,7 @@ from smemlint.evaluate.language.packs import expanded
 from smemlint.evaluate.language.places import place_of
 from smemlint.evaluate.library.builtins import constructed
 from smemlint.evaluate.library.containers import contained, is_container
-from smemlint.evaluate.machine.dispatch import build, converted, lvalue, rvalue
+from smemlint.evaluate.machine.dispatch import begun, build, converted, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.memory.local_memory import write_cell
 from smemlint.evaluate.memory.parts import write_part
@@ -67,7 +67,7 @@ def construct_value(m: Machine, e: Construct) -> Value:
         made = constructed(m, t, e)
         if made is not None:
             return made
-        return build_record(m, t, e.arguments, e.place)
+        return build_record(m, t, e.arguments, e.place, e.chosen)
     return build(m, t, e.arguments, e.place)
 
 
@@ -78,8 +78,10 @@ def build_array(m: Machine, t: ArrayOf, elements: tuple[Expr, ...], place: Place
     return RecordValue(t, dict(o.cells))
 
 
-def build_record(m: Machine, t: RecordRef, elements: tuple[Expr, ...], place: Place | None) -> Value:
-    """`T{...}` for a record: by a constructor, else member by member."""
+def build_record(
+    m: Machine, t: RecordRef, elements: tuple[Expr, ...], place: Place | None, chosen: str = ""
+) -> Value:
+    """`T{...}` for a record: by a constructor (chosen: which one, if known), else member by member."""
     if m.host and elements and is_container(t):
         listed = contained(m, t, elements if t.name == "std::tuple" else (InitList(elements, place),))
         if listed is not None:
@@ -87,7 +89,20 @@ def build_record(m: Machine, t: RecordRef, elements: tuple[Expr, ...], place: Pl
     found = m.types.record_of(t) if elements else None
     named: set[int] = set()
     if found is not None and found[0].constructors:
-        made = construct(m, t, elements, place)
+        if (
+            len(elements) == 1
+            and not m.host
+            and not chosen
+            and not isinstance(elements[0], (*VALUES, InitList))
+        ):
+            other = named_place(m, elements[0])
+            if other is not None and other.pointee == t:
+                return begun(m, elements[0])
+        own = m.module.functions.get(chosen)
+        if chosen and own is None:  # none that is written: it is inherited
+            made = _by_inherited(m, t, [rvalue(m, e) for e in elements], place, own=True)
+        else:
+            made = construct(m, t, elements, place, of=(own,) if own is not None else ())
         if made is not None:
             return made
     elif found is not None:
@@ -102,7 +117,7 @@ def _member(m: Machine, e: Expr | Value, reference: bool) -> Value | InitList:
         return e
     if reference:
         return place_of(m, e.elements[0] if isinstance(e, InitList) and e.elements else e)
-    return e if isinstance(e, InitList) else rvalue(m, e)
+    return e if isinstance(e, InitList) else begun(m, e)
 
 
 def build_single(m: Machine, t: Type, elements: tuple[Expr, ...], place: Place | None) -> Value:
@@ -141,6 +156,11 @@ def construct_from(m: Machine, t: RecordRef, values: list[Value | InitList], pla
     if layout is None:
         if m.host and len(values) == 1 and isinstance(values[0], Int) and m.types.record_of(t) is None:
             return values[0]  # `lib::Int(256)`: whatever it is, it holds the number
+        for v in values if not m.host else ():
+            if isinstance(v, Pointer) and v.object.storage == "shared":
+                escape(v)
+                text = f"the address of `{v.object.name}` goes into a `{_short(t)}` of unknown members"
+                m.note("unknown-member", text, place)
         return Other(t, all(is_uniform(v) for v in values if not isinstance(v, InitList)))
     if len(layout.fields) == 1 and values:
         ((at, whole),) = layout.fields.values()
@@ -154,24 +174,35 @@ def _short(t: RecordRef) -> str:
 
 
 def _by_inherited(
-    m: Machine, t: RecordRef, values: Sequence[Value | InitList], place: Place | None
+    m: Machine,
+    t: RecordRef,
+    values: Sequence[Value | InitList],
+    place: Place | None,
+    *,
+    own: bool = False,
 ) -> Value | None:
-    """An object made by a constructor of its base (`using Base::Base`), or whose base is made of the first
-    value; None where its bases have none."""
+    """An object made by a constructor of its base (`using Base::Base`; own: beside constructors of its own),
+    or whose base is made of the first value; None where its bases have none."""
     found = m.types.record_of(t)
-    if found is None or found[0].constructors or any(isinstance(v, InitList | RecordValue) for v in values):
+    if (
+        found is None
+        or (found[0].constructors and not own)
+        or any(isinstance(v, InitList | RecordValue) for v in values)
+    ):
         return None
     given = [v for v in values if not isinstance(v, InitList)]
     for base, at, _ in bases_of(m.types, t):
         inner = m.types.record_of(base)
         ids = inner[0].constructors if inner is not None else ()
-        own = [m.module.functions[i] for i in ids if i in m.module.functions]
-        if not takes(own, len(given)):
+        if not takes([m.module.functions[i] for i in ids if i in m.module.functions], len(given)):
             continue
         made = construct(m, base, given, place)
-        rest = construct(m, t, (), place, quiet=True)
-        if isinstance(made, RecordValue) and isinstance(rest, RecordValue):
-            return RecordValue(t, {**rest.cells, **{at + k: x for k, x in made.cells.items()}})
+        if isinstance(made, RecordValue):
+            o = Object("temporary", found[0].name, t, "local", havoc=True)
+            _default_bases(m, t, o, {_short(base)})
+            o.cells.update({at + k: x for k, x in made.cells.items()})
+            _default_members(m, t, o, found[1])
+            return RecordValue(t, dict(o.cells))
     return None
 
 
@@ -187,46 +218,33 @@ def _filled(m: Machine, t: ArrayOf, at: int, values: Sequence[Value | InitList])
 
 
 def construct(
-    m: Machine, t: RecordRef, values: Sequence[Value | Expr], place: Place | None, *, quiet: bool = False
+    m: Machine,
+    t: RecordRef,
+    values: Sequence[Value | Expr],
+    place: Place | None,
+    *,
+    quiet: bool = False,
+    of: Sequence[Function] = (),
 ) -> Value | None:
-    """A record made by a constructor of the project; None when it has none that fits."""
+    """A record made by a constructor of the project; None when it has none that fits. of: those that may be
+    meant, where that is known."""
     found = m.types.record_of(t)
     if found is None:
         return None
     record, bindings = found
-    functions = [m.module.functions[i] for i in record.constructors if i in m.module.functions]
+    functions = list(of) or [m.module.functions[i] for i in record.constructors if i in m.module.functions]
     o = Object("temporary", record.name, t, "local", havoc=True)
     this = Pointer(o, Int(0), t)
     named = {name for f in functions for name, _ in f.initialisers}
     _default_bases(m, t, o, named)
-    _default_members(m, t, o, bindings)
     if functions:
         arguments: list[Expr | Value] = list(values)
         if invoke(m, functions, arguments, (), this, place) is not None:
             return RecordValue(t, dict(o.cells))
+    _default_members(m, t, o, bindings)
     if quiet or not values:
         return RecordValue(t, dict(o.cells))
     return None
-
-
-def copied(m: Machine, t: Type, init: Expr) -> Value | None:
-    """What the one constructor that takes an object of its own class makes of a variable, in `T b = a`,
-    `T b(std::move(a))`; None without such a constructor, or of anything else."""
-    found = m.types.record_of(t) if isinstance(t, RecordRef) and not m.host else None
-    if found is None or not isinstance(t, RecordRef):
-        return None
-    own = [f for i in found[0].constructors if (f := m.module.functions.get(i)) and _takes_own(f)]
-    place = named_place(m, init) if len(own) == 1 else None
-    if place is None or place.pointee != t:
-        return None
-    return construct(m, t, [place], getattr(init, "place", None))
-
-
-def _takes_own(f: Function) -> bool:
-    t = f.parameters[0].type if len(f.parameters) == 1 else None
-    return (
-        is_reference(t) and isinstance(t, PointerTo) and isinstance(t.to, RecordRef) and t.to.name == f.record
-    )
 
 
 def _default_bases(m: Machine, t: RecordRef, o: Object, named: set[str]) -> None:
@@ -255,7 +273,7 @@ def _default_members(m: Machine, t: RecordRef, o: Object, bindings: Bindings) ->
     for f in found[0].fields:
         if f.init is not None and f.name in layout.fields:
             at, ft = layout.fields[f.name]
-            m.frames.append(Frame(bindings))
+            m.frames.append(Frame(bindings, None, Pointer(o, Int(0), t)))
             v = value_for(m, ft, f.init)
             m.frames.pop()
             if isinstance(ft, Part) and ft.bits:
@@ -275,7 +293,7 @@ def cast_value(m: Machine, e: Cast) -> Value:
     if made is not None:
         return made
     if isinstance(t, RecordRef):
-        return _record_of(m, t, e)
+        return _by_one_of_several(m, e.operand, t) or _record_of(m, t, e)
     v = _by_one_of_several(m, e.operand, t) or rvalue(m, e.operand)
     if isinstance(t, Scalar) and t.kind == "void":
         return Other()
@@ -290,7 +308,7 @@ def _by_one_of_several(m: Machine, e: Expr, t: Type) -> Value | None:
     """What the conversion function for a t makes of an object, where classes have several of them."""
     if not isinstance(e, Call) or not isinstance(e.callee, Member) or e.callee.name != CONVERSION_NAME:
         return None
-    if not isinstance(t, Scalar) or not _has_several(m.module):
+    if not isinstance(t, Scalar | PointerTo | RecordRef) or not _has_several(m.module):
         return None
     place = place_of(m, e.callee.base)
     made = converted(m, place, t) if isinstance(place, Pointer) else None
@@ -299,8 +317,9 @@ def _by_one_of_several(m: Machine, e: Expr, t: Type) -> Value | None:
 
 @by_identity
 def _has_several(module: Module) -> bool:
-    """Whether a class of a program has more than one conversion function."""
-    return any(len(r.methods.get(CONVERSION_NAME, ())) > 1 for r in module.records.values())
+    """Whether a class of a program has more than one conversion function, or a template of them."""
+    found = [r.methods.get(CONVERSION_NAME, ()) for r in module.records.values()]
+    return any(len(ids) > 1 or (ids and module.functions[ids[0]].template) for ids in found)
 
 
 def _record_of(m: Machine, t: RecordRef, e: Cast) -> Value:

@@ -34,6 +34,7 @@ from smemlint.evaluate.run.construction import (
     construct_value,
     init_list_value,
 )
+from smemlint.evaluate.run.copies import begun_as
 from smemlint.evaluate.run.folds import fold_value
 from smemlint.evaluate.run.jumps import run_break, run_continue, run_goto, run_return
 from smemlint.evaluate.run.loops.loop import run_labeled, run_loop
@@ -165,4 +166,4 @@ BUILDERS: Builders = {
     Part: build_single,
 }
 
-answer_by(VALUES, PLACES, RUNNERS, BUILDERS, by_conversion)
+answer_by(VALUES, PLACES, RUNNERS, BUILDERS, by_conversion, begun_as)

@@ -7,13 +7,28 @@ from collections.abc import Callable
 import numpy as np
 
 from smemlint.evaluate.control_flow.join_points import leave
+from smemlint.evaluate.language.conversions import coerce
 from smemlint.evaluate.language.destructors import end_lives
 from smemlint.evaluate.language.initialisers import value_for
-from smemlint.evaluate.machine.dispatch import lvalue, rvalue
+from smemlint.evaluate.machine.dispatch import lvalue
 from smemlint.evaluate.machine.machine import Exits, Machine, joins_of
 from smemlint.evaluate.memory.local_memory import merge
+from smemlint.evaluate.run.copies import returned
 from smemlint.evaluate.values.number import Int, Value
-from smemlint.ir import Break, Continue, Expr, Goto, Index, Member, Name, PointerTo, Return, Unary
+from smemlint.ir import (
+    Break,
+    Continue,
+    Expr,
+    Goto,
+    Index,
+    InitList,
+    Member,
+    Name,
+    PointerTo,
+    Return,
+    Type,
+    Unary,
+)
 
 
 def run_return(m: Machine, s: Return) -> None:
@@ -24,10 +39,10 @@ def run_return(m: Machine, s: Return) -> None:
         if frame.function is not None:
             t = m.resolve(frame.function.returns)
             by_reference = isinstance(t, PointerTo) and t.reference
-            v = lvalue(m, s.value) if by_reference else value_for(m, t, s.value)
+            v = lvalue(m, s.value) if by_reference else _given_back(m, t, s.value)
         else:
             frame.names_place = frame.place and _names_a_place(s.value)
-            v = lvalue(m, s.value) if frame.names_place else rvalue(m, s.value)
+            v = lvalue(m, s.value) if frame.names_place else returned(m, s.value)
     end_lives(m, 0, frame.variables.get(s.value.id) if isinstance(s.value, Name) else None)
     del frame.live[live:]
     frame.returned = m.may if frame.returned is None else frame.returned | m.may
@@ -40,6 +55,10 @@ def run_return(m: Machine, s: Return) -> None:
     if decided == len(frame.end.ways) and v is not None:
         kept = frame.result
         frame.result = v if kept is None else merge(m, Int(may.astype(np.int64)), v, kept)
+
+
+def _given_back(m: Machine, t: Type, e: Expr) -> Value:
+    return value_for(m, t, e) if isinstance(e, InitList) else coerce(m, returned(m, e), t)
 
 
 def run_break(m: Machine, s: Break) -> None:

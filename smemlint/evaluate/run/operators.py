@@ -225,7 +225,7 @@ def _pointer_operation(m: Machine, op: str, a: Value, b: Value, place: Place | N
         if "shared" in (a.object.storage, b.object.storage):
             return lost_among((a.object, b.object), UNFOLLOWED)
         return m.unknowns.value(ULONG, "pointer arithmetic", rank=3)
-    if isinstance(b, Pointer) and op == "+":
+    if isinstance(b, Pointer) and not isinstance(a, Pointer) and op in ("+", "==", "!="):
         a, b = b, a
     if m.host and (is_null(m, a) or is_null(m, b)):
         return Int(int(op == "=="), BOOL) if op in ("==", "!=") else Other(None, False)

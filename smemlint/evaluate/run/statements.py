@@ -13,7 +13,7 @@ from smemlint.evaluate.language.places import place_of
 from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.run.branches import run_either
-from smemlint.evaluate.run.construction import construct, copied
+from smemlint.evaluate.run.construction import construct
 from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import (
@@ -164,8 +164,7 @@ def _declare(m: Machine, s: Declare) -> Object | None:
         initialise(m, o, t, var.init)
         begin_life(m, o)
         return o
-    made = copied(m, t, var.init)
-    v = value_for(m, t, var.init) if made is None else made
+    v = value_for(m, t, var.init)
     deduced = _deduced(t, v)
     o = m.declare(var, deduced)
     if isinstance(v, RecordValue):

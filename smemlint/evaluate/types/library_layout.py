@@ -11,6 +11,9 @@ from smemlint.evaluate.types.record_layout import Builder, Layout
 from smemlint.evaluate.types.vectors import vector_layout
 from smemlint.ir import ArrayOf, Literal, Packing, RecordRef, TemplateArgument, Type
 
+_GROUPS = {"thread_block": 24, "thread_group": 16, "coalesced_group": 16, "grid_group": 16}
+"""Bytes of cooperative groups."""
+
 Bytes: TypeAlias = "Callable[[Type], int | None]"
 """Bytes of a type, or what divides its address; None: not known."""
 
@@ -26,6 +29,10 @@ def library_layout(t: RecordRef, size_of: Bytes, align_of: Bytes) -> Layout | No
     vector = vector_layout(short)
     if vector is not None:
         return vector
+    if t.name.startswith("cooperative_groups::"):
+        if short == "thread_block_tile" and t.arguments:
+            return Layout(16, 8, {}) if len(t.arguments) == 1 else Layout(1, 1, {})
+        return Layout(_GROUPS[short], 8, {}) if short in _GROUPS else None
     element = _type(t.arguments[0]) if t.arguments else None
     if short == "pair" and len(t.arguments) == 2:
         return _in_order(t, ("first", "second"), size_of, align_of)

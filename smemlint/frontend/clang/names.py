@@ -30,6 +30,7 @@ TEMPLATE_PARAMETERS = frozenset((TYPE_PARAMETER, VALUE_PARAMETER, TEMPLATE_PARAM
 _INVALID = range(70, 74)
 _UNNAMED = pattern(r"(\((?:unnamed|anonymous|lambda)[\w ]*?) at .*?:(\d+:\d+)(?=\))")
 """Clang names what has no name by its path."""
+_CONVERTS = pattern(r"operator (?!new\b|delete\b|co_await\b)[A-Za-z_]")
 
 
 def valid(node: Node) -> bool:
@@ -157,7 +158,7 @@ class Declarations:
             self.instances.append(node)
             return None
         name = cursors.spelling(node)
-        if node.kind == CONVERSION:
+        if node.kind == CONVERSION or (node.kind == FUNCTION_TEMPLATE and _CONVERTS.match(name)):
             name = CONVERSION_NAME
         entry = self._definition(node, name, file, record)
         self.functions[entry.key] = entry

@@ -6,7 +6,7 @@ import re
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.kinds import UNEXPOSED, is_expression
+from smemlint.frontend.clang.kinds import INIT_LIST, UNEXPOSED, is_expression
 from smemlint.frontend.clang.names import ENUMERATOR, PARAMETER, UNEXPOSED_DECL, UNION, VARIABLE, valid
 from smemlint.frontend.lower.expressions.calls import converted
 from smemlint.frontend.lower.functions import FunctionLowering
@@ -169,10 +169,15 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         """`Tile<BM> tile(a, b)` in a template: clang shows a list in brackets right behind the name."""
         if init.kind != UNEXPOSED or not isinstance(type_, (RecordRef, TypeParam, MemberType)):
             return None
-        place = self._c.place(init)
+        c = self._c
+        place = c.place(init)
         if place is None or place.offset != self.name_place(node).end_offset:
             return None
-        return Construct(type_, self._c.exprs.lower_all(cursors.children(init)), place)
+        given = cursors.children(init)
+        if len(given) == 1 and given[0].kind == INIT_LIST and c.place(given[0]) == place:
+            # `Tile tile{a, b}`, with temporaries that end
+            return c.exprs.lower(given[0])
+        return Construct(type_, c.exprs.lower_all(given), place)
 
     def _initial(self, init: Expr, type_: Type) -> Expr | None:
         """None for a default construction that leaves the variable as it is.

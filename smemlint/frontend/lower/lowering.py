@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from clang import cindex
 
+from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.names import FUNCTION_TEMPLATE, METHOD, Declarations, Definition
 from smemlint.frontend.clang.positions import Positions
@@ -193,7 +194,8 @@ class Context:
     def require_method(self, definition: Definition) -> None:
         """Put a method on the list once its name is seen; operators and constructors have none at a call."""
         name = definition.name
-        named = definition.node.kind in (METHOD, FUNCTION_TEMPLATE)
+        own = definition.record is not None and cursors.spelling(definition.record)
+        named = definition.node.kind in (METHOD, FUNCTION_TEMPLATE) and name.split("<", 1)[0] != own
         text = definition.text()
         if definition.file.path in self.own and (b"__shared__" in text or b"<<<" in text):
             self.work.require(definition)

@@ -46,7 +46,7 @@ from smemlint.ir import (
 from smemlint.ir.types import INT
 from smemlint.patterns import pattern
 
-_QUALIFIED = pattern(r"\s*(?:typename\s+)?([A-Za-z_]\w*)\s*::")
+_QUALIFIED = pattern(r"\s*(?:typename\s+)?([A-Za-z_]\w*)\s*(?:<[^;{}()]*>\s*)?::")
 _UNNAMED = pattern(r"\((?:anonymous|unnamed) ")
 _DEPENDENT_MEMBER = pattern(
     r"\s*(->|\.)\s*(template\b)?\s*((?:[A-Za-z_]\w*\s*::\s*)*(?:operator\s*\(\s*\)|~?[A-Za-z_]\w*))"

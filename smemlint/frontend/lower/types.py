@@ -85,7 +85,7 @@ class TypeLowering:
         if kind == ELABORATED:
             return self._elaborated(type_)
         if kind in (POINTER, LVALUE, RVALUE):
-            return self._pointer(type_, kind != POINTER)
+            return self._pointer(type_, kind)
         if kind == RECORD:
             return self.record(cursors.type_declaration(type_))
         if kind == ENUMERATION:
@@ -116,7 +116,8 @@ class TypeLowering:
                 return self._from_text(text)
         return self.lower(named)
 
-    def _pointer(self, type_: CType, reference: bool) -> Type:
+    def _pointer(self, type_: CType, kind: int) -> Type:
+        reference = kind != POINTER
         pointee = cursors.pointee_type(type_)
         if pointee.kind in FUNCTION_TYPES:
             return FunctionType(cursors.type_spelling(type_))
@@ -125,7 +126,7 @@ class TypeLowering:
             reference or cursors.canonical_type(pointee).kind in FUNCTION_TYPES
         ):
             return to
-        return PointerTo(to, reference, bool(cursors.is_volatile(pointee)))
+        return PointerTo(to, reference, bool(cursors.is_volatile(pointee)), kind == RVALUE)
 
     def _array(self, type_: CType) -> Type:
         element = self.lower(cursors.element_type(type_))

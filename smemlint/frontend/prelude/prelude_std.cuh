@@ -108,6 +108,18 @@ template <class B> struct negation : bool_constant<!bool(B::value)> {};
 template <class... B> constexpr bool conjunction_v = conjunction<B...>::value;
 template <class... B> constexpr bool disjunction_v = disjunction<B...>::value;
 template <class B> constexpr bool negation_v = negation<B>::value;
+#if __cplusplus > 201703L
+template <class T, class U> concept same_as = is_same_v<T, U>;
+template <class T, class U> concept derived_from = is_base_of_v<U, T>;
+template <class T, class U> concept convertible_to = is_convertible_v<T, U>;
+template <class T, class... A> concept constructible_from = is_constructible_v<T, A...>;
+template <class T> concept integral = is_integral_v<T>;
+template <class T> concept signed_integral = is_integral_v<T> && is_signed_v<T>;
+template <class T> concept unsigned_integral = is_integral_v<T> && !is_signed_v<T>;
+template <class T> concept floating_point = is_floating_point_v<T>;
+template <class F, class... A> concept invocable = requires(F f, A... a) { f(a...); };
+template <class F, class... A> concept predicate = invocable<F, A...>;
+#endif
 template <class T> struct alignment_of : integral_constant<size_t, alignof(T)> {};
 template <class T> struct rank : integral_constant<size_t, 0> {};
 template <class T> struct extent : integral_constant<size_t, 0> {};

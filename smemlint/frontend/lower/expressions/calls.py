@@ -78,6 +78,7 @@ class CallLowering:
 
     def __init__(self, context: Context) -> None:
         self._c = context
+        self._ids: dict[int, str] = {}
 
     # Function names
 
@@ -213,7 +214,22 @@ class CallLowering:
         if self._is_type(callee):
             return Cast(self._c.types.of(node), arguments[0], place=place) if arguments else callee
         elsewhere = self._c.types.of(node) if self._is_elsewhere(target) else None
-        return Call(callee, arguments, place, elsewhere)
+        return Call(callee, arguments, place, elsewhere, self._chosen(target))
+
+    def _chosen(self, target: Node) -> str:
+        """The id of the method or constructor that clang chose, of an instance that of its pattern."""
+        if target.kind not in (METHOD, CONSTRUCTOR):
+            return ""
+        key = target.d0 or 0
+        known = self._ids.get(key)
+        if known is None:
+            for _ in range(4):
+                pattern = cursors.specialized_template(target)
+                if not valid(pattern):
+                    break
+                target = pattern
+            known = self._ids[key] = cursors.usr(target)
+        return known
 
     def _is_elsewhere(self, target: Node) -> bool:
         """Whether a function that returns a pointer is declared by the project and defined in another source:
@@ -285,7 +301,7 @@ class CallLowering:
                 if len(arguments) == 1
                 else Construct(type_, arguments, place)
             )
-        return Construct(type_, arguments, place)
+        return Construct(type_, arguments, place, self._chosen(target))
 
     def _conversion(self, node: Node, member: Node) -> Expr:
         """A conversion function's call, cast to the type that clang found it to have."""
@@ -362,7 +378,7 @@ class CallLowering:
                 return Assign("=", lowered[0], lowered[1], place)
             if member:
                 callee: Expr = Member(lowered[0], f"operator{operator}", False, place)
-                return Call(callee, tuple(lowered[1:]), place)
+                return Call(callee, tuple(lowered[1:]), place, chosen=self._chosen(target))
             assert found is not None
             c.work.require(found)
             name = Name(c.decls.function_id(found), found.name, place, self._arguments(kids[1], target))

@@ -84,7 +84,7 @@ _BETWEEN = frozenset(
     )
 )
 _WORD = pattern(r"[A-Za-z_]\w*")
-_REFERENCE_CAST = pattern(r"_cast\s*<[^;{}&]*&\s*>\s*\(|\([\w\s:<>,]*[\w>]\s*&\s*\)")
+_REFERENCE_CAST = pattern(r"_cast\s*<[^;{}&]*&&?\s*>\s*\(|\([\w\s:<>,]*[\w>]\s*&&?\s*\)")
 _TEMPLATE_CALL = pattern(r"(?:::|\.|->)\s*[A-Za-z_]\w*\s*<[^;{}]*>\s*\(")
 
 _BINARY_OPERATOR = 114
@@ -405,20 +405,22 @@ class ExpressionLowering:
             return UnknownExpr("cast without operand", (), place)
         type_ = self._c.types.of(node)
         # there is no cast to an array: what names one is a reference
-        if isinstance(type_, ArrayOf) or self._names_a_reference(node, kids[-1]):
-            type_ = PointerTo(type_, reference=True)
+        written = self._reference_in(node, kids[-1])
+        if isinstance(type_, ArrayOf) or written:
+            type_ = PointerTo(type_, reference=True, moves="&&" in written)
         return Cast(type_, self.lower(kids[-1]), reinterpret, place)
 
-    def _names_a_reference(self, node: Node, operand: Node) -> bool:
-        """Whether a cast is to a reference, which its type does not show: by the text before its operand."""
+    def _reference_in(self, node: Node, operand: Node) -> str:
+        """What names a reference in a cast to one, which its type does not show: text before its operand."""
         start, end = self._c.positions.start(node), self._c.positions.start(operand)
         if start is None or end is None or start[0] is not end[0]:
-            return False
+            return ""
         text = start[0].slice(start[1], max(end[1], start[1] + 40))
         word = _WORD.match(text)
         macro = self._c.positions.macros().get(word.group()) if word else None
         written = macro.body if macro is not None else text[: end[1] - start[1]]
-        return _REFERENCE_CAST.search(written) is not None
+        found = _REFERENCE_CAST.search(written)
+        return found.group() if found is not None else ""
 
     def _functional_cast(self, node: Node) -> Expr:
         kids = [k for k in cursors.children(node) if is_expression(k.kind)]

@@ -1,0 +1,195 @@
+"""Objects that are made of others of their class: copy and move constructors that do more than copy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from smemlint.evaluate.language.accesses import load
+from smemlint.evaluate.language.inlining import MOVES, Reference
+from smemlint.evaluate.machine.dispatch import lvalue, rvalue
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.run.calls import called
+from smemlint.evaluate.run.construction import construct
+from smemlint.evaluate.types.bases import bases_of
+from smemlint.evaluate.values.number import Closure, Int, Pointer, RecordValue, Value, plus
+from smemlint.evaluate.values.objects import Cells, Object
+from smemlint.ir import (
+    ArrayOf,
+    Call,
+    Cast,
+    Conditional,
+    Expr,
+    Function,
+    Index,
+    Literal,
+    Member,
+    Module,
+    Name,
+    PointerTo,
+    RecordRef,
+    Type,
+    Unary,
+)
+from smemlint.ir.memo import by_identity
+from smemlint.ir.types import is_reference
+
+MOST_ELEMENTS = 64
+"""Elements of an array that are copied one by one."""
+
+
+@by_identity
+def _copiers(module: Module) -> Mapping[str, tuple[Function, ...]]:
+    """The constructors with a body that take an object of their own class, by the name of the record."""
+    found: dict[str, tuple[Function, ...]] = {}
+    for name, record in module.records.items():
+        own = (f for i in record.constructors if (f := module.functions.get(i)) is not None)
+        if copying := tuple(f for f in own if _takes_own(f)):
+            found[name] = copying
+    return found
+
+
+def _takes_own(f: Function) -> bool:
+    t = f.parameters[0].type if len(f.parameters) == 1 else None
+    return (
+        is_reference(t) and isinstance(t, PointerTo) and isinstance(t.to, RecordRef) and t.to.name == f.record
+    )
+
+
+def _copies(m: Machine, t: Type) -> bool:
+    """Whether constructors of the program copy objects of a type, or parts of them."""
+    known = m.memo.copying.get(t)
+    if known is None:
+        m.memo.copying[t] = False  # in a type that holds itself
+        known = m.memo.copying[t] = _has_copiers(m, t)
+    return known
+
+
+def _has_copiers(m: Machine, t: Type) -> bool:
+    if isinstance(t, ArrayOf):
+        return _copies(m, t.element)
+    found = m.types.record_of(t) if isinstance(t, RecordRef) else None
+    if found is None or not isinstance(t, RecordRef):
+        return False
+    return found[0].name in _copiers(m.module) or any(_copies(m, ft) for _, ft in _parts(m, t))
+
+
+def _parts(m: Machine, t: RecordRef) -> list[tuple[int, Type]]:
+    """Bases and members of a record, and where they begin."""
+    layout, found = m.types.layout(t), m.types.record_of(t)
+    if layout is None or found is None or found[0].union:
+        return []
+    bases = list(bases_of(m.types, t))
+    inherited = {name for _, _, inner in bases for name in inner.fields} - {f.name for f in found[0].fields}
+    own = [(at, ft) for name, (at, ft) in layout.fields.items() if name not in inherited]
+    return [(at, base) for base, at, _ in bases] + own
+
+
+def begun_as(m: Machine, e: Expr) -> Value:
+    """What an object begins as that is made of an expression."""
+    if not _copiers(m.module):
+        v = rvalue(m, e)
+        return _as_its_own(m, v) if isinstance(v, Closure) and isinstance(e, Name | Member) else v
+    moved, of = False, e
+    while isinstance(of, Call) and len(of.arguments) == 1:
+        if not isinstance(of.callee, Name) or of.callee.id or of.callee.name not in MOVES:
+            break
+        moved, of = True, of.arguments[0]
+    if isinstance(of, Call) and isinstance(of.callee, Name) and of.callee.name.endswith("forward"):
+        named = lvalue(m, of.arguments[0]) if len(of.arguments) == 1 else None
+        if isinstance(named, Pointer) and isinstance(named.pointee, RecordRef) and _copies(m, named.pointee):
+            return RecordValue(named.pointee, {})  # copied or moved, as the caller's argument says
+    if isinstance(of, Call):
+        given = called(m, of)
+        if not isinstance(given, Reference):
+            return given
+        return _made_of(m, given.place, moved, of)
+    if isinstance(of, Cast) and isinstance(of.type, PointerTo) and of.type.reference:
+        moved = moved or of.type.moves
+    elif isinstance(of, Name | Conditional):
+        if not all(_is_copied(m, name) for name in _named(of)):
+            v = rvalue(m, e)
+            return _as_its_own(m, v) if isinstance(v, Closure) else v
+    elif not isinstance(of, Member | Index) and not (isinstance(of, Unary) and of.op == "*"):
+        return rvalue(m, e)
+    place = lvalue(m, of)
+    return _made_of(m, place, moved, of) if isinstance(place, Pointer) else place
+
+
+def _as_its_own(m: Machine, c: Closure) -> Closure:
+    """A lambda as another variable holds it: what it captured by value is copied, too."""
+    if not c.captured or m.host:
+        return c
+    own: dict[str, Object] = {}
+    for id, o in c.captured.items():
+        whole = copied(m, Pointer(o, Int(0), o.type), False) if _copies(m, o.type) else None
+        cells = Cells(whole.cells) if isinstance(whole, RecordValue) else Cells(o.cells)
+        own[id] = Object(o.id, o.name, o.type, "local", o.var, cells, o.uniform, havoc=o.havoc)
+    return replace(c, captured=own)
+
+
+def _named(e: Expr) -> list[Expr]:
+    """The variables that an expression names one of; what is more than that as it is."""
+    return [*_named(e.then), *_named(e.otherwise)] if isinstance(e, Conditional) else [e]
+
+
+def _is_copied(m: Machine, e: Expr) -> bool:
+    """Whether an expression is a variable whose copies constructors of the program make."""
+    o = m.find(e.id) if isinstance(e, Name) else None
+    if o is None:
+        return False
+    return _copies(m, o.type.to if isinstance(o.type, PointerTo) and o.type.reference else o.type)
+
+
+def _made_of(m: Machine, p: Pointer, moved: bool, e: Expr) -> Value:
+    place = getattr(e, "place", None)
+    return _copied(m, p, p.pointee, moved) if _copies(m, p.pointee) else load(m, p, place, e)
+
+
+def copied(m: Machine, p: Pointer, moved: bool) -> Value:
+    """The copy of an object, or what one becomes that its value is moved to."""
+    return (
+        _copied(m, p, p.pointee, moved) if _copiers(m.module) and _copies(m, p.pointee) else load(m, p, None)
+    )
+
+
+def _copied(m: Machine, p: Pointer, t: Type, moved: bool) -> Value:
+    found = m.types.record_of(t) if isinstance(t, RecordRef) else None
+    own = _copiers(m.module).get(found[0].name, ()) if found is not None else ()
+    fitting = [f for f in own if _moves(f) == moved] or [f for f in own if moved and not _moves(f)]
+    if fitting and isinstance(t, RecordRef):
+        made = construct(m, t, [p], None, of=fitting[:1])
+        return RecordValue(t, {}) if made is None else made
+    whole = load(m, p, None)
+    cells = dict(whole.cells) if isinstance(whole, RecordValue) else {}
+    for at, part in _parts(m, t) if isinstance(t, RecordRef) else _elements(m, t):
+        if _copies(m, part):
+            v = _copied(m, Pointer(p.object, plus(p.offset, at), part), part, moved)
+            size = m.types.size_of(part) or 0
+            cells = {k: x for k, x in cells.items() if not at <= k < at + size}
+            if isinstance(v, RecordValue):
+                cells.update({at + k: x for k, x in v.cells.items()})
+    return RecordValue(t, cells)
+
+
+def _elements(m: Machine, t: Type) -> list[tuple[int, Type]]:
+    if not isinstance(t, ArrayOf) or not isinstance(t.extent, Literal) or t.extent.value > MOST_ELEMENTS:
+        return []
+    size = m.types.size_of(t.element)
+    return [] if size is None else [(i * size, t.element) for i in range(t.extent.value)]
+
+
+def _moves(f: Function) -> bool:
+    t = f.parameters[0].type
+    return isinstance(t, PointerTo) and t.moves
+
+
+def returned(m: Machine, e: Expr) -> Value:
+    """What a function gives back. A variable of its own is not copied, a parameter is moved."""
+    o = m.frame.variables.get(e.id) if isinstance(e, Name) else None
+    if o is None or not isinstance(o.type, RecordRef) or o.storage != "local":
+        return begun_as(m, e)
+    f = m.frame.function
+    if f is None or all(p.id != o.id for p in f.parameters):
+        return rvalue(m, e)
+    return copied(m, Pointer(o, Int(0), o.type), True)
