@@ -314,6 +314,15 @@ def bind_arguments(m: Machine, kernel: Function, launch: Launch) -> None:
                 o.cells[0] = v
 
 
+def unknown_setting(m: Machine, var: Var) -> None:
+    """A number of the host that was set before the run began."""
+    t = m.resolve(var.type)
+    o = m.memory.globals[var.id] = Object(var.id, var.name, t, "local", var, uniform=True, havoc=True)
+    v = m.unknown(t, var.name, uniform=True, rank=3, size=True)
+    if not isinstance(v, RecordValue):
+        o.cells[0] = v
+
+
 def _set_members(m: Machine, o: Object, t: RecordRef, p: Var, launch: Launch) -> None:
     """Put into a structure that is passed by value the numbers that are known of it."""
     if not any(name.startswith(f"{p.name}.") for name in launch.arguments):

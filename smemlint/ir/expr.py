@@ -291,6 +291,14 @@ class Var:
     volatile: bool = False
     restrict: bool = False
     """Nothing else points to what it points to."""
+    set_apart: bool = False
+    """A function sets it of which nothing else is known, since it starts no kernel."""
+
+    def begins_at_zero(self) -> bool:
+        """Whether it is a whole number of the program that is 0 until something sets it."""
+        zero = self.init is None or (isinstance(self.init, Literal) and self.init.value == 0)
+        outside = self.storage in ("global", "static") and not self.const
+        return zero and outside and isinstance(self.type, Scalar) and self.type.kind in ("int", "uint")
 
 
 Expr: TypeAlias = (

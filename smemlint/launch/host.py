@@ -11,7 +11,7 @@ from typing import TypeAlias
 import smemlint.evaluate.run.evaluators  # noqa: F401  says which function runs what
 from smemlint.evaluate.analysis.facts import SliceLike, Slicer
 from smemlint.evaluate.control_flow.settling import is_possible
-from smemlint.evaluate.kernel import bind_arguments
+from smemlint.evaluate.kernel import bind_arguments, unknown_setting
 from smemlint.evaluate.language.inlining import MAX_DEPTH
 from smemlint.evaluate.language.names import resolve_arguments
 from smemlint.evaluate.language.overloads import bind
@@ -36,7 +36,7 @@ from smemlint.launch.left_over import left_over
 from smemlint.launch.model import Allowance, Started
 from smemlint.launch.objects import class_instances, is_closed, is_of, object_for, take_defaults
 from smemlint.launch.source.receivers import methods_meant
-from smemlint.launch.source.settings import settings
+from smemlint.launch.source.settings import Settings, settings
 from smemlint.launch.source.slicing import HostSlice, NeededMembers, settle
 from smemlint.launch.source.starters import (
     launching_functions,
@@ -90,7 +90,8 @@ def started_kernels(
         for f in launching.values()
         if f.id not in called and open_name(f) not in by_name and not (f.record or "").startswith("(lambda")
     ]
-    runs = KeptRuns(module, _slicer(module, launching, kernels), allowance.kept)
+    shapes = settings(module, launching.values())
+    runs = KeptRuns(module, _slicer(module, launching, kernels, shapes), allowance.kept, shapes)
     found: list[Started] = []
     listens = any(f.name == "main" and len(f.parameters) >= 2 for f in roots)
     cut = False
@@ -168,12 +169,13 @@ def _every_launch(
     }
 
 
-def _slicer(module: Module, launching: Mapping[str, Function], kernels: frozenset[str] | None) -> Slicer:
+def _slicer(
+    module: Module, launching: Mapping[str, Function], kernels: frozenset[str] | None, shapes: Settings
+) -> Slicer:
     """Slices host functions, each once, together with all that may run. launching: those that start kernels;
     kernels: ids of those that are asked for, None for all."""
     names = frozenset(launching) | {open_name(f) for f in launching.values()}
     names |= tables_of(module, names)
-    shapes = settings(module, launching.values())
     slices: dict[str, HostSlice] = {}
     needed: list[NeededMembers] = []
 
@@ -225,10 +227,11 @@ def _run(
             allowance.short = True
             return None
         settled = None if paths is None else tuple(paths.settled.items())
-        asked = (id(f), arguments, owner, settled, None if words is None else tuple(words), explore)
+        unset = () if f.name == "main" else runs.settings.left_to_others(module, f)
+        asked = (id(f), arguments, owner, settled, None if words is None else tuple(words), explore, unset)
         shown = runs.find(asked)
         if shown is None:
-            shown, alone = made(f, arguments, owner, paths)
+            shown, alone = made(f, arguments, owner, paths, unset)
             if alone:
                 runs.keep(asked, shown)
         elif paths is not None:
@@ -239,7 +242,9 @@ def _run(
         reached.update(shown.reached)
         return list(shown.started)
 
-    def made(f: Function, arguments: Instance, owner: Instance, paths: Paths | None) -> tuple[Shown, bool]:
+    def made(
+        f: Function, arguments: Instance, owner: Instance, paths: Paths | None, unset: Iterable[str]
+    ) -> tuple[Shown, bool]:
         """A run, and whether those before it had no part in what it shows."""
         seen: dict[tuple[object, ...], Started] = {}
         tried: list[Started] = []
@@ -258,6 +263,8 @@ def _run(
             slicer=runs.slicer,
             paths=paths,
         )
+        for id in unset:
+            unknown_setting(m, module.globals[id])
         _call(m, f, arguments, owner, words)
         if m.effort.steps > m.effort.budget.steps:
             _take_first_iterations(seen, tried)

@@ -16,6 +16,7 @@ from smemlint.evaluate.machine.paths import Choice, Paths
 from smemlint.evaluate.types.layout import packs_of
 from smemlint.ir import Function, Module, Record
 from smemlint.launch.model import Started
+from smemlint.launch.source.settings import Settings
 from smemlint.records import record
 
 _TABLES = ("functions", "records", "globals", "specialisations", "variable_templates", "overloads")
@@ -85,7 +86,10 @@ class KeptRuns:
     """The runs of one program: those that an earlier one made, and new ones for later ones. kept: by what was
     asked."""
 
-    def __init__(self, module: Module, slicer: Slicer, kept: dict[Hashable, Shown]) -> None:
+    def __init__(
+        self, module: Module, slicer: Slicer, kept: dict[Hashable, Shown], settings: Settings
+    ) -> None:
+        self.settings = settings
         self._plain = module
         self._slicer = slicer
         self._kept = kept

@@ -469,3 +469,17 @@ def test_a_pointer_that_a_call_fills_is_null_no_longer(call: str) -> None:
     int main() { float *in = NULL, *out = NULL; %s; k<<<1, 128>>>(in, out); }"""
     (kernel,) = analyse_file(Job("k.cu", text=text % call)).kernels
     assert [(a.op, a.ways, a.grade) for a in kernel.accesses] == [("store", 4, "exact"), ("load", 1, "exact")]
+
+
+def test_what_another_entry_has_set_is_not_known_where_an_entry_begins() -> None:
+    """`count` is 0 until `fill` runs, and nothing that `go` calls runs it; what `go` sets itself is known."""
+    entries = """
+    static int count, way;
+    extern "C" void fill(int n) { count = n; }
+    int chosen() { if (!way) way = 2; return way; }
+    extern "C" void go(float *x) { sum<<<1 + count, 64>>>(x, x); }
+    extern "C" void lazily(float *x) { sum<<<chosen(), 128>>>(x, x); }
+    """
+    assert {s.block[0]: s.grid[0] for s in launches(entries)} == {64: None, 128: 2}
+    nobody = entries.replace("count = n", "way = n")
+    assert {s.block[0]: s.grid[0] for s in launches(nobody)} == {64: 1, 128: 2}

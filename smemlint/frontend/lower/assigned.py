@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.lower.lowering import Context
-from smemlint.ir import Function, Record, RecordRef
+from smemlint.ir import Function, Record, RecordRef, Var
 
 _PART = rb"(?:\s*\.\s*\w+|\s*\[[^\]\n]*\])*"
 _SETS = rb"\s*(?:=(?!=)|[-+*/%&|^]=|<<=|>>=|\+\+|--)"
@@ -30,6 +30,28 @@ def with_assigned(
         if record is not None and names:
             result[record.name] = replace(record, assigned=frozenset(_assigned(c, record, names)))
     return result
+
+
+def with_set_apart(
+    c: Context, functions: Mapping[str, Function], variables: Mapping[str, Var]
+) -> dict[str, Var]:
+    """The variables; those of the host that begin at zero are marked where functions set them that are not
+    lowered."""
+    numbers = {v.name.rsplit("::", 1)[-1].encode() for v in variables.values() if v.begins_at_zero()}
+    if not numbers:
+        return dict(variables)
+    set_in = _pattern(rb"(?<![\w.>])", b"|".join(map(re.escape, numbers)))
+    lowered = {f.name for f in functions.values()}
+    apart = {
+        next(group for group in match.groups() if group is not None).decode()
+        for f in c.declarations.functions.values()
+        if f.name.split("<", 1)[0] not in lowered
+        for match in set_in.finditer(f.text())
+    }
+    return {
+        id: replace(v, set_apart=True) if v.begins_at_zero() and v.name.rsplit("::", 1)[-1] in apart else v
+        for id, v in variables.items()
+    }
 
 
 def _with_bases(names: Iterable[str | None], records: Mapping[str, Record]) -> set[str]:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.names import Declarations, Definition
 from smemlint.frontend.clang.positions import Positions
-from smemlint.frontend.lower.assigned import with_assigned
+from smemlint.frontend.lower.assigned import with_assigned, with_set_apart
 from smemlint.frontend.lower.decls import SHARED_ATTRIBUTE, DeclarationLowering
 from smemlint.frontend.lower.expressions.asm import AsmLowering
 from smemlint.frontend.lower.expressions.calls import CallLowering
@@ -23,7 +23,7 @@ from smemlint.frontend.lower.templates.variables import variable_templates
 from smemlint.frontend.lower.text import TextLowering
 from smemlint.frontend.lower.types import TypeLowering
 from smemlint.frontend.text.expansion import DEFINE, Macro, expanded, macro_of, uses_of
-from smemlint.ir import Function, Module, Record, TemplateArgument, Var
+from smemlint.ir import Function, Module, Record, TemplateArgument
 from smemlint.records import record
 from smemlint.source.blank import blank_comments
 
@@ -463,7 +463,7 @@ def _module(
 ) -> Module:
     functions: dict[str, Function] = c.found.functions
     records: dict[str, Record] = with_assigned(c, functions, c.found.records)
-    variables: dict[str, Var] = c.found.globals
+    variables = with_set_apart(c, functions, c.found.globals)
     overloads: dict[str, list[str]] = {}
     for function in functions.values():
         if function.specialises is None:

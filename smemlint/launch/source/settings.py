@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 
 from smemlint.ir import (
+    STEPS,
     ArrayOf,
     Assign,
     Binary,
@@ -21,6 +22,7 @@ from smemlint.ir import (
     RecordRef,
     Scalar,
     Type,
+    Unary,
 )
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.records import record
@@ -36,6 +38,19 @@ class Settings:
 
     globals: frozenset[str]
     set_by: Mapping[str, frozenset[str]]
+
+    def left_to_others(self, module: Module, f: Function) -> tuple[str, ...]:
+        """Numbers that begin at zero, and that functions set which `f` does not call: where a program gets
+        to `f` they have run before it."""
+        own = self.set_by.get(f.id, frozenset())
+        others = frozenset[str]().union(*self.set_by.values())
+        return tuple(
+            sorted(
+                id
+                for id in self.globals - own
+                if (var := module.globals[id]).begins_at_zero() and (id in others or var.set_apart)
+            )
+        )
 
 
 def settings(module: Module, launching: Iterable[Function]) -> Settings:
@@ -65,7 +80,7 @@ def settings(module: Module, launching: Iterable[Function]) -> Settings:
     for id, f in module.functions.items():
         if f.side in ("host", "both"):
             nodes = nodes_of(f.body)
-            sets[id] = {r for n in nodes if isinstance(n, Assign) and (r := _variable(n.target)) in found}
+            sets[id] = {r for n in nodes if (r := _variable(_written(n))) in found}
             calls[id] = {n.id for n in nodes if isinstance(n, Name) and n.id in module.functions}
     changed = True
     while changed:
@@ -76,6 +91,13 @@ def settings(module: Module, launching: Iterable[Function]) -> Settings:
                 sets[id] |= below
                 changed = True
     return Settings(frozenset(found), {id: frozenset(names) for id, names in sets.items() if names})
+
+
+def _written(n: object) -> Expr | None:
+    """What an expression sets, or hands out to be set: `n = 3`, `n++`, `&n`."""
+    if isinstance(n, Assign):
+        return n.target
+    return n.operand if isinstance(n, Unary) and n.op in (*STEPS, "&") else None
 
 
 def _is_setting(t: Type | None) -> bool:
@@ -113,7 +135,7 @@ def _element(t: Type | None) -> Type | None:
     return t
 
 
-def _variable(target: Expr) -> str:
+def _variable(target: Expr | None) -> str:
     while isinstance(target, Index | Member):
         target = target.base
     return target.id if isinstance(target, Name) else ""
