@@ -31,6 +31,7 @@ from smemlint.frontend.prelude.precompiled import (
 from smemlint.frontend.project.compile_commands import CompileCommandsError
 from smemlint.frontend.project.includes import IncludePlan, is_answered, plan_includes, scan_file
 from smemlint.frontend.project.options import ParseOptions, configuration_text, options_for, standard
+from smemlint.frontend.text.braced import in_parentheses
 from smemlint.frontend.text.configurations import drop_defines
 from smemlint.frontend.text.coverage import SkippedText
 from smemlint.frontend.text.healed import VIRTUAL, HealedNames
@@ -240,13 +241,13 @@ class _Attempt:
         text = prelude + configuration_text(self.options, self.configuration) + healed
         switched = [re.split(r"[=(]", item.removeprefix("-"))[0] for item in self.configuration]
         unsaved: list[tuple[str, str | bytes]] = [
-            (self.main, _own_defines(self.source.bytes, switched)),
+            (self.main, _as_clang_reads(self.source.bytes, switched)),
             (HEALED, text),
         ]
         edited = dict(self.options.edited)
         read = {**edited, **{path: read_file(path) for path in self.plan.files if path not in edited}}
         read |= dict.fromkeys(self.plan.blanked, b"")
-        unsaved += [(path, _own_defines(data, switched)) for path, data in read.items()]
+        unsaved += [(path, _as_clang_reads(data, switched)) for path, data in read.items()]
         for last in (False, True):
             compiled = prelude_arguments(std)
             arguments = [*BASE_ARGUMENTS, f"-std={std}", *compiled, "-include", HEALED]
@@ -272,11 +273,12 @@ _QUALIFIERS = ("__host__", "__device__", "__global__", "__shared__", "__constant
 _QUALIFIER_DEFINED = pattern(rb"#[ \t]*(?:define|undef)[ \t]+__(?:host|device|global|shared|constant)__")
 
 
-def _own_defines(data: bytes, switched: list[str]) -> bytes:
+def _as_clang_reads(data: bytes, switched: list[str]) -> bytes:
     """A text without its own definitions of macros that a configuration switches, and of CUDA's qualifiers:
-    headers make these nothing where no option tells them that nvcc reads the file."""
+    headers make these nothing where no option tells them that nvcc reads the file. Braces around the shape of
+    a launch are parentheses."""
     names = [*switched, *_QUALIFIERS] if _QUALIFIER_DEFINED.search(data) else switched
-    return drop_defines(data, names)
+    return in_parentheses(drop_defines(data, names))
 
 
 def _parsed(attempt: _Attempt, healing: Healing) -> TranslationUnit:

@@ -6,13 +6,14 @@ number. `scan<<<1, n / 2>>>(p, n)` ties the argument to the block: with 128 thre
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import inf, prod
 from typing import TypeAlias
 
-from smemlint.evaluate.values.number import Int, bounds
+from smemlint.evaluate.values.comparison import COMPARISONS
+from smemlint.evaluate.values.number import Int, Symbol, bounds, subtract
 from smemlint.evaluate.values.provenance import (
     LARGEST,
     ONE_OF,
@@ -20,11 +21,12 @@ from smemlint.evaluate.values.provenance import (
     agree,
     chain,
     fits,
+    limits_of,
     only_symbol,
     solve,
     value_at,
 )
-from smemlint.ir.types import BOOL
+from smemlint.ir.types import BOOL, LONG
 from smemlint.records import record
 
 Limits: TypeAlias = "Mapping[int, tuple[float, float]]"
@@ -44,6 +46,8 @@ MOST_CONDITIONS = 3
 """Conditions that choose a shape together."""
 MOST_CHOICES = 16
 """Values of an unknown that are tried one by one."""
+MOST_BITS = 40
+"""Exponents of a power of two that are tried: more make no block."""
 
 
 @record(frozen=True, slots=True)
@@ -63,17 +67,19 @@ def candidates(
     dynamic: Int | None,
     arguments: Mapping[str, Int],
     recipes: Recipes,
-    limits: Limits | None = None,
+    held: Sequence[tuple[Int, int]] = (),
 ) -> tuple[Candidate, ...]:
     """Shapes of a launch with unknown extents, the most probable first; none where nothing is known of any.
 
-    arguments: the integer arguments of the kernel by name. limits: what checks before the launch say.
+    arguments: the integer arguments of the kernel by name. held: conditions before the launch, and what they
+    are.
     """
-    limits = limits or {}
+    limits = limits_of(held, recipes)
     open_extents = [i for i, v in enumerate(block) if not v.known]
     if not open_extents:
         return ()
     stated = _stated(block, dynamic, arguments, recipes, limits)
+    stated = stated or _one_by_one(block, dynamic, arguments, recipes, held)
     if stated:
         return stated
     rows = prod(v.const for v in block if v.known and isinstance(v.const, int))
@@ -148,6 +154,74 @@ def _stated(
         if made is not None and min(x, y, z) >= 1 and x * y * z <= MAX_THREADS:
             found.setdefault((x, y, z), replace(made, stated=True))
     return tuple(found.values())
+
+
+def _one_by_one(
+    block: Sequence[Int],
+    dynamic: Int | None,
+    arguments: Mapping[str, Int],
+    recipes: Recipes,
+    held: Sequence[tuple[Int, int]],
+) -> tuple[Candidate, ...]:
+    """The shapes where one number decides alone and there are few that it can be; none where there is no such
+    number."""
+    leader = next(v for v in block if not v.known)
+    for s in chain(leader, recipes):
+        found: dict[tuple[int, int, int], Candidate] = {}
+        for n in _few(s, leader, recipes, held) or ():
+            given = {s.order: n}
+            extents = [value_at(v, given, recipes) for v in block]
+            x, y, z = (n or 0 for n in extents)
+            if None in extents:
+                return ()
+            if min(x, y, z) < 1 or x * y * z > MAX_THREADS or not agree(held, given, recipes):
+                continue
+            made = _made((x, y, z), dynamic, arguments, given, recipes)
+            if made is not None:
+                same = found.get((x, y, z), made)
+                agreed = {k: v for k, v in made.arguments.items() if same.arguments.get(k) == v}
+                bytes_ = made.dynamic if made.dynamic == same.dynamic else None
+                found[x, y, z] = replace(made, arguments=agreed, dynamic=bytes_, stated=True)
+        if 0 < len(found) <= MOST_CHOICES:
+            order = {n: i for i, n in enumerate(USUAL)}
+            return tuple(
+                sorted(found.values(), key=lambda c: (order.get(prod(c.block), len(order)), -c.block[0]))
+            )
+    return ()
+
+
+def _few(s: Symbol, extent: Int, recipes: Recipes, held: Sequence[tuple[Int, int]]) -> Sequence[int] | None:
+    """All that an unknown can be, where that is few: its limits say so, checks name each value, or it is the
+    exponent of a power of two."""
+    low, high = limits_of(held, recipes).get(s.order, (-inf, inf))
+    low, high = max(low, s.low or 0), min(high, inf if s.high is None else s.high)
+    if high - low < MOST_CHOICES:
+        return range(int(low), int(high) + 1)
+    asked = list(_compared(s, recipes, held))
+    named = sorted({n for op, n in asked if op in ("==", "!=")})
+    others = {n + d for _, n in asked for d in (-1, 0, 1)} - set(named)
+    if named and not any(agree(held, {s.order: n}, recipes) for n in others):
+        return named
+    shifts = [
+        recipe for x in chain(extent, recipes) if (recipe := recipes.get(x.order)) and recipe[0] == "<<"
+    ]
+    if any(only_symbol(exponent) == s for _, _, exponent in shifts):
+        return range(int(low), MOST_BITS)
+    return None
+
+
+def _compared(s: Symbol, recipes: Recipes, held: Sequence[tuple[Int, int]]) -> Iterator[tuple[str, int]]:
+    """How conditions compare an unknown, and with which numbers."""
+    queue = [c for c, _ in held]
+    seen: set[int] = set()
+    for c in queue:
+        for order in {x.order for mono in c.terms for x in mono} - seen:
+            seen.add(order)
+            op, a, b = recipes.get(order, ("", Int(0), Int(0)))
+            if op in COMPARISONS and only_symbol(d := subtract(a, b, LONG)) == s:
+                yield op, -d.const // d.terms[(s,)]
+            elif op == "truth":
+                queue.append(a)
 
 
 def _most(v: Int, limits: Limits, recipes: Recipes) -> int | None:

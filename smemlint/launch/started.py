@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from smemlint.evaluate.control_flow.settling import limits_here
+from smemlint.evaluate.control_flow.settling import conditions_here
 from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import as_int, coerce, is_null, type_of
 from smemlint.evaluate.language.overloads import is_open
@@ -56,6 +56,8 @@ def starts_of(m: Machine, s: LaunchStmt) -> Iterator[Started]:
     extents = _extents(m, s.block)
     grid = _numbers(m, _extents(m, s.grid))
     bytes_ = rvalue(m, s.dynamic) if s.dynamic is not None else Int(0)
+    if not m.anyone():  # what gives the shape threw
+        return
     if isinstance(kernel, Pointer):
         kernel = load(m, kernel, s.place)
     one_of = (kernel, *kernel.others) if isinstance(kernel, FunctionValue) else ()
@@ -99,7 +101,7 @@ def _started(
     likely: tuple[Candidate, ...] = ()
     if None in block and extents is not None:
         dynamic = bytes_ if isinstance(bytes_, Int) else None
-        likely = candidates(extents, dynamic, given, m.unknowns.recipes or {}, limits_here(m))
+        likely = candidates(extents, dynamic, given, m.unknowns.recipes or {}, conditions_here(m))
     return Started(
         f, block, likely, grid, _number(m, bytes_), template_arguments(m, f, bound), arguments, s.place,
         _packed(m, f, values), captured(m, values),

@@ -181,10 +181,10 @@ def _executions(trace: Trace) -> int:
 def free_in_part(c: Conflict) -> bool:
     """Whether an access has no conflict in any visit, and none either where the last lanes of its warp are
     missing, however many. Of words any lanes may be: what they ask for is asked for without them, too."""
-    if any(ways != 1.0 for ways, _ in c.ways_by_visit) or c.wavefronts == 0:
+    if any(ways != 1.0 for ways, _ in c.ways_by_visit):
         return False
     trace = c.trace
-    if (trace.joined or trace.site.width) <= WORD:
+    if c.wavefronts == 0 or (trace.joined or trace.site.width) <= WORD:  # of none: another access brings it
         return True
     found = priced(trace)
     known = trace.maybe is None and not trace.data and trace.parameter is None and trace.ends is None

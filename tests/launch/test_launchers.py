@@ -1,4 +1,4 @@
-"""Functions of a library that was not read, which are given a kernel to start."""
+"""Functions of a library that was not read, which are given a kernel to start; braces around a shape."""
 
 from __future__ import annotations
 
@@ -58,3 +58,27 @@ def test_a_launcher_may_take_the_bits_of_a_kernel_s_address(library: str) -> Non
     host += " cudaLaunchKernel(at, g, b, given, 0, 0); }\n"
     host += "void go(int n, const float *in, float *out) { start(sum<256, float>, n, 128, n, in, out); }\n"
     assert launches(host) == {((128, 1, 1), "float", "k.cu:10")}
+
+
+@pytest.mark.parametrize(
+    ("shape", "block"),
+    [
+        ("{3, 3}, {16, 4}", (16, 4, 1)),
+        ("grid, {32, 2 * 2, 2}, 0, stream", (32, 4, 2)),
+        ("{1}, /* threads, */ {64}", (64, 1, 1)),
+        ("(1, 2), (32, 8)", (8, 1, 1)),  # the comma operator
+        ("dim3{1, 2}, dim3{32, 8}", (32, 8, 1)),
+    ],
+)
+def test_braces_around_a_shape_are_read(shape: str, block: tuple[int, ...]) -> None:
+    host = "void go(int n, dim3 grid, cudaStream_t stream, const float *in, float *out) {"
+    found = launches(f"{host} sum<256><<<{shape}>>>(n, in, out); }}\n")
+    assert found == {(block, "float", "k.cu:8")}
+
+
+def test_what_stands_behind_braces_keeps_its_place() -> None:
+    host = "template <int N, class T> __global__ void sum(int n, const T *in, T *out);\n"
+    host += "void go(float *p) { sum<256><<<1, {8, 4}>>>(1, p, p); }"
+    report = analyse_file(Job("k.cu", text=host + KERNEL))
+    told = {a.expression for k in report.kernels for a in k.accesses}
+    assert told == {"s[threadIdx.x]", "s[threadIdx.x * 2 % N]"}

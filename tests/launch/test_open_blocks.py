@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from host_code import KERNEL, launches
+from host_code import KERNEL, blocks, launches
 
 from smemlint.frontend import load
 from smemlint.launch import infer, started_kernels
@@ -76,18 +76,64 @@ def test_an_array_for_every_thread_is_as_large_as_an_open_block_can_be() -> None
     assert found[0].origin == "implied by part[1024]"
 
 
-def test_a_power_of_two_of_a_limited_exponent_is_gone_through() -> None:
-    main = """
-    int main(int argc, char **argv) {
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        ("int n = levels < 4 ? levels : 4; int block = (1 << n) / 2;", [8, 4, 2, 1]),
+        ("int block = std::min(256, (1 << levels) / 2);", [256, 128, 64, 32, 16, 8, 4, 2, 1]),
+        ("if (levels > 6) return 1; int block = 1 << levels;", [64, 32, 16, 8, 4, 2, 1]),
+        ("int block = 1 << levels;", [256, 128, 512, 64, 1024, 32, 16, 8, 4, 2, 1]),
+    ],
+)
+def test_a_power_of_two_has_each_size_that_a_block_can_have(size: str, expected: list[int]) -> None:
+    main = f"""
+    int main(int argc, char **argv) {{
         int levels = atoi(argv[1]);
-        int n = levels < 4 ? levels : 4;
-        sum<<<1, (1 << n) / 2>>>(0, 0);
-    }"""
-    assert [x for x, _, _ in shapes(main)] == [8, 4, 2, 1]
+        {size}
+        sum<<<1, block>>>(0, 0);
+    }}"""
+    assert blocks(main) == expected
+
+
+def test_what_several_sizes_of_one_block_pass_is_known_where_they_agree() -> None:
+    text = """
+    __global__ void k(float *p, int levels, int n) {
+        extern __shared__ float s[];
+        s[threadIdx.x] = p[levels];
+    }
+    void start(int levels) { int t = std::min(64, 1 << levels); k<<<1, t, 4 * t>>>(0, levels, t); }"""
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    found = infer(module.kernels()[0], module, started_kernels(module))
+    assert [(x.block[0], x.dynamic, x.arguments) for x in found[:2]] == [
+        (64, 256, {"p": 0, "n": 64}),
+        (32, 128, {"p": 0, "levels": 5, "n": 32}),
+    ]
 
 
 @pytest.mark.parametrize(
-    ("threads", "blocks"),
+    "check",
+    [
+        "assert(n == 64 || n == 96);",
+        "if (n != 64 && n != 96) return;",
+        "if (!(n == 64 || n == 96)) throw 1;",
+        "if (n % 2 == 0) if (n == 64 || n == 96)",
+    ],
+)
+def test_checks_that_name_each_size_tell_them(check: str) -> None:
+    assert sorted(blocks(f"void start(int n) {{ {check} sum<<<1, n>>>(0, 0); }}")) == [64, 96]
+
+
+def test_what_checks_leave_over_is_told_in_the_other_arm() -> None:
+    check = "assert(n == 64 || n == 96); if (n == 64) return;"
+    assert blocks(f"void start(int n) {{ {check} sum<<<1, n>>>(0, 0); }}") == [96]
+
+
+def test_checks_that_name_some_sizes_of_many_tell_nothing() -> None:
+    assert shapes("void start(int n) { if (n == 64 || n > 96) sum<<<1, n>>>(0, 0); }")
+
+
+@pytest.mark.parametrize(
+    ("threads", "expected"),
     [
         ("n > 100000 ? 256 : 128", {(256, 1, 1), (128, 1, 1)}),
         ("n > 9 ? 256 : n > 5 ? 128 : 64", {(256, 1, 1), (128, 1, 1), (64, 1, 1)}),
@@ -96,14 +142,14 @@ def test_a_power_of_two_of_a_limited_exponent_is_gone_through() -> None:
     ],
 )
 def test_shapes_between_which_conditions_choose_are_all_said(
-    threads: str, blocks: set[tuple[int, int, int]]
+    threads: str, expected: set[tuple[int, int, int]]
 ) -> None:
     """As if each stood in a branch of its own."""
     main = f"void go(int n, bool odd) {{ sum<<<1, {threads}>>>(0, 0); }}"
     text = KERNEL.replace("__shared__ float part[1024]", "extern __shared__ float part[]") + main
     (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
     found = infer(module.kernels()[0], module, started_kernels(module))
-    assert ({x.block for x in found}, any(x.assumed for x in found)) == (blocks, False)
+    assert ({x.block for x in found}, any(x.assumed for x in found)) == (expected, False)
 
 
 def test_a_size_that_replaces_what_was_typed_in_is_tried_first() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from host_code import blocks as sure_blocks
 
 from smemlint.frontend import load
 from smemlint.ir import Launch, Module
@@ -517,3 +518,19 @@ def test_a_long_function_that_sets_what_launches_name_is_followed() -> None:
     caller = "void begin() {\n" + padding * 40 + "  set_up();\n}\n"
     main = "int main() { begin(); a<<<1, threads>>>(0); }\n"
     assert sure("int threads;\n" + setting + caller + main) == {("a", 128)}
+
+
+@pytest.mark.parametrize("end", ['throw "no";', "exit(1);", "{ puts(0); abort(); }"])
+@pytest.mark.parametrize(
+    "choice",
+    [
+        "int t = 0; switch (n) { case 5: t = 64; break; case 6: t = 96; break; default: %s }",
+        "int t = 0; if (n == 5) t = 64; else if (n == 6) t = 96; else %s",
+        "int t = pick(n);",
+        "int t = n * 32; if (n < 2 || n > 3) %s",
+    ],
+)
+def test_a_way_that_ends_the_program_starts_nothing(choice: str, end: str) -> None:
+    pick = f"int pick(int n) {{ switch (n) {{ case 5: return 64; case 6: return 96; default: {end} }} }}"
+    choice = choice.replace("%s", end)
+    assert sorted(sure_blocks(f"{pick} void start(int n) {{ {choice} sum<<<1, t>>>(0, 0); }}")) == [64, 96]

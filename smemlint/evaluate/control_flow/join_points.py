@@ -41,7 +41,15 @@ _REASON = Unresolved("data-dependent", "which of several ways is taken depends o
 def suppose(m: Machine, c: Int, together: bool) -> None:
     """What runs from here on runs where an undecided condition holds."""
     m.context.undecided.append(Undecided(c, together))
-    m.context.way = {**m.context.way, **taken(c, truth=True)}
+    note_way(m, c)
+
+
+def note_way(m: Machine, c: Int) -> None:
+    """From here on a condition holds; host code keeps of one that is made of several that it does."""
+    told = taken(c, truth=True)
+    if m.host and not told and not c.known and c.uniform:
+        told = taken(m.unknowns.derived("truth", c, Int(0), BOOL, 0, 1), truth=True)
+    m.context.way = {**m.context.way, **told}
 
 
 def leave(m: Machine, join: Join, inner: Sequence[Join], value: Value | None = None) -> None:

@@ -7,7 +7,7 @@ from smemlint.evaluate.machine.paths import Choice
 from smemlint.evaluate.values.choices import taken
 from smemlint.evaluate.values.number import Closure, FunctionValue, Int, Value, same
 from smemlint.evaluate.values.objects import Object, Snapshot
-from smemlint.evaluate.values.provenance import agree, following, limits_of, only_symbol
+from smemlint.evaluate.values.provenance import agree, following, only_symbol
 from smemlint.ir.types import BOOL
 
 
@@ -26,12 +26,10 @@ def settle(m: Machine, c: Int, way: int) -> None:
         m.task.paths.held.append((c, way))
 
 
-def limits_here(m: Machine) -> dict[int, tuple[float, float]]:
-    """What the conditions on the way to here say of the numbers that they compare, by order: behind
-    `if (n > 64) return;` that n is 64 at most."""
+def conditions_here(m: Machine) -> list[tuple[Int, int]]:
+    """The conditions on the way to here, and what they are: behind `if (n > 64) return;` one that is 0."""
     way = [(Int(0, BOOL, {(s,): 1}), n) for s, n in m.context.way.items()]
-    settled = m.task.paths.held if m.task.paths is not None else []
-    return limits_of((*way, *settled), m.unknowns.recipes or {})
+    return [*way, *(m.task.paths.held if m.task.paths is not None else ())]
 
 
 def is_possible(m: Machine) -> bool:

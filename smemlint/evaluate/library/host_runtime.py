@@ -142,9 +142,14 @@ def _variable(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Val
 @named(*EXITS)
 def _exit(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     if m.host:
-        m.frame.exited = True
-        m.must, m.may = m.threads.nobody, m.threads.nobody
+        leave_program(m)
     return Other()
+
+
+def leave_program(m: Machine) -> None:
+    """Nothing behind this runs, here and in the callers; an exception is taken to end the program as well."""
+    m.frame.exited = True
+    m.must, m.may = m.threads.nobody, m.threads.nobody
 
 
 @named("cudaGetDeviceProperties")

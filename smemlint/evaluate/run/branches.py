@@ -8,7 +8,14 @@ from smemlint.evaluate.compiler import sink
 from smemlint.evaluate.compiler.selects import gives_element, note, note_stores
 from smemlint.evaluate.control_flow import first_block
 from smemlint.evaluate.control_flow.edge_blocks import look_aside, supposed
-from smemlint.evaluate.control_flow.join_points import left_before, left_whole, merge_into, suppose, sure
+from smemlint.evaluate.control_flow.join_points import (
+    left_before,
+    left_whole,
+    merge_into,
+    note_way,
+    suppose,
+    sure,
+)
 from smemlint.evaluate.control_flow.launch_choices import (
     Held,
     contents,
@@ -22,6 +29,7 @@ from smemlint.evaluate.control_flow.masks import Branch, decode, in_two, restore
 from smemlint.evaluate.control_flow.settling import apart, choice_at, is_limit, settle, ways_out
 from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.language.destructors import full
+from smemlint.evaluate.library.host_checks import checked
 from smemlint.evaluate.machine.dispatch import run, rvalue
 from smemlint.evaluate.machine.machine import Barrier, Machine
 from smemlint.evaluate.memory.local_memory import here
@@ -42,6 +50,11 @@ it."""
 
 
 def run_if(m: Machine, s: If) -> None:
+    if m.host and checked(s) is not None:
+        c = ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns)
+        if not c.known:
+            note_way(m, ar.logical_not(c, m.unknowns))
+            return
     run_either(m, s, s.otherwise)
 
 

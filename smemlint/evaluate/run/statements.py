@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from smemlint.evaluate.compiler.sink import hold
 from smemlint.evaluate.control_flow.edge_blocks import suppose
-from smemlint.evaluate.language.conversions import as_base, type_of
+from smemlint.evaluate.control_flow.join_points import note_way
+from smemlint.evaluate.language.conversions import as_base, truth, type_of
 from smemlint.evaluate.language.destructors import discard, end_lives, end_temporaries
 from smemlint.evaluate.language.initialisers import initialise, value_for
 from smemlint.evaluate.language.lifetimes import begin_life
 from smemlint.evaluate.language.names import declare_global
 from smemlint.evaluate.language.places import place_of
-from smemlint.evaluate.machine.dispatch import run
+from smemlint.evaluate.library.host_runtime import leave_program
+from smemlint.evaluate.machine.dispatch import run, rvalue
 from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.run.branches import run_either
 from smemlint.evaluate.run.construction import construct
+from smemlint.evaluate.values.comparison import truth_of
 from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import (
@@ -22,12 +25,9 @@ from smemlint.ir import (
     Assign,
     Block,
     Call,
-    Cast,
-    Conditional,
     Continue,
     Declare,
     Evaluate,
-    Expr,
     If,
     LaunchStmt,
     Literal,
@@ -35,15 +35,14 @@ from smemlint.ir import (
     OpaqueType,
     PointerTo,
     RecordRef,
-    SizeOf,
     Stmt,
     Type,
+    UnknownExpr,
     UnknownStmt,
     Var,
 )
-from smemlint.ir.macros import is_macro_like
+from smemlint.ir.macros import asserted, is_macro_like
 from smemlint.ir.memo import by_identity
-from smemlint.ir.walk import walk
 from smemlint.patterns import pattern
 
 MOST_DEFAULTS = 4096
@@ -200,7 +199,13 @@ def run_evaluate(m: Machine, s: Evaluate) -> None:
         text = "is not defined in the files that were read: what it stands for was not analysed"
         m.note("unknown-macro", f"`{macro.name}` {text}", macro.place)
     live = len(m.frame.live)
-    discard(m, (m.host and _asserted(s.expr)) or s.expr)
+    holds = asserted(s.expr) if m.host else None
+    if holds is None:
+        discard(m, s.expr)
+        if m.host and isinstance(s.expr, UnknownExpr) and s.expr.reason == "throw":
+            leave_program(m)
+    else:
+        note_way(m, truth_of(truth(m, rvalue(m, holds)), m.unknowns))
     end_temporaries(m, live)
     if isinstance(s.expr, Assign) and isinstance(s.expr.target, Name):
         suppose(m, s.expr.target.id, s.expr.value, guessed=m.unknowns.guesses != guesses)
@@ -215,15 +220,6 @@ def _written_macro(s: Evaluate) -> Name | None:
     if not isinstance(called, Name) or called.id or not is_macro_like(called.name):
         return None
     return None if _INERT_MACRO.search(called.name) else called
-
-
-def _asserted(e: Expr) -> Expr | None:
-    """The condition of an `assert` that calls something: a program is built with it unless it says not to.
-    Kernels are looked at without."""
-    of = e.operand.of if isinstance(e, Cast) and isinstance(e.operand, SizeOf) else None
-    if not isinstance(of, Conditional) or not any(isinstance(n, Call) for n in walk(of.condition)):
-        return None
-    return of.condition
 
 
 def run_launch(m: Machine, s: LaunchStmt) -> None:

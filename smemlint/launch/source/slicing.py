@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
 
-from smemlint.evaluate.library.host_runtime import EXITS
-from smemlint.evaluate.machine.functions import called
+from smemlint.evaluate.library.host_checks import checked, ends
 from smemlint.ir import (
     STEPS,
     ArrayOf,
@@ -19,7 +18,6 @@ from smemlint.ir import (
     Construct,
     Continue,
     Declare,
-    Evaluate,
     Expr,
     Function,
     FunctionType,
@@ -353,13 +351,20 @@ class HostSlice:
 
     def _visit(self, s: Stmt) -> None:
         other = isinstance(s, LaunchStmt) and not self.asked(s)
-        if other or (not self.keeps[id(s)] and not self._sets(s) & self.relevant):
+        kept = self.keeps[id(s)] or self._sets(s) & self.relevant or self._checks(s)
+        if other or not (kept or (isinstance(s, Block) and ends(s))):
             self.skippable.add(id(s))
             return
         for part in _parts(s):
             # `launch(); exit(0);` ends the run; `if (failed) { print(); exit(1); }` does not happen
-            if not _ends(part):
+            if isinstance(part, Block) or not ends(part):
                 self._visit(part)
+
+    def _checks(self, s: Stmt) -> bool:
+        """Whether a statement makes sure of something about what matters."""
+        check = checked(s)
+        names = set[str]() if check is None else reads(check[0], self.data)[0]
+        return bool(names) and names <= self.relevant
 
     def _sets(self, s: Stmt) -> set[str]:
         assigned, handed, _ = self._below(s)
@@ -445,12 +450,6 @@ def named_as_value(code: Iterable[object]) -> frozenset[str]:
     # a method is known by its name with a dot: `&Me::run`, which has no id in a class template
     found |= {"." + n.name.rsplit("::", 1)[-1] for n in names if isinstance(n, StaticMember) or not n.id}
     return frozenset(found)
-
-
-def _ends(s: Stmt) -> bool:
-    """Whether a statement ends the program."""
-    call = s.expr if isinstance(s, Evaluate) else None
-    return isinstance(call, Call) and isinstance(call.callee, Name) and called(call) in EXITS
 
 
 def _uncast(e: Expr) -> Expr:

@@ -10,8 +10,10 @@ from smemlint.frontend.clang.kinds import (
     MEMBER_REF_EXPR,
     NAMESPACE_REF,
     OVERLOADED,
+    PAREN,
     TEMPLATE_REF,
     TYPE_REF,
+    UNEXPOSED,
     is_expression,
 )
 from smemlint.frontend.clang.names import (
@@ -32,6 +34,7 @@ from smemlint.frontend.lower.types import POINTER
 from smemlint.ir import (
     CONVERSION_NAME,
     Assign,
+    Binary,
     Call,
     Cast,
     Construct,
@@ -403,12 +406,26 @@ class CallLowering:
         c = self._c
         place = c.place(node)
         kernel = c.exprs.lower(kids[0])
-        shape = [None if self._is_default(k) else c.exprs.lower(k) for k in cursors.children(kids[1])[1:]]
+        shape = [None if self._is_default(k) else self._extents(k) for k in cursors.children(kids[1])[1:]]
         shape += [None] * (4 - len(shape))
         arguments = c.exprs.lower_all([k for k in kids[2:] if not self._is_default(k)])
         if place is not None:
             c.found.launches.append(LaunchStmt(kernel, shape[0], shape[1], shape[2], arguments, place))
         return Literal(0, place=place)
+
+    def _extents(self, node: Node) -> Expr:
+        """A shape, which braces may have made (`in_parentheses`)."""
+        inner = node
+        while inner.kind in (UNEXPOSED, CALL) and (kids := cursors.children(inner)):
+            inner = kids[0]
+        lowered = self._c.exprs.lower(inner if inner.kind == PAREN else node)
+        parts: list[Expr] = []
+        while isinstance(lowered, Binary) and lowered.op == "," and inner.kind == PAREN:
+            parts.insert(0, lowered.right)
+            lowered = lowered.left
+        if not parts:
+            return self._c.exprs.lower(node)
+        return Construct(RecordRef("dim3"), (lowered, *parts), self._c.place(node))
 
     def _library_launch(self, node: Node, name: str, nodes: list[Node]) -> Expr:
         """`cudaLaunchKernel(function, grid, block, arguments, dynamic, stream)` and its relations."""
