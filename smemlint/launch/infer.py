@@ -406,7 +406,9 @@ def _without_launch(
             fewer = [x for x in (_tried(f, c) for f, c in likely) if _below(x.block, (bound, 1, 1))]
             fewer = [x for x in fewer if x.family.endswith("x")]
             most = replace(base, block=(bound, 1, 1), origin=origin, dynamic=dynamic)
-            most = replace(most, assumed=not real or bool(fewer), family=fewer[0].family if fewer else "")
+            # every block has at most 1024 threads: that says nothing
+            family = fewer[0].family if fewer else "x" if bound == MAX_THREADS else ""
+            most = replace(most, assumed=not real or bool(family), family=family)
             return [most, *fewer]
         shapes = _of_size(bound, axes)
         return [replace(base, block=s, origin=origin, assumed=True, dynamic=dynamic) for s in shapes]

@@ -42,9 +42,14 @@ def reports(text: str) -> tuple[KernelReport, ...]:
 
 
 def test_bounds_are_the_block_of_a_launch_that_says_nothing_else() -> None:
-    (kernel,) = reports(NORM + "template __global__ void norm<float, float, 0>(const float *, float *, int);")
-    assert kernel.block == (1024, 1, 1)
+    instance = "template __global__ void norm<float, float, 0>(const float *, float *, int);"
+    (kernel,) = reports(NORM.replace("__(1024)", "__(512)") + instance)
+    assert kernel.block == (512, 1, 1)
     assert {a.grade for a in kernel.accesses} == {"exact"}
+    # as many as any block may have
+    (kernel,) = reports(NORM + instance)
+    assert kernel.block == (1024, 1, 1)
+    assert {a.grade for a in kernel.accesses} == {"assumed"}
 
 
 def test_bounds_are_a_limit_where_host_code_computes_the_number_of_threads() -> None:
