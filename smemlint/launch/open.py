@@ -219,7 +219,7 @@ def _compared(s: Symbol, recipes: Recipes, held: Sequence[tuple[Int, int]]) -> I
             seen.add(order)
             op, a, b = recipes.get(order, ("", Int(0), Int(0)))
             if op in COMPARISONS and only_symbol(d := subtract(a, b, LONG)) == s:
-                yield op, -d.const // d.terms[(s,)]
+                yield from ((op, n) for n in solve(d, 0, {}).values())
             elif op == "truth":
                 queue.append(a)
 
