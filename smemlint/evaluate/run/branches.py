@@ -39,7 +39,21 @@ from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.lanes import equal_masks, some
 from smemlint.evaluate.values.number import Int, collapse, form_of
 from smemlint.evaluate.values.provenance import following
-from smemlint.ir import Block, Break, Continue, Expr, Goto, If, Return, Stmt
+from smemlint.ir import (
+    STEPS,
+    Assign,
+    Block,
+    Break,
+    Continue,
+    Evaluate,
+    Expr,
+    Goto,
+    If,
+    Name,
+    Return,
+    Stmt,
+    Unary,
+)
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BOOL
 from smemlint.ir.walk import walk
@@ -47,6 +61,20 @@ from smemlint.ir.walk import walk
 PREDICATED = 8
 """Up to this many accesses and operations an `if` becomes predicates, and the straight line goes on after
 it."""
+
+
+@by_identity
+def _only_sets(s: If) -> bool:
+    """Whether the arms of an `if` only set variables."""
+    arms = [arm for arm in (s.then, s.otherwise) if arm is not None]
+    inner = [x for arm in arms for x in (arm.body if isinstance(arm, Block) else (arm,))]
+    return bool(inner) and all(isinstance(x, Evaluate) and _sets_a_variable(x.expr) for x in inner)
+
+
+def _sets_a_variable(e: Expr) -> bool:
+    if isinstance(e, Unary) and e.op in STEPS:
+        return isinstance(e.operand, Name)
+    return isinstance(e, Assign) and isinstance(e.target, Name)
 
 
 def run_if(m: Machine, s: If) -> None:
@@ -64,8 +92,9 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
     guesses = m.unknowns.guesses
     line, m.lines.follows = m.lines.region, None
     m.context.keeps_out = first_block.keeps_out(m, s)
+    m.unknowns.setting = not m.host and _only_sets(s)
     c = here(m, ar.truth_of(truth(m, full(m, s.condition)), m.unknowns))
-    m.context.keeps_out = None
+    m.unknowns.setting, m.context.keeps_out = False, None
     roots = continued(m, s.condition)
     guessed = m.unknowns.guesses != guesses
     choice = None if c.known and not guessed else choice_at(m, s)

@@ -107,8 +107,9 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
             return _either(op, d, Int(0), unknowns)
         if (not d.uniform or unknowns.interior) and not _of_few(d):
             guess = _as_interior(op, d) or _interior_each_way(op, d) or _between_sizes(op, d, unknowns)
-            if guess is not None:
-                middle = any(s.rank == 2 for m in d.terms for s in m)
+            ranks = {s.rank for m in d.terms for s in m}
+            if guess is not None and not (unknowns.setting and max(ranks) < 3):
+                middle = 2 in ranks
                 unknowns.guessed.append(INTERIOR if middle else LARGE)
                 return guess
     if op in ("==", "!=") and not d.uniform and not d.varying and _one_lane(d):

@@ -43,6 +43,9 @@ class Unknowns:
     """Decide nothing by scale: while what is decided becomes part of an address."""
     rests: bool = False
     """Decide what blocks in the middle of the grid have left (`n - blockIdx.x * 256`), nothing else."""
+    setting: bool = False
+    """Decide nothing by where in the grid a block lies: while a condition only says what numbers become
+    (`if (head >= 96) head -= 96;`)."""
     recipes: dict[int, tuple[str, Int, Int]] | None = None
     """Of host code: by order of an unknown, the operator that gave it and what it was applied to."""
     given: dict[int, int] = field(default_factory=dict)

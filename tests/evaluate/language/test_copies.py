@@ -105,3 +105,9 @@ def test_a_function_that_lanes_choose_is_not_told_as_one_of_them() -> None:
     head = "__device__ int f(int i) { return i; } __device__ int g(int i) { return 2 * i; }"
     ((grade, _),) = _ways("int (*h)(int) = f; if (t > 9) h = g; s[h(t)] = 1;", head)
     assert grade != "exact"
+
+
+def test_where_a_block_lies_does_not_tell_what_a_variable_becomes() -> None:
+    body = "int head = 8 * blockIdx.x; head += t & 31; if (head >= 96) head -= 96; s[head * 2] = 1;"
+    ((grade, _),) = _ways(body)
+    assert grade == "bound"
