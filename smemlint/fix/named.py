@@ -46,15 +46,17 @@ def named_pitch(instances: Sequence[Instance], program: Program) -> Suggestion |
     source = program.source
     if program.late():
         return None
-    value = Constants([source], instances[0].analysis.launch, block=False).value
-    known = definitions(source, value)
+    value = Constants(
+        [source], instances[0].analysis.launch, block=False, near=instances[0].pool.place.offset
+    ).value
+    known = definitions(source)
     scopes = _scopes(source, program.analyses)
     refused: Refusal | None = None
     constants: list[Constant] = []
-    for name in candidates(source, scopes, known):
-        constant = only_pitch(source, known[name], scopes, known)
+    for one in candidates(source, scopes, known, value, instances[0].pool.place.offset):
+        constant = only_pitch(source, one, scopes, known)
         if isinstance(constant, Refusal):
-            if refused is None and _counts_rows(source, name, instances[0]):
+            if refused is None and _counts_rows(source, one.name, instances[0]):
                 refused = constant
         else:
             constants.append(constant)

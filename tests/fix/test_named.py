@@ -121,3 +121,43 @@ def test_a_skew_that_serves_something_else_behind_a_template_is_left_alone(tmp_p
     text = SKEWED.replace("@INCLUDE@", '#include "fill.cuh"')
     fix = of_text(tmp_path, text.encode())[0]["tile"]
     assert fix.edits is None and fix.refused is not None and "also serves line" in fix.refused.text
+
+
+def test_kernels_that_define_one_name_each_have_their_own(tmp_path: Path) -> None:
+    first, start = POOL.replace("@USE@", "").split("void start")
+    second = POOL.partition("void start")[0].replace("@USE@", " + in[ty * LD]").replace("void k(", "void l(")
+    text = (first + second.replace("pool", "other") + "void start" + start).encode()
+    found = of_text(tmp_path, text)[0]
+    assert found["pool"].edits is not None and found["other"].edits is None
+    assert apply(found["pool"].edits, text) == text.replace(b"LD = 32;", b"LD = 33;", 1)
+
+
+STAGES = """#define PAD 0
+template <int W> __global__ void @NAME@(float *out, const float *in) {
+    constexpr int ROW = W + PAD;
+    __shared__ float pool[2 * 32 * ROW];
+    auto a = pool;
+    auto b = pool + 32 * ROW;
+    int tx = threadIdx.x, ty = threadIdx.y;
+    a[ty * ROW + tx] = in[tx];
+    b[ty * ROW + tx] = in[tx + 8];
+    __syncthreads();
+    out[ty * 32 + tx] = a[tx * ROW + ty] * b[tx * ROW + ty];
+}
+"""
+
+
+def test_a_constant_that_several_kernels_make_others_of_is_changed_for_all(tmp_path: Path) -> None:
+    second = STAGES.partition("\n")[2].replace("@NAME@", "l")
+    start = (
+        "void start(float *o, float *i) { dim3 b(32, 32); k<32><<<4, b>>>(o, i); l<32><<<4, b>>>(o, i); }\n"
+    )
+    text = (STAGES.replace("@NAME@", "k") + second + start).encode()
+    fix = of_text(tmp_path, text)[0]["pool"]
+    assert fix.edits is not None and fix.code == "PAD = 1", fix.refused
+    assert {c.kernel for c in fix.sites} == {"k", "l"} and fix.after == 256
+    other = text.replace(
+        b"l(float *out, const float *in) {", b"l(float *out, const float *in) { out[PAD] = 0;"
+    )
+    fix = of_text(tmp_path, other)[0]["pool"]
+    assert fix.code != "PAD = 1"

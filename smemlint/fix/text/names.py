@@ -7,7 +7,8 @@ Refusal that says where the name serves something besides.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from smemlint.fix.model import Refusal
 from smemlint.fix.text.source import Source, Token
@@ -22,6 +23,7 @@ _INTEGERS = frozenset(
 )
 _FRAGMENT_CALLS = frozenset(("load_matrix_sync", "store_matrix_sync"))
 _CASTS = frozenset(("reinterpret_cast", "static_cast", "sizeof", "min", "max", "int", "size_t", "unsigned"))
+_BEFORE_BLOCKS = (")", "const", "noexcept", "else", "do", "{", "}", ";")
 _DEEP = 3
 """Constants made of the constant that are followed."""
 
@@ -31,7 +33,7 @@ class Constant:
     """A named integer. begin, end: byte range of its value in the text; line: where it is defined.
 
     uses: byte offsets of each place where it, or a constant made of it, reaches an access. sized: whether
-    host code makes a number of bytes of it.
+    host code makes a number of bytes of it. first, last: bytes between which the name may be this one.
     """
 
     name: str
@@ -40,6 +42,26 @@ class Constant:
     line: int
     uses: tuple[int, ...] = ()
     sized: bool = False
+    first: int = 0
+    last: int = 1 << 62
+
+
+@record(frozen=True, slots=True)
+class Definitions:
+    """The named integers of a file. Functions may define one name each for itself."""
+
+    each: Mapping[str, tuple[Constant, ...]]
+
+    def named(self, name: str, offset: int) -> Constant | None:
+        """What a name is at a byte; None where that is not one definition (`#if`, `#else`)."""
+        around = [c for c in self.each.get(name, ()) if c.first <= offset < c.last]
+        inner = max((c.first for c in around), default=0)
+        found = [c for c in around if c.first == inner]
+        return found[0] if len(found) == 1 else None
+
+    def holding(self, offset: int) -> Constant | None:
+        """The one whose value a byte is part of."""
+        return next((c for of in self.each.values() for c in of if c.begin <= offset < c.end), None)
 
 
 @record(frozen=True, slots=True)
@@ -53,8 +75,8 @@ class Scopes:
         return frozenset[str]().union(*found)
 
 
-def definitions(source: Source, value: Callable[[str], int | None]) -> dict[str, Constant]:
-    """The integers that are defined once in a file, by macro or as a constant, and have a value."""
+def definitions(source: Source) -> Definitions:
+    """The integers that a file defines by macro or as a constant, once in each scope."""
     found: dict[str, list[Constant]] = {}
     for token in source.tokens:
         match = _DEFINE.match(token.text) if token.kind == "directive" else None
@@ -76,9 +98,15 @@ def definitions(source: Source, value: Callable[[str], int | None]) -> dict[str,
         last = _end_of(code, i + 2) if close is None else close - 1 if close > i + 2 else None
         if last is not None:
             one = Constant(code[i].text, code[i + 2].offset, code[last].end, source.line_of(code[i].offset))
+            scope = source.scope_of(i)
+            # What a class or a namespace holds is known outside of it as well.
+            if scope is not None and code[scope[0] - 1].text in _BEFORE_BLOCKS:
+                one = replace(one, first=code[scope[0]].offset, last=code[scope[1]].offset)
             found.setdefault(one.name, []).append(one)
-    alone = {name: several[0] for name, several in found.items() if len(several) == 1}
-    return {name: one for name, one in alone.items() if value(source.text[one.begin : one.end]) is not None}
+    for several in found.values():
+        if len(several) == 1:  # a template may hand the only one to functions outside of its scope
+            several[0] = replace(several[0], first=0, last=1 << 62)
+    return Definitions({name: tuple(several) for name, several in found.items()})
 
 
 def _end_of(code: list[Token], first: int) -> int | None:
@@ -121,24 +149,37 @@ def _points(code: list[Token], first: int, last: int, names: set[str]) -> bool:
     return False
 
 
-def candidates(source: Source, scopes: Scopes, known: dict[str, Constant]) -> list[str]:
-    """Constants in the size, an index or the start of a pointer of the array, the most used first."""
-    count: dict[str, int] = {}
+def candidates(
+    source: Source, scopes: Scopes, known: Definitions, value: Callable[[str], int | None], near: int
+) -> list[Constant]:
+    """Constants in the size, an index or the start of a pointer of the arrays, the most used first.
+
+    value: of an expression. near: a byte where the array is declared: of a name that several functions
+    define, the one there counts.
+    """
+    count: dict[Constant, int] = {}
     for i, token in enumerate(source.code):
-        if token.kind == "name" and token.text in known and _reaches(source, i, scopes):
-            count[token.text] = count.get(token.text, 0) + 1
-    return sorted(count, key=lambda name: -count[name])
+        if token.kind == "name" and token.text in known.each and _reaches(source, i, scopes):
+            one = known.named(token.text, token.offset)
+            if one is not None and (len(known.each[one.name]) == 1 or one.first <= near < one.last):
+                count[one] = count.get(one, 0) + 1
+    for one in tuple(count):  # what it is made of moves it, too
+        inside = [t for t in source.code if one.begin <= t.offset < one.end and t.text in known.each]
+        for part in filter(None, (known.named(t.text, t.offset) for t in inside)):
+            count.setdefault(part, count[one])
+    ordered = sorted(count, key=lambda one: -count[one])
+    return [one for one in ordered if value(source.text[one.begin : one.end]) is not None]
 
 
 def only_pitch(
-    source: Source, constant: Constant, scopes: Scopes, known: dict[str, Constant], deep: int = 0
+    source: Source, constant: Constant, scopes: Scopes, known: Definitions, deep: int = 0
 ) -> Constant | Refusal:
     """The constant with its uses, or the use that is neither of the arrays nor of their sizes."""
     uses: list[int] = []
     sized = False
     for offset in _mentions(source, constant):
         if isinstance(offset, str):
-            other = known.get(offset)
+            other = known.named(offset, constant.begin)
             if other is None or deep >= _DEEP:
                 return Refusal("used-in-macro", f"a macro names `{constant.name}`")
             inner = only_pitch(source, other, scopes, known, deep + 1)
@@ -148,6 +189,9 @@ def only_pitch(
             sized = sized or inner.sized
             continue
         i = source.index_at(offset)
+        of_a_class = source.code[i - 1].text in ("::", ".", "->")
+        if not of_a_class and known.named(constant.name, offset) not in (constant, None):
+            continue
         if _reaches(source, i, scopes):
             uses.append(offset)
             continue
@@ -155,10 +199,8 @@ def only_pitch(
         if isinstance(passed, Constant):
             uses += passed.uses
             continue
-        made = next(
-            (o for o in known.values() if o.begin <= offset < o.end and o.name != constant.name), None
-        )
-        if made is not None and deep < _DEEP:
+        made = known.holding(offset)
+        if made is not None and made.name != constant.name and deep < _DEEP:
             inner = only_pitch(source, made, scopes, known, deep + 1)
             if isinstance(inner, Refusal):
                 return inner
@@ -169,11 +211,11 @@ def only_pitch(
             line = source.line_of(offset)
             return Refusal("constant-elsewhere", f"`{constant.name}` also serves line {line}")
         sized = True
-    return Constant(constant.name, constant.begin, constant.end, constant.line, tuple(uses), sized)
+    return replace(constant, uses=tuple(uses), sized=sized)
 
 
 def _as_template(
-    source: Source, index: int, scopes: Scopes, known: dict[str, Constant], deep: int
+    source: Source, index: int, scopes: Scopes, known: Definitions, deep: int
 ) -> Constant | None:
     """What a name serves as a template parameter, or as an argument for one, where that is but a pitch:
     `template <size_t SKEW>`, `kernel<T, SKEW>`. None for any other use."""
@@ -262,6 +304,8 @@ def _mentions(source: Source, constant: Constant) -> Iterator[int | str]:
     """Byte offset of each use in code; the name of each macro whose body holds the constant."""
     for token in source.tokens:
         if token.kind == "name" and token.text == constant.name:
+            if not constant.first <= token.offset < constant.last:
+                continue
             if source.line_of(token.offset) != constant.line or token.offset > constant.end:
                 yield token.offset
         elif token.kind != "directive" or token.offset <= constant.begin < token.end:

@@ -232,11 +232,12 @@ class Source:
     def body_of(self, index: int) -> tuple[int, int] | None:
         """The same, but for the braces of namespaces and of `extern "C"`."""
         found = self.scope_of(index)
-        while found is not None and self._is_namespace(found[0]):
+        while found is not None and self.is_namespace(found[0]):
             found = self.scope_of(found[0])
         return found
 
-    def _is_namespace(self, opening: int) -> bool:
+    def is_namespace(self, opening: int) -> bool:
+        """Whether a brace opens a namespace, or `extern "C"`."""
         i = opening - 1
         while i >= 0 and (self.code[i].kind == "name" or self.code[i].text == "::"):
             if self.code[i].text == "namespace":
@@ -250,7 +251,7 @@ class Source:
         found: tuple[int, int] | None = None
         i = index + 1
         while i < len(self.code):
-            end = None if self.code[i].text != "{" or self._is_namespace(i) else self._partners.get(i)
+            end = None if self.code[i].text != "{" or self.is_namespace(i) else self._partners.get(i)
             if end is not None:
                 named = [
                     j for j in range(i, end) if self.code[j].text == name and self.code[j].kind == "name"
@@ -280,7 +281,7 @@ class Source:
         }
         i = 0
         while i < index:
-            if self.code[i].text == "{" and not self._is_namespace(i):
+            if self.code[i].text == "{" and not self.is_namespace(i):
                 i = self._partners.get(i, index)
             elif self.code[i].kind == "name":
                 found.add(self.code[i].text)
