@@ -6,7 +6,6 @@ wavefronts than it has to. Reads and writes no file.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -204,19 +203,25 @@ def _suggestion(instances: list[Instance], means: Means) -> Suggestion:
 
 
 def _at_once(parts: Sequence[Part], means: Means) -> Suggestion | None:
-    """The fixes of several parts of a pool by one proof; None where that fails, or where few have one."""
+    """The fixes of several parts of a pool by one proof: the one that saves most, and those that touch other
+    text; None where that fails, or where few have one."""
     drafting = means.drafting()
     moves = [_best(part.instances, drafting) for part in parts]
     written = [each for each in moves if isinstance(each, Move)]
-    if len(written) < 2 or any(
-        not compatible(a.edited.edits, b.edited.edits) for a, b in itertools.combinations(written, 2)
-    ):
+    if len(written) < 2:
         return None
+    kept: list[Move] = []
+    for move in sorted(written, key=lambda m: m.suggestion.after - m.suggestion.before):
+        if all(compatible(move.edited.edits, k.edited.edits) for k in kept):
+            kept.append(move)
+    kept = [move for move in written if any(move is k for k in kept)]
     path = written[0].pool.place.path
-    if prove(written, means.texts[path], means.analyse) is not None:
+    edited: dict[int, KernelAnalysis] = {}
+    if prove(kept, means.texts[path], means.analyse, edited=edited) is not None:
         return None
     means.taken[path].update(drafting.taken[path])
-    return _joined(written, written)
+    done = [with_loads(move, edited) for move in kept]
+    return _joined(done, done)
 
 
 def _together(moves: Sequence[Move], texts: Mapping[str, Source], analyse: Analyse | None) -> Suggestion:

@@ -114,7 +114,7 @@ def added(text: str, more: str) -> str | None:
 
 def _joined(node: c_ast.Node, spelling: str) -> str:
     """The operand as spelled, in parentheses where the generator prints a sum of it with some."""
-    if "//" in spelling:
+    if "//" in spelling.rpartition("\n")[2]:
         spelling += "\n"
     total = _binary("+", node, "1")
     # The generator reduces only what precedence allows when asked to; `a * b + 1` then stays bare.

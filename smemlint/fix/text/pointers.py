@@ -103,9 +103,12 @@ def _pointer(source: Source, index: int, base: str, of: str) -> Pointer | None:
         if not stars:
             return None
         head = [*first[: stars[0]], *head]
-    if len(head) < 3 or head[-2].text != "*" or head[-1].kind != "name":
+    if len(head) == len(pieces) == 1 and head[0].kind == "name":
+        type_ = _declared_before(source, source.index_at(head[0].offset))
+    elif len(head) < 3 or head[-2].text != "*" or head[-1].kind != "name":
         return None
-    type_ = _spelled(head[:-2])
+    else:
+        type_ = _spelled(head[:-2])
     if type_ is None:
         return None
     steps = _steps(piece[equals + 1 :], base, of, type_)
@@ -115,6 +118,22 @@ def _pointer(source: Source, index: int, base: str, of: str) -> Pointer | None:
     if _set_again(source, name.text, source.index_at(name.offset)):
         return None
     return Pointer(name.text, source.index_at(name.offset), type_, base, here, steps[0])
+
+
+def _declared_before(source: Source, index: int) -> str | None:
+    """What a pointer points to that is set at a token, where it is declared before in the same braces,
+    without a start, and not named between (`float *Q, *K; Q = smem;`)."""
+    code, scope = source.code, source.scope_of(index)
+    i = index - 1
+    while i > 0 and code[i].text != code[index].text:
+        i -= 1
+    if scope is None or source.scope_of(i) != scope or code[i + 1].text not in (",", ";"):
+        return None
+    first = [t for t in code[_statement_start(source, i) : i] if t.text not in _QUALIFIERS]
+    stars = [n for n, t in enumerate(first) if t.text == "*"]
+    if not stars or first[-1].text != "*" or first[-2].text in ("*", "="):
+        return None
+    return _spelled(first[: stars[0]])
 
 
 def _set_again(source: Source, name: str, index: int) -> bool:

@@ -45,6 +45,26 @@ def test_several_pointers_in_one_declaration_share_the_type() -> None:
     }
 
 
+def test_a_pointer_may_be_set_after_its_declaration() -> None:
+    found = read("float *a, *b; int n;\n a = pool;\n b = &pool[N];")
+    assert found == {"a": ("float", "pool", []), "b": ("float", "pool", [("N", "float")])}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "float *a; if (n) { a = pool; }",
+        "float *a; if (n) a = pool;",
+        "float *a; a = pool; a = pool + 4;",
+        "float *a; f(&a); a = pool;",
+        "float **a; a = pool;",
+        "float *a = 0; a = pool;",
+    ],
+)
+def test_a_pointer_that_may_be_set_otherwise_is_none(body: str) -> None:
+    assert read(body) == {}
+
+
 def test_a_pointer_may_start_from_another() -> None:
     found = read("float *a = (float *)pool; double *b = (double *)(a + N);", "unsigned char")
     assert found["b"] == ("double", "a", [("N", "float")])
@@ -60,7 +80,6 @@ def test_a_pointer_may_start_from_another() -> None:
         "float *a = N + pool;",
         "int *a = pool;",
         "float (*a)[4] = (float (*)[4])pool;",
-        "float *a; a = pool;",
         "use(pool);",
         "float v = *pool;",
         "auto a = pool;",
