@@ -115,8 +115,9 @@ class Record:
     """A template without a body, which stands for its specialisations."""
     plain: bool = True
     """Declares nothing that makes it more than a C struct: constructors, access, initialisers of members."""
-    assigned: frozenset[str] = frozenset()
-    """Of a class of host code: members that other functions than its constructors set."""
+    assigned: Mapping[str, frozenset[int] | None] = field(default_factory=dict)
+    """Of a class of host code: members that other functions than its constructors set, each with the numbers
+    that it is set to in so many words; None where it is set to anything else as well."""
 
     @property
     def constructors(self) -> tuple[str, ...]:

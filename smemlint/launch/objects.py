@@ -10,7 +10,7 @@ from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.run.construction import construct
 from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value
 from smemlint.evaluate.values.objects import Object
-from smemlint.evaluate.values.provenance import ONE_OF
+from smemlint.evaluate.values.provenance import ONE_OF, SET_TO
 from smemlint.ir import Function, Module, Name, Record, RecordRef, Scalar, TemplateArgument, TypeParam
 from smemlint.ir.types import INT, primary_name
 from smemlint.ir.walk import nodes_of, walk
@@ -89,13 +89,18 @@ def object_for(m: Machine, f: Function, arguments: tuple[TemplateArgument, ...])
         # a pointer that is null at first has been made to point somewhere by now
         told = {at: v for at, v in made.cells.items() if not is_null(m, v)}
         o.cells.update({at: _set_or_other(m, names.get(at, ""), v, assigned) for at, v in told.items()})
+        o.cells.update(
+            (at, _one_of(m, name, numbers))
+            for at, name in names.items()
+            if at not in told and (numbers := assigned.get(name))
+        )
     _take_member_defaults(m, o, t)
     return Pointer(o, Int(0), t)
 
 
-def _assigned(m: Machine, record: Record, depth: int = 0) -> frozenset[str]:
-    """Members of a class and its bases that others than their constructors set."""
-    found = record.assigned
+def _assigned(m: Machine, record: Record, depth: int = 0) -> Mapping[str, frozenset[int] | None]:
+    """Members of a class and its bases that others than their constructors set, and to which numbers."""
+    found = dict(record.assigned)
     for base in record.bases if depth < DEEPEST else ():
         inner = m.module.records.get(base.name) if isinstance(base, RecordRef) else None
         if inner is not None:
@@ -103,14 +108,29 @@ def _assigned(m: Machine, record: Record, depth: int = 0) -> frozenset[str]:
     return found
 
 
-def _set_or_other(m: Machine, name: str, v: Value, assigned: frozenset[str]) -> Value:
+def _set_or_other(m: Machine, name: str, v: Value, assigned: Mapping[str, frozenset[int] | None]) -> Value:
     """What a class gives a member itself. Zero and less stand for what is not told yet: another method sets
     the sizes before this one runs. assigned: the members that others than its constructor are seen to set."""
     if not isinstance(v, Int) or not v.known or not isinstance(v.const, int):
         return v
     if v.const > 0 and name not in assigned:
         return v
+    numbers = assigned.get(name)
+    if numbers:
+        return _one_of(m, name, numbers | {v.const})
     return _default_or_other(m, name, v, None)
+
+
+def _one_of(m: Machine, name: str, numbers: frozenset[int]) -> Int:
+    """A member that is set to each of these numbers somewhere; zero and less are not told yet."""
+    each = [Int(n) for n in sorted(numbers, reverse=True) if n > 0]
+    value = each.pop() if each else m.unknowns.value(INT, name, low=0, rank=3)
+    for other in each:
+        s = m.unknowns.fresh(name, low=1, rank=3)
+        if m.unknowns.recipes is not None:
+            m.unknowns.recipes[s.order] = (SET_TO, other, value)
+        value = Int(0, INT, {(s,): 1})
+    return value
 
 
 def _take_member_defaults(m: Machine, o: Object, t: RecordRef) -> None:

@@ -17,6 +17,7 @@ from smemlint.evaluate.values.number import Int, Symbol, bounds, subtract
 from smemlint.evaluate.values.provenance import (
     LARGEST,
     ONE_OF,
+    SET_TO,
     Recipes,
     agree,
     chain,
@@ -197,6 +198,9 @@ def _few(s: Symbol, extent: Int, recipes: Recipes, held: Sequence[tuple[Int, int
     low, high = max(low, s.low or 0), min(high, inf if s.high is None else s.high)
     if high - low < MOST_CHOICES:
         return range(int(low), int(high) + 1)
+    told = _set_to(s, recipes)
+    if told:
+        return told
     asked = list(_compared(s, recipes, held))
     named = sorted({n for op, n in asked if op in ("==", "!=")})
     others = {n + d for _, n in asked for d in (-1, 0, 1)} - set(named)
@@ -208,6 +212,17 @@ def _few(s: Symbol, extent: Int, recipes: Recipes, held: Sequence[tuple[Int, int
     if any(only_symbol(exponent) == s for _, _, exponent in shifts):
         return range(int(low), MOST_BITS)
     return None
+
+
+def _set_to(s: Symbol, recipes: Recipes) -> list[int]:
+    """The numbers that a member is set to."""
+    op, number, rest = recipes.get(s.order, ("", Int(0), Int(0)))
+    if op != SET_TO:
+        return []
+    other = only_symbol(rest)
+    return [n for n in (number.const, rest.const) if isinstance(n, int) and n] + (
+        [] if other is None else _set_to(other, recipes)
+    )
 
 
 def _compared(s: Symbol, recipes: Recipes, held: Sequence[tuple[Int, int]]) -> Iterator[tuple[str, int]]:

@@ -222,3 +222,32 @@ def test_a_pointer_of_an_object_is_not_null_because_its_constructor_made_it_so()
     void G::run() { k<<<1, 128>>>(in, out); }"""
     (kernel,) = analyse_file(Job("k.cu", text=text)).kernels
     assert [(a.op, a.ways, a.grade) for a in kernel.accesses] == [("store", 4, "exact"), ("load", 1, "exact")]
+
+
+@pytest.mark.parametrize(
+    ("sets", "expected"),
+    [
+        ("threads = n > 9 ? 192 : 64;", {192, 64}),
+        ("threads = LARGE; if (n) threads = small;", {192, 64}),
+        ("this->threads = 96;", {96}),
+        ("threads = n;", None),
+        ("threads = 64; threads += 32;", None),
+        ("threads = 64; fill(&threads);", None),
+    ],
+)
+def test_a_member_has_the_numbers_that_other_methods_set(sets: str, expected: set[int] | None) -> None:
+    text = f"""
+    #define LARGE (2 * 96)
+    #undef LARGE
+    #define LARGE 192
+    const int small = 64;
+    void fill(int *n);
+    class Solver {{
+        int threads;
+    public:
+        Solver() : threads(0) {{}}
+        void setup(int n) {{ {sets} }}
+        void run(float *p) {{ sum<<<1, threads>>>(p, p); }}
+    }};"""
+    found = launches(text)
+    assert ({x.block[0] for x in found} if not any(x.assumed for x in found) else None) == expected

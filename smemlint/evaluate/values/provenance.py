@@ -24,6 +24,8 @@ Given: TypeAlias = "Mapping[int, int]"
 CONTRARY = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 ONE_OF = "one of"
 """The operator of a choice between two values that nobody can decide."""
+SET_TO = "set to"
+"""The operator of a choice between two numbers, or between one and such a choice, that are all there are."""
 LARGEST = "largest that fits"
 """Of a number that the runtime chooses as large as it can: its limit."""
 MOST_PARTS = 8

@@ -12,23 +12,32 @@ from dataclasses import replace
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.lower.lowering import Context
 from smemlint.ir import Function, Record, RecordRef, Var
+from smemlint.patterns import pattern
 
 _PART = rb"(?:\s*\.\s*\w+|\s*\[[^\]\n]*\])*"
+_VALUE = pattern(rb"([^;{}\n]*);")
+_AND_SET = tuple(bytes([x]) for x in b"-+*/%&|^<>")
+MOST_NAMES = 4
+"""Names that stand for one another."""
 _SETS = rb"\s*(?:=(?!=)|[-+*/%&|^]=|<<=|>>=|\+\+|--)"
 
 
 def with_assigned(
     c: Context, functions: Mapping[str, Function], records: Mapping[str, Record]
 ) -> dict[str, Record]:
-    """The records, each with the names of its members that other functions than its constructors set. Only of
-    classes whose methods are run on the host."""
+    """The records, each with its members that other functions than its constructors set, and the numbers that
+    they set. Only of classes whose methods are run on the host."""
     started = {f.record for f in functions.values() if f.record is not None and f.side == "host"}
     result = dict(records)
     for key in _with_bases(started, records):
         record = records.get(key)
         names = [f.name for f in record.fields if f.name] if record is not None else []
         if record is not None and names:
-            result[record.name] = replace(record, assigned=frozenset(_assigned(c, record, names)))
+            assigned: dict[str, frozenset[int] | None] = {}
+            for name, numbers in _assigned(c, record, names):
+                known = assigned.get(name, frozenset())
+                assigned[name] = None if known is None or numbers is None else known | numbers
+            result[record.name] = replace(record, assigned=assigned)
     return result
 
 
@@ -67,7 +76,7 @@ def _with_bases(names: Iterable[str | None], records: Mapping[str, Record]) -> s
     return found
 
 
-def _assigned(c: Context, record: Record, names: list[str]) -> Iterator[str]:
+def _assigned(c: Context, record: Record, names: list[str]) -> Iterator[tuple[str, frozenset[int] | None]]:
     own = record.name.split("@", 1)[0].split("<", 1)[0].rsplit("::", 1)[-1]
     any_of = b"|".join(re.escape(name.encode()) for name in names)
     inside, outside = _pattern(rb"(?<![\w.>])(?:this\s*->\s*)?", any_of), _pattern(rb"(?:\.|->)\s*", any_of)
@@ -81,7 +90,36 @@ def _assigned(c: Context, record: Record, names: list[str]) -> Iterator[str]:
             continue
         of = f.record is not None and cursors.spelling(f.record).split("<", 1)[0] == own
         for match in (inside if of else outside).finditer(text):
-            yield next(group for group in match.groups() if group is not None).decode()
+            name = next(group for group in match.groups() if group is not None).decode()
+            value = _VALUE.match(text, match.end()) if match.group().endswith(b"=") else None
+            yield (
+                name,
+                _numbers(c, value[1].decode()) if value and match.group()[-2:-1] not in _AND_SET else None,
+            )
+
+
+def _numbers(c: Context, value: str) -> frozenset[int] | None:
+    """The numbers that a value is, written out or by a name, one of two where a condition decides."""
+    found = set[int]()
+    for part in value.rpartition("?")[2].split(":") if "?" in value else (value,):
+        n = _number(c, part.strip())
+        if n is None:
+            return None
+        found.add(n)
+    return frozenset(found)
+
+
+def _number(c: Context, word: str, depth: int = 0) -> int | None:
+    if word.isascii() and word.isdigit():
+        return int(word)
+    if not word.isidentifier() or depth > MOST_NAMES:
+        return None
+    constant = c.declarations.variables_named.get(word)
+    if constant is not None:
+        n = cursors.evaluate(constant)
+        return n if isinstance(n, int) else None
+    macro = c.positions.macros().get(word)
+    return None if macro is None or macro.parameters else _number(c, macro.body.strip(" ()"), depth + 1)
 
 
 def _is_part(name: str, text: bytes, made: bytes) -> bool:
