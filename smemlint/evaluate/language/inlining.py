@@ -84,6 +84,8 @@ def invoke(
     arguments = expanded(m, arguments)
     device = [f for f in candidates if f.side != "host"] if not m.host else list(candidates)
     fitting = takes(device, len(arguments))
+    if m.host and not fitting:  # nobody knows the rest
+        fitting = [f for f in device if len(f.parameters) > len(arguments)]
     if not fitting:
         return None
     if m.effort.depth >= MAX_DEPTH:
@@ -384,7 +386,11 @@ def _in_order(m: Machine, f: Function, t: Type) -> Sequence[tuple[str, Expr]]:
     that it does not name as their own initialisers say."""
     given = dict(f.initialisers)
     found = m.types.record_of(t) if isinstance(t, RecordRef) else None
-    if found is None or f.name in given:
+    if found is None:
+        return f.initialisers
+    handed = given.get(f.name)
+    base = isinstance(handed, Construct) and isinstance(handed.type, RecordRef) and handed.type != t
+    if handed is not None and not base:  # another constructor makes all of it
         return f.initialisers
     fields = {field.name: field.init for field in found[0].fields if field.name}
     if found[0].union and given:
