@@ -202,3 +202,18 @@ def test_a_variable_of_the_environment_is_not_set() -> None:
     }
     void run(float *p) { k<<<1, number("THREADS", 64)>>>(p); }"""
     assert ways(text) == [(64, [2])]
+
+
+def test_a_method_that_is_instantiated_tells_the_instance_of_its_class() -> None:
+    text = """
+    template <class T, int N> __global__ void k(T *p) {
+        __shared__ T s[N * 2];
+        s[threadIdx.x * 2] = p[0];
+    }
+    template <class T, int N> struct Finder { void init(T *p); void find(T *p, int n); };
+    template <class T, int N> void Finder<T, N>::init(T *p) { auto t = N / 2; k<T, N><<<4, t>>>(p); }
+    template <class T, int N> void Finder<T, N>::find(T *p, int n) { for (int i = 0; i < n; i++) init(p); }
+    template void Finder<double, 128>::find(double *p, int n);
+    template void Finder<short, 64>::find(short *p, int n);
+    """
+    assert ways(text) == [(64, [2.0]), (32, [1.0])]

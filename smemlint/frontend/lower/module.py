@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from itertools import chain
 from typing import TypeAlias
 
 from smemlint.frontend.clang import cursors
@@ -40,6 +41,11 @@ _ATTRIBUTE = rf"(?:\[\[[^\]]*\]\]\s*|[A-Za-z_]\w*(?:\s+|\s*{_GROUP}\s*))"
 _CLASS_INSTANCE = re.compile(
     rf"(?<![\w])template\s+(?:struct|class)\s+{_ATTRIBUTE}*?([A-Za-z_][\w:]*)\s*(<[^;{{}}]*>)\s*;"
 )
+_MEMBER_INSTANCE = re.compile(
+    r"(?<![\w])template\s+(?!<)[^;{}()]*?([A-Za-z_][\w:]*)\s*(<[^;{}()]*>)\s*::\s*~?[A-Za-z_]\w*\s*"
+    r"(?:<[^;{}()]*>)?\s*\("
+)
+"""An explicit instantiation of a method: of its class, as far as launches go."""
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _SET = re.compile(
     rb"\b([A-Za-z_]\w*)\s*(?:(?:\[[^\]]*\]|\.\w+)\s*)*(?:[-+*/%&|^]|<<|>>)?=(?!=)|\b([A-Za-z_]\w*)\s*\("
@@ -401,7 +407,7 @@ def _instantiating(c: Context) -> Iterator[str]:
 def _with_lists(text: str, macros: Mapping[str, Macro]) -> str:
     """The text with macros put in that stand for several template arguments: `template class S<MODE_1>;`."""
     lists = {name: m for name, m in macros.items() if m.parameters is None and "," in m.body}
-    for pattern, group in ((_CLASS_INSTANCE, 2), (_INSTANCE, 3)) if lists else ():
+    for pattern, group in ((_CLASS_INSTANCE, 2), (_MEMBER_INSTANCE, 2), (_INSTANCE, 3)) if lists else ():
         parts: list[str] = []
         at = 0
         for match in pattern.finditer(text):
@@ -444,14 +450,15 @@ def _making(defined: Sequence[Macro]) -> frozenset[str]:
 def _explicit_records(
     c: Context, texts: Sequence[str]
 ) -> tuple[tuple[str, tuple[TemplateArgument, ...]], ...]:
-    """`template struct Launcher<float, 128>;`, as the text shows them, of classes that matter."""
+    """`template struct Launcher<float, 128>;`, and `template void Launcher<float, 128>::run(int);`, as the
+    text shows them, of classes that matter."""
     found: dict[tuple[str, tuple[TemplateArgument, ...]], None] = {}
     known: dict[str, list[str]] = {}
     for name, record_ in c.found.records.items():
         if record_.template:
             known.setdefault(name.rsplit("::", 1)[-1], []).append(name)
     for text in texts if known else ():
-        for match in _CLASS_INSTANCE.finditer(text):
+        for match in chain(_CLASS_INSTANCE.finditer(text), _MEMBER_INSTANCE.finditer(text)):
             for name in known.get(match.group(1).rpartition("::")[2], ()):
                 with c.within(Scope()):
                     found[name, c.texts.template_arguments(match.group(2))] = None
