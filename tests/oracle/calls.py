@@ -152,6 +152,10 @@ class Calls(Part):
                 ref = self.machine.local(parameter.name, type_ or INT)
                 yield from self.fill(ref, source.elements, where)
                 passed.append((parameter.id, ref))
+            elif type_ is not None and self.copying(type_) and self.moved_from(source) is not None:
+                ref = self.machine.local(parameter.name, type_)
+                yield from self.initialise(ref, source, where)
+                passed.append((parameter.id, ref))
             else:
                 value = yield from self.rvalue(source, where)
                 if isinstance(value, Callee):

@@ -159,11 +159,16 @@ class Expressions(Part):
             inner = Frame(dict(frame.scope), frame.this, dict(frame.env), packs=frame.packs)
             for id, values in held.items():
                 (inner.scope if isinstance(values[i], int) else inner.env)[id] = values[i]
-            operands.append((yield from self.at(i + 1, self.rvalue(pattern, inner))))
+            value = yield from self.at(i + 1, self.rvalue(pattern, inner))
+            if expr.op in ("&&", "||") and bool(value.value) == (expr.op == "||"):
+                return Num(int(expr.op == "||"), INT)  # those behind it are not asked
+            operands.append(value)
         if init is not None and not left:
             operands.append((yield from self.at(count + 1, self.rvalue(init, frame))))
         if expr.op == ",":
             return operands[-1] if operands else None
+        if expr.op in ("&&", "||"):
+            return Num(int(expr.op == "&&"), INT)
         result = operands[0] if left else operands[-1]
         for value in operands[1:] if left else operands[-2::-1]:
             result = binary(expr.op, result, value) if left else binary(expr.op, value, result)

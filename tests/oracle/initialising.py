@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from oracle.frames import OWN, Callee, Flow, Frame, Part, Ref
 from oracle.layout import extent
 from oracle.types import is_lvalue, type_of_value
@@ -10,17 +12,21 @@ from oracle.values import (
 )
 from smemlint.ir import (
     ArrayOf,
+    Call,
     Construct,
     Expr,
+    Function,
     InitList,
+    Lambda,
     Literal,
+    Name,
     PointerTo,
     RecordRef,
     Scalar,
     Type,
     Var,
 )
-from smemlint.ir.types import INT
+from smemlint.ir.types import INT, is_reference
 
 
 class Initialising(Part):
@@ -40,7 +46,7 @@ class Initialising(Part):
             assert var.init is not None
             value = yield from self.rvalue(var.init, frame)
             if isinstance(value, Callee):
-                frame.env[var.id] = value
+                frame.env[var.id] = self.copy_of_lambda(value) if isinstance(var.init, Name) else value
                 return
             written = type_of_value(value)
             ref = machine.local(var.name, written)
@@ -77,6 +83,9 @@ class Initialising(Part):
             source = yield from self.lvalue(init, frame)
             memory, size = self.machine.memory, self.machine.layout.size(ref.type)
             memory.store(ref.address, size, memory.load(source.address, size))
+        elif (named := self.moved_from(init)) is not None and self.copying(ref.type):
+            source = yield from self.lvalue(named, frame)
+            yield from self.copy(ref, source, named is not init)
         elif (
             isinstance(ref.type, RecordRef)
             and isinstance(self.type_of(init, frame), Scalar | PointerTo | ArrayOf)
@@ -86,6 +95,52 @@ class Initialising(Part):
         else:
             value = yield from self.rvalue(init, frame)
             self.write(ref, self.converted(value, ref.type))
+
+    def copy_of_lambda(self, value: Callee) -> Callee:
+        """A lambda with its own of what it captured by value."""
+        function, frame = value.function, value.frame
+        if not isinstance(function, Lambda) or frame is None:
+            return value
+        env = dict(frame.env)
+        for var in function.captures:
+            held = env.get(var.id)
+            if isinstance(held, Ref):
+                env[var.id] = own = self.machine.local(var.name, held.type)
+                self.write(own, self.read(held))
+        return replace(value, frame=Frame(frame.scope, frame.this, env))
+
+    @staticmethod
+    def moved_from(init: Expr) -> Expr | None:
+        """The object that is copied (itself), or that `std::move` names; None for a value."""
+        if isinstance(init, Call) and isinstance(init.callee, Name) and init.callee.name.endswith("move"):
+            return init.arguments[0]
+        return init if is_lvalue(init) and not isinstance(init, Call) else None
+
+    def copying(self, type_: Type) -> tuple[Function, ...]:
+        """The constructors of a class that copy or move; those of a member stand for it."""
+        if not isinstance(type_, RecordRef):
+            return ()
+        own = tuple(f for f in self.machine.constructors(type_, 1) if is_reference(f.parameters[0].type))
+        slots = self.machine.layout.slots(type_)
+        return own or next((found for s in slots if (found := self.copying(s.type))), ())
+
+    def copy(self, to: Ref, source: Ref, moved: bool) -> Flow:
+        """Make an object of another of its class."""
+        own = [f for f in self.machine.constructors(to.type, 1) if is_reference(f.parameters[0].type)]
+        if not own:
+            for slot in self.machine.layout.slots(to.type):
+                mine, other = (Ref(r.address + slot.offset, slot.type, slot.bits) for r in (to, source))
+                if self.copying(slot.type):
+                    yield from self.copy(mine, other, moved)
+                else:
+                    self.write(mine, self.read(other))
+            return
+        function = own[int(moved)]
+        inner = Frame(self.machine.layout.scope_of(to.type), to, {function.parameters[0].id: source})
+        for name, init in function.initialisers:
+            slot = next(s for s in self.machine.layout.slots(to.type) if s.field.name == name)
+            yield from self.initialise(Ref(to.address + slot.offset, slot.type, slot.bits), init, inner)
+        yield from self.execute(function.body, inner)
 
     def fill(self, ref: Ref, elements: tuple[Expr, ...], frame: Frame) -> Flow:
         """Aggregate initialisation: what is not given is zero."""

@@ -68,6 +68,21 @@ struct Holes {
 };
 template <typename F, typename... A> __device__ void over(F f, A... a) { (f(a), ...); }
 template <int... I> __device__ constexpr int sum_of() { return (0 + ... + I); }
+template <typename... I> __device__ int asked(int x, I... i) {
+  int r = 0; (void)((++r, x > i) && ...); return r;
+}
+template <typename... I> __device__ int met(int x, I... i) {
+  int r = 0; ((x < i && (r += i, true)) || ...); return r;
+}
+struct Copied {
+  int v, n;
+  __device__ Copied(int x) : v(x & 255), n(0) {}
+  __device__ Copied(const Copied &o) : v(o.v + 3), n(o.n + 1) {}
+  __device__ Copied(Copied &&o) : v(o.v), n(o.n) { o.v = o.v / 2; }
+};
+struct Keeper { Copied a; int w; };
+__device__ int taken(Copied c) { c.v += c.n * 16; return c.v; }
+struct Counts { int a; int b = a * 2; int c{b + 1}; __device__ Counts(int x) : a(x & 63) {} };
 constexpr int kOrder[8] = {0, 4, 2, 6, 1, 5, 3, 7};
 __device__ int decoded(int i, int w, int p) { return i / w * p + i % w; }
 """
@@ -99,6 +114,11 @@ class LibraryWriter(OddWriter):
             self.table,
             self.volatile_view,
             self.nested_continue,
+            self.skipping_fold,
+            self.copies,
+            self.member_initialisers,
+            self.null_pointers,
+            self.lambda_copies,
         )
         exchanges = (self.shuffled, self.voted, self.matched) if depth == 2 else ()
         forms += exchanges * 2
@@ -288,6 +308,48 @@ class LibraryWriter(OddWriter):
         self.line(f"{m} += {self.choose('1', 'lane')};")
         self.line("}")
         self.kept(m)
+
+    def skipping_fold(self) -> None:
+        function = self.choose("asked", "met")
+        self.made_number(
+            f"{function}({self.small()}, {self.choose('3, 40, 9', '12, lane', 'tid, 5, 60')}) & 255"
+        )
+
+    def copies(self) -> None:
+        a, b = self.name("ca"), self.name("cb")
+        self.line(f"Copied {a}({self.small()});")
+        self.line(
+            self.choose(
+                f"Copied {b} = {a};", f"Copied {b} = std::move({a});", f"Copied {b}(taken({a}));",
+                f"Keeper {b}k{{{a}, lane}}; Keeper {b}o = {b}k; Copied {b} = {b}o.a;",
+                f"Copied {b}[2] = {{{a}, Copied(lane)}}; {b}[1].v += {b}[0].v;",
+            )
+        )  # fmt: skip
+        self.made_number(f"({a}.v + {self.choose(f'{a}.n', f'taken({a})')}) & 511")
+
+    def member_initialisers(self) -> None:
+        made = self.name("mi")
+        self.line(f"Counts {made}({self.small()});")
+        self.line(self.choose(f"{made}.a += 5;", ""))
+        self.made_number(f"({made}.a + {made}.b * {self.choose('1', '2')} + {made}.c) & 511")
+
+    def null_pointers(self) -> None:
+        p = self.name("np")
+        self.line(f"float *{p} = nullptr;")
+        where = self.choose("lane < 20", "warp == 0", "lane & 1", "tid > 40")
+        self.line(f"if ({where}) {p} = t + {self.choose('0', '64', 'lane')};")
+        test = self.choose(p, f"{p} != nullptr", f"nullptr != {p}")
+        self.line(f"if ({test}) {p}[{self.index(512, 1)}] = acc;")
+        if self.chance(40):
+            self.line(f"if (!{p})")
+            self.moved(f"t[{self.index(512, 1)}]")
+
+    def lambda_copies(self) -> None:
+        f, g = self.name("f"), self.name("g")
+        self.line(f"auto {f} = [held = {self.small()}]() mutable {{ return held += {self.number(1, 9)}; }};")
+        self.line(self.choose(f"{f}();", ""))
+        self.line(f"auto {g} = {f}; {self.choose(f'{g}();', f'{f}();')}")
+        self.made_number(f"({f}() + {g}() * 2) & 511")
 
     def shuffled(self) -> None:
         value = f"(int)({self.small()})"

@@ -425,9 +425,9 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
             return old if new.object.id == "null" else new
         return either(m, c, new, old)
     if isinstance(new, Pointer) and known_number(old):  # a null pointer leads nowhere
-        return new
+        return new if m.host or not c.known else either(m, c, new, _null_like(new))
     if isinstance(old, Pointer) and known_number(new):
-        return old
+        return old if m.host or not c.known else either(m, c, _null_like(old), old)
     if isinstance(new, RecordValue) and isinstance(old, RecordValue):
         keys = new.cells.keys() & old.cells.keys()
         return RecordValue(new.type, {k: merge(m, c, new.cells[k], old.cells[k]) for k in keys})
@@ -440,6 +440,10 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
     uniform = isinstance(new, Other) and isinstance(old, Other) and new.uniform and old.uniform and c.uniform
     leads = next((v.leads for v in (new, old) if isinstance(v, Other) and v.leads is not None), None)
     return Other(getattr(new, "type", None), uniform, leads=leads)
+
+
+def _null_like(p: Pointer) -> Pointer:
+    return Pointer(Object("null", "null", p.pointee, "global"), Int(0), p.pointee)
 
 
 def _is_told(m: Machine, v: Value) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from smemlint.evaluate.language.accesses import load
-from smemlint.evaluate.language.inlining import MOVES, Reference
+from smemlint.evaluate.language.accesses import load, store
+from smemlint.evaluate.language.conversions import coerce
+from smemlint.evaluate.language.inlining import MOVES, Reference, invoke
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.run.calls import called
@@ -193,3 +194,71 @@ def returned(m: Machine, e: Expr) -> Value:
     if f is None or all(p.id != o.id for p in f.parameters):
         return rvalue(m, e)
     return copied(m, Pointer(o, Int(0), o.type), True)
+
+
+def assigned(m: Machine, target: Pointer, e: Expr) -> bool:
+    """Assign what an expression names as classes of the program say, where they say anything of it; whether
+    they do."""
+    if not _assigners(m.module) or not _assigns(m, target.pointee):
+        return False
+    moved = isinstance(e, Call) and isinstance(e.callee, Name) and e.callee.name in MOVES
+    source = lvalue(m, e)
+    if isinstance(source, RecordValue):
+        o = Object("temporary", "temporary", source.type, "local", cells=Cells(source.cells), havoc=True)
+        source, moved = Pointer(o, Int(0), source.type), True
+    if isinstance(source, Pointer) and source.pointee == target.pointee:
+        _assign(m, target, source, moved)
+    else:
+        v = load(m, source, None) if isinstance(source, Pointer) else source
+        store(m, target, coerce(m, v, target.pointee), None)
+    return True
+
+
+@by_identity
+def _assigners(module: Module) -> Mapping[str, tuple[Function, ...]]:
+    """The `operator=` with a body that take an object of their own class, by the name of the record."""
+    found: dict[str, tuple[Function, ...]] = {}
+    for name, record in module.records.items():
+        ids = record.methods.get("operator=", ())
+        own = (f for i in ids if (f := module.functions.get(i)) is not None)
+        if assigning := tuple(f for f in own if _takes_own(f)):
+            found[name] = assigning
+    return found
+
+
+def _assigns(m: Machine, t: Type) -> bool:
+    """Whether the program says how objects of a type, or parts of them, are assigned."""
+    known = m.memo.copying.get(("=", t))
+    if known is None:
+        m.memo.copying["=", t] = False  # in a type that holds itself
+        found = m.types.record_of(t) if isinstance(t, RecordRef) else None
+        known = found is not None and isinstance(t, RecordRef)
+        if found is not None and isinstance(t, RecordRef):
+            own = found[0].name in _assigners(m.module)
+            known = own or any(_assigns(m, part) for _, part in _parts(m, t))
+        m.memo.copying["=", t] = known
+    return known
+
+
+def _assign(m: Machine, to: Pointer, source: Pointer, moved: bool) -> None:
+    t = to.pointee
+    found = m.types.record_of(t) if isinstance(t, RecordRef) else None
+    own = _assigners(m.module).get(found[0].name, ()) if found is not None else ()
+    fitting = [f for f in own if _moves(f) == moved] or [f for f in own if moved and not _moves(f)]
+    if fitting:
+        invoke(m, fitting[:1], [source], (), to, None)
+        return
+    parts = [(at, u) for at, u in (_parts(m, t) if isinstance(t, RecordRef) else ()) if _assigns(m, u)]
+    whole = load(m, source, None)
+    if isinstance(whole, RecordValue) and parts:
+        cells, before = dict(whole.cells), load(m, to, None)
+        held = before.cells if isinstance(before, RecordValue) else {}
+        for at, u in parts:
+            within = range(at, at + (m.types.size_of(u) or 0))
+            cells = {k: x for k, x in cells.items() if k not in within}
+            cells.update({k: x for k, x in held.items() if k in within})
+        whole = RecordValue(t, cells)
+    store(m, to, whole, None)
+    for at, u in parts:
+        mine = Pointer(to.object, plus(to.offset, at), u)
+        _assign(m, mine, Pointer(source.object, plus(source.offset, at), u), moved)

@@ -19,6 +19,7 @@ from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.sums import Sums
 from smemlint.evaluate.memory.several import lost_among
 from smemlint.evaluate.run.conditionals import is_plain, logical_value
+from smemlint.evaluate.run.copies import assigned
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values import floats
 from smemlint.evaluate.values.comparison import COMPARISONS
@@ -260,6 +261,8 @@ def assign_value(m: Machine, e: Assign) -> Value:
         target = lvalue(m, e.target)
         if isinstance(e.value, InitList) and isinstance(target, Pointer):
             v: Value = build(m, target.pointee, e.value.elements, e.place)
+        elif first is None and not m.host and isinstance(target, Pointer) and assigned(m, target, e.value):
+            return Other(target.pointee)
         else:
             v = rvalue(m, e.value) if first is None else first
         if m.host and tied(m, e.target, v):

@@ -111,3 +111,16 @@ def test_where_a_block_lies_does_not_tell_what_a_variable_becomes() -> None:
     body = "int head = 8 * blockIdx.x; head += t & 31; if (head >= 96) head -= 96; s[head * 2] = 1;"
     ((grade, _),) = _ways(body)
     assert grade == "bound"
+
+
+def test_an_assignment_that_nobody_wrote_assigns_parts_as_they_say() -> None:
+    head = """struct M { int v; __device__ M(int x) : v(x) {}
+      __device__ M &operator=(const M &o) { v = o.v * 2; return *this; } };
+    struct H { M m; int w; __device__ H(int x) : m(x), w(x) {} };
+    template <typename T> __device__ void over(T &a, T b) { a = b; }\n"""
+    body = "H a(t), b(3); b = a; over(b.m, b.m); s[(b.m.v + b.w) & 1023] = 1;"
+    text = f"{head}__global__ void k() {{ __shared__ float s[1024]; const int t = threadIdx.x; {body} }}"
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (trace,) = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    assert trace.grade is Grade.EXACT
+    assert trace.offsets.ravel().tolist() == [4 * (5 * t) for t in range(32)]
