@@ -98,6 +98,7 @@ CLAIMS: dict[str, Check] = {
     ),
     r"lanes reach (?P<element>\d+)-byte elements member by member at any pitch": traces.structures,
     r"lanes that update the same word on line (?P<line>\d+) take turns in any layout": traces.takes_turns,
+    r"what the copy on line (?P<line>\d+) costs follows from where it reads, in any layout": traces.by_source,
     rf"line (?P<line>\d+) reaches the part of {NAME} in another way": traces.another_way,
     rf"line (?P<line>\d+) goes through {NAME} and leaves its part of `\w+`": traces.leaves,
     rf"where {NAME} starts in `\w+` is no constant of the launch": traces.start_open,

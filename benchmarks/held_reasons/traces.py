@@ -159,6 +159,17 @@ def takes_turns(case: Case, m: re.Match[str]) -> str:
     return UNCHECKED + "not all places are known" if case.requests is None else ""
 
 
+def by_source(case: Case, m: re.Match[str]) -> str:
+    """The line copies from global memory and costs more than it has to; its place here alone does not."""
+    for each in (x for of in case.requests or () for x in of):
+        if (each.cost(lambda at: at) or 0) > each.ideal():
+            return f"line {each.line} conflicts where it writes"
+    there = [c for c in case.sites if c.site.place.line == int(m["line"])]
+    if not any(c.site.op == "cp.async" and (c.wavefronts_low or 0) > (c.ideal or 0) for c in there):
+        return f"line {m['line']} is no copy that costs more than it has to"
+    return UNCHECKED + "not all places are known" if case.requests is None else ""
+
+
 def another_way(case: Case, m: re.Match[str]) -> str:
     """The line reaches the array, and does not name the pointer."""
     there = [c for c in case.sites if c.site.place.line == int(m["line"])]

@@ -36,6 +36,11 @@ def nothing_found(choices: Choices, instances: Sequence[Instance], texts: Mappin
         return Refusal(
             "no-better-layout", f"lanes that update the same word on line {line} take turns in any layout"
         )
+    copy = next((m.conflict for i in instances for m in i.members if _by_source(m)), None)
+    if copy is not None and not conflicted:
+        line = copy.site.place.line
+        text = f"what the copy on line {line} costs follows from where it reads, in any layout"
+        return Refusal("no-better-layout", text)
     if choices.unfit is not None:
         return _no_room(choices.unfit, instances, texts)
     if choices.nearest is None:
@@ -48,6 +53,13 @@ def nothing_found(choices: Choices, instances: Sequence[Instance], texts: Mappin
     if choices.rowless is not None:
         text += f"; no row was padded: {choices.rowless.text}"
     return Refusal("no-better-layout", text)
+
+
+def _by_source(member: Member) -> bool:
+    """Whether a copy's place in shared memory is free of conflicts, and its reads make it cost more."""
+    conflict = member.conflict
+    more = (conflict.wavefronts_low or 0) > (conflict.ideal or 0)
+    return conflict.site.op == "cp.async" and more and member.before <= member.ideal
 
 
 def _small(instances: Sequence[Instance]) -> Refusal | None:

@@ -62,6 +62,13 @@ KERNELS = {
     "used-in-macro": (
         "#define PUT(i, v) t[i] = v\n" + HEAD + FLAT + "    PUT(tx * 32 + ty, 0); o[tx] = t[ty];\n" + RUN,
     ),
+    "no-better-layout": (
+        HEAD + "    __shared__ float t[1024]; int row = tx / 4, at = row * 64 + tx % 4 * 4;\n"
+        "    unsigned p = __cvta_generic_to_shared(&t[row * 16 + (tx + tx / 8) % 4 * 4]);\n"
+        '    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(p), "l"(in + at));\n'
+        '    asm volatile("cp.async.wait_all;"); __syncthreads(); o[tx] = t[tx];\n'
+        "}\nvoid run(float *o, const float *in, int n) { k<<<8, 128>>>(o, in, n); }\n",
+    ),
     "not-worth-it": (
         HEAD + "    __shared__ float t[64], u[64];\n    for (int i = 0; i < 2000; ++i) u[tx] += in[i];\n"
         "    if (ty == 0) t[tx * 2] = u[tx];\n    o[tx] = t[tx] + u[tx];\n" + RUN,
@@ -184,6 +191,7 @@ FALSE = [
     "`t[tx][ty]` on line 4 keeps its conflict",
     "`t[tx][ty]` on line 4 reaches other addresses",
     "lanes that update the same word on line 4 take turns in any layout",
+    "what the copy on line 4 costs follows from where it reads, in any layout",
     "line 3 has non-ASCII text where the edit falls",
     "line 3 is continued with a backslash",
     "`sizeof(t)` on line 4 would change",
