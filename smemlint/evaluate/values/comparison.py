@@ -108,7 +108,7 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
         if (not d.uniform or unknowns.interior) and not _of_few(d):
             guess = _as_interior(op, d) or _interior_each_way(op, d) or _between_sizes(op, d, unknowns)
             ranks = {s.rank for m in d.terms for s in m}
-            if guess is not None and not (unknowns.setting and max(ranks) < 3):
+            if guess is not None and not (unknowns.setting and (max(ranks) < 3 or _goes_around(a, b))):
                 middle = 2 in ranks
                 unknowns.guessed.append(INTERIOR if middle else LARGE)
                 return guess
@@ -257,6 +257,12 @@ def _of_few(d: Int) -> bool:
     symbols = [s for m in d.terms for s in m]
     sizes = [s for s in symbols if s.rank >= 3]
     return bool(sizes) and not any(s.rank == 2 for s in symbols) and all(s.cut >= FEW for s in sizes)
+
+
+def _goes_around(a: Int, b: Int) -> bool:
+    """Whether a size and lanes in sum are compared with a number (`n + lane >= 96`), no guard."""
+    x = b if a.known else a
+    return (a.known or b.known) and not np.any(np.asarray(x.const) < 0)
 
 
 def _is_rest(d: Int) -> bool:
