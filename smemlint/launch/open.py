@@ -47,6 +47,9 @@ MOST_CONDITIONS = 3
 """Conditions that choose a shape together."""
 MOST_CHOICES = 16
 """Values of an unknown that are tried one by one."""
+FULL_WARP = 32
+ALL_TOLD = 4
+"""Of more sizes those below a warp are left out, if there are others."""
 MOST_BITS = 40
 """Exponents of a power of two that are tried: more make no block."""
 
@@ -183,6 +186,8 @@ def _one_by_one(
                 agreed = {k: v for k, v in made.arguments.items() if same.arguments.get(k) == v}
                 bytes_ = made.dynamic if made.dynamic == same.dynamic else None
                 found[x, y, z] = replace(made, arguments=agreed, dynamic=bytes_, stated=True)
+        if len(found) > ALL_TOLD and any(prod(b) >= FULL_WARP for b in found):
+            found = {b: c for b, c in found.items() if prod(b) >= FULL_WARP}
         if 0 < len(found) <= MOST_CHOICES:
             order = {n: i for i, n in enumerate(USUAL)}
             return tuple(
