@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from smemlint.evaluate.compiler.address_patterns import Form, Forms, Pattern, lead
 from smemlint.evaluate.compiler.log import Entry, Log
-from smemlint.evaluate.compiler.loop_pointers import starts_off
+from smemlint.evaluate.compiler.loop_pointers import adrift, starts_off
 from smemlint.evaluate.compiler.passes import compiled
 from smemlint.evaluate.compiler.vectorise import JoinEvent, JoinGroup, JoinKind, settle
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine, SiteLog
@@ -202,13 +202,14 @@ class _Facts:
         self.forms = forms
         starts = starts_of(m)
         off, self.doubtful = starts_off(m, log)
+        drift = adrift(m, log)
         regions = {e.region for e in logged if isinstance(e, Event)}
         self.stale = {e.region for e in logged if isinstance(e, Event) and e.stale}
         self.sites = {
             id(s): _SiteFacts(
                 declared_alignment(m, s.object),
                 starts.get(id(s.object)),
-                gcd(_steps(m, forms, log.of(s), regions), _off(m, s, off)),
+                gcd(_steps(m, forms, log.of(s), regions), _off(m, s, off), drift.get(id(s), 0)),
                 _path(forms, log.of(s)),
             )
             for s in {id(e.site): e.site for e in logged if isinstance(e, Event)}.values()

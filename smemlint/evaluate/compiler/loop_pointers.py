@@ -38,7 +38,7 @@ def starts_off(m: Machine, log: Log) -> tuple[dict[int, int], set[int]]:
     for line, events in _by_line_and_array(m, log):
         if line in m.turns.halved:
             for site in {id(e.site): e.site for e in events}.values():
-                by = _advance(site, events)
+                by = _advance(m, site, events)
                 if by:
                     found[id(site)] = gcd(found.get(id(site), 0), by * m.turns.halved[line])
                     doubtful |= _beside(site, events)
@@ -198,11 +198,26 @@ def _root(e: Expr | None) -> str | None:
     return inner.id if isinstance(inner, Name) else None
 
 
-def _advance(site: SiteLog, events: list[Event]) -> int:
+def adrift(m: Machine, log: Log) -> dict[int, int]:
+    """Return by id() of a site the bytes from one iteration to the next, where a line may begin at any."""
+    found: dict[int, int] = {}
+    for line, events in _by_line_and_array(m, log) if m.turns.adrift else ():
+        for site in {id(e.site): e.site for e in events}.values() if line in m.turns.adrift else ():
+            own = [e for e in events if e.site is site]
+            copies = m.turns.copied.get(line, len({e.turn for e in own}))
+            once = len(own) // copies
+            if once and len(own) == once * copies and copies > 1:
+                found[id(site)] = gcd(found.get(id(site), 0), _apart(own[0], own[once]) or 0)
+    return found
+
+
+def _advance(m: Machine, site: SiteLog, events: list[Event]) -> int:
     """Return the bytes by which a pointer of its own advances in an iteration, 0 where it is none. events: of
     one line and array."""
     own = [e for e in events if e.site is site]
-    if len(own) < 2 or len({e.turn for e in own}) < len(own) or isinstance(own[0].offset.const, int):
+    turns = {e.turn for e in own}
+    iterations = m.turns.copied.get(own[0].turn, len(turns)) if len(turns) == 1 else len(turns)
+    if len(own) < 2 or iterations < len(own) or isinstance(own[0].offset.const, int):
         return 0
     first = own[0].turn
     if any(_apart(own[0], e) is not None for e in events if e.turn == first and e.site is not site):

@@ -193,6 +193,10 @@ class Turns:
     """Iterations of which the optimiser makes no copies: whether it knows how often they run."""
     rest: dict[int, int] = field(default_factory=dict)
     """Lines of a loop of unknown length, and their copies: what these leave over runs like `lone`."""
+    copied: dict[int, int] = field(default_factory=dict)
+    """By turn that stands for a straight line of a loop of unknown length: the iterations in it."""
+    adrift: set[int] = field(default_factory=set)
+    """First turns of straight lines that may begin at any iteration: what is left over runs before them."""
     uneven: set[int] = field(default_factory=set)
     """Turns in which lanes stand at different iterations: forms alone say how addresses move."""
     stays: int = 0

@@ -11,6 +11,7 @@ from smemlint.score import score_all
 from smemlint.source import source_from_bytes
 
 FOUR = "a += p[0]; b += p[1]; c += p[2]; d += p[3];"
+PLAIN = "__shared__ float s[4096]"
 UNKNOWN = "#pragma unroll 1\nfor (int i = 0; i < n; i++)"
 KNOWN = "#pragma unroll 1\nfor (int i = 0; i < 40; i++)"
 
@@ -88,3 +89,22 @@ def test_a_pointer_that_an_object_moves_on_is_no_sure_pointer_of_the_loop() -> N
     body = "a += o.p[0]; b += o.p[1]; c += o.p[2]; d += o.p[3]; o.p += 64;"
     shared = "struct Rows { const float *p; }; __shared__ float s[4096]; Rows o; o.p = s + threadIdx.x * 4"
     assert told(KNOWN, body, shared)[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("loop", "body", "shared", "ways"),
+    [
+        ("for (int i = 0; i < n; i++)", "a += s[64 * t + i];", PLAIN, 16),  # LDS.64
+        ("for (int i = m; i < n; i++)", "s[64 * t + i - m] = a;", PLAIN, 32),  # STS
+        ("for (int i = m; i < n; i++)", "s[64 * t + i - m] = a;", "extern __shared__ float s[]", 32),
+        ("for (int i = m; i < n; i++)", "a += s[64 * t + i - m];", PLAIN, 32),
+        ("int j = 0; for (int i = m; i < n; i++, j++)", "s[64 * t + j] = a;", PLAIN, 16),
+        ("int j = m; for (int i = 0; i < n; i++, j++)", "s[64 * t + i] = j;", PLAIN, 16),
+    ],
+)
+def test_a_loop_of_unknown_length_that_begins_anywhere_joins_nothing(
+    loop: str, body: str, shared: str, ways: int
+) -> None:
+    """What its copies leave over runs first, unless a whole number that it changes begins as a constant:
+    then the pointer starts two iterations off."""
+    assert told(loop, body, shared) == (ways, ways, {Grade.EXACT})

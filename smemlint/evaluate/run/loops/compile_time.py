@@ -14,6 +14,7 @@ from smemlint.ir import (
     Assign,
     Binary,
     Block,
+    Call,
     Cast,
     Conditional,
     Continue,
@@ -29,6 +30,7 @@ from smemlint.ir import (
     Member,
     Name,
     PackSize,
+    Scalar,
     SizeOf,
     StaticMember,
     Unary,
@@ -57,6 +59,50 @@ def start_of(s: Loop, var: Var) -> Expr | None:
         if isinstance(n, Assign) and isinstance(n.target, Name) and n.target.id == var.id:
             return n.value if n.op == "=" else None
     return var.init
+
+
+def rest_first(m: Machine, s: Loop) -> bool:
+    """Whether what the copies of a loop of unknown length leave over runs before them, unless a whole number
+    that the loop changes begins as a constant."""
+    for id in _changed(s):
+        o = m.find(id)
+        if o is not None and o.var is not None and isinstance(o.type, Scalar) and o.type.kind != "float":
+            init = start_of(s, o.var)
+            if init is not None and begins_constant(m, init):
+                return False
+    return not _is_short(m, s)
+
+
+def _is_short(m: Machine, s: Loop) -> bool:
+    """Whether the ends of a loop are a constant apart, though sums may wrap: copies leave nothing over."""
+    c = s.condition
+    o = m.find(c.left.id) if isinstance(c, Binary) and isinstance(c.left, Name) else None
+    init = None if o is None or o.var is None else start_of(s, o.var)
+    if init is None or not isinstance(c, Binary) or any(_steps_on(n) for n in (*walk(init), *walk(c.right))):
+        return False
+    m.silent += 1
+    try:
+        first, last = rvalue(m, init), rvalue(m, c.right)
+    finally:
+        m.silent -= 1
+    if not isinstance(first, Int) or not isinstance(last, Int) or first.form is None or last.form is None:
+        return False
+    return not form_of(subtract(last, first, LONG)).terms
+
+
+def _steps_on(n: object) -> bool:
+    return isinstance(n, Assign | Call) or (isinstance(n, Unary) and n.op in STEPS)
+
+
+@by_identity
+def _changed(s: Loop) -> tuple[str, ...]:
+    """Variables from outside of a loop, or of its head, that it changes."""
+    inside = {n.var.id for n in walk(s.body) if isinstance(n, Declare)}
+    targets = (
+        n.target if isinstance(n, Assign) else n.operand if isinstance(n, Unary) and n.op in STEPS else None
+        for n in (*walk(s.body), *walk(s.step))
+    )
+    return tuple(dict.fromkeys(t.id for t in targets if isinstance(t, Name) and t.id not in inside))
 
 
 def compile_time_trips(m: Machine, s: Loop) -> int | None:

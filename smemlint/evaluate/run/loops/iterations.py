@@ -53,15 +53,23 @@ def line_up(m: Machine, lines: tuple[int, ...], starts: list[tuple[int, int]], e
 
 
 def take_turns(
-    m: Machine, lines: tuple[int, ...], turns: list[int], early: int = 0, known: bool | None = False
+    m: Machine,
+    lines: tuple[int, ...],
+    turns: list[int],
+    early: int = 0,
+    known: bool | None = False,
+    *,
+    adrift: bool = False,
 ) -> None:
     """Note which iterations stand in one line. turns: of each iteration. early: copies that the optimiser
     makes of a loop whose end only the run tells, 0 where it is known. known: whether the optimiser knows how
-    often an iteration runs of which it makes no copies; None: there are none such."""
+    often an iteration runs of which it makes no copies; None: there are none such. adrift: what is left over
+    runs before the lines."""
     first = 0
     for copies in lines:
         if early > 1 and copies > 1 and first < len(turns):
             m.turns.halved[turns[first]] = early // 2
+            m.turns.adrift |= {turns[first]} if adrift else set()
         if known is not None and (copies == 1 or early == 1):
             m.turns.lone |= dict.fromkeys(turns[first : first + copies], known)
         m.turns.lined |= dict.fromkeys(

@@ -26,7 +26,7 @@ from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Event, Exit, Exits, Machine, Mask, Undecided
 from smemlint.evaluate.memory.local_memory import here
 from smemlint.evaluate.run.loops.carried import Draft, Plan, foreseen, planned, verified
-from smemlint.evaluate.run.loops.compile_time import compile_time_trips, counter_of
+from smemlint.evaluate.run.loops.compile_time import compile_time_trips, counter_of, rest_first
 from smemlint.evaluate.run.loops.iterations import (
     Attempt,
     State,
@@ -195,7 +195,7 @@ def _go_round(m: Machine, s: Loop) -> None:
     if not gone:
         if body is not None:
             visits = Visits(starts, turns, ended)
-            _line_up(m, visits, trip, body, pragma, guards)
+            _line_up(m, s, visits, trip, body, pragma, guards)
         m.turns.stays += 1
         m.straight()
         note_iterations(m, exits, turn, unknowns)
@@ -287,7 +287,13 @@ class Visits:
 
 
 def _line_up(
-    m: Machine, visits: Visits, trip: int | None, body: tuple[int, int, bool], pragma: int | None, guards: int
+    m: Machine,
+    s: Loop,
+    visits: Visits,
+    trip: int | None,
+    body: tuple[int, int, bool],
+    pragma: int | None,
+    guards: int,
 ) -> None:
     """Put the iterations of a loop that stays into straight lines. body: its accesses and operations."""
     known = trip is not None
@@ -298,7 +304,8 @@ def _line_up(
     early, _ = run_time_copies(*body, pragma)
     if not known:
         # Two copies leave one iteration over, which stands in no loop.
-        take_turns(m, lines.lines, visits.turns, early, None if early == 2 else False)
+        lone = None if early == 2 else False
+        take_turns(m, lines.lines, visits.turns, early, lone, adrift=rest_first(m, s))
     elif early == 1:
         take_turns(m, lines.lines, visits.turns, 1, True)
     else:
@@ -390,6 +397,20 @@ def _speculate(
     return False
 
 
+def _note_line(m: Machine, s: Loop, early: int, copies: int) -> None:
+    """Note what one straight line says of a loop of unknown length. early: the copies of the optimiser."""
+    turns, turn = m.turns, m.turns.turn
+    if early == 1:
+        turns.lone[turn] = False
+        return
+    turns.copied[turn] = copies
+    turns.halved[turn] = early // 2
+    if rest_first(m, s):
+        turns.adrift.add(turn)
+    if early > 2:
+        turns.rest[turn] = copies
+
+
 def _stand_in(
     m: Machine,
     s: Loop,
@@ -416,10 +437,8 @@ def _stand_in(
     m.next_turn()
     copies = 1 if m.host else min(line.lines[0], max(left or line.lines[0], 1))  # none beyond the last
     early, _ = run_time_copies(*size, pragma)
-    if left is None and early == 1:
-        m.turns.lone[m.turns.turn] = False
-    elif left is None and early > 2:
-        m.turns.rest[m.turns.turn] = copies
+    if left is None and not m.host:
+        _note_line(m, s, early, copies)
     weight, times, opened = m.context.weight, m.context.times, m.context.open
     m.context.weight *= max((left or 0) // copies, 1)
     m.context.times *= 1 / copies if left is None else max(left, 1) / (max(left // copies, 1) * copies)
