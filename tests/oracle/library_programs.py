@@ -336,7 +336,9 @@ class LibraryWriter(OddWriter):
     def null_pointers(self) -> None:
         p = self.name("np")
         self.line(f"float *{p} = nullptr;")
-        where = self.choose("lane < 20", "warp == 0", "lane & 1", "tid > 40")
+        where = self.choose(
+            "lane < 20", "warp == 0", "lane & 1", "(tid > 40)", f"({self.condition()}) && lane > 3"
+        )
         self.line(f"if ({where}) {p} = t + {self.choose('0', '64', 'lane')};")
         test = self.choose(p, f"{p} != nullptr", f"nullptr != {p}")
         self.line(f"if ({test}) {p}[{self.index(512, 1)}] = acc;")

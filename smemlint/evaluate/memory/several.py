@@ -57,9 +57,10 @@ def options_of(p: Pointer) -> tuple[Option, ...]:
 
 def either(m: Machine, c: Int, new: Pointer, old: Pointer) -> Value:
     """`c ? new : old` for a 0/1 value c and pointers to different objects."""
-    if not c.known and new.object.id == "null":
+    alike = not c.known and c.uniform
+    if alike and new.object.id == "null":
         return old
-    if (not c.known and old.object.id == "null") or not _followed(new, old):
+    if (alike and old.object.id == "null") or not _followed(new, old):
         return new
     left = subtract(Int(1, BOOL), c, BOOL)
     found: dict[Object, Option] = {}

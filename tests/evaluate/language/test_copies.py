@@ -101,6 +101,14 @@ def test_lanes_whose_pointer_is_null_do_not_pass_its_test() -> None:
     assert _ways("float *p = nullptr; if (t < 40) p = s + 1; if (p == nullptr) s[t] = 1;") == [("exact", 88)]
 
 
+def test_a_pointer_that_data_makes_null_is_followed_in_some_lanes() -> None:
+    text = """__global__ void k(const int *in) { __shared__ float s[1024]; const int t = threadIdx.x;
+      float *p = in[t] > 3 ? s : nullptr; if (p) p[t * 2] = 1; }"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (trace,) = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    assert trace.maybe is not None
+
+
 def test_a_function_that_lanes_choose_is_not_told_as_one_of_them() -> None:
     head = "__device__ int f(int i) { return i; } __device__ int g(int i) { return 2 * i; }"
     ((grade, _),) = _ways("int (*h)(int) = f; if (t > 9) h = g; s[h(t)] = 1;", head)
