@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from smemlint.fix.class_rows import row_argument
 from smemlint.fix.launch_bytes import too_few
 from smemlint.fix.means import Means
 from smemlint.fix.member_arrays import member_padding
@@ -61,6 +62,8 @@ def by_member(found: Suggestion, instances: list[Instance], means: Means) -> Sug
         return found
     program = means.program()
     other = None if program is None else member_padding(instances, program)
+    if other is None and program is not None and instances[0].array.place.path == means.main:
+        other = row_argument(instances, program)
     if isinstance(other, Suggestion):
         return other
     return found if other is None else replace(found, words=NO_LAYOUT, refused=other)
