@@ -231,10 +231,17 @@ def given(m: Machine, a: Expr) -> Value:
 
 
 def escaped(m: Machine, v: Value, code: str, text: str, e: Call) -> None:
-    """Say that unknown code may use a shared array."""
-    if isinstance(v, Pointer) and v.object.storage == "shared":
-        escape(v)
-        m.note(code, f"{text} is given the address of `{v.object.name}`", e.place)
+    """Say that unknown code may use a shared array: what it is given is the address of one, or an object that
+    holds it."""
+    found: Iterable[Value] = (v,)
+    if isinstance(v, RecordValue) and not m.host:
+        found = v.cells.values()
+    elif isinstance(v, Pointer) and isinstance(v.pointee, RecordRef) and v.object.storage == "local":
+        found = v.object.cells.values()
+    for held in found:
+        if isinstance(held, Pointer) and held.object.storage == "shared":
+            escape(held)
+            m.note(code, f"{text} is given the address of `{held.object.name}`", e.place)
 
 
 def may_set(v: Value) -> None:

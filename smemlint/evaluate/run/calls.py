@@ -15,6 +15,7 @@ from smemlint.evaluate.library.atomics import is_atomic
 from smemlint.evaluate.library.builtins import element_of, function, method
 from smemlint.evaluate.library.callables import is_function_object
 from smemlint.evaluate.library.containers import got_place
+from smemlint.evaluate.library.memory import escaped
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.values.number import (
@@ -186,6 +187,7 @@ def _apply(m: Machine, v: Value, e: Call, discarded: bool, want_place: bool) -> 
     if isinstance(v, Closure):
         return run_closure(m, v, e, want_place)
     if isinstance(v, Pointer | RecordValue):
+        escaped(m, v, "unknown-function", "a call of what is no function here", e)
         return Other()
     name = v.name if isinstance(v, FunctionValue) else e.callee.name if isinstance(e.callee, Name) else ""
     arguments = v.arguments if isinstance(v, FunctionValue) else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from smemlint.evaluate.language.accesses import escape, load
@@ -156,17 +156,25 @@ def construct_from(m: Machine, t: RecordRef, values: list[Value | InitList], pla
     if layout is None:
         if m.host and len(values) == 1 and isinstance(values[0], Int) and m.types.record_of(t) is None:
             return values[0]  # `lib::Int(256)`: whatever it is, it holds the number
-        for v in values if not m.host else ():
-            if isinstance(v, Pointer) and v.object.storage == "shared":
-                escape(v)
-                text = f"the address of `{v.object.name}` goes into a `{_short(t)}` of unknown members"
-                m.note("unknown-member", text, place)
+        _lose(m, t, values, place)
         return Other(t, all(is_uniform(v) for v in values if not isinstance(v, InitList)))
     if len(layout.fields) == 1 and values:
         ((at, whole),) = layout.fields.values()
         if isinstance(whole, ArrayOf) and not isinstance(values[0], InitList | RecordValue):
             return RecordValue(t, _filled(m, whole, at, values))
-    return RecordValue(t, aggregate(m, t, layout, deque(values), place))
+    left = deque(values)
+    made = RecordValue(t, aggregate(m, t, layout, left, place))
+    _lose(m, t, left, place)
+    return made
+
+
+def _lose(m: Machine, t: RecordRef, values: Iterable[Value | InitList], place: Place | None) -> None:
+    """Say that shared arrays are reached through an object whose members are not known."""
+    for v in values if not m.host else ():
+        if isinstance(v, Pointer) and v.object.storage == "shared":
+            escape(v)
+            text = f"the address of `{v.object.name}` goes into a `{_short(t)}` of unknown members"
+            m.note("unknown-member", text, place)
 
 
 def _short(t: RecordRef) -> str:

@@ -133,3 +133,20 @@ def test_an_assignment_that_nobody_wrote_assigns_parts_as_they_say() -> None:
     (trace,) = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
     assert trace.grade is Grade.EXACT
     assert trace.offsets.ravel().tolist() == [4 * (5 * t) for t in range(32)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "V v{s, 33, 1}; v(t, 0) = 1;",
+        "View<float> w(s, 3); fill(w, t);",
+        "View<float> w(s, 3); each(t, w);",
+        "View<float> w(s, 3); w.put(t);",
+    ],
+)
+def test_unknown_code_that_reaches_a_shared_array_through_an_object_is_said(body: str) -> None:
+    body = f"__shared__ float s[1024]; const int t = threadIdx.x; s[t] = 0; {body}"
+    text = f"{HEAD}__global__ void k() {{ {body} }}"
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    result = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+    assert module.unparsed or result.notes
