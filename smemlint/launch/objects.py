@@ -8,9 +8,10 @@ from smemlint.evaluate.language.conversions import is_null
 from smemlint.evaluate.language.initialisers import value_for
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.run.construction import construct
+from smemlint.evaluate.values.host_limits import one_set
 from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value
 from smemlint.evaluate.values.objects import Object
-from smemlint.evaluate.values.provenance import ONE_OF, SET_TO
+from smemlint.evaluate.values.provenance import ONE_OF
 from smemlint.ir import Function, Module, Name, Record, RecordRef, Scalar, TemplateArgument, TypeParam
 from smemlint.ir.types import INT, primary_name
 from smemlint.ir.walk import nodes_of, walk
@@ -90,7 +91,7 @@ def object_for(m: Machine, f: Function, arguments: tuple[TemplateArgument, ...])
         told = {at: v for at, v in made.cells.items() if not is_null(m, v)}
         o.cells.update({at: _set_or_other(m, names.get(at, ""), v, assigned) for at, v in told.items()})
         o.cells.update(
-            (at, _one_of(m, name, numbers))
+            (at, one_set(name, numbers, m.unknowns))
             for at, name in names.items()
             if at not in told and (numbers := assigned.get(name))
         )
@@ -117,20 +118,8 @@ def _set_or_other(m: Machine, name: str, v: Value, assigned: Mapping[str, frozen
         return v
     numbers = assigned.get(name)
     if numbers:
-        return _one_of(m, name, numbers | {v.const})
+        return one_set(name, numbers | {v.const}, m.unknowns)
     return _default_or_other(m, name, v, None)
-
-
-def _one_of(m: Machine, name: str, numbers: frozenset[int]) -> Int:
-    """A member that is set to each of these numbers somewhere; zero and less are not told yet."""
-    each = [Int(n) for n in sorted(numbers, reverse=True) if n > 0]
-    value = each.pop() if each else m.unknowns.value(INT, name, low=0, rank=3)
-    for other in each:
-        s = m.unknowns.fresh(name, low=1, rank=3)
-        if m.unknowns.recipes is not None:
-            m.unknowns.recipes[s.order] = (SET_TO, other, value)
-        value = Int(0, INT, {(s,): 1})
-    return value
 
 
 def _take_member_defaults(m: Machine, o: Object, t: RecordRef) -> None:

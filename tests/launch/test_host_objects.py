@@ -251,3 +251,26 @@ def test_a_member_has_the_numbers_that_other_methods_set(sets: str, expected: se
     }};"""
     found = launches(text)
     assert ({x.block[0] for x in found} if not any(x.assumed for x in found) else None) == expected
+
+
+@pytest.mark.parametrize(
+    ("sets", "expected"),
+    [
+        ("void setup(Plan *p) { p->threads = 192; p->blocks = 3; }", {192}),
+        ("void a() { plan->threads = 0; } void b(int n) { plan->threads = n ? 96 : 64; }", {96, 64}),
+        ("struct Other { int threads; }; void setup(Other *p) { p->threads = 192; }", None),
+        ("void setup(Plan *p, int n) { p->threads = n; }", None),
+        ("void setup(Plan *p) { p->threads = 96; Plan other = {64, 2}; *p = other; }", None),
+    ],
+)
+def test_a_member_of_a_structure_has_the_numbers_that_others_set(
+    sets: str, expected: set[int] | None
+) -> None:
+    text = f"""
+    struct Plan {{ int threads, blocks; float *data; }};
+    static Plan *plan;
+    {sets}
+    void run(Plan *p) {{ sum<<<p->blocks, p->threads>>>(p->data, p->data); }}
+    void go() {{ run(plan); }}"""
+    found = launches(text)
+    assert ({x.block[0] for x in found} if not any(x.assumed for x in found) else None) == expected

@@ -12,6 +12,7 @@ from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.layout import Around
 from smemlint.evaluate.types.library_layout import is_array
+from smemlint.evaluate.values.host_limits import one_set
 from smemlint.evaluate.values.number import (
     Int,
     Other,
@@ -31,6 +32,7 @@ from smemlint.ir import (
     Expr,
     Index,
     Member,
+    Module,
     Name,
     OpaqueType,
     Place,
@@ -39,6 +41,7 @@ from smemlint.ir import (
     This,
     Type,
 )
+from smemlint.ir.memo import by_identity
 from smemlint.ir.types import INT, LONG
 
 
@@ -61,7 +64,30 @@ def place_of(m: Machine, e: Expr) -> Pointer:
 def value_at_place(m: Machine, e: Expr) -> Value:
     """The value of `a[i]` or `a.b`: what lies there."""
     p = lvalue(m, e)
-    return load(m, p, getattr(e, "place", None), e) if isinstance(p, Pointer) else p
+    if not isinstance(p, Pointer):
+        return p
+    numbers = _set_elsewhere(m, e, p) if m.host and isinstance(e, Member) else None
+    if numbers:
+        return one_set(getattr(e, "name", ""), numbers, m.unknowns)
+    return load(m, p, getattr(e, "place", None), e)
+
+
+def _set_elsewhere(m: Machine, e: Member, p: Pointer) -> frozenset[int] | None:
+    """The numbers that a member of an object of the host is set to, where no more is known of it."""
+    if e.name not in _set_to_numbers(m.module) or not p.offset.known:
+        return None
+    at = p.offset.const
+    base = rvalue(m, e.base) if e.arrow else lvalue(m, e.base)
+    t = base.pointee if isinstance(base, Pointer) else None
+    found = m.types.record_of(t) if isinstance(t, RecordRef) else None
+    unknown = not isinstance(at, int) or p.object.cells.get(at) is None
+    return found[0].assigned.get(e.name) if found is not None and unknown else None
+
+
+@by_identity
+def _set_to_numbers(module: Module) -> frozenset[str]:
+    """Names of the members of objects of the host that are set to numbers only."""
+    return frozenset(name for r in module.records.values() for name, numbers in r.assigned.items() if numbers)
 
 
 def index_place(m: Machine, e: Index) -> Pointer | Value:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from smemlint.evaluate.values.comparison import extreme, one_of_two
 from smemlint.evaluate.values.number import Int, same, subtract
-from smemlint.evaluate.values.provenance import DEEPEST, ONE_OF, Recipes, only_symbol, roots
+from smemlint.evaluate.values.provenance import DEEPEST, ONE_OF, SET_TO, Recipes, only_symbol, roots
 from smemlint.evaluate.values.unknowns import Unknowns
-from smemlint.ir.types import LONG
+from smemlint.ir.types import INT, LONG
 
 _LESS, _MORE = ("<", "<="), (">", ">=")
 
@@ -81,3 +81,17 @@ def _same_but_one(a: Int, b: Int) -> bool:
     """Whether two numbers are the same or differ by one: `n < 1024` and `n <= 1023`."""
     d = subtract(a, b, LONG)
     return same(d, Int(0, LONG)) or (d.known and d.const in (1, -1))
+
+
+def one_set(name: str, numbers: frozenset[int], unknowns: Unknowns) -> Int:
+    """A member that is set to each of these numbers somewhere; zero and less are not told yet."""
+    each = [Int(n) for n in sorted(numbers, reverse=True) if n > 0]
+    value = each.pop() if each else unknowns.value(INT, name, low=0, rank=3)
+    for other in each:
+        symbol = unknowns.memo.get(("set to", name, other.const))
+        if symbol is None:
+            symbol = unknowns.memo["set to", name, other.const] = unknowns.fresh(name, low=1, rank=3)
+        if unknowns.recipes is not None:
+            unknowns.recipes[symbol.order] = (SET_TO, other, value)
+        value = Int(0, INT, {(symbol,): 1})
+    return value

@@ -11,10 +11,12 @@ from dataclasses import replace
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.lower.lowering import Context
-from smemlint.ir import Function, Record, RecordRef, Var
+from smemlint.ir import Function, LaunchStmt, PointerTo, Record, RecordRef, Var
+from smemlint.ir.walk import nodes_of
 from smemlint.patterns import pattern
 
 _PART = rb"(?:\s*\.\s*\w+|\s*\[[^\]\n]*\])*"
+_WORD = pattern(rb"[A-Za-z_]\w*")
 _VALUE = pattern(rb"([^;{}\n]*);")
 _AND_SET = tuple(bytes([x]) for x in b"-+*/%&|^<>")
 MOST_NAMES = 4
@@ -26,10 +28,11 @@ def with_assigned(
     c: Context, functions: Mapping[str, Function], records: Mapping[str, Record]
 ) -> dict[str, Record]:
     """The records, each with its members that other functions than its constructors set, and the numbers that
-    they set. Only of classes whose methods are run on the host."""
+    they set. Only of classes whose methods run on the host, and of what functions that launch are given."""
     started = {f.record for f in functions.values() if f.record is not None and f.side == "host"}
+    given = {name for f in functions.values() if f.side == "host" for name in _given(f)} - started
     result = dict(records)
-    for key in _with_bases(started, records):
+    for key in _with_bases(started | given, records):
         record = records.get(key)
         names = [f.name for f in record.fields if f.name] if record is not None else []
         if record is not None and names:
@@ -37,6 +40,12 @@ def with_assigned(
             for name, numbers in _assigned(c, record, names):
                 known = assigned.get(name, frozenset())
                 assigned[name] = None if known is None or numbers is None else known | numbers
+            if key in given:  # who sets `p->name` sets that of this class only where no other has the name
+                own = _short(record.name)
+                others = b" ".join(r.text() for r in c.declarations.records.values() if r.name != own)
+                words = set(_WORD.findall(others)) if any(assigned.values()) else set()
+                listed = any(assigned.values()) and _is_listed(c, own)
+                assigned = {n: None if listed or n.encode() in words else x for n, x in assigned.items()}
             result[record.name] = replace(record, assigned=assigned)
     return result
 
@@ -76,8 +85,27 @@ def _with_bases(names: Iterable[str | None], records: Mapping[str, Record]) -> s
     return found
 
 
+def _given(f: Function) -> Iterator[str]:
+    """The classes of what a function that launches is given."""
+    types = [p.type.to if isinstance(p.type, PointerTo) else p.type for p in f.parameters]
+    named = [t.name for t in types if isinstance(t, RecordRef)]
+    if named and any(isinstance(n, LaunchStmt) for n in nodes_of(f.body)):
+        yield from named
+
+
+def _is_listed(c: Context, own: str) -> bool:
+    """Whether a function makes an object of a class from a list: `Plan p = {64, 2};`."""
+    made = re.compile(rb"\b" + re.escape(own.encode()) + rb"\b[^;(){}]*\{")
+    return any(made.search(f.text()) for f in c.declarations.functions.values())
+
+
+def _short(name: str) -> str:
+    """The name of a class without namespaces and arguments."""
+    return name.split("@", 1)[0].split("<", 1)[0].rsplit("::", 1)[-1]
+
+
 def _assigned(c: Context, record: Record, names: list[str]) -> Iterator[tuple[str, frozenset[int] | None]]:
-    own = record.name.split("@", 1)[0].split("<", 1)[0].rsplit("::", 1)[-1]
+    own = _short(record.name)
     any_of = b"|".join(re.escape(name.encode()) for name in names)
     inside, outside = _pattern(rb"(?<![\w.>])(?:this\s*->\s*)?", any_of), _pattern(rb"(?:\.|->)\s*", any_of)
     known = re.compile(rb"\b(?:" + any_of + rb")\b")
