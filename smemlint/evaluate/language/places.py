@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from smemlint.evaluate.language.accesses import load
+from smemlint.evaluate.language.accesses import escape, load
 from smemlint.evaluate.language.conversions import as_int, type_of
 from smemlint.evaluate.language.lifetimes import begin_life
 from smemlint.evaluate.language.names import static_member
@@ -108,6 +108,11 @@ def index_place(m: Machine, e: Index) -> Pointer | Value:
 def _in_temporary(m: Machine, v: RecordValue, e: Index) -> Pointer | Value:
     """`view[i][j]`, where `view[i]` gives an object with an operator of its own."""
     if not isinstance(v.type, RecordRef) or not methods_of(m, v.type, "operator[]"):
+        for cell in v.cells.values() if not m.host else ():
+            if isinstance(cell, Pointer) and cell.object.storage == "shared":
+                escape(cell)
+                text = f"an element of an object that leads to `{cell.object.name}`"
+                m.note("unknown-member", text, e.place)
         return Other()
     name = f"temporary@{id(e)}"
     held = Object(name, "temporary", v.type, "local", None, dict(v.cells), havoc=not v.cells)

@@ -37,6 +37,7 @@ from smemlint.patterns import pattern
 
 LABEL_REFERENCE = 48
 COMPOUND, CASE, DEFAULT, FOR, NULL, DECL_STMT, UNEXPOSED_STMT = 202, 203, 204, 209, 230, 231, 200
+_WAYS_OUT = (Break, Continue, Return, Goto)
 _LOOPS = (207, 208, 209, 225)
 _UNROLL = pattern(r"unroll\b\s*(\(?\s*[\w+*/-]+\s*\)?)?")
 _PRAGMA = pattern(r"#\s*pragma[^\n]*|_Pragma\s*\(\s*\"[^\"]*\"\s*\)|\[\[[^\]]*\]\]")
@@ -237,11 +238,24 @@ class StatementLowering:
                 item = inner[-1]
             if item.kind in (CASE, DEFAULT, NULL):
                 continue
-            (cases[-1][1] if cases else leading).extend(self.statements([item]))
+            found = self.statements([item])
+            if self._lost_its_label(cases, found):
+                cases.append((UnknownExpr("a label that clang dropped", (), c.place(item)), []))
+            (cases[-1][1] if cases else leading).extend(found)
         result = tuple(Case(label, tuple(stmts)) for label, stmts in cases)
         declared = [s for s in leading if isinstance(s, Declare)]
         all_parts = [*before, *declared, Switch(value, result, c.place(node))]
         return Block(tuple(all_parts), scope=True) if before else self.block(all_parts)
+
+    @staticmethod
+    def _lost_its_label(cases: list[tuple[Expr | None, list[Stmt]]], found: list[Stmt]) -> bool:
+        """Whether statements of a switch could never run: clang drops labels that it cannot convert."""
+        if all(isinstance(s, (*_WAYS_OUT, Declare)) for s in found):
+            return False
+        last: Stmt | None = cases[-1][1][-1] if cases and cases[-1][1] else None
+        while isinstance(last, Block) and last.body:
+            last = last.body[-1]
+        return not cases or isinstance(last, _WAYS_OUT)
 
     def _initialised(self, node: Node, kids: list[Node]) -> list[Stmt]:
         """`switch (int x = f(); x)`: what is declared there, found by its uses: clang does not show it."""

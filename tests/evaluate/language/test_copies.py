@@ -150,3 +150,13 @@ def test_unknown_code_that_reaches_a_shared_array_through_an_object_is_said(body
     (module,) = load(source_from_bytes("k.cu", text.encode()))
     result = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
     assert module.unparsed or result.notes
+
+
+def test_cases_whose_labels_clang_drops_are_followed() -> None:
+    head = "enum class Role { Load, Store };\n"
+    body = "switch (role(t)) { case Role::Load: { s[t] = 1; break; } case Role::Store: s[2 * t] = 1; break; }"
+    text = f"{head}__global__ void k() {{ __shared__ float s[1024]; const int t = threadIdx.x; {body} }}"
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    traces = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    assert len(traces) == 2
+    assert all(trace.reason is not None or trace.maybe is not None for trace in traces)
