@@ -20,7 +20,6 @@ _SPACED = pattern(rb"<<[ \t]+<|>>[ \t]+>")
 _OPENED = pattern(rb"(?<!<)<<[ \t]*<(?!<)")
 _PRAGMA_MACRO = pattern(rb"(?m)^([ \t]*#[ \t]*define[ \t]+\w+[ \t]+)#pragma[ \t]+([^\n\r/\\]*[^\s/\\])")
 _IN_LAUNCH = pattern(rb"[(){};]|>>[ \t]*>(?!>)")
-_BOM = b"\xef\xbb\xbf"
 
 
 class SourceError(Exception):
@@ -51,14 +50,6 @@ class SourceFile:
     @cached_property
     def text(self) -> str:
         return self.bytes.decode("utf-8")
-
-    @property
-    def has_bom(self) -> bool:
-        return self.raw.startswith(_BOM)
-
-    @property
-    def crlf(self) -> bool:
-        return b"\r\n" in self.raw
 
     @cached_property
     def line_starts(self) -> tuple[int, ...]:

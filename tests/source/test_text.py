@@ -35,7 +35,6 @@ def test_positions_count_lines_from_one_and_columns_in_bytes() -> None:
 
 def test_a_byte_order_mark_keeps_offsets_and_leaves_the_line() -> None:
     source = source_from_bytes("a.cu", b"\xef\xbb\xbfint a;")
-    assert source.has_bom
     assert source.line(1) == "int a;"
     assert len(source.bytes) == 9
 

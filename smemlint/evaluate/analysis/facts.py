@@ -28,12 +28,14 @@ class SliceLike(Protocol):
 
     relevant: set[str]
     skippable: set[int]
-    quiet: set[int]
     open: set[int]
     deciding: set[int]
     trailing: set[int]
     handing: set[int]
     sets: dict[int, frozenset[str]]
+
+    @property
+    def quiet(self) -> set[int]: ...
 
 
 Slicer: TypeAlias = Callable[[Function, frozenset[str], frozenset[str]], SliceLike]

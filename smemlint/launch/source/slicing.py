@@ -120,10 +120,14 @@ class HostSlice:
                     changed = True
         needed.add(self.members)
 
+    @property
+    def quiet(self) -> set[int]:
+        """Host code is never run for what it accesses."""
+        return self.skippable
+
     def finish(self) -> None:
         self.skippable: set[int] = set()
         self._visit(self.function.body)
-        self.quiet = self.skippable
         self.deciding = self._deciding(self.function, nodes_of(self.function.body))
         self.sets: dict[int, frozenset[str]] = {}
         self.trailing: set[int] = set()
