@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from smemlint.banks import CAS_LOOP_LOAD
 from smemlint.evaluate.analysis.computed_halves import is_computed
 from smemlint.evaluate.analysis.line_attribution import line_of, opens_call
 from smemlint.evaluate.analysis.widened_loads import is_widened
@@ -99,7 +102,32 @@ def _loaded(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
     v = m.unknown(t, f"{p.object.name}[...]", uniform=uniform, reason=reason, rank=rank, shared=shared)
     if key is not None and isinstance(v, Int) and len(v.terms) == 1:
         m.unknowns.memo[key] = next(iter(v.terms))[0]
+        if p.object.storage == "shared":
+            m.unknowns.loaded.setdefault(p.object, []).append((key, p.offset))
     return v
+
+
+_READS = frozenset({"load", "ldmatrix", CAS_LOOP_LOAD})
+_WIDEST = 16
+
+
+def _forget(m: Machine, p: Pointer, width: int) -> None:
+    """Something is written: what is loaded there from now on may be another number."""
+    for o in (p.object, *(each.object for each in p.object.options)):
+        known = m.unknowns.loaded.get(o)
+        if known:
+            kept = [each for each in known if _clear_of(p.offset, width, each[1])]
+            for key, _ in (each for each in known if each not in kept):
+                m.unknowns.memo.pop(key, None)
+            m.unknowns.loaded[o] = kept
+
+
+def _clear_of(written: Int, width: int, read: Int) -> bool:
+    """Whether addresses are numbers that do not meet."""
+    if written.terms or read.terms:
+        return False
+    far = np.asarray(written.const) - np.asarray(read.const)
+    return bool(((far >= _WIDEST) | (far <= -width)).all())
 
 
 def _members_loaded(m: Machine, p: Pointer, t: RecordRef, place: Place | None) -> dict[int, Value]:
@@ -384,6 +412,8 @@ def record_access(
     if place is None or p.object.storage != "shared":
         return
     m.effort.reached += 1
+    if m.unknowns.loaded and op not in _READS:
+        _forget(m, p, width * matrices)
     if m.silent:
         return
     may = m.may if mask is None else m.may & mask

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import field, replace
 
 import numpy as np
@@ -30,6 +31,8 @@ class Unknowns:
     """Makes the unknowns of one evaluation; equal uniform expressions get the same unknown."""
 
     memo: dict[tuple[object, ...], Symbol] = field(default_factory=dict)
+    loaded: dict[Hashable, list[tuple[tuple[object, ...], Int]]] = field(default_factory=dict)
+    """By array that the kernel writes: what the memo holds of its elements, and where they lie."""
     count: int = 0
     guessed: list[str] = field(default_factory=list)
     """Kinds of the comparisons that were decided by scale alone (`i < n`)."""
