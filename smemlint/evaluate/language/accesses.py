@@ -103,12 +103,11 @@ def _loaded(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
     if key is not None and isinstance(v, Int) and len(v.terms) == 1:
         m.unknowns.memo[key] = next(iter(v.terms))[0]
         if p.object.storage == "shared":
-            m.unknowns.loaded.setdefault(p.object, []).append((key, p.offset))
+            m.unknowns.loaded.setdefault(p.object, []).append((key, p.offset, m.types.size_of(t) or 0))
     return v
 
 
 _READS = frozenset({"load", "ldmatrix", CAS_LOOP_LOAD})
-_WIDEST = 16
 
 
 def _forget(m: Machine, p: Pointer, width: int) -> None:
@@ -116,18 +115,18 @@ def _forget(m: Machine, p: Pointer, width: int) -> None:
     for o in (p.object, *(each.object for each in p.object.options)):
         known = m.unknowns.loaded.get(o)
         if known:
-            kept = [each for each in known if _clear_of(p.offset, width, each[1])]
-            for key, _ in (each for each in known if each not in kept):
+            kept = [each for each in known if _clear_of(p.offset, width, *each[1:])]
+            for key, *_ in (each for each in known if each not in kept):
                 m.unknowns.memo.pop(key, None)
             m.unknowns.loaded[o] = kept
 
 
-def _clear_of(written: Int, width: int, read: Int) -> bool:
+def _clear_of(written: Int, width: int, read: Int, size: int) -> bool:
     """Whether addresses are numbers that do not meet."""
     if written.terms or read.terms:
         return False
     far = np.asarray(written.const) - np.asarray(read.const)
-    return bool(((far >= _WIDEST) | (far <= -width)).all())
+    return bool(((far >= size) | (far <= -width)).all())
 
 
 def _members_loaded(m: Machine, p: Pointer, t: RecordRef, place: Place | None) -> dict[int, Value]:

@@ -31,8 +31,8 @@ class Unknowns:
     """Makes the unknowns of one evaluation; equal uniform expressions get the same unknown."""
 
     memo: dict[tuple[object, ...], Symbol] = field(default_factory=dict)
-    loaded: dict[Hashable, list[tuple[tuple[object, ...], Int]]] = field(default_factory=dict)
-    """By array that the kernel writes: what the memo holds of its elements, and where they lie."""
+    loaded: dict[Hashable, list[tuple[tuple[object, ...], Int, int]]] = field(default_factory=dict)
+    """By array that the kernel writes: what the memo holds of its elements, where they lie, their size."""
     count: int = 0
     guessed: list[str] = field(default_factory=list)
     """Kinds of the comparisons that were decided by scale alone (`i < n`)."""
