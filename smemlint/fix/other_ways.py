@@ -15,7 +15,7 @@ from smemlint.fix.means import Means
 from smemlint.fix.member_arrays import member_padding
 from smemlint.fix.model import Refusal, Suggestion
 from smemlint.fix.named import named_pitch
-from smemlint.fix.rejoined import rejoined, worth_a_trial
+from smemlint.fix.rejoined import may_be_widened, rejoined, widened, worth_a_trial
 from smemlint.fix.search.judge import CLEARLY
 from smemlint.fix.search.members import Instance
 from smemlint.patterns import pattern
@@ -70,9 +70,17 @@ def by_member(found: Suggestion, instances: list[Instance], means: Means) -> Sug
 
 
 def by_trial(found: Suggestion, instances: list[Instance], means: Means) -> Suggestion:
-    """The same by a padding that is analysed and not predicted, where the compiler joins neighbours."""
+    """The same by a padding, or an alignment, that is analysed and not predicted, where the compiler joins
+    neighbours."""
     program = means.program()
-    if found.refused is None or program is None or means.analyse is None or means.late():
+    if program is None or means.analyse is None or means.late():
+        return found
+    if may_be_widened(instances):
+        wide = widened(instances, means.texts, means.analyse, program)
+        better = wide is not None and wide.safe >= found.safe
+        if wide is not None and better and (found.edits is None or wide.after < found.after):
+            return wide
+    if found.refused is None:
         return found
     if not worth_a_trial(found.refused.code, instances):
         return found

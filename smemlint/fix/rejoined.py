@@ -35,6 +35,9 @@ _ALIGNED = 2
 """Those among them that keep every row aligned for the widest access of today, where there are as many."""
 _PROVED = 2
 """Of those that pay, the ones that are proved."""
+_WIDEST = 16
+_SMALL = 4
+"""Bytes of the widest access, and of elements that the compiler joins where their array is aligned."""
 _WORTH = ("no-better-layout", "not-proved", "not-worth-it")
 
 
@@ -94,15 +97,66 @@ def rejoined(
             found.append(_Trial(tried[0], tried[1], edited, padding, shapes, frozenset(names)))
             if tried[1].perfect:
                 break
+    return _best(found, at, instances, used, analyse, program, taken)
+
+
+def widened(
+    instances: Sequence[Instance],
+    texts: Mapping[str, Source],
+    analyse: Analyse,
+    program: Program,
+) -> Suggestion | None:
+    """A declared alignment, where it alone lets the compiler join neighbours; None where it does not pay.
+
+    Elements of four bytes or more nvcc aligns by itself as far as it joins them.
+    """
+    used = [i for i in instances if i.members]
+    array, at = instances[0].array, locate(instances[0], texts)
+    source = texts.get(array.place.path)
+    if source is None or isinstance(at, Refusal) or not _is_known(instances, at) or program.late():
+        return None
+    edited = aligned(Edited((), f"__align__({_WIDEST}) {at.text()}"), at, array.align, _WIDEST)
+    tried = _tried(edited, used, source, analyse) if edited.edits else None
+    if tried is None or not _pays(tried[0], tried[1].changes):
+        return None
+    same = Padding(len(array.dims) - 1, 0)
+    shapes = tuple(Shape(tuple(d or 1 for d in i.array.dims), array.element) for i in used)
+    trial = _Trial(tried[0], tried[1], edited, same, shapes, frozenset())
+    return _best([trial], at, instances, used, analyse, program, set(), "align the array")
+
+
+def may_be_widened(instances: Sequence[Instance]) -> bool:
+    """Whether elements of an array are so small, and it is aligned so little, that none are joined."""
+    array = instances[0].array
+    small = array.element < _SMALL and array.align < _WIDEST and not array.dynamic
+    plain = all(i.piece is None and None not in i.array.dims for i in instances)
+    members = [m for i in instances for m in i.members]
+    return small and plain and any(m.before > m.ideal and m.conflict.trace.joined is None for m in members)
+
+
+def _best(
+    found: Sequence[_Trial],
+    at: Declared,
+    instances: Sequence[Instance],
+    used: Sequence[Instance],
+    analyse: Analyse,
+    program: Program,
+    taken: set[str],
+    verb: str = "pad the row",
+) -> Suggestion | None:
+    """The first of the cheapest trials that is proved and worth it."""
+    source = at.source
     for trial in sorted(found, key=lambda t: t.cost)[:_PROVED]:
         if program.late() or not _holds(trial.edited, trial.padding, at, used, trial.shapes, analyse):
             continue
         unseen = trial.edited.unsafe or open_questions(instances, program.analyses, program.source.path)
         unseen = unseen or not_evaluated(instances, source)
-        if any(c.apart for c in trial.tried.changes) and not unseen:
+        # An alignment alone costs nothing where the compiler joins none.
+        moves = trial.padding.extra != 0
+        if moves and any(c.apart for c in trial.tried.changes) and not unseen:
             unseen = "the compiler joins other neighbours after the edit"
         own = replace(program, source=source, analyses=tuple(i.analysis for i in used))
-        how: tuple[Kind, str] = ("padding", "pad the row")
+        how: tuple[Kind, str] = ("padding", verb)
         said = offered(trial.tried, how, unseen, instances[0].pool, instances, own)
         if isinstance(said, Suggestion):
             taken.update(trial.names)
