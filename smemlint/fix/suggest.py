@@ -16,6 +16,7 @@ from smemlint.fix.edits.aligned import ALIGNED, aligned, is_aligned
 from smemlint.fix.edits.apply import compatible
 from smemlint.fix.edits.build import build
 from smemlint.fix.edits.through import through, wider
+from smemlint.fix.edits.wrapped import wrapped
 from smemlint.fix.means import Means
 from smemlint.fix.model import Refusal, SiteChange, Suggestion
 from smemlint.fix.other_ways import NO_LAYOUT, by_member, by_name, by_trial, with_bytes
@@ -95,6 +96,10 @@ def suggest(
         if guess is not None and result[key].safe:
             why = f"the block shape of `{guess.analysis.kernel.name}` is assumed in another configuration"
             result[key] = replace(result[key], safe=False, unsafe_because=why)
+    every_edit = [e for suggestion in result.values() for e in suggestion.edits or ()]
+    for key, suggestion in result.items():
+        if suggestion.edits is not None:
+            result[key] = replace(suggestion, edits=wrapped(suggestion.edits, texts, every_edit))
     return result
 
 

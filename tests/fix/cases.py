@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -14,6 +15,11 @@ from smemlint.score.load import Load
 from smemlint.score.model import Conflict, KernelAnalysis
 
 Index = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, ...]]
+
+
+def joined(text: str) -> str:
+    """An edited text as it were if lines could have any length."""
+    return re.sub(r"(?<=[-,=+*/%&|^?:])\r?\n[ \t]+", " ", text)
 
 
 def place(offset: int = 0, line: int = 1) -> Place:

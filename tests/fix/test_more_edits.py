@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from fix.cases import joined
 from smemlint.api import Job, analyse_file
 from smemlint.fix.edits.apply import apply
 from smemlint.fix.model import Suggestion
@@ -312,7 +313,7 @@ void start(const float *in, float *out) {
 def test_a_configuration_without_a_launch_does_not_keep_an_array_from_its_edit(tmp_path: Path) -> None:
     found = [s for s in suggestions(tmp_path, CONFIGURED) if s.array.name == "pool"]
     assert found[0].edits is not None, found[0].refused
-    edited = apply(found[0].edits, CONFIGURED.encode()).decode()
+    edited = joined(apply(found[0].edits, CONFIGURED.encode()).decode())
     assert not found[0].safe
     assert "const int TILE_PITCH = d + 1;" in edited and "&pool[n * TILE_PITCH]" in edited
     assert "(32 * d + 32) * sizeof(float) + 32 * sizeof(float)>>>" in edited
@@ -343,3 +344,47 @@ void start(int *o, const int *i, int n) {{ k<<<4, 32>>>(o, i, n); }}
     assert fix.edits is not None and fix.kind == "padding", fix.refused
     assert fix.safe == safe, fix.unsafe_because
     assert safe or "of the kernel's shared-memory wavefronts" in fix.unsafe_because
+
+
+LAMBDA = """\
+__global__ void k(float *out, const float *in)
+{
+    __shared__ float tile[32][32];
+    int tx = threadIdx.x, ty = threadIdx.y;
+    auto load = [&](float (&t)[32][32]) { t[ty][tx] = in[ty * 32 + tx]; };
+    load(tile);
+    __syncthreads();
+    out[ty * 32 + tx] = tile[tx][ty];
+}
+void start(float *out, const float *in) { k<<<1, dim3(32, 32)>>>(out, in); }
+"""
+UNION = LAMBDA.replace("float tile[32][32];", "union { float tile[32][32]; int sums[64]; } u;").replace(
+    "    auto load = [&](float (&t)[32][32]) { t[ty][tx] = in[ty * 32 + tx]; };\n    load(tile);",
+    "    u.tile[ty][tx] = in[ty * 32 + tx];",
+).replace("tile[tx][ty];", "u.tile[tx][ty];")  # fmt: skip
+
+
+def test_a_row_gets_longer_where_a_lambda_takes_the_array(tmp_path: Path) -> None:
+    (fix,) = suggestions(tmp_path, LAMBDA)
+    assert fix.edits is not None and apply(fix.edits, LAMBDA.encode()).decode() == LAMBDA.replace(
+        "tile[32][32]", "tile[32][33]"
+    ).replace("(&t)[32][32]", "(&t)[32][33]")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("load(tile);", "load(tile); auto other = load; other(tile);"),
+        ("load(tile);", "load(tile); __shared__ float two[32][32]; load(two); out[tx] = two[0][tx];"),
+    ],
+)
+def test_a_lambda_that_is_copied_or_takes_other_arrays_too_stays(tmp_path: Path, old: str, new: str) -> None:
+    text = LAMBDA.replace(old, new)
+    found = {s.array.name: s for s in suggestions(tmp_path, text)}
+    assert found["tile"].refused is not None and found["tile"].refused.code == "passed-on"
+
+
+def test_a_row_of_a_union_gets_longer(tmp_path: Path) -> None:
+    (fix,) = suggestions(tmp_path, UNION)
+    assert fix.edits is not None
+    assert "float tile[32][33]; int sums[64];" in apply(fix.edits, UNION.encode()).decode()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from fix import emulated
+from fix.cases import joined
 from smemlint.api import Job, analyse_file
 from smemlint.fix.edits.apply import apply
 from smemlint.fix.edits.helpers import swizzle
@@ -49,7 +50,7 @@ def fixed(text: str, folder: Path) -> tuple[Suggestion, str]:
     path = folder / "a.cu"
     path.write_text(text, encoding="utf-8")
     (found,) = analyse_file(Job(str(path))).suggestions
-    return found, apply(list(found.edits or ()), text.encode()).decode()
+    return found, joined(apply(list(found.edits or ()), text.encode()).decode())
 
 
 def test_a_column_is_swizzled_and_what_steps_by_one_stays_behind_it(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from fix.cases import joined
 from smemlint.fix.edits.apply import apply
 from tests.fix.test_suggest import of_text
 
@@ -27,7 +28,7 @@ def test_the_index_of_a_wider_view_is_cut_into_rows(tmp_path: Path, view: str) -
     text = ROWS.replace("@LOAD@", f"{view}[t] = ((const float4 *)in)[t];")
     fix = of_text(tmp_path, text.encode())[0]["a"]
     assert fix.edits is not None and fix.safe, (fix.refused, fix.unsafe_because)
-    after = apply(fix.edits, text.encode()).decode()
+    after = joined(apply(fix.edits, text.encode()).decode())
     assert "constexpr int A_PITCH = 36;" in after and "a[32 * A_PITCH]" in after
     # a row of 32 floats is 8 elements of 16 bytes
     assert f"{view}[t / 8 * (A_PITCH / 4) + t % 8] = " in after
@@ -91,7 +92,7 @@ def test_a_pitch_in_parts_of_an_element_becomes_wider_too_also_in_a_local_variab
     text = PARTS.replace("@START@", start)
     fix = of_text(tmp_path, text.encode())[0]["a"]
     assert fix.edits is not None and fix.kind == "pitch", fix.refused
-    after = apply(fix.edits, text.encode()).decode()
+    after = joined(apply(fix.edits, text.encode()).decode())
     assert "constexpr int A_PITCH = ROW4 + 1;" in after and "a[2][K * A_PITCH]" in after
     assert "int start = x * 4 * (A_PITCH * 4) + y;" in after and "+ 3 * (A_PITCH * 4)) = v.w" in after
     assert "a[0][j * A_PITCH + t % 16].y" in after

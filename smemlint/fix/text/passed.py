@@ -1,4 +1,4 @@
-"""Arrays that are passed with their extents: `void f(float (&tile)[32][32])`, `float (*tile)[32]`.
+"""Arrays that functions and lambdas take with their extents (`float (&tile)[32][32]`, `float (*tile)[32]`).
 
 In: a use of an array as an argument. Out: the extents of the parameter, in every declaration of the function,
 and of every function that it passes it on to; or why they cannot all be changed together.
@@ -133,12 +133,15 @@ def callee(source: Source, opening: int) -> tuple[str, bool] | None:
 
 
 def calls(source: Source, name: str) -> Iterator[tuple[int, bool]]:
-    """Index of the `(` after each mention of a function, and whether it declares the function."""
+    """Index of the `(` after each mention of a function, or of a lambda that a variable holds, and whether it
+    declares it (`auto load = [&](...)`)."""
     code = source.code
     for i, token in enumerate(code[:-2]):
         if token.text != name or token.kind != "name":
             continue
         j, depth = i + 1, 0
+        if [t.text for t in code[j : j + 2]] == ["=", "["]:
+            j = arguments(source, i + 2)[1] + 1
         while code[j].text == "<" or depth:
             depth += (code[j].text == "<") - (code[j].text == ">")
             j += 1

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from fix import emulated
+from fix.cases import joined
 
 from smemlint.api import Job, analyse_file
 from smemlint.fix.edits.apply import apply
@@ -44,7 +45,7 @@ def fixed(text: str, folder: Path) -> tuple[Suggestion, str]:
     path.write_text(text, encoding="utf-8")
     report = analyse_file(Job(str(path)))
     (found,) = report.suggestions
-    return found, apply(list(found.edits or ()), text.encode()).decode()
+    return found, joined(apply(list(found.edits or ()), text.encode()).decode())
 
 
 def test_what_is_added_to_each_pointer_is_swizzled(tmp_path: Path) -> None:

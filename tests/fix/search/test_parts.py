@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fix.cases import joined
 
 from smemlint.api import Job, analyse_file
 from smemlint.fix.edits.apply import apply
@@ -25,7 +26,7 @@ def fix(
     report = analyse_file(Job(str(path)))
     assert not report.problems
     found = {s.array.name: s for s in report.suggestions}[array]
-    return found, apply(found.edits or (), text.encode()).decode()
+    return found, joined(apply(found.edits or (), text.encode()).decode())
 
 
 POOL = """extern __shared__ float pool[];
@@ -102,7 +103,7 @@ def test_tiles_of_run_time_width_grow_by_a_formula_where_the_bytes_are_computed(
     path.write_text(TILES)
     report = analyse_file(Job(str(path)))
     (found,) = report.suggestions
-    after = apply(found.edits or (), TILES.encode()).decode()
+    after = joined(apply(found.edits or (), TILES.encode()).decode())
     changed = [line.strip() for line in after.splitlines() if line not in TILES.splitlines()]
     assert changed == [
         "const int QI_PITCH = d | 1;",
@@ -223,7 +224,7 @@ def test_a_width_that_only_the_launch_knows_is_tried_by_a_sample_and_edited_as_a
     path.write_text(FLASH)
     report = analyse_file(Job(str(path)))
     (found,) = report.suggestions
-    after = apply(found.edits or (), FLASH.encode()).decode()
+    after = joined(apply(found.edits or (), FLASH.encode()).decode())
     changed = [line.strip() for line in after.splitlines() if line not in FLASH.splitlines()]
     assert changed == [
         "const int QI_PITCH = d | 1;",
@@ -253,7 +254,7 @@ def test_a_type_that_the_launch_cannot_name_is_counted_in_bytes(tmp_path: Path) 
     path = tmp_path / "a.cu"
     path.write_text(text)
     (found,) = analyse_file(Job(str(path))).suggestions
-    after = apply(found.edits or (), text.encode()).decode()
+    after = joined(apply(found.edits or (), text.encode()).decode())
     assert "sizeof(float) + Br * 4 + Bc * 4;" in after
     path.write_text(text.replace("k<Br, Bc>", "k<Br, Bc, float>"))
     (found,) = analyse_file(Job(str(path))).suggestions
@@ -293,7 +294,7 @@ def test_parts_that_fragments_are_loaded_from_by_their_pointer_get_a_pitch(
     text = FRAGMENTS % bytes_
     path.write_text(text)
     (found,) = analyse_file(Job(str(path))).suggestions
-    after = apply(found.edits or (), text.encode()).decode()
+    after = joined(apply(found.edits or (), text.encode()).decode())
     assert "S_PITCH = 20;" in after and "store_matrix_sync(s, sum, S_PITCH, " in after
     assert "&s[16 * S_PITCH]" in after and "s[threadIdx.x * S_PITCH + c]" in after
     assert f"{bytes_} + 16 * 4 * sizeof(float)" in after
