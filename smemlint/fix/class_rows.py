@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from smemlint.fix.model import Kind, Suggestion, TextEdit
+from smemlint.fix.model import Kind, Suggestion
 from smemlint.fix.search.members import Instance, granule
 from smemlint.fix.text.constants import Constants
-from smemlint.fix.text.declared import edit, shown
+from smemlint.fix.text.declared import shown
 from smemlint.fix.text.source import Source
-from smemlint.fix.whole import STEPS, Program, Tried, offered
+from smemlint.fix.whole import Program, Tried, offered, widened
 
 
 def row_argument(instances: Sequence[Instance], program: Program) -> Suggestion | None:
     """A longer row of the class that the elements of an array are; None where its type names no length."""
-    from smemlint.fix.text.expressions import plus
-
     source, array = program.source, instances[0].pool
     index = source.find_declaration(array.name, array.place.offset, array.place.end_offset)
     found = _last_argument(source, index) if index is not None else None
@@ -32,21 +30,9 @@ def row_argument(instances: Sequence[Instance], program: Program) -> Suggestion 
         return None
     members = [m for i in instances for m in i.members]
     unit = max(granule(members) // min(m.conflict.site.width for m in members), 1)
-    best: Tried | None = None
-    for step in STEPS:
-        new = plus(old, unit * step)
-        changed = edit(source, begin, end, new) if new is not None and not program.late() else None
-        if new is None or not isinstance(changed, TextEdit):
-            break
-        longer = source.text[code_start:begin] + new + source.text[end : source.text.index(">", end) + 1]
-        tried = program.attempt([changed], [shown(longer)])
-        if not isinstance(tried, Tried):
-            break
-        if best is None or tried.saved > best.saved:
-            best = tried
-        if tried.perfect:
-            break
-    if best is None or best.saved <= 0:
+    behind = source.text[end : source.text.index(">", end) + 1]
+    best = widened(program, begin, end, unit, lambda new: shown(source.text[code_start:begin] + new + behind))
+    if not isinstance(best, Tried):
         return None
     how: tuple[Kind, str] = ("padding", "make the rows longer")
     unsafe = f"the length of `{type_}` may serve for something else than its rows"

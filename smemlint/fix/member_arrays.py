@@ -15,9 +15,9 @@ from collections.abc import Sequence
 
 from smemlint.fix.model import Kind, Refusal, Suggestion
 from smemlint.fix.search.members import Instance, Member, granule
-from smemlint.fix.text.declared import edit, shown
+from smemlint.fix.text.declared import shown
 from smemlint.fix.text.source import Source, Subscript, tokenize
-from smemlint.fix.whole import STEPS, Program, Tried, offered
+from smemlint.fix.whole import Program, Tried, offered, widened
 from smemlint.records import record
 
 _HEADERS = (".h", ".cuh", ".hpp", ".hxx", ".hh", ".inl")
@@ -40,8 +40,6 @@ def member_padding(instances: Sequence[Instance], program: Program) -> Suggestio
 
     program: the main file, which declares the structure.
     """
-    from smemlint.fix.text.expressions import plus
-
     source = program.source
     name = _costliest(instances)
     if not name or program.late():
@@ -53,29 +51,10 @@ def member_padding(instances: Sequence[Instance], program: Program) -> Suggestio
     width = min(m.conflict.site.width for m in mine)
     unit = max(granule(mine) // width, 1)
     bracket = at.extents[-1]
-    old = source.text[bracket.open + 1 : bracket.close]
-    best: Tried | None = None
-    refused: Refusal | None = None
-    for step in STEPS:
-        if program.late():
-            break
-        new = plus(old, unit * step)
-        if new is None:
-            return Refusal("extent-not-an-expression", f"`[{shown(old)}]` is not read as a C expression")
-        changed = edit(source, bracket.open + 1, bracket.close, new)
-        if isinstance(changed, Refusal):
-            return changed
-        outer = "".join(f"[{shown(source.text[b.open + 1 : b.close])}]" for b in at.extents[:-1])
-        tried = program.attempt([changed], [f"{name}{outer}[{shown(new)}]"])
-        if isinstance(tried, Refusal):
-            refused = refused or tried
-            break
-        if best is None or tried.saved > best.saved:
-            best = tried
-        if tried.perfect:
-            break
-    if best is None or best.saved <= 0:
-        return refused
+    outer = "".join(f"[{shown(source.text[b.open + 1 : b.close])}]" for b in at.extents[:-1])
+    best = widened(program, bracket.open + 1, bracket.close, unit, lambda new: f"{name}{outer}[{shown(new)}]")
+    if not isinstance(best, Tried):
+        return best
     how: tuple[Kind, str] = ("padding", "pad the row of the member")
     unsafe = _elsewhere(source, at, best)
     return offered(best, how, unsafe, instances[0].pool, instances, program)

@@ -17,6 +17,7 @@ from smemlint.fix.search.judge import kernel_wavefronts, least_share, standing
 from smemlint.fix.search.layouts import Late
 from smemlint.fix.search.members import Instance
 from smemlint.fix.search.registers import first_step
+from smemlint.fix.text.declared import edit, shown
 from smemlint.fix.text.source import Source
 from smemlint.fix.words import effect
 from smemlint.records import record
@@ -76,6 +77,40 @@ class Tried:
     def perfect(self) -> bool:
         """Whether no access that moved pays more than it has to."""
         return all(c.after <= c.ideal for c in self.changes)
+
+
+def widened(
+    program: Program, begin: int, end: int, unit: int, named: Callable[[str], str]
+) -> Tried | Refusal | None:
+    """The best of the texts in which the extent at [begin, end) of the main file is larger by a few units;
+    why not, where one does not hold; None where none saves anything.
+
+    named: the code as a reader looks for it, by the new extent.
+    """
+    from smemlint.fix.text.expressions import plus
+
+    best: Tried | None = None
+    refused: Refusal | None = None
+    source = program.source
+    old = source.text[begin:end]
+    for step in STEPS:
+        if program.late():
+            break
+        new = plus(old, unit * step)
+        if new is None:
+            return Refusal("extent-not-an-expression", f"`[{shown(old)}]` is not read as a C expression")
+        changed = edit(source, begin, end, new)
+        if isinstance(changed, Refusal):
+            return changed
+        tried = program.attempt([changed], [named(new)])
+        if isinstance(tried, Refusal):
+            refused = tried
+            break
+        if best is None or tried.saved > best.saved:
+            best = tried
+        if tried.perfect:
+            break
+    return best if best is not None and best.saved > 0 else refused
 
 
 def offered(
