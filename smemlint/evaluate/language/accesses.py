@@ -115,10 +115,12 @@ def _forget(m: Machine, p: Pointer, width: int) -> None:
     for o in (p.object, *(each.object for each in p.object.options)):
         known = m.unknowns.loaded.get(o)
         if known:
-            kept = [each for each in known if _clear_of(p.offset, width, *each[1:])]
-            for key, *_ in (each for each in known if each not in kept):
-                m.unknowns.memo.pop(key, None)
-            m.unknowns.loaded[o] = kept
+            kept = m.unknowns.loaded[o] = []
+            for each in known:
+                if _clear_of(p.offset, width, *each[1:]):
+                    kept.append(each)
+                else:
+                    m.unknowns.memo.pop(each[0], None)
 
 
 def _clear_of(written: Int, width: int, read: Int, size: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from smemlint.evaluate.language.accesses import load, store
@@ -157,7 +157,7 @@ def copied(m: Machine, p: Pointer, moved: bool) -> Value:
 def _copied(m: Machine, p: Pointer, t: Type, moved: bool) -> Value:
     found = m.types.record_of(t) if isinstance(t, RecordRef) else None
     own = _copiers(m.module).get(found[0].name, ()) if found is not None else ()
-    fitting = [f for f in own if _moves(f) == moved] or [f for f in own if moved and not _moves(f)]
+    fitting = _meant(own, moved)
     if fitting and isinstance(t, RecordRef):
         made = construct(m, t, [p], None, of=fitting[:1])
         return RecordValue(t, {}) if made is None else made
@@ -178,6 +178,11 @@ def _elements(m: Machine, t: Type) -> list[tuple[int, Type]]:
         return []
     size = m.types.size_of(t.element)
     return [] if size is None else [(i * size, t.element) for i in range(t.extent.value)]
+
+
+def _meant(own: Sequence[Function], moved: bool) -> Sequence[Function]:
+    """Those that take what is moved, or what is not; what is moved may be copied, too."""
+    return [f for f in own if _moves(f) == moved] or [f for f in own if moved and not _moves(f)]
 
 
 def _moves(f: Function) -> bool:
@@ -232,10 +237,9 @@ def _assigns(m: Machine, t: Type) -> bool:
     if known is None:
         m.memo.copying["=", t] = False  # in a type that holds itself
         found = m.types.record_of(t) if isinstance(t, RecordRef) else None
-        known = found is not None and isinstance(t, RecordRef)
-        if found is not None and isinstance(t, RecordRef):
-            own = found[0].name in _assigners(m.module)
-            known = own or any(_assigns(m, part) for _, part in _parts(m, t))
+        known = found is not None and found[0].name in _assigners(m.module)
+        if not known and found is not None and isinstance(t, RecordRef):
+            known = any(_assigns(m, part) for _, part in _parts(m, t))
         m.memo.copying["=", t] = known
     return known
 
@@ -244,7 +248,7 @@ def _assign(m: Machine, to: Pointer, source: Pointer, moved: bool) -> None:
     t = to.pointee
     found = m.types.record_of(t) if isinstance(t, RecordRef) else None
     own = _assigners(m.module).get(found[0].name, ()) if found is not None else ()
-    fitting = [f for f in own if _moves(f) == moved] or [f for f in own if moved and not _moves(f)]
+    fitting = _meant(own, moved)
     if fitting:
         invoke(m, fitting[:1], [source], (), to, None)
         return

@@ -42,7 +42,8 @@ def _breaks(source: Source, starts: Sequence[int], edits: Sequence[TextEdit]) ->
         inside = [e for e in edits if start <= e.offset <= end]
         if any(e.end_offset > end for e in inside):
             continue
-        tokens = [t for t in source.code if start <= t.offset and t.end <= end and t.kind != "end"]
+        line = source.code[source.index_at(start) : source.index_at(end)]
+        tokens = [t for t in line if t.end <= end]
         if tokens:
             yield from _of_line(source, start, tokens, inside, limit)
 
