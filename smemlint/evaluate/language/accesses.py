@@ -21,7 +21,14 @@ from smemlint.evaluate.machine.machine import (
 )
 from smemlint.evaluate.memory.local_memory import known_offset, merge, read_cells, scatter, write_cell
 from smemlint.evaluate.memory.parts import moves, read_part, truncated, write_part
-from smemlint.evaluate.memory.several import lanes_of, loaded_from_a_table, one_of, options_of, split
+from smemlint.evaluate.memory.several import (
+    lanes_of,
+    loaded_from_a_table,
+    not_null,
+    one_of,
+    options_of,
+    split,
+)
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.lanes import some
@@ -41,6 +48,9 @@ def load(m: Machine, p: Pointer, place: Place | None, node: Expr | None = None) 
     o = p.object
     if o.storage == "local" and type(t) is Scalar:
         return read_cells(m, p, t, place)
+    if o.options:
+        p = not_null(m, p)
+        o = p.object
     if isinstance(t, ArrayOf):
         return Pointer(o, p.offset, t.element)
     if isinstance(t, Part) and o.storage == "several":
@@ -160,6 +170,8 @@ def store(
     value: Expr | None = None,
 ) -> None:
     """Set the value at an address; an access if it lies in shared memory. value: what v was written as."""
+    if p.object.options:
+        p = not_null(m, p)
     t, o = p.pointee, p.object
     if o.storage != "local":
         m.code_size.touched += 1

@@ -212,7 +212,7 @@ def _as_number(m: Machine, v: Value, t: Scalar) -> Value:
         return ar.convert(v, t, m.unknowns) if t.size else Other(t, v.uniform)
     if isinstance(v, Pointer):
         if t.kind == "bool":
-            return Int(1, BOOL)
+            return truth(m, v)
         return Pointer(v.object, v.offset, v.pointee, t)
     if isinstance(v, Other):
         if t.kind == "void" or v.leads is not None:

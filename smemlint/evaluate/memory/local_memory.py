@@ -425,9 +425,9 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
             return old if new.object.id == "null" else new
         return either(m, c, new, old)
     if isinstance(new, Pointer) and known_number(old):  # a null pointer leads nowhere
-        return new if m.host or c.uniform else either(m, c, new, _null_like(new))
+        return new if m.host else either(m, c, new, _null_like(new))
     if isinstance(old, Pointer) and known_number(new):
-        return old if m.host or c.uniform else either(m, c, _null_like(old), old)
+        return old if m.host else either(m, c, _null_like(old), old)
     if isinstance(new, RecordValue) and isinstance(old, RecordValue):
         keys = new.cells.keys() & old.cells.keys()
         return RecordValue(new.type, {k: merge(m, c, new.cells[k], old.cells[k]) for k in keys})

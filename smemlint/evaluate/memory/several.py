@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from smemlint.evaluate.machine.machine import Machine, Mask, World
 from smemlint.evaluate.memory.segment import declared_alignment, starts_so_far
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.values.comparison import one_of_two, select, too_long
+from smemlint.evaluate.values.arithmetic import one_unknown
+from smemlint.evaluate.values.comparison import compare, one_of_two, select, too_long
 from smemlint.evaluate.values.number import (
     Int,
     Lanes,
@@ -32,11 +33,14 @@ from smemlint.evaluate.values.number import (
     same,
     subtract,
 )
-from smemlint.evaluate.values.objects import Object, Option, led_to
+from smemlint.evaluate.values.objects import NO_ADDRESS, Object, Option, led_to
 from smemlint.ir import OpaqueType
 from smemlint.ir.types import BOOL, LONG
 from smemlint.records import record
 
+_NULL = "null"
+"""Id of what a null pointer leads to."""
+NULLS = (_NULL, NO_ADDRESS)
 MOST_OPTIONS = 16
 """Objects that one pointer may lead to."""
 MOST_WORLDS = 32
@@ -57,13 +61,10 @@ def options_of(p: Pointer) -> tuple[Option, ...]:
 
 def either(m: Machine, c: Int, new: Pointer, old: Pointer) -> Value:
     """`c ? new : old` for a 0/1 value c and pointers to different objects."""
-    alike = not c.known and c.uniform
-    if alike and new.object.id == "null":
-        return old
-    if (alike and old.object.id == "null") or not _followed(new, old):
+    if not _followed(new, old):
         return new
     left = subtract(Int(1, BOOL), c, BOOL)
-    found: dict[Object, Option] = {}
+    found: dict[Object | str, Option] = {}
     ours, theirs = options_of(new), options_of(old)
     if any(too_long(c, o.when, o.when) for o in (*ours, *theirs)):
         return _one_among(m, c, (*ours, *theirs), new)
@@ -72,12 +73,13 @@ def either(m: Machine, c: Int, new: Pointer, old: Pointer) -> Value:
             when = multiply(chosen, o.when, BOOL)
             if when.known and not np.any(when.const):
                 continue
-            before = found.get(o.object)
+            key = _NULL if o.object.id == _NULL else o.object
+            before = found.get(key)
             if before is not None:
                 offset = _select(m, before.when, before.offset, o.offset)
-                found[o.object] = Option(add(before.when, when, BOOL), o.object, offset)
+                found[key] = Option(add(before.when, when, BOOL), before.object, offset)
             else:
-                found[o.object] = Option(when, o.object, o.offset)
+                found[key] = Option(when, o.object, o.offset)
     return _made(m, tuple(found.values()), new)
 
 
@@ -100,7 +102,7 @@ def _one_among(m: Machine, c: Int, options: Sequence[Option], like: Pointer) -> 
 
 
 def _followed(*pointers: Pointer) -> bool:
-    return any(o.storage != "global" for p in pointers for o in led_to(p.object))
+    return any(o.storage != "global" or o.id == _NULL for p in pointers for o in led_to(p.object))
 
 
 def _select(m: Machine, c: Int, a: Int, b: Int) -> Int:
@@ -176,6 +178,29 @@ def narrowed(m: Machine, p: Pointer) -> Pointer:
     if len(left) != 1:
         return p
     return Pointer(left[0].object, left[0].offset, p.pointee, p.integer)
+
+
+def not_null(m: Machine, p: Pointer) -> Pointer:
+    """The pointer as one that is used: where it is null nobody does."""
+    options = [o for o in options_of(p) if o.object.id != _NULL]
+    if len(options) != 1 or bool((m.may & ~lanes_of(options[0].when, m.may)).any()):
+        return p
+    return Pointer(options[0].object, options[0].offset, p.pointee, p.integer)
+
+
+def same_place(m: Machine, a: Pointer, b: Pointer) -> Int | None:
+    """Whether two pointers into different objects are equal, 0 or 1; None where that is not known."""
+    equal = Int(0, BOOL)
+    for x, y in product(options_of(a), options_of(b)):
+        nulls = (x.object.id in NULLS) + (y.object.id in NULLS)
+        if x.object is y.object:
+            alike = compare("==", x.offset, y.offset, m.unknowns)
+        elif not nulls and x.object.storage == y.object.storage == "global":
+            return None
+        else:
+            alike = Int(int(nulls == 2), BOOL)
+        equal = add(equal, multiply(multiply(x.when, y.when, BOOL), alike, BOOL), BOOL)
+    return one_unknown(equal, m.unknowns)
 
 
 def lanes_of(when: Int, may: Mask) -> Mask:

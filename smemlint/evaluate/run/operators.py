@@ -17,7 +17,7 @@ from smemlint.evaluate.library.containers import tied
 from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.sums import Sums
-from smemlint.evaluate.memory.several import lost_among
+from smemlint.evaluate.memory.several import lost_among, same_place
 from smemlint.evaluate.run.conditionals import is_plain, logical_value
 from smemlint.evaluate.run.copies import assigned
 from smemlint.evaluate.values import arithmetic as ar
@@ -220,8 +220,10 @@ def _pointer_operation(m: Machine, op: str, a: Value, b: Value, place: Place | N
         if op in ("<", "<=", ">", ">=", "==", "!="):
             if a.object is b.object:
                 return ar.compare(op, a.offset, b.offset, m.unknowns)
-            if op in ("==", "!=") and "shared" in (a.object.storage, b.object.storage):
-                return Int(int(op == "!="), BOOL)
+            if op in ("==", "!=") and not m.host:
+                equal = same_place(m, a, b)
+                if equal is not None:
+                    return equal if op == "==" else ar.logical_not(equal, m.unknowns)
             return m.unknowns.value(BOOL, op, low=0, high=1)
         if "shared" in (a.object.storage, b.object.storage):
             return lost_among((a.object, b.object), UNFOLLOWED)

@@ -87,6 +87,36 @@ def test_pointers_that_wait_in_shared_memory_are_counted_when_they_are_used() ->
     assert last.ways is not None and last.ways >= 16
 
 
+NULLS = [
+    pytest.param("float *p = n > 4 ? a : nullptr; if (p) p[t * 4] = 1;", (4, 4), id="an array, or null"),
+    pytest.param("float *p = n > 4 ? a : nullptr; if (!p) b[t * 4] = 1;", (4, 4), id="where it is null"),
+    pytest.param("float *p = 0; if (n > 4) p = a; b[t * (p ? 1 : 8)] = 1;", (1, 8), id="a number by it"),
+    pytest.param("bool p = n > 4 ? a : nullptr; b[t * (p ? 1 : 8)] = 1;", (1, 8), id="as a truth value"),
+    pytest.param("const float *p = n > 4 ? in : 0; b[t * (p ? 1 : 8)] = 1;", (1, 8), id="in global memory"),
+    pytest.param(
+        "const float *p = t < 16 ? in : 0; b[p ? t : t * 8] = 1;", (5, 5), id="in global memory, by lane"
+    ),
+    pytest.param("float *p = n > 4 ? a : b; b[t * (p == a ? 1 : 8)] = 1;", (1, 8), id="one of two arrays"),
+    pytest.param("float *p = t < 16 ? a : b; b[p == a ? t : t * 8] = 1;", (5, 5), id="an array by lane"),
+    pytest.param("int x = 2, *p = n > 4 ? &x : 0; if (p) b[t * *p] = 1;", (2, 2), id="a local, or null"),
+]
+
+
+@pytest.mark.parametrize(("body", "ways"), NULLS)
+def test_a_pointer_is_null_where_it_was_set_so(body: str, ways: tuple[float, float]) -> None:
+    (store,) = scored(f"int t = threadIdx.x; {body}", shared=TWO, block=(32, 1, 1))
+    assert (store.ways_low, store.ways) == ways
+    assert (store.grade is Grade.EXACT) == (ways[0] == ways[1])
+
+
+def test_what_stands_behind_the_test_for_null_may_run_in_all_lanes() -> None:
+    body = "int t = threadIdx.x; float *p = nullptr; if (n > 4 && t > 3) p = a; if (!p) b[t * 4] = 1;"
+    result = traced(body, shared=TWO, block=(32, 1, 1))
+    (trace,) = result.traces
+    assert (trace.offsets >= 0).all()
+    assert trace.grade is not Grade.EXACT
+
+
 @pytest.mark.parametrize(
     "pointer",
     ["(float *)((size_t)a / 48 * 16)", "(float *)((size_t)a >> 4 << 4)", "in[0] > 0 ? a : (float *)h(n)"],
