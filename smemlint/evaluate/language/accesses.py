@@ -19,6 +19,7 @@ from smemlint.evaluate.machine.machine import (
     SiteLog,
     World,
 )
+from smemlint.evaluate.memory.kept_pointers import keep, kept_at
 from smemlint.evaluate.memory.local_memory import known_offset, merge, read_cells, scatter, write_cell
 from smemlint.evaluate.memory.parts import moves, read_part, truncated, write_part
 from smemlint.evaluate.memory.several import (
@@ -32,7 +33,7 @@ from smemlint.evaluate.memory.several import (
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.lanes import some
-from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, add, plus, same
+from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, add, plus
 from smemlint.evaluate.values.objects import Object, led_to
 from smemlint.ir import ArrayOf, Expr, Function, Name, Part, Place, PointerTo, RecordRef, Scalar, Type
 from smemlint.ir.types import BFLOAT16, HALF, LONG, SHORT, USHORT
@@ -93,9 +94,10 @@ def _load_several(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value
 
 
 def _loaded(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
-    kept = m.memory.kept.get(p.object) if isinstance(t, PointerTo) else None
-    if kept:
-        return loaded_from_a_table(m, one_of(m, kept, p.object.name, varying=not p.offset.uniform))
+    if isinstance(t, PointerTo) and p.object in m.memory.kept:
+        kept = [Pointer(v.object, v.offset, t.to) for v in kept_at(m, p)]
+        if kept:
+            return loaded_from_a_table(m, one_of(m, kept, p.object.name, varying=not p.offset.uniform))
     if isinstance(t, RecordRef) and not m.host and p.object.storage != "shared":
         return RecordValue(t, _members_loaded(m, p, t, place))
     uniform = p.offset.uniform and not m.host and all(o.when.uniform for o in p.object.options)
@@ -195,7 +197,7 @@ def store(
     if o.storage != "local":
         escape(v)
         if isinstance(v, Pointer) and v.object.storage == "shared":
-            _keep(m, o, v)
+            keep(m, p, v)
         return
     if isinstance(t, Part) and t.bits:
         write_part(m, p, v, t)
@@ -237,13 +239,6 @@ def _store_several(m: Machine, p: Pointer, v: Value) -> None:
             new = v if o.when.known else merge(m, o.when, v, read_cells(m, target, p.pointee, None))
             store(m, target, new, None)
     m.may = keep
-
-
-def _keep(m: Machine, o: Object, v: Pointer) -> None:
-    """A pointer into shared memory goes to memory that is not followed: who reads one there may get it."""
-    kept = m.memory.kept.setdefault(o, [])
-    if not any(same(v, other) for other in kept):
-        kept.append(v)
 
 
 def escape(v: Value) -> None:

@@ -111,8 +111,8 @@ class Memory:
     shared: dict[str, Object] = field(default_factory=dict)
     choices: dict[tuple[object, ...], Object] = field(default_factory=dict)
     """What stands for several objects, by which and when."""
-    kept: dict[Object, list[Pointer]] = field(default_factory=dict)
-    """By an object outside of local memory: the pointers into shared memory that were written to it."""
+    kept: dict[Object, list[tuple[Int, Pointer]]] = field(default_factory=dict)
+    """By an object outside of local memory: where pointers into shared memory were written to it."""
     loaded: dict[object, Any] = field(default_factory=dict)
     """By value: the latest loads from shared memory (`stored_back.Loaded`)."""
     splits: dict[tuple[int, bytes], object] = field(default_factory=dict)

@@ -1,0 +1,51 @@
+"""Pointers into shared memory that wait in memory which is not followed: `ops[w].out = tile;`.
+
+Who reads a pointer where one may lie gets one of those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.values.number import Int, Pointer, gcd_of, same
+
+SIZE = 8
+"""Bytes of a pointer."""
+
+
+def keep(m: Machine, at: Pointer, v: Pointer) -> None:
+    """Note where a pointer is written to."""
+    kept = m.memory.kept.setdefault(at.object, [])
+    if not any(same(v, other) and same(at.offset, offset) for offset, other in kept):
+        kept.append((at.offset, v))
+
+
+def kept_at(m: Machine, p: Pointer) -> Sequence[Pointer]:
+    """The pointers of which one may lie at an address, as they were written."""
+    found: list[Pointer] = []
+    for offset, v in m.memory.kept.get(p.object, ()):
+        if not any(same(v, other) for other in found) and not _apart(offset, p.offset):
+            found.append(v)
+    return found
+
+
+def _apart(a: Int, b: Int) -> bool:
+    """Whether two pointers in one object lie nowhere in the same bytes, whichever lanes wrote and read them
+    and whatever the unknown numbers in their places are."""
+    step = gcd(*(gcd_of(c) for v in (a, b) for c in v.terms.values()))
+    ours, theirs = _numbers(a, step), _numbers(b, step)
+    far = ours[:, None] - theirs[None, :]
+    if step:
+        far %= step
+        return bool(((far >= SIZE) & (far <= step - SIZE)).all())
+    return bool((abs(far) >= SIZE).all())
+
+
+def _numbers(v: Int, step: int) -> NDArray[np.int64]:
+    each = np.unique(np.asarray(v.const, np.int64))
+    return np.unique(each % step) if step else each
