@@ -145,12 +145,14 @@ def convert(v: Int, t: Scalar, unknowns: Unknowns) -> Int:
     return formed(result, v.form)
 
 
-def _is_data(v: Int) -> bool:
-    """Whether a number is neither a size nor a count: it may have its top bit set."""
+def _is_data(v: Int, unknowns: Unknowns) -> bool:
+    """Whether a number is neither a size nor a count nor what is left of one: it may have its top bit set."""
     if not isinstance(v.const, int) or v.const or len(v.terms) != 1:
         return False
     ((symbols, by),) = v.terms.items()
-    return isinstance(by, int) and by == 1 and len(symbols) == 1 and symbols[0].rank == 0
+    if symbols[0].rank or symbols[0].order in unknowns.rests_of_sizes:
+        return False
+    return isinstance(by, int) and by == 1 and len(symbols) == 1
 
 
 def _converted(v: Int, t: Scalar, unknowns: Unknowns) -> Int:
@@ -158,7 +160,7 @@ def _converted(v: Int, t: Scalar, unknowns: Unknowns) -> Int:
         v = operand(v, t, unknowns) if t.size > v.type.size or t.kind != v.type.kind else v
         low, high = bounds(v)
         signed = t.kind == "int" and t.size == v.type.size and v.type.kind == "uint"
-        if signed and (_is_data(v) if high is None else high > range_of(t)[1]):
+        if signed and (_is_data(v, unknowns) if high is None else high > range_of(t)[1]):
             return unknowns.derived("signed", v, Int(t.size), t, *range_of(t))
         unsigned = t.kind == "uint" and v.type.kind == "int" and t.size == v.type.size
         if (t.size < v.type.size or unsigned) and t.size < 4:

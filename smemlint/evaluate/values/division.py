@@ -24,7 +24,7 @@ from smemlint.evaluate.values.number import (
     scale,
     subtract,
 )
-from smemlint.evaluate.values.unknowns import Unknowns
+from smemlint.evaluate.values.unknowns import Unknowns, rank_of
 from smemlint.evaluate.values.widths import (
     common_type,
     held,
@@ -206,7 +206,10 @@ def modulo(a: Int, b: Int, unknowns: Unknowns) -> Int:
         if high is not None and b_low is not None and high < b_low:
             return a.typed(t)
         highs = [x for x in (high, None if b_high is None else b_high - 1) if x is not None]
-        return unknowns.derived("%", a, b, t, 0, min(highs) if highs else None)
+        rest = unknowns.derived("%", a, b, t, 0, min(highs) if highs else None)
+        if rank_of(a) or rank_of(b):
+            unknowns.rests_of_sizes.update(s.order for mono in rest.terms for s in mono)
+        return rest
     return unknowns.derived("%", a, b, t)
 
 

@@ -49,6 +49,8 @@ class Unknowns:
     setting: bool = False
     """Decide nothing by where in the grid a block lies: while a condition only says what numbers become
     (`if (head >= 96) head -= 96;`)."""
+    rests_of_sizes: set[int] = field(default_factory=set)
+    """By order: what sizes leave over (`blockIdx.x % heads`), which is no larger than they are."""
     recipes: dict[int, tuple[str, Int, Int]] | None = None
     """Of host code: by order of an unknown, the operator that gave it and what it was applied to."""
     given: dict[int, int] = field(default_factory=dict)

@@ -194,3 +194,18 @@ def test_a_comparison_of_an_unsigned_difference_that_may_wrap_is_open() -> None:
     """`x - t > x` holds in the lanes in which the difference wraps: t > x."""
     (c,) = scored("unsigned x = n & 31; if (x - threadIdx.x > x) s[threadIdx.x * 32 & 1023] = 1;")
     assert c.grade is not Grade.EXACT
+
+
+@pytest.mark.parametrize("head", ["blockIdx.x % n", "(n * 4) % (blockIdx.x + 1)"])
+def test_what_is_left_of_a_size_is_a_size_that_goes_into_an_int(head: str) -> None:
+    """All lanes go round together: what each begins and ends with are n apart."""
+    body = f"""int h = {head}, t = threadIdx.x;
+    for (int i = h * 64 + t; i < n + h * 64 + t; i += n / 4) {{ s[t * 2] = out[i]; __syncthreads(); }}"""
+    (store,) = scored(body, block=(32, 1, 1))
+    assert (store.ways, store.grade) == (2, Grade.EXACT)
+
+
+def test_what_is_left_of_a_hash_may_have_its_top_bit_set() -> None:
+    body = "unsigned *u = (unsigned *)s; int h = u[0] % u[1];\ns[t * (h < 0 ? 2 : 1)] = 1;"
+    *_, store = scored(f"int t = threadIdx.x; {body}", block=(32, 1, 1))
+    assert (store.ways_low, store.ways) == (1, 2)
