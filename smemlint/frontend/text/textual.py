@@ -166,6 +166,7 @@ class TextParser:
             self.at += 1
 
     def _base_type(self, strict: bool) -> Type:
+        start = self.at
         self._skip_qualifiers()
         words: list[str] = []
         while self.peek() in BUILTIN_TYPES or self.peek() in ("const", "volatile"):
@@ -180,8 +181,13 @@ class TextParser:
         if self.peek() in ("decltype", "auto"):
             word = self.tokens[self.at]
             self.at += 1
-            return self._type_of_expression() if word == "decltype" else OpaqueType(word)
-        owner, name, arguments = self._qualified(value_wanted=False)
+            of = self._type_of_expression() if word == "decltype" else OpaqueType(word)
+            if self.peek() != "::" or (strict and "typename" not in self.tokens[start : self.at]):
+                return of
+            self.at += 1
+            owner, name, arguments = self._qualified(value_wanted=False, owner=of)
+        else:
+            owner, name, arguments = self._qualified(value_wanted=False)
         if owner is not None:
             return MemberType(owner, name, arguments or ()) if name else owner
         found = self.resolver.type(name, arguments)
@@ -276,7 +282,7 @@ class TextParser:
             self.at = start
 
     def _qualified(
-        self, *, value_wanted: bool
+        self, *, value_wanted: bool, owner: Type | None = None
     ) -> tuple[Type | None, str, tuple[TemplateArgument, ...] | None]:
         """`a::B<c>::d` as (owner type or None, last name, its template arguments or None).
 
@@ -284,7 +290,6 @@ class TextParser:
         segment is itself a known type, the owner is that type and the name ''.
         """
         self.take("::")
-        owner: Type | None = None
         name = ""
         while True:
             self.take("template")

@@ -291,6 +291,8 @@ class CallLowering:
     def _construct(self, node: Node, kids: list[Node], target: Node) -> Expr:
         place = self._c.place(node)
         expressions = [k for k in kids if is_expression(k.kind)]
+        if any(k.kind == TEMPLATE_REF for k in kids):
+            expressions = self._after_type(node, expressions)
         type_ = self._c.types.of(node)
         found = self._c.declarations.function(target)
         if found is None and len(expressions) == 1:
