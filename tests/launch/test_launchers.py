@@ -82,3 +82,75 @@ def test_what_stands_behind_braces_keeps_its_place() -> None:
     report = analyse_file(Job("k.cu", text=host + KERNEL))
     told = {a.expression for k in report.kernels for a in k.accesses}
     assert told == {"s[threadIdx.x]", "s[threadIdx.x * 2 % N]"}
+
+
+RAW = "void raw(const void *f, dim3 grid, dim3 block, void **given, unsigned bytes);\n"
+NODES = """struct Nodes {
+    void raw(void *f, dim3 grid, dim3 block, dim3 cluster, unsigned bytes, void **given);
+    template <class F, class... As> void node(F f, dim3 grid, dim3 block, dim3 cluster, As &&...as) {
+        void *given[] = {(void *)&as...};
+        raw(reinterpret_cast<void *>(f), grid, block, cluster, 0, given);
+    }
+    template <class F, class... As> void add(F *f, dim3 grid, dim3 block, As &&...as) {
+        node(f, grid, block, {}, as...);
+    }
+};
+"""
+HEAD = "int n, const float *in, float *out"
+
+
+@pytest.mark.parametrize(
+    ("declared", "host"),
+    [
+        pytest.param(
+            RAW, f"void go({HEAD}) {{ raw((const void *)sum<256, float>, n, 128, 0, 0); }}", id="by cast"
+        ),
+        pytest.param(
+            RAW,
+            f"void go({HEAD}) {{ auto k = sum<256, float>; raw((void *)k, dim3(n), dim3(128), 0, 0); }}",
+            id="in a variable",
+        ),
+        pytest.param(
+            NODES,
+            f"void go(Nodes &x, {HEAD}) {{ auto k = sum<256, float>; x.add(k, n, {{128, 1}}, n, in, out); }}",
+            id="through methods",
+        ),
+    ],
+)
+def test_a_kernel_s_address_and_two_dim3_that_go_where_nothing_is_read_make_a_launch(
+    declared: str, host: str
+) -> None:
+    found = launches(declared + host)
+    assert {(block, type_) for block, type_, _ in found} == {((128, 1, 1), "float")}
+    assert all(origin.startswith("k.cu:") for _, _, origin in found)
+
+
+def test_a_function_with_a_body_is_followed_instead() -> None:
+    host = "void raw(const void *f, dim3 g, dim3 b) { cudaLaunchKernel(f, g, b.x * 2, 0, 0, 0); }\n"
+    host += f"void go({HEAD}) {{ raw((const void *)sum<256, float>, dim3(n), dim3(64)); }}\n"
+    assert launches(host) == {((128, 1, 1), "float", "k.cu:8")}
+
+
+TAGS = """namespace lib { template <class T> struct tag { using type = T; }; }
+template <class F> void each(int d, F &&f) { if (d) f(lib::tag<float>{}); else f(lib::tag<double>{}); }
+template <class F> void sizes(int d, F &&f) {
+    if (d < 64) f(std::integral_constant<int, 64>()); else f(std::integral_constant<int, 128>());
+}
+"""
+
+
+@pytest.mark.parametrize("type_", ["typename decltype(x)::type", "typename std::decay_t<decltype(x)>::type"])
+def test_generic_lambdas_are_given_types_and_numbers_by_tags(type_: str) -> None:
+    host = f"{TAGS}void go(int d, int n, const void *in, void *out) {{ each(d, [&](auto x) {{\n"
+    host += f"using T = {type_}; sizes(n, [&](auto size) {{\n"
+    host += "sum<size(), T><<<n, size()>>>(n, (const T *)in, (T *)out); }); }); }\n"
+    assert {(b[0], t) for b, t, _ in launches(host)} == {
+        (b, t) for b in (64, 128) for t in ("float", "double")
+    }
+
+
+def test_the_member_of_an_expression_s_type_may_stand_among_template_arguments() -> None:
+    host = TAGS.replace("lib::", "").replace("namespace lib", "inline namespace lib")
+    host += "void go(int d, int n, const void *in, void *out) { each(d, [&](auto x) {\n"
+    host += "sum<64, typename decltype(x)::type><<<n, 64>>>(n, 0, 0); }); }\n"
+    assert {(b[0], t) for b, t, _ in launches(host)} == {(64, "float"), (64, "double")}

@@ -272,12 +272,13 @@ def _launching_macros(c: Context) -> re.Pattern[bytes] | None:
 
 
 def _kernels_handed_on(functions: Sequence[Definition]) -> re.Pattern[bytes] | None:
-    """A kernel as an argument that others follow: `LaunchKernel(kernel<T>, grid, block, ...)`."""
+    """A kernel as an argument, or in a variable: `LaunchKernel(kernel<T>, grid, block, ...)`."""
     names = sorted({re.escape(f.name) for f in functions if b"__global__" in f.text()})
     if not names:
         return None
     template = r"(?:<[^;{}]*>\s*)?"
-    return re.compile(rf"[(,]\s*&?\s*(?:\w+::)*(?:{'|'.join(names)})\s*{template},".encode())
+    cast = r"(?:\(\s*(?:const\s+)?void\s*\*\s*\)\s*|\w+_cast\s*<[^<>;]*>\s*\(\s*)"
+    return re.compile(rf"[(,=]\s*{cast}?&?\s*(?:\w+::)*(?:{'|'.join(names)})\s*{template}[,;)]".encode())
 
 
 def _callers(

@@ -7,10 +7,26 @@ from collections.abc import Sequence
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.names import PARAMETER
+from smemlint.frontend.clang.names import FUNCTION_TEMPLATE, METHOD, PARAMETER
 from smemlint.frontend.lower.functions import GLOBAL_ATTRIBUTE
 from smemlint.frontend.lower.lowering import Context
-from smemlint.ir import Cast, Expr, LaunchStmt, Name, Place, RecordRef, Unary, UnknownExpr
+from smemlint.ir import (
+    Cast,
+    Expr,
+    FunctionType,
+    LaunchStmt,
+    Member,
+    Name,
+    Place,
+    PointerTo,
+    RecordRef,
+    Scalar,
+    StaticMember,
+    Type,
+    TypeParam,
+    Unary,
+    UnknownExpr,
+)
 
 _DIM3 = RecordRef("dim3")
 
@@ -20,21 +36,69 @@ def handed_on(
 ) -> LaunchStmt | None:
     """The launch that a call stands for, whose arguments are a kernel, two dim3 and what the kernel takes,
     with the dynamic size and a stream between; None for any other call."""
-    if place is None or not isinstance(callee, Name) or callee.id:
+    if place is None or len(arguments) < LEAST or not isinstance(callee, Name | Member | StaticMember):
+        return None
+    if isinstance(callee, Name) and callee.id:
         return None
     for at in range(min(len(arguments), len(nodes)) - 2):
         kernel = without_casts(arguments[at])
         takes = _parameters_of(c, kernel.name) if isinstance(kernel, Name) else set()
         if not takes or any(c.types.of(nodes[at + i]) != _DIM3 for i in (1, 2)):
             continue
+        if not isinstance(callee, Name) and _has_body(c, callee.name):
+            return None
         grid, block, *rest = arguments[at + 1 :]
         between = max(len(rest) - max(takes), 0)
         dynamic = rest[0] if between >= DYNAMIC_AND_STREAM else UnknownExpr("launch", (), place)
         passed = tuple(rest[between:]) if takes == {len(rest) - between} else ()
         return LaunchStmt(kernel, grid, block, dynamic, passed, place)
-    return None
+    return _by_address(c, callee, nodes, arguments, place)
 
 
+def _by_address(
+    c: Context,
+    callee: Name | Member | StaticMember,
+    nodes: Sequence[Node],
+    arguments: Sequence[Expr],
+    place: Place,
+) -> LaunchStmt | None:
+    """The launch that a call of a function without a body stands for, which is given the address of a kernel
+    and two dim3: `node(reinterpret_cast<void *>(f), grid, block, cluster, bytes, pointers)`."""
+    types = [c.types.of(n) for n in nodes[:MOST_BEFORE]]
+    at = next((i for i in range(len(types) - 2) if types[i + 1] == types[i + 2] == _DIM3), None)
+    if at is None or not _leads_anywhere(types[at]) or _has_body(c, callee.name):
+        return None
+    kernel, grid, block, *rest = arguments[at:]
+    numbers = (e for e, n in zip(rest, nodes[at + 3 :], strict=False) if isinstance(c.types.of(n), Scalar))
+    dynamic = next(numbers, UnknownExpr("launch", (), place))
+    passed = next(filter(None, map(c.decls.argument_array, rest)), ())
+    return LaunchStmt(without_casts(kernel), grid, block, dynamic, passed, place)
+
+
+def _has_body(c: Context, name: str) -> bool:
+    """Whether any function or method of a name is defined in what was read."""
+    if c.declarations.functions_named.get(name):
+        return True
+    members = (k for r in c.declarations.records.values() for k in cursors.children(r.node))
+    return any(
+        k.kind in (METHOD, FUNCTION_TEMPLATE) and cursors.spelling(k) == name and cursors.is_definition(k)
+        for k in members
+    )
+
+
+def _leads_anywhere(t: Type) -> bool:
+    """Whether a type is one under which any kernel's address can be handed on."""
+    if isinstance(t, PointerTo) and not t.reference:
+        return isinstance(t.to, TypeParam | FunctionType) or (
+            isinstance(t.to, Scalar) and t.to.kind == "void"
+        )
+    return isinstance(t, TypeParam | FunctionType)
+
+
+LEAST = 3
+"""Arguments of what starts a kernel."""
+MOST_BEFORE = 8
+"""Arguments among which a kernel and its shape are looked for."""
 DYNAMIC_AND_STREAM = 2
 """What stands between shape and arguments where the size of dynamic memory does."""
 
