@@ -232,6 +232,8 @@ class Lambda:
     """What is captured by reference, by name."""
     copies_this: bool = False
     """`[*this]`."""
+    returns: Type | None = None
+    """What `-> T` says; None where nothing is written, or a type that is not read."""
 
 
 @record(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from smemlint.evaluate.values.number import (
     in_words,
     is_uniform,
 )
-from smemlint.evaluate.values.objects import Cells, Object
+from smemlint.evaluate.values.objects import Cells, Object, at_home
 from smemlint.ir import (
     Binary,
     Call,
@@ -114,7 +114,7 @@ def _made(m: Machine, var: Var) -> Object:
         return Object(var.id, var.name, t, "local", var, Cells({0: place_of(m, var.init)}))
     v = value_for(m, t, var.init)
     o = Object(var.id, var.name, type_of(v) if isinstance(t, OpaqueType) else t, "local", var, havoc=True)
-    o.cells = Cells(_cells_of(v))
+    o.cells = Cells(at_home(o, 0, _cells_of(v)))
     return o
 
 
@@ -124,7 +124,9 @@ def _copy(m: Machine, o: Object, e: Lambda) -> Object:
     if not m.host and isinstance(o.type, RecordRef):
         made = begun(m, Name(o.id, o.name, e.place))
         if isinstance(made, RecordValue) and made.cells:
-            return Object(o.id, o.name, o.type, "local", o.var, Cells(made.cells), o.uniform, havoc=o.havoc)
+            own = Object(o.id, o.name, o.type, "local", o.var, uniform=o.uniform, havoc=o.havoc)
+            own.cells.update(at_home(own, 0, made.cells))
+            return own
     if not (is_reference(o.type) and isinstance(target, Pointer)):
         return Object(o.id, o.name, o.type, "local", o.var, Cells(o.cells), o.uniform, havoc=o.havoc)
     held = load(m, target, e.place)

@@ -12,7 +12,7 @@ from smemlint.evaluate.language.initialisers import value_for
 from smemlint.evaluate.language.lifetimes import endings
 from smemlint.evaluate.language.names import resolve_arguments
 from smemlint.evaluate.language.overloads import best_fits, specialisation, takes
-from smemlint.evaluate.language.packs import expanded, pack_of
+from smemlint.evaluate.language.packs import FORWARDS, expanded, pack_of
 from smemlint.evaluate.language.places import field_of, place_of
 from smemlint.evaluate.machine.dispatch import begun, lvalue, run, rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine, instance_of
@@ -31,7 +31,7 @@ from smemlint.evaluate.values.number import (
     Value,
     plus,
 )
-from smemlint.evaluate.values.objects import Cells, Object, led_to
+from smemlint.evaluate.values.objects import Cells, Object, at_home, led_to
 from smemlint.ir import (
     Call,
     Cast,
@@ -90,7 +90,7 @@ def invoke(
         return None
     if m.effort.depth >= MAX_DEPTH:
         m.note("recursion", f"`{fitting[0].name}` calls itself too deeply", place)
-        _forget_given(this, arguments)
+        forget_given(this, arguments)
         return Other(reason=Unresolved("recursion", f"`{fitting[0].name}` recurses", place))
     references = [
         all((p := _parameter_at(f, i)) is not None and is_reference(p.type) for f in fitting)
@@ -128,7 +128,7 @@ def invoke(
     spent = m.effort.steps - since
     if depth and spent > (RECURSION if depth >= nested else LONG_RECURSION):
         m.note("recursion", f"`{f.name}` calls itself too often", place)
-        _forget_given(this, values)
+        forget_given(this, values)
         return Other(reason=Unresolved("recursion", f"`{f.name}` recurses", place))
     m.effort.entered[same] = since, depth + 1
     try:
@@ -143,7 +143,7 @@ def invoke(
             del m.effort.entered[same]
 
 
-def _forget_given(this: Pointer | None, values: Sequence[object]) -> None:
+def forget_given(this: Pointer | None, values: Sequence[object]) -> None:
     """What a call that is not followed may set is unknown behind it."""
     for v in (this, *values):
         if isinstance(v, Pointer) and v.object.storage == "local":
@@ -158,7 +158,7 @@ def _by_value(fitting: Sequence[Function], index: int) -> bool:
 def named_place(m: Machine, e: Expr) -> Pointer | None:
     """The local variable that `a` or `std::move(a)` names; None of anything else."""
     while isinstance(e, Cast) or (isinstance(e, Call) and len(e.arguments) == 1):
-        if isinstance(e, Call) and not (isinstance(e.callee, Name) and e.callee.name in MOVES):
+        if isinstance(e, Call) and not (isinstance(e.callee, Name) and e.callee.name in (*MOVES, *FORWARDS)):
             return None
         e = e.operand if isinstance(e, Cast) else e.arguments[0]
     place = lvalue(m, e) if isinstance(e, Name) else None
@@ -242,7 +242,7 @@ def _parameter(parameter: Var, t: Type, v: Value) -> Object:
         t = type_of(v)
     o = Object(parameter.id, parameter.name, t, "local", parameter)
     if isinstance(v, RecordValue):
-        o.cells.update(v.cells)
+        o.cells.update(at_home(o, 0, v.cells))
         o.havoc = True
     else:
         o.cells[0] = v
@@ -255,7 +255,7 @@ def _boxed(v: Value) -> Value:
         return v
     o = Object("temporary", "temporary", type_of(v), "local")
     if isinstance(v, RecordValue):
-        o.cells.update(v.cells)
+        o.cells.update(at_home(o, 0, v.cells))
         o.havoc = True
     else:
         o.cells[0] = v
@@ -271,6 +271,8 @@ def run_closure(m: Machine, c: Closure, e: Call, want_place: bool) -> Value | Re
     bindings = _lambda_bindings(m, c, e, parent.bindings)
     frame = Frame(bindings, None, c.this or parent.this, parent, call=e.place, place=want_place)
     frame.variables.update(c.captured)
+    if c.function.returns is not None:
+        frame.returns = m.types.resolve(c.function.returns, bindings)
     frame.slice, frame.instance = parent.slice, parent.instance
     pack = pack_of(c.function)
     given = expanded(m, e.arguments)

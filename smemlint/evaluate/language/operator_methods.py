@@ -3,8 +3,8 @@ that a class of the program declares them."""
 
 from __future__ import annotations
 
+from smemlint.evaluate.language.expression_types import type_of_expression
 from smemlint.evaluate.language.overloads import declared_operators, methods_of
-from smemlint.evaluate.language.places import type_at
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.ir import (
     Assign,
@@ -14,7 +14,6 @@ from smemlint.ir import (
     InitList,
     Literal,
     Member,
-    PointerTo,
     RecordRef,
     Type,
     Unary,
@@ -34,12 +33,19 @@ def operator_method(m: Machine, e: Unary | Binary | Assign) -> Expr | None:
     first, rest = _operands(e)
     if rest and isinstance(rest[0], InitList):
         return None
-    t = _type(m, first)
-    if _returned(m, t, op, len(rest)) is not None:
+    found = type_of_expression(m, first)
+    if found is None or not isinstance(found.type, RecordRef):
+        return None
+    if _has(m, found.type, op, len(rest)):
         return Call(Member(first, f"operator{op}", place=e.place), rest, e.place)
-    if op == "!=" and _returned(m, t, "==", 1) is not None:
+    if op == "!=" and _has(m, found.type, "==", 1):
         return Unary("!", Call(Member(first, "operator==", place=e.place), rest, e.place), e.place)
     return None
+
+
+def _has(m: Machine, t: Type, op: str, count: int) -> bool:
+    """Whether a record has a method for an operator with so many arguments."""
+    return any(len(f.parameters) == count for f in methods_of(m, t, f"operator{op}"))
 
 
 def _operands(e: Unary | Binary | Assign) -> tuple[Expr, tuple[Expr, ...]]:
@@ -49,21 +55,3 @@ def _operands(e: Unary | Binary | Assign) -> tuple[Expr, tuple[Expr, ...]]:
     if isinstance(e, Binary):
         return e.left, (e.right,)
     return e.target, (e.value,)
-
-
-def _type(m: Machine, e: Expr) -> Type | None:
-    """The type of an operand, where nothing must run to tell it: `i`, `a[k].b`, `i + 1`."""
-    if not isinstance(e, Unary | Binary):
-        return type_at(m, e)
-    first, rest = _operands(e)
-    t = _returned(m, _type(m, first), e.op.replace("x", ""), len(rest))
-    return t.to if isinstance(t, PointerTo) and t.reference else t
-
-
-def _returned(m: Machine, t: Type | None, op: str, count: int) -> Type | None:
-    """What a record's method for an operator with so many arguments returns; None where it has none."""
-    found = m.types.record_of(t) if isinstance(t, RecordRef) else None
-    if found is None or t is None:
-        return None
-    methods = [f for f in methods_of(m, t, f"operator{op}") if len(f.parameters) == count]
-    return m.types.resolve(methods[0].returns, found[1]) if methods else None

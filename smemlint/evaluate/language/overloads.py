@@ -107,9 +107,13 @@ def is_open(binding: object) -> bool:
 
 def record_bindings(m: Machine, f: Function, this: Pointer | None) -> Bindings:
     """Template bindings of the record that a method belongs to."""
+    return bindings_in(m, f, this.pointee if this is not None else None)
+
+
+def bindings_in(m: Machine, f: Function, t: Type | None) -> Bindings:
+    """Template bindings of the record that a method of an object of type t belongs to."""
     if f.record is None:
         return {}
-    t: Type | None = this.pointee if this is not None else None
     while isinstance(t, RecordRef):
         found = m.types.record_of(t)
         if found is None:

@@ -9,11 +9,18 @@ from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.values.number import Value
 from smemlint.evaluate.values.objects import Object
-from smemlint.ir import Expr, Function, Lambda, Name, PointerTo, Type, TypeParam, UnknownExpr, Var
+from smemlint.ir import Call, Expr, Function, Lambda, Name, PointerTo, Type, TypeParam, UnknownExpr, Var
 from smemlint.ir.walk import walk
 
+FORWARDS = ("std::forward", "forward", "cuda::std::forward", "std::as_const")
+"""What names the place that it is given."""
 EXPANSION = "parameter pack"
 """The reason of the UnknownExpr that stands for `pattern...`."""
+
+
+def is_named(e: Call, names: Sequence[str]) -> bool:
+    """Whether a function of the library with one of these names is called on one argument."""
+    return isinstance(e.callee, Name) and e.callee.name in names and len(e.arguments) == 1
 
 
 def pack_of(f: Function | Lambda) -> Var | None:
@@ -53,16 +60,32 @@ def _names(t: Type, id: str) -> bool:
 
 
 def expanded(m: Machine, arguments: Sequence[Expr | Value]) -> list[Expr | Value]:
-    """The arguments of a call with each `pattern...` as the values that it stands for."""
+    """The arguments of a call with each `pattern...` as what it stands for: names, or values."""
     found: list[Expr | Value] = []
     for a in arguments:
         if isinstance(a, UnknownExpr) and a.reason == EXPANSION and a.parts:
+            names = _named(m, a.parts[0])
+            if names is not None:
+                found += names
+                continue
             values = elements_of(m, a.parts[0])
             if values is not None:
                 found += [value() for value in values]
                 continue
         found.append(a)
     return found
+
+
+def _named(m: Machine, pattern: Expr) -> list[Expr] | None:
+    """For `a...` and `std::forward<A>(a)...` a name for each element, which may be a reference."""
+    frame, id = _held(m, pattern)
+    while isinstance(pattern, Call) and is_named(pattern, FORWARDS):
+        (pattern,) = pattern.arguments
+    if frame is None or not isinstance(pattern, Name) or pattern.id != id:
+        return None
+    elements = {f"{id}#{i}": o for i, o in enumerate(frame.packs[id])}
+    frame.variables.update(elements)
+    return [Name(each, pattern.name, pattern.place) for each in elements]
 
 
 def elements_of(m: Machine, pattern: Expr) -> list[Callable[[], Value]] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from smemlint.evaluate.language.accesses import escape, load
 from smemlint.evaluate.language.conversions import as_int, type_of
+from smemlint.evaluate.language.expression_types import stays, type_at
 from smemlint.evaluate.language.lifetimes import begin_life
 from smemlint.evaluate.language.names import static_member
 from smemlint.evaluate.language.overloads import declared_operators, methods_of
@@ -25,7 +26,7 @@ from smemlint.evaluate.values.number import (
     plus,
     scale,
 )
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.objects import Object, at_home
 from smemlint.ir import (
     ArrayOf,
     Call,
@@ -38,8 +39,6 @@ from smemlint.ir import (
     Place,
     PointerTo,
     RecordRef,
-    This,
-    Type,
 )
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import INT, LONG
@@ -52,8 +51,7 @@ def place_of(m: Machine, e: Expr) -> Pointer:
         return p
     o = Object("temporary", "temporary", type_of(p), "local")
     if isinstance(p, RecordValue):
-        for k, leaf in p.cells.items():
-            o.cells[k] = leaf
+        o.cells.update(at_home(o, 0, p.cells))
         o.havoc = not p.cells
         begin_life(m, o)
     else:
@@ -135,19 +133,10 @@ def _operator(m: Machine, e: Index) -> Call | None:
     return Call(Member(e.base, "operator[]", place=e.base.place), (e.index,), place=e.place)
 
 
-def type_at(m: Machine, e: Expr) -> Type | None:
-    """The type of a variable, its member or element; None where to ask for it would run something."""
-    if isinstance(e, Index):
-        t = type_at(m, e.base)
-        return t.element if isinstance(t, ArrayOf) else t.to if isinstance(t, PointerTo) else None
-    place = lvalue(m, e) if _stays(e) else None
-    return place.pointee if isinstance(place, Pointer) else None
-
-
 def pointer_of(m: Machine, e: Expr) -> Value:
     """The value of what is subscripted or dereferenced; of a record the pointer that it converts to."""
     v: Value
-    if _stays(e):
+    if stays(e):
         place = lvalue(m, e)
         if isinstance(place, Pointer) and isinstance(place.pointee, RecordRef):
             made = converted(m, place, None)
@@ -158,13 +147,6 @@ def pointer_of(m: Machine, e: Expr) -> Value:
         v = rvalue(m, e)
     made = converted(m, v, None) if isinstance(v, RecordValue) else None
     return v if made is None else made
-
-
-def _stays(e: Expr) -> bool:
-    """A variable, or a member of one: to ask where it lies is no access."""
-    if isinstance(e, Member):
-        return _stays(e.base) if not e.arrow else isinstance(e.base, This)
-    return isinstance(e, Name)
 
 
 def lost(m: Machine, v: Value, place: Place | None) -> Value:

@@ -17,7 +17,7 @@ from smemlint.evaluate.types.matching import Bindings
 from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.number import Int, Pointer, Value
 from smemlint.evaluate.values.objects import Object, Snapshot
-from smemlint.ir import Expr, Function, Place
+from smemlint.ir import Expr, Function, Place, Type
 from smemlint.records import record
 
 Mask: TypeAlias = NDArray[np.bool_]
@@ -303,6 +303,8 @@ class Frame:
     place: bool = False
     """A lambda called for the place it names (`f(t) = x`), where it returns one."""
     names_place: bool = False
+    returns: Type | None = None
+    """What a lambda says that it returns, resolved."""
     slice: Slice = WHOLE
     sinks: dict[int, Path] = field(default_factory=dict)
     """By id() of a statement that loads: the branches that alone use the value."""

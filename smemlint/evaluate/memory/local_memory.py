@@ -35,7 +35,7 @@ from smemlint.evaluate.values.number import (
     multiple_of,
     same,
 )
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.objects import Object, at_home
 from smemlint.evaluate.values.pieces import UNSIGNED, bits_of, composed, cut, overlapping, width_of, within
 from smemlint.evaluate.values.provenance import only_symbol
 from smemlint.evaluate.values.unknowns import Unknowns
@@ -319,7 +319,7 @@ def write_cell(m: Machine, o: Object, at: int, v: Value, t: Type) -> None:
     if isinstance(v, RecordValue):
         size = m.types.size_of(v.type)
         if size is not None and size <= 4096:
-            write_cells(m, o, at, size, v.cells)
+            write_cells(m, o, at, size, at_home(o, at, v.cells))
             return
     if isinstance(v, Other) and isinstance(t, RecordRef):
         size = m.types.size_of(t)

@@ -67,7 +67,7 @@ def either(m: Machine, c: Int, new: Pointer, old: Pointer) -> Value:
     found: dict[Object | str, Option] = {}
     ours, theirs = options_of(new), options_of(old)
     if any(too_long(c, o.when, o.when) for o in (*ours, *theirs)):
-        return _one_among(m, c, (*ours, *theirs), new)
+        return _one_among(m, c, (*ours, *theirs), _like(new, old))
     for options, chosen in ((ours, c), (theirs, left)):
         for o in options:
             when = multiply(chosen, o.when, BOOL)
@@ -80,7 +80,12 @@ def either(m: Machine, c: Int, new: Pointer, old: Pointer) -> Value:
                 found[key] = Option(add(before.when, when, BOOL), before.object, offset)
             else:
                 found[key] = Option(when, o.object, o.offset)
-    return _made(m, tuple(found.values()), new)
+    return _made(m, tuple(found.values()), _like(new, old))
+
+
+def _like(new: Pointer, old: Pointer) -> Pointer:
+    """The one of two pointers whose type is that of what both may lead to."""
+    return old if new.object.id == _NULL else new
 
 
 def _one_among(m: Machine, c: Int, options: Sequence[Option], like: Pointer) -> Value:

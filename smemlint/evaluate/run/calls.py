@@ -6,10 +6,12 @@ from dataclasses import replace
 
 from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import constant_of, type_of
-from smemlint.evaluate.language.inlining import MOVES, Reference, invoke, run_closure
+from smemlint.evaluate.language.expression_types import type_at
+from smemlint.evaluate.language.inlining import MOVES, Reference, forget_given, invoke, run_closure
 from smemlint.evaluate.language.lifetimes import begin_life
 from smemlint.evaluate.language.names import resolve_arguments, static_member
 from smemlint.evaluate.language.overloads import methods_of
+from smemlint.evaluate.language.packs import FORWARDS
 from smemlint.evaluate.language.places import field_of
 from smemlint.evaluate.library.atomics import is_atomic
 from smemlint.evaluate.library.builtins import element_of, function, method
@@ -28,7 +30,7 @@ from smemlint.evaluate.values.number import (
     RecordValue,
     Value,
 )
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.objects import Object, at_home, led_to
 from smemlint.ir import CONVERSION_NAME, Call, Expr, Index, Member, Name, RecordRef, StaticMember
 
 _OF_NUMBERS = (CONVERSION_NAME, "operator()")
@@ -70,7 +72,7 @@ def _library_place(m: Machine, e: Call) -> Pointer | Value | None:
     callee = e.callee
     if not isinstance(callee, Name) or len(e.arguments) != 1:
         return None
-    if callee.name in MOVES:
+    if callee.name in MOVES or callee.name in FORWARDS:
         return lvalue(m, e.arguments[0])
     if callee.name == "std::get":
         return got_place(m, e, resolve_arguments(m, callee.arguments))
@@ -110,6 +112,9 @@ def _called(m: Machine, callee: Expr) -> Value:
     """What an expression calls: a function, a lambda, or the operator of an object. In a template clang
     leaves `tile(i, j)` without its operator; to ask for that reads nothing of the object."""
     if not isinstance(callee, Name | Index):
+        t = type_at(m, callee)
+        if isinstance(t, RecordRef) and methods_of(m, t, "operator()"):
+            return _method(m, Member(callee, "operator()"))
         v = rvalue(m, callee)
     else:
         place = lvalue(m, callee)
@@ -121,9 +126,7 @@ def _called(m: Machine, callee: Expr) -> Value:
             if candidates:
                 return _closure_at(place) or Method("operator()", place, candidates)
         v = load(m, place, callee.place, callee) if isinstance(place, Pointer) else place
-    if isinstance(v, RecordValue):
-        return _method(m, Member(callee, "operator()", place=getattr(callee, "place", None)))
-    return v
+    return _method_of(m, v, Member(callee, "operator()")) if isinstance(v, RecordValue) else v
 
 
 def _closure_at(p: Pointer) -> Closure | None:
@@ -205,13 +208,29 @@ def _means_the_library(m: Machine, v: FunctionValue, e: Call) -> bool:
 
 def _method(m: Machine, callee: Member) -> Value:
     """A method bound to its object."""
-    base = rvalue(m, callee.base) if callee.arrow else lvalue(m, callee.base)
+    return _method_of(m, rvalue(m, callee.base) if callee.arrow else lvalue(m, callee.base), callee)
+
+
+def _of_several_classes(m: Machine, p: Pointer) -> bool:
+    """Whether objects that a pointer may lead to have virtual functions of their own each."""
+    layout = m.types.layout(p.pointee) if isinstance(p.pointee, RecordRef) else None
+    return layout is not None and layout.dynamic and len({o.type for o in led_to(p.object)}) > 1
+
+
+def _method_of(m: Machine, base: Value, callee: Member) -> Value:
     if isinstance(base, Closure | FunctionValue):
         return base
     if isinstance(base, RecordValue):
-        o = Object("temporary", "temporary", base.type, "local", None, dict(base.cells), havoc=not base.cells)
+        o = Object("temporary", "temporary", base.type, "local", havoc=not base.cells)
+        o.cells.update(at_home(o, 0, base.cells))
         begin_life(m, o)
         base = Pointer(o, Int(0), base.type)
+    if isinstance(base, Pointer) and base.object.options and _of_several_classes(m, base):
+        for o in led_to(base.object):
+            one = Pointer(o, Int(0), o.type)
+            escaped(m, one, "unknown-function", "a virtual function", Call(callee, (), callee.place))
+            forget_given(one, ())
+        return Method(callee.name, Other(base.pointee, False))
     if isinstance(base, Pointer):
         held = _function_at(base) or _closure_at(base)
         if held is not None and callee.name == "operator()":

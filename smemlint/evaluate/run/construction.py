@@ -32,7 +32,7 @@ from smemlint.evaluate.values.number import (
     is_uniform,
     plus,
 )
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.objects import MADE, Object, at_home
 from smemlint.ir import (
     CONVERSION_NAME,
     ArrayOf,
@@ -208,7 +208,7 @@ def _by_inherited(
         if isinstance(made, RecordValue):
             o = Object("temporary", found[0].name, t, "local", havoc=True)
             _default_bases(m, t, o, {_short(base)})
-            o.cells.update({at + k: x for k, x in made.cells.items()})
+            o.cells.update({at + k: x for k, x in at_home(o, at, made.cells).items()})
             _default_members(m, t, o, found[1])
             return RecordValue(t, dict(o.cells))
     return None
@@ -241,7 +241,7 @@ def construct(
         return None
     record, bindings = found
     functions = list(of) or [m.module.functions[i] for i in record.constructors if i in m.module.functions]
-    o = Object("temporary", record.name, t, "local", havoc=True)
+    o = Object(MADE, record.name, t, "local", havoc=True)
     this = Pointer(o, Int(0), t)
     named = {name for f in functions for name, _ in f.initialisers}
     _default_bases(m, t, o, named)
@@ -270,7 +270,7 @@ def _default_bases(m: Machine, t: RecordRef, o: Object, named: set[str]) -> None
     for part, at in parts:
         made = construct(m, part, (), None, quiet=True)
         if isinstance(made, RecordValue):
-            o.cells.update({at + k: x for k, x in made.cells.items()})
+            o.cells.update({at + k: x for k, x in at_home(o, at, made.cells).items()})
 
 
 def _default_members(m: Machine, t: RecordRef, o: Object, bindings: Bindings) -> None:

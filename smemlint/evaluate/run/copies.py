@@ -14,7 +14,7 @@ from smemlint.evaluate.run.calls import called
 from smemlint.evaluate.run.construction import construct
 from smemlint.evaluate.types.bases import bases_of
 from smemlint.evaluate.values.number import Closure, Int, Pointer, RecordValue, Value, plus
-from smemlint.evaluate.values.objects import Cells, Object
+from smemlint.evaluate.values.objects import MADE, Cells, Object, reached
 from smemlint.ir import (
     ArrayOf,
     Call,
@@ -197,8 +197,22 @@ def returned(m: Machine, e: Expr) -> Value:
         return begun_as(m, e)
     f = m.frame.function
     if f is None or all(p.id != o.id for p in f.parameters):
-        return rvalue(m, e)
+        return _given_away(o, rvalue(m, e))
     return copied(m, Pointer(o, Int(0), o.type), True)
+
+
+def _given_away(o: Object, v: Value) -> Value:
+    """What a variable held that is made where the result lies: its pointers to itself lead there."""
+    if not isinstance(v, RecordValue) or all(led is not o for x in v.cells.values() for led in reached(x)):
+        return v
+    made = Object(MADE, o.name, o.type, "local")
+    return RecordValue(
+        v.type,
+        {
+            k: replace(x, object=made) if isinstance(x, Pointer) and x.object is o else x
+            for k, x in v.cells.items()
+        },
+    )
 
 
 def assigned(m: Machine, target: Pointer, e: Expr) -> bool:

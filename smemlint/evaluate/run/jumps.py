@@ -26,6 +26,7 @@ from smemlint.ir import (
     Name,
     PointerTo,
     Return,
+    Scalar,
     Type,
     Unary,
 )
@@ -36,10 +37,13 @@ def run_return(m: Machine, s: Return) -> None:
     v: Value | None = None
     live = len(frame.live)
     if s.value is not None:
-        if frame.function is not None:
-            t = m.resolve(frame.function.returns)
-            by_reference = isinstance(t, PointerTo) and t.reference
-            v = lvalue(m, s.value) if by_reference else _given_back(m, t, s.value)
+        t = frame.returns if frame.function is None else m.resolve(frame.function.returns)
+        if isinstance(t, PointerTo) and t.reference:
+            frame.names_place = True
+            v = lvalue(m, s.value)
+        elif frame.function is not None or isinstance(t, Scalar):
+            assert t is not None
+            v = _given_back(m, t, s.value)
         else:
             frame.names_place = frame.place and _names_a_place(s.value)
             v = lvalue(m, s.value) if frame.names_place else returned(m, s.value)

@@ -17,6 +17,7 @@ from smemlint.evaluate.library.containers import tied
 from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.sums import Sums
+from smemlint.evaluate.memory.parts import truncated
 from smemlint.evaluate.memory.several import lost_among, same_place
 from smemlint.evaluate.run.conditionals import is_plain, logical_value
 from smemlint.evaluate.run.copies import assigned
@@ -46,6 +47,7 @@ from smemlint.ir import (
     Construct,
     InitList,
     Name,
+    Part,
     Place,
     RecordRef,
     StaticMember,
@@ -122,6 +124,8 @@ def _step_by_one(m: Machine, e: Unary, p: Pointer | Value) -> Value:
         new = offset_pointer(m, old, Int(delta), e.place)
     else:
         new = old
+    if isinstance(p.pointee, Part):
+        new = truncated(m, new, p.pointee)
     store(m, p, new, e.place, e)
     return old if e.op in ("x++", "x--") else new
 

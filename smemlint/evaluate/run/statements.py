@@ -18,7 +18,7 @@ from smemlint.evaluate.run.branches import run_either
 from smemlint.evaluate.run.construction import construct
 from smemlint.evaluate.values.comparison import truth_of
 from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.objects import Object, at_home
 from smemlint.ir import (
     SHARED,
     ArrayOf,
@@ -151,7 +151,7 @@ def _declare(m: Machine, s: Declare) -> Object | None:
             o.havoc = True
             made = construct(m, t, [], var.place, quiet=True)
             if isinstance(made, RecordValue):
-                o.cells.update(made.cells)
+                o.cells.update(at_home(o, 0, made.cells))
             elif t.name.rsplit("::", 1)[-1] == "dim3":
                 o.cells.update({0: Int(1), 4: Int(1), 8: Int(1)})
         elif isinstance(t, ArrayOf) and isinstance(t.element, RecordRef) and not m.host:
@@ -169,7 +169,7 @@ def _declare(m: Machine, s: Declare) -> Object | None:
     if isinstance(v, RecordValue):
         begin_life(m, o)
         o.havoc = not v.cells
-        o.cells.update(v.cells)
+        o.cells.update(at_home(o, 0, v.cells))
     else:
         o.cells[0] = v
     return o

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 
-from smemlint.evaluate.values.number import Closure, Int, Pointer, Value
+from smemlint.evaluate.values.number import Closure, Int, Pointer, Value, plus
 from smemlint.ir import Type, Var
 from smemlint.records import record
 
@@ -25,7 +25,7 @@ class Cells(dict[int, Value]):
         """A copy that nobody changes; `leads` are then the local objects that it points to."""
         if self.saved is None:
             self.saved = dict(self)
-            self.leads = tuple(o for v in self.values() for o in _reached(v) if o.storage == "local")
+            self.leads = tuple(o for v in self.values() for o in reached(v) if o.storage == "local")
         return self.saved
 
     def __setitem__(self, at: int, v: Value) -> None:
@@ -96,7 +96,27 @@ class Option:
     offset: Int
 
 
-def _reached(v: Value) -> tuple[Object, ...]:
+MADE = "made"
+"""Id of what a constructor makes, until it is known where that lies."""
+
+
+def at_home(o: Object, at: int, cells: Mapping[int, Value]) -> Mapping[int, Value]:
+    """The cells of an object that was made elsewhere, at an offset of another: its pointers to itself lead to
+    where it lies now."""
+    for x in cells.values():
+        if type(x) is Pointer and x.object.id == MADE:
+            break
+    else:
+        return cells
+    return {
+        k: Pointer(o, plus(x.offset, at), x.pointee, x.integer)
+        if type(x) is Pointer and x.object.id == MADE
+        else x
+        for k, x in cells.items()
+    }
+
+
+def reached(v: Value) -> tuple[Object, ...]:
     """The objects that a value leads to, or has copies in."""
     if isinstance(v, Pointer):
         return led_to(v.object)

@@ -50,13 +50,16 @@ from smemlint.ir import (
     This,
     Type,
     TypeTemplate,
+    UnknownExpr,
     Var,
 )
 from smemlint.ir.types import primary_name
+from smemlint.patterns import pattern
 
 BASE_SPECIFIER = 44
 PACKED_ATTRIBUTE = 408
 _PUBLIC = 1
+_BITS_GIVEN = pattern(r":[^=:{]*(?:=|\{)\s*([^{}]*?)\s*\}?\s*$")
 
 
 def _itself(record: str, known: Record) -> RecordRef:
@@ -73,6 +76,17 @@ def _around(record: str) -> str:
         if not depth and record[at] == record[at - 1] == ":":
             return record[: at - 1]
     return ""
+
+
+def _given_to_bits(text: str) -> Expr | None:
+    """The initialiser of a bit-field, which clang's cursors do not show."""
+    found = _BITS_GIVEN.search(text)
+    if found is None:
+        return None
+    try:
+        return Literal(int(found[1].rstrip("uUlL"), 0))
+    except ValueError:
+        return UnknownExpr("initialiser of a bit-field")
 
 
 def _makes_more_of(kid: Node) -> bool:
@@ -367,14 +381,27 @@ class RecordLowering:
             width = int(cursors.bit_width(node))
             written = [k for k in kids if is_expression(k.kind)]
             bits = Literal(width) if width >= 0 or not written else c.exprs.lower(written[0])
-        var = self.variable(node, kids, "", cursors.spelling(node), "local")
-        init = None
         text = c.positions.text(node) or ""
-        if "=" in text or "{" in text:
-            expressions = [k for k in kids if is_expression(k.kind)]
-            init = c.exprs.lower(expressions[-1]) if expressions else None
+        given = self._given_to_member(kids, text)
+        var = self.variable(node, [k for k in kids if k is not given], "", cursors.spelling(node), "local")
+        init = None if given is None else c.exprs.lower(given)
+        if bits is not None and given is None:
+            init = _given_to_bits(text)
         overlaps = "no_unique_address" in text or self._written_before(node, "no_unique_address")
         return Field(var.name, var.type, var.place, bits, init, var.align, overlaps)
+
+    def _given_to_member(self, kids: list[Node], text: str) -> Node | None:
+        """The initialiser of a member that is written so; it stands behind the extents of an array."""
+        if not ("=" in text or "{" in text):
+            return None
+        for node in reversed([k for k in kids if is_expression(k.kind)]):
+            written = self._c.positions.text(node)
+            if written is None:  # of a macro
+                return node
+            before = text[: max(text.rfind(written), 0)].rstrip()
+            if written.startswith("{") or before.endswith(("=", "{")):
+                return node
+        return None
 
     def _written_before(self, node: Node, word: str) -> bool:
         """Whether an attribute stands before a member, where its extent does not reach."""

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
+from smemlint.frontend.clang.kinds import TYPE_REF
 from smemlint.frontend.clang.names import PARAMETER
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.text.captures import captures_of
-from smemlint.frontend.text.scalars import builtin_scalar
+from smemlint.frontend.text.scalars import LIBRARY_SCALARS, builtin_scalar
 from smemlint.ir import (
     Call,
     Declare,
@@ -18,6 +19,7 @@ from smemlint.ir import (
     Expr,
     Lambda,
     Name,
+    OpaqueType,
     PointerTo,
     RecordRef,
     Return,
@@ -32,6 +34,7 @@ from smemlint.patterns import pattern
 _ON_DEVICE = pattern(r"__device__|\b[A-Z_]*(?:DEVICE|LAMBDA|HD)[A-Z_]*\b")
 _LAMBDA_TEMPLATE = pattern(r"\s*\[[^\]]*\]\s*<([^<>]*)>")
 _AUTO_PACK = pattern(r"(?:const\s+)?auto\s*(?:const\s*)?&{0,2}\s*\.\.\.")
+_RETURNS = pattern(r"->\s*([^()]*?)\s*$")
 _VARIABLE_REFERENCE = 50
 """clang's cursor of a name between the brackets of a lambda."""
 
@@ -136,7 +139,26 @@ def _body(c: Context, node: Node, template: tuple[TemplateParam, ...]) -> Expr:
         copies_all="=" in written.copied,
         references=tuple(references),
         copies_this="*this" in written.copied,
+        returns=_returns(c, node, body),
     )
+
+
+def _returns(c: Context, node: Node, body: Node) -> Type | None:
+    """The type that is written behind `->`: a reference to whatever, a number, or one type's name."""
+    text, inner = c.positions.text(node), c.positions.text(body)
+    found = _RETURNS.search(text.removesuffix(inner)) if text and inner else None
+    if found is None:
+        return None
+    written = found[1]
+    if written.endswith("&"):
+        return PointerTo(OpaqueType("auto"), reference=True)
+    words = written.split()
+    if all(word.isidentifier() for word in words):
+        known = builtin_scalar(words) or LIBRARY_SCALARS.get(words[-1])
+        if known is not None:
+            return known
+    names = [k for k in cursors.children(node) if k.kind == TYPE_REF]
+    return c.types.of(names[-1]) if names and "".join(words).replace(":", "").isidentifier() else None
 
 
 def statement_expression(c: Context, node: Node) -> Expr:

@@ -1,0 +1,131 @@
+"""The type of an expression as it stands in a template, where clang leaves it open; nothing runs for it."""
+
+from __future__ import annotations
+
+from smemlint.evaluate.language.overloads import bindings_in, methods_of, takes
+from smemlint.evaluate.machine.dispatch import lvalue
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.values.number import Pointer
+from smemlint.ir import (
+    ArrayOf,
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Expr,
+    Index,
+    Member,
+    Name,
+    OpaqueType,
+    PointerTo,
+    RecordRef,
+    This,
+    Type,
+    TypeParam,
+    Unary,
+)
+from smemlint.records import record
+
+
+@record(frozen=True, slots=True)
+class Typed:
+    """The type of an expression, and whether it names a place."""
+
+    type: Type
+    place: bool
+
+
+def type_at(m: Machine, e: Expr) -> Type | None:
+    """The type of the place that an expression names; None where it names none, or that is not known."""
+    found = type_of_expression(m, e)
+    return found.type if found is not None and found.place else None
+
+
+def stays(e: Expr) -> bool:
+    """A variable, or a member of one: to ask where it lies is no access."""
+    if isinstance(e, Member):
+        return stays(e.base) if not e.arrow else isinstance(e.base, This)
+    return isinstance(e, Name)
+
+
+def type_of_expression(m: Machine, e: Expr) -> Typed | None:
+    """The type of an expression; None where only what runs could tell it."""
+    if stays(e):
+        place = lvalue(m, e)
+        return Typed(place.pointee, True) if isinstance(place, Pointer) else None
+    if isinstance(e, This):
+        this = m.frame.this
+        return Typed(PointerTo(this.pointee), False) if this is not None else None
+    if isinstance(e, Member):
+        return _of_member(m, e)
+    if isinstance(e, Index):
+        return _applied(m, e.base, "[]", 1)
+    if isinstance(e, Call):
+        return _of_call(m, e)
+    if isinstance(e, Unary):
+        return _applied(m, e.operand, e.op, int(e.op in ("x++", "x--")))
+    if isinstance(e, Binary):
+        return _applied(m, e.left, e.op, 1)
+    if isinstance(e, Assign):
+        return _applied(m, e.target, e.op, 1)
+    return _seen_through(m.resolve(e.type)) if isinstance(e, Cast) else None
+
+
+def _of_member(m: Machine, e: Member) -> Typed | None:
+    base = type_of_expression(m, e.base)
+    t = base.type if base is not None else None
+    if e.arrow:
+        t = t.to if isinstance(t, PointerTo) else None
+    layout = m.types.layout(t) if isinstance(t, RecordRef) else None
+    if layout is None or e.name not in layout.fields:
+        return None
+    found = _seen_through(layout.fields[e.name][1])
+    return Typed(found.type, True) if found is not None else None
+
+
+def _of_call(m: Machine, e: Call) -> Typed | None:
+    if isinstance(e.callee, Member):
+        base = type_of_expression(m, e.callee.base)
+        t = base.type if base is not None else None
+        if e.callee.arrow:
+            t = t.to if isinstance(t, PointerTo) else None
+        return returned_by(m, t, e.callee.name, len(e.arguments))
+    called = None if isinstance(e.callee, Name) and e.callee.id in m.module.functions else e.callee
+    base = type_of_expression(m, called) if called is not None else None
+    return returned_by(m, base.type, "operator()", len(e.arguments)) if base is not None else None
+
+
+def _applied(m: Machine, e: Expr, op: str, count: int) -> Typed | None:
+    """What an operator makes of an operand: that of a class, or the language's own on pointers."""
+    of = type_of_expression(m, e)
+    if of is None:
+        return None
+    t = of.type
+    if isinstance(t, RecordRef):
+        return returned_by(m, t, f"operator{op.replace('x', '')}", count)
+    if op in ("[]", "*") and isinstance(t, ArrayOf):
+        return Typed(t.element, True)
+    if op in ("[]", "*") and isinstance(t, PointerTo):
+        return Typed(t.to, True)
+    if op == "&" and count == 0:
+        return Typed(PointerTo(t), False)
+    if op in ("+", "-") and count and isinstance(t, PointerTo | ArrayOf):
+        return Typed(PointerTo(t.element if isinstance(t, ArrayOf) else t.to), False)
+    return of if op in ("++", "--") else None
+
+
+def returned_by(m: Machine, t: Type | None, name: str, count: int) -> Typed | None:
+    """What a record's method with so many arguments returns; None where it has none, or that is open."""
+    if not isinstance(t, RecordRef):
+        return None
+    methods = takes(methods_of(m, t, name), count)
+    if not methods:
+        return None
+    bindings = bindings_in(m, methods[0], t)
+    return _seen_through(m.types.resolve(methods[0].returns, bindings))
+
+
+def _seen_through(t: Type) -> Typed | None:
+    reference = isinstance(t, PointerTo) and t.reference
+    of = t.to if isinstance(t, PointerTo) and reference else t
+    return None if isinstance(of, OpaqueType | TypeParam) else Typed(of, reference)

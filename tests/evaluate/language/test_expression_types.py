@@ -1,0 +1,80 @@
+"""What stands in a template, or behind a lambda, is the same place as outside of one."""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.evaluate import Grade, evaluate
+from smemlint.frontend import load
+from smemlint.ir import Launch
+from smemlint.source import source_from_bytes
+
+HEAD = """
+template <typename T> struct It { T *p; int step;
+  __device__ T &operator*() const { return *p; }
+  __device__ It &operator++() { p += step; return *this; }
+  __device__ It operator++(int) { It o = *this; ++*this; return o; } };
+template <typename T> struct Tile { T d[16 * 33];
+  struct Row { T *p; __device__ T &operator[](int c) { return p[c]; } };
+  __device__ Row operator[](int r) { return Row{d + r * 33}; }
+  __device__ Tile &self() { return *this; }
+  __device__ T &operator()(int r, int c) { return (*this)[r][c]; }
+  __device__ void put(int i) { self()(i, 2) = 1; }
+  template <typename F> __device__ void each(int i, F &&f) { f((*this)[i][2], 0); } };
+template <typename T> struct Box { Tile<T> t[2]; __device__ Tile<T> &at(int i) { return t[i]; }
+  __device__ void put(int i) { at(0)[i][2] = 1; } __device__ void put2(int i) { (*this).t[0][i][2] = 1; } };
+template <typename F, typename... A> __device__ void on(F f, A &&...a) { f(std::forward<A>(a)...); }
+template <typename F, typename... A> __device__ void with(F f, A &...a) { f(a...); }
+template <int N> struct Gemm { float *p; int at; float acc[N] = {}; int order[N]{3, 4};
+  __device__ Gemm(float *q, int i) : p(q), at(i) {} __device__ void put() { p[at] = acc[0] + order[1]; } };
+struct Self { int v; int *p; __device__ Self(int x) : v(x), p(&v) {}
+  __device__ Self(const Self &o) : v(o.v), p(&v) {} __device__ void inc() { ++*p; } };
+struct Held { int pad; Self s; __device__ Held(int x) : s(x) {} };
+__device__ Self made(int x) { Self s(x); s.inc(); return s; }
+struct Bits { unsigned a : 5 = 3; int b : 4 {7}; };
+"""
+PLACES = {
+    "It<float> i{s, 33}; i++; ++i; *i = 1;": 66,
+    "It<float> i{s, 33}; *i++; *i = 1;": 33,
+    "tile[3][2] = 1;": 101,
+    "tile.put(3);": 101,
+    "tile.each(3, [&](float &x, int) { x = 1; });": 101,
+    "box.put(3);": 101,
+    "box.put2(3);": 101,
+    "auto pick = [&](bool b) -> float & { return b ? s[n + 4] : s[5]; }; pick(false) = 1;": 5,
+    "auto at = [&](int i) -> float & { return s[i]; }; auto by = [&](int i) -> float & { return at(2 * i); };"
+    " by(7) = 1;": 14,
+    "auto low = [](int x) -> unsigned char { return x; }; s[low(259)] = 1;": 3,
+    "int x = 2; on([](int a, int &b) { b += a; }, 5, x); s[x] = 1;": 7,
+    "int x = 2; with([](int &b) { b += 3; }, x); s[x] = 1;": 5,
+    "Gemm<4> g(s, 6); g.put();": 6,
+    "Gemm<4> g(s, 6); s[g.order[1] + g.order[3]] = 1;": 4,
+    "Self a(3), b = a; b.inc(); b.inc(); s[a.v + 8 * b.v] = 1;": 43,
+    "Self a(3); *a.p = 9; s[a.v] = 1;": 9,
+    "Held h(3); h.s.inc(); s[h.s.v] = 1;": 4,
+    "Self a = made(3); a.inc(); s[a.v] = 1;": 5,
+    "Bits b; s[b.a + 8 * b.b] = 1;": 59,
+    "Bits b; b.a = 31; s[++b.a + 2] = 1;": 2,
+    "Bits b; s[++b.b + 9] = 1;": 1,
+}
+
+
+@pytest.mark.parametrize(("body", "word"), PLACES.items())
+def test_a_store_goes_where_the_language_says(body: str, word: int) -> None:
+    shared = "__shared__ float s[1024]; __shared__ Tile<float> tile; __shared__ Box<float> box;"
+    text = f"{HEAD}__global__ void k(int n) {{ {shared} {body} }}"
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    assert not module.unparsed
+    (trace,) = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    assert (trace.site.op, trace.grade) == ("store", Grade.EXACT)
+    assert set(trace.offsets.ravel().tolist()) == {4 * word}
+
+
+def test_a_virtual_function_of_one_of_several_objects_is_not_known() -> None:
+    text = """struct A { __device__ virtual int at(int i) const { return i; } };
+    struct B : A { __device__ int at(int i) const override { return 2 * i; } };
+    __global__ void k() { __shared__ float s[64]; A a; B b; const int t = threadIdx.x;
+      const A *p = t < 16 ? &a : (const A *)&b; s[p->at(t)] = 1; }"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (trace,) = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    assert trace.grade is not Grade.EXACT
