@@ -12,7 +12,9 @@ hashes, narrow and 64-bit integers, bytes of values, captures, objects with stat
 pointers; `ordinary_control` trip counts of each lane, ways out of nested loops, fall-through, machines of
 states, counters that wrap, accesses in conditions; `wider_programs` aggregates in part initialised and by
 designators, records by value and by reference, derived classes, packs and folds, nested lambdas, ladders,
-sums that wrap at 64 bits, pointers to rows and pointers chosen by lane, local bit-fields and unions. Each
+sums that wrap at 64 bits, pointers to rows and pointers chosen by lane, local bit-fields and unions;
+`template_programs` iterators, tiles and sums as class templates, lambdas that give back places or narrow
+numbers, packs that hand on references, objects that point to themselves. Each
 with every number known, with data from memory, and with arguments and grid unknown. Not drawn: guards by
 unknown numbers, which the evaluator takes for true on purpose.
 """

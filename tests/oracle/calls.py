@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from oracle import builtins
 from oracle.frames import OWN, Callee, Flow, Frame, Part, Ref
 from oracle.layout import TYPES
-from oracle.types import type_of_value
+from oracle.types import is_lvalue, type_of_value
 from oracle.values import (
     Rec,
     UndefinedError,
@@ -26,13 +27,14 @@ from smemlint.ir import (
     StaticMember,
     Var,
 )
-from smemlint.ir.types import INT
+from smemlint.ir.types import INT, is_reference
 
 
 class Calls(Part):
     """Calls and the passing of arguments."""
 
     def call(self, expr: Call, frame: Frame, used: bool = True) -> Flow:
+        expr = replace(expr, arguments=self.handed_on(expr.arguments, frame))
         callee, this = expr.callee, None
         if isinstance(callee, Member):
             if callee.arrow:
@@ -85,6 +87,8 @@ class Calls(Part):
         if isinstance(function, Lambda):
             assert callee.frame is not None
             inner = Frame(callee.frame.scope, callee.frame.this, callee.frame.env)
+            if function.returns is not None:
+                inner.returns = self.machine.resolve_or_auto(function.returns, callee.frame.scope)
             yield from self.pass_arguments(function.parameters, expr.arguments, inner, frame)
         else:
             scope = self.machine.layout.bind(
@@ -137,6 +141,9 @@ class Calls(Part):
             if self.machine.is_pack(parameter.type):
                 held = inner.packs[parameter.id] = []
                 for k, argument in enumerate(arguments[i:], i):
+                    if is_reference(parameter.type) and is_lvalue(argument):
+                        held.append((yield from self.at(k + 1, self.lvalue(argument, outer))))
+                        continue
                     value = yield from self.at(k + 1, self.rvalue(argument, outer))
                     held.append(self.temporary(value))
                 break

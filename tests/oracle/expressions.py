@@ -80,6 +80,11 @@ class Expressions(Part):
             value = self.quick(expr, frame)
             if value is not None:
                 return value
+        meant = self.operator_call(expr, frame)
+        return (yield from self.value(expr if meant is None else meant, frame))
+
+    def value(self, expr: Expr, frame: Frame) -> Flow:
+        """The value of an expression whose operators are the language's own."""
         if isinstance(expr, Assign | Index | Member) or (
             isinstance(expr, Unary) and expr.op in ("*", "++x", "--x")
         ):
@@ -245,6 +250,11 @@ class Expressions(Part):
 
     def lvalue(self, expr: Expr, frame: Frame) -> Flow:
         """A Ref; a Callee where a name stands for a function."""
+        meant = self.operator_call(expr, frame)
+        return (yield from self.place(expr if meant is None else meant, frame))
+
+    def place(self, expr: Expr, frame: Frame) -> Flow:
+        """The same of an expression whose operators are the language's own."""
         if isinstance(expr, Name | StaticMember):
             found = self.named(expr, frame)
             if isinstance(found, Num):
@@ -255,7 +265,7 @@ class Expressions(Part):
         if isinstance(expr, Index):
             if isinstance(decayed(self.type_of(expr.base, frame)), RecordRef):
                 call = Call(Member(expr.base, "operator[]"), (expr.index,), expr.place)
-                return (yield from self.call(call, frame))
+                return (yield from self.lvalue(call, frame))
             base = yield from self.at(0, self.rvalue(expr.base, frame))
             index = yield from self.at(1, self.rvalue(expr.index, frame))
             moved = self.add(base, index, "+")

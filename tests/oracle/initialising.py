@@ -75,9 +75,16 @@ class Initialising(Part):
         return ref
 
     def initialise(self, ref: Ref, init: Expr, frame: Frame) -> Flow:
+        if isinstance(ref.type, PointerTo) and ref.type.reference:
+            bound = yield from self.bind(init, ref.type.to, frame)
+            self.machine.memory.store(ref.address, 8, bound.address)
+            return
+        if isinstance(init, Construct) and len(init.arguments) == 1 and self.copying(ref.type):
+            (only,) = init.arguments
+            init = only if is_lvalue(only) and self.type_of(only, frame) == ref.type else init
         if isinstance(init, InitList):
             yield from self.fill(ref, init.elements, frame)
-        elif isinstance(init, Construct) and isinstance(ref.type, ArrayOf):
+        elif isinstance(init, Construct) and self.made_there(ref.type, init, frame):
             yield from self.fill(ref, init.arguments, frame)
         elif isinstance(ref.type, ArrayOf) and is_lvalue(init):  # what a structured binding copies
             source = yield from self.lvalue(init, frame)
@@ -95,6 +102,15 @@ class Initialising(Part):
         else:
             value = yield from self.rvalue(init, frame)
             self.write(ref, self.converted(value, ref.type))
+
+    def made_there(self, type_: Type, init: Construct, frame: Frame) -> bool:
+        """Whether an object is made where it lies."""
+        if isinstance(type_, ArrayOf):
+            return True
+        made = self.machine.resolve(init.type, frame.scope) == type_ and isinstance(type_, RecordRef)
+        if not made or not self.machine.constructors(type_, len(init.arguments)):
+            return False
+        return len(init.arguments) != 1 or self.type_of(init.arguments[0], frame) != type_
 
     def copy_of_lambda(self, value: Callee) -> Callee:
         """A lambda with its own of what it captured by value."""
@@ -135,7 +151,7 @@ class Initialising(Part):
                 else:
                     self.write(mine, self.read(other))
             return
-        function = own[int(moved)]
+        function = own[min(int(moved), len(own) - 1)]
         inner = Frame(self.machine.layout.scope_of(to.type), to, {function.parameters[0].id: source})
         for name, init in function.initialisers:
             slot = next(s for s in self.machine.layout.slots(to.type) if s.field.name == name)

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from oracle.cxx_programs import CXX_HEAD, KERNEL
 from oracle.drawing import Draw, Program
 from oracle.modern_programs import MODERN_HEAD
-from oracle.odd_programs import ODD_HEAD, OddWriter
+from oracle.odd_programs import ODD_HEAD
 from oracle.ordinary_head import ORDINARY_HEAD, ORDINARY_SHARED
+from oracle.template_programs import TEMPLATE_HEAD, TemplateWriter
 from oracle.wider_programs import WIDER_HEAD
 
 LIBRARY_HEAD = """template <int N> struct RingView {
@@ -91,7 +92,7 @@ LIBRARY_SHARED = "__shared__ Vec vecs[128];\n"
 
 
 @dataclass(slots=True)
-class LibraryWriter(OddWriter):
+class LibraryWriter(TemplateWriter):
     """Draws these forms besides the odd ones."""
 
     def statement(self, depth: int, returns: bool = True) -> None:
@@ -119,6 +120,13 @@ class LibraryWriter(OddWriter):
             self.member_initialisers,
             self.null_pointers,
             self.lambda_copies,
+            self.hops,
+            self.grids,
+            self.sums,
+            self.place_lambdas,
+            self.narrow_lambdas,
+            self.handed_on,
+            self.own_pointers,
         )
         exchanges = (self.shuffled, self.voted, self.matched) if depth == 2 else ()
         forms += exchanges * 2
@@ -335,6 +343,11 @@ class LibraryWriter(OddWriter):
 
     def null_pointers(self) -> None:
         p = self.name("np")
+        if self.chance(30):
+            self.line(f"float *{p} = {self.condition()} ? t + {self.choose('0', 'lane')} : nullptr;")
+            made = f"(({self.small()}) & 31) + ({p} ? {self.choose('1', 'lane')} : {self.number(2, 40)})"
+            self.made_number(f"{made} + 16 * ({p} == t)")
+            return
         self.line(f"float *{p} = nullptr;")
         where = self.choose(
             "lane < 20", "warp == 0", "lane & 1", "(tid > 40)", f"({self.condition()}) && lane > 3"
@@ -402,7 +415,8 @@ def library_program(draw: Draw, data: bool = False, unknown: bool = False) -> Pr
     writer.access()
     shared = ORDINARY_SHARED.format() + "__shared__ Count counts[64];\n__shared__ Part parts[64];\n"
     shared += "__shared__ __half2 duos[512];\n" + LIBRARY_SHARED
-    head = CXX_HEAD + MODERN_HEAD + ORDINARY_HEAD + WIDER_HEAD + ODD_HEAD + LIBRARY_HEAD + KERNEL.format()
+    head = CXX_HEAD + MODERN_HEAD + ORDINARY_HEAD + WIDER_HEAD + ODD_HEAD + LIBRARY_HEAD
+    head += TEMPLATE_HEAD + KERNEL.format()
     text = writer.kernel().replace("__global__ void k(float *out, int n) {\n", head + shared)
     bm = draw.pick((8, 16, 32))
     type_ = draw.pick(("float", "double", "short"))

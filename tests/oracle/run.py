@@ -372,7 +372,7 @@ class Machine:
     def choose(self, functions: list[Function], count: int) -> Function:
         fitting = [f for f in functions if takes(f, count)]
         if len(fitting) != 1:
-            raise UnsupportedError(f"{len(fitting)} overloads of {functions[0].name} fit")
+            raise UnsupportedError(f"{len(fitting)} overloads fit: {[f.name for f in functions]}")
         return fitting[0]
 
     def type_of_call(self, thread: Thread, expr: Call, frame: Frame) -> Type:

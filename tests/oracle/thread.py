@@ -12,6 +12,7 @@ from oracle.expressions import Expressions
 from oracle.frames import OWN, Callee, Flow, Frame, Ref
 from oracle.initialising import Initialising
 from oracle.objects import Objects
+from oracle.overloaded import Overloaded
 from oracle.pure import Pure
 from oracle.types import Types
 from oracle.values import (
@@ -36,7 +37,7 @@ from smemlint.ir import (
 )
 
 
-class Thread(Calls, Initialising, Expressions, Objects, Pure, Types):
+class Thread(Calls, Initialising, Expressions, Objects, Overloaded, Pure, Types):
     """Runs statements. The result is None, 'break', 'continue', 'return' or a jump to a label."""
 
     def execute(self, stmt: Stmt, frame: Frame) -> Flow:

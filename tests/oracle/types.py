@@ -27,6 +27,7 @@ from smemlint.ir import (
     Name,
     OpaqueType,
     PointerTo,
+    RecordRef,
     Scalar,
     SizeOf,
     Special,
@@ -79,8 +80,7 @@ class Types(Part):
             type_ = self.machine.resolve(expr.type, frame.scope)
             return type_.to if isinstance(type_, PointerTo) and type_.reference else type_
         if isinstance(expr, Index):
-            base = decayed(again(expr.base, frame))
-            return base.to if isinstance(base, PointerTo) else OpaqueType("operator[]")
+            return self.type_of_element(expr, frame)
         if isinstance(expr, Member):
             base = again(expr.base, frame)
             if expr.arrow:
@@ -99,6 +99,14 @@ class Types(Part):
         if isinstance(expr, Call):
             return self.machine.type_of_call(self, expr, frame)
         return OpaqueType(type(expr).__name__)
+
+    def type_of_element(self, expr: Index, frame: Frame) -> Type:
+        base = decayed(self.type_of(expr.base, frame))
+        if isinstance(base, PointerTo):
+            return base.to
+        if not isinstance(base, RecordRef) or not self.machine.methods(base, "operator[]"):
+            return OpaqueType("operator[]")
+        return self.type_of(Call(Member(expr.base, "operator[]"), (expr.index,), expr.place), frame)
 
     def type_of_binary(self, expr: Binary, frame: Frame) -> Type:
         if expr.op in ("<", "<=", ">", ">=", "==", "!=", "&&", "||"):

@@ -1,0 +1,83 @@
+"""Operators of classes as they stand in templates, and what packs and `std::forward` hand on."""
+
+from __future__ import annotations
+
+from oracle.frames import Frame, Part, Ref
+from smemlint.ir import (
+    Assign,
+    Binary,
+    Call,
+    Expr,
+    Index,
+    InitList,
+    Literal,
+    Member,
+    Name,
+    RecordRef,
+    This,
+    Type,
+    Unary,
+    UnknownExpr,
+)
+
+
+class Overloaded(Part):
+    """Calls that an expression means."""
+
+    def operator_call(self, expr: Expr, frame: Frame) -> Call | None:
+        """The call of a method that an operator means; None where it is the language's own."""
+        if isinstance(expr, Unary):
+            first, rest = expr.operand, ((Literal(0),) if expr.op in ("x++", "x--") else ())
+        elif isinstance(expr, Binary):
+            first, rest = expr.left, (expr.right,)
+        elif isinstance(expr, Assign) and expr.op != "=" and not isinstance(expr.value, InitList):
+            first, rest = expr.target, (expr.value,)
+        else:
+            return None
+        type_ = self.record_named(first, frame)
+        name = f"operator{expr.op.replace('x', '')}"
+        if type_ is None or not self.machine.methods(type_, name):
+            return None
+        return Call(Member(first, name), rest, expr.place)
+
+    def record_named(self, expr: Expr, frame: Frame) -> Type | None:
+        """The class of a variable, a member of this object, or this object; None of all others."""
+        if isinstance(expr, Name):
+            found = frame.env.get(expr.id)
+            type_ = found.type if isinstance(found, Ref) else None
+        elif isinstance(expr, Unary) and expr.op == "*" and isinstance(expr.operand, This):
+            type_ = frame.this.type if frame.this is not None else None
+        elif isinstance(expr, Index):
+            type_ = self.type_of(expr, frame)
+        elif isinstance(expr, Call) and isinstance(expr.callee, Member):
+            base = expr.callee.base
+            this = frame.this.type if isinstance(base, This) and frame.this is not None else None
+            owner = this or self.record_named(base, frame)
+            known = owner is not None and self.machine.methods(owner, expr.callee.name)
+            type_ = self.type_of(expr, frame) if known else None
+        else:
+            return None
+        return type_ if isinstance(type_, RecordRef) else None
+
+    def handed_on(self, arguments: tuple[Expr, ...], frame: Frame) -> tuple[Expr, ...]:
+        """Arguments with `a...` as a name for each element."""
+        found: list[Expr] = []
+        for argument in arguments:
+            inner = argument
+            if isinstance(inner, UnknownExpr) and inner.reason == "parameter pack":
+                (inner,) = inner.parts
+                inner = forwarded(inner)
+                if isinstance(inner, Name) and inner.id in frame.packs:
+                    for i, ref in enumerate(frame.packs[inner.id]):
+                        frame.env[f"{inner.id}#{i}"] = ref
+                        found.append(Name(f"{inner.id}#{i}", inner.name, inner.place))
+                    continue
+            found.append(forwarded(argument))
+        return tuple(found)
+
+
+def forwarded(expr: Expr) -> Expr:
+    """What `std::forward` names; any other expression as it is."""
+    while isinstance(expr, Call) and isinstance(expr.callee, Name) and expr.callee.name.endswith("forward"):
+        (expr,) = expr.arguments
+    return expr
