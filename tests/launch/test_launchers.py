@@ -154,3 +154,36 @@ def test_the_member_of_an_expression_s_type_may_stand_among_template_arguments()
     host += "void go(int d, int n, const void *in, void *out) { each(d, [&](auto x) {\n"
     host += "sum<64, typename decltype(x)::type><<<n, 64>>>(n, 0, 0); }); }\n"
     assert {(b[0], t) for b, t, _ in launches(host)} == {(64, "float"), (64, "double")}
+
+
+GETTERS = [
+    pytest.param("Queue &queue(int);", "auto &q = queue(0); q.go(n, in, out);", id="by reference"),
+    pytest.param("Queue &queue(int);", "queue(0).go(n, in, out);", id="at once"),
+    pytest.param("Queue *queue(int);", "queue(0)->go(n, in, out);", id="by pointer"),
+    pytest.param(
+        "struct Manager { static Manager &instance(); Queue &queue(int); };",
+        "Manager::instance().queue(0).go(n, in, out);",
+        id="a singleton",
+    ),
+    pytest.param(
+        "struct Manager { std::shared_ptr<Queue> queue; }; Manager &manager();",
+        "manager().queue->go(n, in, out);",
+        id="a smart pointer",
+    ),
+]
+
+
+@pytest.mark.parametrize(("declared", "body"), GETTERS)
+def test_methods_of_objects_that_come_from_elsewhere_are_followed(declared: str, body: str) -> None:
+    """What is known of such an object is its class: what the method is given is what counts."""
+    host = "struct Queue { int threads; template <class T> void go(int n, const T *in, T *out) {"
+    host += " sum<256, T><<<n, 128>>>(n, in, out); } };\n"
+    host += f"{declared}\nvoid run({HEAD}) {{ {body} }}\n"
+    assert launches(host) == {((128, 1, 1), "float", "k.cu:8")}
+
+
+def test_a_member_of_an_object_that_comes_from_elsewhere_is_not_known() -> None:
+    host = f"struct Queue {{ int threads = 64; void go({HEAD}) {{\n"
+    host += "sum<256, float><<<n, threads>>>(n, in, out); } void set(int n) { threads = n; } };\n"
+    host += f"Queue &queue(); void run({HEAD}) {{ queue().go(n, in, out); }}\n"
+    assert len(launches(host)) > 1

@@ -12,7 +12,7 @@ from smemlint.evaluate.machine.functions import Arguments, named
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.types.matching import is_type
 from smemlint.evaluate.values.number import Int, Method, Other, Pointer, RecordValue, Value
-from smemlint.ir import Call, Construct, Expr, RecordRef, Type, Unary
+from smemlint.ir import Call, Construct, Expr, PointerTo, RecordRef, Type, Unary
 
 _SMART = ("std::unique_ptr", "std::shared_ptr")
 
@@ -38,7 +38,7 @@ def smart_method(m: Machine, v: Method, e: Call) -> Value | None:
         return None
     if v.name in ("operator->", "get", "operator*", "release"):
         held = place.object.cells.get(place.offset.const)
-        return held if isinstance(held, Pointer) else None
+        return held if isinstance(held, Pointer) else _unknown(v)
     if v.name not in ("reset", "operator="):
         return None
     new = rvalue(m, e.arguments[0]) if e.arguments else Int(0)
@@ -46,6 +46,13 @@ def smart_method(m: Machine, v: Method, e: Call) -> Value | None:
         new = new.cells.get(0, Other())
     store(m, place, coerce(m, new, place.pointee), e.place)
     return Other()
+
+
+def _unknown(v: Method) -> Other | None:
+    """A pointer of which only the type is known."""
+    of = v.self.pointee if isinstance(v.self, Pointer) else None
+    to = of.arguments[0] if isinstance(of, RecordRef) and of.arguments and v.name != "operator*" else None
+    return Other(PointerTo(to)) if isinstance(to, RecordRef) else None
 
 
 @named("std::make_unique", "std::make_shared")

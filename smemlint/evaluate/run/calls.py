@@ -31,7 +31,7 @@ from smemlint.evaluate.values.number import (
     Value,
 )
 from smemlint.evaluate.values.objects import Object, at_home, led_to
-from smemlint.ir import CONVERSION_NAME, Call, Expr, Index, Member, Name, RecordRef, StaticMember
+from smemlint.ir import CONVERSION_NAME, Call, Expr, Index, Member, Name, PointerTo, RecordRef, StaticMember
 
 _OF_NUMBERS = (CONVERSION_NAME, "operator()")
 """Methods that give the number which an object of a class stands for."""
@@ -52,9 +52,13 @@ def call_value(m: Machine, e: Call) -> Value:
 
 def called(m: Machine, e: Call) -> Value | Reference:
     """What a function gives back: a value, or the place that a reference leads to."""
-    result = _call(m, e, False)
+    return _of_type(m, e, _call(m, e, False))
+
+
+def _of_type(m: Machine, e: Call, result: Value | Reference) -> Value | Reference:
+    """What a function of another file gives, with its type: a kernel's may be deduced from it."""
     if e.elsewhere is not None and m.host and isinstance(result, Other) and result.type is None:
-        return replace(result, type=m.resolve(e.elsewhere))  # a kernel's type may be deduced from it
+        return replace(result, type=m.resolve(e.elsewhere))
     return result
 
 
@@ -63,7 +67,7 @@ def call_place(m: Machine, e: Call) -> Pointer | Value:
     named = _library_place(m, e) if not m.host and isinstance(e.callee, Name) and not e.callee.id else None
     if named is not None:
         return named
-    result = _call(m, e, True)
+    result = _of_type(m, e, _call(m, e, True))
     return result.place if isinstance(result, Reference) else result
 
 
@@ -252,4 +256,18 @@ def _method_of(m: Machine, base: Value, callee: Member) -> Value:
                 if called and isinstance(p, Pointer):
                     return Method("operator()", p, called)
         return Method(callee.name, base)
+    given = _given_by_others(base) if m.host else None
+    candidates = methods_of(m, given.pointee, callee.name) if given is not None else ()
+    if candidates:
+        return Method(callee.name, given, candidates, resolve_arguments(m, callee.arguments))
     return Method(callee.name, base if isinstance(base, Other) else Other(type_of(base), False))
+
+
+def _given_by_others(v: Value) -> Pointer | None:
+    """An object of which only the class is known, as host code elsewhere gives it: `manager().stream(0)`."""
+    t = v.type if isinstance(v, Other) else None
+    while isinstance(t, PointerTo):
+        t = t.to
+    if not isinstance(t, RecordRef):
+        return None
+    return Pointer(Object("given", "given", t, "local", uniform=True, havoc=True), Int(0), t)

@@ -195,6 +195,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
             isinstance(init, Construct)
             and not init.arguments
             and isinstance(type_, (Scalar, ArrayOf, OpaqueType))
+            and type_ != OpaqueType("auto")
         ):
             return None
         if isinstance(init, Construct) and isinstance(init.type, ArrayOf) and not init.arguments:

@@ -278,7 +278,7 @@ def _kernels_handed_on(functions: Sequence[Definition]) -> re.Pattern[bytes] | N
         return None
     template = r"(?:<[^;{}]*>\s*)?"
     cast = r"(?:\(\s*(?:const\s+)?void\s*\*\s*\)\s*|\w+_cast\s*<[^<>;]*>\s*\(\s*)"
-    return re.compile(rf"[(,=]\s*{cast}?&?\s*(?:\w+::)*(?:{'|'.join(names)})\s*{template}[,;)]".encode())
+    return re.compile(rf"[(,=?:]\s*{cast}?&?\s*(?:\w+::)*(?:{'|'.join(names)})\s*{template}[,;):]".encode())
 
 
 def _callers(

@@ -30,7 +30,7 @@ from smemlint.frontend.clang.names import (
 from smemlint.frontend.lower.expressions.builtin_operators import builtin_operator, read_value
 from smemlint.frontend.lower.expressions.launchers import handed_on, without_casts
 from smemlint.frontend.lower.lowering import Context
-from smemlint.frontend.lower.types import POINTER
+from smemlint.frontend.lower.types import LVALUE, POINTER
 from smemlint.ir import (
     CONVERSION_NAME,
     Assign,
@@ -235,11 +235,11 @@ class CallLowering:
         return known
 
     def _is_elsewhere(self, target: Node) -> bool:
-        """Whether a function that returns a pointer is declared by the project and defined in another source:
-        all that is known of what it returns is its type, of which a kernel's may be deduced."""
+        """Whether a function that returns a pointer or reference is declared by the project and defined in
+        another source: all that is known of what it returns is its type, of which a kernel's is deduced."""
         return (
             target.kind in (FUNCTION, METHOD)
-            and cursors.cursor_result_type(target).kind == POINTER
+            and cursors.cursor_result_type(target).kind in (POINTER, LVALUE)
             and self._c.declarations.in_project(target)
             and not valid(cursors.definition(target))
         )
