@@ -98,7 +98,8 @@ def infer(
     for s in seen:
         shape = _complete(s.block)
         if shape is not None:
-            one = replace(_launch(s, shape), assumed=not whole or s.guessed)
+            family = "whole x" if s.shape_only and shape[0] % 32 == 0 and shape[1:] == (1, 1) else ""
+            one = replace(_launch(s, shape), assumed=not whole or s.guessed, family=family)
             launches.append(replace(one, guessed=one.assumed and not (whole and s.shape_only)))
         elif s.stated and not s.guessed:
             launches += [replace(_tried(s, c), assumed=not whole, guessed=not whole) for c in s.likely]

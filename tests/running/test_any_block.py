@@ -207,3 +207,15 @@ def test_wide_accesses_are_exact_where_each_number_of_lanes_is_free(
             ("load", "s[threadIdx.x / 2 * 2]", "exact"),
         ]
         assert told[3] == ("store", "s[threadIdx.x]", rest)
+
+
+def test_a_block_that_one_way_tells_beside_ways_that_do_not_is_any_block_too(tmp_path: Path) -> None:
+    """512 threads where the size is odd, else any number: 2 wavefronts for whole warps, 1 for half a one."""
+    text = REDUCE.replace("s[threadIdx.x] = v;", "s[threadIdx.x * 2 % 64] = v;")
+    text = text.replace("int threads) {", "int threads) { if (n % 2 != 0) threads = 512;")
+    found = kernels(tmp_path, text)
+    assert {k.block[0] for k in found} > {512, 256}
+    for each in found:
+        told = by_text(each)
+        assert told["part[warp]"].grade == told["part[lane]"].grade == "exact"
+        assert told["s[threadIdx.x * 2 % 64]"].grade == "assumed"

@@ -257,8 +257,7 @@ def _method_of(m: Machine, base: Value, callee: Member) -> Value:
                     return Method("operator()", p, called)
         return Method(callee.name, base)
     given = _given_by_others(base) if m.host else None
-    candidates = methods_of(m, given.pointee, callee.name) if given is not None else ()
-    if candidates:
+    if given is not None and (candidates := methods_of(m, given.pointee, callee.name)):
         return Method(callee.name, given, candidates, resolve_arguments(m, callee.arguments))
     return Method(callee.name, base if isinstance(base, Other) else Other(type_of(base), False))
 
