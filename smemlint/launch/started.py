@@ -15,6 +15,7 @@ from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.types.matching import Binding, is_type
 from smemlint.evaluate.types.number_members import number_members
+from smemlint.evaluate.values.host_limits import by_default
 from smemlint.evaluate.values.number import (
     VALUES,
     Closure,
@@ -196,8 +197,8 @@ def _number(m: Machine, v: Value) -> int | None:
         return None
     if v.known:
         return v.const if isinstance(v.const, int) else None
-    given = m.unknowns.given
-    return value_at(v, given, m.unknowns.recipes or {}) if given else None
+    n = value_at(v, m.unknowns.given, m.unknowns.recipes or {}) if m.unknowns.given else None
+    return by_default(v, m.unknowns, conditions_here(m)) if n is None and m.task.explore else n
 
 
 def _numbers(m: Machine, extents: Sequence[Int] | None) -> Shape:

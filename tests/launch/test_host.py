@@ -483,3 +483,20 @@ def test_what_another_entry_has_set_is_not_known_where_an_entry_begins() -> None
     assert {s.block[0]: s.grid[0] for s in launches(entries)} == {64: None, 128: 2}
     nobody = entries.replace("count = n", "way = n")
     assert {s.block[0]: s.grid[0] for s in launches(nobody)} == {64: 1, 128: 2}
+
+
+def test_what_a_branch_compares_with_is_no_default() -> None:
+    main = "int main(int argc, char **argv) { int n = 64; if (argc > 1) n = atoi(argv[1]); dim3 block(n / 4);"
+    assert blocks(main + " if (n == 256) sum<<<10, block>>>(0, 0); }") == [64]
+    assert all(x.assumed for x in launches(main + " if (n > 100) sum<<<10, n>>>(0, 0); }"))
+    assert blocks(main + " if (argc > 2) sum<<<10, n>>>(0, 0); }") == [64]
+
+
+def test_a_case_says_what_a_number_of_one_of_two_sources_is() -> None:
+    assert blocks(
+        "int a(); int b(); void f(int n) {"
+        " dim3 block(n / 4); switch (n) { case 256: sum<<<1, block>>>(0, 0); break;"
+        " case 1024: sum<<<1, n / 8>>>(0, 0); break; } }\n"
+        "int main(int argc, char **argv) { int n; char mode = '0'; if (argc > 2) mode = *argv[1];"
+        " if (mode == 'f') n = a(); else if (mode == 'r') n = b(); else return 1; f(n); }"
+    ) == [64, 128]

@@ -17,7 +17,7 @@ from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.arithmetic import convert
 from smemlint.evaluate.values.choices import on_way, with_choice
 from smemlint.evaluate.values.comparison import select, too_long
-from smemlint.evaluate.values.host_limits import is_told, limited, one_told
+from smemlint.evaluate.values.host_limits import is_told, limited, one_told, told_or
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import (
     Closure,
@@ -410,10 +410,12 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
     if m.context.defaults and not c.known and _is_told(m, new) != _is_told(m, old):
         # `int n = 1024; if (argc > 1) n = atoi(argv[1]);`: what the program does when told nothing
         known, other = (new, old) if _is_told(m, new) else (old, new)
-        return other if _is_no_answer(known) else known
+        if _is_no_answer(known):
+            return other
+        return _or_another(m, c, known, other) if m.task.explore else known
     if isinstance(new, Int) and isinstance(old, Int):
         new, old = _of_one_type(m, new, old)
-        if too_long(c, new, old):
+        if too_long(c, new, old) or (m.host and _is_open(m, c, new, old)):
             return one_told(c, new, old, m.unknowns)
         return select(c, new, old)
     if isinstance(new, Pointer) and isinstance(old, Pointer):
@@ -448,6 +450,17 @@ def _null_like(p: Pointer) -> Pointer:
 
 def _is_told(m: Machine, v: Value) -> bool:
     return isinstance(v, Int) and is_told(v, m.unknowns.recipes)
+
+
+def _or_another(m: Machine, c: Int, known: Value, other: Value) -> Value:
+    """A default, of which branches on other ways may say that it is another number: `if (n == 512)`."""
+    plain = isinstance(known, Int) and known.known and isinstance(other, Int)
+    return told_or(c, known, other, m.unknowns) if plain else known  # type: ignore[arg-type]
+
+
+def _is_open(m: Machine, c: Int, new: Int, old: Int) -> bool:
+    """Whether neither number of a choice is told: what is chosen may be told later, as one (`case 256:`)."""
+    return not (c.known or new.varying or old.varying or _is_told(m, new) or _is_told(m, old))
 
 
 def _is_no_answer(v: Value) -> bool:

@@ -108,7 +108,7 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
             if body is not None:
                 run(m, body)
             return
-    elif id(s) in m.frame.slice.open and not s.constexpr:
+    elif c.known and id(s) in m.frame.slice.open and not s.constexpr:
         c = m.unknowns.value(BOOL, "either way", low=0, high=1)
     guessed = guessed or (bool(m.context.supposed) and c.known and supposed(m, s.condition))
     if c.known and isinstance(c.const, int) and (m.host or s.constexpr or guessed or not form_of(c).terms):

@@ -33,7 +33,7 @@ from smemlint.ir.types import BOOL, INT
 
 def run_switch(m: Machine, s: Switch) -> None:
     value = truth(m, full(m, s.value))
-    if id(s) in m.frame.slice.open:
+    if value.known and id(s) in m.frame.slice.open:
         value = m.unknowns.value(INT, "any case")
     value = here(m, value)
     exits = m.exits(switch=True)

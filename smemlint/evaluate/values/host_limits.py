@@ -5,9 +5,22 @@ What a program does when it is told nothing (`if (argc > 1) n = atoi(argv[1])`) 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from smemlint.evaluate.values.comparison import extreme, one_of_two
 from smemlint.evaluate.values.number import Int, same, subtract
-from smemlint.evaluate.values.provenance import DEEPEST, ONE_OF, SET_TO, Recipes, only_symbol, roots
+from smemlint.evaluate.values.provenance import (
+    DEEPEST,
+    DEFAULT,
+    ONE_OF,
+    SET_TO,
+    Recipes,
+    agree,
+    made_of,
+    only_symbol,
+    roots,
+    value_at,
+)
 from smemlint.evaluate.values.unknowns import Unknowns
 from smemlint.ir.types import INT, LONG
 
@@ -60,12 +73,10 @@ def is_told(v: Int, recipes: Recipes | None, depth: int = 0) -> bool:
         return True
     symbol = only_symbol(v)
     recipe = recipes.get(symbol.order) if symbol is not None and recipes is not None else None
-    return (
-        recipe is not None
-        and recipe[0] == ONE_OF
-        and depth < DEEPEST
-        and all(is_told(option, recipes, depth + 1) for option in recipe[1:])
-    )
+    if recipe is None or recipe[0] not in (ONE_OF, DEFAULT) or depth >= DEEPEST:
+        return False
+    options = recipe[1:2] if recipe[0] == DEFAULT else recipe[1:]
+    return all(is_told(option, recipes, depth + 1) for option in options)
 
 
 def one_told(c: Int, new: Int, old: Int, unknowns: Unknowns) -> Int:
@@ -75,6 +86,29 @@ def one_told(c: Int, new: Int, old: Int, unknowns: Unknowns) -> Int:
     if symbol is not None and unknowns.recipes is not None:
         unknowns.recipes[symbol.order] = (ONE_OF, new, old)
     return either
+
+
+def told_or(c: Int, default: Int, other: Int, unknowns: Unknowns) -> Int:
+    """A number that is another one only where that is told."""
+    either = one_of_two(c, default, other, unknowns)
+    symbol = only_symbol(either)
+    if symbol is None or unknowns.recipes is None:
+        return default
+    unknowns.recipes[symbol.order] = (DEFAULT, default, other)
+    return either
+
+
+def by_default(v: Int, unknowns: Unknowns, held: Sequence[tuple[Int, int]]) -> int | None:
+    """What a number is where all that it is made of is what it is by default; None where conditions say that
+    this is not so."""
+    recipes = unknowns.recipes or {}
+    given = dict(unknowns.given)
+    for order in made_of(v, recipes):
+        op, default, _ = recipes[order]
+        if op == DEFAULT and isinstance(default.const, int):
+            given.setdefault(order, default.const)
+    n = value_at(v, given, recipes)
+    return n if n is not None and agree(held, given, recipes) else None
 
 
 def _same_but_one(a: Int, b: Int) -> bool:

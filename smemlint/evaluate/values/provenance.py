@@ -24,6 +24,8 @@ Given: TypeAlias = "Mapping[int, int]"
 CONTRARY = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 ONE_OF = "one of"
 """The operator of a choice between two values that nobody can decide."""
+DEFAULT = "default"
+"""The operator of what a number is unless the program is told another: that number, and the other."""
 SET_TO = "set to"
 """The operator of a choice between two numbers, or between one and such a choice, that are all there are."""
 LARGEST = "largest that fits"
@@ -221,6 +223,17 @@ def chain(v: Int, recipes: Recipes) -> list[Symbol]:
             break
         v = operands[0]
     return found
+
+
+def made_of(v: Int, recipes: Recipes) -> set[int]:
+    """Orders of the unknowns with a recipe that v is made of, as far as DEEPEST operations lead."""
+    seen: set[int] = set()
+    level = [v]
+    for _ in range(DEEPEST):
+        orders = {s.order for x in level for mono in x.terms for s in mono if s.order in recipes} - seen
+        seen |= orders
+        level = [x for n in orders for x in recipes[n][1:]]
+    return seen
 
 
 def roots(v: Int, recipes: Recipes) -> set[int]:
