@@ -84,6 +84,8 @@ class Positions:
         self._bases: list[int] = []
         self._slots: list[FileText] = []
         self._macros: dict[str, Macro] | None = None
+        self._again: dict[str, list[tuple[FileText, int, Macro]]] = {}
+        self._here: tuple[FileText, int] | None = None
         self._low = self._high = 0
         self._current: FileText | None = None
 
@@ -306,12 +308,42 @@ class Positions:
             cuts = [self._skipped.get(f.path, ()) for f in files]
             texts = [_without(f.data, ()) for f, cut in zip(files, cuts, strict=True) if cut]
             texts += [_without(f.data, cut) for f, cut in zip(files, cuts, strict=True)]
-            self._macros = {}
+            self._macros, again = {}, False
             for text in texts:
                 for parts in DEFINE.findall(text):
                     macro = macro_of(*parts)
+                    again |= self._macros.setdefault(macro.name, macro).body != macro.body
                     self._macros[macro.name] = macro
+            self._again = _defined_again(files, cuts) if again else {}
         return self._macros
+
+    def macro(self, name: str) -> Macro | None:
+        """A macro as text, as it is where the statement at hand stands."""
+        last = self.macros().get(name)
+        if self._here is None or name not in self._again:
+            return last
+        file, offset = self._here
+        return next((m for f, at, m in reversed(self._again[name]) if f is file and at <= offset), last)
+
+    def at(self, node: Node | None) -> None:
+        """Macros are looked up where a statement stands, None: outside of functions."""
+        if node is None:
+            self._here = None
+        elif self.macros() and self._again:
+            self._here = self.start(node)
+
+
+def _defined_again(
+    files: Sequence[FileText], cuts: Sequence[Sequence[tuple[int, int]]]
+) -> dict[str, list[tuple[FileText, int, Macro]]]:
+    """Where macros are defined that have several bodies in what is compiled, by name."""
+    found: dict[str, list[tuple[FileText, int, Macro]]] = {}
+    for file, cut in zip(files, cuts, strict=True):
+        for match in DEFINE.finditer(file.data.decode("latin-1")):
+            if not any(begin <= match.start() < end for begin, end in cut):
+                macro = macro_of(*match.groups(default=""))
+                found.setdefault(macro.name, []).append((file, match.start(), macro))
+    return {name: uses for name, uses in found.items() if len({m.body for _, _, m in uses}) > 1}
 
 
 def _without(data: bytes, ranges: Sequence[tuple[int, int]]) -> str:

@@ -217,6 +217,8 @@ class FunctionLowering:
             return self._c.stmts.lower(body)
         except RecursionError:
             return UnknownStmt("nested too deeply", (), self._c.place(body))
+        finally:
+            self._c.positions.at(None)
 
     def _template(
         self, found: Definition, kids: list[Node], outer: tuple[TemplateParam, ...]

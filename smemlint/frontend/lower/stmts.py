@@ -72,6 +72,7 @@ class StatementLowering:
     def lower(self, node: Node) -> Stmt:
         """Any statement; never raises, what is not understood becomes UnknownStmt with its parts."""
         c = self._c
+        c.positions.at(node)
         if is_expression(node.kind):
             return self.expression(node)
         if c.depth > DEPTH_LIMIT:
@@ -91,6 +92,7 @@ class StatementLowering:
         result: list[Stmt] = []
         for node in nodes:
             if node.kind == DECL_STMT:
+                self._c.positions.at(node)
                 result.extend(self._declared(node))
             elif node.kind != NULL:
                 result.append(self.lower(node))
@@ -168,7 +170,7 @@ class StatementLowering:
             return 1
         word = re.match(r"\s*([A-Za-z_]\w*)", text)
         if "unroll" not in text and word:
-            macro = self._c.positions.macros().get(word.group(1))
+            macro = self._c.positions.macro(word.group(1))
             text = macro.body if macro else text
         found = _UNROLL.search(text)
         if not found:

@@ -46,7 +46,7 @@ class TextLowering:
         return TextParser(tokens, self, self._macro_body)
 
     def _macro_body(self, name: str) -> str | None:
-        macro = self._c.positions.macros().get(name)
+        macro = self._c.positions.macro(name)
         return macro.body if macro is not None and macro.parameters is None else None
 
     def type(self, name: str, arguments: tuple[TemplateArgument, ...] | None = None) -> Type | None:

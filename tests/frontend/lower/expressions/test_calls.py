@@ -284,3 +284,20 @@ def test_a_call_without_the_word_template_covers_its_arguments() -> None:
     (kernel,) = module.kernels()
     calls = [n for n in walk(kernel.body) if isinstance(n, Call)]
     assert [[a.place is not None for a in c.arguments] for c in calls] == [[True, True], [True]]
+
+
+def test_a_macro_is_what_it_is_where_a_template_uses_it() -> None:
+    text = "template <int W> __device__ void fill(float *s, int t) { s[t * W] = W; }\n" + "".join(
+        f"""#undef WIDE
+        #define WIDE {n}
+        template <class T> __global__ void k{n}(T *p) {{
+            __shared__ T s[512];
+            fill<WIDE>((float *)s, threadIdx.x);
+        }}
+        """
+        for n in (4, 2)
+    )
+    assert [line for n in (4, 2) for line in lines(text, f"k{n}")[1:]] == [
+        "fill<4>((float*)s, threadIdx.x);",
+        "fill<2>((float*)s, threadIdx.x);",
+    ]
