@@ -9,7 +9,19 @@ from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.values.number import Value
 from smemlint.evaluate.values.objects import Object
-from smemlint.ir import Call, Expr, Function, Lambda, Name, PointerTo, Type, TypeParam, UnknownExpr, Var
+from smemlint.ir import (
+    Call,
+    Expr,
+    Function,
+    Lambda,
+    Name,
+    PointerTo,
+    RecordRef,
+    Type,
+    TypeParam,
+    UnknownExpr,
+    Var,
+)
 from smemlint.ir.walk import walk
 
 FORWARDS = ("std::forward", "forward", "cuda::std::forward", "std::as_const")
@@ -97,6 +109,10 @@ def elements_of(m: Machine, pattern: Expr) -> list[Callable[[], Value]] | None:
         for n in walk(pattern)
         if isinstance(n, Name | TypeParam) and isinstance(m.bindings.get(n.id), tuple)
     }
+    for n in walk(pattern) if given else ():
+        if isinstance(n, RecordRef) and _takes_packs(m, n):
+            for inner in walk(n.arguments):  # `Dims<D...>::at`: it is given all of it
+                given.pop(getattr(inner, "id", ""), None)
     lengths = {len(x) for x in given.values() if isinstance(x, tuple)}
     if frame is not None:
         lengths.add(len(frame.packs[id]))
@@ -113,6 +129,12 @@ def elements_of(m: Machine, pattern: Expr) -> list[Callable[[], Value]] | None:
             own.bindings = kept
 
     return [partial(value, i) for i in range(lengths.pop())]
+
+
+def _takes_packs(m: Machine, t: RecordRef) -> bool:
+    """Whether a class template has a pack among its parameters."""
+    record = m.module.records.get(t.name)
+    return record is not None and any(p.pack for p in record.template)
 
 
 def _held(m: Machine, pattern: object) -> tuple[Frame | None, str]:

@@ -233,6 +233,23 @@ def constructed(m: Machine, t: RecordRef, e: Construct) -> Value | None:
     return None
 
 
+def _is_range(e: Call) -> bool:
+    """Whether a loop over a range asks where it begins, or ends."""
+    base = e.callee.base if isinstance(e.callee, Member) else None
+    return isinstance(base, Name) and base.name == "(range)"
+
+
+def _end_of_array(m: Machine, v: Method, e: Call) -> Value:
+    """Where a loop over a range begins or ends, which is no object with methods of its own."""
+    t = v.self.pointee if isinstance(v.self, Pointer) else None
+    extent = t.extent if isinstance(t, ArrayOf) else None
+    if not isinstance(v.self, Pointer) or not isinstance(t, ArrayOf) or not isinstance(extent, Literal):
+        m.note("unknown-statement", "a statement that is not followed: range-based for", e.place)
+        return Other()
+    start = Pointer(v.self.object, v.self.offset, t.element)
+    return start if v.name == "begin" else offset_pointer(m, start, Int(extent.value), e.place)
+
+
 def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
     """A method of a library class, or an operator of a type that is not known."""
     self_type: Type | None = v.self.pointee if isinstance(v.self, Pointer) else v.self.type
@@ -258,6 +275,8 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
     elements = _elements(m, v, e)
     if elements is not None:
         return elements
+    if v.name in ("begin", "end") and not m.host and _is_range(e):
+        return _end_of_array(m, v, e)
     if v.name in ("operator+=", "operator-=", "operator*=", "operator/=") and isinstance(v.self, Pointer):
         place = getattr(getattr(e.callee, "base", None), "place", None) or e.place
         load(m, v.self, place)

@@ -56,10 +56,8 @@ def range_loop(c: Context, range_node: Node, variables: list[Stmt], body: Stmt, 
             extent = Literal(int(cursors.array_size(type_)))
         else:
             dependent = _type_of(c, range_node)
-            if isinstance(dependent, RecordRef):
-                return _by_iterators(c, elements, item, body, place)
             if not isinstance(dependent, ArrayOf) or dependent.extent is None:
-                return None
+                return _by_iterators(c, elements, item, body, place)
             extent = dependent.extent
     counter = _local(c, "index", INT, Literal(0), place)
     index = Name(counter.id, counter.name)
@@ -91,9 +89,11 @@ def _type_of(c: Context, node: Node) -> Type | None:
 
 
 def _by_iterators(c: Context, elements: Expr, item: Var, body: Stmt, place: Place) -> Stmt:
-    """`for (auto i = range.begin(), end = range.end(); i != end; ++i) { T x = *i; ... }`."""
+    """`auto &&r = range; for (auto i = r.begin(), end = r.end(); i != end; ++i) { T x = *i; ... }`."""
+    held = _local(c, "range", PointerTo(OpaqueType("auto"), reference=True), elements, place)
+    over = Name(held.id, held.name)
     made = [
-        _local(c, name, OpaqueType("auto"), Call(Member(elements, name, False, place), (), place), place)
+        _local(c, name, OpaqueType("auto"), Call(Member(over, name, False, place), (), place), place)
         for name in ("begin", "end")
     ]
     at, end = (Name(v.id, v.name) for v in made)
@@ -106,7 +106,7 @@ def _by_iterators(c: Context, elements: Expr, item: Var, body: Stmt, place: Plac
         Block((Declare(replace(item, init=Unary("*", at, place))), body)),
         place=place,
     )
-    return Block((*map(Declare, made), loop))
+    return Block((*map(Declare, (held, *made)), loop))
 
 
 def _element_type(type_: Type) -> Type:

@@ -33,7 +33,24 @@ struct Held { int pad; Self s; __device__ Held(int x) : s(x) {} };
 __device__ Self made(int x) { Self s(x); s.inc(); return s; }
 struct Bits { unsigned a : 5 = 3; int b : 4 {7}; };
 """
+HEAD += """
+template <typename T> struct Span { T *b; int n;
+  __device__ T *begin() const { return b; } __device__ T *end() const { return b + n; } };
+template <typename T> struct Pool { T *p; int used = 0;
+  __device__ Span<T> take(int k) { Span<T> s{p + used, k}; used += k; return s; } };
+template <typename C> __device__ void fill(C &&c) { for (auto &x : c) x = 1; }
+template <typename P> __device__ int takes(P &p) { int c = 0; for (auto &x : p.take(5)) c += 2; return c; }
+template <typename R> __device__ int total(R &r) { int c = 0; for (int x : r.order) c += x; return c; }
+template <int... D> struct Dims { static constexpr int n = sizeof...(D); static constexpr int d[n] = {D...};
+  static constexpr int size(int i) { int s = 1; for (int k = i + 1; k < n; ++k) s *= d[k]; return s; }
+  template <typename... I> static __device__ int at(I... i) { int k = 0; return ((i * size(k++)) + ...); } };
+"""
 PLACES = {
+    "fill(Span<float>{s + 7, 1});": 7,
+    "Pool<float> p{s}; int c = takes(p); s[p.used * 2 + c] = 1;": 20,
+    "Gemm<4> g(s, 6); s[total(g)] = 1;": 7,
+    "s[Dims<4, 8, 3>::at(1, 2, 2)] = 1;": 32,
+    "s[Dims<4, 8>::at(1, 2)] = 1;": 10,
     "It<float> i{s, 33}; i++; ++i; *i = 1;": 66,
     "It<float> i{s, 33}; *i++; *i = 1;": 33,
     "tile[3][2] = 1;": 101,
