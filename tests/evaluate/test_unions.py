@@ -68,6 +68,15 @@ def test_a_variable_behind_the_braces_without_the_attribute_is_the_threads_own()
     assert seen(text) == {"a[threadIdx.x]": (4, 1)}
 
 
+def test_variables_of_a_kernel_that_a_macro_makes_are_not_those_behind_the_braces_before_it() -> None:
+    kernel = "#define K(name, T) __global__ void name(T *p) { __shared__ T s[64]; int t = threadIdx.x * 2; "
+    text = kernel + "s[t] = p[t]; p[t] = s[t]; }\nK(k, float)\nK(k2, float)\n"
+    text += "void go(float *p) { k2<<<1, 32>>>(p); }\n"
+    kernels = analyse_file(Job("k.cu", text=text)).kernels
+    assert [[v.name for v in k.shared] for k in kernels] == [["s"], ["s"]]
+    assert max(a.ways for a in kernels[1].accesses) == 2
+
+
 @pytest.mark.parametrize("union", ["union Alias {{ {} }}; Alias", "using Alias = union {{ {} }}; Alias"])
 @pytest.mark.parametrize("size", ["enum {{ BYTES = {} }};", "static constexpr int BYTES = {};"])
 def test_a_union_in_a_class_template_knows_the_constants_of_the_class(union: str, size: str) -> None:

@@ -32,7 +32,7 @@ from smemlint.ir.walk import nodes_of
 from smemlint.toolkit.model import Effect
 from smemlint.toolkit.table import effect_of
 
-__all__ = ["is_computed", "is_wider", "types_of"]
+__all__ = ["element_type", "is_computed", "is_wider", "types_of"]
 
 _SAME_BITS = frozenset({"__ushort_as_half", "__short_as_half", "__ushort_as_bfloat16", "__short_as_bfloat16"})
 _MOVES = (Effect.LOAD, Effect.EXCHANGE)
@@ -92,11 +92,17 @@ def _root(e: Expr) -> Name | None:
 
 def is_wider(e: Expr, types: dict[str, Type]) -> bool:
     """Whether the variable holds numbers of more than 16 bits, so that there is a conversion."""
+    t = element_type(e, types)
+    return isinstance(t, Scalar) and t.size > 2
+
+
+def element_type(e: Expr, types: dict[str, Type]) -> Type | None:
+    """What the variable holds of which an expression is an element or a member; None where it is none."""
     root = _root(e)
     t = None if root is None else types.get(root.id)
     while isinstance(t, ArrayOf | PointerTo):
         t = t.element if isinstance(t, ArrayOf) else t.to
-    return isinstance(t, Scalar) and t.size > 2
+    return t
 
 
 def _points(t: Type | None) -> bool:

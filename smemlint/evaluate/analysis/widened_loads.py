@@ -1,12 +1,15 @@
 """Which integers of 16 bits are widened, not only copied: nvcc does not join loads of such in a plain array.
 
-In: a function and an expression that loads one. Out: whether arithmetic, an index or a wider variable takes
-it.
+In: a function and an expression that loads one. Out: whether an index or a wider variable takes it, or
+arithmetic of more bits. A conversion to a float reads the 16 bits as they are; for arithmetic of which only
+16 bits are kept, comparisons and the like nvcc goes one way or the other.
 """
 
 from __future__ import annotations
 
-from smemlint.evaluate.analysis.computed_halves import is_wider, types_of
+from collections.abc import Iterator
+
+from smemlint.evaluate.analysis.computed_halves import element_type, is_wider, types_of
 from smemlint.ir import (
     Assign,
     Binary,
@@ -14,8 +17,11 @@ from smemlint.ir import (
     Conditional,
     Declare,
     Expr,
+    FloatLiteral,
     Function,
     Index,
+    Literal,
+    Member,
     Name,
     Scalar,
     Type,
@@ -24,12 +30,53 @@ from smemlint.ir import (
 from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import nodes_of
 
-__all__ = ["is_widened"]
+__all__ = ["is_widened", "perhaps_widened"]
+
+_SOMETIMES = frozenset(("<", "<=", ">", ">=", "==", "!=", "&", "/", "%", ">>", "&&", "||"))
+"""Operators after which nvcc keeps 16 bits in some cases."""
 
 
 def is_widened(f: Function, node: Expr) -> bool:
     """Whether what this expression loads surely becomes a number of more than 16 bits."""
-    return id(node) in _widened(f)
+    return id(node) in _widened(f) and id(node) not in perhaps_widened(f)
+
+
+@by_identity
+def perhaps_widened(f: Function) -> frozenset[int]:
+    """By id(): expressions that load 16 bits which nvcc widens in some cases."""
+    types = types_of(f)
+    found: set[int] = set()
+    for n in nodes_of(f.body):
+        if isinstance(n, Conditional):
+            found |= {id(_plain(e)) for e in (n.then, n.otherwise)}
+        if isinstance(n, Binary) and n.op in _SOMETIMES:
+            found |= {id(_plain(e)) for e in (n.left, n.right)}
+        elif isinstance(n, Unary) and n.op in ("-", "!"):
+            found.add(id(_plain(n.operand)))
+        kept = _of_other_bits(n, types)
+        if kept is not None:
+            found |= {id(_plain(e)) for e in _arithmetic(kept)}
+    return frozenset(found)
+
+
+def _of_other_bits(n: object, types: dict[str, Type]) -> Expr | None:
+    """What is converted to a float, or put into 16 bits or fewer."""
+    if isinstance(n, Cast) and isinstance(n.type, Scalar) and (n.type.kind == "float" or n.type.size <= 2):
+        return n.operand
+    if isinstance(n, Declare) and isinstance(n.var.type, Scalar):
+        return n.var.init if n.var.type.kind == "float" or n.var.type.size <= 2 else None
+    if isinstance(n, Assign) and (_is_float(n.target, types) or not is_wider(n.target, types)):
+        return n.value
+    return None
+
+
+def _arithmetic(e: Expr) -> Iterator[Expr]:
+    """The operands of sums and products, of which an expression is the result. Those of `-`, `^`, `|` and
+    `<<` were always loaded as wide numbers."""
+    if isinstance(e, Binary) and e.op not in ("-", "^", "|", "<<"):
+        for part in (e.left, e.right):
+            yield part
+            yield from _arithmetic(part)
 
 
 @by_identity
@@ -58,7 +105,7 @@ def _widened(f: Function) -> frozenset[int]:
 def _operands(n: object, types: dict[str, Type]) -> tuple[Expr, ...]:
     """What C widens to an `int`, or to what it is put into, before anything else happens to it."""
     if isinstance(n, Binary):
-        return () if n.op == "," else (n.left, n.right)
+        return () if n.op == "," or any(_is_float(e, types) for e in (n.left, n.right)) else (n.left, n.right)
     if isinstance(n, Unary):
         return () if n.op in ("*", "&") else (n.operand,)
     if isinstance(n, Index):
@@ -66,14 +113,34 @@ def _operands(n: object, types: dict[str, Type]) -> tuple[Expr, ...]:
     if isinstance(n, Conditional):
         return (n.condition,)
     if isinstance(n, Cast):
-        return (n.operand,) if isinstance(n.type, Scalar) and n.type.size > 2 else ()
+        return (n.operand,) if _is_wide(n.type) else ()
     if isinstance(n, Assign):
+        if _is_float(n.target, types):
+            return ()
         if n.op != "=":
             return (n.target, n.value)
         return (n.value,) if is_wider(n.target, types) else ()
     if isinstance(n, Declare) and n.var.init is not None:
-        return (n.var.init,) if isinstance(n.var.type, Scalar) and n.var.type.size > 2 else ()
+        return (n.var.init,) if _is_wide(n.var.type) else ()
     return ()
+
+
+def _is_wide(t: Type) -> bool:
+    return isinstance(t, Scalar) and t.size > 2 and t.kind != "float"
+
+
+def _is_float(e: Expr, types: dict[str, Type]) -> bool:
+    """Whether an expression is surely a float or a double."""
+    if isinstance(e, FloatLiteral):
+        return True
+    if isinstance(e, Cast):
+        return isinstance(e.type, Scalar) and e.type.kind == "float"
+    if isinstance(e, Binary):
+        return e.op in ("+", "-", "*", "/") and any(_is_float(x, types) for x in (e.left, e.right))
+    if isinstance(e, Literal | Member):
+        return False
+    t = element_type(e, types)
+    return isinstance(t, Scalar) and t.kind == "float"
 
 
 def _copy(n: object, types: dict[str, Type]) -> tuple[Expr, str] | None:

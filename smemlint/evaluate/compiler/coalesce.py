@@ -10,10 +10,12 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.evaluate.analysis.widened_loads import perhaps_widened
 from smemlint.evaluate.compiler.address_patterns import Form, Forms, Pattern, lead
 from smemlint.evaluate.compiler.log import Entry, Log
 from smemlint.evaluate.compiler.loop_pointers import adrift, starts_off
 from smemlint.evaluate.compiler.passes import compiled
+from smemlint.evaluate.compiler.similar_addresses import rewritten
 from smemlint.evaluate.compiler.vectorise import JoinEvent, JoinGroup, JoinKind, settle
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine, SiteLog
 from smemlint.evaluate.memory.segment import declared_alignment, starts_of
@@ -30,6 +32,7 @@ NESTED = 8
 SIMILAR_INDEX = "whether neighbours are joined depends on how the compiler computes a similar index before it"
 SKEWED_INDEX = "whether neighbours are joined depends on what the compiler can prove of the index"
 CHOSEN_WORDS = "which words of the element are loaded depends on what each way of a condition needs of it"
+WIDENED = "whether neighbours are joined depends on where the compiler widens numbers of 16 bits"
 LOOP_POINTER = (
     "whether neighbours are joined depends on where the compiler lets the pointer of the loop start"
 )
@@ -86,9 +89,12 @@ def widened(
             return runs
     dropped = {id(logged[index]) for index in gone}
     rests: dict[int, Event] = {}
+    late: dict[int, SiteLog] = {}
     for group in groups:
         leader = logged[group.leader]
         assert isinstance(leader, Event)
+        if group.late:
+            late[id(leader.site)] = leader.site
         runs[id(leader.site)].wide.setdefault(group.width, []).append(_wide(leader, group))
         for index in group.members:
             member = logged[index]
@@ -104,17 +110,31 @@ def widened(
     asked = {key: s for key, s in m.journal.sites.items() if runs[id(s)].wide and facts.late(s)}
     for key in doubts() & asked.keys() if asked else ():
         runs[id(asked[key])].doubtful = SIMILAR_INDEX
+    for site in rewritten(m, log, {id(s.object) for s in late.values()}) if late else ():
+        followed = runs[site].followed
+        led = site if followed is None else id(followed[1])
+        if led in late:
+            runs[led].doubtful = SIMILAR_INDEX
     for s in m.journal.sites.values():
         if id(s) in facts.doubtful and runs[id(s)].wide and facts.by_index(s):
             runs[id(s)].doubtful = LOOP_POINTER
         if runs[id(s)].wide and s.function is not None and id(s.node) in m.code.halved(s.function):
             runs[id(s)].doubtful = CHOSEN_WORDS
+        if id(s) in late and _widened_or_not(s):
+            runs[id(s)].doubtful = WIDENED
     for r in runs.values():
         written = r.alone
         r.alone = [rests.get(id(e), e) for e in written if id(e) not in dropped or id(e) in rests]
         if written and not (r.alone or r.wide or r.followed):
             r.spared = written
     return runs
+
+
+def _widened_or_not(s: SiteLog) -> bool:
+    """Whether the compiler may widen an integer of 16 bits as it loads it, and not join it then."""
+    if s.op != "load" or s.width != 2 or s.function is None:
+        return False
+    return id(s.node) in perhaps_widened(s.function)
 
 
 def _skewed(members: Iterable[Event]) -> bool:

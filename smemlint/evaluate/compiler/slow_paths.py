@@ -13,9 +13,11 @@ from smemlint.evaluate.compiler.function_sizes import function_size, is_special
 from smemlint.evaluate.machine.functions import short_name
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Stop
-from smemlint.evaluate.values.number import Int, Other, Value, form_of
-from smemlint.ir import Scalar
+from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, form_of
+from smemlint.ir import RecordRef, Scalar
+from smemlint.ir.types import BFLOAT16, HALF
 from smemlint.patterns import pattern
+from smemlint.toolkit.numbers import NARROW
 
 _BRANCH = {
     4: pattern(r"cos|sin|tan|sincos|atan2|fmod|remainder|[jy][01n]"),
@@ -49,10 +51,12 @@ _INTRINSICS: tuple[tuple[re.Pattern[str], Stop], ...] = (
 _BARRIERS = pattern(r"v?printf|__nanosleep")
 _OPAQUE = pattern(
     r"__ld(?:g|c[agsv]|lu)|__st(?:wb|c[gs]|wt)|atomic\w+|__dp[24]a\w*|clock(?:64)?"
-    r"|__(?:float|double)2(?:half|bfloat16)\w*|__floats2(?:half|bfloat16)2_rn|__float22(?:half|bfloat16)2_rn"
-    r"|__(?:half|bfloat16)2float|__(?:half|bfloat16)22float2|__(?:low|high)2float"
+    r"|__(?:low|high)2float|__(?:half|bfloat16)2float"
 )
 """Functions that CUDA's headers or the compiler make of assembler."""
+_OPAQUE_NARROW = frozenset(f.name for f in NARROW if "_as_" not in f.name and not f.name.startswith("make_"))
+"""The same of half and bfloat16: all but those that only rename bits."""
+_PAIRS = frozenset(("half2", "__half2", "nv_bfloat162", "__nv_bfloat162"))
 _EXCHANGES = pattern(
     r"__shfl\w*|__(?:any|all|ballot|uni)(?:_sync)?|__activemask|__match_\w+|__reduce_\w+_sync"
 )
@@ -87,10 +91,29 @@ def opaque_stop(m: Machine, name: str) -> None:
     """Log that a function is assembler to the optimiser."""
     if m.host:
         return
-    if _OPAQUE.fullmatch(short_name(name)):
+    short = short_name(name)
+    if short in _OPAQUE_NARROW or _OPAQUE.fullmatch(short):
         m.stop("opaque")
-    elif _EXCHANGES.fullmatch(short_name(name)):
+    elif _EXCHANGES.fullmatch(short):
         m.stop("exchange")
+
+
+def narrow_stops(m: Machine, *values: Value) -> None:
+    """Log that arithmetic on these is assembler to the optimiser: operators of half, bfloat16 and pairs."""
+    if not m.host and any(map(_is_narrow, values)):
+        m.stop("opaque")
+
+
+def conversion_stops(m: Machine, v: Value, t: Scalar) -> None:
+    """Log that a conversion is assembler to the optimiser: one to or from half or bfloat16."""
+    if not m.host and (t in (HALF, BFLOAT16) or _is_narrow(v)):
+        m.stop("opaque")
+
+
+def _is_narrow(v: Value) -> bool:
+    """Whether this is a half, a bfloat16 or a pair of them, or the place of one."""
+    t = v.pointee if isinstance(v, Pointer) else v.type if isinstance(v, Other | RecordValue) else None
+    return t in (HALF, BFLOAT16) or (isinstance(t, RecordRef) and t.name in _PAIRS)
 
 
 def division_stops(m: Machine, a: Value, b: Value) -> None:

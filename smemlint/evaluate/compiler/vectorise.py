@@ -51,7 +51,7 @@ class JoinKind:
     loose: its distance from others is known only if the compiler sees what a shift drops, or how well a value
     is aligned that the launch decides. It may join; that it is another byte, or the same, proves nothing.
     computed: a stored number of type half or bfloat16 that is no copy; four of these join, and not eight. Or
-    a loaded integer of 16 bits that is widened; in a plain array these do not join. Or the last member of a
+    a loaded integer of 16 bits that is widened, which the late part does not join. Or the last member of a
     record with the words behind it, which joins with nothing.
     fragment: of a matrix fragment, whose words the compiler does not see: what a store left there is loaded.
     """
@@ -101,12 +101,14 @@ class JoinGroup:
     members: indices of events, in program order. width: bytes a lane, 2 to 16. offsets: where each thread's
     wide access starts in the array of the leader, -1 inactive; a load may cover bytes that nobody asked for.
     leader: the member whose line the instruction carries: the first of a load, the last of a store.
+    late: machine code joins them, by what it knows of their addresses.
     """
 
     members: tuple[int, ...]
     width: int
     offsets: NDArray[np.int64]
     leader: int
+    late: bool = False
 
 
 @record(frozen=True, eq=False, slots=True)
@@ -324,6 +326,8 @@ class _Window:
     """Those of the late part in which its members stand."""
     opaque: int = 0
     """What the early part does not look through, up to its last member."""
+    late: bool = False
+    """Whether some of them only the late part can join."""
 
 
 class _Windows:
@@ -368,9 +372,11 @@ class _Windows:
         if kind.op == "store":
             self.epoch += 1
         span, early = _span(kind, address), _known_early(kind)
-        if span:
-            self._place(index, address, span, early)
-        self.last = self._key(kind, address, span) if kind.op == "store" and span else None
+        moved = self._place(index, address, span, early) if span else False
+        if kind.op == "store":
+            self.last = self._key(kind, address, span) if span else None
+        elif not moved:
+            self.last = None
         (self.loads if kind.op == "load" else self.stores).add(address, self.position)
 
     def _stop(self, kind: JoinKind) -> None:
@@ -388,7 +394,8 @@ class _Windows:
         region = kind.region if region is None else region
         return (kind.op, where, address.shape, region, kind.width, span, address.lead // span)
 
-    def _place(self, index: int, address: _Address, span: int, early: bool) -> None:
+    def _place(self, index: int, address: _Address, span: int, early: bool) -> bool:
+        """Put an access into its window. Whether it moves up to a load there, before machine code is made."""
         kind = self.events[index].kind
         key = self._key(kind, address, span)
         if early:
@@ -406,12 +413,16 @@ class _Windows:
         else:
             name = key
             window = self.open.get(name) if self.last == key else None
+        moved = early and kind.op == "load" and window is not None
+        late = not early or (window is not None and window.opaque != self.opaque)
         if window is None:
             window = self.open[name] = _Window(span)
             self.all.append(window)
         window.members.append((index, address, self.position))
         window.epochs.add(self.epoch)
         window.opaque = self.opaque
+        window.late = window.late or late
+        return moved
 
     def _before(self, kind: JoinKind, address: _Address, span: int, epoch: int) -> _Window | None:
         """The window of a load that surely ran before, and can load what a branch needs with it."""
@@ -427,7 +438,7 @@ class _Windows:
         to the late part."""
         if self._blocked(kind, address, window):
             return True
-        late = self.last == key if kind.op == "store" else window.epochs == {self.epoch}
+        late = self.last == key if kind.op == "store" else window.epochs == {self.epoch} and not kind.computed
         return window.opaque != self.opaque and not late
 
     def _blocked(self, kind: JoinKind, address: _Address, window: _Window) -> bool:
@@ -453,7 +464,7 @@ def _span(kind: JoinKind, address: _Address) -> int:
     if kind.width == 1:
         widest = WIDEST if early else 0
     elif kind.width == 2 and kind.op == "load":
-        widest = 0 if kind.computed and not early else 8
+        widest = WIDEST if early else 0 if kind.computed else 8
     elif kind.width == 2:
         widest = WIDEST if early and not kind.computed else 8
     else:
@@ -473,7 +484,10 @@ def _groups(events: Sequence[JoinEvent], window: _Window) -> list[JoinGroup]:
             slots[address.lead % window.span // width].append((index, address))
     groups = []
     holes = load and len(window.epochs) == 1  # the early part fills none
-    for low, count in _pieces(frozenset(slots), 0, window.span // width, holes=holes):
+    most = 8 if window.late and width == 2 and load else window.span
+    whole = range(0, window.span // width, most // width)
+    pieces = [p for low in whole for p in _pieces(frozenset(slots), low, most // width, holes=holes)]
+    for low, count in pieces:
         taken = [member for slot in range(low, low + count) for member in slots.get(slot, ())]
         members = tuple(sorted((index for index, _ in taken), key=lambda index: events[index].order))
         leader = members[0] if load else members[-1]
@@ -482,7 +496,8 @@ def _groups(events: Sequence[JoinEvent], window: _Window) -> list[JoinGroup]:
         lead = next(address.lead for index, address in taken if index == leader)
         shift = lead % window.span - low * width
         offsets = events[leader].offsets
-        groups.append(JoinGroup(members, count * width, np.where(offsets >= 0, offsets - shift, -1), leader))
+        starts = np.where(offsets >= 0, offsets - shift, -1)
+        groups.append(JoinGroup(members, count * width, starts, leader, window.late))
     return groups
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from smemlint.evaluate.compiler.slow_paths import conversion_stops
 from smemlint.evaluate.machine.dispatch import converted, rvalue
 from smemlint.evaluate.machine.groups import generalised
 from smemlint.evaluate.machine.machine import Machine
@@ -199,12 +200,13 @@ def _as_pointer(m: Machine, v: Value, t: PointerTo) -> Value:
 def _as_number(m: Machine, v: Value, t: Scalar) -> Value:
     """v as a number of type t."""
     if t.kind == "float":
+        if isinstance(v, Other) and v.type == t:
+            return v
+        conversion_stops(m, v, t)
         if isinstance(v, Int):
             return Other(t, v.uniform, None, floats.of_integer(v, t))
         if not isinstance(v, Other):
             return Other(t, is_uniform(v))
-        if v.type == t:
-            return v
         number = None if v.value is None else floats.rounded(v.value, t)
         return Other(t, v.uniform, v.reason, number, v.leads)
     if isinstance(v, Int):
@@ -225,6 +227,6 @@ def _as_number(m: Machine, v: Value, t: Scalar) -> Value:
             whole = floats.to_integer(v.near, t)
             if whole is not None:
                 return whole
-        n = as_int(m, v)
-        return n.typed(t)
+        conversion_stops(m, v, t)
+        return as_int(m, v).typed(t)
     return v

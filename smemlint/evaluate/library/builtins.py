@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from smemlint.evaluate.compiler.slow_paths import function_stops, opaque_stop
+from smemlint.evaluate.compiler.slow_paths import function_stops, narrow_stops, opaque_stop
 from smemlint.evaluate.language.accesses import load, store
 from smemlint.evaluate.language.conversions import as_int, coerce
 from smemlint.evaluate.language.inlining import run_closure
@@ -280,8 +280,7 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
     if v.name in ("operator+=", "operator-=", "operator*=", "operator/=") and isinstance(v.self, Pointer):
         place = getattr(getattr(e.callee, "base", None), "place", None) or e.place
         load(m, v.self, place)
-        for a in e.arguments:
-            rvalue(m, a)
+        narrow_stops(m, v.self, *(rvalue(m, a) for a in e.arguments))
         store(m, v.self, Other(), place)
         return v.self
     values = [given(m, a) for a in e.arguments]
@@ -291,6 +290,7 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
         _shared_object(m, v, v.self, e)
     elif not m.host:
         _held_by(m, v, e)
+    narrow_stops(m, v.self, *values)
     for x in values:
         escaped(m, x, "unknown-function", f"`.{v.name}`", e)
         if not m.host:

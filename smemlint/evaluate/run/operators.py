@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from smemlint.evaluate.analysis.line_attribution import copied
-from smemlint.evaluate.compiler.slow_paths import division_stops
+from smemlint.evaluate.compiler.slow_paths import division_stops, narrow_stops
 from smemlint.evaluate.control_flow import first_block
 from smemlint.evaluate.language.accesses import load, store
 from smemlint.evaluate.language.conversions import as_int, coerce, is_null, null_test, operand_of
@@ -89,6 +89,7 @@ def unary_value(m: Machine, e: Unary) -> Value:
     if op == "!":
         return m.unknowns.value(BOOL, "!", varying=not is_uniform(v) and not m.host, low=0, high=1)
     if isinstance(v, Other):
+        narrow_stops(m, v)
         return Other(v.type, v.uniform, v.reason, None if v.value is None or op != "-" else -v.value)
     return v
 
@@ -199,6 +200,7 @@ def operate(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Val
     if isinstance(a, Pointer) or isinstance(b, Pointer):
         return _pointer_operation(m, op, a, b, place)
     m.code_size.operations += 1
+    narrow_stops(m, a, b)
     if m.types.unsized:
         for v in (a, b):
             m.types.calculated(v.type if isinstance(v, Other | RecordValue) else None)

@@ -125,6 +125,9 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         point = positions.point(node)
         if point is None or positions.start(node) != point:
             return False
+        name = cursors.spelling(node)
+        if point[0].slice(point[1], point[1] + len(name)) != name:
+            return False  # a macro makes it: what stands before its use is other code
         found = _BEHIND_BRACE.search(point[0].slice(max(0, point[1] - _NEAR), point[1]))
         if found is None:
             return False

@@ -1,0 +1,75 @@
+"""Addresses that nvcc may compute from one before: `s + 16 * t` as `(s + 4 * t) + 12 * t`.
+
+Strength reduction takes the address of an earlier access of the same array where both have the same constant
+and differ in the factor of one value. Machine code then knows less of what divides the address, and leaves
+neighbours apart. Records with no alignment of their own (half, bfloat16, a struct of two floats) are
+addressed so from the start of the array on; numbers only behind a constant. Read from the machine code of
+nvcc 13.0 (docs/dev/joining.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from smemlint.evaluate.compiler.log import Log
+from smemlint.evaluate.machine.machine import Event, Machine
+from smemlint.evaluate.values.affine import Affine, Terms, divisor
+from smemlint.evaluate.values.objects import Object
+from smemlint.ir import ArrayOf, Part, PointerTo, RecordRef, Scalar, Type
+from smemlint.ir.types import BFLOAT16, HALF
+
+WIDEST = 16
+"""Bytes a lane of the widest access."""
+
+
+def rewritten(m: Machine, log: Log, arrays: set[int]) -> Iterator[int]:
+    """id() of the sites of which less may be known than their index tells. arrays: id() of those that are
+    looked at."""
+    before: dict[tuple[object, ...], list[Event]] = {}
+    seen: set[tuple[int, Affine]] = set()
+    for e in log.events:
+        form = e.offset.form
+        if id(e.site.object) not in arrays or form is None or not form.terms or e.offset.terms:
+            continue
+        if (id(e.site), form) in seen:
+            continue
+        seen.add((id(e.site), form))
+        known = before.setdefault((id(e.site.object), form.const, tuple(v for v, _ in form.terms)), [])
+        if any(_takes_over(m, e, other) for other in known):
+            yield id(e.site)
+        known.append(e)
+
+
+def _takes_over(m: Machine, e: Event, before: Event) -> bool:
+    """Whether the address may be made of the one before, which surely ran, and less is known of that."""
+    own, other = e.offset.form, before.offset.form
+    assert own is not None and other is not None
+    window = min(divisor(own.terms), WIDEST)
+    if own.const % window or (not own.const and not _is_plain_record(m, e.site.object)):
+        return False  # what lies behind the first of the neighbours is counted from that
+    apart = _apart(own.terms, other.terms)
+    if apart is None or bool((e.may & ~before.must).any()):
+        return False
+    return min(divisor(other.terms), divisor((apart,))) < window
+
+
+def _apart(own: Terms, other: Terms) -> tuple[int, int] | None:
+    """The one value of which two sums of the same values have another multiple, and how many more."""
+    found = [(v, a - b) for (v, a), (_, b) in zip(own, other, strict=True) if a != b]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_plain_record(m: Machine, o: Object) -> bool:
+    """Whether an array holds records that are aligned as their members are."""
+    t: Type = o.type
+    while isinstance(t, ArrayOf):
+        t = t.element
+    if t in (HALF, BFLOAT16):
+        return True
+    layout = m.types.layout(t) if isinstance(t, RecordRef) else None
+    if layout is None:
+        return False
+    members = [of for _, of in layout.fields.values() if isinstance(of, Scalar | PointerTo | Part)]
+    return len(members) == len(layout.fields) and layout.align == max(
+        (m.types.align_of(of) or 1 for of in members), default=0
+    )
