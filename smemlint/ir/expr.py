@@ -299,8 +299,12 @@ class Var:
     def begins_at_zero(self) -> bool:
         """Whether it is a whole number of the program that is 0 until something sets it."""
         zero = self.init is None or (isinstance(self.init, Literal) and self.init.value == 0)
+        return zero and self.may_be_set()
+
+    def may_be_set(self) -> bool:
+        """Whether it is a whole number of the program that any function may set."""
         outside = self.storage in ("global", "static") and not self.const
-        return zero and outside and isinstance(self.type, Scalar) and self.type.kind in ("int", "uint")
+        return outside and isinstance(self.type, Scalar) and self.type.kind in ("int", "uint")
 
 
 Expr: TypeAlias = (

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import smemlint.evaluate.run.evaluators  # noqa: F401  says which function runs what
 from smemlint.evaluate.analysis.facts import SliceLike, Slicer
 from smemlint.evaluate.control_flow.settling import is_possible
-from smemlint.evaluate.kernel import bind_arguments, unknown_setting
+from smemlint.evaluate.kernel import bind_arguments
 from smemlint.evaluate.language.inlining import MAX_DEPTH
 from smemlint.evaluate.language.names import resolve_arguments
 from smemlint.evaluate.language.overloads import bind
@@ -34,7 +34,14 @@ from smemlint.ir.walk import walk
 from smemlint.launch.kept_runs import KeptRuns, Shown
 from smemlint.launch.left_over import left_over
 from smemlint.launch.model import Allowance, Started
-from smemlint.launch.objects import class_instances, is_closed, is_of, object_for, take_defaults
+from smemlint.launch.objects import (
+    class_instances,
+    is_closed,
+    is_of,
+    object_for,
+    set_by_others,
+    take_defaults,
+)
 from smemlint.launch.source.receivers import methods_meant
 from smemlint.launch.source.settings import Settings, settings
 from smemlint.launch.source.slicing import HostSlice, NeededMembers, settle
@@ -264,7 +271,7 @@ def _run(
             paths=paths,
         )
         for id in unset:
-            unknown_setting(m, module.globals[id])
+            set_by_others(m, module.globals[id])
         _call(m, f, arguments, owner, words)
         if m.effort.steps > m.effort.budget.steps:
             _take_first_iterations(seen, tried)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from smemlint.evaluate.kernel import unknown_setting
 from smemlint.evaluate.language.conversions import is_null
 from smemlint.evaluate.language.initialisers import value_for
 from smemlint.evaluate.machine.machine import Machine
@@ -12,7 +13,7 @@ from smemlint.evaluate.values.host_limits import one_set
 from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value
 from smemlint.evaluate.values.objects import Object
 from smemlint.evaluate.values.provenance import ONE_OF
-from smemlint.ir import Function, Module, Name, Record, RecordRef, Scalar, TemplateArgument, TypeParam
+from smemlint.ir import Function, Module, Name, Record, RecordRef, Scalar, TemplateArgument, TypeParam, Var
 from smemlint.ir.types import INT, primary_name
 from smemlint.ir.walk import nodes_of, walk
 
@@ -182,6 +183,18 @@ def take_defaults(m: Machine, f: Function) -> None:
                         if isinstance(v, Int) and v.known
                     }
                 )
+
+
+def set_by_others(m: Machine, var: Var) -> None:
+    """A number of the program that functions set which may have run before: zero stands for what is not told
+    yet, any other for what it may still be."""
+    unknown_setting(m, var)
+    default = (
+        None if var.begins_at_zero() or var.init is None else value_for(m, m.resolve(var.type), var.init)
+    )
+    if isinstance(default, Int) and default.known:
+        cells = m.memory.globals[var.id].cells
+        cells[0] = _default_or_other(m, var.name, default, cells.get(0))
 
 
 def _default_or_other(m: Machine, name: str, default: Int, other: object) -> Int:

@@ -274,3 +274,49 @@ def test_a_member_of_a_structure_has_the_numbers_that_others_set(
     void go() {{ run(plan); }}"""
     found = launches(text)
     assert ({x.block[0] for x in found} if not any(x.assumed for x in found) else None) == expected
+
+
+CLASSES = """
+struct Base {
+    virtual int threads() const = 0;
+    void run(float *p) { sum<<<1, threads()>>>(p, p); }
+};
+struct Small : Base { int threads() const override { return 96; } };
+struct Large : Base { int threads() const override { return 192; } };
+"""
+
+
+@pytest.mark.parametrize(
+    ("host", "expected", "sure"),
+    [
+        ("void go(float *p) { Small s; s.run(p); Large().run(p); }", {96, 192}, True),
+        ("void go(Base &b, float *p) { b.run(p); }", {96}, False),
+        ("void go(Base *b, float *p) { b->run(p); }", {96}, False),
+        ("Base &base(); void go(float *p) { base().run(p); }", {96}, False),
+        ("Small *small(); void go(float *p) { small()->run(p); }", {96}, True),
+    ],
+    ids=["made here", "by reference", "by pointer", "from elsewhere", "of a class that none is below"],
+)
+def test_a_virtual_function_is_that_of_the_class_which_the_object_is_of(
+    host: str, expected: set[int], sure: bool
+) -> None:
+    found = launches(CLASSES + host)
+    told = {x.block[0] for x in found if not x.assumed}
+    assert told == expected if sure else not told
+    assert sure or len(found) > len(expected)
+
+
+@pytest.mark.parametrize(
+    "before", ["void set(int n) { threads = n; }", "struct S { S(int n) { threads = n; } };"]
+)
+def test_a_number_of_the_program_that_others_set_is_what_it_began_with_or_any_other(before: str) -> None:
+    found = launches(f"int threads = 96; {before} void go(float *p) {{ sum<<<1, threads>>>(p, p); }}")
+    assert (96, 1, 1) in [x.block for x in found]
+    assert all(x.assumed for x in found) and len(found) > 1
+
+
+def test_a_number_of_the_program_that_its_start_leaves_alone_is_known() -> None:
+    host = "int threads = 96; void parse(int c, char **v) { if (c > 1) threads = atoi(v[1]); }"
+    host += "void go(float *p) { sum<<<1, threads>>>(p, p); }"
+    host += "int main(int c, char **v) { parse(c, v); go(nullptr); }"
+    assert [(x.block[0], x.assumed) for x in launches(host)] == [(96, False)]

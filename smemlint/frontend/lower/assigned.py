@@ -53,21 +53,24 @@ def with_assigned(
 def with_set_apart(
     c: Context, functions: Mapping[str, Function], variables: Mapping[str, Var]
 ) -> dict[str, Var]:
-    """The variables; those of the host that begin at zero are marked where functions set them that are not
-    lowered."""
-    numbers = {v.name.rsplit("::", 1)[-1].encode() for v in variables.values() if v.begins_at_zero()}
+    """The variables; numbers of the host are marked where functions set them that are not lowered."""
+    numbers = {v.name.rsplit("::", 1)[-1].encode() for v in variables.values() if v.may_be_set()}
     if not numbers:
         return dict(variables)
     set_in = _pattern(rb"(?<![\w.>])", b"|".join(map(re.escape, numbers)))
     lowered = {f.name for f in functions.values()}
+    others = [f for f in c.declarations.functions.values() if f.name.split("<", 1)[0] not in lowered]
     apart = {
         next(group for group in match.groups() if group is not None).decode()
-        for f in c.declarations.functions.values()
-        if f.name.split("<", 1)[0] not in lowered
+        for f in others
         for match in set_in.finditer(f.text())
     }
+    for r in c.declarations.records.values():  # a member of the same name is another number
+        own = {cursors.spelling(k) for k in cursors.children(r.node)}
+        found = (next(filter(None, match.groups())).decode() for match in set_in.finditer(r.text()))
+        apart |= {name for name in found if name not in own}
     return {
-        id: replace(v, set_apart=True) if v.begins_at_zero() and v.name.rsplit("::", 1)[-1] in apart else v
+        id: replace(v, set_apart=True) if v.may_be_set() and v.name.rsplit("::", 1)[-1] in apart else v
         for id, v in variables.items()
     }
 

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TypeAlias
 
 from smemlint.frontend.clang import cursors
-from smemlint.frontend.clang.names import Declarations, Definition
+from smemlint.frontend.clang.names import FUNCTION_TEMPLATE, METHOD, Declarations, Definition
 from smemlint.frontend.clang.positions import Positions
 from smemlint.frontend.lower.assigned import with_assigned, with_set_apart
 from smemlint.frontend.lower.decls import SHARED_ATTRIBUTE, DeclarationLowering
@@ -281,6 +281,15 @@ def _kernels_handed_on(functions: Sequence[Definition]) -> re.Pattern[bytes] | N
     return re.compile(rf"[(,=?:]\s*{cast}?&?\s*(?:\w+::)*(?:{'|'.join(names)})\s*{template}[,;):]".encode())
 
 
+def _launching_methods(c: Context, record: Definition) -> Iterator[str]:
+    """Names of the methods in a class that launch: who calls them need not name the class."""
+    for kid in cursors.children(record.node):
+        name = cursors.spelling(kid)
+        callable_ = kid.kind in (METHOD, FUNCTION_TEMPLATE) and _NAMES.fullmatch(name) and name != record.name
+        if callable_ and _LAUNCHES.search((c.positions.text(kid) or "").encode()):
+            yield name
+
+
 def _callers(
     c: Context,
     functions: Sequence[Definition],
@@ -294,7 +303,8 @@ def _callers(
     launching = set(wanted) | {
         f.name for f in roots if _LAUNCHES.search(f.text()) or any(p.search(f.text()) for p in told)
     }
-    launching |= {r.name for r in records if _LAUNCHES.search(r.text())}
+    starting = [r for r in records if _LAUNCHES.search(r.text())]
+    launching |= {r.name for r in starting} | {name for r in starting for name in _launching_methods(c, r)}
     if not launching:
         return [], [], set()
     known = {f.key for f in functions}

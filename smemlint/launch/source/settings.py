@@ -40,15 +40,15 @@ class Settings:
     set_by: Mapping[str, frozenset[str]]
 
     def left_to_others(self, module: Module, f: Function) -> tuple[str, ...]:
-        """Numbers that begin at zero, and that functions set which `f` does not call: where a program gets
-        to `f` they have run before it."""
+        """Numbers that functions set which `f` does not call: where a program gets to `f` they may have run
+        before it."""
         own = self.set_by.get(f.id, frozenset())
         others = frozenset[str]().union(*self.set_by.values())
         return tuple(
             sorted(
                 id
                 for id in self.globals - own
-                if (var := module.globals[id]).begins_at_zero() and (id in others or var.set_apart)
+                if (var := module.globals[id]).may_be_set() and (id in others or var.set_apart)
             )
         )
 
