@@ -20,6 +20,7 @@ from smemlint.evaluate.library.containers import got_place
 from smemlint.evaluate.library.memory import escaped
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.run.virtual_calls import any_override
 from smemlint.evaluate.values.number import (
     Closure,
     FunctionValue,
@@ -184,6 +185,8 @@ def _apply(m: Machine, v: Value, e: Call, discarded: bool, want_place: bool) -> 
         if result is not None:
             return result
     if isinstance(v, Method):
+        if m.host and (given := any_override(m, v, e)) is not None:
+            return given
         if v.candidates:
             this = v.self if isinstance(v.self, Pointer) else None
             result = invoke(m, v.candidates, e.arguments, v.arguments, this, e.place)
