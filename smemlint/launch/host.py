@@ -388,6 +388,10 @@ def _written_instances(
                 for f in by_name.get(n.name.rsplit("::", 1)[-1], ()):
                     if f.record in (None, g.record) or _may_be(module, g, n, f):
                         found[f.id][n.arguments] = None
+    for var in module.globals.values():  # `std::map<int, Fn> table = {{64, run<64>}};`
+        for x in walk(var.init) if var.init is not None else ():
+            if isinstance(x, Name) and x.id in found and is_closed(x.arguments):
+                found[x.id][x.arguments] = None
     for id, arguments in module.explicit_instances:
         if id in found and not _is_specialised(module, id, arguments):
             found[id][arguments] = None

@@ -119,10 +119,22 @@ def test_what_several_sizes_of_one_block_pass_is_known_where_they_agree() -> Non
         "if (n != 64 && n != 96) return;",
         "if (!(n == 64 || n == 96)) throw 1;",
         "if (n % 2 == 0) if (n == 64 || n == 96)",
+        'LIB_CHECK(n == 64 || n == 96, "another size");',
+        "LIB_ENFORCE(n == 64 || n == 96 || n == 192); LIB_ENFORCE_NE(n, 192);",
     ],
 )
 def test_checks_that_name_each_size_tell_them(check: str) -> None:
     assert sorted(blocks(f"void start(int n) {{ {check} sum<<<1, n>>>(0, 0); }}")) == [64, 96]
+
+
+def test_checks_that_compare_their_arguments_limit_sizes() -> None:
+    start = "void start(int n) { CHECK_GE(n, 95); CHECK_LT(n, 97); sum<<<1, n>>>(0, 0); }"
+    assert sorted(blocks(start)) == [95, 96]
+
+
+def test_macros_of_other_names_and_calls_in_checks_tell_nothing() -> None:
+    for check in ("LIB_EXPECT(n == 64);", "CUDA_CHECK(lib::start(n));", "LIB_WARN(n == 64);"):
+        assert shapes(f"void start(int n) {{ {check} sum<<<1, n>>>(0, 0); }}")
 
 
 def test_what_checks_leave_over_is_told_in_the_other_arm() -> None:

@@ -106,3 +106,13 @@ def test_far_apart_elements_of_data_cost_no_more_than_their_number() -> None:
     }
     """
     assert instances(host)[0] == {1}
+
+
+@pytest.mark.parametrize(
+    "type_", ["std::map<int, Fn>", "std::unordered_map<int, std::function<void(float *)>>"]
+)
+def test_a_map_outside_functions_starts_what_the_instances_that_it_holds_start(type_: str) -> None:
+    host = "template <int W> void go(float *p) { wide<W><<<1, 32>>>(p); }"
+    host += f"static const {type_} table = {{{{1, go<1>}}, {{2, go<2>}}}};"
+    host += "void run(float *p, int i) { auto at = table.find(i); if (at != table.end()) at->second(p); }"
+    assert instances(host) == ({1, 2}, True)
