@@ -5,7 +5,7 @@ from __future__ import annotations
 from smemlint.evaluate.language.accesses import escape, load
 from smemlint.evaluate.language.conversions import as_int, type_of
 from smemlint.evaluate.language.expression_types import stays, type_at
-from smemlint.evaluate.language.lifetimes import begin_life
+from smemlint.evaluate.language.lifetimes import begin_life, has_destructors
 from smemlint.evaluate.language.names import static_member
 from smemlint.evaluate.language.overloads import declared_operators, methods_of
 from smemlint.evaluate.machine.dispatch import converted, lvalue, rvalue
@@ -30,6 +30,7 @@ from smemlint.evaluate.values.objects import Object, at_home
 from smemlint.ir import (
     ArrayOf,
     Call,
+    Construct,
     Expr,
     Index,
     Member,
@@ -188,6 +189,8 @@ def member_place(m: Machine, e: Member) -> Pointer | Value:
             base = Pointer(base.object, base.offset, base.pointee)
         elif isinstance(base, Other) and base.leads is not None:
             base = lost(m, base, e.place)
+    elif isinstance(e.base, Call | Construct) and not m.host and has_destructors(m.module):
+        base = place_of(m, e.base)
     else:
         base = lvalue(m, e.base)
     return field_of(m, base, e.name, e.place)

@@ -142,7 +142,7 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
     chosen = target is not None and target == gives_element(s.otherwise)
     way_out = (lambda: arm(False, otherwise)) if either else None
     left = ways_out(m) if choice is not None else 0
-    if otherwise is None and not held and not m.host and _only_leaves(s.then):
+    if otherwise is None and not held and not m.host and not m.frame.live and _only_leaves(s.then):
         # who surely goes leaves the others to go together, or not at all
         parts = in_two(m, c)
         if parts is not None:

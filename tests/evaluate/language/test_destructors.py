@@ -17,6 +17,7 @@ struct Guard {
   __device__ int twice() const { return 2 * c; }
 };
 struct Two { Guard a, b; int &c; __device__ Two(int &x) : a(x), b(x), c(x) {} __device__ ~Two() { c *= 2; } };
+struct Pair { Guard g; int n; };
 struct More : Guard { __device__ More(int &x) : Guard(x) {} __device__ ~More() { c *= 2; } };
 struct Moved { int n = 4; __device__ Moved() {} __device__ Moved(Moved &&o) : n(o.n) { o.n = 9; } };
 template <typename T> struct Held { int off; };
@@ -43,6 +44,8 @@ NUMBERS = {
     "int c = 5; { const Guard &g = made(c); c *= 2; } s[c] = 1;": 9,
     "int c = 5; if (made(c).twice() > 3) s[c] = 1;": 3,
     "int c = 9; for (int i = 0; made(c).twice() > 8; i++) c++; s[c] = 1;": 1,
+    "int c = 9; while (made(c).c > 4) c++; s[c] = 1;": 1,
+    "int c = 9; int r = Pair{Guard(c), 4}.n; s[c + r] = 1;": 11,
     "int c = 5; int r = taken(Guard(c)); s[c + r] = 1;": 29,
     # members and bases end after their object, the last one first, and so do the elements of an array
     "int c = 5; { Two t(c); } s[c] = 1;": 8,
@@ -76,3 +79,16 @@ def test_what_a_destructor_accesses_is_seen() -> None:
     (module,) = load(source_from_bytes("k.cu", text.encode()))
     (trace,) = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
     assert trace.offsets.tolist() == [[8 * i for i in range(32)]]
+
+
+def test_lanes_that_may_leave_a_scope_are_with_those_that_do() -> None:
+    """For an even n all lanes store together, for an odd one lane 40 goes on."""
+    text = (
+        "struct Flush { int *p; __device__ ~Flush() { *p = 1; } };"
+        "__global__ void k(int n) { __shared__ int s[64]; for (int i = 0; i < 4; i++) {"
+        " Flush f{s}; if (((n & 1) == 0 ? 2 : threadIdx.x) != 40) break; } }"
+    )
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (trace,) = evaluate(module, module.kernels()[0], Launch((64, 1, 1))).traces
+    assert trace.maybe is not None
+    assert (trace.offsets[1] >= 0).sum() == 32
