@@ -207,7 +207,9 @@ def _merge_states(m: Machine, ways: Sequence[tuple[Int, Exit]], present: Mask) -
         held = _even(m, o, held)
         havoc = o.havoc or any(way.state.havoc[o] for _, way, _ in held)
         for at in dict.fromkeys([*o.cells, *(at for _, _, cells in held for at in cells)]):
-            _merge_cell(m, o, at, held, present)
+            now = o.cells.get(at)
+            if now is None or any(cells.get(at) is not now for _, _, cells in held):
+                _merge_cell(m, o, at, held, present)
         o.havoc = havoc
 
 

@@ -297,6 +297,10 @@ class Memo:
         default_factory=dict
     )
     """By the same: accesses and operations of the first trial; accesses, operations and guards of all."""
+    unsteady: set[tuple[int, tuple[object, ...]]] = field(default_factory=set)
+    """The same of loops that an iteration from what the first trial suggests did not confirm."""
+    passed_over: set[str] = field(default_factory=set)
+    """Ids of variables that statements set which are skipped in trials: no address depends on them."""
     edges: dict[int, int] = field(default_factory=dict)
     """By id() of a branch that only blocks at the edge take: how often it was looked at."""
     reaching: dict[int, bool] = field(default_factory=dict)

@@ -267,9 +267,11 @@ class Machine:
             o = self.find(id)
             if o is None or o.storage != "local":
                 continue
+            self.memo.passed_over.add(o.id)
             target = o.cells.get(0)
             if isinstance(o.type, PointerTo) and isinstance(target, Pointer):
                 o = target.object
+                self.memo.passed_over.add(o.id)
             if o.storage == "local" and not (o.havoc and not o.cells):
                 o.cells = {}
                 o.havoc = True

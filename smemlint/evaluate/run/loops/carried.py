@@ -1,11 +1,12 @@
 """What a loop carries from iteration to iteration: a function of their number, or an unknown.
 
-Two trial iterations tell which: one from the state before the loop, and one from what that one suggests.
+Two iterations tell which: a trial from the state before the loop, and one from what that one suggests. The
+second is the one that stands for all, where it confirms that; else it is undone, and further trials follow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from smemlint.evaluate.analysis.purity import root_of
 from smemlint.evaluate.control_flow.masks import restore
@@ -78,15 +79,19 @@ class Plan:
 class Draft:
     """A plan in the making. start: the state before the loop; first: the one after its first iteration."""
 
-    def __init__(self, m: Machine, start: Snapshot, first: State) -> None:
+    def __init__(self, m: Machine, start: Snapshot, first: State, *, earlier: bool = False) -> None:
         self.m = m
         self.start = start
         self.first = first
         self.count = m.unknowns.fresh("iteration", low=0, rank=1)
         self.values: dict[Cell, Value] = {}
         self.carried: dict[Cell, Carried] = {}
+        self.earlier = earlier
+        """Whether it comes from an earlier visit."""
         self.refuted = False
         """Whether an iteration from it ended otherwise."""
+        self.corrected = False
+        """Whether one did, and it was corrected after that."""
 
     def before(self, cell: Cell) -> Value | None:
         """What a variable holds before the loop."""
@@ -104,10 +109,17 @@ class Draft:
         form = form_of(self.m, cell[0], c.old, c.new, c.kind, self.count, c.after, again=c.again)
         self.carried[cell], self.values[cell] = c, form
 
-    def revise(self, second: State) -> list[Cell]:
-        """Correct the kinds that an iteration from the forms did not confirm; returns which."""
+    def loosen(self) -> None:
+        """Take what no address depends on for a multiple of its step: where its statements are skipped it
+        stays as it is."""
+        for cell, c in dict(self.carried).items():
+            if c.kind == "affine" and cell[0].id in self.m.memo.passed_over:
+                self.settle(cell, "uniform", c.new)
+
+    def revise(self, second: State, begun: Mapping[Cell, Value]) -> list[Cell]:
+        """Correct the kinds that an iteration did not confirm; returns which. begun: what it began with."""
         changed: list[Cell] = []
-        for cell, planned in dict(self.values).items():
+        for cell, planned in dict(begun).items():
             o, at = cell
             after, c = second.get(o, {}).get(at, planned), self.carried[cell]
             new = self.first.get(o, {}).get(at)
@@ -120,18 +132,22 @@ class Draft:
             changed.append(cell)
         return changed
 
-    def holds(self, second: State) -> bool:
-        """Whether an iteration from the forms of an earlier visit ends as they say, and none is too wide."""
-        self.refuted = not self._holds(second)
-        return not self.refuted
-
-    def _holds(self, second: State) -> bool:
+    def holds(self, second: State, begun: Mapping[Cell, Value]) -> bool:
+        """Whether an iteration ends as its forms say: where they are those of an earlier visit, also whether
+        none is too wide. Else they are corrected, if they can be. begun: what it began with."""
+        aside = self.m.memo.passed_over
+        second = {o: cells for o, cells in second.items() if o.id not in aside}
+        begun = {cell: v for cell, v in begun.items() if cell[0].id not in aside}
         before, unknowns = self.start.cells, self.m.unknowns
-        if any(even(before.get(o, cells), cells, unknowns) for o, cells in second.items()):
-            return False
+        cut = any(even(before.get(o, cells), cells, unknowns) for o, cells in second.items())
+        self.refuted = cut or (not self._holds(second, begun) if self.earlier else False)
+        self.corrected = not cut and not self.earlier and bool(self.revise(second, begun))
+        return not self.refuted and not self.corrected
+
+    def _holds(self, second: State, begun: Mapping[Cell, Value]) -> bool:
         if any(True for _ in self._others(second)):
             return False
-        for cell, planned in self.values.items():
+        for cell, planned in begun.items():
             after, c = second.get(cell[0], {}).get(cell[1], planned), self.carried[cell]
             if confirmed(c.old, planned, after, c.kind, c.new) != c.kind:
                 return False
@@ -157,28 +173,51 @@ class Draft:
                 yield (o, at), old, v
 
 
-def planned(m: Machine, s: Loop, exits: Exits, start: Snapshot, first: State) -> Plan:
-    """Plan a generic iteration by how the first trial left each variable, and by a second one from that
-    form."""
+def drafted(m: Machine, start: Snapshot, first: State) -> Draft:
+    """A draft by how the first trial left each variable."""
     _even(m, start, first)
     draft = Draft(m, start, first)
     for cell, (old, new) in changes_of(start.cells, first).items():
         draft.settle(cell, kind_of(old, new), new)
-    if not _only_counts(m, s, {o.id for o, _ in draft.values}):
-        for left in reversed(range(TRIALS)):
-            _set(draft.values)
-            second = trial(m, s, exits)
-            if _even(m, start, second):  # it cut what the first one left whole: begin again
-                return planned(m, s, exits, start, trial(m, s, exits))
-            revised = draft.revise(second)
-            restore(start)
-            if not revised:
-                break
-            if not left:
-                for o, at in revised:
-                    draft.settle((o, at), "lost", first.get(o, {}).get(at))
-    m.memo.carried[id(s), m.frame.instance] = {(o.id, at): c for (o, at), c in draft.carried.items()}
+    return draft
+
+
+def is_sure(m: Machine, s: Loop, draft: Draft) -> bool:
+    """Whether a draft needs no further iteration to verify it."""
+    return _only_counts(m, s, {o.id for o, _ in draft.values})
+
+
+def revised(m: Machine, s: Loop, exits: Exits, start: Snapshot, draft: Draft) -> Draft:
+    """A draft of the first trial that further ones, each from its forms, leave standing."""
+    for left in reversed(range(TRIALS)):
+        _set(draft.values)
+        second = trial(m, s, exits)
+        if _even(m, start, second):  # it cut what the first one left whole: begin again
+            again = drafted(m, start, trial(m, s, exits))
+            return again if is_sure(m, s, again) else revised(m, s, exits, start, again)
+        changed = draft.revise(second, draft.values)
+        restore(start)
+        if not changed:
+            break
+        if not left:
+            for o, at in changed:
+                draft.settle((o, at), "lost", draft.first.get(o, {}).get(at))
+    return draft
+
+
+def planned(m: Machine, s: Loop, exits: Exits, start: Snapshot, first: State) -> Plan:
+    """Plan a generic iteration by how the first trial left each variable, and by a second one from that
+    form."""
+    draft = drafted(m, start, first)
+    if not is_sure(m, s, draft):
+        draft = revised(m, s, exits, start, draft)
+    keep(m, s, draft)
     return draft.plan()
+
+
+def keep(m: Machine, s: Loop, draft: Draft) -> None:
+    """Remember how a loop changes its variables, for later visits of it."""
+    m.memo.carried[id(s), m.frame.instance] = {(o.id, at): c for (o, at), c in draft.carried.items()}
 
 
 def foreseen(m: Machine, s: Loop, start: Snapshot) -> Draft | None:
@@ -195,7 +234,8 @@ def foreseen(m: Machine, s: Loop, start: Snapshot) -> Draft | None:
     for o in start.cells:
         if o.id in names and objects.setdefault(o.id, o) is not o:
             return None
-    draft = Draft(m, start, {o: dict(cells) for o, cells in start.cells.items() if o.id in names})
+    first = {o: dict(cells) for o, cells in start.cells.items() if o.id in names}
+    draft = Draft(m, start, first, earlier=True)
     for (name, at), c in known.items():
         if name not in objects:
             return None
@@ -234,7 +274,7 @@ def verified(m: Machine, s: Loop, exits: Exits, start: Snapshot, draft: Draft) -
     _set(draft.values)
     second = trial(m, s, exits)
     restore(start)
-    return draft.holds(second)
+    return draft.holds(second, draft.values)
 
 
 def _like(seen: Value | None, after: Value) -> bool:

@@ -10,6 +10,7 @@ from smemlint.evaluate.language.destructors import full
 from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Barrier, Event, Exits, Machine
 from smemlint.evaluate.machine.state import Iterated, Iteration
+from smemlint.evaluate.run.loops.attempts import Attempt
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Value, collapse, same, subtract
 from smemlint.evaluate.values.objects import Object
@@ -125,31 +126,6 @@ def _moved(a: Event | Barrier, b: Event | Barrier) -> bool:
     d = subtract(a.offset, b.offset, LONG)
     same_must = a.must is b.must or np.array_equal(a.must, b.must)
     return same_must and isinstance(collapse(d.const, a.may), int) and not d.varying
-
-
-class Attempt:
-    """Where control stood before an iteration that may have to leave no trace. The state itself is the
-    caller's to restore."""
-
-    def __init__(self, m: Machine, exits: Exits) -> None:
-        self.masks = m.must, m.may, m.context.way
-        self.exits = exits
-        self.left = exits.broken, exits.continued, exits.uncertain
-        self.frames = [(f, f.returned, f.result) for f in m.frames]
-        self.joins = [(j, j.kept, j.strays, j.gone, j.ways, j.left) for j in m.ahead()]
-        for j, *_, ways, left in self.joins:
-            j.ways, j.left = list(ways), dict(left)
-        self.region = m.lines.region
-
-    def undo(self, m: Machine) -> None:
-        """Go back there."""
-        self.exits.broken, self.exits.continued, self.exits.uncertain = self.left
-        for f, returned, result in self.frames:
-            f.returned, f.result = returned, result
-        for j, kept, strays, gone, ways, left in self.joins:
-            j.kept, j.strays, j.gone, j.ways, j.left = kept, strays, gone, ways, left
-        m.must, m.may, m.context.way = self.masks
-        m.lines.region = self.region
 
 
 def trial(m: Machine, s: Loop, exits: Exits) -> State:

@@ -1,0 +1,69 @@
+"""Iterations that may have to leave no trace: what they changed is put back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from smemlint.evaluate.machine.machine import Exits, Machine
+from smemlint.evaluate.machine.state import SiteLog
+
+
+class Attempt:
+    """Where control stood before an iteration that may have to leave no trace. The state itself is the
+    caller's to restore."""
+
+    def __init__(self, m: Machine, exits: Exits) -> None:
+        self.masks = m.must, m.may, m.context.way
+        self.exits = exits
+        self.left = exits.broken, exits.continued, exits.uncertain
+        self.frames = [(f, f.returned, f.result) for f in m.frames]
+        self.joins = [(j, j.kept, j.strays, j.gone, j.ways, j.left) for j in m.ahead()]
+        for j, *_, ways, left in self.joins:
+            j.ways, j.left = list(ways), dict(left)
+        self.region = m.lines.region
+
+    def undo(self, m: Machine) -> None:
+        """Go back there."""
+        self.exits.broken, self.exits.continued, self.exits.uncertain = self.left
+        for f, returned, result in self.frames:
+            f.returned, f.result = returned, result
+        for j, kept, strays, gone, ways, left in self.joins:
+            j.kept, j.strays, j.gone, j.ways, j.left = kept, strays, gone, ways, left
+        m.must, m.may, m.context.way = self.masks
+        m.lines.region = self.region
+
+
+class Checkpoint:
+    """What an iteration that is not silent adds to the log, and to what belongs to it."""
+
+    def __init__(self, m: Machine, exits: Exits) -> None:
+        journal = m.journal
+        self._order, self._addresses = journal.order, m.effort.addresses
+        self._lists: tuple[list[Any], ...] = (
+            m.log,
+            journal.selected,
+            journal.loops,
+            journal.notes,
+            exits.iterations,
+        )
+        self._lengths = [len(x) for x in self._lists]
+        self._sunk, self._idle, self._edges = {**journal.sunk}, {*journal.idle}, {**m.memo.edges}
+        self._loaded, self._waiting = {**m.memory.loaded}, {k: [*v] for k, v in m.context.waiting.items()}
+        self._sites = {key: (log, replace(log, via={**log.via})) for key, log in journal.sites.items()}
+
+    def undo(self, m: Machine) -> None:
+        """Take it back."""
+        m.journal.order, m.effort.addresses = self._order, self._addresses
+        for x, length in zip(self._lists, self._lengths, strict=True):
+            del x[length:]
+        m.journal.sunk, m.journal.idle, m.memo.edges = self._sunk, self._idle, self._edges
+        m.memory.loaded, m.context.waiting = self._loaded, self._waiting
+        m.journal.sites = {key: _as_it_was(log, before) for key, (log, before) in self._sites.items()}
+
+
+def _as_it_was(log: SiteLog, before: SiteLog) -> SiteLog:
+    """The record of a site, which events know, with what it held."""
+    log.assumed, log.via, log.frame = before.assumed, before.via, before.frame
+    log.reason, log.fragment = before.reason, before.fragment
+    return log
