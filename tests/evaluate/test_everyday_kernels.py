@@ -24,6 +24,8 @@ template <class T> struct View {
   struct Row { T *p; __device__ T &operator[](int c) const { return p[c]; } };
   __device__ Row operator[](int r) const { return Row{p + r * pitch}; }
 };
+template <class T> struct Step { static __device__ int of(int t) { return t; } };
+template <> __device__ inline int Step<double>::of(int t) { return t * 4; }
 template <class T> __device__ void fill(T *p, int t) { View<T> v{p, 36}; v[t & 15][t >> 4] = t; }
 struct Sm { float a[16][32]; float b[32][17]; int flags[32]; };
 __device__ int get_int(const int8_t *p, int i) {
@@ -136,6 +138,12 @@ CASES: dict[str, tuple[str, str, int, Callable[[], Iterable[Row]]]] = {
         "load",
         4,
         by_bits,
+    ),
+    "one instance of a class has a method of its own": (
+        "__shared__ float s[256]; s[Step<float>::of(t)] = 1; s[Step<double>::of(t)] = 2;",
+        "store",
+        4,
+        lambda: [[4 * t for t in LANES], [16 * t for t in LANES]],
     ),
 }
 

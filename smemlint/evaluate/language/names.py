@@ -8,6 +8,7 @@ from dataclasses import replace
 from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import coerce, constant_of
 from smemlint.evaluate.language.initialisers import initialise
+from smemlint.evaluate.language.overloads import methods_for
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.memory.local_memory import as_seen
@@ -272,8 +273,7 @@ def _static_member(m: Machine, owner: RecordRef, name: str) -> Value | None:
         finally:
             m.frames.pop()
     if name in record.methods:
-        functions = tuple(m.module.functions[i] for i in record.methods[name] if i in m.module.functions)
-        return FunctionValue(name, functions, (), bindings)
+        return FunctionValue(name, methods_for(m, owner, record.methods[name]), (), bindings)
     for base in record.bases:
         value = static_member(m, m.types.resolve(base, bindings), name)
         if value is not None:

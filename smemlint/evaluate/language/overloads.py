@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from smemlint.evaluate.language.conversions import type_of
 from smemlint.evaluate.machine.machine import Machine
@@ -237,6 +237,21 @@ def specialisation(m: Machine, f: Function, bound: Bindings) -> tuple[Function, 
     return None
 
 
+def methods_for(m: Machine, t: RecordRef, ids: Iterable[str]) -> tuple[Function, ...]:
+    """Of the methods (ids) of a class template those of an instance: what is written for it alone goes before
+    what is written for all."""
+    functions = tuple(m.module.functions[i] for i in ids if i in m.module.functions)
+    if all(f.specialises is None or f.template for f in functions):
+        return functions
+    given = m.types.resolve(t, m.frame.bindings)
+    arguments = given.arguments if isinstance(given, RecordRef) else t.arguments
+    special = [f for f in functions if f.specialises is not None and not f.template]
+    own = [f for f in special if m.types.patterns.arguments(f.specialises or (), arguments) is not None]
+    forms = {tuple(p.type for p in f.parameters) for f in own}
+    rest = [f for f in functions if f not in special and tuple(p.type for p in f.parameters) not in forms]
+    return (*own, *rest)
+
+
 def methods_of(m: Machine, t: Type, name: str) -> tuple[Function, ...]:
     """Methods of a record type by name, its bases searched."""
     if not isinstance(t, RecordRef):
@@ -245,8 +260,7 @@ def methods_of(m: Machine, t: Type, name: str) -> tuple[Function, ...]:
     if found is None:
         return ()
     record, bindings = found
-    ids = record.methods.get(name, ())
-    functions = tuple(m.module.functions[i] for i in ids if i in m.module.functions)
+    functions = methods_for(m, t, record.methods.get(name, ()))
     if functions:
         return functions
     for base in record.bases:

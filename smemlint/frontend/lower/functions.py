@@ -8,6 +8,7 @@ from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.kinds import CALL, INIT_LIST, TEMPLATE_REF, TYPE_REF, UNEXPOSED, is_expression
 from smemlint.frontend.clang.names import (
+    CLASS_TEMPLATE,
     CONSTRUCTOR,
     CONVERSION,
     FUNCTION_TEMPLATE,
@@ -167,6 +168,10 @@ class FunctionLowering:
         if self.is_specialisation(found):
             specialises = c.types.specialisation_arguments(node)
             self._list_specialisation(node, identifier)
+        elif owner is not None and owner.node.kind == CLASS_TEMPLATE:
+            instance = cursors.semantic_parent(node)
+            if instance.kind in RECORDS and instance.kind != CLASS_TEMPLATE:
+                specialises = c.types.specialisation_arguments(instance)
         place = self.name_place(node)
         if not sides and _CONSTEXPR.search(found.file.slice(found.begin, max(place.offset, found.begin))):
             sides = {HOST_ATTRIBUTE, DEVICE_ATTRIBUTE}  # as constant expressions of device code call it

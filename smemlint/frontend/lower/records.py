@@ -313,6 +313,8 @@ class RecordLowering:
                 continue
             if kid.kind in TYPEDEFS or kid.kind in (VARIABLE, ENUM):
                 c.found.records[stored] = partial()
+        if node.kind == CLASS_TEMPLATE:
+            self._special_methods(node, kids, methods)
         result = partial()
         return replace(
             result,
@@ -466,6 +468,19 @@ class RecordLowering:
                 var = self.enumerator_constant(kid, previous)
                 constants[var.name] = var
                 previous = var.init
+
+    def _special_methods(self, node: Node, kids: list[Node], methods: dict[str, list[str]]) -> None:
+        """`template <> int *Shared<int>::get() { ... }`: the methods of one instance of a template."""
+        declarations = self._c.declarations
+        for name in dict.fromkeys(cursors.spelling(kid) for kid in kids if kid.kind in FUNCTIONS):
+            for entry in declarations.functions_named.get(name, ()):
+                owner = cursors.semantic_parent(entry.node)
+                if owner.kind not in RECORDS or owner.kind == CLASS_TEMPLATE:
+                    continue
+                meant = declarations.record(owner)
+                if meant is not None and meant.node.d0 == node.d0:
+                    self._c.require_method(entry)
+                    methods.setdefault(name, []).append(self.function_id(entry))
 
     def _method(self, kid: Node, found: Definition, methods: dict[str, list[str]]) -> None:
         c = self._c

@@ -301,3 +301,18 @@ def test_a_macro_is_what_it_is_where_a_template_uses_it() -> None:
         "fill<4>((float*)s, threadIdx.x);",
         "fill<2>((float*)s, threadIdx.x);",
     ]
+
+
+def test_methods_of_one_instance_of_a_class_template_stand_beside_those_of_all() -> None:
+    text = """
+    template <class T> struct Step { static __device__ int of(int t) { return t; } __device__ T *get() const; };
+    template <> __device__ inline int Step<double>::of(int t) { return t * 4; }
+    template <> __device__ inline float *Step<float>::get() const { extern __shared__ float f[]; return f; }
+    __global__ void k(int *p) { p[0] = Step<double>::of(1); }"""
+    record = module(text).records["Step"]
+    functions = module(text).functions
+    found = {name: [functions[id].specialises for id in ids] for name, ids in record.methods.items()}
+    assert {name: [s and show_type(s[0]) for s in each] for name, each in found.items()} == {  # type: ignore[arg-type]
+        "of": [None, "double"],
+        "get": ["float"],
+    }
