@@ -29,6 +29,7 @@ from smemlint.ir import (
     Place,
     PointerTo,
     RecordRef,
+    Scalar,
     Special,
     Stmt,
     This,
@@ -79,16 +80,21 @@ def _plain(index: Expr) -> bool:
     return isinstance(index, Name) or (isinstance(index, Cast) and _plain(index.operand))
 
 
-def copied(target: Expr, value: Expr, t: Type) -> Expr:
+def copied(target: Expr, value: Expr, t: Type, *, same_type: bool) -> Expr:
     """The expression that decides the line of the store in `target = value`.
 
     Scalars are stored where the target ends, records that are copied from an object where that object ends;
-    but with a call on either side the object is read first.
+    but with a call on either side the object is read first. Halves are classes: what is converted to one is
+    no copy.
     """
-    plain = (
-        isinstance(t, RecordRef) and _is_object(value) and not (_has_effects(target) or _has_effects(value))
-    )
+    record = isinstance(t, RecordRef) or (same_type and _is_class(t))
+    plain = record and _is_object(value) and not (_has_effects(target) or _has_effects(value))
     return value if plain else target
+
+
+def _is_class(t: Type) -> bool:
+    """Whether a library makes a number of few bytes: `__half`, `__nv_bfloat16`, `__nv_fp8_e4m3`."""
+    return isinstance(t, Scalar) and t.kind == "float" and t.size < 4 and not t.name.endswith("_t")
 
 
 @by_identity

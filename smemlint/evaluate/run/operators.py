@@ -6,7 +6,7 @@ from smemlint.evaluate.analysis.line_attribution import copied
 from smemlint.evaluate.compiler.slow_paths import division_stops, narrow_stops
 from smemlint.evaluate.control_flow import first_block
 from smemlint.evaluate.language.accesses import load, store
-from smemlint.evaluate.language.conversions import as_int, coerce, is_null, null_test, operand_of
+from smemlint.evaluate.language.conversions import as_int, coerce, is_null, null_test, operand_of, type_of
 from smemlint.evaluate.language.destructors import discard
 from smemlint.evaluate.language.member_pointers import member_of, pointer_to_member
 from smemlint.evaluate.language.operator_methods import operator_method
@@ -276,8 +276,9 @@ def assign_value(m: Machine, e: Assign) -> Value:
         if m.host and tied(m, e.target, v):
             return v
         if isinstance(target, Pointer):
+            same_type = type_of(v) == target.pointee
             v = coerce(m, v, target.pointee)
-            node = copied(e.target, e.value, target.pointee)
+            node = copied(e.target, e.value, target.pointee, same_type=same_type)
             store(m, target, v, _target_place(e), node, e.value)
         return v
     called = operator_method(m, e)

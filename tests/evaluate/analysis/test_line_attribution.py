@@ -16,6 +16,7 @@ from smemlint.ir import Launch
 from smemlint.source import source_from_bytes
 
 SOURCE = """\
+#include <cuda_fp16.h>
 #define F4(x) (reinterpret_cast<float4 *>(&(x))[0])
 #define STORE(x, v) (x) = (v)
 #define OUTER(x) x
@@ -49,6 +50,21 @@ KERNEL(scalars) {
   __syncthreads();
   g[t] = q
     [t ^ 1]; // load
+}
+KERNEL(halves) {
+  SHARED
+  __half *h = (__half *)s, *w = (__half *)g;
+  h[t
+    + n]
+    =
+    w[a
+      + t]; // store
+  h[t +
+    1024] =
+    h[
+      t ^ n]; // store load
+  __syncthreads();
+  w[t] = h[t ^ 1]; // load
 }
 KERNEL(members) {
   SHARED
