@@ -44,6 +44,10 @@ from smemlint.ir import (
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import INT, LONG
 
+UNKNOWN_SIZE = 1 << 24
+"""Bytes that a member of unknown size has in a variable."""
+FURTHER = 1 << 12
+
 
 def place_of(m: Machine, e: Expr) -> Pointer:
     """lvalue(), with a temporary for what has no place."""
@@ -210,6 +214,15 @@ def _start_of(m: Machine, t: RecordRef, member: Around) -> Int:
     return Int(0, LONG, {(symbol,): 1})
 
 
+def _apart(m: Machine, t: RecordRef, member: Around) -> Int:
+    """The same in a variable, whose members need only be apart."""
+    record = m.module.records.get(t.name)
+    names = ["", "the bases", *(f.name for f in record.fields)] if record is not None else [""]
+    name, more, _ = member.behind.partition(" and more")
+    at = names.index(name) if name in names else len(names)
+    return Int(at * UNKNOWN_SIZE + len(more) * FURTHER, LONG)
+
+
 def _element(m: Machine, base: Value, at: int, place: Place | None) -> Pointer | Value:
     """The member, or element of an array, of a number."""
     t = base.pointee if isinstance(base, Pointer) else type_of(base)
@@ -242,9 +255,13 @@ def field_of(m: Machine, base: Value, name: str, place: Place | None) -> Pointer
             if constant is not None:
                 return constant
             found = m.types.member(t, name) if layout is None else None
-            if found is not None and not isinstance(found.type, PointerTo):
-                offset = add(base.offset, plus(_start_of(m, t, found), found.at), LONG)
-                return Pointer(base.object, offset, found.type)
+            local = base.object.storage == "local"
+            if found is not None and (local or not isinstance(found.type, PointerTo)):
+                start = _apart(m, t, found) if local else _start_of(m, t, found)
+                offset = add(base.offset, plus(start, found.at), LONG)
+                there = Pointer(base.object, offset, found.type)
+                refers = isinstance(found.type, PointerTo) and found.type.reference
+                return load(m, there, place) if refers else there
         if base.object.storage == "shared":
             m.note("unknown-member", f"`.{name}` of a type that is not known", place)
             return Pointer(

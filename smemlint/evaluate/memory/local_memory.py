@@ -66,6 +66,8 @@ def read_cells(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
         size = m.types.size_of(t)
         if size is None:
             whole = o.cells.get(at)
+            if at == 0 and o.type == t and not isinstance(whole, RecordValue) and len(o.cells) > 1:
+                return RecordValue(t, dict(o.cells))  # members of unknown size lie between its own
             return whole if whole is not None else RecordValue(t, {})
         if at in o.cells and not isinstance(o.cells[at], Int | Pointer | Other):
             return o.cells[at]

@@ -171,7 +171,9 @@ def construct_from(m: Machine, t: RecordRef, values: list[Value | InitList], pla
 def _lose(m: Machine, t: RecordRef, values: Iterable[Value | InitList], place: Place | None) -> None:
     """Say that shared arrays are reached through an object whose members are not known."""
     for v in values if not m.host else ():
-        if isinstance(v, Pointer) and v.object.storage == "shared":
+        if isinstance(v, InitList):
+            _lose(m, t, [e if isinstance(e, InitList) else rvalue(m, e) for e in v.elements], place)
+        elif isinstance(v, Pointer) and v.object.storage == "shared":
             escape(v)
             text = f"the address of `{v.object.name}` goes into a `{_short(t)}` of unknown members"
             m.note("unknown-member", text, place)

@@ -255,7 +255,8 @@ def _pointer_operation(m: Machine, op: str, a: Value, b: Value, place: Place | N
         if op in ("^", "|"):
             return Pointer(a.object, result, a.pointee, a.integer)
         mask = collapse(n.const) if n.known else None
-        if op in ("/", ">>", "*", "<<") and a.object.storage == "shared":
+        lost = op in ("/", ">>", "*", "<<") or (op == "&" and mask is None)
+        if lost and a.object.storage == "shared":
             return lost_among((a.object,), UNFOLLOWED)
         if op == "&" and isinstance(mask, int) and (mask < 0 or mask >= 1 << 16):
             return Pointer(a.object, result, a.pointee, a.integer)

@@ -95,3 +95,29 @@ def test_a_virtual_function_of_one_of_several_objects_is_not_known() -> None:
     (module,) = load(source_from_bytes("k.cu", text.encode()))
     (trace,) = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
     assert trace.grade is not Grade.EXACT
+
+
+def test_members_beside_one_of_an_unknown_class_are_followed() -> None:
+    text = """template <typename T, typename L> struct View { T *p; L l; int c; L m; int d;
+      __device__ View(T *q, int t) : p(q), c(t), d(2) {} __device__ void put() { p[c * d] = 1; } };
+    template <typename V> __device__ void use(V v) { v.put(); }
+    __global__ void k() { __shared__ float s[64]; View<float, lib::Layout<40>> v(s, threadIdx.x); use(v); }"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (trace,) = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    assert trace.offsets.tolist() == [[8 * lane for lane in range(32)]]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "lib::Ring<float, 2> r{{{s}, {s + 8}}}; use(r);",
+        "char *p = (char *)s; p = (char *)(((size_t)p + 7) & ~(alignof(lib::T) - 1)); *(float *)p = 1;",
+    ],
+)
+def test_an_address_that_goes_into_what_is_not_known_is_said(body: str) -> None:
+    head = "template <typename R> __device__ void use(R &r) { r.put(3); }"
+    text = f"{head} __global__ void k() {{ __shared__ float s[64]; {body} }}"
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    result = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+    said = [n for n in result.notes if n.code != "no-access"]
+    assert said or [t.grade for t in result.traces if t.grade is not Grade.EXACT]
