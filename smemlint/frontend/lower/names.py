@@ -324,6 +324,11 @@ class NameLowering:
                 return Member(base, name, arrow, place)
             return UnknownExpr("dependent member in a macro", parts, place)
         arrow, name, rest = tail
+        if base_node is None and rest.startswith("<") and "::" in rest:
+            found = self.dependent_name(node)  # `Tile<S>::template at<J>`
+            if isinstance(found, StaticMember) and not self._is_base(found.owner):
+                c.work.mention(found.name)
+                return found
         c.work.mention(name)
         arguments = c.texts.template_arguments(rest) if rest.startswith("<") else ()
         if base_node is None or base_node.kind == 132:

@@ -44,6 +44,10 @@ template <typename R> __device__ int total(R &r) { int c = 0; for (int x : r.ord
 template <int... D> struct Dims { static constexpr int n = sizeof...(D); static constexpr int d[n] = {D...};
   static constexpr int size(int i) { int s = 1; for (int k = i + 1; k < n; ++k) s *= d[k]; return s; }
   template <typename... I> static __device__ int at(I... i) { int k = 0; return ((i * size(k++)) + ...); } };
+template <int S> struct Step { template <int J> static __device__ int at(int i) { return i * J + S; } };
+template <int S> struct Steps {
+  template <int J> __device__ int a(int i) const { return Step<S>::template at<J>(i); }
+  template <int J> __device__ int b(int i) const { return Step<J>::template at<S + 1>(i); } };
 """
 PLACES = {
     "fill(Span<float>{s + 7, 1});": 7,
@@ -51,6 +55,8 @@ PLACES = {
     "Gemm<4> g(s, 6); s[total(g)] = 1;": 7,
     "s[Dims<4, 8, 3>::at(1, 2, 2)] = 1;": 32,
     "s[Dims<4, 8>::at(1, 2)] = 1;": 10,
+    "Steps<4> steps; s[steps.a<3>(5)] = 1;": 19,
+    "Steps<4> steps; s[steps.b<3>(5)] = 1;": 28,
     "It<float> i{s, 33}; i++; ++i; *i = 1;": 66,
     "It<float> i{s, 33}; *i++; *i = 1;": 33,
     "tile[3][2] = 1;": 101,
