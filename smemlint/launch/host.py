@@ -119,8 +119,13 @@ def started_kernels(
         new, _ = _run(
             module, functions, runs, None, allowance, explore=explore, reached=reached, before=before
         )
+        known = {(s.kernel.id, frozenset(s.template.items())) for s in found}
         fresh = [
-            s for s in new if s.kernel.id not in seen or (cut and s.shaped and instance(s) not in told_of)
+            s
+            for s in new
+            if s.kernel.id not in seen
+            or (s.shaped and (s.kernel.id, frozenset(s.template.items())) not in known)
+            or (cut and s.shaped and instance(s) not in told_of)
         ]
         cut = False
         found += fresh

@@ -492,6 +492,32 @@ def test_what_a_branch_compares_with_is_no_default() -> None:
     assert blocks(main + " if (argc > 2) sum<<<10, n>>>(0, 0); }") == [64]
 
 
+def test_behind_a_branch_that_is_not_taken_what_it_compares_is_another_number() -> None:
+    main = 'int main() { const char *e = getenv("N"); int n = e ? atoi(e) : 8; int t = n * 4;'
+    assert blocks(main + " if (n == 64) sum<<<1, 2 * n>>>(0, 0); }") == [128]
+    assert all(x.assumed for x in launches(main + " if (n == 64) sum<<<1, t>>>(0, 0); }"))
+    assert blocks(main + " dim3 block(96); if (n == 64) sum<<<1, block>>>(0, 0); }") == [96]
+
+
+def test_instances_that_the_program_starts_only_when_told_are_not_left_out() -> None:
+    main = """
+    template <int N> __global__ void k(float *p) { __shared__ float s[1024]; s[N * threadIdx.x] = p[0]; }
+    int main(int argc, char **argv) {
+        int mode = argc > 1 ? atoi(argv[1]) : 1;
+        switch (mode) {
+        case 1: k<1><<<1, 128>>>(0); break;
+        case 2: k<2><<<1, 64>>>(0); break;
+        default: k<4><<<1, 32>>>(0);
+        }
+    }"""
+    (module, *_) = load(source_from_bytes("/t/a.cu", main.encode()))
+    assert {(s.template["N"], s.block) for s in started_kernels(module)} == {
+        (1, (128, 1, 1)),
+        (2, (64, 1, 1)),
+        (4, (32, 1, 1)),
+    }
+
+
 def test_a_case_says_what_a_number_of_one_of_two_sources_is() -> None:
     assert blocks(
         "int a(); int b(); void f(int n) {"

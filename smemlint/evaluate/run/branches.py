@@ -7,6 +7,7 @@ from collections.abc import Callable
 from smemlint.evaluate.compiler import sink
 from smemlint.evaluate.compiler.selects import gives_element, note, note_stores
 from smemlint.evaluate.control_flow import first_block
+from smemlint.evaluate.control_flow.contrary import forget
 from smemlint.evaluate.control_flow.edge_blocks import look_aside, supposed
 from smemlint.evaluate.control_flow.join_points import (
     left_before,
@@ -97,7 +98,7 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
     m.unknowns.setting, m.context.keeps_out = False, None
     roots = continued(m, s.condition)
     guessed = m.unknowns.guesses != guesses
-    choice = None if c.known and not guessed else choice_at(m, s)
+    choice, contrary = None if c.known and not guessed else choice_at(m, s), None
     if choice is not None and m.task.paths is not None:
         if guessed:
             c = _undecided(m, s.condition)
@@ -109,6 +110,7 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
                 run(m, body)
             return
     elif c.known and id(s) in m.frame.slice.open and not s.constexpr:
+        contrary = c.const == 0
         c = m.unknowns.value(BOOL, "either way", low=0, high=1)
     guessed = guessed or (bool(m.context.supposed) and c.known and supposed(m, s.condition))
     if c.known and isinstance(c.const, int) and (m.host or s.constexpr or guessed or not form_of(c).terms):
@@ -132,7 +134,10 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
     def arm(taken: bool, body: Stmt | None) -> None:
         sink.note(m, held, taken)
         if body is not None:
-            m.unknowns.given = following(c, Int(int(taken)), m.unknowns)
+            if taken is contrary:
+                forget(m, s.condition)
+            asked = ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns) if taken is contrary else c
+            m.unknowns.given = following(asked, Int(int(taken)), m.unknowns)
             run(m, body)
             m.unknowns.given = outside
 

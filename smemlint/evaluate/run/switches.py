@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from smemlint.evaluate.control_flow.contrary import forget
 from smemlint.evaluate.control_flow.join_points import bring, meet, merge_at, sure
 from smemlint.evaluate.control_flow.launch_choices import (
     contents,
@@ -34,7 +35,9 @@ from smemlint.ir.types import BOOL, INT
 def run_switch(m: Machine, s: Switch) -> None:
     value = truth(m, full(m, s.value))
     if value.known and id(s) in m.frame.slice.open:
-        value = m.unknowns.value(INT, "any case")
+        forget(m, s.value)
+        value = truth(m, rvalue(m, s.value))
+        value = m.unknowns.value(INT, "any case") if value.known else value
     value = here(m, value)
     exits = m.exits(switch=True)
     m.context.loops.append(exits)

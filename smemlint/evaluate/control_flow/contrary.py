@@ -1,0 +1,54 @@
+"""Ways of host code that a program does not take as it is told: what is compared there is another number."""
+
+from __future__ import annotations
+
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.values.number import Int
+from smemlint.ir import Assign, Declare, Expr, Function, Name
+from smemlint.ir.memo import by_identity
+from smemlint.ir.walk import nodes_of, walk
+
+DEEPEST = 6
+"""Variables in one another that are followed."""
+
+
+def forget(m: Machine, condition: Expr) -> None:
+    """Take what a condition compares, and what was made of it in this function, for numbers that are not
+    known: `if (n == 512)` of an n that is known to be 64."""
+    if m.frame.function is None:
+        return
+    compared = {n.id for n in walk(condition) if isinstance(n, Name)}
+    for id in _made_of(m.frame.function, compared):
+        o = m.frame.variables.get(id)
+        for at, v in list(o.cells.items()) if o is not None else ():
+            if isinstance(v, Int) and v.known:
+                o.cells[at] = m.unknowns.value(v.type, o.name, rank=3)  # type: ignore[union-attr]
+
+
+def _made_of(f: Function, ids: set[str]) -> set[str]:
+    """Ids of some variables of a function, and of those that are set to what is made of them."""
+    found = set(ids)
+    for _ in range(DEEPEST):
+        more = {id for id, used in _settings(f) if id not in found and not found.isdisjoint(used)}
+        if not more:
+            break
+        found |= more
+    return found
+
+
+@by_identity
+def _settings(f: Function) -> tuple[tuple[str, frozenset[str]], ...]:
+    """Which variable is set somewhere, and the ids that stand in what it is set to."""
+    found: list[tuple[str, frozenset[str]]] = []
+    for n in nodes_of(f.body):
+        if isinstance(n, Declare) and n.var.init is not None:
+            found.append((n.var.id, _named(n.var.init)))
+        elif isinstance(n, Assign):
+            into = next((x.id for x in walk(n.target) if isinstance(x, Name)), None)
+            if into is not None:
+                found.append((into, _named(n.value)))
+    return tuple(found)
+
+
+def _named(e: object) -> frozenset[str]:
+    return frozenset(n.id for n in walk(e) if isinstance(n, Name))
