@@ -54,7 +54,8 @@ class Ways:
                 self.cut = True
                 break
             if all(_keys(each or ()) == _keys(seen) for each in found):
-                self.idle.add(choice[0])
+                if seen:  # where nothing is started no choice makes a difference
+                    self.idle.add(choice[0])
                 continue
             return [
                 s

@@ -116,3 +116,54 @@ def test_a_map_outside_functions_starts_what_the_instances_that_it_holds_start(t
     host += f"static const {type_} table = {{{{1, go<1>}}, {{2, go<2>}}}};"
     host += "void run(float *p, int i) { auto at = table.find(i); if (at != table.end()) at->second(p); }"
     assert instances(host) == ({1, 2}, True)
+
+
+ADAPTERS = """
+enum Kind { SUM, MIN };
+template <Kind K, class T> __global__ void fold(T *p) { __shared__ T s[1024]; s[threadIdx.x] = p[0]; }
+template <Kind K, class T> struct Adapter {
+    static int call(float *p, int threads) {
+        if (threads == 0) threads = 512;
+        fold<K, T><<<1, threads>>>((T *)p);
+        return 0;
+    }
+};
+using Call = RUNS;
+template <Kind K, template <Kind, class> class A> Call by_type(int type) {
+    if (type == 0) { return A<K, float>::call; } else if (type == 1) { return A<K, double>::call; }
+    return nullptr;
+}
+template <template <Kind, class> class A> Call chosen(Kind kind, int type) {
+    if (kind == SUM) return by_type<SUM, A>(type);
+    if (kind == MIN) return by_type<MIN, A>(type);
+    return nullptr;
+}
+"""
+RUNS = ["int (*)(float *, int)", "std::function<int(float *, int)>"]
+
+
+def folds(runs: str, host: str) -> list[tuple[object, object, int, bool]]:
+    """Kind, type and threads of each launch, and whether it is sure."""
+    text = ADAPTERS.replace("RUNS", runs) + host
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    (kernel,) = module.kernels()
+    found = infer(kernel, module, started_kernels(module))
+    return [(x.template.get("K"), str(x.template.get("T")), x.block[0], not x.assumed) for x in found]
+
+
+@pytest.mark.parametrize("runs", RUNS)
+def test_functions_that_layers_of_templates_choose_are_all_told(runs: str) -> None:
+    host = "void go(float *p, Kind kind, int type) { Call run = chosen<Adapter>(kind, type);"
+    found = folds(runs, f"{host} if (!run) return; run(p, 128); }}")
+    assert {(kind, "double" in type_) for kind, type_, _, _ in found} == {
+        (kind, double) for kind in (0, 1) for double in (False, True)
+    }
+    assert {(threads, sure) for _, _, threads, sure in found} == {(128, True)}
+
+
+@pytest.mark.parametrize("runs", RUNS)
+def test_a_block_that_may_be_any_is_so_for_each_function_that_is_chosen(runs: str) -> None:
+    host = "void go(float *p, Kind kind, int type, int threads) { Call run = chosen<Adapter>(kind, type);"
+    found = folds(runs, f"{host} if (!run) return; if (threads == 64) threads = 512; run(p, threads); }}")
+    assert len({(kind, type_) for kind, type_, _, _ in found}) == 4
+    assert not any(sure for _, _, _, sure in found)

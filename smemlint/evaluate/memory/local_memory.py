@@ -409,6 +409,10 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
         between = limited(c, new, old, m.unknowns)
         if between is not None:
             return between
+    if m.host and isinstance(new, Int) != isinstance(old, Int):
+        function = old if isinstance(new, Int) else new
+        if isinstance(function, FunctionValue | Closure | Method):  # the other one is `nullptr`
+            return function
     if m.context.defaults and not c.known and _is_told(m, new) != _is_told(m, old):
         # `int n = 1024; if (argc > 1) n = atoi(argv[1]);`: what the program does when told nothing
         known, other = (new, old) if _is_told(m, new) else (old, new)

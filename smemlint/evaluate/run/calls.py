@@ -34,6 +34,8 @@ from smemlint.evaluate.values.number import (
 from smemlint.evaluate.values.objects import Object, at_home, led_to
 from smemlint.ir import CONVERSION_NAME, Call, Expr, Index, Member, Name, PointerTo, RecordRef, StaticMember
 
+MOST_FUNCTIONS = 16
+"""Functions that one variable may hold among which is chosen at once; more are halved before."""
 _OF_NUMBERS = (CONVERSION_NAME, "operator()")
 """Methods that give the number which an object of a class stands for."""
 
@@ -180,6 +182,8 @@ def _owner_name(m: Machine, callee: StaticMember) -> str:
 
 
 def _apply(m: Machine, v: Value, e: Call, discarded: bool, want_place: bool) -> Value | Reference:
+    if isinstance(v, FunctionValue) and v.others and m.host:
+        v = _on_this_way(m, v, e)
     if isinstance(v, FunctionValue) and v.candidates and not _means_the_library(m, v, e):
         result = invoke(m, v.candidates, e.arguments, v.arguments, None, e.place, v.outer)
         if result is not None:
@@ -202,6 +206,21 @@ def _apply(m: Machine, v: Value, e: Call, discarded: bool, want_place: bool) -> 
     name = v.name if isinstance(v, FunctionValue) else e.callee.name if isinstance(e.callee, Name) else ""
     arguments = v.arguments if isinstance(v, FunctionValue) else ()
     return function(m, name, arguments, e, discarded)
+
+
+def _on_this_way(m: Machine, v: FunctionValue, e: Call) -> FunctionValue:
+    """Of the functions that a variable may hold, the one of the way through host code that is run."""
+    paths, every = m.task.paths, (v, *v.others)
+    while paths is not None and not m.silent and len(every) > 1:
+        choice = paths.at(e)
+        way = paths.settled.get(choice)
+        whole = len(every) <= MOST_FUNCTIONS
+        if way is None:
+            paths.leave_open(choice, len(every) if whole else 2)
+            break
+        half = len(every) // 2
+        every = (every[min(way, len(every) - 1)],) if whole else every[half:] if way else every[:half]
+    return every[0]
 
 
 def _means_the_library(m: Machine, v: FunctionValue, e: Call) -> bool:

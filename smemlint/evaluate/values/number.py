@@ -518,5 +518,11 @@ def same(a: Value, b: Value) -> bool:
     if isinstance(a, RecordValue) and isinstance(b, RecordValue):
         return a.cells.keys() == b.cells.keys() and all(same(v, b.cells[k]) for k, v in a.cells.items())
     if isinstance(a, FunctionValue) and isinstance(b, FunctionValue):
-        return a.candidates == b.candidates and a.arguments == b.arguments
+        return a.candidates == b.candidates and a.arguments == b.arguments and _same_bound(a.outer, b.outer)
     return False
+
+
+def _same_bound(a: Mapping[str, Any] | None, b: Mapping[str, Any] | None) -> bool:
+    """Whether the template parameters of two records stand for the same."""
+    a, b = a or {}, b or {}
+    return a.keys() == b.keys() and all(x == b[k] or same(x, b[k]) for k, x in a.items())

@@ -31,6 +31,7 @@ from smemlint.ir import (
     Member,
     Module,
     Name,
+    OpaqueType,
     PointerTo,
     RecordRef,
     Return,
@@ -136,14 +137,17 @@ class HostSlice:
 
     def _holders(self, nodes: Sequence[object]) -> frozenset[str]:
         """Variables that functions which start kernels are put into, and what is taken out of these:
-        `Run all[] = {&run_a, &run_b};`, `runs.push_back([&] { run(8); });`, `for (auto &run : runs)`."""
+        `Run all[] = {&run_a, &run_b};`, `runs.push_back([&] { run(8); });`, `for (auto &run : runs)`,
+        `Run run = chosen(type);`."""
         put: list[tuple[str, frozenset[str], bool]] = []
         for n in nodes:
             held, root = _put(n)
             if held is not None and root is not None:
                 inside = list(walk(held))
                 runs = any(isinstance(x, Lambda) and any(map(self._launches, walk(x))) for x in inside)
-                put.append((root, named_as_value(inside), runs))
+                given = not isinstance(n, Declare) or _may_be_called(n.var.type)
+                called = {id for x in inside if given for id in _called(x)}
+                put.append((root, named_as_value(inside) | called, runs))
         found: set[str] = set()
         grew = True
         while grew:
@@ -431,6 +435,19 @@ def _put(n: object) -> tuple[object, str | None]:
     if isinstance(n, Call) and (filled := _filled(n)) is not None:
         return n.arguments, filled
     return None, None
+
+
+def _may_be_called(t: Type) -> bool:
+    """Whether a variable may hold a function."""
+    holds = isinstance(t, RecordRef) and t.name == "std::function"
+    return holds or isinstance(t, OpaqueType) or _callable(t)
+
+
+def _called(n: object) -> tuple[str, ...]:
+    """The function that a call means, by id, or by name where only that is known."""
+    if not isinstance(n, Call) or not isinstance(n.callee, Name):
+        return ()
+    return (n.callee.id or n.callee.name.rsplit("::", 1)[-1],)
 
 
 def _filled(n: Call) -> str | None:
