@@ -45,8 +45,9 @@ class Ways:
         return self.run(paths) if self.runs <= MOST_RUNS else None
 
     def _split(self, settled: dict[Choice, int], paths: Paths, seen: list[Started]) -> list[Started]:
+        idle: set[int] = set()  # where nothing is started no choice makes a difference, elsewhere it may
         for choice, count in paths.open.items():
-            if choice[0] in self.idle or count > MOST_WAYS:
+            if choice[0] in self.idle or choice[0] in idle or count > MOST_WAYS:
                 continue
             ways = [({**settled, choice: n}, Paths({**settled, choice: n})) for n in range(count)]
             found = [self._again(below) for _, below in ways]
@@ -54,8 +55,7 @@ class Ways:
                 self.cut = True
                 break
             if all(_keys(each or ()) == _keys(seen) for each in found):
-                if seen:  # where nothing is started no choice makes a difference
-                    self.idle.add(choice[0])
+                (self.idle if seen else idle).add(choice[0])
                 continue
             return [
                 s
