@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from smemlint.evaluate.analysis.members_read import names_stored_back
 from smemlint.evaluate.analysis.own_members import LOCAL_THIS, floating
 from smemlint.evaluate.analysis.passed_lambdas import PassedLambdas
 from smemlint.evaluate.analysis.purity import FRAGMENTS, Calls, place_of, root_of
@@ -75,6 +76,7 @@ class Slice:
         self.choices = statements.choices
         self.relevant: set[str] = set()
         self._spread_relevant(nodes, f, real)
+        self.relevant |= names_stored_back(f)  # which of their members change
         self.skippable: set[int] = set()
         self.quiet: set[int] = set()
         self.sets: dict[int, frozenset[str]] = {}

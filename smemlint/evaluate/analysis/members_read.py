@@ -7,6 +7,7 @@ that are used of it (of any element: which one is not told apart).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Set
 
 from smemlint.ir import (
@@ -23,6 +24,7 @@ from smemlint.ir import (
     Function,
     Index,
     Lambda,
+    Literal,
     Member,
     Name,
     Stmt,
@@ -65,15 +67,73 @@ def members_set(f: Function) -> dict[int, frozenset[str]]:
 
 
 def _set_first(id: str, body: tuple[Stmt, ...]) -> Iterator[str]:
-    """Members of a variable that statements set one after the other, until one of them does anything else."""
+    """Members of a variable that are set before they are read, up to the first that uses all of it."""
+    read: set[str] = set()
     for s in body:
         e = s.expr if isinstance(s, Evaluate) else None
-        named = [n for n in walk(s) if isinstance(n, Name) and n.id == id]
-        if not isinstance(e, Assign) or e.op != "=" or len(named) != 1:
+        sets = isinstance(e, Assign) and e.op == "=" and _is_member_of(e.target, id)
+        rest: object = e.value if sets and isinstance(e, Assign) else s
+        named = [n for n in walk(rest) if isinstance(n, Name) and n.id == id]
+        members = [n for n in walk(rest) if _is_member_of(n, id)]
+        read |= {n.name for n in members if isinstance(n, Member)}
+        if sets and isinstance(e, Assign) and isinstance(e.target, Member) and e.target.name not in read:
+            yield e.target.name
+        if len(named) > len(members):
             return
-        if not (isinstance(e.target, Member) and not e.target.arrow and e.target.base is named[0]):
-            return
-        yield e.target.name
+
+
+def _is_member_of(e: object, id: str) -> bool:
+    return isinstance(e, Member) and not e.arrow and isinstance(e.base, Name) and e.base.id == id
+
+
+@by_identity
+def stored_back(f: Function) -> dict[int, frozenset[str]]:
+    """By id() of an expression that a variable begins with, the members that are read of it by themselves,
+    where it is otherwise only stored as a whole, once, after members of it were set."""
+    found = _stored_once(f)
+    return {id(_core(v.init)): read for v, read in found if v.init is not None}
+
+
+@by_identity
+def names_stored_back(f: Function) -> frozenset[str]:
+    """Ids of these variables."""
+    return frozenset(v.id for v, _ in _stored_once(f))
+
+
+@by_identity
+def _stored_once(f: Function) -> list[tuple[Var, frozenset[str]]]:
+    reads: dict[str, set[str]] = {}
+    stores: Counter[str] = Counter()
+    sets: set[str] = set()
+    others: set[str] = set()
+
+    def look(node: object) -> None:
+        if isinstance(node, Member) and not node.arrow and isinstance(node.base, Name):
+            reads.setdefault(node.base.id, set()).add(node.name)
+        elif isinstance(node, Name):
+            others.add(node.id)
+        elif isinstance(node, Assign) and isinstance(node.target, Member) and not node.target.arrow:
+            if isinstance(node.target.base, Name):
+                sets.add(node.target.base.id)
+            if node.op != "=" or not isinstance(node.target.base, Name):
+                look(node.target)
+            look(node.value)
+        elif isinstance(node, Assign) and node.op == "=" and isinstance(name := _core(node.value), Name):
+            look(node.target)
+            stores[name.id] += 1
+        else:
+            for child in children(node):
+                look(child)
+            if isinstance(node, Lambda):
+                others.update(n.id for n in (*node.copies, *node.references))
+
+    look(f.body)
+    return [
+        (n.var, frozenset(reads.get(n.var.id, ())))
+        for n in nodes_of(f.body)
+        if isinstance(n, Declare) and n.var.init is not None and not is_reference(n.var.type)
+        if n.var.id in sets and stores[n.var.id] == 1 and n.var.id not in others
+    ]
 
 
 def members_read(f: Function, functions: Functions) -> dict[int, frozenset[str]]:
@@ -130,19 +190,37 @@ def _is_argument_touched(call: Call, index: int, functions: Functions, depth: in
 @by_identity
 def halved(f: Function) -> frozenset[int]:
     """id() of the expressions of which nvcc may load some words alone: elements of which `?:` chooses one,
-    for a variable whose members are set one by one later. Each way needs what it reads before it sets it."""
+    for a variable whose members are set one by one later, where each way needs what it reads before it sets
+    it; and what goes to an array whose elements are not used alike."""
     set_: set[str] = set()
     arrays = _arrays(f)
     for n in nodes_of(f.body):
         if isinstance(n, Assign) and n.op == "=" and isinstance(n.target, Member) and not n.target.arrow:
             name = _variable(n.target.base, arrays)
             set_ |= set() if name is None else {name.id}
+    mixed = _used_apart(f, arrays)
     return frozenset(
         id(arm)
         for target, value in _given(f.body, arrays)
-        if target in set_ and isinstance(value, Conditional)
+        if target in mixed or (target in set_ and isinstance(value, Conditional))
         for arm in _arms(value)
     )
+
+
+def _used_apart(f: Function, arrays: Set[str]) -> set[str]:
+    """Ids of a thread's own arrays of which elements need different members: `v[0].x + v[1].y`."""
+    members: dict[str, dict[object, set[str]]] = {}
+    for n in nodes_of(f.body):
+        if isinstance(n, Member) and not n.arrow and isinstance(n.base, Index):
+            name = _variable(n.base, arrays)
+            if name is not None:
+                at = n.base.index.value if isinstance(n.base.index, Literal) else None
+                members.setdefault(name.id, {}).setdefault(at, set()).add(n.name)
+    return {
+        id
+        for id, by_element in members.items()
+        if None not in by_element and any(m != next(iter(by_element.values())) for m in by_element.values())
+    }
 
 
 def _sources(body: object, arrays: Set[str]) -> Iterator[tuple[str, Expr]]:
@@ -234,8 +312,11 @@ def _uses_of(f: Function) -> dict[str, _Uses]:
                 of(value).whole |= own.id in references
             else:
                 look(node.value)
+        elif isinstance(node, Assign) and node.op == "=" and _own_member(node.target, arrays):
+            look_at_indices(node.target)
+            look(node.value)
         elif isinstance(node, Assign) and isinstance(node.target, Member):
-            for n in walk(node.target):  # a member is set: what is read is no longer what was loaded
+            for n in walk(node.target):
                 if isinstance(n, Name):
                     of(n).whole = True
             look(node.value)
@@ -247,12 +328,18 @@ def _uses_of(f: Function) -> dict[str, _Uses]:
                     of(name)
 
     def look_at_indices(e: Expr) -> None:
+        e = e.base if isinstance(e, Member) else e
         while isinstance(e, Index):
             look(e.index)
             e = e.base
 
     look(f.body)
     return uses
+
+
+def _own_member(e: Expr, arrays: Set[str]) -> bool:
+    """Whether an expression is a member of a variable: setting it reads nothing."""
+    return isinstance(e, Member) and not e.arrow and _variable(e.base, arrays) is not None
 
 
 def _copied(var: Var, look: Callable[[object], None], of: Callable[[Name], _Uses]) -> None:

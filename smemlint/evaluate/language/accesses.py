@@ -77,7 +77,7 @@ def load(m: Machine, p: Pointer, place: Place | None, node: Expr | None = None) 
     else:
         _access_value(m, "load", p, t, place, node)
     v = _loaded(m, p, t, place)
-    return remember(m, p, v, node) if len(m.log) == logged + 1 else v
+    return remember(m, p, v, node, m.log[logged:]) if len(m.log) > logged else v
 
 
 def _load_several(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
@@ -323,7 +323,7 @@ def _members_of(
     layout = m.types.layout(t) if names or dead else None
     if layout is None:
         return None
-    names = names if names is not None or dead is None else frozenset(layout.fields) - dead
+    names = (frozenset(layout.fields) if names is None else names) - (dead or frozenset())
     if not names or not names <= layout.fields.keys():
         return None
     parts = [(at, m.types.size_of(of) or 0) for at, of in (layout.fields[name] for name in names)]

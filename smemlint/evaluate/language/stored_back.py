@@ -1,16 +1,19 @@
 """Members that a record is stored with as they were loaded from there: nvcc does not store them.
 
 `a[i] = make_float2(a[i].x * s, a[i].y)` is one store of 4 bytes, and `a[i].y` is not even loaded. It is so
-for what was loaded by itself: as a member, or of a copied record of which nothing else is used. Records that
-were loaded whole go back whole.
+for what was loaded by itself: as a member, or of a copied record of which nothing else is used, or where no
+alignment lets members be loaded together. Records that were loaded whole go back whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
+from smemlint.evaluate.analysis.members_read import stored_back
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine
+from smemlint.evaluate.memory.segment import declared_alignment
+from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, plus, same
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import Call, Cast, Construct, Expr, InitList, RecordRef, Scalar
@@ -18,35 +21,49 @@ from smemlint.records import record
 
 MOST = 64
 """Loads that are remembered."""
+MOST_MEMBERS = 8
+"""Members of a record that are told apart."""
 
 
 @record(frozen=True, eq=False, slots=True)
 class Loaded:
-    """Where a value was found. event: the access; node: the expression that read it, None: a whole record."""
+    """Where a value was found. event: the access; node: the expression that read it; member: which one of the
+    record that was read, "": all of it."""
 
     object: Object
     offset: Int
     event: Event
     value: Value
     node: Expr | None
+    member: str = ""
 
 
-def remember(m: Machine, p: Pointer, v: Value, node: Expr | None) -> Value:
-    """A value that the latest access has loaded alone. Of a record that is its one used member, known now."""
-    event = m.log[-1]
-    if not isinstance(event, Event) or event.volatile or event.choice is not None:
+def remember(m: Machine, p: Pointer, v: Value, node: Expr | None, log: Sequence[Event | Barrier]) -> Value:
+    """A value that the latest accesses loaded. Of a record each member that was loaded by itself is known
+    now."""
+    events = [e for e in log if isinstance(e, Event) and not e.volatile and e.choice is None]
+    if len(events) != len(log) or len(events) > MOST_MEMBERS:
         return v
     if isinstance(v, RecordValue):
-        layout = m.types.layout(v.type) if isinstance(v.type, RecordRef) and not v.cells else None
-        for at, of in layout.fields.values() if layout is not None else ():
-            place = plus(p.offset, at)
-            if isinstance(of, Scalar) and of.size == event.site.width and same(place, event.offset):
-                part = m.unknown(of, f"{p.object.name}[...]", uniform=False)
-                _keep(m, Loaded(p.object, place, event, part, None))
-                return RecordValue(v.type, {at: part})
-        return v
-    _keep(m, Loaded(p.object, p.offset, event, v, node))
+        return _members(m, p, v, node, events)
+    if len(events) == 1:
+        _keep(m, Loaded(p.object, p.offset, events[0], v, node))
     return v
+
+
+def _members(m: Machine, p: Pointer, v: RecordValue, node: Expr | None, events: list[Event]) -> RecordValue:
+    declared = declared_alignment(m, p.object)
+    if len(events) > 1 and (is_vector(v.type) or any(declared >= 2 * e.site.width for e in events)):
+        return v  # one load
+    layout = m.types.layout(v.type) if isinstance(v.type, RecordRef) and not v.cells else None
+    cells: dict[int, Value] = {}
+    for name, (at, of) in layout.fields.items() if layout is not None else ():
+        place = plus(p.offset, at)
+        for event in events:
+            if isinstance(of, Scalar) and of.size == event.site.width and same(place, event.offset):
+                cells[at] = m.unknown(of, f"{p.object.name}[...]", uniform=False)
+                _keep(m, Loaded(p.object, place, event, cells[at], node, name))
+    return RecordValue(v.type, cells) if cells else v
 
 
 def _keep(m: Machine, found: Loaded) -> None:
@@ -79,8 +96,18 @@ def changed(m: Machine, p: Pointer, v: Value, value: Expr | None) -> list[tuple[
     if not back or not left:
         return None
     given = {id(e) for e in _given(value)}
-    m.journal.idle |= {found.event.order for found in back if id(found.node) in given}
+    m.journal.idle |= {found.event.order for found in back if _is_spare(m, found, given)}
     return left
+
+
+def _is_spare(m: Machine, found: Loaded, given: set[int]) -> bool:
+    """Whether nothing but the store needs what was loaded: it is written there, or it is the member of a
+    variable that is stored once and of which it is not read."""
+    if not found.member:
+        return id(found.node) in given
+    f = m.frame.function
+    read = None if f is None else stored_back(f).get(id(found.node))
+    return read is not None and found.member not in read
 
 
 def _key(v: Value | None) -> object:

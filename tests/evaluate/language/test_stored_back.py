@@ -71,6 +71,27 @@ def test_records_that_were_loaded_whole_go_back_whole(type_: str, body: str) -> 
     assert instructions(type_, body) == {"load 8": 1, "store 8": 1}
 
 
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("float2 v = a[i]; v.x = 3; a[i] = v;", {"store 4": 1}),
+        ("float2 v = a[i]; v.x = v.y; a[i] = v;", {"load 4": 1, "store 4": 1}),
+        ("float2 v = a[i]; v.x = 3; out[t].x = v.y; a[i] = v;", {"load 4": 1, "store 4": 1}),
+        ("float2 v = a[i]; v.x = 3; a[i + 64] = v;", {"load 4": 1, "store 8": 1}),
+        ("float2 v = a[i]; v.x = 3; __syncthreads(); a[i] = v;", {"load 4": 1, "store 8": 1}),
+        (
+            "for (int j = 0; j < 4; j++) { float2 v = a[j * 32 + i]; v.x = 3; a[j * 32 + i] = v; }",
+            {"store 4": 4},
+        ),
+        ("float2 v = a[i], u = a[i + 64]; v.x = u.x - v.y; a[i] = v;", {"load 4": 2, "store 4": 1}),
+        ("float2 v = a[i], u = a[i + 64]; v.x = u.x - v.y; a[i].x = v.x;", {"load 4": 2, "store 4": 1}),
+        ("float4 v = a[i]; v.x = 3; a[i] = v;", {"load 16": 1, "store 16": 1}),
+    ],
+)
+def test_a_copy_of_which_members_are_set_needs_what_is_read(body: str, found: dict[str, int]) -> None:
+    assert instructions("float4" if body.startswith("float4") else "float2", body) == found
+
+
 @pytest.mark.parametrize("between", ["__syncthreads();", "a[i ^ 2].x = 3;"])
 def test_what_may_have_changed_since_is_stored(between: str) -> None:
     found = instructions("float2", f"float x = a[i].x; {between} a[i] = make_float2(x, 0);")
