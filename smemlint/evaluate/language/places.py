@@ -214,6 +214,15 @@ def _start_of(m: Machine, t: RecordRef, member: Around) -> Int:
     return Int(0, LONG, {(symbol,): 1})
 
 
+def _own_member(m: Machine, t: RecordRef, name: str) -> Around | None:
+    """A member of a record whose bases are not known."""
+    found = m.types.record_of(t)
+    for f in found[0].fields if found is not None else ():
+        if f.name == name and found is not None:
+            return Around(name, 0, 1, m.types.resolve(f.type, found[1]))
+    return None
+
+
 def _apart(m: Machine, t: RecordRef, member: Around) -> Int:
     """The same in a variable, whose members need only be apart."""
     record = m.module.records.get(t.name)
@@ -254,8 +263,10 @@ def field_of(m: Machine, base: Value, name: str, place: Place | None) -> Pointer
             constant = static_member(m, t, name)
             if constant is not None:
                 return constant
-            found = m.types.member(t, name) if layout is None else None
             local = base.object.storage == "local"
+            found = m.types.member(t, name) if layout is None else None
+            if found is None and layout is None and local:
+                found = _own_member(m, t, name)
             if found is not None and (local or not isinstance(found.type, PointerTo)):
                 start = _apart(m, t, found) if local else _start_of(m, t, found)
                 offset = add(base.offset, plus(start, found.at), LONG)

@@ -247,6 +247,8 @@ def escaped(m: Machine, v: Value, code: str, text: str, e: Call) -> None:
 def may_set(v: Value) -> None:
     """Unknown code may set the numbers that it is given the address of."""
     if isinstance(v, Pointer) and v.object.storage == "local":
+        if v.object.var is not None and v.object.var.const:
+            return
         t = v.object.type
         while isinstance(t, ArrayOf):
             t = t.element

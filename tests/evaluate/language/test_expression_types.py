@@ -127,3 +127,14 @@ def test_an_address_that_goes_into_what_is_not_known_is_said(body: str) -> None:
     result = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
     said = [n for n in result.notes if n.code != "no-access"]
     assert said or [t.grade for t in result.traces if t.grade is not Grade.EXACT]
+
+
+def test_members_of_a_class_with_an_unknown_base_are_followed() -> None:
+    text = """template <typename T> struct View : lib::Base<View<T>> { T *p; int c;
+      __device__ View(T *q, int t) : p(q), c(t) {} __device__ void put(int i) { p[c * i] = 1; } };
+    __global__ void k() { __shared__ float s[64]; const int t = threadIdx.x;
+      View<float> v(s, t); v.row(t); v.put(2); s[t] = 1; }"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    first, second = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    assert second.offsets.tolist() == [[4 * lane for lane in range(32)]]
+    assert first.grade is not Grade.EXACT or first.offsets.tolist() == [[8 * lane for lane in range(32)]]
