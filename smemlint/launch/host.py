@@ -22,6 +22,7 @@ from smemlint.evaluate.machine.paths import Paths
 from smemlint.ir import (
     Call,
     Function,
+    Index,
     Launch,
     LaunchStmt,
     Member,
@@ -111,9 +112,12 @@ def started_kernels(
     reached: set[str] = set()
     before = {f.id for f in roots}
     handed = _handed_out(launching, roots)
+    # What a table or a variable leads to may be another kernel where the program is told something.
+    chosen = bool(tables) or _chosen(module, launching, kernels)
     for functions, explore in ((roots, True), (handed, False), (list(launching.values()), True)):
-        if every <= {k[:2] for k in shaped} and not cut:
+        if every <= {k[:2] for k in shaped} and not cut and not chosen:
             break
+        chosen = False
         seen = {s.kernel.id for s in found if s.shaped}
         told_of = {instance(s) for s in found}
         new, _ = _run(
@@ -179,6 +183,17 @@ def _every_launch(
         for launch in said(f).launches
         if may_start(module, launch, kernels)
     }
+
+
+def _chosen(module: Module, launching: Mapping[str, Function], kernels: frozenset[str] | None) -> bool:
+    """Whether a launch that is asked for does not name its kernel itself."""
+    return any(
+        may_start(module, launch, kernels)
+        for f in launching.values()
+        for launch in said(f).launches
+        if isinstance(launch.kernel, Index | Member)
+        or (isinstance(launch.kernel, Name) and launch.kernel.id in module.globals)
+    )
 
 
 def _slicer(

@@ -518,6 +518,17 @@ def test_instances_that_the_program_starts_only_when_told_are_not_left_out() -> 
     }
 
 
+def test_a_table_that_is_asked_with_a_default_leads_to_its_other_kernels_too() -> None:
+    main = """
+    template <int N> __global__ void k(float *p) { __shared__ float s[1024]; s[N * threadIdx.x] = p[0]; }
+    void (*table[])(float *) = {k<1>, k<2>, k<4>};
+    int main(int argc, char **argv) { int i = argc > 1 ? atoi(argv[1]) : 1; table[i]<<<1, 128>>>(0); }"""
+    (module, *_) = load(source_from_bytes("/t/a.cu", main.encode()))
+    started = started_kernels(module)
+    assert {(s.template["N"], s.block) for s in started} == {(n, (128, 1, 1)) for n in (1, 2, 4)}
+    assert started[0].template["N"] == 2 and not started[0].guessed
+
+
 def test_a_case_says_what_a_number_of_one_of_two_sources_is() -> None:
     assert blocks(
         "int a(); int b(); void f(int n) {"

@@ -21,7 +21,7 @@ def forget(m: Machine, condition: Expr) -> None:
     for id in _made_of(m.frame.function, compared):
         o = m.frame.variables.get(id)
         for at, v in list(o.cells.items()) if o is not None else ():
-            if isinstance(v, Int) and v.known:
+            if isinstance(v, Int) and v.known and not (at and v.const == 1):  # an extent that is not given
                 o.cells[at] = m.unknowns.value(v.type, o.name, rank=3)  # type: ignore[union-attr]
 
 

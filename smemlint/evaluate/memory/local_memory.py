@@ -460,8 +460,11 @@ def _is_told(m: Machine, v: Value) -> bool:
 
 def _or_another(m: Machine, c: Int, known: Value, other: Value) -> Value:
     """A default, of which branches on other ways may say that it is another number: `if (n == 512)`."""
-    plain = isinstance(known, Int) and known.known and isinstance(other, Int)
-    return told_or(c, known, other, m.unknowns) if plain else known  # type: ignore[arg-type]
+    if not isinstance(known, Int) or not known.known or not isinstance(other, Int | Other):
+        return known
+    if isinstance(other, Other):  # what a library function gives
+        other = m.unknowns.value(known.type, "what is told", rank=3)
+    return told_or(c, known, other, m.unknowns)
 
 
 def _is_open(m: Machine, c: Int, new: Int, old: Int) -> bool:
