@@ -111,11 +111,7 @@ def index_place(m: Machine, e: Index) -> Pointer | Value:
 def _in_temporary(m: Machine, v: RecordValue, e: Index) -> Pointer | Value:
     """`view[i][j]`, where `view[i]` gives an object with an operator of its own."""
     if not isinstance(v.type, RecordRef) or not methods_of(m, v.type, "operator[]"):
-        for cell in v.cells.values() if not m.host else ():
-            if isinstance(cell, Pointer) and cell.object.storage == "shared":
-                escape(cell)
-                text = f"an element of an object that leads to `{cell.object.name}`"
-                m.note("unknown-member", text, e.place)
+        say_lost(m, v, "an element of an object", e.place)
         return Other()
     name = f"temporary@{id(e)}"
     held = Object(name, "temporary", v.type, "local", None, dict(v.cells), havoc=not v.cells)
@@ -126,6 +122,14 @@ def _in_temporary(m: Machine, v: RecordValue, e: Index) -> Pointer | Value:
     p = lvalue(m, call)
     m.frame.variables.pop(name, None)
     return p
+
+
+def say_lost(m: Machine, v: Value, what: str, place: Place | None) -> None:
+    """Say that shared arrays are reached through an object in a way that is not known."""
+    for cell in v.cells.values() if isinstance(v, RecordValue) and not m.host else ():
+        if isinstance(cell, Pointer) and cell.object.storage == "shared":
+            escape(cell)
+            m.note("unknown-member", f"{what} that leads to `{cell.object.name}`", place)
 
 
 def _operator(m: Machine, e: Index) -> Call | None:

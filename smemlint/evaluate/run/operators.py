@@ -10,7 +10,7 @@ from smemlint.evaluate.language.conversions import as_int, coerce, is_null, null
 from smemlint.evaluate.language.destructors import discard
 from smemlint.evaluate.language.member_pointers import member_of, pointer_to_member
 from smemlint.evaluate.language.operator_methods import operator_method
-from smemlint.evaluate.language.places import lost, offset_pointer, place_of, pointer_of
+from smemlint.evaluate.language.places import lost, offset_pointer, place_of, pointer_of, say_lost
 from smemlint.evaluate.language.scale import decided_by_scale
 from smemlint.evaluate.library.atomics import operator_on_atomic
 from smemlint.evaluate.library.containers import tied
@@ -91,7 +91,8 @@ def unary_value(m: Machine, e: Unary) -> Value:
     if isinstance(v, Other):
         narrow_stops(m, v)
         return Other(v.type, v.uniform, v.reason, None if v.value is None or op != "-" else -v.value)
-    return v
+    # of a class: by an operator that is not known
+    return RecordValue(v.type, {}) if isinstance(v, RecordValue) and not m.host else v
 
 
 def unary_place(m: Machine, e: Unary) -> Pointer | Value:
@@ -102,6 +103,7 @@ def unary_place(m: Machine, e: Unary) -> Pointer | Value:
         v = pointer_of(m, e.operand)
         if isinstance(v, Pointer):
             return Pointer(v.object, v.offset, v.pointee)
+        say_lost(m, v, "what is pointed to by an object", e.place)
         return v if isinstance(v, FunctionValue | Method) else lost(m, v, e.place)
     if e.op in ("++x", "--x"):
         p = lvalue(m, e.operand)
@@ -123,6 +125,9 @@ def _step_by_one(m: Machine, e: Unary, p: Pointer | Value) -> Value:
         new = ar.convert(ar.binary("+", old, Int(delta), m.unknowns), old.type, m.unknowns)
     elif isinstance(old, Pointer):
         new = offset_pointer(m, old, Int(delta), e.place)
+    elif isinstance(old, RecordValue) and not m.host:  # by an operator that is not known
+        say_lost(m, old, "a step of an object", e.place)
+        new = RecordValue(old.type, {})
     else:
         new = old
     if isinstance(p.pointee, Part):
