@@ -20,6 +20,7 @@ from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Budget, BudgetExceededError, Frame, Machine
 from smemlint.evaluate.machine.paths import Paths
 from smemlint.ir import (
+    ArrayOf,
     Call,
     Function,
     Index,
@@ -28,8 +29,10 @@ from smemlint.ir import (
     Member,
     Module,
     Name,
+    Scalar,
     StaticMember,
     TemplateArgument,
+    Type,
 )
 from smemlint.ir.walk import walk
 from smemlint.launch.kept_runs import KeptRuns, Shown
@@ -409,13 +412,20 @@ def _written_instances(
                     if f.record in (None, g.record) or _may_be(module, g, n, f):
                         found[f.id][n.arguments] = None
     for var in module.globals.values():  # `std::map<int, Fn> table = {{64, run<64>}};`
-        for x in walk(var.init) if var.init is not None else ():
+        for x in walk(var.init) if var.init is not None and not _is_of_numbers(var.type) else ():
             if isinstance(x, Name) and x.id in found and is_closed(x.arguments):
                 found[x.id][x.arguments] = None
     for id, arguments in module.explicit_instances:
         if id in found and not _is_specialised(module, id, arguments):
             found[id][arguments] = None
     return {id: list(written)[:MOST_INSTANCES] for id, written in found.items()}
+
+
+def _is_of_numbers(t: Type) -> bool:
+    """Whether a variable holds numbers only: of a long table nothing is looked at."""
+    while isinstance(t, ArrayOf):
+        t = t.element
+    return isinstance(t, Scalar)
 
 
 def _may_be(module: Module, g: Function, n: Name | Member | StaticMember, f: Function) -> bool:
