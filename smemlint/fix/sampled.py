@@ -37,17 +37,20 @@ def sampled(
         return None
     found: list[Instance] = []
     said: dict[str, int] = {}
-    asked: list[KernelAnalysis] = []
-    for instance in instances:
+    asked: dict[int, KernelAnalysis] = {}
+    for at, instance in enumerate(instances):
         names = unknown_arguments(instance, source)
         said.update(dict.fromkeys(names, SAMPLE))
         launch = instance.analysis.launch
-        arguments = {**launch.arguments, **dict.fromkeys(names, SAMPLE)}
-        asked.append(replace(instance.analysis, launch=replace(launch, arguments=arguments)))
+        if names:  # else it would tell the same again
+            arguments = {**launch.arguments, **dict.fromkeys(names, SAMPLE)}
+            asked[at] = replace(instance.analysis, launch=replace(launch, arguments=arguments))
     unsized = [i for i in instances if i.given is None]
     if not said and not unsized:
         return None
-    for instance, again in zip(instances, analyse(path, source.data, asked), strict=True):
+    told = dict(zip(asked, analyse(path, source.data, [*asked.values()]), strict=True)) if asked else {}
+    for at, instance in enumerate(instances):
+        again = told.get(at, instance.analysis)
         now = _spelled(again, instance.analysis) if again is not None else None
         array = same_array(instance.analysis, instance.array, now) if now is not None else None
         if now is None or array is None:

@@ -289,6 +289,9 @@ def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
     array = instances[0].array
     blocked = not_understood(instances)
     used = tuple(i for i in instances if i.members)
+    rows = instances[0].piece.rows if instances[0].piece is not None else ()
+    if blocked is not None and not rows:  # whatever is found: nobody knows what it does to that access
+        return _in_words(instances, None, blocked, texts)
     found = find_choices(used, texts, means.arch, means.late)
     aside = left_aside(instances) if blocked is None else None
     # A pitch in the text of indices says nothing of those that depend on data; the array's own index does.
@@ -296,7 +299,6 @@ def _best_of(instances: Sequence[Instance], means: Means) -> Move | Suggestion:
     paid = any(m.before > m.ideal for i in instances for m in i.members)
     if aside is not None and not choices and (found.pays or not paid):
         blocked = aside
-    rows = instances[0].piece.rows if instances[0].piece is not None else ()
     if rows and choices:  # a pointer to a row follows a pitch, and nothing that moves what is in the row
         choices = tuple(c for c in choices if c.pitch is not None)
         name = instances[0].array.name
