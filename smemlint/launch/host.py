@@ -159,9 +159,13 @@ def _instantiated(
     allowance: Allowance,
     found: Iterable[Started],
 ) -> list[Started]:
-    """What the explicit instances of functions start that did not begin by themselves (ids), since others
-    call them, and that no run showed: a caller may itself be a template that nobody asks for."""
-    ids = {id for id, _ in module.explicit_instances if id in launching and id not in begun}
+    """What the explicit instances of functions and classes start that did not begin by themselves (ids),
+    since others call them, and that no run showed: a caller may itself be a template that nobody asks for, or
+    call those of one instance."""
+    records = {name for name, _ in module.explicit_records}
+    ids = {id for id, _ in module.explicit_instances if id in launching}
+    ids |= {f.id for f in launching.values() if f.record in records}
+    ids = {id for id in ids if id not in begun}
     if not ids:
         return []
     known = {instance(s) for s in found}

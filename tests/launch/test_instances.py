@@ -192,6 +192,21 @@ def test_every_explicit_instance_of_a_launcher_counts_in_a_namespace_too(opening
     assert launches(text) == {(64, "float"), (64, "double"), (64, "int")}
 
 
+def test_instances_of_a_class_start_their_kernels_beside_a_call_of_one_of_them() -> None:
+    text = (
+        KERNEL
+        + """
+    template <typename T> class Sums { public: void run(T *in, int n); T *out; };
+    template <typename T> void Sums<T>::run(T *in, int n) { sum<<<n / 128, 128>>>(in, out, n); }
+    template class Sums<int>;
+    template class Sums<float>;
+    template class Sums<double>;
+    void user(Sums<float> &s, float *in) { s.run(in, 1024); }
+    """
+    )
+    assert launches(text) == {(128, "int"), (128, "float"), (128, "double")}
+
+
 def test_an_instance_of_a_place_that_nothing_else_tells_of_is_tried_beside_known_ones() -> None:
     """`start<double>` is code by itself; what the template starts is not known to run, and not to be idle."""
     text = (
