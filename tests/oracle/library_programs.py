@@ -157,7 +157,8 @@ class LibraryWriter(TemplateWriter):
     def ring_loop(self) -> None:
         i, head = self.name("i"), self.name("head")
         size = self.choose("128", "256", "96")
-        self.line(f"int {head} = {self.choose('0', '32', self.start())};")
+        start = self.choose("0", "32", self.start())
+        self.line(f"int {head} = {start};")
         self.line(f"for (int {i} = 0; {i} < {self.bound()}; {i}++) {{")
         self.moved(f"t[({head} + {self.choose('lane', 'tid', 'lane * 2')}) % {size}]")
         step = self.choose("32", "16", "5", "lane")
@@ -170,7 +171,8 @@ class LibraryWriter(TemplateWriter):
         )
         self.line("}")
         self.line(f"{head} &= 511;")
-        self.numbers.append(head)
+        if "blockIdx" not in start:  # conditions on the block's place are taken to hold, on purpose
+            self.numbers.append(head)
         self.use(head)
 
     def stages(self) -> None:
