@@ -171,7 +171,8 @@ class LibraryWriter(TemplateWriter):
         )
         self.line("}")
         self.line(f"{head} &= 511;")
-        if "blockIdx" not in start:  # conditions on the block's place are taken to hold, on purpose
+        # conditions on the block's place, and on a size, are taken to hold, on purpose
+        if "blockIdx" not in start and not (self.unknown and start.startswith("n")):
             self.numbers.append(head)
         self.use(head)
 
