@@ -109,6 +109,11 @@ class Draft:
         form = form_of(self.m, cell[0], c.old, c.new, c.kind, self.count, c.after, again=c.again)
         self.carried[cell], self.values[cell] = c, form
 
+    def stepping(self) -> dict[Cell, Value]:
+        """The variables that are said to go in equal steps, and what they hold now."""
+        cells = [cell for cell, c in self.carried.items() if c.kind == "affine"]
+        return {cell: v for cell in cells if (v := cell[0].cells.get(cell[1])) is not None}
+
     def loosen(self) -> None:
         """Take what no address depends on for a multiple of its step: where its statements are skipped it
         stays as it is."""

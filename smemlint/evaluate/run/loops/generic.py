@@ -154,11 +154,13 @@ def _stand_in(
     done = m.code_size.touched, m.code_size.operations, m.code_size.guards
     inside, logged = (m.must, m.may), len(m.log)
     holds, reached = True, m.effort.reached
+    # The number of the first copy is a multiple: of bit operations it proves less than all copies do.
+    every = _verifies_every(m, draft, line.step)
     apart = parting_of(asked, may)
     # The first time is past: others may have left since.
     m.must = m.must if asked.known or taken.together else m.must & taken.must
     for i in range(1 if m.silent else copies):
-        if i == 1 and m.effort.reached == reached:
+        if i == 1 and m.effort.reached == reached and not every:
             break  # without an access the others would only count
         if s.condition is not None:
             c = here(m, ar.truth_of(truth(m, full(m, s.condition)), m.unknowns))
@@ -173,9 +175,10 @@ def _stand_in(
             holds = False  # lanes that stay behind would not have changed
             break
         before, began = waiting(m), m.may
+        begun = begun if draft is None or i == 0 else draft.stepping()
         iterate(m, s, exits)
         apart = max(apart, part_ways(m, start, exits.since, before, began))
-        if draft is not None and i == 0:
+        if draft is not None and (i == 0 or every):
             holds = draft.holds(snapshot(m).cells, begun)
         if not holds or not m.anyone():
             break
@@ -202,6 +205,11 @@ def _stand_in(
         _pass_by(m, asked, passed, start, taken.together)
     m.must = must & m.may
     return True
+
+
+def _verifies_every(m: Machine, draft: Draft | None, step: int) -> bool:
+    """Whether all copies have to end as a draft says, and not the first alone."""
+    return draft is not None and not m.silent and step > 1 and bool(draft.stepping())
 
 
 def _pass_by(m: Machine, asked: Int, passed: Mask, start: Snapshot, together: bool) -> None:

@@ -39,3 +39,17 @@ def test_an_iteration_that_does_not_end_as_the_trial_suggests_leaves_no_trace() 
     assert [(c.site.op, c.executions, c.ways_low, c.ways, c.wavefronts) for c in doubled] == [
         (c.site.op, c.executions, c.ways_low, c.ways, c.wavefronts) for c in alike
     ]
+
+
+def test_every_copy_of_the_iteration_verifies_what_the_trial_suggests() -> None:
+    """`at` goes 0, 1, 0, 1: of the number of the first copy, a multiple, `k ^ 1` is `k + 1`."""
+    loop = """
+    int at = 0;
+    for (int i = 0; i < n; i++) {
+      s[at * 2048 + threadIdx.x * 32] = i;
+      if (threadIdx.x & 1) continue;
+      at ^= 1;
+    }
+    """
+    (cost,) = scored(loop, shared="int s[4096]")
+    assert cost.ways_low < cost.ways
