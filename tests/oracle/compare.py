@@ -218,7 +218,7 @@ def _allows(one: Trace, pattern: Pattern) -> bool:
         if left.size and (left != left[0]).any():
             continue
         base = int(left[0]) if left.size else 0
-        if left.size and not _apart(base, alignment, int(one.offsets[row][possible[row]].min())):
+        if left.size and not _apart(base, alignment, int(one.offsets[possible].min())):
             continue
         rest = (distance - base)[active & (step != 0)]
         steps = step[active & (step != 0)]
@@ -233,8 +233,8 @@ LIFTED = 64
 
 
 def _apart(distance: int, alignment: int, lowest: int) -> bool:
-    """Whether a request lies a multiple of `alignment` from where a row has it. lowest: its first byte there:
-    what begins within the first turn of the banks may have been counted on from below 0."""
+    """Whether a request lies a multiple of `alignment` from where a row has it. lowest: the first byte of all
+    rows: what begins within the first turn of the banks may have been counted on from below 0."""
     moved = [distance + turn * BANK_CYCLE for turn in range(LIFTED if lowest < BANK_CYCLE else 1)]
     return any(x % alignment == 0 if alignment else x == 0 for x in moved)
 

@@ -313,6 +313,8 @@ def _only_chooses(m: Machine, e: Conditional) -> bool:
     if not (left.uniform and right.uniform):
         return False
     gap, choice = subtract(left, right, LONG), subtract(then, otherwise, LONG)
+    if all(s.rank >= 3 for mono in gap.terms for s in mono):
+        return True  # `n > 4 ? 3 : n` is either, as `min(n, 3)`
     rests = (subtract(choice, gap, LONG), add(choice, gap, LONG))
     return not any(r.known and isinstance(r.const, int) and abs(r.const) <= 1 for r in rests)
 

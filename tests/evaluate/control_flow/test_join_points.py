@@ -106,6 +106,7 @@ UNIFORM = {
     ),
     "a sign that nobody knows": ("if (mode - 2 < 0) x = t * 32;", 1, 32),
     "a number that is compared": ("int w = n > 20 ? 8 : n > 3 ? 4 : 2; x = t * w;", 2, 8),
+    "a number and what it is held against": ("x = t * (n > 4 ? 3 : n);", 1, 32),
     "what is computed of a choice": ("int w = mode == 1 ? 2 : 4; x = t * ((1 << w) / 2);", 2, 8),
 }
 
