@@ -26,7 +26,7 @@ def look_aside(m: Machine, body: Stmt | None) -> None:
         return
     m.memo.edges[id(body)] = visits + 1
     before, must, may, loops = snapshot(m), m.must, m.may, m.context.loops
-    left = [(f, f.returned, f.exited, f.result, f.end) for f in m.frames]
+    left = [(f, f.outcome, f.end) for f in m.frames]
     for f in m.frames:
         f.end = None if f.end is None else m.join()
     way = m.context.way
@@ -39,8 +39,8 @@ def look_aside(m: Machine, body: Stmt | None) -> None:
     m.straight()
     m.must, m.may, m.context.loops, m.context.waiting, m.context.aside = must, may, loops, waiting, False
     m.context.way, m.unknowns.certain = way, certain
-    for frame, returned, exited, result, end in left:
-        frame.returned, frame.exited, frame.result, frame.end = returned, exited, result, end
+    for frame, outcome, end in left:
+        frame.outcome, frame.end = outcome, end
     restore(before)
     for event in m.log[since:]:
         if isinstance(event, Event):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from smemlint.evaluate.control_flow.join_points import meet, one_of
 from smemlint.evaluate.control_flow.launch_choices import effects, either_value, meet_ways
@@ -330,7 +331,7 @@ def _run_body(m: Machine, frame: Frame, body: Callable[[], None], f: Function | 
         body()
         for o in reversed(frame.live):
             end_life(m, o)
-        ended = frame.exited and frame.returned is None and not m.anyone()
+        ended = frame.outcome.exited and frame.outcome.returned is None and not m.anyone()
         _meet_returns(m, frame)
     finally:
         m.effort.depth -= 1
@@ -338,9 +339,9 @@ def _run_body(m: Machine, frame: Frame, body: Callable[[], None], f: Function | 
         m.context.loops, m.context.left = loops, around
         m.must, m.may, m.context.way = must, may, way
     if ended:
-        m.frame.exited = True
+        m.frame.outcome = replace(m.frame.outcome, exited=True)
         m.must, m.may = m.threads.nobody, m.threads.nobody
-    result = frame.result
+    result = frame.outcome.result
     if result is None:
         return Other()
     by_reference = frame.names_place if f is None else is_reference(f.returns)
@@ -364,17 +365,18 @@ def _meet_returns(m: Machine, frame: Frame) -> None:
     brought = [
         (c, way.may, way.value) for c, way in zip(selectors, ways, strict=True) if way.value is not None
     ]
+    result = frame.outcome.result
     if brought:
-        now = frame.result if frame.result is not None else brought[-1][2]
-        frame.result = one_of(m, brought, now, frame.end.kept)
+        result = one_of(m, brought, result if result is not None else brought[-1][2], frame.end.kept)
     if frame.end.decisions:
         name = frame.function.name if frame.function is not None else ""
-        if frame.result is not None:
-            frame.result = either_value(m, frame.end.decisions, frame.result, [None], name)
+        if result is not None:
+            result = either_value(m, frame.end.decisions, result, [None], name)
         if frame.function is not None:
             own = {o.id for o in frame.variables.values() if is_reference(o.type)}
             outputs = own & effects(frame.function.body).assigned
             meet_ways(m, (frame.end.decisions, name), {}, outputs, [None])
+    frame.outcome = replace(frame.outcome, result=result)
 
 
 @by_identity

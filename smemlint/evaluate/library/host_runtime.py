@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from smemlint.evaluate.language.accesses import store
 from smemlint.evaluate.language.conversions import coerce
@@ -148,7 +149,7 @@ def _exit(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
 
 def leave_program(m: Machine) -> None:
     """Nothing behind this runs, here and in the callers; an exception is taken to end the program as well."""
-    m.frame.exited = True
+    m.frame.outcome = replace(m.frame.outcome, exited=True)
     m.must, m.may = m.threads.nobody, m.threads.nobody
 
 

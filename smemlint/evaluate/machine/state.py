@@ -284,6 +284,16 @@ class Ahead:
     ending: bool = False
 
 
+@record(frozen=True, eq=False, slots=True)
+class Outcome:
+    """What has come of a call so far. returned: lanes that possibly returned; result: what they gave back;
+    exited: the program ended here on some way (host code)."""
+
+    returned: Mask | None = None
+    result: Value | None = None
+    exited: bool = False
+
+
 @record(slots=True)
 class Frame:
     """One call in progress."""
@@ -293,12 +303,9 @@ class Frame:
     this: Pointer | None = None
     parent: Frame | None = None
     variables: dict[str, Object] = field(default_factory=dict)
-    returned: Mask | None = None
+    outcome: Outcome = Outcome()
     end: Join | None = None
     """Where the ways out of a function that was called meet."""
-    exited: bool = False
-    """The program ended here on some way (host code)."""
-    result: Value | None = None
     call: Place | None = None
     place: bool = False
     """A lambda called for the place it names (`f(t) = x`), where it returns one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -49,7 +50,8 @@ def run_return(m: Machine, s: Return) -> None:
             v = lvalue(m, s.value) if frame.names_place else returned(m, s.value)
     end_lives(m, 0, frame.variables.get(s.value.id) if isinstance(s.value, Name) else None)
     del frame.live[live:]
-    frame.returned = m.may if frame.returned is None else frame.returned | m.may
+    before = frame.outcome
+    frame.outcome = replace(before, returned=m.may if before.returned is None else before.returned | m.may)
     if frame.end is None:
         m.must, m.may = m.threads.nobody, m.threads.nobody
         return
@@ -57,8 +59,9 @@ def run_return(m: Machine, s: Return) -> None:
     may = m.may
     leave(m, frame.end, joins_of(m.context.loops), v)
     if decided == len(frame.end.ways) and v is not None:
-        kept = frame.result
-        frame.result = v if kept is None else merge(m, Int(may.astype(np.int64)), v, kept)
+        kept = frame.outcome.result
+        result = v if kept is None else merge(m, Int(may.astype(np.int64)), v, kept)
+        frame.outcome = replace(frame.outcome, result=result)
 
 
 def _given_back(m: Machine, t: Type, e: Expr) -> Value:

@@ -17,7 +17,7 @@ class Attempt:
         self.masks = m.must, m.may, m.context.way
         self.exits = exits
         self.left = exits.broken, exits.continued, exits.uncertain
-        self.frames = [(f, f.returned, f.result) for f in m.frames]
+        self.frames = [(f, f.outcome) for f in m.frames]
         self.joins = [(j, j.kept, j.strays, j.gone, j.ways, j.left) for j in m.ahead()]
         for j, *_, ways, left in self.joins:
             j.ways, j.left = list(ways), dict(left)
@@ -26,8 +26,8 @@ class Attempt:
     def undo(self, m: Machine) -> None:
         """Go back there."""
         self.exits.broken, self.exits.continued, self.exits.uncertain = self.left
-        for f, returned, result in self.frames:
-            f.returned, f.result = returned, result
+        for f, outcome in self.frames:
+            f.outcome = outcome
         for j, kept, strays, gone, ways, left in self.joins:
             j.kept, j.strays, j.gone, j.ways, j.left = kept, strays, gone, ways, left
         m.must, m.may, m.context.way = self.masks
