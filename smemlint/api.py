@@ -307,7 +307,7 @@ def _kind(seen: Sequence[tuple[KernelReport, Access]]) -> tuple[str, str]:
         reason = seen[0][1].reason
         return "unresolved", reason[0] if reason else "unknown"
     single = all(a.wavefronts == a.wavefronts_low for _, a in known)
-    assumed = {round(a.ways or 0, 3) for k, a in known if k.assumed}
+    assumed = {round(a.ways or 0, 3) for k, a in known if k.launch.assumed}
     return ("resolved" if single and len(known) == len(seen) and len(assumed) < 2 else "range"), ""
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -72,56 +72,109 @@ class PerKernel:
 
 
 @record(frozen=True, slots=True)
-class Settings:
-    """Every option; None where the user has not said anything.
+class Reading:
+    """How code is read. blocks: kernel name -> block shape, '' for all kernels."""
 
-    blocks: kernel name -> block shape, '' for all kernels. exclude, per_file, per_kernel: those of all
-    layers, the closest last. baseline, extend: paths. docs_url: where the pages of docs/ are served.
-    """
-
-    select: tuple[str, ...] | None = None
-    ignore: tuple[str, ...] | None = None
-    min_ways: float | None = None
-    min_share: float | None = None
-    sort: str | None = None
     blocks: Mapping[str, Block] | None = None
     arch: str | None = None
     define: tuple[str, ...] | None = None
     include: tuple[str, ...] | None = None
     std: str | None = None
     compile_commands: str | None = None
+
+
+@record(frozen=True, slots=True)
+class Choice:
+    """Which findings count. baseline: path of the file that accepts some."""
+
+    select: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] | None = None
+    min_ways: float | None = None
+    min_share: float | None = None
     level: str | None = None
+    baseline: str | None = None
+
+
+@record(frozen=True, slots=True)
+class Gate:
+    """What makes exit status 1."""
+
     fail_on: str | None = None
     fail_on_unseen: bool | None = None
     exit_zero: bool | None = None
+
+
+@record(frozen=True, slots=True)
+class Display:
+    """How findings are shown, and where. docs_url: where the pages of docs/ are served."""
+
+    sort: str | None = None
     statistics: bool | None = None
     show_unresolved: bool | None = None
     output_format: str | None = None
     output: tuple[str, ...] | None = None
+    docs_url: str | None = None
+
+
+@record(frozen=True, slots=True)
+class Settings:
+    """Every option; None where the user has not said anything.
+
+    exclude, per_file, per_kernel: those of all layers, the closest last. extend: a path.
+    """
+
+    reading: Reading = Reading()
+    choice: Choice = Choice()
+    gate: Gate = Gate()
+    display: Display = Display()
     jobs: int | None = None
     timeout: float | None = None
     exclude: tuple[Glob, ...] | None = None
-    baseline: str | None = None
     extend: str | None = None
     per_file: tuple[PerFile, ...] | None = None
     per_kernel: tuple[PerKernel, ...] | None = None
-    docs_url: str | None = None
+
+    @classmethod
+    def of(cls, **options: Any) -> Settings:
+        """The settings with these options, by their names alone. Raises TypeError for a name that is none."""
+        own = {f.name: options.pop(f.name) for f in fields(cls) if f.name in options and f.name not in GROUPS}
+        parts = {
+            name: group(**{f.name: options.pop(f.name) for f in fields(group) if f.name in options})
+            for name, group in GROUPS.items()
+        }
+        if options:
+            raise TypeError(f"unknown option {next(iter(options))!r}")
+        return cls(**parts, **own)
+
+    def options(self) -> dict[str, Any]:
+        """Every option by its name alone."""
+        parts = [getattr(self, name) for name in GROUPS]
+        whole = {f.name: getattr(part, f.name) for part in parts for f in fields(part)}
+        return {**whole, **{f.name: getattr(self, f.name) for f in fields(self) if f.name not in GROUPS}}
+
+    def said(self) -> dict[str, Any]:
+        """The options of which the user has said anything."""
+        return {name: value for name, value in self.options().items() if value is not None}
 
     def over(self, base: Settings) -> Settings:
         """These settings, with `base` where they say nothing. Block shapes are joined kernel by kernel."""
-        said = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
-        if self.blocks is not None and base.blocks is not None:
-            said["blocks"] = {**base.blocks, **self.blocks}
+        below, said = base.said(), self.said()
+        if "blocks" in said and "blocks" in below:
+            said["blocks"] = {**below["blocks"], **said["blocks"]}
         for name in ("exclude", "per_file", "per_kernel"):
-            if name in said and getattr(base, name) is not None:
-                said[name] = getattr(base, name) + said[name]
-        return replace(base, **said)
+            if name in said and name in below:
+                said[name] = below[name] + said[name]
+        return Settings.of(**{**below, **said})
+
+
+GROUPS: Mapping[str, type[Any]] = {"reading": Reading, "choice": Choice, "gate": Gate, "display": Display}
+"""The parts of Settings."""
 
 
 TIMEOUT = 600.0
 """Seconds of computing that a file may take: a guard against what no count sees. It lies far behind what the
 counts allow on an ordinary machine, so that a slow one tells the same."""
-DEFAULTS = Settings(
+DEFAULTS = Settings.of(
     select=(),
     ignore=(),
     min_ways=2.0,
@@ -326,7 +379,7 @@ def from_table(table: Mapping[str, Any], folder: Path) -> Settings:
             values[key.replace("-", "_")] = _value(key, value, folder)
     if blocks:
         values["blocks"] = blocks
-    return Settings(**values)
+    return Settings.of(**values)
 
 
 def settings_from(options: Mapping[str, Any], folder: Path) -> Settings:
@@ -343,7 +396,7 @@ def settings_from(options: Mapping[str, Any], folder: Path) -> Settings:
             value = {k: list(v) if isinstance(v, tuple) else v for k, v in value.items()}
         table[key] = list(value) if isinstance(value, tuple) else value
     settings = from_table(table, folder)
-    if unknown := unknown_selectors((*(settings.select or ()), *(settings.ignore or ()))):
+    if unknown := unknown_selectors((*(settings.choice.select or ()), *(settings.choice.ignore or ()))):
         raise ConfigError(f"no rule is called `{short(unknown[0])}`")
     return settings
 

@@ -113,7 +113,9 @@ def _one(path: Path) -> Settings:
     try:
         settings = from_table(table, path.parent)
         sections = [settings, *(s.settings for s in settings.per_file or ())]
-        named = [("select", s.select) for s in sections] + [("ignore", s.ignore) for s in sections]
+        named = [("select", s.choice.select) for s in sections] + [
+            ("ignore", s.choice.ignore) for s in sections
+        ]
         named += [("per-kernel.ignore", k.ignore) for k in settings.per_kernel or ()]
         for key, names in named:
             if unknown := unknown_selectors(names or ()):

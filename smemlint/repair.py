@@ -181,11 +181,11 @@ def _dearer(before: Access, after: Access) -> bool:
 
 def _alike(kernels: Sequence[KernelReport], others: Sequence[KernelReport]) -> list[KernelReport]:
     """The kernels without those under an assumed block shape that the others do not have."""
-    known = {(k.name, k.template_arguments, k.configuration, k.block) for k in others}
+    known = {(k.name, k.template_arguments, k.configuration, k.launch.block) for k in others}
     return [
         k
         for k in kernels
-        if not k.assumed or (k.name, k.template_arguments, k.configuration, k.block) in known
+        if not k.launch.assumed or (k.name, k.template_arguments, k.configuration, k.launch.block) in known
     ]
 
 

@@ -47,7 +47,7 @@ def test_a_header_kernel_seen_from_several_files_is_one_finding(folder: Path) ->
 
 def test_a_header_alone_is_analysed_under_the_launches_of_its_project(folder: Path) -> None:
     report = check([Job("column.cuh")], View(level=Severity.NOTE))
-    assert not any(k.assumed for k in report.kernels)
+    assert not any(k.launch.assumed for k in report.kernels)
     assert {d.code for d in report.diagnostics} == {"SMEM101"}
 
 
@@ -66,7 +66,7 @@ def test_every_kernel_has_its_first_launch_before_any_has_its_second(
     for name, rows in (("column", 8), ("column", 4), ("other", 8), ("other", 4)):
         text += f"void {name}{rows}(float *o) {{ {name}<float><<<1, dim3(32, {rows})>>>(o); }}\n"
     report = analyse_file(Job("both.cu", text=text))
-    assert [(k.name, k.block, len(k.accesses), [n.code for n in k.notes]) for k in report.kernels] == [
+    assert [(k.name, k.launch.block, len(k.accesses), [n.code for n in k.notes]) for k in report.kernels] == [
         ("column", (32, 8, 1), 2, []),
         ("column", (32, 4, 1), 0, ["budget"]),
         ("other", (32, 8, 1), 2, []),
@@ -168,7 +168,7 @@ def test_reports_come_one_a_file_with_the_index_of_the_job(folder: Path) -> None
 
 def test_a_block_shape_of_the_user_replaces_launches(folder: Path) -> None:
     report = check([Job("floats.cu", Options(blocks={"column": (8, 8, 1)}))])
-    assert {k.block for k in report.kernels} == {(8, 8, 1)}
+    assert {k.launch.block for k in report.kernels} == {(8, 8, 1)}
 
 
 def test_a_path_has_one_name(folder: Path) -> None:

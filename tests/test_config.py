@@ -26,12 +26,12 @@ def test_keys_are_the_options_of_the_command_line(tmp_path: Path) -> None:
         "blocks": {"matmul": [32, 8], "scan": 256, "fft": "8,8,8"},
     }
     settings = from_table(table, tmp_path)
-    assert settings.select == ("SMEM1",) and settings.ignore == ("SMEM102",)
-    assert settings.min_ways == 4.0 and settings.arch == "sm_90" and settings.fail_on == "error"
-    assert settings.include == (str(tmp_path / "include"),) and settings.compile_commands == str(
-        tmp_path / "build"
-    )
-    assert settings.blocks == {"matmul": (32, 8, 1), "scan": (256, 1, 1), "fft": (8, 8, 8)}
+    reading, choice = settings.reading, settings.choice
+    assert choice.select == ("SMEM1",) and choice.ignore == ("SMEM102",)
+    assert choice.min_ways == 4.0 and reading.arch == "sm_90" and settings.gate.fail_on == "error"
+    assert reading.include == (str(tmp_path / "include"),)
+    assert reading.compile_commands == str(tmp_path / "build")
+    assert reading.blocks == {"matmul": (32, 8, 1), "scan": (256, 1, 1), "fft": (8, 8, 8)}
 
 
 @pytest.mark.parametrize(
@@ -117,13 +117,15 @@ def test_the_closest_file_wins_and_only_that_one(tmp_path: Path) -> None:
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
     (tmp_path / "pyproject.toml").write_text("[tool.smemlint]\nmin-ways = 3\narch = 'sm_80'\n")
-    assert closest(inner).min_ways == 3
+    assert closest(inner).choice.min_ways == 3
     closest_layers.cache_clear()
     (tmp_path / "a" / "pyproject.toml").write_text("[project]\nname = 'other'\n")
-    assert closest(inner).min_ways == 3, "a pyproject.toml that does not mention smemlint is passed over"
+    assert closest(inner).choice.min_ways == 3, (
+        "a pyproject.toml that does not mention smemlint is passed over"
+    )
     closest_layers.cache_clear()
     (tmp_path / "a" / "smemlint.toml").write_text("min-ways = 5\n")
-    assert (closest(inner).min_ways, closest(inner).arch) == (5, None)
+    assert (closest(inner).choice.min_ways, closest(inner).reading.arch) == (5, None)
 
 
 def test_errors_name_the_file(tmp_path: Path) -> None:
@@ -140,11 +142,11 @@ def test_errors_name_the_file(tmp_path: Path) -> None:
 
 
 def test_settings_lie_over_each_other_and_blocks_are_joined() -> None:
-    base = Settings(min_ways=2, blocks={"a": (1, 1, 1), "b": (2, 1, 1)}, exit_zero=False)
-    over = Settings(min_ways=4, blocks={"b": (3, 1, 1)})
+    base = Settings.of(min_ways=2, blocks={"a": (1, 1, 1), "b": (2, 1, 1)}, exit_zero=False)
+    over = Settings.of(min_ways=4, blocks={"b": (3, 1, 1)})
     both = over.over(base)
-    assert both.min_ways == 4 and both.exit_zero is False
-    assert both.blocks == {"a": (1, 1, 1), "b": (3, 1, 1)}
+    assert both.choice.min_ways == 4 and both.gate.exit_zero is False
+    assert both.reading.blocks == {"a": (1, 1, 1), "b": (3, 1, 1)}
 
 
 def test_selectors_that_mean_nothing_are_found() -> None:
@@ -159,14 +161,14 @@ def test_the_search_ends_at_the_root_of_the_repository(tmp_path: Path, git: str)
     inner = tmp_path / "repository" / "a" / "b"
     inner.mkdir(parents=True)
     (tmp_path / "smemlint.toml").write_text("min-ways = 5\n")
-    assert closest(inner).min_ways == 5
+    assert closest(inner).choice.min_ways == 5
     closest_layers.cache_clear()
     mark = tmp_path / "repository" / ".git"
     mark.mkdir() if git == "folder" else mark.write_text("gitdir: ../elsewhere\n")  # as a worktree has it
     assert closest(inner) == Settings()
     closest_layers.cache_clear()
     (tmp_path / "repository" / "smemlint.toml").write_text("min-ways = 6\n")
-    assert closest(inner).min_ways == 6
+    assert closest(inner).choice.min_ways == 6
 
 
 def test_without_a_repository_what_lies_at_home_or_where_all_may_write_is_nobodys_configuration(
@@ -176,12 +178,12 @@ def test_without_a_repository_what_lies_at_home_or_where_all_may_write_is_nobody
     inner.mkdir(parents=True)
     (tmp_path / "smemlint.toml").write_text("min-ways = 5\n")
     (tmp_path / "shared" / "smemlint.toml").write_text("min-ways = 6\n")
-    assert closest(inner).min_ways == 6
+    assert closest(inner).choice.min_ways == 6
     closest_layers.cache_clear()
     (tmp_path / "shared").chmod(0o1777)
     assert closest(inner) == Settings()
     closest_layers.cache_clear()
-    assert closest(inner.parent.parent).min_ways == 6, "a file that lies there itself"
+    assert closest(inner.parent.parent).choice.min_ways == 6, "a file that lies there itself"
     closest_layers.cache_clear()
     (tmp_path / "shared").chmod(0o755)
     monkeypatch.setenv("HOME", str(tmp_path / "shared"))
@@ -226,11 +228,13 @@ def test_a_project_may_have_a_long_list_of_versions(tmp_path: Path) -> None:
     path.write_text(
         "[project]\ndependencies = [" + "'numpy>=1.26.4', " * 200 + "]\n[tool.smemlint]\nmin-ways = 3\n"
     )
-    assert load(path).min_ways == 3
+    assert load(path).choice.min_ways == 3
 
 
 @pytest.mark.parametrize("address", ["file:///etc/passwd", "javascript:alert(1)", "https://a b", "docs"])
 def test_the_address_of_the_documentation_is_one_of_the_web(address: str) -> None:
     with pytest.raises(ConfigError, match="`docs-url`: expected an address that begins with https://"):
         from_table({"docs-url": address}, Path())
-    assert from_table({"docs-url": "https://example.org/x/"}, Path()).docs_url == "https://example.org/x"
+    assert (
+        from_table({"docs-url": "https://example.org/x/"}, Path()).display.docs_url == "https://example.org/x"
+    )

@@ -123,7 +123,7 @@ def test_a_fault_in_host_code_costs_the_launches_and_is_told(
 
     monkeypatch.setattr(instances, "program_of", fail)
     report = analyse_file(Job("k.cu"))
-    assert [k.assumed for k in report.kernels] and all(k.assumed for k in report.kernels)
+    assert [k.launch.assumed for k in report.kernels] and all(k.launch.assumed for k in report.kernels)
     assert [p.message for p in report.problems] == [
         "internal error in the search for launches: KeyError: 'x'"
     ]

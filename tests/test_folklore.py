@@ -37,7 +37,7 @@ PICTURES = {
 @cache
 def accesses(file: str) -> list[tuple[str, tuple[int, int, int], Any]]:
     report = analyse_file(Job(str(ROOT / "fixtures" / file), Options(suggest=False)))
-    return [(k.name, k.block, a) for k in report.kernels for a in k.accesses]
+    return [(k.name, k.launch.block, a) for k in report.kernels for a in k.accesses]
 
 
 @cache

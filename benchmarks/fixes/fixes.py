@@ -77,7 +77,7 @@ def prepare(fixtures: Path, out: Path) -> int:
             for s in edited.suggestions
         ]
         promises[path.name]["kernels"] = [
-            {"version": version, "name": k.name, "block": list(k.block), "lines": lines(k)}
+            {"version": version, "name": k.name, "block": list(k.launch.block), "lines": lines(k)}
             for version, kernels in (("before", report.kernels), ("after", again.kernels))
             for k in kernels
             if k.name in names

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +30,11 @@ if TYPE_CHECKING:
 def options(parser: argparse.ArgumentParser) -> None:
     source_options(parser)
     add = parser.add_argument_group("what is reported, and how").add_argument
-    add("--output-format", choices=FORMATS, help=f"what goes to stdout (default: {DEFAULTS.output_format})")
+    add(
+        "--output-format",
+        choices=FORMATS,
+        help=f"what goes to stdout (default: {DEFAULTS.display.output_format})",
+    )
     add(
         "-o",
         "--output",
@@ -52,9 +55,11 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--min-ways",
         type=number("min-ways"),
         metavar="N",
-        help=f"conflicts below are silent (default: {DEFAULTS.min_ways:g})",
+        help=f"conflicts below are silent (default: {DEFAULTS.choice.min_ways:g})",
     )
-    add("--level", choices=SEVERITIES, help=f"findings below are not shown (default: {DEFAULTS.level})")
+    add(
+        "--level", choices=SEVERITIES, help=f"findings below are not shown (default: {DEFAULTS.choice.level})"
+    )
     add(
         "--sort",
         choices=("cost", "path"),
@@ -95,7 +100,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     add(
         "--fail-on",
         choices=SEVERITIES,
-        help=f"findings from here on make exit status 1 (default: {DEFAULTS.fail_on})",
+        help=f"findings from here on make exit status 1 (default: {DEFAULTS.gate.fail_on})",
     )
     add(
         "--fail-on-unseen",
@@ -142,7 +147,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     said = _settings_of(options)
     if options.write_baseline:
-        said = replace(said, baseline="")
+        said = Settings.of(baseline="").over(said)
     outputs = outputs_of(options.output or ())
     _check_fixes(options)
     if options.show_files:
@@ -241,7 +246,7 @@ def _settings_of(options: argparse.Namespace) -> Settings:
     ):
         said[name] = getattr(options, name)
     said["output"] = tuple(options.output) if options.output else None
-    return Settings(**said).over(source_settings(options))
+    return Settings.of(**said).over(source_settings(options))
 
 
 def _check_fixes(options: argparse.Namespace) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 
 from smemlint.commands import CLEAN
@@ -28,23 +28,23 @@ def run(options: argparse.Namespace) -> int:
     layers = Configurations(Settings(), options.config).layers(options.path)
     whole = folded(layers)
     rows = {
-        f.name.replace("_", "-"): (_plain(getattr(whole, f.name)), _origins(layers, f.name))
-        for f in fields(whole)
-        if f.name not in _LINES
+        name.replace("_", "-"): (_plain(value), _origins(layers, name))
+        for name, value in sorted(whole.options().items())
+        if name not in _LINES
     }
     if options.output_format == "json":
         data = {name: {"value": value, "from": origins} for name, (value, origins) in rows.items()}
         put(json.dumps({"version": 1, "path": options.path, "settings": data}, indent=2) + "\n")
         return CLEAN
     width = max(map(len, rows))
-    for name, (value, origins) in sorted(rows.items()):
+    for name, (value, origins) in rows.items():
         put(visible(f"{name:{width}}  {json.dumps(value)}  ({', '.join(origins)})") + "\n")
     return CLEAN
 
 
 def _origins(layers: list[Layer], name: str) -> list[str]:
     """Where a setting was said; several places where they are joined."""
-    said = [layer.origin for layer in layers if getattr(layer.settings, name) is not None]
+    said = [layer.origin for layer in layers if name in layer.settings.said()]
     if name in ("blocks", "exclude", "per_file", "per_kernel"):
         return [origin for origin in said if origin != "default"] or ["default"]
     return said[:1] or ["default"]
@@ -52,8 +52,7 @@ def _origins(layers: list[Layer], name: str) -> list[str]:
 
 def _plain(value: object) -> Any:
     if isinstance(value, Settings):
-        said = ((f.name.replace("_", "-"), getattr(value, f.name)) for f in fields(value))
-        return {name: _plain(v) for name, v in said if v is not None}
+        return {name.replace("_", "-"): _plain(v) for name, v in value.said().items()}
     if isinstance(value, tuple):
         return [_plain(v) for v in value]
     if isinstance(value, Glob):

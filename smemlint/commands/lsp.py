@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smemlint.commands import CLEAN
@@ -27,7 +26,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from smemlint.running.jobs import Job
 
-    said = replace(source_settings(options), level=options.level)
+    said = Settings.of(level=options.level).over(source_settings(options))
     Configurations(said, options.config)  # a mistake in it is told now
     try:
         from smemlint.lsp.server import Server
@@ -57,4 +56,4 @@ def _view(settings: Settings) -> View:
     def chosen(path: str, kernel: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         return chosen_of(settings, kernel)
 
-    return View(chosen, Severity(settings.level), bool(settings.show_unresolved))
+    return View(chosen, Severity(settings.choice.level), bool(settings.display.show_unresolved))

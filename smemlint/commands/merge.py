@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from smemlint.commands.common.options import whole
@@ -25,7 +24,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     add("reports", nargs="+", metavar="REPORT", help="JSON or SARIF of every shard (check --shard I/N)")
     add("--output-format", choices=FORMATS, help="what goes to stdout (default: that of the reports)")
     add("--output", action="append", metavar="FORMAT=FILE", help="write another format to a file beside")
-    add("--fail-on", choices=SEVERITIES, help=f"as for check (default: {DEFAULTS.fail_on})")
+    add("--fail-on", choices=SEVERITIES, help=f"as for check (default: {DEFAULTS.gate.fail_on})")
     add("--exit-zero", action="store_true", default=None, help="exit status 0 whatever is found")
     add("--sort", choices=("cost", "path"), help="order of findings, as for check")
     add("--color", choices=("auto", "always", "never"), default="auto", help="colours (default: auto)")
@@ -102,15 +101,13 @@ def _run(options: argparse.Namespace, ordered: Sequence[Shard], form: str) -> Ru
     config, revision = said.pop("config", None), said.pop("diff_base", None)
     blocks = {name: tuple(block) for name, block in said.pop("blocks", {}).items()}
     lists = {name: tuple(value) for name, value in said.items() if isinstance(value, list)}
-    settings = replace(
-        Settings(**{**settings_said(said), **lists}, blocks=blocks or None),
+    here = Settings.of(
         output_format=options.output_format or form,
         sort=options.sort,
+        fail_on=options.fail_on,
+        exit_zero=options.exit_zero,
     )
-    if options.fail_on:
-        settings = replace(settings, fail_on=options.fail_on)
-    if options.exit_zero:
-        settings = replace(settings, exit_zero=True)
+    settings = here.over(Settings.of(**{**settings_said(said), **lists}, blocks=blocks or None))
     configurations = Configurations(settings, config)
     found = sorted((pair for shard in ordered for pair in shard.found), key=lambda pair: pair[0])
     jobs = [Job(path, text=shard.texts.get(path)) for shard in ordered for path in shard.digests]

@@ -17,7 +17,7 @@ from smemlint.score.load import NOMINAL, Load
 
 def demand(accesses: Iterable[Access]) -> Demand:
     """What some accesses of one kernel record ask for together."""
-    return added(Demand(a.loads) for a in accesses)
+    return added(Demand(a.spread.loads) for a in accesses)
 
 
 def added(demands: Iterable[Demand]) -> Demand:
@@ -38,13 +38,13 @@ def unknown(kernel: KernelReport) -> int:
 
 def blocks(kernel: KernelReport) -> int | None:
     """Blocks of the grid, where the launch tells them."""
-    if kernel.grid is None or any(n is None for n in kernel.grid):
+    if kernel.launch.grid is None or any(n is None for n in kernel.launch.grid):
         return None
-    return prod(n for n in kernel.grid if n is not None)
+    return prod(n for n in kernel.launch.grid if n is not None)
 
 
 def warps(kernel: KernelReport) -> int:
-    return -(-prod(kernel.block) // 32)
+    return -(-prod(kernel.launch.block) // 32)
 
 
 class Costs:
@@ -58,7 +58,7 @@ class Costs:
             instance = (k.key, k.template_arguments)
             best = instances.setdefault(instance, k)
             more = self.kernel(k).excess > self.kernel(best).excess
-            if best is not k and (not more if k.assumed else more):
+            if best is not k and (not more if k.launch.assumed else more):
                 instances[instance] = k
         self._of: dict[object, KernelReport] = {}
         for k in instances.values():

@@ -40,21 +40,23 @@ def launch_notes(best: Sight, sights: Sequence[Sight], every: Sequence[Sight], p
 
 def _launch(best: Sight, same: Sequence[Sight], proved: bool) -> str:
     kernel = best.kernel
-    if kernel.assumed:
+    if kernel.launch.assumed:
         others = list(dict.fromkeys(shape(s.kernel) for s in same))
-        known = kernel.origin if kernel.origin != "candidate" else ""
-        why = known or (f"{kernel.opened} leaves it open" if kernel.opened else "")
+        known = kernel.launch.origin if kernel.launch.origin != "candidate" else ""
+        why = known or (f"{kernel.launch.opened} leaves it open" if kernel.launch.opened else "")
         why = f" ({why})" if why else ""
         said = f"launch: block {shape(kernel)} is assumed{why}"
         if proved and len(others) > 1:
             more = f" and {len(others) - _SHAPES} more" if len(others) > _SHAPES else ""
             said = f"launch: block assumed; every shape tried conflicts: {', '.join(others[:_SHAPES])}{more}"
     else:
-        said = f"launch: block {shape(kernel)}" + (f" from {kernel.origin}" if kernel.origin else "")
+        said = f"launch: block {shape(kernel)}" + (
+            f" from {kernel.launch.origin}" if kernel.launch.origin else ""
+        )
     named = [
         f"{n} = {v}"
-        for n, v in kernel.arguments
-        if (n, v) in kernel.variant or re.search(rf"\b{n}\b", best.access.expression)
+        for n, v in kernel.launch.arguments
+        if (n, v) in kernel.launch.variant or re.search(rf"\b{n}\b", best.access.expression)
     ]
     return f"{said}, with {', '.join(named)}" if named else said
 
@@ -69,21 +71,21 @@ def _instances(best: Sight, same: Sequence[Sight], every: Sequence[Sight]) -> st
             f"worst {told} ({ways_text(best.access.worst or 0)}-way)" if len(ways) > 1 else f"such as {told}"
         )
         return f"instances: {bad} of {total} conflict; {worst}"
-    known = ([s.kernel for s in some if not s.kernel.assumed] for some in (every, same))
+    known = ([s.kernel for s in some if not s.kernel.launch.assumed] for some in (every, same))
     launches, bad = (len(set(map(_launched, kernels))) for kernels in known)
-    if launches > 1 and not best.kernel.assumed:
+    if launches > 1 and not best.kernel.launch.assumed:
         said = f"launches: {bad} of {launches} conflict"
         return f"{said}; instance {told}" if told else said
     return f"instance: {told}" if told else ""
 
 
 def _launched(kernel: KernelReport) -> object:
-    return (kernel.block, kernel.grid, kernel.dynamic, kernel.variant)
+    return (kernel.launch.block, kernel.launch.grid, kernel.launch.dynamic, kernel.launch.variant)
 
 
 def shape(kernel: KernelReport) -> str:
     """`(32, 8)`"""
-    x, y, z = kernel.block
+    x, y, z = kernel.launch.block
     return f"({x}, {y}, {z})" if z > 1 else f"({x}, {y})" if y > 1 else f"({x})"
 
 

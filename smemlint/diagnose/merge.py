@@ -40,31 +40,36 @@ def merge_kernels(reports: Iterable[FileReport]) -> tuple[KernelReport, ...]:
     """
     records = [k for r in reports for k in r.kernels]
     every = sorted((reached(k) for k in records if not k.device), key=lambda k: k.configuration != "")
-    known = {k.key for k in every if not k.assumed}
+    known = {k.key for k in every if not k.launch.assumed}
     facts: set[object] = set()
     for k in every:
-        if not k.assumed:
+        if not k.launch.assumed:
             instance = (k.key, k.template_arguments)
-            facts |= {instance, (k.key, k.origin), (*instance, k.origin), (*instance, k.block)}
+            facts |= {
+                instance,
+                (k.key, k.launch.origin),
+                (*instance, k.launch.origin),
+                (*instance, k.launch.block),
+            }
     merged: dict[object, KernelReport] = {}
     for kernel in every:
         instance = (kernel.key, kernel.template_arguments)
-        if kernel.filled:
-            told = (kernel.key, kernel.origin) in facts
-        elif kernel.opened:
-            told = not facts.isdisjoint({(*instance, kernel.opened), (*instance, kernel.block)})
+        if kernel.launch.filled:
+            told = (kernel.key, kernel.launch.origin) in facts
+        elif kernel.launch.opened:
+            told = not facts.isdisjoint({(*instance, kernel.launch.opened), (*instance, kernel.launch.block)})
         else:
-            told = instance in facts or kernel.guessed
-        if kernel.assumed and told and kernel.key in known:
+            told = instance in facts or kernel.launch.guessed
+        if kernel.launch.assumed and told and kernel.key in known:
             records.append(replaced(kernel))
             continue
         identity = (
             kernel.key,
             kernel.template_arguments,
-            kernel.block,
-            kernel.grid,
-            kernel.dynamic,
-            kernel.variant,
+            kernel.launch.block,
+            kernel.launch.grid,
+            kernel.launch.dynamic,
+            kernel.launch.variant,
         )
         first = merged.get(identity)
         merged[identity] = kernel if first is None else _joined(first, kernel)
@@ -100,7 +105,9 @@ def diagnose(
     sites: dict[Site, list[Sight]] = {}
     for kernel in kernels:
         for access in kernel.accesses:
-            certain = proved(access, kernel.min_ways) and not kernel.assumed and access.grade != "assumed"
+            certain = (
+                proved(access, kernel.min_ways) and not kernel.launch.assumed and access.grade != "assumed"
+            )
             sites.setdefault(site_of(access.place), []).append(Sight(kernel, access, certain))
     unreached: set[object] = set()
     costs = Costs(kernels)
@@ -142,7 +149,7 @@ def _with_candidates(sights: list[Sight], shapes: dict[object, int]) -> list[Sig
     result = []
     for sight in sights:
         certain = sight.certain
-        if sight.kernel.assumed and _proved(sight):
+        if sight.kernel.launch.assumed and _proved(sight):
             same = [s for s in sights if s.kernel.key == sight.kernel.key]
             proved = {id(s.kernel) for s in same if _proved(s)}
             certain = len(proved) == shapes[sight.kernel.key]
@@ -159,7 +166,7 @@ def _conflict(sights: list[Sight], costs: Costs) -> tuple[Sight, Diagnostic] | N
     # A launch that is known before shapes that another leaves open. Of equally bad ones the record that
     # stands for the kernel, so that the finding and its cost are one's.
     best = max(
-        [s for s in proved if not s.kernel.assumed] or proved or explained,
+        [s for s in proved if not s.kernel.launch.assumed] or proved or explained,
         key=lambda s: (*_rank(s.access, bool(proved)), costs.reference(s.kernel) is s.kernel),
     )
     access, kernel, cause = best.access, best.kernel, best.access.cause
@@ -167,7 +174,7 @@ def _conflict(sights: list[Sight], costs: Costs) -> tuple[Sight, Diagnostic] | N
     rule, finding = _rule(cause.rule), cause.finding
     severity = (finding.severity or rule.severity) if proved else Severity.NOTE
     notes = list(finding.notes)
-    visits = visits_text(access.visits)
+    visits = visits_text(access.spread.visits)
     if visits:
         notes.insert(0, f"per iteration: {visits} ways; {ways_text(access.ways or 0)} over all")
     if access.joined:
@@ -292,15 +299,15 @@ def _assumed(kernel: KernelReport, what: str, tried: str) -> Diagnostic:
 def _about_analysis(kernels: Sequence[KernelReport], reports: Sequence[FileReport]) -> Iterator[Diagnostic]:
     assumed: dict[object, list[KernelReport]] = {}
     for kernel in kernels:
-        if kernel.assumed and any(a.reached for a in kernel.accesses):
+        if kernel.launch.assumed and any(a.reached for a in kernel.accesses):
             assumed.setdefault(kernel.key, []).append(kernel)
     for every in assumed.values():
-        if same := [k for k in every if k.filled]:
+        if same := [k for k in every if k.launch.filled]:
             tried = "; ".join(dict.fromkeys(map(_instance, same)))
             yield _assumed(same[0], "an instance", f"{tried}: no launch tells all arguments")
-        if same := [k for k in every if not k.filled]:
+        if same := [k for k in every if not k.launch.filled]:
             tried = ", ".join(dict.fromkeys(shape(k) for k in same))
-            opened = ", ".join(dict.fromkeys(k.opened for k in same if k.opened))
+            opened = ", ".join(dict.fromkeys(k.launch.opened for k in same if k.launch.opened))
             tried += f": {opened} leaves it open" if opened else ""
             yield _assumed(same[0], "the block shape", f"{tried}; tell it with --block {same[0].name}=X,Y,Z")
     seen: set[object] = set()

@@ -32,11 +32,21 @@ class Cause:
 
 
 @record(frozen=True, slots=True)
+class Spread:
+    """How the cost of an access is spread. visits: ways of each visit in program order, run-length coded;
+    request: ways of the worst request; loads: by loops of unknown length, as in Conflict."""
+
+    visits: tuple[tuple[float, int], ...] = ()
+    request: float | None = None
+    loads: tuple[Load, ...] = ()
+
+
+@record(frozen=True, slots=True)
 class Access:
     """One access site under one kernel instance and launch.
 
-    op: the bank engine's name. executions: warp requests. Costs are None when unresolved. visits: ways of
-    each visit in program order, run-length coded. cause: of sites whose ways reach the threshold.
+    op: the bank engine's name. executions: warp requests. Costs are None when unresolved. cause: of sites
+    whose ways reach the threshold.
     """
 
     place: Place
@@ -50,18 +60,14 @@ class Access:
     ideal: int | None
     grade: str
     reason: tuple[str, str] | None = None
-    visits: tuple[tuple[float, int], ...] = ()
+    spread: Spread = Spread()
     joined: int | None = None
-    request: float | None = None
-    """Ways of the worst request."""
     cause: Cause | None = None
     line: int = 0
     """The line that a profiler attributes the access to."""
     calls: tuple[tuple[str, int], ...] = ()
     """Path and line of the inlined calls on the way to it: a profiler may count a part of it there
     (docs/dev/lines.md)."""
-    loads: tuple[Load, ...] = ()
-    """As in Conflict."""
     reached: bool = True
     """False where only the text shows it: no launch that was looked at gets there."""
     assumptions: tuple[tuple[str, str, int], ...] = ()
@@ -83,7 +89,7 @@ class Access:
         """Ways of the worst request of the worst visit, the upper end."""
         if self.ways is None:
             return None
-        return max(self.ways, self.request or 0, *(ways for ways, _ in self.visits))
+        return max(self.ways, self.spread.request or 0, *(ways for ways, _ in self.spread.visits))
 
     @property
     def measure(self) -> Measure:
@@ -133,6 +139,27 @@ class Note:
 
 
 @record(frozen=True, slots=True)
+class Started:
+    """How a kernel instance is started, and how that is known: what is said of an `ir.Launch`.
+
+    arguments: those that the launch is seen to pass, name and value; variant: those of them in which it
+    differs from launches that are equal otherwise. opened: where the launch stands that leaves this shape
+    open, as `origin` names one that does not.
+    """
+
+    block: Block
+    grid: tuple[int | None, int | None, int | None] | None
+    dynamic: int | None
+    origin: str
+    assumed: bool
+    arguments: tuple[tuple[str, int], ...] = ()
+    variant: tuple[tuple[str, int], ...] = ()
+    filled: bool = False
+    guessed: bool = False
+    opened: str = ""
+
+
+@record(frozen=True, slots=True)
 class KernelReport:
     """One kernel instance under one launch."""
 
@@ -140,28 +167,15 @@ class KernelReport:
     place: Place
     template_arguments: tuple[tuple[str, str], ...]
     configuration: str
-    block: Block
-    grid: tuple[int | None, int | None, int | None] | None
-    dynamic: int | None
-    origin: str
-    assumed: bool
+    launch: Started
     shared: tuple[SharedEntry, ...]
     accesses: tuple[Access, ...]
     declared: tuple[Declared, ...] = ()
     notes: tuple[Note, ...] = ()
-    arguments: tuple[tuple[str, int], ...] = ()
-    """Kernel arguments that the launch is seen to pass, name and value."""
-    variant: tuple[tuple[str, int], ...] = ()
-    """Those of them in which it differs from launches that are equal otherwise."""
     min_ways: float = 2.0
     """The threshold that its findings were made with."""
     shares: str = ""
     """Where no access of the kernel was seen: in what way it has to do with shared memory all the same."""
-    filled: bool = False
-    guessed: bool = False
-    """Both as in `ir.Launch`."""
-    opened: str = ""
-    """Where the launch stands that leaves this shape open, as `origin` names one that does not."""
     device: bool = False
     """A device function that no kernel of its file calls: there is no launch, all of its accesses are
     unresolved."""

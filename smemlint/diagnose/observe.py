@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
 from smemlint.diagnose.asking import Asking
-from smemlint.diagnose.model import Access, Cause, Declared, KernelReport, Note, SharedEntry
+from smemlint.diagnose.model import Access, Cause, Declared, KernelReport, Note, SharedEntry, Spread, Started
 from smemlint.diagnose.threshold import possible
 from smemlint.fix.asked import Key, array_key
-from smemlint.ir import Place
+from smemlint.ir import Launch, Place
 from smemlint.rules import CONFLICT_RULES, DECLARATION_RULES, Finding, Label, Severity
 from smemlint.rules.words import served_apart
 from smemlint.score.model import Conflict, KernelAnalysis
@@ -71,10 +71,12 @@ def observe(
             ideal=conflict.ideal,
             grade=conflict.grade.value,
             reason=(conflict.reason.code, conflict.reason.text) if conflict.reason else None,
-            visits=conflict.ways_by_visit,
+            spread=Spread(
+                conflict.ways_by_visit,
+                conflict.worst.ways if conflict.worst is not None else None,
+                conflict.loads,
+            ),
             joined=conflict.joined,
-            loads=conflict.loads,
-            request=conflict.worst.ways if conflict.worst is not None else None,
             reached=site.reached,
             assumptions=tuple(
                 (a.kind, a.text, a.place.compiled_line if a.place is not None else 0)
@@ -98,17 +100,12 @@ def observe(
                 cause = Cause(theirs[0], weighed(_light(theirs[1], conflict)), own, fix)
             access = replace(access, cause=cause)
         accesses.append(access)
-    launch = kernel.launch
     return KernelReport(
         name=kernel.kernel.name,
         place=at(kernel.kernel.place),
         template_arguments=tuple(kernel.template_arguments.items()),
         configuration=kernel.configuration,
-        block=launch.block,
-        grid=launch.grid if any(n is not None for n in launch.grid) else None,
-        dynamic=launch.dynamic,
-        origin=launch.origin,
-        assumed=launch.assumed,
+        launch=_started(kernel.launch),
         shared=tuple(
             SharedEntry(a.name, a.type.split("[", 1)[0].strip(), a.dims, a.bytes, a.place.line)
             for a in kernel.arrays.values()
@@ -118,15 +115,25 @@ def observe(
             Declared(code, at(place), moved(finding))
             for code, place, finding in _declared(kernel, text, asking)
         ),
-        arguments=tuple(launch.arguments.items()),
-        variant=tuple(launch.variants[0].items()) if launch.variants else (),
         min_ways=min_ways,
         notes=tuple(Note(n.code, n.text, at(n.at or kernel.kernel.place)) for n in kernel.notes),
         shares=shares,
-        filled=launch.filled,
-        guessed=launch.guessed,
-        opened=launch.opened,
         device=kernel.kernel.side != "kernel",
+    )
+
+
+def _started(launch: Launch) -> Started:
+    return Started(
+        launch.block,
+        launch.grid if any(n is not None for n in launch.grid) else None,
+        launch.dynamic,
+        launch.origin,
+        launch.assumed,
+        tuple(launch.arguments.items()),
+        tuple(launch.variants[0].items()) if launch.variants else (),
+        launch.filled,
+        launch.guessed,
+        launch.opened,
     )
 
 

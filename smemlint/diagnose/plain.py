@@ -19,6 +19,8 @@ from smemlint.diagnose.model import (
     Note,
     Problem,
     SharedEntry,
+    Spread,
+    Started,
     UnparsedEntry,
     Unseen,
 )
@@ -29,7 +31,7 @@ from smemlint.score.load import Load
 
 _RECORDS: tuple[Any, ...] = (
     Access, Cause, Declared, FileReport, Finding, KernelReport, Label, Load, Note, Place, Problem, Refusal,
-    SharedEntry, SiteChange, Suggestion, TextEdit, UnparsedEntry, Unseen,
+    SharedEntry, SiteChange, Spread, Started, Suggestion, TextEdit, UnparsedEntry, Unseen,
 )  # fmt: skip
 _BY_NAME = {each.__name__: each for each in _RECORDS}
 _LEFT_OUT: Mapping[str, Mapping[str, Any]] = {

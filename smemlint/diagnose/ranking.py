@@ -57,7 +57,7 @@ def ranked(kernels: Sequence[KernelReport], *, min_share: float = 0.0) -> list[R
 def _lines(kernel: KernelReport) -> list[RankedLine]:
     by_line: dict[tuple[str, int], list[Access]] = {}
     for access in kernel.accesses:
-        if access.loads:
+        if access.spread.loads:
             by_line.setdefault((access.place.path, access.place.line), []).append(access)
     lines = [
         RankedLine(

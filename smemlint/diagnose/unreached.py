@@ -50,7 +50,7 @@ def with_unreached(
     first: dict[object, int] = {}
     for k in kernels:
         first.setdefault(k.key, id(k))
-    started = {k.key for k in kernels if not k.assumed}
+    started = {k.key for k in kernels if not k.launch.assumed}
     told: set[tuple[Place, str]] = set()
     for report in reports:
         left = []
@@ -61,7 +61,7 @@ def with_unreached(
                 left.append(a)
         if not left:
             continue
-        if report.assumed and report.key in started:
+        if report.launch.assumed and report.key in started:
             left = list(replaced(replace(report, accesses=tuple(left))).accesses)
         at = first.setdefault(report.key, id(report))
         kernel = result.get(at) or replace(report, accesses=())

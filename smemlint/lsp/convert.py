@@ -122,7 +122,7 @@ def lenses(answer: Answer, text: str, moved: Moved | None) -> list[types.CodeLen
         at = range_of(kernel.place, lines, moved)
         if at is None:
             continue
-        block = ", ".join(map(str, kernel.block))
+        block = ", ".join(map(str, kernel.launch.block))
         title = f"{waves:,} shared-memory wavefronts a block of ({block}), {ideal:,} at best"
         found.append(types.CodeLens(at, types.Command(title, "")))
     return found
@@ -152,8 +152,10 @@ def _access(answer: Answer, kernel: KernelReport, access: Access) -> str:
     lines = [f"**{access.op}** `{expression}`, {access.joined or access.width} B a lane"]
     arguments = ", ".join(f"{n} = {v}" for n, v in kernel.template_arguments)
     name = f"{kernel.name}<{arguments}>" if arguments else kernel.name
-    block = ", ".join(map(str, kernel.block))
-    lines.append(f"{name}, block ({block})" + (f" from {kernel.origin}" if kernel.origin else ""))
+    block = ", ".join(map(str, kernel.launch.block))
+    lines.append(
+        f"{name}, block ({block})" + (f" from {kernel.launch.origin}" if kernel.launch.origin else "")
+    )
     if exhibit is None:
         lines.append(_numbers(access))
         return "  \n".join(lines)

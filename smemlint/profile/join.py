@@ -144,9 +144,9 @@ def instances(measured: MeasuredKernel, kernels: Sequence[KernelReport]) -> tupl
     most = max(len(k.template_arguments) for k in fitting)
     fitting = [k for k in fitting if len(k.template_arguments) == most]
     if measured.block is not None:
-        shaped = [k for k in fitting if k.block == measured.block]
+        shaped = [k for k in fitting if k.launch.block == measured.block]
         if not shaped:
-            shapes = ", ".join(sorted({"x".join(map(str, k.block)) for k in fitting}))
+            shapes = ", ".join(sorted({"x".join(map(str, k.launch.block)) for k in fitting}))
             ran = ",".join(map(str, measured.block))
             return (
                 [],
@@ -154,9 +154,9 @@ def instances(measured: MeasuredKernel, kernels: Sequence[KernelReport]) -> tupl
             )
         fitting = shaped
     if measured.grid is not None:
-        fitting = [k for k in fitting if k.grid == measured.grid] or fitting
+        fitting = [k for k in fitting if k.launch.grid == measured.grid] or fitting
     if measured.dynamic is not None:
-        fitting = [k for k in fitting if k.dynamic == measured.dynamic] or fitting
+        fitting = [k for k in fitting if k.launch.dynamic == measured.dynamic] or fitting
     return fitting, ""
 
 
@@ -254,7 +254,7 @@ def _part(accesses: Sequence[Access]) -> Told:
     whole = _told(accesses)
     if whole.low is None or whole.high is None:
         return whole
-    visits = [ways for access in accesses for ways, _ in access.visits]
+    visits = [ways for access in accesses for ways, _ in access.spread.visits]
     return Told(min(whole.low, *visits), max(whole.high, *visits)) if visits else whole
 
 

@@ -40,11 +40,11 @@ def _kernel(kernel: KernelReport) -> dict[str, Any]:
         "line": kernel.place.line,
         "template_arguments": dict(kernel.template_arguments),
         "launch": {
-            "block": list(kernel.block),
-            "grid": list(kernel.grid) if kernel.grid is not None else None,
-            "dynamic_shared_bytes": kernel.dynamic,
-            "origin": kernel.origin,
-            "arguments": dict(kernel.arguments),
+            "block": list(kernel.launch.block),
+            "grid": list(kernel.launch.grid) if kernel.launch.grid is not None else None,
+            "dynamic_shared_bytes": kernel.launch.dynamic,
+            "origin": kernel.launch.origin,
+            "arguments": dict(kernel.launch.arguments),
         },
         "shared": [
             {"name": s.name, "type": s.type, "dims": list(s.dims), "bytes": s.bytes, "line": s.line}
@@ -81,7 +81,7 @@ def _least_and_most(access: Access) -> list[float] | None:
     """Ways of the cheapest and of the dearest visit (the whole, where that is cheaper or dearer)."""
     if access.ways is None or access.ways_low is None:
         return None
-    visits = [ways for ways, _ in access.visits]
+    visits = [ways for ways, _ in access.spread.visits]
     return [round(min((access.ways_low, *visits)), 4), round(max((access.ways, *visits)), 4)]
 
 
@@ -94,9 +94,9 @@ def render_table(report: Report) -> str:
     for kernel in report.kernels:
         arguments = ", ".join(f"{n} = {v}" for n, v in kernel.template_arguments)
         name = f"{kernel.name}<{arguments}>" if arguments else kernel.name
-        block = ", ".join(map(str, kernel.block))
-        origin = f" from {kernel.origin}" if kernel.origin else ""
-        passed = "".join(f", {n} = {v}" for n, v in kernel.variant)
+        block = ", ".join(map(str, kernel.launch.block))
+        origin = f" from {kernel.launch.origin}" if kernel.launch.origin else ""
+        passed = "".join(f", {n} = {v}" for n, v in kernel.launch.variant)
         launch = "a device function without a launch" if kernel.device else f"block ({block}){origin}{passed}"
         lines.append(f"{visible_path(kernel.place.path)}:{kernel.place.line} {visible(f'{name}, {launch}')}")
         for shared in kernel.shared:

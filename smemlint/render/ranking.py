@@ -37,7 +37,7 @@ def render_table(kernels: Sequence[RankedKernel], report: Report, look: Look) ->
 
 def _kernel(each: RankedKernel, look: Look) -> list[str]:
     kernel, whole = each.kernel, each.demand
-    told = [f"block {shape(kernel)}" + (" (assumed)" if kernel.assumed else "")]
+    told = [f"block {shape(kernel)}" + (" (assumed)" if kernel.launch.assumed else "")]
     if each.blocks is not None:
         told.append(count(each.blocks, "block"))
     if kernel.template_arguments:
@@ -86,8 +86,8 @@ def _kernel_data(each: RankedKernel) -> dict[str, Any]:
         "path": kernel.place.path,
         "line": kernel.place.line,
         "template_arguments": dict(kernel.template_arguments),
-        "block": list(kernel.block),
-        "block_assumed": kernel.assumed,
+        "block": list(kernel.launch.block),
+        "block_assumed": kernel.launch.assumed,
         "blocks": each.blocks,
         "launches_and_instances": each.records,
         "accesses_without_a_number": each.unknown,

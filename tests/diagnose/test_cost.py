@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from smemlint.diagnose.cost import Costs, demand, joined, percent, words
-from smemlint.diagnose.model import Access, Cost, Demand, KernelReport
+from smemlint.diagnose.model import Access, Cost, Demand, KernelReport, Spread, Started
 from smemlint.ir import Place
 from smemlint.score.load import Load
 
@@ -14,11 +14,15 @@ AT = Place("k.cu", 1, 1, 1, 2, 0, 1)
 
 def access(*loads: Load, line: int = 1, wavefronts: int | None = 1) -> Access:
     place = Place("k.cu", line, 1, line, 2, line, line + 1)
-    return Access(place, "load", 4, "t", "t[i]", 1, wavefronts, wavefronts, 1, "exact", loads=loads)
+    return Access(
+        place, "load", 4, "t", "t[i]", 1, wavefronts, wavefronts, 1, "exact", spread=Spread(loads=loads)
+    )
 
 
 def kernel(*accesses: Access, block: int = 64, assumed: bool = False) -> KernelReport:
-    return KernelReport("k", AT, (), "", (block, 1, 1), (4, 2, None), None, "", assumed, (), accesses)
+    return KernelReport(
+        "k", AT, (), "", Started((block, 1, 1), (4, 2, None), None, "", assumed), (), accesses
+    )
 
 
 def test_the_share_of_a_finding_is_of_all_wavefronts_of_its_kernel() -> None:

@@ -88,14 +88,16 @@ def test_an_assumed_launch_that_another_file_replaces_takes_nothing_along(folder
         "}\n"
     )
     alone = check([Job("kernel.cuh")])
-    assert all(k.assumed for k in alone.kernels)
+    assert all(k.launch.assumed for k in alone.kernels)
     (folder / "app").mkdir()
     (folder / "app" / "main.cu").write_text(
         '#include "../kernel.cuh"\nint main() { k<<<1, 64>>>(0); k<<<1, 32>>>(0); return 0; }\n'
     )
     both = check([Job("kernel.cuh"), Job("app/main.cu")])
     assert [
-        [(a.line, a.reached) for a in k.accesses if not a.reached] for k in both.kernels if not k.assumed
+        [(a.line, a.reached) for a in k.accesses if not a.reached]
+        for k in both.kernels
+        if not k.launch.assumed
     ] == [[(5, False)], []]
 
 

@@ -49,14 +49,14 @@ def test_a_library_type_has_its_size(type: str, size: int) -> None:
 @pytest.mark.parametrize("type", ["Derived", "foo::Thing<3>"])
 def test_a_type_that_nothing_declares_has_no_size_and_no_access_of_it_a_number(type: str) -> None:
     kernel = only(type)
-    assert kernel.shared[0].bytes is None or kernel.assumed
-    assert all(a.wavefronts is None or kernel.assumed for a in kernel.accesses)
+    assert kernel.shared[0].bytes is None or kernel.launch.assumed
+    assert all(a.wavefronts is None or kernel.launch.assumed for a in kernel.accesses)
 
 
 @pytest.mark.parametrize("type", ["real_t", "foo::bar_t", "Vec<real_t, 2>"])
 def test_an_unknown_number_is_tried_as_the_usual_ones_and_never_shown_as_a_placeholder(type: str) -> None:
     kernel = only(type)
-    assert kernel.assumed
+    assert kernel.launch.assumed
     assert "_BitInt" not in str(kernel)
 
 

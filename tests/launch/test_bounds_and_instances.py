@@ -44,11 +44,11 @@ def reports(text: str) -> tuple[KernelReport, ...]:
 def test_bounds_are_the_block_of_a_launch_that_says_nothing_else() -> None:
     instance = "template __global__ void norm<float, float, 0>(const float *, float *, int);"
     (kernel,) = reports(NORM.replace("__(1024)", "__(512)") + instance)
-    assert kernel.block == (512, 1, 1)
+    assert kernel.launch.block == (512, 1, 1)
     assert {a.grade for a in kernel.accesses} == {"exact"}
     # as many as any block may have
     (kernel,) = reports(NORM + instance)
-    assert kernel.block == (1024, 1, 1)
+    assert kernel.launch.block == (1024, 1, 1)
     assert {a.grade for a in kernel.accesses} == {"assumed"}
 
 
@@ -56,7 +56,7 @@ def test_bounds_are_a_limit_where_host_code_computes_the_number_of_threads() -> 
     for block in ("MIN(1024, (dim / 4 + 31) / 32 * 32)", "dim"):
         told = reports(NORM + ONE.replace("BLOCK", block))
         by_text = {a.expression: a for a in told[0].accesses}
-        assert told[0].block == (1024, 1, 1)
+        assert told[0].launch.block == (1024, 1, 1)
         assert by_text["sums[warp]"].any_block
         assert by_text["sums[warp]"].grade == "exact"
         depends = by_text["columns[threadIdx.x * 64 / blockDim.x]"]
@@ -73,7 +73,7 @@ def test_of_many_instances_with_an_open_block_each_is_looked_at() -> None:
 
 
 def test_an_instantiation_of_a_specialised_launcher_runs_the_specialisation() -> None:
-    assert [(dict(k.template_arguments)["T"], k.block) for k in reports(LAUNCHERS)] == [
+    assert [(dict(k.template_arguments)["T"], k.launch.block) for k in reports(LAUNCHERS)] == [
         ("float", (256, 1, 1)),
         ("double", (64, 1, 1)),
     ]

@@ -325,7 +325,7 @@ def test_a_long_host_function_of_a_header_is_followed_where_it_leads_to_a_launch
     (tmp_path / "main.cu").write_text('#include "lib.cuh"\nint main() { double *p = 0; scan(p, 9); }\n')
     report = analyse_file(Job(str(tmp_path / "main.cu"), Options(suggest=False)))
     [kernel] = [k for k in report.kernels if k.name == "run"]
-    assert kernel.block == (128, 1, 1)
+    assert kernel.launch.block == (128, 1, 1)
     assert [(a.op, a.width) for a in kernel.accesses] == [("store", 8), ("load", 8)]
 
 

@@ -19,7 +19,7 @@ template <int NT, typename F, typename... A> void start(F f, int n, A... a) {
 def seen(text: str) -> dict[str, tuple[int, float | None, str]]:
     """Block, ways and grade of each access by its text."""
     report = analyse_file(Job("k.cu", text=LAUNCHER + text))
-    return {a.expression: (k.block[0], a.ways, a.grade) for k in report.kernels for a in k.accesses}
+    return {a.expression: (k.launch.block[0], a.ways, a.grade) for k in report.kernels for a in k.accesses}
 
 
 def test_a_lambda_runs_in_the_kernel_that_its_launcher_starts() -> None:
@@ -104,5 +104,5 @@ def test_a_lambda_template_gets_its_types_from_the_function_that_calls_it(call: 
     macro = "#define DISPATCH(TYPE, ...) typed(TYPE, [&]<typename scalar_t>() { __VA_ARGS__(); })\n"
     text = f"{macro}{DISPATCH}void go(void *p, int type) {{ {call} }}\n"
     report = analyse_file(Job("k.cu", text=text))
-    found = [(k.template_arguments, k.assumed) for k in report.kernels]
+    found = [(k.template_arguments, k.launch.assumed) for k in report.kernels]
     assert found == [((("T", "float"),), False), ((("T", "double"),), False)]

@@ -19,7 +19,7 @@ template <int N, class T> __global__ void sum(int n, const T *in, T *out) {
 def launches(host: str) -> set[tuple[tuple[int, ...], str, str]]:
     """Block, type and origin of each launch."""
     report = analyse_file(Job("k.cu", text=KERNEL + host))
-    return {(tuple(k.block), dict(k.template_arguments)["T"], k.origin) for k in report.kernels}
+    return {(tuple(k.launch.block), dict(k.template_arguments)["T"], k.launch.origin) for k in report.kernels}
 
 
 @pytest.mark.parametrize(

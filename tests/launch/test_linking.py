@@ -51,21 +51,21 @@ def write(folder: Path, **files: str) -> Path:
 def launches(path: Path) -> list[tuple[str, tuple[int, int, int], bool, str]]:
     report = analyse_file(Job(str(path), Options(suggest=False)))
     assert not report.problems
-    return [(k.name, k.block, k.assumed, k.origin) for k in report.kernels]
+    return [(k.name, k.launch.block, k.launch.assumed, k.launch.origin) for k in report.kernels]
 
 
 def test_a_wrapper_gets_its_arguments_from_the_file_that_calls_it(tmp_path: Path) -> None:
     folder = write(tmp_path, scan_dot_cu=SCAN, main_dot_cpp=MAIN)
     [kernel] = analyse_file(Job(str(folder / "scan.cu"), Options(suggest=False))).kernels
-    assert kernel.block == (256, 1, 1) and kernel.grid == (64, 1, 1)
-    assert kernel.origin.startswith("scan.cu:")
+    assert kernel.launch.block == (256, 1, 1) and kernel.launch.grid == (64, 1, 1)
+    assert kernel.launch.origin.startswith("scan.cu:")
     assert {a.grade for a in kernel.accesses} == {"exact"}
 
 
 def test_without_the_caller_the_arguments_stay_unknown(tmp_path: Path) -> None:
     folder = write(tmp_path, scan_dot_cu=SCAN)
     [kernel] = analyse_file(Job(str(folder / "scan.cu"), Options(suggest=False))).kernels
-    assert kernel.block == (256, 1, 1) and kernel.grid[0] is None
+    assert kernel.launch.block == (256, 1, 1) and kernel.launch.grid[0] is None
 
 
 def test_a_header_is_read_through_the_file_that_starts_its_kernel(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_another_program_in_the_folder_says_nothing(tmp_path: Path) -> None:
     other = SCAN + "int main() { scan(0, 0, 8, 512); }\n"
     folder = write(tmp_path, scan_dot_cu=SCAN, other_dot_cu=other)
     [kernel] = analyse_file(Job(str(folder / "scan.cu"), Options(suggest=False))).kernels
-    assert kernel.grid[0] is None
+    assert kernel.launch.grid[0] is None
 
 
 def test_folders_above_a_build_file_are_not_searched(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_folders_above_a_build_file_are_not_searched(tmp_path: Path) -> None:
     folder = write(tmp_path / "one", scan_dot_cu=SCAN)
     (tmp_path / "main.cpp").write_text(MAIN)
     [kernel] = analyse_file(Job(str(folder / "scan.cu"), Options(suggest=False))).kernels
-    assert kernel.grid[0] is None
+    assert kernel.launch.grid[0] is None
 
 
 def test_a_kernel_of_the_same_name_in_another_file_is_another_kernel(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_kernel_of_the_same_name_in_another_file_is_another_kernel(tmp_path: P
     other += "template <class T> void go(T *p) { k<<<1, 64>>>(p, 3); }\nvoid all(int *p) { go(p); }\n"
     (tmp_path / "b.cu").write_text(other)
     (kernel,) = analyse_file(Job(str(tmp_path / "a.cu"))).kernels
-    assert kernel.assumed
+    assert kernel.launch.assumed
 
 
 SIZES = """
@@ -202,7 +202,7 @@ extern "C" void compute(fr_t *d, unsigned lg) { NTT::base(d, lg); }
 """,
     )
     [kernel] = analyse_file(Job(str(folder / "api.cu"), Options(suggest=False))).kernels
-    assert not kernel.assumed
+    assert not kernel.launch.assumed
     assert dict(kernel.template_arguments) == {"Z": "32", "fr_t": "field"}
     assert [(a.wavefronts, a.ideal, a.grade) for a in kernel.accesses] == [(8, 4, "exact")]
 
@@ -235,7 +235,11 @@ def test_a_kernel_that_a_record_carries_is_started_where_the_record_is_asked_for
     folder = write(tmp_path, spec_dot_h=SPEC, turn_dot_cu=CHOSEN, run_dot_cpp=CHOOSING)
     report = analyse_file(Job(str(folder / "turn.cu"), Options(suggest=False)))
     found = {
-        dict(k.template_arguments)["W"]: (k.block, k.assumed, {a.wavefronts for a in k.accesses})
+        dict(k.template_arguments)["W"]: (
+            k.launch.block,
+            k.launch.assumed,
+            {a.wavefronts for a in k.accesses},
+        )
         for k in report.kernels
     }
     # a warp writes 32 / W columns of W rows; rows lie W words apart: W * W / 32 rows share a bank
@@ -304,7 +308,7 @@ def test_what_the_program_told_of_a_header_is_used_where_no_steps_are_left_for_i
     folder = write(tmp_path, copy_dot_cuh=text, one_dot_cu=one)
     monkeypatch.setattr("smemlint.running.instances.program_around", lambda *_: ())
     found = analyse_file(Job(str(folder / "copy.cuh"), Options(suggest=False))).kernels
-    assert [(k.template_arguments, k.block, k.assumed) for k in found] == [
+    assert [(k.template_arguments, k.launch.block, k.launch.assumed) for k in found] == [
         ((("T", "double"),), (96, 1, 1), False)
     ]
 
@@ -323,8 +327,8 @@ def test_an_instance_that_no_caller_asks_for_is_kept(tmp_path: Path) -> None:
     main = "void run(float *, int);\nint main() { float *p = 0; run(p, 192); }\n"
     folder = write(tmp_path, copy_dot_cu=text, main_dot_cu=main)
     report = analyse_file(Job(str(folder / "copy.cu"), Options(suggest=False)))
-    sure = {dict(k.template_arguments)["T"]: k.block for k in report.kernels if not k.assumed}
-    tried = {dict(k.template_arguments)["T"] for k in report.kernels if k.assumed}
+    sure = {dict(k.template_arguments)["T"]: k.launch.block for k in report.kernels if not k.launch.assumed}
+    tried = {dict(k.template_arguments)["T"] for k in report.kernels if k.launch.assumed}
     assert (sure, tried) == ({"float": (192, 1, 1)}, {"double"})
 
 
@@ -353,7 +357,7 @@ ASKING = "template void call_shift<double>(double *p, Int n);\n"
 def instances(path: Path) -> list[tuple[tuple[tuple[str, str], ...], bool]]:
     report = analyse_file(Job(str(path), Options(suggest=False)))
     assert not report.problems
-    return [(k.template_arguments, k.assumed) for k in report.kernels if k.accesses]
+    return [(k.template_arguments, k.launch.assumed) for k in report.kernels if k.accesses]
 
 
 def test_a_source_that_another_one_includes_is_read_there(tmp_path: Path) -> None:
@@ -440,4 +444,4 @@ def test_callers_that_give_a_launch_its_shape_are_found_in_a_folder_of_several_h
         SCAN.replace("<<<batch, THREADS>>>", "<<<batch, length / 4>>>")
     )
     [kernel] = analyse_file(Job(str(tmp_path / "kernels" / "scan.cu"))).kernels
-    assert kernel.block[0] == 256 and {a.grade for a in kernel.accesses} == {"exact"}
+    assert kernel.launch.block[0] == 256 and {a.grade for a in kernel.accesses} == {"exact"}

@@ -114,4 +114,4 @@ template <class T> void go(int blocks, const T *in, T *out) {{
 void run(const float *in, float *out) {{ go(10, in, out); }}
 """
     (kernel,) = analyse_file(Job("k.cu", text=text)).kernels
-    assert tuple(kernel.block) == (256, 1, 1) and kernel.origin.startswith("k.cu")
+    assert tuple(kernel.launch.block) == (256, 1, 1) and kernel.launch.origin.startswith("k.cu")

@@ -157,7 +157,7 @@ def test_what_depends_on_the_size_of_the_block_does_not(tmp_path: Path) -> None:
 
 def test_rows_of_one_warp_are_exact_however_many_there_are(tmp_path: Path) -> None:
     found = kernels(tmp_path, ROWS)
-    assert {k.block[0] for k in found} == {32}
+    assert {k.launch.block[0] for k in found} == {32}
     for kernel in found:
         assert {(a.expression, a.ways, a.grade, a.assumptions) for a in kernel.accesses} == {
             ("mine[threadIdx.x * 8]", 8.0, "exact", ()),
@@ -214,7 +214,7 @@ def test_a_block_that_one_way_tells_beside_ways_that_do_not_is_any_block_too(tmp
     text = REDUCE.replace("s[threadIdx.x] = v;", "s[threadIdx.x * 2 % 64] = v;")
     text = text.replace("int threads) {", "int threads) { if (n % 2 != 0) threads = 512;")
     found = kernels(tmp_path, text)
-    assert {k.block[0] for k in found} > {512, 256}
+    assert {k.launch.block[0] for k in found} > {512, 256}
     for each in found:
         told = by_text(each)
         assert told["part[warp]"].grade == told["part[lane]"].grade == "exact"

@@ -40,7 +40,11 @@ def report(folder: Path, *, main: str = MAIN, named: bool = True) -> FileReport:
 
 def test_a_named_file_without_kernels_shows_those_that_it_includes(tmp_path: Path) -> None:
     (kernel,) = report(tmp_path).kernels
-    assert (kernel.name, Path(kernel.place.path).name, kernel.block) == ("sortTile", "kernels.h", (64, 1, 1))
+    assert (kernel.name, Path(kernel.place.path).name, kernel.launch.block) == (
+        "sortTile",
+        "kernels.h",
+        (64, 1, 1),
+    )
     assert kernel.template_arguments == (("threads", "128"), ("elements", "4"))
     assert [(a.line, a.ways, a.grade) for a in kernel.accesses] == [(4, 2.0, "exact")]
 

@@ -34,7 +34,7 @@ ALL = {32, 64, 128, 256, 512, 1024}
 def shapes(folder: Path, text: str) -> set[int]:
     path = folder / "a.cu"
     path.write_text(text)
-    return {kernel.block[0] for kernel in analyse_file(Job(str(path))).kernels}
+    return {kernel.launch.block[0] for kernel in analyse_file(Job(str(path))).kernels}
 
 
 def test_a_conflict_is_asked_of_every_usual_shape(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_the_worst_of_a_few_numbers_is_told_with_the_number(report: Report) -> N
     (found,) = [d for d in report.diagnostics if d.severity is Severity.WARNING]
     assert found.title == "8-way bank conflict"
     assert any("block (64) from a.cu:" in note and "with pitch = 8" in note for note in found.notes)
-    assert [k.variant for k in report.kernels] == [(("pitch", n),) for n in (8, 4, 2, 1)]
+    assert [k.launch.variant for k in report.kernels] == [(("pitch", n),) for n in (8, 4, 2, 1)]
     assert report.summary.accesses == report.summary.resolved == 2
     assert "column, block (64, 1, 1) from a.cu:11, pitch = 8\n" in render_table(report)
 
@@ -56,7 +56,7 @@ def test_numbers_with_the_same_ways_have_one_answer(report: Report) -> None:
 @pytest.mark.parametrize("report", [(SHIFTED, 1, 8)], indirect=True)
 def test_a_number_that_changes_no_ways_is_left_unknown(report: Report) -> None:
     (kernel,) = report.kernels
-    assert (kernel.variant, kernel.arguments) == ((), ())
+    assert (kernel.launch.variant, kernel.launch.arguments) == ((), ())
     assert {a.grade for a in kernel.accesses} == {"exact"}
 
 
@@ -84,5 +84,5 @@ def test_a_launch_that_passes_a_null_pointer_is_told_apart(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.cu").write_text(NULLABLE.replace("USE", step))
     report = check([Job("a.cu")], View(level=Severity.NOTE))
-    ways = [(next(a for a in k.accesses if a.op == "load").ways, k.variant) for k in report.kernels]
+    ways = [(next(a for a in k.accesses if a.op == "load").ways, k.launch.variant) for k in report.kernels]
     assert ways == told

@@ -41,7 +41,7 @@ def test_a_lambda_of_a_header_is_seen_where_only_the_block_is_not_known(
     report = analyse_file(Job(str(tmp_path / "main.cu"), Options(suggest=False)))
     reached = {(a.op, a.width) for k in report.kernels for a in k.accesses if a.reached}
     assert reached == {("store", 8), ("load", 8)}
-    assert {k.assumed for k in report.kernels if k.accesses} == {assumed}
+    assert {k.launch.assumed for k in report.kernels if k.accesses} == {assumed}
     assert not report.lost
 
 

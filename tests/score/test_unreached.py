@@ -104,7 +104,7 @@ def test_a_branch_of_a_device_function_goes_to_the_kernel_that_calls_it() -> Non
 
 def test_a_device_function_that_nothing_calls_is_an_entry_of_its_own() -> None:
     (entry,) = report(BLOCK_SUM).kernels
-    assert (entry.name, entry.device, entry.assumed, entry.notes) == ("blockSum", True, False, ())
+    assert (entry.name, entry.device, entry.launch.assumed, entry.notes) == ("blockSum", True, False, ())
     assert [(a.line, a.reason) for a in entry.accesses] == [
         (3, ("not-reached", "no kernel of this file calls `blockSum`")),
         (5, ("not-reached", "no kernel of this file calls `blockSum`")),

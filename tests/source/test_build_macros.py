@@ -54,5 +54,5 @@ def test_a_kernel_of_undeclared_extents_is_told_as_it_is_built(tmp_path: Path) -
     text = "__global__ void k(real *p) { __shared__ real s[_N_ * _N_]; s[threadIdx.x * _N_] = p[0]; }\n"
     source.write_text(text + "void go(real *p) { k<<<1, _N_>>>(p); }\n")
     (kernel,) = analyse_file(Job(str(source))).kernels
-    ((access,), block) = kernel.accesses, kernel.block
+    ((access,), block) = kernel.accesses, kernel.launch.block
     assert (block, access.width, access.wavefronts, access.grade) == ((32, 1, 1), 8, 32, "exact")

@@ -11,7 +11,7 @@ import pytest
 from made import TRANSPOSE, diagnostic, place, report
 from smemlint.rules import Label
 
-from smemlint.diagnose.model import Access, KernelReport, Problem, Report, SharedEntry, UnparsedEntry
+from smemlint.diagnose.model import Access, KernelReport, Problem, Report, SharedEntry, Started, UnparsedEntry
 from smemlint.fix.model import Refusal, Suggestion
 from smemlint.render import FORMATS, inspect, render
 from smemlint.render.style import Look
@@ -86,8 +86,9 @@ def hostile_report() -> Report:
         (HOSTILE, HOSTILE),
     )
     kernel = KernelReport(
-        f"::{HOSTILE}", at, ((HOSTILE, HOSTILE),), HOSTILE, (32, 1, 1), None, None, HOSTILE, False,
-        (SharedEntry(HOSTILE, f"::{HOSTILE}", (32,), 128, 1),), (access,), variant=((HOSTILE, 1),),
+        f"::{HOSTILE}", at, ((HOSTILE, HOSTILE),), HOSTILE,
+        Started((32, 1, 1), None, None, HOSTILE, False, variant=((HOSTILE, 1),)),
+        (SharedEntry(HOSTILE, f"::{HOSTILE}", (32,), 128, 1),), (access,),
     )  # fmt: skip
     base = report([one], [Problem(path, HOSTILE, 3, 4), Problem(f"::{path}", HOSTILE)])
     return replace(

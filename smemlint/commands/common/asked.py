@@ -16,13 +16,13 @@ def options_of(settings: Settings, *, suggest: bool = True, exhibits: bool = Fal
     from smemlint.running.jobs import Options
 
     return Options(
-        min_ways=settings.min_ways or 0,
-        blocks=settings.blocks or {},
-        arch=settings.arch or "",
-        defines=settings.define or (),
-        includes=settings.include or (),
-        std=settings.std or "",
-        compile_commands=settings.compile_commands,
+        min_ways=settings.choice.min_ways or 0,
+        blocks=settings.reading.blocks or {},
+        arch=settings.reading.arch or "",
+        defines=settings.reading.define or (),
+        includes=settings.reading.include or (),
+        std=settings.reading.std or "",
+        compile_commands=settings.reading.compile_commands,
         suggest=suggest,
         exhibits=exhibits,
     )
@@ -36,4 +36,4 @@ def chosen_of(settings: Settings, kernel: str) -> tuple[tuple[str, ...], tuple[s
         if any(fnmatchcase(kernel, name) for name in section.kernels)
         for code in section.ignore
     ]
-    return settings.select or (), (*(settings.ignore or ()), *theirs)
+    return settings.choice.select or (), (*(settings.choice.ignore or ()), *theirs)

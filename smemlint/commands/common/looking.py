@@ -122,11 +122,11 @@ def typed_job(options: argparse.Namespace, name: str, text: str) -> Job:
     return Job(
         name,
         Options(
-            blocks=settings.blocks or {},
-            arch=settings.arch or "",
-            defines=settings.define or (),
-            includes=settings.include or (),
-            std=settings.std or "",
+            blocks=settings.reading.blocks or {},
+            arch=settings.reading.arch or "",
+            defines=settings.reading.define or (),
+            includes=settings.reading.include or (),
+            std=settings.reading.std or "",
             others=False,
         ),
         text,

@@ -48,7 +48,7 @@ def reading_options(parser: argparse.ArgumentParser) -> None:
         metavar="PROFILE",
         help="take the block shapes that a profile tells (`ncu --page raw --csv`)",
     )
-    add("--arch", metavar="SM", help=f"architecture (default: {DEFAULTS.arch})")
+    add("--arch", metavar="SM", help=f"architecture (default: {DEFAULTS.reading.arch})")
     add("-D", action="append", dest="define", metavar="NAME[=VALUE]", help="define a macro; repeatable")
     add("-I", action="append", dest="include", metavar="DIR", help="look for includes there; repeatable")
     add("--std", metavar="STANDARD", help="C++ standard (default: by the text, c++17 at least)")
@@ -146,7 +146,7 @@ def source_settings(options: argparse.Namespace) -> Settings:
     for folder in options.include or ():
         if not Path(folder).is_dir():
             raise UsageError(f"argument -I: no folder is called `{config.short(folder)}`")
-    return Settings(
+    return Settings.of(
         blocks=blocks or None,
         arch=_read("--arch", config.arch, options.arch) if options.arch else None,
         define=tuple(_read("-D", config.define, text) for text in options.define or ()) or None,

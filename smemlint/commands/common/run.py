@@ -62,7 +62,7 @@ class Run:
         )
         wrong = list(broken(self.configurations) if self.wrong is None else self.wrong)
         if self.part is None:
-            wrong += _unknown_kernels(self.configurations.said.blocks, report)
+            wrong += _unknown_kernels(self.configurations.said.reading.blocks, report)
         if self.stopped is not None:
             wrong = [_interrupted(self.stopped, len(reports), len(self.jobs))]
         wrong += _unusable_rules()
@@ -76,9 +76,9 @@ def tell(run: Run, report: Report) -> None:
     for skipped in report.skipped:
         say(f"skipped: {visible_path(skipped.path)}: {skipped.message}")
     for entry in report.stale[:_STALE]:
-        say(f"warning: stale in {run.settings.baseline}: {entry}")
+        say(f"warning: stale in {run.settings.choice.baseline}: {entry}")
     if len(report.stale) > _STALE:
-        say(f"warning: {len(report.stale) - _STALE} more entries of {run.settings.baseline} are stale")
+        say(f"warning: {len(report.stale) - _STALE} more entries of {run.settings.choice.baseline} are stale")
 
 
 def changed_since(revision: str | None) -> Callable[[str, int, int], bool] | None:
@@ -95,12 +95,12 @@ def changed_since(revision: str | None) -> Callable[[str, int, int], bool] | Non
 
 def baseline_of(whole: Settings) -> Baseline | None:
     """The findings that are accepted. Raises UsageError where the file cannot be read."""
-    if not whole.baseline:
+    if not whole.choice.baseline:
         return None
     from smemlint.diagnose import baseline
 
     try:
-        return baseline.read(Path(whole.baseline))
+        return baseline.read(Path(whole.choice.baseline))
     except baseline.BaselineError as error:
         raise UsageError(str(error)) from None
 
@@ -117,8 +117,10 @@ def _view(
     def chosen(path: str, kernel: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         return chosen_of(configurations.shown(path), kernel)
 
-    level = min((Severity(whole.level), Severity(whole.fail_on)), key=lambda s: s.rank)
-    return View(chosen, level, bool(whole.show_unresolved), whole.min_share or 0.0, baseline, changed)
+    level = min((Severity(whole.choice.level), Severity(whole.gate.fail_on)), key=lambda s: s.rank)
+    return View(
+        chosen, level, bool(whole.display.show_unresolved), whole.choice.min_share or 0.0, baseline, changed
+    )
 
 
 def _interrupted(stopped: Stopped, done: int, all_: int) -> Problem:

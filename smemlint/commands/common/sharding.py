@@ -53,8 +53,9 @@ def handed_on(
 
 def _said_of(options: argparse.Namespace, said: Settings) -> dict[str, Any]:
     """What a shard hands on of its command line."""
-    found = {name: getattr(said, name) for name in _SAID if getattr(said, name) is not None}
-    found["blocks"] = {name: list(block) for name, block in (said.blocks or {}).items()}
+    every = said.said()
+    found = {name: every[name] for name in _SAID if name in every}
+    found["blocks"] = {name: list(block) for name, block in (said.reading.blocks or {}).items()}
     found["config"] = options.config
     found["diff_base"] = options.diff_base
     return json.loads(json.dumps(found))  # type: ignore[no-any-return]

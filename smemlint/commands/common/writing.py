@@ -55,7 +55,7 @@ def write(
     form = form_of(settings)
     text = render(form, report, printed_look(form, settings, options))
     put(text if stream is None else stream.rest(text))
-    if settings.statistics:
+    if settings.display.statistics:
         text = statistics(report.summary)
         if form in ("full", "concise"):
             put(text)
@@ -70,11 +70,11 @@ def status_of(report: Report, settings: Settings) -> int:
 
     if report.problems:
         return FAILED
-    gate = Severity(settings.fail_on).rank
+    gate = Severity(settings.gate.fail_on).rank
     gated = any(d.severity.rank >= gate for d in report.diagnostics)
-    if settings.fail_on_unseen:
+    if settings.gate.fail_on_unseen:
         gated = gated or any(d.code == UNSEEN for d in report.diagnostics)
-    return FINDINGS if gated and not settings.exit_zero else CLEAN
+    return FINDINGS if gated and not settings.gate.exit_zero else CLEAN
 
 
 def write_file(path: Path, text: str) -> bool:
@@ -88,21 +88,21 @@ def write_file(path: Path, text: str) -> bool:
 
 
 def form_of(settings: Settings) -> str:
-    return settings.output_format or "full"
+    return settings.display.output_format or "full"
 
 
 def printed_look(form: str, settings: Settings, options: argparse.Namespace) -> Look:
     """How a format looks on standard output. GitHub shows the first ten findings: the costliest ones."""
     color = {"auto": None, "always": True, "never": False}[options.color]
     look = look_of(settings, options.top, color)
-    return replace(look, sort="cost") if form == "github" and not settings.sort else look
+    return replace(look, sort="cost") if form == "github" and not settings.display.sort else look
 
 
 def _plain_look(form: str, settings: Settings) -> Look:
     """How it looks in a file."""
     from smemlint.render.style import Look
 
-    return Look(sort="cost" if form == "github" else "path", docs=settings.docs_url or "")
+    return Look(sort="cost" if form == "github" else "path", docs=settings.display.docs_url or "")
 
 
 def look_of(settings: Settings, top: int | None = None, color: bool | None = None) -> Look:
@@ -113,5 +113,5 @@ def look_of(settings: Settings, top: int | None = None, color: bool | None = Non
     if color is None:
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         color = not plain and (terminal or bool(os.environ.get("FORCE_COLOR")))
-    sort = settings.sort or ("cost" if terminal or top is not None else "path")
-    return Look(color, streams.columns(), sort, top, settings.docs_url or "")
+    sort = settings.display.sort or ("cost" if terminal or top is not None else "path")
+    return Look(color, streams.columns(), sort, top, settings.display.docs_url or "")

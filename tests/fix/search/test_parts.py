@@ -52,7 +52,7 @@ def test_the_edited_launch_gives_enough_bytes_for_every_access(tmp_path: Path) -
     path.write_text(text)
     again = analyse_file(Job(str(path)))
     assert not again.suggestions
-    assert again.kernels[0].dynamic == (32 * 33 + 32) * 4
+    assert again.kernels[0].launch.dynamic == (32 * 33 + 32) * 4
 
 
 def test_launches_that_are_not_all_known_make_it_unsafe(tmp_path: Path) -> None:

@@ -20,7 +20,10 @@ template <typename T, typename U, int D> __global__ void norm(const T *x, U *y) 
 def launches(text: str) -> set[tuple[int, tuple[str, ...], bool]]:
     """Block, template arguments and whether something is assumed, of each launch that is analysed."""
     report = analyse_file(Job("k.cu", text='#include "missing.h"\n' + KERNEL + text))
-    return {(k.block[0], tuple(v for _, v in k.template_arguments), k.assumed) for k in report.kernels}
+    return {
+        (k.launch.block[0], tuple(v for _, v in k.template_arguments), k.launch.assumed)
+        for k in report.kernels
+    }
 
 
 @pytest.mark.parametrize(

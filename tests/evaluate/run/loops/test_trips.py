@@ -38,7 +38,7 @@ def accesses(folder: Path, body: str, n: int = 5000, s: int = 3) -> tuple[Access
 )
 def test_requests_are_counted_as_the_loop_runs(tmp_path: Path, head: str, trips: int) -> None:
     (access,) = accesses(tmp_path, f"for ({head}) t[threadIdx.x + 64 * (i & 15)] = i;")
-    (load,) = access.loads
+    (load,) = access.spread.loads
     # A store that the next iteration overwrites is none, so one of thousands may be missing.
     assert load.requests == pytest.approx(2 * trips, rel=1e-3)
     assert load.wavefronts == load.ideal == load.requests
@@ -48,20 +48,20 @@ def test_loops_in_each_other_multiply(tmp_path: Path) -> None:
     loops = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j += 8)"
     body = f"{loops} t[threadIdx.x + 64 * ((i + j) & 15)] = j;"
     (access,) = accesses(tmp_path, body)
-    assert access.loads[0].requests == pytest.approx(2 * 5000 * 625, rel=1e-3)
+    assert access.spread.loads[0].requests == pytest.approx(2 * 5000 * 625, rel=1e-3)
 
 
 def test_an_end_that_only_run_time_tells_is_kept_apart(tmp_path: Path) -> None:
     body = "t[threadIdx.x] = 1; for (int i = 0; i < p[0]; i++) { t[threadIdx.x * 2 + 128 * (i & 7)] = i; }"
     once, often = accesses(tmp_path, body)
-    assert [x.requests for x in once.loads] == [2]
-    assert [(x.requests, x.wavefronts, x.ideal) for x in often.loads] == [(0, 0, 0), (2, 4, 2)]
+    assert [x.requests for x in once.spread.loads] == [2]
+    assert [(x.requests, x.wavefronts, x.ideal) for x in often.spread.loads] == [(0, 0, 0), (2, 4, 2)]
 
 
 def test_a_counter_that_the_body_changes_is_not_counted(tmp_path: Path) -> None:
     body = "for (int i = 0; i < n; i++) { t[threadIdx.x + 64 * (i & 15)] = i; if (p[i] > 0) i += 2; }"
     (access,) = accesses(tmp_path, body)
-    assert len(access.loads) == 2 and access.loads[1].requests == 2
+    assert len(access.spread.loads) == 2 and access.spread.loads[1].requests == 2
 
 
 def test_joined_accesses_are_counted_once(tmp_path: Path) -> None:
@@ -70,4 +70,4 @@ def test_joined_accesses_are_counted_once(tmp_path: Path) -> None:
     body += "p[threadIdx.x] = a + b + c + d;"
     found = accesses(tmp_path, body)
     assert [a.joined for a in found] == [16] * 4
-    assert [[x.wavefronts for x in a.loads] for a in found] == [[8], [], [], []]
+    assert [[x.wavefronts for x in a.spread.loads] for a in found] == [[8], [], [], []]
