@@ -17,6 +17,10 @@ Stop: TypeAlias = Literal["barrier", "fork", "call", "predicate", "opaque", "exc
 """What keeps accesses apart, see machine.Barrier."""
 
 
+BUDGETS = ("budget", "time")
+"""Reasons of what was not analysed for the work, or the time, that it would have taken."""
+
+
 class Grade(Enum):
     """How sure an answer is."""
 
@@ -224,4 +228,4 @@ class KernelTrace:
     @property
     def stopped(self) -> bool:
         """Whether the evaluation came to its end before the kernel's."""
-        return any(note.code in ("budget", "time") for note in self.notes)
+        return any(note.code in BUDGETS for note in self.notes)

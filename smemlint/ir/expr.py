@@ -332,3 +332,10 @@ Expr: TypeAlias = (
     | Fold
     | UnknownExpr
 )
+
+
+def uncast(e: Expr) -> Expr:
+    """The expression below the casts around it."""
+    while isinstance(e, Cast):
+        e = e.operand
+    return e

@@ -8,7 +8,7 @@ from dataclasses import field
 from smemlint.ir.expr import Expr, Var
 from smemlint.ir.place import Place
 from smemlint.ir.stmt import Stmt
-from smemlint.ir.types import TemplateArgument, Type
+from smemlint.ir.types import TemplateArgument, Type, own_name
 from smemlint.records import record
 
 
@@ -51,6 +51,10 @@ class Function:
     """Of a constructor: member name, value."""
     declared: bool = False
     """A template without a body, which stands for its explicit specialisations."""
+
+    @property
+    def is_constructor(self) -> bool:
+        return self.name.split("<", 1)[0] == own_name(self.record or "")
 
 
 @record(frozen=True, slots=True)
@@ -122,8 +126,7 @@ class Record:
     @property
     def constructors(self) -> tuple[str, ...]:
         """Ids of the methods that have the record's own name."""
-        own = self.name.split("@", 1)[0].split("<", 1)[0].rsplit("::", 1)[-1]
-        return self.methods.get(own, ())
+        return self.methods.get(own_name(self.name), ())
 
 
 @record(frozen=True, slots=True)

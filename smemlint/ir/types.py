@@ -139,6 +139,18 @@ def primary_name(record: str) -> str:
     return record.split("<", 1)[0] if record.endswith(">") else record
 
 
+def own_name(record: str) -> str:
+    """The name that a class has in its own scope: `A` of `space::A<int>`, and of a local class."""
+    return record.split("@", 1)[0].split("<", 1)[0].rsplit("::", 1)[-1]
+
+
+def element_type(t: Type) -> Type:
+    """What an array, or an array of arrays, holds; any other type as it is."""
+    while isinstance(t, ArrayOf):
+        t = t.element
+    return t
+
+
 def is_reference(t: Type | None) -> bool:
     """`T &`: what it is bound to is used in its place."""
     return isinstance(t, PointerTo) and t.reference

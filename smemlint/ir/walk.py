@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
+from smemlint.ir.expr import Name
 from smemlint.ir.memo import by_identity
 from smemlint.ir.place import Place
 
@@ -46,6 +47,11 @@ def walk(node: object) -> Iterator[object]:
                 leaf = _IS_LEAF[type(x)] = isinstance(x, _LEAVES)
             if not leaf:
                 push(x)
+
+
+def names_in(node: object) -> frozenset[str]:
+    """Ids of the variables that are named at or below `node`."""
+    return frozenset(n.id for n in walk(node) if isinstance(n, Name))
 
 
 @by_identity

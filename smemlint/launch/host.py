@@ -20,7 +20,6 @@ from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Budget, BudgetExceededError, Frame, Machine
 from smemlint.evaluate.machine.paths import Paths
 from smemlint.ir import (
-    ArrayOf,
     Call,
     Function,
     Index,
@@ -34,6 +33,7 @@ from smemlint.ir import (
     TemplateArgument,
     Type,
 )
+from smemlint.ir.types import element_type
 from smemlint.ir.walk import walk
 from smemlint.launch.kept_runs import KeptRuns, Shown
 from smemlint.launch.left_over import left_over
@@ -427,9 +427,7 @@ def _written_instances(
 
 def _is_of_numbers(t: Type) -> bool:
     """Whether a variable holds numbers only: of a long table nothing is looked at."""
-    while isinstance(t, ArrayOf):
-        t = t.element
-    return isinstance(t, Scalar)
+    return isinstance(element_type(t), Scalar)
 
 
 def _may_be(module: Module, g: Function, n: Name | Member | StaticMember, f: Function) -> bool:

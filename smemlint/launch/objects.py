@@ -14,7 +14,7 @@ from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value
 from smemlint.evaluate.values.objects import Object
 from smemlint.evaluate.values.provenance import ONE_OF
 from smemlint.ir import Function, Module, Name, Record, RecordRef, Scalar, TemplateArgument, TypeParam, Var
-from smemlint.ir.types import INT, primary_name
+from smemlint.ir.types import INT, own_name, primary_name
 from smemlint.ir.walk import nodes_of, walk
 
 DEEPEST = 8
@@ -83,7 +83,11 @@ def object_for(m: Machine, f: Function, arguments: tuple[TemplateArgument, ...])
     if not isinstance(t, RecordRef):
         return None
     o = Object("this", record.name, t, "local", uniform=True, havoc=True)
-    made = construct(m, t, [], f.place, quiet=True) if f.name not in _names(record.name) else None
+    made = (
+        construct(m, t, [], f.place, quiet=True)
+        if f.name.removeprefix("~") != own_name(record.name)
+        else None
+    )
     if isinstance(made, RecordValue):
         layout = m.types.layout(t)
         names = {start: name for name, (start, _) in layout.fields.items()} if layout is not None else {}
@@ -149,12 +153,6 @@ def _own(record: Record) -> tuple[TemplateArgument, ...]:
     """The arguments that a class template has inside of itself: its parameters, of which nothing is known."""
     own = [p for p in record.template if not p.pack]
     return tuple(TypeParam(p.id, p.name) if p.kind == "type" else Name(p.id, p.name) for p in own)
-
-
-def _names(record: str) -> tuple[str, str]:
-    """What constructor and destructor are called."""
-    own = record.split("@", 1)[0].split("<", 1)[0].rsplit("::", 1)[-1]
-    return own, f"~{own}"
 
 
 def take_defaults(m: Machine, f: Function) -> None:

@@ -12,7 +12,6 @@ from dataclasses import replace
 from smemlint.evaluate import Grade
 from smemlint.evaluate.model import Assumption
 from smemlint.ir import Launch
-from smemlint.running.variants import stopped
 from smemlint.score import Conflict, KernelAnalysis
 from smemlint.score.grade import STATED
 from smemlint.score.site import free_in_part
@@ -44,11 +43,11 @@ def with_any_block(
 ) -> list[KernelAnalysis]:
     """The analyses of shapes of one family, with what holds for all of it told as such. analyse: gives what
     one warp of any of its blocks tells."""
-    told = [a for a in tried if a.conflicts and not stopped(a)]
+    told = [a for a in tried if a.conflicts and not a.stopped]
     if not told:
         return list(tried)
     warp = analyse()
-    if stopped(warp):
+    if warp.stopped:
         return list(tried)
     ways = _ways(warp.conflicts)
     for a in told:
@@ -62,7 +61,7 @@ def with_any_block(
 def is_the_same(shape: KernelAnalysis, warp: KernelAnalysis) -> bool:
     """Whether one warp of any block has the accesses that it has under one shape, and the same is told of
     each: one answer that all visits have in common, a number, a range or none at all."""
-    if stopped(shape) or stopped(warp):
+    if shape.stopped or warp.stopped:
         return False
     own, any_block = _answers(shape.conflicts), _answers(warp.conflicts)
     return own.keys() == any_block.keys() and all(

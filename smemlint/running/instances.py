@@ -17,7 +17,6 @@ from smemlint.running import schedule
 from smemlint.running.others import nobody, reader
 from smemlint.running.schedule import Begun, Ends, in_turn, ranked
 from smemlint.running.sizes import STAND_INS, UNKNOWN_SIZE, with_sizes
-from smemlint.running.variants import stopped
 from smemlint.score import Conflict, KernelAnalysis, score_all
 from smemlint.source import users_of
 from smemlint.system import clock
@@ -78,7 +77,7 @@ def analyse_modules(
     def analyse(b: Begun, launch: Launch, budget: Budget) -> KernelAnalysis:
         found = analysis_of(b.module, b.kernel, launch, budget=budget)
         # The half of a further launch would take from what the first one tells.
-        return replace(found, arrays={}, conflicts=()) if b.rank and stopped(found) else found
+        return replace(found, arrays={}, conflicts=()) if b.rank and found.stopped else found
 
     # What was spent on other files is not taken from this one's kernels.
     return in_turn(begun, analyse, _left_out, max(ends.kernels, clock.now() + ends.share))

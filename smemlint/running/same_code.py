@@ -12,7 +12,7 @@ from typing import Any
 
 from smemlint.ir import Function, Launch, Module, Place
 from smemlint.ir.memo import by_identity
-from smemlint.running.variants import stopped
+from smemlint.ir.types import own_name
 from smemlint.score import KernelAnalysis
 
 _ENTITIES = ("functions", "records", "globals", "specialisations", "variable_templates", "overloads")
@@ -28,7 +28,7 @@ class Evaluated:
 
     def keep(self, module: Module, analysis: KernelAnalysis) -> None:
         """Remember what a kernel told that came to its end."""
-        if not stopped(analysis):
+        if not analysis.stopped:
             self._told.setdefault(analysis.kernel.id, []).append((module, analysis))
 
     def find(self, module: Module, kernel: Function, launch: Launch) -> KernelAnalysis | None:
@@ -44,7 +44,7 @@ class Evaluated:
             self._changed[key] = changed(module, other)
         names = reached(module, kernel) | reached(other, other.functions[kernel.id])
         # Where a file-scope array lies depends on which other kernels use it.
-        scattered = any(v.storage == "shared" and _short(v.name) in names for v in module.globals.values())
+        scattered = any(v.storage == "shared" and own_name(v.name) in names for v in module.globals.values())
         return not scattered and names.isdisjoint(self._changed[key])
 
 
@@ -111,7 +111,7 @@ def _by_name(module: Module) -> dict[str, list[object]]:
 def _mentioned(entity: object) -> frozenset[str]:
     """The ids and names in a part of a program, names also without what they are members of."""
     strings = set(_strings(entity))
-    return frozenset(strings | set(map(_short, strings)) | {_ANYWHERE})
+    return frozenset(strings | set(map(own_name, strings)) | {_ANYWHERE})
 
 
 _ANYWHERE = "operator"
@@ -122,16 +122,12 @@ def _names(key: str, entity: object) -> Iterator[str]:
     """The id and the names that something can be mentioned by."""
     name = str(getattr(entity, "name", key))
     yield key
-    yield _short(name)
+    yield own_name(name)
     record = getattr(entity, "record", None)
     if isinstance(record, str):
-        yield _short(record)
-    if _short(name).startswith(_ANYWHERE):
+        yield own_name(record)
+    if own_name(name).startswith(_ANYWHERE):
         yield _ANYWHERE
-
-
-def _short(name: str) -> str:
-    return name.split("@", 1)[0].split("<", 1)[0].rsplit("::", 1)[-1]
 
 
 def _strings(root: object) -> Iterator[str]:

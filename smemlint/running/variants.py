@@ -37,17 +37,12 @@ def told_apart(
             return [common]
         arguments = {**launch.arguments, **variant}
         one = analyse(replace(launch, arguments=arguments, variants=(variant,)))
-        if stopped(one) or (not null and not found and _unsure(one) >= _unsure(common)):
+        if one.stopped or (not null and not found and _unsure(one) >= _unsure(common)):
             return [common]
         found.setdefault(tuple(map(_cost, one.conflicts)), one)
     if null and len(found) == 1:
         return [common]
     return sorted(found.values(), key=_worst, reverse=True)
-
-
-def stopped(analysis: KernelAnalysis) -> bool:
-    """Whether the evaluation came to its end before the kernel's."""
-    return any(note.code in ("budget", "time") for note in analysis.notes)
 
 
 def _unsure(analysis: KernelAnalysis) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from smemlint.evaluate.model import Grade, SharedArray, Site, Trace, Unresolved
+from smemlint.evaluate.model import BUDGETS, Grade, SharedArray, Site, Trace, Unresolved
 from smemlint.ir import Function, Launch
 from smemlint.records import record
 from smemlint.score.load import Load
@@ -108,3 +108,8 @@ class KernelAnalysis:
     """Bytes of a thread's own arrays, records and floating-point numbers."""
     blocks_asked: int = 0
     """Resident blocks that `__launch_bounds__` asks the compiler for; 0: none."""
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the evaluation came to its end before the kernel's."""
+        return any(note.code in BUDGETS for note in self.notes)

@@ -15,7 +15,7 @@ from smemlint.evaluate.analysis.own_members import LOCAL_THIS, floating
 from smemlint.evaluate.analysis.passed_lambdas import PassedLambdas
 from smemlint.evaluate.analysis.purity import FRAGMENTS, Calls, place_of, root_of
 from smemlint.evaluate.analysis.shared_names import SharedNames
-from smemlint.evaluate.analysis.statement_facts import Choice, Facts, StatementFacts, names_in
+from smemlint.evaluate.analysis.statement_facts import Choice, Facts, StatementFacts
 from smemlint.ir import (
     STEPS,
     Asm,
@@ -47,7 +47,7 @@ from smemlint.ir import (
     UnknownExpr,
     Var,
 )
-from smemlint.ir.walk import children, nodes_of, walk
+from smemlint.ir.walk import children, names_in, nodes_of, walk
 
 
 class Slice:

@@ -21,6 +21,7 @@ from smemlint.ir import (
     Unary,
     Var,
 )
+from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import is_reference
 from smemlint.ir.walk import children, nodes_of
@@ -41,7 +42,7 @@ def halves_read(f: Function) -> dict[int, int]:
     def look(node: object, want: int) -> None:
         if isinstance(node, Name):
             uses.setdefault(node.id, set()).add(want)
-        elif _is_element(node) and want != WHOLE:
+        elif is_element(node) and want != WHOLE:
             found[id(node)] = want
         operand, part = _narrowed(node, want)
         for child in children(node):
@@ -50,8 +51,8 @@ def halves_read(f: Function) -> dict[int, int]:
     look(f.body, WHOLE)
     for n in nodes_of(f.body):
         if isinstance(n, Declare) and n.var.init is not None and not is_reference(n.var.type):
-            used, source = uses.get(n.var.id, set()), _without_casts(n.var.init)
-            if len(used) == 1 and WHOLE not in used and _is_element(source):
+            used, source = uses.get(n.var.id, set()), uncast(n.var.init)
+            if len(used) == 1 and WHOLE not in used and is_element(source):
                 found[id(source)] = next(iter(used))
     return found
 
@@ -75,11 +76,6 @@ def _is_integer(t: Type, least: int = 0) -> bool:
     return isinstance(t, Scalar) and t.kind in ("int", "uint") and t.size >= least
 
 
-def _is_element(e: object) -> bool:
+def is_element(e: object) -> bool:
+    """Whether an expression just reads an element."""
     return isinstance(e, Index | Member) or (isinstance(e, Unary) and e.op == "*")
-
-
-def _without_casts(e: Expr) -> Expr:
-    while isinstance(e, Cast):
-        e = e.operand
-    return e

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from smemlint.ir import (
-    ArrayOf,
     Assign,
     Binary,
     Call,
@@ -27,6 +26,7 @@ from smemlint.ir import (
     TypeParam,
 )
 from smemlint.ir.memo import by_identity
+from smemlint.ir.types import element_type
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.patterns import pattern
 
@@ -42,7 +42,7 @@ _FLOAT_RECORDS = pattern(
 def floating(t: Type, real: frozenset[str] = frozenset()) -> bool:
     """Floating-point numbers, vectors and arrays of them: no address can hide there. real: ids of template
     parameters that are such types."""
-    t = _element(t)
+    t = element_type(t)
     if isinstance(t, TypeParam):
         return t.id in real
     if isinstance(t, RecordRef):
@@ -67,7 +67,9 @@ class OwnMembers:
     def __init__(self, module: Module, f: Function, local: bool) -> None:
         record = module.records.get(f.record or "") if local else None
         fields = record.fields if record is not None else ()
-        self.numbers = {x.name for x in fields if isinstance(_element(x.type), Scalar) or floating(x.type)}
+        self.numbers = {
+            x.name for x in fields if isinstance(element_type(x.type), Scalar) or floating(x.type)
+        }
         self.computed = {x.name for x in fields if floating(x.type)} - _made_integers(module)
 
     def computed_by(self, n: Assign) -> str | None:
@@ -93,12 +95,6 @@ def _member(e: Expr) -> Member | None:
             return e
         e = e.base
     return None
-
-
-def _element(t: Type) -> Type:
-    while isinstance(t, ArrayOf):
-        t = t.element
-    return t
 
 
 @by_identity

@@ -46,6 +46,8 @@ from smemlint.ir import (
     UnknownStmt,
     Var,
 )
+from smemlint.ir.expr import uncast
+from smemlint.ir.types import element_type
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.patterns import pattern
 from smemlint.toolkit.model import Effect
@@ -220,8 +222,7 @@ class Calls:
 
     def holds_pointers(self, t: Type, depth: int = 0) -> bool:
         """Whether what a variable points to may be reached through a copy of it."""
-        while isinstance(t, ArrayOf):
-            t = t.element
+        t = element_type(t)
         if isinstance(t, RecordRef):
             record = self._module.records.get(t.name)
             if record is None:
@@ -292,8 +293,7 @@ def root_of(e: Expr, types: Mapping[str, Type] | None = None) -> str | None:
 
 def _points(e: Expr, types: Mapping[str, Type]) -> bool:
     """Whether a variable, or one with a number added, is known to be a pointer."""
-    while isinstance(e, Cast):
-        e = e.operand
+    e = uncast(e)
     if isinstance(e, Binary):
         return e.op in ("+", "-") and (_points(e.left, types) or _points(e.right, types))
     t = types.get(e.id) if isinstance(e, Name) else None

@@ -42,7 +42,7 @@ from smemlint.ir import (
     UnknownStmt,
     Var,
 )
-from smemlint.ir.walk import nodes_of, walk
+from smemlint.ir.walk import names_in, nodes_of, walk
 from smemlint.records import record
 
 SELECTED = 5
@@ -121,10 +121,10 @@ class _Sinks:
             given = _given(s)
             if given is not None and given[1] is not None and isinstance(s, Declare):
                 more = loads + self._loads(given[1])
-                if more <= SOURCES and len(_names_in(given[1]) & self.locals) <= SOURCES + 1:
+                if more <= SOURCES and len(names_in(given[1]) & self.locals) <= SOURCES + 1:
                     return (*guards, *self._guards(body, at + 1, given[0], more))
                 break
-            if not isinstance(s, If) or name in _names_in(s.condition):
+            if not isinstance(s, If) or name in names_in(s.condition):
                 break
             then = name in self._names(s.then)
             if (then and s.otherwise is not None and name in self._names(s.otherwise)) or not self._stays(s):
@@ -180,12 +180,8 @@ class _Sinks:
     def _names(self, s: Stmt) -> frozenset[str]:
         known = self.names.get(id(s))
         if known is None:
-            known = self.names[id(s)] = _names_in(s)
+            known = self.names[id(s)] = names_in(s)
         return known
-
-
-def _names_in(node: object) -> frozenset[str]:
-    return frozenset(n.id for n in walk(node) if isinstance(n, Name))
 
 
 def _steps(n: object) -> bool:

@@ -42,7 +42,7 @@ from smemlint.ir import (
     Var,
 )
 from smemlint.ir.types import INT, is_reference
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import names_in, walk
 from smemlint.records import record
 
 
@@ -219,7 +219,3 @@ def _set_first(n: object) -> str:
     if first.op != "=" or not isinstance(first.target, Name) or first.target.id in names_in(first.value):
         return ""
     return first.target.id
-
-
-def names_in(e: object) -> frozenset[str]:
-    return frozenset(n.id for n in walk(e) if isinstance(n, Name))

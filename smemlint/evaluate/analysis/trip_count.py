@@ -14,7 +14,6 @@ from smemlint.ir import (
     Block,
     Break,
     Call,
-    Cast,
     Expr,
     If,
     Index,
@@ -23,6 +22,7 @@ from smemlint.ir import (
     Stmt,
     Unary,
 )
+from smemlint.ir.expr import uncast
 from smemlint.ir.walk import walk
 
 
@@ -90,9 +90,7 @@ def _a_step(n: Assign, changed: set[str]) -> bool:
         return False
     if n.op != "=":
         return n.op in ("+=", "-=")
-    value: Expr = n.value
-    while isinstance(value, Cast):
-        value = value.operand
+    value = uncast(n.value)
     if not (isinstance(value, Binary) and value.op in ("+", "-") and isinstance(n.target, Name)):
         return False
     return any(isinstance(x, Name) and x.id == n.target.id for x in (value.left, value.right))

@@ -16,6 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from smemlint.evaluate.analysis.behind_arms import Behind, behind_arms, is_number
+from smemlint.evaluate.analysis.halves_read import is_element
 from smemlint.evaluate.compiler.hoist import reads_first
 from smemlint.evaluate.compiler.log import Log
 from smemlint.evaluate.compiler.sink import nowhere
@@ -36,9 +37,7 @@ from smemlint.ir import (
     Evaluate,
     Expr,
     If,
-    Index,
     Lambda,
-    Member,
     Name,
     Stmt,
     Unary,
@@ -163,7 +162,7 @@ def _last_stores(then: Node, otherwise: Node) -> Iterator[tuple[Assign, Assign]]
         if not isinstance(a, Evaluate) or not isinstance(b, Evaluate):
             return
         one, other = a.expr, b.expr
-        if not isinstance(one, Assign) or not isinstance(other, Assign) or not element(one.target):
+        if not isinstance(one, Assign) or not isinstance(other, Assign) or not is_element(one.target):
             return
         values = (one.value, other.value)
         if show(one.target) != show(other.target) or any(_does_more(v) for v in values):
@@ -171,7 +170,7 @@ def _last_stores(then: Node, otherwise: Node) -> Iterator[tuple[Assign, Assign]]
         if one.op != other.op and not one_each:
             return  # each arm works out the address for itself
         yield one, other
-        loads = any(element(n) for v in values for n in walk(v))  # type: ignore[arg-type]
+        loads = any(is_element(n) for v in values for n in walk(v))
         if one.op != other.op or one.op != "=" or loads:
             return  # a load that stays in its arm keeps the stores before it there
 
@@ -228,16 +227,11 @@ def merge(log: Log, journal: Journal) -> Log:
     return log.without(gone | merged, anew)
 
 
-def element(e: Expr) -> bool:
-    """Whether an expression just reads an element."""
-    return isinstance(e, Index | Member) or (isinstance(e, Unary) and e.op == "*")
-
-
 def one_of_elements(e: Expr) -> bool:
     """Whether an expression just reads an element, or one of several."""
     if isinstance(e, Conditional):
         return one_of_elements(e.then) and one_of_elements(e.otherwise)
-    return element(e)
+    return is_element(e)
 
 
 def gives_element(s: Stmt | None) -> str | None:

@@ -15,8 +15,8 @@ from smemlint.evaluate.compiler.log import Log
 from smemlint.evaluate.machine.machine import Event, Machine
 from smemlint.evaluate.values.affine import Affine, Terms, divisor
 from smemlint.evaluate.values.objects import Object
-from smemlint.ir import ArrayOf, Part, PointerTo, RecordRef, Scalar, Type
-from smemlint.ir.types import BFLOAT16, HALF
+from smemlint.ir import Part, PointerTo, RecordRef, Scalar
+from smemlint.ir.types import BFLOAT16, HALF, element_type
 
 WIDEST = 16
 """Bytes a lane of the widest access."""
@@ -61,9 +61,7 @@ def _apart(own: Terms, other: Terms) -> tuple[int, int] | None:
 
 def _is_plain_record(m: Machine, o: Object) -> bool:
     """Whether an array holds records that are aligned as their members are."""
-    t: Type = o.type
-    while isinstance(t, ArrayOf):
-        t = t.element
+    t = element_type(o.type)
     if t in (HALF, BFLOAT16):
         return True
     layout = m.types.layout(t) if isinstance(t, RecordRef) else None

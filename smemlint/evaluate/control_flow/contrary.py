@@ -6,7 +6,7 @@ from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.values.number import Int
 from smemlint.ir import Assign, Declare, Expr, Function, Name
 from smemlint.ir.memo import by_identity
-from smemlint.ir.walk import nodes_of, walk
+from smemlint.ir.walk import names_in, nodes_of, walk
 
 DEEPEST = 6
 """Variables in one another that are followed."""
@@ -42,13 +42,9 @@ def _settings(f: Function) -> tuple[tuple[str, frozenset[str]], ...]:
     found: list[tuple[str, frozenset[str]]] = []
     for n in nodes_of(f.body):
         if isinstance(n, Declare) and n.var.init is not None:
-            found.append((n.var.id, _named(n.var.init)))
+            found.append((n.var.id, names_in(n.var.init)))
         elif isinstance(n, Assign):
             into = next((x.id for x in walk(n.target) if isinstance(x, Name)), None)
             if into is not None:
-                found.append((into, _named(n.value)))
+                found.append((into, names_in(n.value)))
     return tuple(found)
-
-
-def _named(e: object) -> frozenset[str]:
-    return frozenset(n.id for n in walk(e) if isinstance(n, Name))

@@ -9,9 +9,9 @@ from __future__ import annotations
 from smemlint.evaluate.control_flow.masks import restore, snapshot
 from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Event, Machine
-from smemlint.ir import Asm, Call, Construct, Expr, Index, Member, Name, Stmt, Unary
+from smemlint.ir import Asm, Call, Construct, Expr, Index, Member, Stmt, Unary
 from smemlint.ir.memo import by_identity
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import names_in, walk
 
 VISITS = 16
 """How often one guard in loops is looked at the other way."""
@@ -58,9 +58,7 @@ def suppose(m: Machine, id: str, value: Expr | None, *, guessed: bool) -> None:
         m.context.supposed.add(id)
 
 
-@by_identity
-def _names(e: Expr) -> frozenset[str]:
-    return frozenset(n.id for n in walk(e) if isinstance(n, Name))
+_names = by_identity(names_in)
 
 
 def _may_access(m: Machine, body: Stmt) -> bool:

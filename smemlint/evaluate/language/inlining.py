@@ -50,7 +50,6 @@ from smemlint.ir import (
     Type,
     Var,
 )
-from smemlint.ir.memo import by_identity
 from smemlint.ir.types import is_reference
 from smemlint.records import record
 
@@ -326,7 +325,7 @@ def _run_body(m: Machine, frame: Frame, body: Callable[[], None], f: Function | 
     m.effort.depth += 1
     ended = False
     try:
-        if f is not None and (f.initialisers or _is_constructor(f)):
+        if f is not None and (f.initialisers or f.is_constructor):
             _initialise_members(m, f)
         body()
         for o in reversed(frame.live):
@@ -377,12 +376,6 @@ def _meet_returns(m: Machine, frame: Frame) -> None:
             outputs = own & effects(frame.function.body).assigned
             meet_ways(m, (frame.end.decisions, name), {}, outputs, [None])
     frame.outcome = replace(frame.outcome, result=result)
-
-
-@by_identity
-def _is_constructor(f: Function) -> bool:
-    own = (f.record or "").split("@", 1)[0].split("<", 1)[0].rsplit("::", 1)[-1]
-    return f.name.split("<", 1)[0] == own
 
 
 def _in_order(m: Machine, f: Function, t: Type) -> Sequence[tuple[str, Expr]]:

@@ -9,6 +9,7 @@ from smemlint.evaluate.types.bases import bases_of
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import ArrayOf, Block, Function, Literal, Module, RecordRef, Type
 from smemlint.ir.memo import by_identity
+from smemlint.ir.types import own_name
 
 
 @by_identity
@@ -42,7 +43,7 @@ def _endings(m: Machine, t: Type) -> Iterator[Ending]:
     found = m.types.record_of(t) if isinstance(t, RecordRef) else None
     if found is None or not isinstance(t, RecordRef):
         return
-    own = found[0].name.split("<", 1)[0].rsplit("::", 1)[-1]
+    own = own_name(found[0].name)
     for id in found[0].methods.get(f"~{own}", ())[:1]:
         f = m.module.functions.get(id)
         if f is not None and not (isinstance(f.body, Block) and not f.body.body):

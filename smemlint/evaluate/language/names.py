@@ -38,7 +38,7 @@ from smemlint.ir import (
     Var,
     VariableTemplate,
 )
-from smemlint.ir.types import BOOL
+from smemlint.ir.types import BOOL, element_type
 from smemlint.toolkit.warp_names import WARP_SIZE, is_warp_size
 
 _START = Int(0)
@@ -93,7 +93,7 @@ def declare_global(m: Machine, var: Var) -> Object:
     t = m.resolve(var.type)
     shared = var.storage in SHARED
     constant = var.storage == "constant" or (var.const and var.init is not None)
-    followed = constant or (m.host and isinstance(_element(t), Scalar | RecordRef | FunctionType))
+    followed = constant or (m.host and isinstance(element_type(t), Scalar | RecordRef | FunctionType))
     storage = "shared" if shared else "local" if followed else "global"
     o = Object(var.id, var.name, t, storage, var, volatile=var.volatile)
     m.memory.globals[var.id] = o
@@ -111,12 +111,6 @@ def declare_global(m: Machine, var: Var) -> Object:
         o.cells[0] = Int(0, t)
     o.uniform = True
     return o
-
-
-def _element(t: Type) -> Type:
-    while isinstance(t, ArrayOf):
-        t = t.element
-    return t
 
 
 def _without_place(m: Machine, e: Name) -> Value:

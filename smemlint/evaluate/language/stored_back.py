@@ -16,7 +16,8 @@ from smemlint.evaluate.memory.segment import declared_alignment
 from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, plus, same
 from smemlint.evaluate.values.objects import Object
-from smemlint.ir import Call, Cast, Construct, Expr, InitList, RecordRef, Scalar
+from smemlint.ir import Call, Construct, Expr, InitList, RecordRef, Scalar
+from smemlint.ir.expr import uncast
 from smemlint.records import record
 
 MOST = 64
@@ -141,14 +142,10 @@ def _may_change(later: Event | Barrier, e: Event) -> bool:
 
 def _given(value: Expr | None) -> Iterator[Expr]:
     """What a record is made of."""
-    while isinstance(value, Cast):
-        value = value.operand
+    value = None if value is None else uncast(value)
     parts: tuple[Expr, ...] = ()
     if isinstance(value, Call | Construct):
         parts = value.arguments
     elif isinstance(value, InitList):
         parts = value.elements
-    for e in parts:
-        while isinstance(e, Cast):
-            e = e.operand
-        yield e
+    yield from map(uncast, parts)

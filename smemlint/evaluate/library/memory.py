@@ -54,7 +54,7 @@ from smemlint.ir import (
     Type,
     Unary,
 )
-from smemlint.ir.types import LONG, UCHAR, UINT, ULONG
+from smemlint.ir.types import LONG, UCHAR, UINT, ULONG, element_type
 
 Ints = NDArray[np.int64]
 _ROUNDS = 64
@@ -249,9 +249,7 @@ def may_set(v: Value) -> None:
     if isinstance(v, Pointer) and v.object.storage == "local":
         if v.object.var is not None and v.object.var.const:
             return
-        t = v.object.type
-        while isinstance(t, ArrayOf):
-            t = t.element
+        t = element_type(v.object.type)
         if isinstance(t, Scalar) or is_vector(t):
             v.object.cells, v.object.havoc = {}, True
 

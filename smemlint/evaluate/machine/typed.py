@@ -28,7 +28,7 @@ from smemlint.ir import (
     Type,
     Unary,
 )
-from smemlint.ir.types import BOOL
+from smemlint.ir.types import BOOL, is_reference
 
 if TYPE_CHECKING:
     from smemlint.evaluate.machine.machine import Machine
@@ -46,7 +46,7 @@ def with_expressions(m: Machine, t: Type) -> Type:
         to = with_expressions(m, t.to)
         if to is t.to:
             return t
-        return to if t.reference and is_reference_to(to) else PointerTo(to, t.reference, t.volatile)
+        return to if t.reference and is_reference(to) else PointerTo(to, t.reference, t.volatile)
     if isinstance(t, ArrayOf):
         element = with_expressions(m, t.element)
         return t if element is t.element else ArrayOf(element, t.extent)
@@ -57,10 +57,6 @@ def with_expressions(m: Machine, t: Type) -> Type:
         arguments = tuple(with_expressions(m, a) if is_type(a) else a for a in t.arguments)  # type: ignore[arg-type]
         return t if arguments == t.arguments else m.types.resolve(RecordRef(t.name, arguments), m.bindings)
     return t
-
-
-def is_reference_to(t: Type) -> bool:
-    return isinstance(t, PointerTo) and t.reference
 
 
 def plain(t: Type) -> Type:

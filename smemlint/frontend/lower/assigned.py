@@ -12,6 +12,7 @@ from dataclasses import replace
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.lower.lowering import Context
 from smemlint.ir import Function, LaunchStmt, PointerTo, Record, RecordRef, Var
+from smemlint.ir.types import own_name
 from smemlint.ir.walk import nodes_of
 from smemlint.patterns import pattern
 
@@ -41,7 +42,7 @@ def with_assigned(
                 known = assigned.get(name, frozenset())
                 assigned[name] = None if known is None or numbers is None else known | numbers
             if key in given:  # who sets `p->name` sets that of this class only where no other has the name
-                own = _short(record.name)
+                own = own_name(record.name)
                 others = b" ".join(r.text() for r in c.declarations.records.values() if r.name != own)
                 words = set(_WORD.findall(others)) if any(assigned.values()) else set()
                 listed = any(assigned.values()) and _is_listed(c, own)
@@ -102,13 +103,8 @@ def _is_listed(c: Context, own: str) -> bool:
     return any(made.search(f.text()) for f in c.declarations.functions.values())
 
 
-def _short(name: str) -> str:
-    """The name of a class without namespaces and arguments."""
-    return name.split("@", 1)[0].split("<", 1)[0].rsplit("::", 1)[-1]
-
-
 def _assigned(c: Context, record: Record, names: list[str]) -> Iterator[tuple[str, frozenset[int] | None]]:
-    own = _short(record.name)
+    own = own_name(record.name)
     any_of = b"|".join(re.escape(name.encode()) for name in names)
     inside, outside = _pattern(rb"(?<![\w.>])(?:this\s*->\s*)?", any_of), _pattern(rb"(?:\.|->)\s*", any_of)
     known = re.compile(rb"\b(?:" + any_of + rb")\b")

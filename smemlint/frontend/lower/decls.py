@@ -16,7 +16,6 @@ from smemlint.frontend.lower.types import ARRAYS, innermost, is_constant
 from smemlint.ir import (
     SHARED,
     ArrayOf,
-    Cast,
     Construct,
     Declare,
     Expr,
@@ -38,6 +37,7 @@ from smemlint.ir import (
     UnknownStmt,
     Var,
 )
+from smemlint.ir.expr import uncast
 from smemlint.ir.types import INT
 from smemlint.patterns import pattern
 
@@ -435,8 +435,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
 
     def argument_array(self, passed: Expr) -> tuple[Expr, ...]:
         """Kernel arguments behind cudaLaunchKernel's `void **`, where the function writes the array."""
-        while isinstance(passed, Cast):
-            passed = passed.operand
+        passed = uncast(passed)
         if isinstance(passed, Name):
             passed = self._arrays.get(passed.id, passed)
         if not isinstance(passed, InitList):
@@ -446,8 +445,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
 
 def _pointed(expr: Expr) -> Expr:
     """`x` of `(void *)&x`."""
-    while isinstance(expr, Cast):
-        expr = expr.operand
+    expr = uncast(expr)
     return expr.operand if isinstance(expr, Unary) and expr.op == "&" else Unary("*", expr)
 
 

@@ -24,6 +24,7 @@ from smemlint.ir import (
     Type,
     Unary,
 )
+from smemlint.ir.types import element_type
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.records import record
 
@@ -71,7 +72,8 @@ def settings(module: Module, launching: Iterable[Function]) -> Settings:
                 found.update(
                     id
                     for id in names
-                    if isinstance(_element(_type(module, id)), Scalar | RecordRef | FunctionType)
+                    if (t := _type(module, id)) is not None
+                    and isinstance(element_type(t), Scalar | RecordRef | FunctionType)
                 )
     if not found:
         return Settings(frozenset(), {})
@@ -127,12 +129,6 @@ def _type(module: Module, id: str) -> Type | None:
     var = module.globals.get(id)
     on_host = var is not None and not var.const and var.storage in ("global", "static")
     return var.type if var is not None and on_host else None
-
-
-def _element(t: Type | None) -> Type | None:
-    while isinstance(t, ArrayOf):
-        t = t.element
-    return t
 
 
 def _variable(target: Expr | None) -> str:

@@ -45,6 +45,7 @@ from smemlint.ir import (
     Unary,
     UnknownStmt,
 )
+from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.launch.source.reads import data_of, reads
@@ -388,7 +389,7 @@ class HostSlice:
                 # what is handed over by address may be set by the callee
                 callees = self._callees(n.callee)
                 found.update(*(self.settings.set_by.get(f.id, ()) for f in callees))
-                for i, a in enumerate(map(_uncast, n.arguments)):
+                for i, a in enumerate(map(uncast, n.arguments)):
                     if isinstance(a, Unary) and a.op == "&":
                         root = _root(a)
                         if root is not None:
@@ -471,13 +472,6 @@ def named_as_value(code: Iterable[object]) -> frozenset[str]:
     # a method is known by its name with a dot: `&Me::run`, which has no id in a class template
     found |= {"." + n.name.rsplit("::", 1)[-1] for n in names if isinstance(n, StaticMember) or not n.id}
     return frozenset(found)
-
-
-def _uncast(e: Expr) -> Expr:
-    """What `(void **)&p` casts."""
-    while isinstance(e, Cast):
-        e = e.operand
-    return e
 
 
 def _root(e: Expr) -> str | None:

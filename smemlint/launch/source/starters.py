@@ -157,7 +157,7 @@ def may_run(module: Module, launching: Mapping[str, Function]) -> dict[str, Func
     found = dict(launching)
     for f in host.values():
         by_name.setdefault(open_name(f), []).append(f)
-        if f.name.startswith("operator") or (f.record is not None and _constructs(f)):
+        if f.name.startswith("operator") or (f.record is not None and f.is_constructor):
             found.setdefault(f.id, f)
     waiting = list(found.values())
     for f in waiting:
@@ -168,9 +168,3 @@ def may_run(module: Module, launching: Mapping[str, Function]) -> dict[str, Func
                 found[g.id] = g
                 waiting.append(g)
     return found
-
-
-def _constructs(f: Function) -> bool:
-    """Whether a method is a constructor."""
-    owner = (f.record or "").split("@", 1)[0].split("<", 1)[0].rsplit("::", 1)[-1]
-    return f.name.split("<", 1)[0] == owner

@@ -31,7 +31,8 @@ from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.number import Int, Pointer, Value, add, collapse, formed, same, scale
 from smemlint.evaluate.values.objects import Snapshot
 from smemlint.evaluate.values.widths import common_type
-from smemlint.ir import Assign, Binary, Call, Cast, Expr, Goto, Loop, Member, Name, Return
+from smemlint.ir import Assign, Binary, Call, Expr, Goto, Loop, Member, Name, Return
+from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import LONG
 from smemlint.ir.walk import walk
@@ -153,7 +154,7 @@ def _ends(m: Machine, s: Loop) -> tuple[Int, Int, str] | None:
     if not isinstance(c, Binary) or c.op not in _TURNED:
         return None
     left, right, op = c.left, c.right, c.op
-    if not isinstance(_core(left), Name) or _number(m, right) is None:
+    if not isinstance(uncast(left), Name) or _number(m, right) is None:
         return None
     if not _is_set(s, left):
         left, right, op = right, left, _TURNED[op]
@@ -177,15 +178,9 @@ def _wraps(m: Machine, e: Expr) -> bool:
     return v is None or v.type.kind == "uint"
 
 
-def _core(e: Expr) -> Expr:
-    while isinstance(e, Cast):
-        e = e.operand
-    return e
-
-
 def _is_set(s: Loop, e: Expr) -> bool:
     """Whether a variable's name stands in what the loop does at the end of an iteration, or in its body."""
-    name = _core(e)
+    name = uncast(e)
     parts = s.body if s.step is None else s.step
     return isinstance(name, Name) and any(isinstance(n, Name) and n.id == name.id for n in walk(parts))
 
