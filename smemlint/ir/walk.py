@@ -13,6 +13,8 @@ _FIELDS: dict[type, tuple[str, ...]] = {}
 _REVERSED: dict[type, tuple[str, ...]] = {}
 _IS_LEAF: dict[type, bool] = {}
 _LEAVES = (str, int, float, bool, type(None), Place)
+_NO_NODE = {each.__name__ for each in _LEAVES[:-2]} | {"None", "Place"}
+"""How a field is annotated that holds no node."""
 
 
 def children(node: object) -> tuple[object, ...]:
@@ -21,7 +23,8 @@ def children(node: object) -> tuple[object, ...]:
         return node
     names = _FIELDS.get(type(node))
     if names is None:
-        names = tuple(f.name for f in fields(node)) if is_dataclass(node) else ()
+        every = fields(node) if is_dataclass(node) else ()
+        names = tuple(f.name for f in every if not _NO_NODE.issuperset(str(f.type).split(" | ")))
         _FIELDS[type(node)] = names
     return tuple(x for n in names if not isinstance(x := getattr(node, n), _LEAVES))
 

@@ -18,7 +18,7 @@ def loads_of(trace: Trace, cost: Costs) -> tuple[Load, ...]:
     open_ = np.zeros(len(runs), dtype=np.int64) if repeats is None else repeats.depth
     active = (trace.offsets >= 0).any(axis=1) * runs
     columns = (cost.high * runs, cost.ideal * runs, active, open_)
-    ways = zip(*(np.split(np.asarray(c), trace.ways) for c in columns), strict=True)
+    ways = zip(*(np.asarray(c).reshape(trace.ways, -1) for c in columns), strict=True)
     found = [
         tuple(
             Load(*(_number(c[o == d].sum()) for c in (high, ideal, requests))) for d in range(_deepest(o) + 1)

@@ -28,7 +28,7 @@ def sums(trace: Trace, cost: Costs) -> tuple[int, int, int]:
         if not numbers.any() and not (depth.any() and (low < high).any())
         else _of_groups(high * weights, low * weights, ideal * weights, numbers, depth > 0)
         for high, low, ideal, weights, numbers, depth in zip(
-            *(np.split(x, trace.ways) for x in each), strict=True
+            *(x.reshape(trace.ways, -1) for x in each), strict=True
         )
     ]
     whole = max(ideal for *_, ideal in ends)
