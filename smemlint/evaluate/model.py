@@ -167,8 +167,6 @@ class Trace:
     divide it, in bytes (0: nothing was left out).
     weights: how often each request runs in one block, shape (requests,); repeated requests are folded.
     maybe: lanes that may or may not be active (data-dependent masks), same shape, or None.
-    indices: index per dimension of each lane, shape (requests, dims, 32), or None when the site does not
-    reach the array dimension by dimension.
     joined: sites that the compiler merges with this one into one wider access carry the same group
     number and `joined` (width in bytes of the access that runs); the group's first site carries its offsets.
     reason is set when nothing could be said: offsets is then empty.
@@ -182,7 +180,6 @@ class Trace:
     grade: Grade
     alignment: int = 0
     maybe: NDArray[np.bool_] | None = None
-    indices: NDArray[np.int64] | None = None
     parameter: Parameter | None = None
     reason: Unresolved | None = None
     joined: int | None = None

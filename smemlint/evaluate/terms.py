@@ -71,11 +71,6 @@ class Terms:
             self._data[mono].sort(key=lambda rows: rows[0])
         self._parameters = {}
 
-    @property
-    def plain(self) -> bool:
-        """Whether addresses are known up to what moves whole requests by whole bank cycles."""
-        return not (self._parameters or self._data or self._options or self.alignment)
-
     def parameter(self, count: int) -> Parameter | None:
         """The one run-time value that lane terms are multiplied by; None without any."""
         for mono, parts in self._parameters.items():

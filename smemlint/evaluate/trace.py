@@ -254,7 +254,6 @@ class _Builder:
             repeats=visits.repeats(),
             alignment=terms.alignment,
             maybe=maybe,
-            indices=self._indices(offsets) if terms.plain else None,
             parameter=parameter,
             reason=reason,
             ends=ends,
@@ -282,21 +281,6 @@ class _Builder:
             text = "which of its requests run depends on run-time values"
             return Unresolved("run-time-choice", text, self.log.place)
         return None
-
-    def _indices(self, offsets: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """Index per dimension, for arrays of known extents."""
-        dims, element = dims_of(self.log.object.type)
-        size = self.m.types.size_of(element)
-        if len(dims) < 2 or size is None or any(d is None for d in dims[1:]):
-            return None
-        rest = np.where(offsets < 0, 0, offsets) // size
-        parts = []
-        for d in reversed(dims[1:]):
-            assert d is not None
-            parts.append(rest % d if d else rest)
-            rest = rest // d if d else rest
-        parts.append(rest)
-        return np.stack(parts[::-1], axis=1)
 
 
 def _assumptions(m: Machine, log: SiteLog, launch: Launch) -> tuple[Assumption, ...]:

@@ -49,19 +49,10 @@ def access(
     requests = -(-len(threads) // 32)
     padded = np.full(requests * 32, -1, dtype=np.int64)
     padded[: len(threads)] = flat
-    per_dim = np.zeros((len(of.dims), requests * 32), dtype=np.int64)
-    per_dim[:, : len(threads)] = indices
     offsets = padded.reshape(requests, 32)
     site = Site(place(1000 + line, line), op, width or of.element, of.id, f"{of.name}[...]")
     weights = np.ones(requests, dtype=np.int64)
-    trace = Trace(
-        site,
-        offsets,
-        weights,
-        Grade.EXACT,
-        indices=per_dim.reshape(len(of.dims), requests, 32).transpose(1, 0, 2),
-        joined=joined,
-    )
+    trace = Trace(site, offsets, weights, Grade.EXACT, joined=joined)
     wavefronts, ideal = cost_of(op, joined or site.width, offsets)
     total, least = int(wavefronts.sum()), int(ideal.sum())
     loads = (Load(total, least, requests),)
