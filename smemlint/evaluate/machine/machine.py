@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from weakref import ref
 
 from smemlint.evaluate.analysis.facts import Code, Slicer, code_of
 from smemlint.evaluate.analysis.own_members import LOCAL_THIS, floating, member_of
@@ -111,6 +112,17 @@ class BudgetExceededError(EndedError):
 STEPS_PER_EVENT = 3
 
 
+def _constant_of(machine: ref[Machine]) -> Callable[[Expr, Bindings], int | None]:
+    """`constant` of a machine that ends, with its log, when nobody else holds it: a cycle through its own
+    types would wait for the collector."""
+
+    def constant(expr: Expr, bindings: Bindings) -> int | None:
+        m = machine()
+        return None if m is None else m.constant(expr, bindings)
+
+    return constant
+
+
 class Machine:
     """The state while IR runs for all threads of one block at once. One instance, one evaluation."""
 
@@ -137,7 +149,7 @@ class Machine:
         self.effort = Effort(budget, limit=min(STRETCH, budget.steps))
         self.threads = Threads.of(block, host=host)
         self.unknowns = Unknowns(recipes={} if host else None)
-        self.types = Types(module, self.constant)
+        self.types = Types(module, _constant_of(ref(self)))
         self.types.loose = host
         self.code = code_of(module) if slicer is None else Code(module, slicer)
         self.must: Mask = self.threads.present
