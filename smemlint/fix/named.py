@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from smemlint.fix.model import Kind, Refusal, Suggestion
+from smemlint.fix.proof.remapped import stays
 from smemlint.fix.search.choices import locate
 from smemlint.fix.search.members import Instance, granule
 from smemlint.fix.text.constants import Constants
@@ -60,6 +61,8 @@ def named_pitch(instances: Sequence[Instance], program: Program) -> Suggestion |
                 refused = constant
         else:
             constants.append(constant)
+    if all(stays(i.analysis, i.pool.id) for i in instances):
+        return refused
     best: Values | None = None
     for _ in range(_ROUNDS):
         better: Values | None = None

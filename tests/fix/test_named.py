@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from smemlint.fix.edits.apply import apply
+from smemlint.fix.whole import Program
 from tests.fix.test_suggest import of_text
 
 POOL = """__global__ void k(float *out, const float *in, int n) {
@@ -35,6 +38,14 @@ def test_a_constant_that_also_serves_global_memory_is_left_alone(tmp_path: Path)
     fix = of_text(tmp_path, POOL.replace("@USE@", " + in[ty * LD]").encode())[0]["pool"]
     assert fix.edits is None and fix.refused is not None
     assert fix.refused.text.endswith("`LD` also serves line 10")
+
+
+def test_nothing_is_tried_where_one_access_of_the_array_depends_on_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Program, "attempt", lambda *_: pytest.fail("no edit that moves the array is proved"))
+    fix = of_text(tmp_path, POOL.replace("@USE@", " + pool[(int)in[tx] & 1023]").encode())[0]["pool"]
+    assert fix.edits is None
 
 
 def test_an_element_that_others_write_forbids_it(tmp_path: Path) -> None:

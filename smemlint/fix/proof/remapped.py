@@ -91,9 +91,10 @@ def _kernel(old: KernelAnalysis, new: KernelAnalysis) -> Remapped | str:
         else:
             moves.setdefault(a.site.array, []).append(found)
     shared = ""
-    moved = {array for array, each in moves.items() if any(m.moved for m in each)}
-    for array in moved & unknown.keys():
-        return unknown[array]
+    moved = [array for array, each in moves.items() if any(m.moved for m in each)]
+    for array in moved:
+        if array in unknown:
+            return unknown[array]
     for array in moved:
         mine = new.arrays[ids[array]]
         size = new.launch.dynamic if mine.dynamic else mine.bytes
@@ -132,10 +133,21 @@ def _told_alike(a: Conflict, b: Conflict) -> bool:
     return reasons[0] == reasons[1] and costs[0] == costs[1] and np.array_equal(s.offsets, t.offsets)
 
 
+def stays(analysis: KernelAnalysis, array: str) -> bool:
+    """Whether no edit that moves an array is proved in a kernel: one of its accesses is not known exactly."""
+    return any(_is_open(c) for c in analysis.conflicts if c.site.reached and c.site.array == array)
+
+
+def _is_open(conflict: Conflict) -> bool:
+    trace = conflict.trace
+    known = trace.ends is None and trace.ways == 1 and not (trace.data or trace.parameter)
+    return conflict.grade is Grade.UNRESOLVED or not known
+
+
 def _pair(a: Conflict, b: Conflict) -> Move | str:
     """Where the bytes of a site go, or why two sites do not correspond."""
     s, t = a.trace, b.trace
-    if Grade.UNRESOLVED in (a.grade, b.grade) or s.data or s.parameter or s.ends is not None or s.ways > 1:
+    if _is_open(a) or b.grade is Grade.UNRESOLVED:
         return "is not known exactly"
     kinds = [(c.site.op, c.site.width, c.trace.joined, c.trace.alignment) for c in (a, b)]
     if kinds[0] != kinds[1] or s.offsets.shape != t.offsets.shape or not np.array_equal(s.weights, t.weights):
