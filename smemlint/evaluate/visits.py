@@ -12,6 +12,9 @@ from smemlint.evaluate.machine.machine import Event
 from smemlint.evaluate.model import Repeats
 from smemlint.records import record
 
+_AT_ONCE = 256
+"""Events whose offsets are written at once."""
+
 
 @record(frozen=True, eq=False, slots=True)
 class Requests:
@@ -89,7 +92,10 @@ class Visits:
         offsets = np.full((self.count, 32), -1, dtype=np.int64)
         for pattern, (firsts, leads) in self._placed.items():
             requests = self._requests[pattern]
-            offsets[np.array(firsts)[:, None] + np.arange(len(requests.active))] = requests.at(leads)
+            rows = np.arange(len(requests.active))
+            for start in range(0, len(firsts), _AT_ONCE):  # what each makes on its way is no second log
+                end = start + _AT_ONCE
+                offsets[np.array(firsts[start:end])[:, None] + rows] = requests.at(leads[start:end])
         return offsets
 
     def maybe(self) -> NDArray[np.bool_] | None:

@@ -241,7 +241,7 @@ def _worst(access: Access, offsets: Ints, cost: Costs, weights: Ints) -> Request
     if not runs.any():
         return None
     ways = np.where(runs, cost.high / np.maximum(cost.ideal, 1), 0.0)
-    at = int(np.lexsort((-cost.high, -ways))[0])
+    at = int(np.where(ways == ways.max(), cost.high, -1).argmax())
     row = aligned(access, offsets[at : at + 1])[0]
     lanes = tuple(None if offset < 0 else int(offset) for offset in row)
     op = ONE_ROUND.get(access.op, access.op)

@@ -102,15 +102,16 @@ def _loaded(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
         return RecordValue(t, _members_loaded(m, p, t, place))
     uniform = p.offset.uniform and not m.host and all(o.when.uniform for o in p.object.options)
     key = ("load", p.object, p.offset.key(), t) if uniform or m.host else None
-    if key is not None and isinstance(t, Scalar) and t.kind not in ("float", "void"):
+    number = t if isinstance(t, Scalar) and t.kind not in ("float", "void") else None
+    if key is not None and number is not None:
         symbol = m.unknowns.memo.get(key)
         if symbol is not None:
-            return Int(0, t, {(symbol,): 1})
+            return Int(0, number, {(symbol,): 1})
     reason = None
     if not uniform:
         reason = Unresolved("data-dependent", f"depends on values loaded from `{p.object.name}`", place)
     rank = 3 if uniform and p.object.storage != "shared" else 0  # what a block writes itself is no size
-    shared = not uniform and not p.object.options and _one_for_each_warp(p.offset)
+    shared = number is not None and not uniform and not p.object.options and _one_for_each_warp(p.offset)
     v = m.unknown(t, f"{p.object.name}[...]", uniform=uniform, reason=reason, rank=rank, shared=shared)
     if key is not None and isinstance(v, Int) and len(v.terms) == 1:
         m.unknowns.memo[key] = next(iter(v.terms))[0]
