@@ -286,10 +286,6 @@ def _not_seen(kernels: Iterable[Unseen]) -> Iterator[Diagnostic]:
         yield _plain("SMEM907", kernel.place, title, kernel.text, notes=reason, kernel=kernel.name.strip("`"))
 
 
-def _instance(kernel: KernelReport) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in kernel.template_arguments)
-
-
 def _assumed(kernel: KernelReport, what: str, tried: str) -> Diagnostic:
     return _plain(
         "SMEM902", kernel.place, f"{what} of `{kernel.name}` is assumed", f"tried {tried}", kernel=kernel.name
@@ -303,7 +299,7 @@ def _about_analysis(kernels: Sequence[KernelReport], reports: Sequence[FileRepor
             assumed.setdefault(kernel.key, []).append(kernel)
     for every in assumed.values():
         if same := [k for k in every if k.launch.filled]:
-            tried = "; ".join(dict.fromkeys(map(_instance, same)))
+            tried = "; ".join(dict.fromkeys(k.instance for k in same))
             yield _assumed(same[0], "an instance", f"{tried}: no launch tells all arguments")
         if same := [k for k in every if not k.launch.filled]:
             tried = ", ".join(dict.fromkeys(shape(k) for k in same))

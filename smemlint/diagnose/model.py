@@ -181,6 +181,15 @@ class KernelReport:
     unresolved."""
 
     @property
+    def instance(self) -> str:
+        """The template arguments: `T = float, N = 4`."""
+        return ", ".join(f"{name} = {value}" for name, value in self.template_arguments)
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.name}<{self.instance}>" if self.template_arguments else self.name
+
+    @property
     def key(self) -> tuple[str, int, int]:
         """The kernel, whatever the instance and the launch."""
         return (self.place.path, self.place.line, self.place.column)

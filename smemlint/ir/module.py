@@ -199,3 +199,12 @@ class Module:
         namespace = f"@N@{qualifier}@" if qualifier else ""
         scopes = ((id, id.partition("@F")[0] + "@") for id in ids)
         return tuple(id for id, scope in scopes if (namespace in scope if namespace else "@N@" not in scope))
+
+
+def overloads_of(functions: Mapping[str, Function]) -> dict[str, tuple[str, ...]]:
+    """Return the ids of functions by unqualified name, without explicit specialisations."""
+    found: dict[str, list[str]] = {}
+    for f in functions.values():
+        if f.specialises is None:
+            found.setdefault(f.name, []).append(f.id)
+    return {name: tuple(ids) for name, ids in found.items()}

@@ -98,11 +98,17 @@ def show(node: Expr | Stmt) -> str:
 
 def show_type(type_: Type) -> str:
     """A type as one writes it, without a variable's name."""
-    suffix = ""
+    element, extents = _apart(type_)
+    return _base(element) + extents
+
+
+def _apart(type_: Type) -> tuple[Type, str]:
+    """What an array holds, and its extents as written."""
+    extents = ""
     while isinstance(type_, ArrayOf):
-        suffix += f"[{_expr(type_.extent, 0, 0) if type_.extent is not None else ''}]"
+        extents += f"[{_expr(type_.extent, 0, 0) if type_.extent is not None else ''}]"
         type_ = type_.element
-    return _base(type_) + suffix
+    return type_, extents
 
 
 def _base(type_: Type) -> str:
@@ -246,11 +252,7 @@ def _variable(var: Var) -> str:
     storage = {"shared": "__shared__ ", "extern_shared": "extern __shared__ ", "static": "static "}.get(
         var.storage, ""
     )
-    type_: Type = var.type
-    suffix = ""
-    while isinstance(type_, ArrayOf):
-        suffix += f"[{_expr(type_.extent, 0, 0) if type_.extent is not None else ''}]"
-        type_ = type_.element
+    type_, suffix = _apart(var.type)
     align = f"alignas({_expr(var.align, 0, 0)}) " if var.align is not None else ""
     init = f" = {_expr(var.init, _ASSIGNMENT, 0)}" if var.init is not None else ""
     return f"{storage}{align}{show_type(type_)} {var.name}{suffix}{init}"

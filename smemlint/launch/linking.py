@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from smemlint.evaluate.analysis.facts import code_of
 from smemlint.ir import Function, Module, Name, Record, Scalar
+from smemlint.ir.module import overloads_of
 from smemlint.ir.walk import nodes_of
 from smemlint.launch.host import started_kernels
 from smemlint.launch.model import Allowance, Started
@@ -135,17 +136,13 @@ def link(module: Module, others: Sequence[Module]) -> Module:
                 variables[id] = var
         for id, ids in other.specialisations.items():
             specialisations[id] = tuple(dict.fromkeys((*specialisations.get(id, ()), *ids)))
-    overloads: dict[str, list[str]] = {}
-    for f in functions.values():
-        if f.specialises is None:
-            overloads.setdefault(f.name, []).append(f.id)
     return replace(
         module,
         functions=functions,
         records=records,
         globals=variables,
         specialisations=specialisations,
-        overloads={name: tuple(ids) for name, ids in overloads.items()},
+        overloads=overloads_of(functions),
         variable_templates={
             name: made for m in (*reversed(others), module) for name, made in m.variable_templates.items()
         },

@@ -150,12 +150,9 @@ def _access(answer: Answer, kernel: KernelReport, access: Access) -> str:
     exhibit = answer.exhibit(access)
     expression = " ".join(access.expression.split()).replace("`", "'")
     lines = [f"**{access.op}** `{expression}`, {access.joined or access.width} B a lane"]
-    arguments = ", ".join(f"{n} = {v}" for n, v in kernel.template_arguments)
-    name = f"{kernel.name}<{arguments}>" if arguments else kernel.name
     block = ", ".join(map(str, kernel.launch.block))
-    lines.append(
-        f"{name}, block ({block})" + (f" from {kernel.launch.origin}" if kernel.launch.origin else "")
-    )
+    origin = f" from {kernel.launch.origin}" if kernel.launch.origin else ""
+    lines.append(f"{kernel.full_name}, block ({block}){origin}")
     if exhibit is None:
         lines.append(_numbers(access))
         return "  \n".join(lines)

@@ -92,13 +92,12 @@ _WIDEST = 40
 def render_table(report: Report) -> str:
     lines: list[str] = []
     for kernel in report.kernels:
-        arguments = ", ".join(f"{n} = {v}" for n, v in kernel.template_arguments)
-        name = f"{kernel.name}<{arguments}>" if arguments else kernel.name
         block = ", ".join(map(str, kernel.launch.block))
         origin = f" from {kernel.launch.origin}" if kernel.launch.origin else ""
         passed = "".join(f", {n} = {v}" for n, v in kernel.launch.variant)
         launch = "a device function without a launch" if kernel.device else f"block ({block}){origin}{passed}"
-        lines.append(f"{visible_path(kernel.place.path)}:{kernel.place.line} {visible(f'{name}, {launch}')}")
+        said = visible(f"{kernel.full_name}, {launch}")
+        lines.append(f"{visible_path(kernel.place.path)}:{kernel.place.line} {said}")
         for shared in kernel.shared:
             dims = "".join(f"[{'' if d is None else d}]" for d in shared.dims)
             size = f"{shared.bytes} B" if shared.bytes is not None else "size not known"

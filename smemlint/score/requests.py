@@ -189,3 +189,9 @@ def _looped(access: Access, offsets: Ints, maybe: Bools | None) -> tuple[Ints, I
         first = 1 if access.width == WORD else 2
     most = np.maximum(wavefronts, ideal * first)
     return np.where(unsure, ideal, wavefronts), np.where(unsure, most, wavefronts), ideal
+
+
+def or_apart(joined: Costs, alone: Costs) -> Costs:
+    """Return the costs of an access that may as well run in parts, the upper end by the ways of a part."""
+    apart = -(-joined.ideal * alone.high // np.maximum(alone.ideal, 1))
+    return Costs(joined.low, np.maximum(joined.high, apart), joined.ideal)

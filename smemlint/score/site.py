@@ -19,7 +19,7 @@ from smemlint.score.grade import grade_of
 from smemlint.score.loads import loads_of
 from smemlint.score.model import Conflict, Request, Stride
 from smemlint.score.parametric import by_way
-from smemlint.score.requests import Access, Costs, MisalignedError, aligned, costs
+from smemlint.score.requests import Access, Costs, MisalignedError, aligned, costs, or_apart
 from smemlint.score.totals import endless, optional, sums
 
 Ints = NDArray[np.int64]
@@ -97,9 +97,7 @@ def _joined_or_not(trace: Trace, access: Access, costs_of: Callable[[Access], Co
     found = costs_of(access)
     if trace.joined is None or trace.grade is not Grade.BOUND:
         return found
-    alone = costs_of(Access(access.op, trace.site.width, access.matrices, trace.alignment))
-    apart = -(-found.ideal * alone.high // np.maximum(alone.ideal, 1))
-    return Costs(found.low, np.maximum(found.high, apart), found.ideal)
+    return or_apart(found, costs_of(Access(access.op, trace.site.width, access.matrices, trace.alignment)))
 
 
 def _alignment(trace: Trace) -> int:

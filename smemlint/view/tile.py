@@ -30,11 +30,10 @@ class TileRow:
 
 @record(frozen=True, slots=True)
 class Tile:
-    """rows: of the array that the request touches, and those between. all_rows: how many there are, None: not
-    known. pitch: bytes of a row. more_words: of each row that are not in `cells`."""
+    """rows: of the array that the request touches, and those between. pitch: bytes of a row. more_words: of
+    each row that are not in `cells`."""
 
     rows: tuple[TileRow, ...]
-    all_rows: int | None
     pitch: int
     more_words: int
 
@@ -45,7 +44,6 @@ def tile_of(array: ArrayView, bank_map: BankMap, *, most_rows: int, most_words: 
     pitch = array.pitch or FLAT_ROW
     first = min(touched, default=0) * WORD // pitch
     last = max(touched, default=0) * WORD // pitch
-    total = -(-array.bytes // pitch) if array.bytes else None
     rows = []
     for row in range(first, min(last + 1, first + most_rows)):
         start, end = row * pitch // WORD, ((row + 1) * pitch + WORD - 1) // WORD
@@ -54,7 +52,7 @@ def tile_of(array: ArrayView, bank_map: BankMap, *, most_rows: int, most_words: 
             for word in range(start, min(end, start + most_words))
         )
         rows.append(TileRow(_label(array, row, start), cells))
-    return Tile(tuple(rows), total, pitch, max(0, pitch // WORD - most_words))
+    return Tile(tuple(rows), pitch, max(0, pitch // WORD - most_words))
 
 
 def _label(array: ArrayView, row: int, word: int) -> str:

@@ -94,3 +94,17 @@ def _a_step(n: Assign, changed: set[str]) -> bool:
     if not (isinstance(value, Binary) and value.op in ("+", "-") and isinstance(n.target, Name)):
         return False
     return any(isinstance(x, Name) and x.id == n.target.id for x in (value.left, value.right))
+
+
+def step_of(e: Expr, counter: str) -> tuple[str, Expr | int] | None:
+    """Return how a step changes a counter: `+` and 1 for `++i`, `*` and the 2 of `i *= 2` or `i = i * 2`."""
+    if isinstance(e, Unary) and isinstance(e.operand, Name) and e.operand.id == counter and e.op in STEPS:
+        return ("+" if "++" in e.op else "-"), 1
+    if not isinstance(e, Assign) or not isinstance(e.target, Name) or e.target.id != counter:
+        return None
+    op, value = e.op[:-1], e.value
+    if e.op == "=":
+        if not (isinstance(value, Binary) and isinstance(value.left, Name) and value.left.id == counter):
+            return None
+        op, value = value.op, value.right
+    return (op, value) if op in ("+", "-", "*", "/", "<<", ">>") else None

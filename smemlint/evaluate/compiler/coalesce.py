@@ -288,7 +288,7 @@ class _Facts:
 
     def event(self, e: Entry) -> JoinEvent:
         if isinstance(e, Barrier):
-            return JoinEvent(JoinKind(-1, e.stop, 0, "", None, 0, e.region), 0, e.order)
+            return JoinEvent(JoinKind(e.stop, 0, "", None, 0, e.region), 0, e.order)
         pattern = self.forms.pattern(e.offset.const, e.may)
         moves = self.moves.get(id(e), ())
         form = self._form(e, pattern)
@@ -338,7 +338,6 @@ class _Facts:
                 variable = gcd(variable, by, divides)
                 moved = (*moved, (by, digest))
         return JoinKind(
-            site_key=id(s),
             op=s.op,
             width=s.width,
             array=s.object.id,

@@ -32,9 +32,9 @@ _ATOMICS = frozenset({"atomic", "cas", "cas loop load", "cas loop", "increment"}
 class JoinKind:
     """What accesses of one site, or barriers, have in common that differ by one number in their address.
 
-    site_key: the caller's name for the site. op: `load`, `store`, an atomic (`atomic`, `cas`,
-    `increment`), `fork`, `call`, `predicate`, `opaque`, `exchange` (see machine.Barrier), or anything else
-    (`barrier`, `ldmatrix`, `cp.async`, ...), which nothing moves across.
+    op: `load`, `store`, an atomic (`atomic`, `cas`, `increment`), `fork`, `call`, `predicate`, `opaque`,
+    `exchange` (see machine.Barrier), or anything else (`barrier`, `ldmatrix`, `cp.async`, ...), which nothing
+    moves across.
     width: bytes a lane. pattern: which threads take part, and how their addresses differ; None: nobody.
     alignment: the largest power of two that provably divides every *variable* part of the address (lane
     terms, uniform unknowns, steps of loops that stay loops), 0 when there is none. Constants do not count:
@@ -56,7 +56,6 @@ class JoinKind:
     fragment: of a matrix fragment, whose words the compiler does not see: what a store left there is loaded.
     """
 
-    site_key: int
     op: str
     width: int
     array: str

@@ -27,7 +27,6 @@ from smemlint.fix.text.reached import (
     Rooms,
     Root,
     Summand,
-    accesses_of,
     found_in,
     parts_of,
     terms_of,
@@ -90,8 +89,7 @@ def _through(
 ) -> Edited | Refusal:
     source = at.source
     whole = _linear(layout, shape)
-    ranges = accesses_of(at, sites)
-    seen = found_in(at, type_, ranges) if not isinstance(ranges, Refusal) else ranges
+    seen = found_in(at, type_, sites)
     if isinstance(seen, Refusal):
         return seen
     if whole is None:
@@ -135,8 +133,7 @@ def wider(
     sized = next((use for use in at.uses if use.context == "sizeof"), None)
     if sized is not None:
         return Refusal("size-elsewhere", f"`sizeof({at.name})` on line {sized.line} would change")
-    ranges = accesses_of(at, sites)
-    seen = found_in(at, type_, ranges) if not isinstance(ranges, Refusal) else ranges
+    seen = found_in(at, type_, sites)
     if isinstance(seen, Refusal):
         return seen
     found, accesses = seen

@@ -5,7 +5,7 @@ Pure integer work on the traces: nothing is parsed or evaluated again to try one
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import gcd, prod
 from typing import TypeAlias
 
@@ -105,10 +105,13 @@ class Padding:
             if not self._whole_rows(at, shape) or (at.indices[:, self.dim, :] >= narrower)[at.active].any():
                 return None
         before, after = shape.strides(), self.shape(shape).strides()
-        moved = sum(
-            at.indices[:, d, :] * ((after[d] - before[d]) * shape.element) for d in range(len(before))
-        )
-        return np.where(at.active, at.offsets + moved, -1)
+        return _moved(at, shape.element, before, after)
+
+
+def _moved(at: Addresses, element: int, before: Sequence[int], after: Sequence[int]) -> Offsets:
+    """The offsets under other strides of the dimensions."""
+    moved = sum(at.indices[:, d, :] * ((after[d] - before[d]) * element) for d in range(len(before)))
+    return np.where(at.active, at.offsets + moved, -1)
 
 
 @record(frozen=True, slots=True)
@@ -130,10 +133,7 @@ class Exchange:
         after[self.dim], after[self.dim + 1] = after[self.dim + 1], after[self.dim]
         if at.alignment:
             return None
-        moved = sum(
-            at.indices[:, d, :] * ((after[d] - before[d]) * shape.element) for d in range(len(before))
-        )
-        return np.where(at.active, at.offsets + moved, -1)
+        return _moved(at, shape.element, before, after)
 
 
 @record(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from smemlint.fix.search.members import Instance
 from smemlint.fix.text import flat
 from smemlint.fix.text.constants import Constants
 from smemlint.fix.text.declared import Declared, declared, pointed, spelled
-from smemlint.fix.text.reached import accesses_of, found_in, terms_of, way_terms
+from smemlint.fix.text.reached import found_in, terms_of, way_terms
 from smemlint.fix.text.source import Source
 from smemlint.patterns import pattern
 from smemlint.records import record
@@ -161,8 +161,7 @@ def _stages(instances: Sequence[Instance], texts: Mapping[str, Source]) -> Refus
         return None
     own = [(i, i.array.id) for i in instances]
     sites = [c.site for i, array in own for c in i.analysis.conflicts if c.site.array == array]
-    ranges = accesses_of(at, sites)
-    seen = found_in(at, spelled(at), ranges) if not isinstance(ranges, Refusal) else ranges
+    seen = found_in(at, spelled(at), sites)
     return seen if isinstance(seen, Refusal) else None
 
 
@@ -280,8 +279,7 @@ def _through_pointers(instances: Sequence[Instance], at: Declared) -> list[flat.
     """What accesses add to pointers into an array, and pointers to one another; [] where not all are read."""
     own = [(i, i.array.id) for i in instances]
     sites = [c.site for i, array in own for c in i.analysis.conflicts if c.site.array == array]
-    ranges = accesses_of(at, sites)
-    seen = found_in(at, spelled(at), ranges) if not isinstance(ranges, Refusal) else ranges
+    seen = found_in(at, spelled(at), sites)
     if isinstance(seen, Refusal):
         return []
     found = [terms_of(at.source, access) for _, _, access in seen[1]] + way_terms(at.source, seen[0])

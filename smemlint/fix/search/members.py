@@ -15,7 +15,7 @@ from smemlint.fix.text.pointers import Pointer
 from smemlint.records import record
 from smemlint.score.load import NOMINAL
 from smemlint.score.model import Conflict, KernelAnalysis
-from smemlint.score.requests import Access, Costs, costs
+from smemlint.score.requests import Access, Costs, costs, or_apart
 
 _Values = TypeVar("_Values", NDArray[np.int64], NDArray[np.bool_])
 MATRIX_ROW = 16
@@ -258,9 +258,8 @@ def priced(access: Access, offsets: NDArray[np.int64], maybe: NDArray[np.bool_] 
     found = costs(access, offsets, maybe)
     if not alone:
         return found
-    single = costs(Access(access.op, alone, access.matrices, access.alignment), offsets, maybe)
-    apart = -(-found.ideal * single.high // np.maximum(single.ideal, 1))
-    return Costs(found.low, np.maximum(found.high, apart), found.ideal)
+    single = Access(access.op, alone, access.matrices, access.alignment)
+    return or_apart(found, costs(single, offsets, maybe))
 
 
 def dearest(costs_: NDArray[np.int64], ways: int) -> int:

@@ -429,7 +429,7 @@ def _only_with(source: Source, function: str, position: int, known: Sequence[Roo
     return True
 
 
-def accesses_of(at: Declared, sites: Sequence[Site]) -> list[tuple[int, int]] | Refusal:
+def _accesses_of(at: Declared, sites: Sequence[Site]) -> list[tuple[int, int]] | Refusal:
     """Byte ranges of the accesses that stand in the text as such, or as one call of a macro; a Refusal where
     one is hidden in a longer macro, stands in another file or within another one."""
     source = at.source
@@ -457,10 +457,13 @@ def way_terms(source: Source, found: Rooms) -> list[list[Term]]:
 
 
 def found_in(
-    at: Declared, type_: str, ranges: Sequence[tuple[int, int]]
+    at: Declared, type_: str, sites: Sequence[Site]
 ) -> tuple[Rooms, list[tuple[int, int, Reach]]] | Refusal:
     """Every function that reaches an array, and every access or address of an element, read."""
     source = at.source
+    ranges = _accesses_of(at, sites)
+    if isinstance(ranges, Refusal):
+        return ranges
     found = rooms(at, type_, ranges)
     if isinstance(found, Refusal):
         return found

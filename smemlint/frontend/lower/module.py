@@ -25,6 +25,7 @@ from smemlint.frontend.lower.text import TextLowering
 from smemlint.frontend.lower.types import TypeLowering
 from smemlint.frontend.text.expansion import DEFINE, Macro, expanded, macro_of, uses_of
 from smemlint.ir import Function, Module, Record, TemplateArgument
+from smemlint.ir.module import overloads_of
 from smemlint.records import record
 from smemlint.source.blank import blank_comments
 
@@ -482,10 +483,6 @@ def _module(
     functions: dict[str, Function] = c.found.functions
     records: dict[str, Record] = with_assigned(c, functions, c.found.records)
     variables = with_set_apart(c, functions, c.found.globals)
-    overloads: dict[str, list[str]] = {}
-    for function in functions.values():
-        if function.specialises is None:
-            overloads.setdefault(function.name, []).append(function.id)
     return Module(
         path=path,
         configuration=configuration,
@@ -494,5 +491,5 @@ def _module(
         globals=variables,
         specialisations={key: tuple(ids) for key, ids in c.decls.specialisations.items()},
         explicit_instances=instances,
-        overloads={name: tuple(ids) for name, ids in overloads.items()},
+        overloads=overloads_of(functions),
     )

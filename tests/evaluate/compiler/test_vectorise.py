@@ -46,7 +46,6 @@ class Line:
         self.events.append(
             JoinEvent(
                 JoinKind(
-                    site_key=len(self.events),
                     op=op,
                     width=width,
                     array=array,

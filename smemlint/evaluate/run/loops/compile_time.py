@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from smemlint.evaluate.analysis.trip_count import step_of
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.run.loops.trips import set_by
@@ -268,21 +269,13 @@ def _steps_in_body(s: Loop) -> tuple[Expr, ...]:
 
 def _step_of(m: Machine, e: Expr, id: str) -> tuple[str, int] | None:
     """(operator, constant) of the step expression, for the counter `id`."""
-    if isinstance(e, Unary) and isinstance(e.operand, Name) and e.operand.id == id:
-        if "++" in e.op:
-            return "+", 1
-        if "--" in e.op:
-            return "-", 1
-    if isinstance(e, Assign) and isinstance(e.target, Name) and e.target.id == id:
-        op, value = e.op[:-1], e.value
-        if e.op == "=":
-            if not (isinstance(value, Binary) and isinstance(value.left, Name) and value.left.id == id):
-                return None
-            op, value = value.op, value.right
-        if op in ("+", "-", "*", "/", "<<", ">>") and is_compile_time(m, value):
-            by = m.constant(value, m.bindings)
-            if by is not None and (by > 0 or op in ("+", "-")) and not (op in ("*", "/") and by < 2):
-                return op, by
+    op, value = step_of(e, id) or ("", e)
+    if isinstance(value, int):
+        return op, value
+    if op and is_compile_time(m, value):
+        by = m.constant(value, m.bindings)
+        if by is not None and (by > 0 or op in ("+", "-")) and not (op in ("*", "/") and by < 2):
+            return op, by
     return None
 
 

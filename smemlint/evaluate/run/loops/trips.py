@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.evaluate.analysis.trip_count import step_of
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.values.number import Int
@@ -93,16 +94,10 @@ def _set_in(node: object) -> set[str]:
 
 def _step(m: Machine, e: Expr, counter: str) -> tuple[str, int] | None:
     """(operator, number) of the step expression."""
-    if isinstance(e, Unary) and isinstance(e.operand, Name) and e.operand.id == counter:
-        return {"+": ("+", 1), "-": ("-", 1)}.get(e.op.strip("x")[0]) if e.op in STEPS else None
-    if not isinstance(e, Assign) or not isinstance(e.target, Name) or e.target.id != counter:
-        return None
-    op, value = e.op[:-1], e.value
-    if e.op == "=":
-        if not (isinstance(value, Binary) and isinstance(value.left, Name) and value.left.id == counter):
-            return None
-        op, value = value.op, value.right
-    if op not in ("+", "-", "*", "/", "<<", ">>") or not _plain(value):
+    op, value = step_of(e, counter) or ("", e)
+    if isinstance(value, int):
+        return op, value
+    if not op or not _plain(value):
         return None
     by = rvalue(m, value)
     if not isinstance(by, Int) or not by.known or not isinstance(by.const, int):
