@@ -54,6 +54,7 @@ class Visits:
         """Of each request, the undecided conditions on the way to it."""
 
     def requests(self, pattern: Pattern) -> Requests:
+        """Return the requests of a pattern, made once."""
         found = self._requests.get(pattern)
         if found is None:
             found = self._requests[pattern] = _requests(pattern)

@@ -75,6 +75,7 @@ class Code:
         return frozenset[str]().union(*(s.relevant for (id, *_), s in self._slices.items() if id == f.id))
 
     def sinks(self, f: Function) -> dict[int, Path]:
+        """Return, by id of a statement that loads, the branches that alone use the value."""
         if f.id not in self._sinks:
             self._sinks[f.id] = sinks(f)
         return self._sinks[f.id]

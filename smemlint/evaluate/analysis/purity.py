@@ -271,6 +271,7 @@ def pure(name: str) -> bool:
 
 
 def matrix(name: str) -> bool:
+    """Whether a function works on matrix fragments."""
     return _MATRIX.fullmatch(name) is not None
 
 

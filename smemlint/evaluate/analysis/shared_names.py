@@ -225,6 +225,7 @@ class SharedNames:
         return not isinstance(t, PointerTo) or self.calls.holds_pointers(t.to)
 
     def leads_to_numbers(self, id: str) -> bool:
+        """Whether a variable is a pointer to what holds no pointers itself."""
         t = self.types.get(id)
         return isinstance(t, PointerTo) and not self.calls.holds_pointers(t.to)
 
@@ -236,6 +237,7 @@ class SharedNames:
         )
 
     def inert(self, e: Call | Asm) -> bool:
+        """Whether a call or assembler does arithmetic only."""
         return plain(e) if isinstance(e, Asm) else self.calls.inert(e)
 
     def reaches_shared(self, n: object) -> bool:

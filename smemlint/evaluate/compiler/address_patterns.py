@@ -73,6 +73,7 @@ class Forms:
         self._patterns: dict[tuple[int, bytes], Pattern] = {}
 
     def form(self, lanes: Lanes) -> Form:
+        """Return the differences between lanes, one object for all equal ones."""
         if isinstance(lanes, int):
             return self._uniform
         seen = self._seen.get(id(lanes))
@@ -83,6 +84,7 @@ class Forms:
         return seen[1]
 
     def pattern(self, lanes: Lanes, active: NDArray[np.bool_]) -> Pattern:
+        """Return the form together with the lanes that take part, one object for all equal ones."""
         form = self.form(lanes)
         key = (id(form), active.tobytes())
         found = self._patterns.get(key)

@@ -200,6 +200,8 @@ def _loose(v: Int) -> Int:
 
 
 def one_of_forms(decision: Hashable, now: Int, options: Sequence[Int | None], name: Hashable) -> Int:
+    """Return a number as the compiler sees it where the launch decides between values. options: those of
+    the other ways, None: any."""
     form = form_of(now)
     told = [form_of(v) for v in options if v is not None]
     if all(other == form for other in told) and len(told) == len(options):

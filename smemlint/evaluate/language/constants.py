@@ -138,6 +138,7 @@ def _cells_of(v: Value) -> dict[int, Value]:
 
 
 def size_of_value(m: Machine, e: SizeOf) -> Value:
+    """Return what `sizeof` or `alignof` gives; an unknown number where the layout is not known for sure."""
     t: Type
     if isinstance(e.of, TYPES):
         t = m.resolve(e.of)

@@ -45,6 +45,7 @@ _START = Int(0)
 
 
 def name_value(m: Machine, e: Name) -> Value:
+    """Return the value of a variable. What lies in registers is taken straight from its frame."""
     frame = m.frames[-1]
     o = frame.variables.get(e.id)
     if o is None:

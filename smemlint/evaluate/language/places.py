@@ -94,6 +94,7 @@ def _set_to_numbers(module: Module) -> frozenset[str]:
 
 
 def index_place(m: Machine, e: Index) -> Pointer | Value:
+    """Return where `a[i]` lies: by an operator of the class, or by adding to a pointer."""
     operator = _operator(m, e)
     if operator is not None:
         return lvalue(m, operator)
@@ -190,6 +191,7 @@ def offset_pointer(m: Machine, p: Pointer, n: Int, place: Place | None) -> Point
 
 
 def member_place(m: Machine, e: Member) -> Pointer | Value:
+    """Return where `a.b` or `p->b` lies."""
     base: Value
     if e.arrow:
         base = rvalue(m, e.base)

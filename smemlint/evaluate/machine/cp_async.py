@@ -55,8 +55,8 @@ def _alike(lanes: Ints, active: Bools) -> Bools:
 
 
 def lines_of(v: Int | None, size: int) -> Ints | None:
-    """Byte offsets of all threads, right within each line and apart where lines are; None where that is not
-    known."""
+    """Return byte offsets of all threads that are right within each line. What lies in different
+    lines is far apart, though not by as much as in memory. None where not even that is known."""
     if v is None or v.varying:
         return None
     total = np.array(np.broadcast_to(np.asarray(v.const, dtype=np.int64), (size,)))

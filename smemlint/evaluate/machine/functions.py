@@ -22,6 +22,8 @@ FUNCTIONS: dict[str, Handler] = {}
 
 
 def named(*names: str) -> Callable[[Handler], Handler]:
+    """Register a handler of calls under these names."""
+
     def register(f: Handler) -> Handler:
         for n in names:
             FUNCTIONS[n] = f
@@ -31,6 +33,7 @@ def named(*names: str) -> Callable[[Handler], Handler]:
 
 
 def short_name(name: str) -> str:
+    """Return a name without namespaces and classes."""
     return name.rsplit("::", 1)[-1]
 
 
@@ -53,6 +56,7 @@ def reason_of(values: list[Value]) -> Unresolved | None:
 
 
 def in_shared(v: Value) -> bool:
+    """Whether a value is a pointer into shared memory."""
     return isinstance(v, Pointer) and v.object.storage == "shared"
 
 
@@ -76,6 +80,7 @@ def known_lanes(m: Machine, v: Value) -> NDArray[np.int64] | None:
 
 
 def lanes_value(m: Machine, lanes: NDArray[np.int64], like: Int) -> Int:
+    """Return a number of which every thread is known, in the type of another."""
     form = None if m.host else affine.atom("lanes", lanes.tobytes())
     return Int(collapse(lanes, m.threads.present), like.type, None, form)
 

@@ -32,6 +32,7 @@ class Group:
 
 
 def is_group(t: Type | None) -> bool:
+    """Whether a type is a group of cooperative groups."""
     return isinstance(t, RecordRef) and t.name.startswith(SPACE)
 
 
@@ -69,6 +70,7 @@ def generalised(m: Machine, v: RecordValue, t: RecordRef) -> RecordValue | None:
 
 
 def numbered(name: str, rank: Ints | None, size: Int | None) -> RecordValue:
+    """Return a group that knows the rank of each thread in it and its size; unknown members otherwise."""
     t = RecordRef(name)
     if rank is None or size is None:
         return RecordValue(t, {})

@@ -37,4 +37,5 @@ class Paths:
         return id(node), count
 
     def leave_open(self, choice: Choice, ways: int = 2) -> None:
+        """Note a choice that nothing settles, and between how many ways it is."""
         self.open.setdefault(choice, ways)

@@ -562,4 +562,5 @@ def known_offset(m: Machine, p: Pointer) -> int | None:
 
 
 def known_number(v: Value) -> bool:
+    """Whether a value is a known integer, the same in all lanes."""
     return isinstance(v, Int) and v.known and isinstance(v.const, int)

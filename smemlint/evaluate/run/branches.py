@@ -79,6 +79,7 @@ def _sets_a_variable(e: Expr) -> bool:
 
 
 def run_if(m: Machine, s: If) -> None:
+    """Run both arms that lanes may take. In host code a check that ends the program is taken to hold."""
     if m.host and checked(s) is not None:
         c = ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns)
         if not c.known:

@@ -62,6 +62,7 @@ _EXTENTS = (RecordRef("uint3"), RecordRef("::uint3"))
 
 
 def construct_value(m: Machine, e: Construct) -> Value:
+    """Return what `T(...)` or `T{...}` makes."""
     t = m.resolve(e.type)
     if isinstance(t, RecordRef):
         made = constructed(m, t, e)
@@ -293,6 +294,7 @@ def _default_members(m: Machine, t: RecordRef, o: Object, bindings: Bindings) ->
 
 
 def cast_value(m: Machine, e: Cast) -> Value:
+    """Return a value as another type, by a conversion function or constructor where classes have one."""
     t = m.resolve(e.type)
     if isinstance(t, PointerTo) and t.reference:
         p = lvalue(m, e)

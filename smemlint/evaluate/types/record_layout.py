@@ -47,6 +47,7 @@ class Layout:
 
 
 def round_up(n: int, to: int) -> int:
+    """Return the least multiple of `to` from n on."""
     return -(-n // to) * to
 
 

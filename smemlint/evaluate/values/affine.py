@@ -132,6 +132,7 @@ def whole(v: Affine) -> int:
 
 
 def add(a: Affine, b: Affine) -> Affine:
+    """Return a + b, with what a compiler still knows of it."""
     dropped = _dropped(a, b)
     if not b.terms:
         return Affine(a.const + b.const, a.terms, a.divides, dropped) if b.const or dropped else a
@@ -152,6 +153,7 @@ def divisor(terms: Terms) -> int:
 
 
 def scale(a: Affine, by: int) -> Affine:
+    """Return a times a number, with what a compiler still knows of it."""
     if by == 1:
         return a
     if by == 0:
@@ -161,6 +163,7 @@ def scale(a: Affine, by: int) -> Affine:
 
 
 def multiply(a: Affine, b: Affine) -> Affine:
+    """Return a * b, with what a compiler still knows of it."""
     if not b.terms:
         return _loosened(scale(a, b.const), b)
     if not a.terms:

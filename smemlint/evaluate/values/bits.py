@@ -39,6 +39,7 @@ from smemlint.ir import Scalar
 
 
 def bit_and(a: Int, b: Int, unknowns: Unknowns) -> Int:
+    """Return a & b: a sum of terms where b is a known mask, else an unknown with a range."""
     t = common_type(a.type, b.type)
     if a.known and b.known:
         return Int(wrap_lanes(a.const, t) & wrap_lanes(b.const, t), t)
@@ -97,6 +98,7 @@ def _low_power(v: Int) -> int:
 
 
 def bitwise(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
+    """Return a | b or a ^ b: a sum where the bits of both do not meet, else an unknown."""
     known: Callable[[Lanes, Lanes], Lanes] = operator.xor if op == "^" else operator.or_
     t = common_type(a.type, b.type)
     if a.known and b.known:
@@ -149,6 +151,7 @@ def _granule(v: Int) -> int:
 
 
 def shift_left(a: Int, b: Int, unknowns: Unknowns) -> Int:
+    """Return a << b: a multiple of a where b is known, else an unknown or a product with a power of two."""
     t = promoted(a.type)
     bits = 8 * t.size
     if b.known:
@@ -168,6 +171,7 @@ def shift_left(a: Int, b: Int, unknowns: Unknowns) -> Int:
 
 
 def shift_right(a: Int, b: Int, unknowns: Unknowns) -> Int:
+    """Return a >> b: a quotient rounded down where b is known, else an unknown."""
     t = promoted(a.type)
     bits = 8 * t.size
     if a.known and b.known:

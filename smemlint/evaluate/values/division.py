@@ -103,6 +103,7 @@ def _truncating(c: Lanes, d: Lanes) -> Lanes:
 
 
 def divide(a: Int, b: Int, unknowns: Unknowns) -> Int:
+    """Return a / b, rounded towards zero."""
     t = common_type(a.type, b.type)
     if a.known and b.known:
         a, b = held(a, t), held(b, t)
@@ -187,6 +188,7 @@ def divide_floor(a: Int, d: int, t: Scalar, op: str, unknowns: Unknowns) -> Int:
 
 
 def modulo(a: Int, b: Int, unknowns: Unknowns) -> Int:
+    """Return a % b, with the sign of a."""
     t = common_type(a.type, b.type)
     if a.known and b.known:
         a, b = held(a, t), held(b, t)
@@ -214,6 +216,8 @@ def modulo(a: Int, b: Int, unknowns: Unknowns) -> Int:
 
 
 def modulo_floor(a: Int, d: int, t: Scalar, op: str, unknowns: Unknowns) -> Int:
+    """Return the remainder of a by a known positive d, from 0 to d - 1. op: what an unknown rest is named
+    by."""
     _, rest = split(a, d)
     if rest.known:
         if isinstance(rest.const, int):

@@ -249,6 +249,7 @@ VALUES = (Int, Pointer, Other, RecordValue, FunctionValue, Closure, Method)
 
 
 def lanes_equal(a: Lanes, b: Lanes) -> bool:
+    """Whether two coefficients are the same in every lane."""
     if isinstance(a, int) and isinstance(b, int):
         return a == b
     return a is b or not some(np.not_equal(a, b))
@@ -275,6 +276,7 @@ def gcd_of(c: Lanes) -> int:
 
 
 def multiple_of(mono: Monomial) -> int:
+    """Return what divides a product of symbols."""
     return mono[0].multiple if len(mono) == 1 else math.prod(s.multiple for s in mono)
 
 
@@ -294,6 +296,7 @@ def plus(a: Int, n: int) -> Int:
 
 
 def add(a: Int, b: Int, type: Scalar) -> Int:
+    """Return a + b in a type; numbers beyond 64 bits wrap."""
     try:
         return _add(a, b, type)
     except OverflowError:
@@ -370,6 +373,7 @@ def _power(n: int) -> int:
 
 
 def scale(a: Int, factor: Lanes, type: Scalar) -> Int:
+    """Return a times a factor, one number or one a lane."""
     try:
         return _scale(a, factor, type)
     except OverflowError:
@@ -388,6 +392,7 @@ def _scale(a: Int, factor: Lanes, type: Scalar) -> Int:
 
 
 def subtract(a: Int, b: Int, type: Scalar) -> Int:
+    """Return a - b in a type."""
     if a.form is None and b.form is None and not a.terms and not b.terms:
         try:
             return Int(a.const - b.const, type)
@@ -397,6 +402,7 @@ def subtract(a: Int, b: Int, type: Scalar) -> Int:
 
 
 def multiply(a: Int, b: Int, type: Scalar) -> Int:
+    """Return a * b in a type, term by term."""
     if a.form is None and b.form is None:
         return _multiply(a, b, type)
     return formed(_multiply(bare(a), bare(b), type), affine.multiply(form_of(a), form_of(b)))

@@ -75,6 +75,7 @@ class Unknowns:
         shared: bool = False,
         cut: int = 1,
     ) -> Symbol:
+        """Return a symbol that no number holds yet. Parameters as the fields of Symbol."""
         self.count += 1
         return Symbol(self.count, name, varying, low, high, multiple, rank, reason, choice, shared, cut=cut)
 
@@ -121,6 +122,7 @@ class Unknowns:
         return Int(0, BOOL, {(self.memo[key],): collapse(lanes.astype(np.int64))})
 
     def value(self, type: Scalar, name: str, **facts: object) -> Int:
+        """Return a number that is one fresh symbol and nothing else."""
         return Int(0, type, {(self.fresh(name, **facts),): 1})  # type: ignore[arg-type]
 
     def derived(
@@ -238,4 +240,5 @@ def name_of(v: Int) -> str:
 
 
 def rank_of(v: Int) -> int:
+    """Return the highest rank of the symbols in a number."""
     return max((s.rank for m in v.terms for s in m), default=0)

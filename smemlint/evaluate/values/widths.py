@@ -28,6 +28,7 @@ _USUAL = 1 << 13
 
 
 def promoted(t: Scalar) -> Scalar:
+    """Return the type that C computes with in place of a small one."""
     return INT if t.kind in ("bool", "int", "uint") and t.size < 4 else t
 
 

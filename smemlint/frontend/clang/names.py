@@ -34,6 +34,7 @@ _CONVERTS = pattern(r"operator (?!new\b|delete\b|co_await\b)[A-Za-z_]")
 
 
 def valid(node: Node) -> bool:
+    """Whether a cursor stands for anything."""
     return node.kind != 0 and node.kind not in _INVALID
 
 
@@ -53,6 +54,7 @@ class Definition:
     """The record in which a friend is defined, a function of the namespace that sees the record's names."""
 
     def text(self) -> bytes:
+        """Return the source text of the definition."""
         return self.file.data[self.begin : self.end]
 
 
@@ -188,6 +190,7 @@ class Declarations:
         return pattern if cursors.location(pattern).raw == cursors.location(node).raw else None
 
     def add_record(self, node: Node, file: FileText) -> Definition | None:
+        """Take in a record that is defined here; None for a mere declaration or an explicit instantiation."""
         if not cursors.is_definition(node):
             return None
         known = self.records.get(cursors.location(node).raw)
@@ -236,6 +239,8 @@ class Declarations:
         return self._find(reference, self.functions)
 
     def record(self, reference: Node) -> Definition | None:
+        """Return the project's definition behind a reference to a record, an instance of its template
+        included."""
         return self._find(reference, self.records)
 
     def _find(self, reference: Node, table: dict[int, Definition]) -> Definition | None:

@@ -55,9 +55,11 @@ class FileText:
         return line, offset - self.starts[line - 1] + 1
 
     def slice(self, begin: int, end: int) -> str:
+        """Return the text between two byte offsets."""
         return self.data[begin:end].decode("utf-8", "replace")
 
     def place(self, begin: int, end: int, macro: str | None = None) -> Place:
+        """Return the place between two byte offsets, with lines and columns."""
         line, column = self.line_column(begin)
         if line < len(self.starts) and end < self.starts[line]:
             return Place(self.path, line, column, line, column + end - begin, begin, end, macro)
@@ -326,7 +328,7 @@ class Positions:
         return next((m for f, at, m in reversed(self._again[name]) if f is file and at <= offset), last)
 
     def at(self, node: Node | None) -> None:
-        """Macros are looked up where a statement stands, None: outside of functions."""
+        """Set the statement at which macros are looked up from now on; None: outside of functions."""
         if node is None:
             self._here = None
         elif self.macros() and self._again:

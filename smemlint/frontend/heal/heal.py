@@ -75,6 +75,7 @@ class Healing:
         """Whether values are declared as integers."""
 
     def text(self) -> str:
+        """Return the header that declares the healed names."""
         return self._names.text(numbers=self.numbers)
 
     @property
@@ -82,6 +83,7 @@ class Healing:
         return self._names
 
     def names(self) -> dict[str, str]:
+        """Return the healed names, each with what it was taken for."""
         return {name: entry.describe() for name, entry in self._names.walk()}
 
     def learn(self, problems: list[Problem]) -> frozenset[str]:
@@ -137,6 +139,7 @@ class Healing:
     # Reactions, one for each kind of complaint.
 
     def undeclared(self, match: re.Match[str], problem: Problem) -> bool:
+        """A name that nothing declares: a macro by its looks and surroundings, else what its use asks for."""
         name = match.group(1)
         around = self._uses.usage(problem, name)
         if name in ("override", "final") or name.startswith("~"):
@@ -207,6 +210,7 @@ class Healing:
         return False
 
     def in_namespace(self, match: re.Match[str], problem: Problem) -> bool:
+        """A name that a healed or known namespace lacks."""
         what, name, space = match.group(1), match.group(2), match.group(3)
         around = self._uses.usage(problem, name)
         entry = self._uses.entry(name, around, problem, wants_type=asks_for_type(what, around))
@@ -218,6 +222,7 @@ class Healing:
         return self._declare(self._names.scope(path).children, entry)
 
     def in_global_namespace(self, match: re.Match[str], problem: Problem) -> bool:
+        """The same with `::` in front."""
         name = match.group(2)
         return self._top_level(
             self._uses.entry(
@@ -248,6 +253,8 @@ class Healing:
         return self._declare(entry.children, member)
 
     def no_template(self, match: re.Match[str], problem: Problem) -> bool:
+        """A name that is used as a template and is none: a template of types, if its use says nothing
+        else."""
         name = match.group(1)
         around = self._uses.usage(problem, name)
         entry = self._uses.entry(name, around, problem)
@@ -283,6 +290,7 @@ class Healing:
         return told
 
     def expected_namespace(self, match: re.Match[str], problem: Problem) -> bool:
+        """`using namespace a::b;` or an alias of it, where it is unknown."""
         text = self._uses.text(problem.path)
         line = text[max(0, text.rfind("\n", 0, problem.offset)) : problem.offset + 200]
         found = re.search(r"namespace\s+(?:\w+\s*=\s*)?(?:::)?([\w:]+)\s*;", line)
@@ -347,6 +355,7 @@ class Healing:
         return word is not None and self._take_back(word.group())
 
     def incomplete(self, match: re.Match[str], problem: Problem) -> bool:
+        """A class that is declared and never defined, or a macro between `class` and its name."""
         name = match.group(1)
         path = tuple(name.split("::"))
         if name in DECLARATION_WORDS:
@@ -358,6 +367,7 @@ class Healing:
         return self._declare(self._names.scope(path[:-1]).children, Healed(path[-1], TYPE))
 
     def class_name(self, match: re.Match[str], problem: Problem) -> bool:
+        """A name where a class is expected: as a base, or in front of `::`."""
         text = self._uses.text(problem.path)
         word = re.compile(r"[A-Za-z_]\w*").match(text, problem.offset)
         if word is None:

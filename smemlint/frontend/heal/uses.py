@@ -71,6 +71,8 @@ class Uses:
         return self._texts[path]
 
     def usage(self, problem: Problem, name: str) -> Usage | None:
+        """Return how a name is used at a problem; in a macro, at its first use there. None: it is not
+        found."""
         text = self.text(problem.path)
         if text.startswith(name, problem.offset):
             return usage(text, problem.offset, name)
@@ -163,9 +165,11 @@ class Uses:
         return None if at is None else code_macro(text, opening(text, at + len(name)))
 
     def defines(self, path: str, name: str) -> bool:
+        """Whether a file defines a macro of this name."""
         return re.search(rf"#[ \t]*define[ \t]+{name}\b", self.text(path)) is not None
 
     def followed_by_two_words(self, problem: Problem, name: str) -> bool:
+        """Whether a name stands in front of a declaration: a type, then what it declares."""
         rest = self.text(problem.path)[problem.offset + len(name) : problem.offset + len(name) + 300]
         return re.match(r"\s+[\w:]+(?:\s*<[^;{}()]*>)?[\s*&]+[\w:~]+\s*[(\[;={,<]", rest) is not None
 

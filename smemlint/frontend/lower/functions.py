@@ -153,7 +153,7 @@ class FunctionLowering:
                 if index + 1 < len(kids) and is_expression(kids[index + 1].kind):
                     initialisers.append((cursors.spelling(kid), c.exprs.lower(kids[index + 1])))
             elif kid.kind in (TYPE_REF, TEMPLATE_REF):
-                if node.kind == CONSTRUCTOR and parameters_done(kids, index):
+                if node.kind == CONSTRUCTOR and is_after_parameters(kids, index):
                     initialisers += self._base(kids, index)
             elif kid.kind in (202, 224):
                 body = kid
@@ -269,7 +269,7 @@ class FunctionLowering:
         self.specialisations.setdefault(key, []).append(identifier)
 
 
-def parameters_done(kids: list[Node], index: int) -> bool:
+def is_after_parameters(kids: list[Node], index: int) -> bool:
     """Whether a reference to a type stands after the parameters, where base initialisers are."""
     return not any(k.kind == PARAMETER for k in kids[index:])
 

@@ -60,6 +60,7 @@ class Scope:
     record: str | None = None
 
     def template(self, name: str) -> TemplateParam | None:
+        """Return the template parameter that a name means here, the innermost one."""
         for frame in reversed(self.templates):
             for parameter in frame:
                 if parameter.name == name:
@@ -67,12 +68,14 @@ class Scope:
         return None
 
     def by_index(self, depth: int, index: int) -> TemplateParam | None:
+        """Return a template parameter by its depth and position, as clang names unresolved ones."""
         frames = [frame for frame in self.templates if frame]
         if depth < len(frames) and index < len(frames[depth]):
             return frames[depth][index]
         return None
 
     def parameters(self) -> tuple[TemplateParam, ...]:
+        """Return all template parameters that are visible."""
         return tuple(p for frame in self.templates for p in frame)
 
 

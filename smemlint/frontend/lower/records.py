@@ -171,6 +171,7 @@ class RecordLowering:
         return name
 
     def own_parameters(self, found: Definition) -> tuple[TemplateParam, ...]:
+        """Return a record's own template parameters. None of them is known while they are read."""
         known = self._parameters.get(found.key)
         if known is None:
             self._parameters[found.key] = ()
@@ -208,6 +209,7 @@ class RecordLowering:
         return self._local.get(found.key, Scope()) if found is not None else Scope()
 
     def is_pattern(self, found: Definition) -> bool:
+        """Whether a record depends on template parameters, its own or those around it."""
         return bool(self.own_parameters(found) or self.outer_parameters(found))
 
     # Lowering
@@ -241,6 +243,7 @@ class RecordLowering:
         return any_
 
     def lower_record(self, found: Definition) -> None:
+        """Lower a record, once, in the scope that it stands in."""
         c = self._c
         if found.key in self._lowered:
             return

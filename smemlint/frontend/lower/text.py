@@ -113,6 +113,8 @@ class TextLowering:
         return enum is not None and cursors.spelling(enum) == scope.rpartition("::")[2]
 
     def value(self, name: str) -> Expr | None:
+        """Return what a name means in text that clang left unresolved: the nearest variable, parameter,
+        member or function. None: nothing known."""
         scope = self._c.scope
         if name in scope.locals:
             return scope.locals[name]

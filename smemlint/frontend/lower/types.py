@@ -57,6 +57,7 @@ class TypeLowering:
         self._depth = 0
 
     def scope_changed(self) -> None:
+        """Forget what types mean: names may now mean others."""
         self._known = {}
 
     def of(self, node: Node) -> Type:
@@ -64,6 +65,7 @@ class TypeLowering:
         return self.lower(cursors.cursor_type(node))
 
     def lower(self, type_: CType) -> Type:
+        """Return a type of clang as one of ours, made once while the scope stays."""
         scalar = BY_KIND.get(type_.kind)
         if scalar is not None:
             return scalar

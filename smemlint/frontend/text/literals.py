@@ -64,6 +64,7 @@ def literal_from_text(text: str) -> Literal | FloatLiteral | None:
 
 
 def character_literal(text: str) -> Literal | None:
+    """Return the value of `'a'` or an escape; None for what is neither."""
     body = text[text.index("'") + 1 : -1]
     if len(body) == 1:
         return Literal(ord(body), CHAR)

@@ -44,6 +44,7 @@ class Blocks:
 
     @staticmethod
     def of(code: bytes) -> Blocks:
+        """Return where the braces of a text open and close; one that is never closed ends with the text."""
         stack: list[int] = []
         pairs: list[tuple[int, int]] = []
         for match in _BRACE.finditer(code):

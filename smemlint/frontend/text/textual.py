@@ -120,16 +120,19 @@ class TextParser:
     depth: int = 0
 
     def peek(self, ahead: int = 0) -> str:
+        """Return the next token, or one further on; empty at the end."""
         index = self.at + ahead
         return self.tokens[index] if index < len(self.tokens) else ""
 
     def take(self, token: str) -> bool:
+        """Take the next token if it is this one, and say whether."""
         if self.peek() == token:
             self.at += 1
             return True
         return False
 
     def expect(self, token: str) -> None:
+        """Take the next token, which must be this one."""
         if not self.take(token):
             raise TextError(f"expected {token!r} before {self.peek()!r}")
 
@@ -346,6 +349,7 @@ class TextParser:
         return tuple(arguments)
 
     def template_argument(self) -> TemplateArgument:
+        """Return a type if the text can be one, else an expression."""
         start = self.at
         try:
             found = self.type(strict=True)

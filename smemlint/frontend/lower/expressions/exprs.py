@@ -363,6 +363,7 @@ class ExpressionLowering:
         return binary_operator(node) if node.kind == _BINARY_OPERATOR else ""
 
     def unwrap_implicit(self, node: Node) -> Node:
+        """Return what clang has wrapped in nodes of its own: implicit conversions, temporaries."""
         while node.kind == UNEXPOSED and not self._folds(node):
             kids = cursors.children(node)
             if len(kids) != 1:

@@ -21,6 +21,8 @@ def template_parameters(c: Context, node: Node, first: Node | None) -> tuple[Tem
 
 
 def parameter_list(c: Context, given: list[Node], defaults: list[Node]) -> tuple[TemplateParam, ...]:
+    """Return template parameters; each sees those before it. defaults: as an earlier declaration writes
+    them."""
     result: list[TemplateParam] = []
     c.scope.templates.append(())
     for index, node in enumerate(given):
