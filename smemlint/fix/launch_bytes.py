@@ -26,8 +26,8 @@ def too_few(found: Suggestion, pool: SharedArray, program: Program) -> Refusal |
     after = program.whole(text)
     if after is None:
         return Refusal("out-of-time", "the time for this file was over")
-    before = [_overrun(a, pool) for a in _launched(program.analyses, pool)]
-    now = [_overrun(a, pool) for a in _launched(after, pool)]
+    before = [_overrun(a) for a in _launched(program.analyses, pool)]
+    now = [_overrun(a) for a in _launched(after, pool)]
     if len(before) != len(now):
         return Refusal("not-proved", f"after the edit `{pool.name}` is launched in another way")
     for old, (over, new) in zip(before, now, strict=True):
@@ -50,7 +50,7 @@ def _launched(analyses: Sequence[KernelAnalysis], pool: SharedArray) -> list[Ker
     ]
 
 
-def _overrun(analysis: KernelAnalysis, pool: SharedArray) -> tuple[int, KernelAnalysis]:
+def _overrun(analysis: KernelAnalysis) -> tuple[int, KernelAnalysis]:
     """How many bytes more than it has a kernel reaches of its dynamic memory."""
     ids = {a.id for a in analysis.arrays.values() if a.dynamic}
     reached = max(

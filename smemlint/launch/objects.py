@@ -93,7 +93,7 @@ def object_for(m: Machine, f: Function, arguments: tuple[TemplateArgument, ...])
         names = {start: name for name, (start, _) in layout.fields.items()} if layout is not None else {}
         assigned = _assigned(m, record)
         # a pointer that is null at first has been made to point somewhere by now
-        told = {at: v for at, v in made.cells.items() if not is_null(m, v)}
+        told = {at: v for at, v in made.cells.items() if not is_null(v)}
         o.cells.update({at: _set_or_other(m, names.get(at, ""), v, assigned) for at, v in told.items()})
         o.cells.update(
             (at, one_set(name, numbers, m.unknowns))

@@ -95,7 +95,7 @@ def _started(
             given[p.name] = n
         elif isinstance(v, RecordValue):
             given.update(_members(m, p.name, v))
-        elif is_null(m, v if n is None else n):
+        elif is_null(v if n is None else n):
             given[p.name] = Int(0)
     known = {name: _number(m, v) for name, v in given.items()}
     arguments = {name: number for name, number in known.items() if number is not None}

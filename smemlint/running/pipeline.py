@@ -123,7 +123,7 @@ def _examined(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
         analyses = [_with_expressions(a, texts) for a in with_unreached(analyses, modules, source.path)]
     except (Exception, OutOfTimeError) as error:
         problems.append(_failed(path, "the search for accesses that no launch reaches", error))
-    problems += dict.fromkeys(_faults(path, analyses, shown))
+    problems += dict.fromkeys(_faults(analyses, shown))
     return Examined(source, modules, analyses, texts, suggestions, tuple(problems))
 
 
@@ -138,7 +138,7 @@ def _failed(path: str, what: str, error: BaseException) -> Problem:
     return Problem(path, f"internal error in {what}: {fault(error, None).text}")
 
 
-def _faults(path: str, analyses: Iterable[KernelAnalysis], shown: Callable[[str], str]) -> Iterator[Problem]:
+def _faults(analyses: Iterable[KernelAnalysis], shown: Callable[[str], str]) -> Iterator[Problem]:
     """Faults of smemlint's own in single accesses and kernels, one for each place."""
     for analysis in analyses:
         reasons = (*analysis.notes, *(c.reason for c in analysis.conflicts if c.reason))

@@ -75,7 +75,7 @@ class Slice:
         statements = StatementFacts(f, nodes, self.names, own)
         self.choices = statements.choices
         self.relevant: set[str] = set()
-        self._spread_relevant(nodes, f, real)
+        self._spread_relevant(nodes, f)
         self.relevant |= names_stored_back(f)  # which of their members change
         self.skippable: set[int] = set()
         self.quiet: set[int] = set()
@@ -89,7 +89,7 @@ class Slice:
 
     # names whose values matter
 
-    def _spread_relevant(self, nodes: Sequence[object], f: Function, real: frozenset[str]) -> None:
+    def _spread_relevant(self, nodes: Sequence[object], f: Function) -> None:
         links: list[tuple[str, Expr]] = []
         variables = [n for n in nodes if isinstance(n, Var)]
         pointers = {v.id for v in variables if self.calls.holds_pointers(v.type)}

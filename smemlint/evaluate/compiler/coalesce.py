@@ -16,7 +16,7 @@ from smemlint.evaluate.compiler.log import Entry, Log
 from smemlint.evaluate.compiler.loop_pointers import adrift, starts_off
 from smemlint.evaluate.compiler.passes import compiled
 from smemlint.evaluate.compiler.similar_addresses import rewritten
-from smemlint.evaluate.compiler.vectorise import JoinEvent, JoinGroup, JoinKind, settle
+from smemlint.evaluate.compiler.vectorise import JoinEvent, JoinGroup, JoinKind, vectorise
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine, SiteLog
 from smemlint.evaluate.memory.segment import declared_alignment, starts_of
 from smemlint.evaluate.values.affine import UNSURE, Affine
@@ -79,12 +79,12 @@ def widened(
         return runs
     facts = _Facts(m, log, forms, logged)
     events = [facts.event(e) for e in logged]
-    groups, gone = settle(events)
+    groups, gone = vectorise(events)
     if not groups and not gone:
         return runs
     for other in views() if not facts.proves_all(logged) else ():
         facts.compare(other)
-        groups, gone = settle([facts.event(e) for e in logged])
+        groups, gone = vectorise([facts.event(e) for e in logged])
         if not groups and not gone:
             return runs
     dropped = {id(logged[index]) for index in gone}

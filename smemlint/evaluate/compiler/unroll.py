@@ -83,25 +83,6 @@ def straight_lines(
     return Lines(lines, _power_of_two_in(copies * again))
 
 
-def unrolled(
-    trip: int | None,
-    accesses: int,
-    operations: int,
-    special: bool = False,
-    pragma: int | None = None,
-    *,
-    streams: int = 0,
-) -> int:
-    """How many consecutive iterations stand in one straight line that begins at a multiple of that number.
-
-    The arguments are those of `straight_lines`; trip is None where the compiler does not know it. Returns
-    `trip` for a loop that disappears, 1 for one that stays as it is, else a power of two.
-    """
-    if trip is not None and trip <= 1:
-        return max(trip, 1)
-    return straight_lines(trip, accesses, operations, special, pragma, streams=streams).step or trip or 1
-
-
 def _gone(trip: int) -> Lines:
     return Lines((trip,) if trip else (), 0)
 

@@ -15,11 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate.compiler.address_patterns import Pattern
-from smemlint.evaluate.compiler.unroll import unrolled
-from smemlint.evaluate.memory.segment import layout
 from smemlint.records import record
 
-__all__ = ["JoinEvent", "JoinGroup", "JoinKind", "join", "layout", "redundant", "settle", "unrolled"]
+__all__ = ["JoinEvent", "JoinGroup", "JoinKind", "vectorise"]
 
 WIDEST = 16
 """Bytes a lane of the widest shared-memory instruction."""
@@ -44,7 +42,7 @@ class JoinKind:
     declared: alignment in bytes that the array's declaration promises (16 for
     `extern __shared__`, the value of alignas, else the natural alignment of its elements).
     base: names the uniform unknown that addresses leave out; only equal bases have a constant distance.
-    start: where a static array starts in the block's static shared memory (see `layout`), None: somewhere
+    start: where a static array starts in the block's static shared memory (`segment.layout`), None: somewhere
     of its own, at a multiple of 16.
     under: the regions that surely ran before this one, of which it is a branch, nearest first.
     affine: the base alone tells which addresses have a constant distance, whatever the lanes of the mask.
@@ -226,19 +224,15 @@ class _Log:
         )
 
 
-def redundant(events: Sequence[JoinEvent]) -> frozenset[int]:
-    """Indices of events that the compiler removes.
+def _redundant(
+    events: Sequence[JoinEvent], addresses: Sequence[_Address | None], order: Sequence[int]
+) -> frozenset[int]:
+    """Return the indices of events that the compiler removes.
 
     They are loads whose value the thread already holds, from a load or a store of the same address, and
     stores that the thread overwrites before anyone can read them. Only within a region, so that what takes
     their place is certain to have run.
     """
-    return _redundant(events, _addresses(events), _in_order(events))
-
-
-def _redundant(
-    events: Sequence[JoinEvent], addresses: Sequence[_Address | None], order: Sequence[int]
-) -> frozenset[int]:
     gone: set[int] = set()
     held: dict[Hashable, tuple[int, int]] = {}
     """Position and index of the access that put this address's value into a register."""
@@ -290,16 +284,9 @@ def _all_in(a: JoinEvent, b: JoinEvent) -> bool:
     return not (one.active & ~other.active).any()
 
 
-def join(events: Sequence[JoinEvent]) -> list[JoinGroup]:
-    """The groups that run as one instruction, in program order of their leaders.
-
-    Events that are in no group run alone, except those of `redundant(events)`, which do not run at all.
-    """
-    return settle(events)[0]
-
-
-def settle(events: Sequence[JoinEvent]) -> tuple[list[JoinGroup], frozenset[int]]:
-    """join() and redundant() in one."""
+def vectorise(events: Sequence[JoinEvent]) -> tuple[list[JoinGroup], frozenset[int]]:
+    """Return the groups that run as one instruction, in program order of their leaders, and the indices of
+    events that the compiler removes. Events in neither run alone."""
     addresses, order = _addresses(events), _in_order(events)
     dropped = _redundant(events, addresses, order)
     windows = _Windows(events)

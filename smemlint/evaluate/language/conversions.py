@@ -123,7 +123,7 @@ def truth(m: Machine, v: Value) -> Int:
     )
 
 
-def is_null(m: Machine, v: Value) -> bool:
+def is_null(v: Value) -> bool:
     """Whether a value is no address, because the code says so or the launch passes none. Another pointer that
     a kernel tests is taken to lead somewhere."""
     return isinstance(v, Pointer) and v.object.id in ("null", NO_ADDRESS)
@@ -131,7 +131,7 @@ def is_null(m: Machine, v: Value) -> bool:
 
 def null_test(m: Machine, p: Pointer) -> Int:
     """1 where a pointer is null. The compiler does not know it of what a kernel is given."""
-    found = Int(int(is_null(m, p)), BOOL)
+    found = Int(int(is_null(p)), BOOL)
     for option in p.object.options:
         if option.object.id == "null":
             found = add(found, option.when, BOOL)

@@ -103,4 +103,4 @@ def fill_array(m: Machine, o: Object, at: int, t: ArrayOf, elements: Sequence[Ex
 
 def _is_settled(m: Machine, v: Value) -> bool:
     """Whether it would be the same if it was found once more."""
-    return (isinstance(v, Int) and v.known) or is_null(m, v)
+    return (isinstance(v, Int) and v.known) or is_null(v)

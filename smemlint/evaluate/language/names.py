@@ -248,7 +248,7 @@ def static_member(m: Machine, owner: Type, name: str) -> Value | None:
 def _static_member(m: Machine, owner: RecordRef, name: str) -> Value | None:
     found = m.types.record_of(owner)
     if found is None:
-        return _library_constant(m, owner, name)
+        return _library_constant(owner, name)
     record, bindings = found
     var = record.constants.get(name)
     for arguments, one in record.given:
@@ -276,7 +276,7 @@ def _static_member(m: Machine, owner: RecordRef, name: str) -> Value | None:
     return None
 
 
-def _library_constant(m: Machine, owner: RecordRef, name: str) -> Value | None:
+def _library_constant(owner: RecordRef, name: str) -> Value | None:
     short = owner.name.rsplit("::", 1)[-1]
     arguments = owner.arguments
     if name != "value":

@@ -33,8 +33,7 @@ def _segments(m: Machine, v: Value) -> Ints | None:
     group = group_of(m, v)
     if group.rank is None:
         return None
-    t = v.pointee if isinstance(v, Pointer) else getattr(v, "type", None)
-    kind = short_name(t.name) if isinstance(t, RecordRef) else ""
+    kind = _kind(v)
     size = number(group.size)
     if kind == "coalesced_group":
         held = v.object.cells if isinstance(v, Pointer) else getattr(v, "cells", {})
@@ -113,8 +112,8 @@ def _partition(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Va
 # ---------------------------------------------------------------------- what members tell each other
 
 
-def _how(m: Machine, v: Value) -> str:
-    """`plus`, `less`, ... of an operator object."""
+def _kind(v: Value) -> str:
+    """The name of the class of an object: `plus`, `coalesced_group`, ..."""
     t = v.pointee if isinstance(v, Pointer) else getattr(v, "type", None)
     return short_name(t.name) if isinstance(t, RecordRef) else ""
 
@@ -127,7 +126,7 @@ def _reduce(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value
     segments = _segments(m, values[0])
     if segments is None and not is_uniform(values[1]):
         return Other(None, False, Unresolved("data-dependent", "comes from all threads of a group", e.place))
-    return reduced(m, _how(m, values[2]), values[1], segments, e.place)
+    return reduced(m, _kind(values[2]), values[1], segments, e.place)
 
 
 @named("cooperative_groups::inclusive_scan", "cooperative_groups::exclusive_scan")
@@ -138,7 +137,7 @@ def _scan(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     segments = _segments(m, values[0])
     if segments is None:
         return Other(None, False, Unresolved("data-dependent", "comes from other threads", e.place))
-    how = _how(m, values[2]) if len(values) > 2 else "plus"
+    how = _kind(values[2]) if len(values) > 2 else "plus"
     return scanned(m, how, values[1], segments, "inclusive" in called(e), e.place)
 
 
@@ -146,7 +145,7 @@ def group_method(m: Machine, name: str, self: Value, e: Call) -> Value:
     """Ranks, sizes and exchanges: `group.name(...)`."""
     values = [rvalue(m, a) for a in e.arguments]
     t = self.pointee if isinstance(self, Pointer) else getattr(self, "type", None)
-    kind = short_name(t.name) if isinstance(t, RecordRef) else ""
+    kind = _kind(self)
     if name in ("sync", "barrier_arrive", "barrier_wait"):
         m.barrier()
         return Other()
@@ -191,7 +190,7 @@ def _parent_size(m: Machine, t: RecordRef) -> int | None:
     threads = m.task.threads
     parent = t.arguments[1] if len(t.arguments) > 1 else None
     if isinstance(parent, RecordRef) and short_name(parent.name) == "thread_block_tile":
-        size = record_argument(parent, 0)
+        size = record_argument(parent)
         return size if size and (size <= 32 or threads) else threads
     return threads
 

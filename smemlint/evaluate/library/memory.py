@@ -313,7 +313,7 @@ def _copy(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     if not isinstance(target, Pointer):
         _lost(m, e, values)
         return Other()
-    chunk = min(16, max(_type_align(m, target), record_argument(getattr(size, "type", None), 0) or 1))
+    chunk = min(16, max(_type_align(m, target), record_argument(getattr(size, "type", None)) or 1))
     barrier = isinstance(sync, Pointer) and "barrier" in str(getattr(sync.pointee, "name", ""))
     if chunk == 16 and barrier and in_shared(sync) and in_shared(target) and not in_shared(source):
         text = "bulk copy by the tensor memory accelerator"
@@ -342,7 +342,7 @@ def _group_copy(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> V
         sized = counts[0]
     else:
         source, total, sized = values[2], _bytes(m, values[3]), values[3]
-    aligned = record_argument(getattr(sized, "type", None), 0)
+    aligned = record_argument(getattr(sized, "type", None))
     chunk = min(16, aligned if aligned is not None else element)
     tile = isinstance(values[0], RecordValue) and "tile" in str(getattr(values[0].type, "name", ""))
     if chunk < 4:

@@ -85,8 +85,6 @@ def lanes_value(m: Machine, lanes: NDArray[np.int64], like: Int) -> Int:
     return Int(collapse(lanes, m.threads.present), like.type, None, form)
 
 
-def record_argument(t: object, at: int) -> int | None:
-    """An integer template argument of a record type."""
-    if isinstance(t, RecordRef) and at < len(t.arguments):
-        return number(t.arguments[at])
-    return None
+def record_argument(t: object) -> int | None:
+    """Return the first template argument of a record type, where it is a known integer."""
+    return number(t.arguments[0]) if isinstance(t, RecordRef) and t.arguments else None

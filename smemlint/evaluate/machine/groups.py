@@ -52,7 +52,7 @@ def _group(m: Machine, t: Type, cells: dict[int, Value]) -> Group:
     if kind == "thread_block":
         return Group(m.threads.linear, Int(threads, UINT)) if threads else Group(None, None)
     if kind == "thread_block_tile":
-        size = record_argument(t, 0)
+        size = record_argument(t)
         if not size or (size > 32 and not threads):
             return Group(None, None)
         return Group(m.threads.linear % size, Int(size, UINT))

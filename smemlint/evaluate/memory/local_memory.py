@@ -231,7 +231,7 @@ def _gather(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
     ):
         return _one_of(m, numbers, t, o.name)
     if isinstance(t, PointerTo):
-        pointers = _pointers_at(m, p)
+        pointers = _pointers_at(p)
         if pointers:
             return loaded_from_a_table(m, one_of(m, pointers, o.name, varying=not p.offset.uniform))
         held = [v.object for v in o.cells.values() if isinstance(v, Pointer)]
@@ -283,7 +283,7 @@ def _at_steps(p: Pointer) -> list[Value]:
     return [v for at, v in sorted(p.object.cells.items()) if (at - base) % max(step, 1) == 0]
 
 
-def _pointers_at(m: Machine, p: Pointer) -> list[Pointer]:
+def _pointers_at(p: Pointer) -> list[Pointer]:
     """The pointers of a table that an index may mean: where the way to them is a whole number of steps."""
     step = gcd(*(gcd_of(c) * multiple_of(mono) for mono, c in p.offset.terms.items()))
     low, high = bounds(p.offset)

@@ -241,7 +241,7 @@ def _pointer_operation(m: Machine, op: str, a: Value, b: Value, place: Place | N
         return m.unknowns.value(ULONG, "pointer arithmetic", rank=3)
     if isinstance(b, Pointer) and not isinstance(a, Pointer) and op in ("+", "==", "!="):
         a, b = b, a
-    if m.host and (is_null(m, a) or is_null(m, b)):
+    if m.host and (is_null(a) or is_null(b)):
         return Int(int(op == "=="), BOOL) if op in ("==", "!=") else Other(None, False)
     if not isinstance(a, Pointer):
         return Int(int(op == "!="), BOOL) if op in ("==", "!=") else Other(None, False)

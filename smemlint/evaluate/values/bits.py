@@ -54,7 +54,7 @@ def bit_and(a: Int, b: Int, unknowns: Unknowns) -> Int:
         if mask == -1 or (t.kind == "uint" and mask == (1 << (8 * t.size)) - 1):
             return a.typed(t)
         if mask > 0 and _power_of_two(mask + 1):
-            return modulo_floor(a, mask + 1, t, "%", unknowns)
+            return modulo_floor(a, mask + 1, t, unknowns)
         low_zeros = (mask & -mask).bit_length() - 1
         top = mask >> low_zeros
         full = (1 << (8 * t.size - low_zeros)) - 1
@@ -66,8 +66,8 @@ def bit_and(a: Int, b: Int, unknowns: Unknowns) -> Int:
                 return Int(rest.const & mask, t)
             if low_zeros and _power_of_two(top + 1):
                 # a contiguous field: (a & 0b1100) == a mod 16 - a mod 4
-                wide = modulo_floor(a, 1 << mask.bit_length(), t, "%", unknowns)
-                low = modulo_floor(a, 1 << low_zeros, t, "%", unknowns)
+                wide = modulo_floor(a, 1 << mask.bit_length(), t, unknowns)
+                low = modulo_floor(a, 1 << low_zeros, t, unknowns)
                 return subtract(wide, low, t)
             return unknowns.derived("&", rest, b, t, 0, mask, mask & -mask)
     high_a, high_b = bounds(a)[1], bounds(b)[1]
@@ -80,7 +80,7 @@ def _rounded_down(a: Int, step: int, t: Scalar, unknowns: Unknowns) -> Int:
     known = collapse(a.const)
     if isinstance(known, int) and known % step and not any(s.varying for mono in a.terms for s in mono):
         return scale(divide_floor(a, step, t, "/", unknowns), step, t)
-    return subtract(a, modulo_floor(a, step, t, "%", unknowns), t)
+    return subtract(a, modulo_floor(a, step, t, unknowns), t)
 
 
 def _power_of_two(n: int) -> bool:

@@ -109,7 +109,7 @@ def divide(a: Int, b: Int, unknowns: Unknowns) -> Int:
         a, b = held(a, t), held(b, t)
         return Int(_known_quotient(a.const, b.const, t), t)
     a, b = operand(a, t, unknowns), operand(b, t, unknowns)
-    d = _divisor(b, t)
+    d = _divisor(b)
     if d > 0:
         if t.kind == "int" and may_be_negative(a):
             return _towards_zero(a, b, d, t, unknowns)
@@ -124,7 +124,7 @@ def divide(a: Int, b: Int, unknowns: Unknowns) -> Int:
     return unknowns.derived("/", a, b, t)
 
 
-def _divisor(b: Int, t: Scalar) -> int:
+def _divisor(b: Int) -> int:
     """A known divisor that is the same for all lanes and has no sign, else 0."""
     d = collapse(b.const) if b.known else 0
     return d if isinstance(d, int) and 0 < d < 1 << 62 else 0
@@ -194,14 +194,14 @@ def modulo(a: Int, b: Int, unknowns: Unknowns) -> Int:
         a, b = held(a, t), held(b, t)
         q = _known_quotient(a.const, b.const, t)
         return Int(wrap_lanes(a.const - q * b.const, t), t)
-    d = _divisor(b, t)
+    d = _divisor(b)
     if d > 0 and t.kind == "uint" and d & (d - 1) == 0 and d >> (8 * min(a.type.size, t.size)) == 0:
-        return modulo_floor(a, d, t, "%", unknowns)  # whether a wraps changes nothing
+        return modulo_floor(a, d, t, unknowns)  # whether a wraps changes nothing
     a, b = operand(a, t, unknowns), operand(b, t, unknowns)
     if d > 0:
         if t.kind == "int" and may_be_negative(a):
             return unknowns.derived("%", a, b, t, 1 - d, d - 1)
-        return modulo_floor(a, d, t, "%", unknowns)
+        return modulo_floor(a, d, t, unknowns)
     low, high = bounds(a)
     b_low, b_high = bounds(b)
     if low is not None and low >= 0:
@@ -215,9 +215,8 @@ def modulo(a: Int, b: Int, unknowns: Unknowns) -> Int:
     return unknowns.derived("%", a, b, t)
 
 
-def modulo_floor(a: Int, d: int, t: Scalar, op: str, unknowns: Unknowns) -> Int:
-    """Return the remainder of a by a known positive d, from 0 to d - 1. op: what an unknown rest is named
-    by."""
+def modulo_floor(a: Int, d: int, t: Scalar, unknowns: Unknowns) -> Int:
+    """Return the remainder of a by a known positive d, from 0 to d - 1."""
     _, rest = split(a, d)
     if rest.known:
         if isinstance(rest.const, int):
@@ -237,10 +236,10 @@ def modulo_floor(a: Int, d: int, t: Scalar, op: str, unknowns: Unknowns) -> Int:
         if inner is not None:
             carried = add(inner, Int(_floor_divide(rest.const, g), t), t)
             if carried.uniform:
-                m = unknowns.derived(op, carried, Int(d // g), t, 0, d // g - 1)
+                m = unknowns.derived("%", carried, Int(d // g), t, 0, d // g - 1)
                 low_part = rest.const % g
                 return add(scale(m, g, t), Int(low_part, t), t)
-    made = unknowns.derived(op, rest, Int(d), t, 0, d - 1)
+    made = unknowns.derived("%", rest, Int(d), t, 0, d - 1)
     return _around(made, rest, d, g, unknowns)
 
 

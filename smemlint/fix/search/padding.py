@@ -59,20 +59,19 @@ class Padded:
         return not self.freed and self.bare <= self.wavefronts
 
 
-def padded_arrays(analysis: KernelAnalysis, text: bytes | None, arch: Arch | None = None) -> Iterator[Padded]:
+def padded_arrays(analysis: KernelAnalysis, text: bytes | None) -> Iterator[Padded]:
     """Every array of a kernel that is padded, where all that reaches it is known exactly."""
     if text is None or analysis.launch.assumed or analysis.notes:
         return
-    arch = arch or architecture("sm_90")
     known = _known(analysis)
-    if (text, arch) not in known:
-        each = [_padded(analysis, array, text, arch) for array in analysis.arrays.values()]
-        known[text, arch] = tuple(found for found in each if found is not None)
-    yield from known[text, arch]
+    if text not in known:
+        each = [_padded(analysis, array, text, architecture("sm_90")) for array in analysis.arrays.values()]
+        known[text] = tuple(found for found in each if found is not None)
+    yield from known[text]
 
 
 @partial(by_identity, most=4)
-def _known(analysis: KernelAnalysis) -> dict[tuple[bytes, Arch], tuple[Padded, ...]]:
+def _known(analysis: KernelAnalysis) -> dict[bytes, tuple[Padded, ...]]:
     """What was found for an analysis, by text; several rules ask for it."""
     return {}
 

@@ -257,11 +257,9 @@ class RecordLowering:
         around = self.around(found)
         inner = Scope([parameters] if parameters else [], around.locals, around.types, stored)
         with c.within(inner):
-            c.found.records[stored] = self._read_record(found, name, stored, parameters)
+            c.found.records[stored] = self._read_record(found, stored, parameters)
 
-    def _read_record(
-        self, found: Definition, name: str, stored: str, parameters: tuple[TemplateParam, ...]
-    ) -> Record:
+    def _read_record(self, found: Definition, stored: str, parameters: tuple[TemplateParam, ...]) -> Record:
         c = self._c
         node = found.node
         fields: list[Field] = []
@@ -392,7 +390,7 @@ class RecordLowering:
         init = None if given is None else c.exprs.lower(given)
         if bits is not None and given is None:
             init = _given_to_bits(text)
-        overlaps = "no_unique_address" in text or self._written_before(node, "no_unique_address")
+        overlaps = "no_unique_address" in text or self._overlaps(node)
         return Field(var.name, var.type, var.place, bits, init, var.align, overlaps)
 
     def _given_to_member(self, kids: list[Node], text: str) -> Node | None:
@@ -408,12 +406,12 @@ class RecordLowering:
                 return node
         return None
 
-    def _written_before(self, node: Node, word: str) -> bool:
-        """Whether an attribute stands before a member, where its extent does not reach."""
+    def _overlaps(self, node: Node) -> bool:
+        """Whether `[[no_unique_address]]` stands before a member, where its extent does not reach."""
         at = self._c.positions.start(node)
         if at is None:
             return False
-        return word in re.split(r"[;{}]", at[0].slice(max(at[1] - 80, 0), at[1]))[-1]
+        return "no_unique_address" in re.split(r"[;{}]", at[0].slice(max(at[1] - 80, 0), at[1]))[-1]
 
     def _static(self, node: Node, dependent: bool) -> Var:
         name = cursors.spelling(node)

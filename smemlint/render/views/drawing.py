@@ -55,13 +55,16 @@ def text_width(said: str) -> float:
     return _CHARACTER * len(said)
 
 
-def stacked(drawings: list[Drawing], gap: float = 16) -> Drawing:
+_GAP = 16
+
+
+def stacked(drawings: list[Drawing]) -> Drawing:
     """One below the other."""
     shapes, y = [], 0.0
     for each in drawings:
         shapes.append(moved(each, 0, y))
-        y += each.height + gap
-    return Drawing(tuple(shapes), max((d.width for d in drawings), default=0), max(0.0, y - gap))
+        y += each.height + _GAP
+    return Drawing(tuple(shapes), max((d.width for d in drawings), default=0), max(0.0, y - _GAP))
 
 
 def paragraph(lines: list[tuple[str, str]]) -> Drawing:

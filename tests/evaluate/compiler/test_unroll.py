@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from smemlint.evaluate.compiler.unroll import Lines, straight_lines, unrolled
+from smemlint.evaluate.compiler.unroll import Lines, straight_lines
 
 
 def test_small_constant_loops_disappear() -> None:
@@ -60,8 +60,8 @@ def test_the_lines_add_up_to_the_trip_count(trip: int, known: bool) -> None:
 
 
 def test_the_number_of_copies_in_short() -> None:
-    assert unrolled(16, accesses=2, operations=2) == 16
-    assert unrolled(8, accesses=16, operations=128) == 1
-    assert unrolled(8, accesses=21, operations=40) == 4
-    assert unrolled(None, accesses=3, operations=4) == 4
-    assert unrolled(None, accesses=33, operations=64) == 1
+    assert straight_lines(16, accesses=2, operations=2) == Lines((16,), 0)
+    assert straight_lines(8, accesses=16, operations=128).step == 1
+    assert straight_lines(8, accesses=21, operations=40).step == 4
+    assert straight_lines(None, accesses=3, operations=4).step == 4
+    assert straight_lines(None, accesses=33, operations=64).step == 1

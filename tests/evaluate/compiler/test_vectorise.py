@@ -13,9 +13,18 @@ import numpy as np
 import pytest
 
 from smemlint.evaluate.compiler.address_patterns import pattern_of
-from smemlint.evaluate.compiler.vectorise import JoinEvent, JoinGroup, JoinKind, join, layout, redundant
+from smemlint.evaluate.compiler.vectorise import JoinEvent, JoinGroup, JoinKind, vectorise
+from smemlint.evaluate.memory.segment import layout
 
 THREADS = np.arange(64, dtype=np.int64)
+
+
+def join(events: Sequence[JoinEvent]) -> list[JoinGroup]:
+    return vectorise(events)[0]
+
+
+def redundant(events: Sequence[JoinEvent]) -> frozenset[int]:
+    return vectorise(events)[1]
 
 
 class Line:
